@@ -13,7 +13,7 @@ import { loadCatalogue } from './catalogue/load-catalogue.js';
 import { storeApiSettings } from './config.js';
 import { migrations } from './migrations/index.js';
 import { RefundCharges } from './billing/refund-charges.js';
-import { ResumeOrders } from './orders/resume-orders.js';
+import { OrderCompleter } from './orders/order-completer.js';
 import { loadShipping } from './shipping/load-shipping.js';
 import { StoreApiModule } from './store-api.module.js';
 
@@ -223,7 +223,7 @@ export async function startStoreApi(
     },
     /** Processes all due orders and refunds. */
     resumeOrders: async () => {
-      await Promise.all([app.get(ResumeOrders).round(), app.get(RefundCharges).round()]);
+      await Promise.all([app.get(OrderCompleter).round(), app.get(RefundCharges).round()]);
     },
     published: (type: string) => broker.published.filter((message) => message.type === type),
     orderCount: async () => (await stores.database.row<{ count: number }>(countOrders))?.count,

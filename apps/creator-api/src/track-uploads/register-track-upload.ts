@@ -111,10 +111,10 @@ export class RegisterTrackUpload {
     if (open !== undefined) return open;
     const openOfOrganisation = await checkLimits(tx, creatorId, releaseId, trackId);
     const now = this.clock();
-    const registered = { id: uuidv7(now), status: 'pending' as const, workflow_id: uuidv7(now) };
-    await tx.run(insert, [registered.id, registered.workflow_id, creatorId, releaseId, trackId, url, now]);
-    tx.afterCommit(() => this.queue.addInBackground({ ...registered, rank: openOfOrganisation + 1 }));
-    return registered;
+    const [id, jobId] = [uuidv7(now), uuidv7(now)];
+    await tx.run(insert, [id, jobId, creatorId, releaseId, trackId, url, now]);
+    tx.afterCommit(() => this.queue.addInBackground({ id, jobId, rank: openOfOrganisation + 1 }));
+    return { id, status: 'pending', workflow_id: jobId };
   }
 }
 

@@ -5,8 +5,8 @@ import { type BackgroundLoop, BackgroundTask, type Clock, type Logger } from '@f
 import type { CreatorApiSettings } from '../config.js';
 import { ReadAudio } from './audio/read-audio.js';
 import { FetchAudio } from './fetch-audio.js';
-import { findUploads } from './find-uploads.js';
-import { UploadWorker } from './process-upload.job.js';
+import { requeueUploads } from './requeue-uploads.js';
+import { UploadWorker } from './upload-worker.js';
 import { ProcessUpload } from './process-upload.js';
 import { RecordOutcome } from './record-outcome.js';
 import { Spool } from './spool.js';
@@ -24,19 +24,19 @@ export interface ProcessingParts {
   readonly readAudio?: ReadAudio;
 }
 
-/** Runs the upload finder and the worker, which access the uploads of all creators. */
+/** Runs the requeuing of lost uploads and the worker, which access the uploads of all creators. */
 export class UploadProcessing extends BackgroundTask {
-  private readonly finder: BackgroundLoop;
+  private readonly requeuing: BackgroundLoop;
   private worker: UploadWorker | undefined;
 
   constructor(private readonly parts: ProcessingParts) {
     super();
-    this.finder = findUploads(parts.database, parts.uploadQueue, parts.logger);
+    this.requeuing = requeueUploads(parts.database, parts.uploadQueue, parts.logger);
   }
 
   start(): void {
     const { config, database, outbox, client, clock, logger } = this.parts;
-    this.finder.start();
+    this.requeuing.start();
     if (config.TRACK_UPLOAD_CONCURRENCY === 0) return;
     const spool = new Spool(config.TRACK_UPLOAD_DIRECTORY);
     spool
@@ -58,6 +58,6 @@ export class UploadProcessing extends BackgroundTask {
   }
 
   async stop(): Promise<void> {
-    await Promise.all([this.worker?.stop(), this.finder.stop()]);
+    await Promise.all([this.worker?.stop(), this.requeuing.stop()]);
   }
 }

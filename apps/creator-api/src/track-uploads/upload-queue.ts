@@ -12,10 +12,10 @@ export interface UploadJob {
   readonly uploadId: string;
 }
 
-/** An upload and the id of its job. */
+/** An upload and the id of its BullMQ job (`workflow_id` in the table and the API). */
 export interface QueuedUpload {
   readonly id: string;
-  readonly workflow_id: string;
+  readonly jobId: string;
   /**
    * Position among the organisation's open uploads, from 1. A lower rank is processed first, for fairness.
    */
@@ -58,7 +58,7 @@ export class UploadQueue implements OnApplicationShutdown {
   async add(uploads: readonly QueuedUpload[]): Promise<void> {
     this.assertConnected();
     await this.queue.addBulk(
-      uploads.map(({ id, workflow_id: jobId, rank }) => ({
+      uploads.map(({ id, jobId, rank }) => ({
         name: 'process',
         data: { uploadId: id },
         opts: { jobId, priority: Math.min(rank, maxPriority), removeOnComplete: true, removeOnFail: true },
@@ -70,19 +70,19 @@ export class UploadQueue implements OnApplicationShutdown {
   async addMissing(uploads: readonly QueuedUpload[]): Promise<number> {
     this.assertConnected();
     const known = await Promise.all(
-      uploads.map(({ workflow_id: jobId }) => this.connection.exists(this.queue.toKey(jobId))),
+      uploads.map(({ jobId }) => this.connection.exists(this.queue.toKey(jobId))),
     );
     const missing = uploads.filter((_, index) => known[index] === 0);
     if (missing.length > 0) await this.add(missing);
     return missing.length;
   }
 
-  /** Adds a job without waiting. If Redis does not accept it, the finder re-creates it from PostgreSQL. */
+  /** Adds a job without waiting. If Redis does not accept it, `requeueUploads` adds it later. */
   addInBackground(upload: QueuedUpload): void {
     this.add([upload]).catch((error: unknown) => {
       this.logger.warn(
         { error, upload_id: upload.id },
-        'A track upload could not be added to the Redis queue; the finder will add it later.',
+        'A track upload could not be added to the Redis queue; it will be added later.',
       );
     });
   }

@@ -12,8 +12,9 @@ export interface ProcessedTrackData {
   readonly registered_at?: string | undefined;
 }
 
-// Of two uploads of one track, the one that was registered later counts, however long each was processed.
-// processed_at is the time of registration; older messages do not contain it and use the time of the message.
+// Of two uploads of one track, the one that was registered later counts, however long each was processed. So
+// processed_tracks.processed_at is the time of registration, or of the message if that does not contain it
+// (older messages).
 const upsertProcessed = statement(
   'tracks.upsert-processed',
   `INSERT INTO processed_tracks AS known
@@ -54,15 +55,15 @@ const insertListed = statement(
  */
 @Injectable()
 export class ListTracks {
-  /** Stores the newest version of a track, in any order of arrival. @param processedAt time of the message */
-  async record(tx: Transaction, track: ProcessedTrackData, processedAt: string): Promise<void> {
+  /** Stores the newest version of a track, in any order of arrival. @param messageTime replaces a missing `registered_at` */
+  async record(tx: Transaction, track: ProcessedTrackData, messageTime: string): Promise<void> {
     await tx.run(upsertProcessed, [
       track.release_id,
       track.track_id,
       track.title,
       track.position,
       track.duration_seconds,
-      track.registered_at ?? processedAt,
+      track.registered_at ?? messageTime,
     ]);
     await this.list(tx, track.release_id);
   }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { unresponsivePaymentMethod } from '../payments/stripe/fake-stripe.fixture.js';
 import { orderBody, type StoreApiUnderTest, startStoreApi } from '../store-api.fixture.js';
 import { orderDesk } from './order-desk.fixture.js';
-import { copyOrders } from './resume-orders.fixture.js';
+import { copyOrders } from './order-completer.fixture.js';
 import { claimRetries, claimUnattempted } from './claim-pending-charges.js';
 
 const node = z.looseObject({

@@ -9,8 +9,8 @@ import {
 } from '../payments/stripe/fake-stripe.fixture.js';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
 import { orderDesk } from './order-desk.fixture.js';
-import { copyOrders } from './resume-orders.fixture.js';
-import { ResumeOrders } from './resume-orders.js';
+import { copyOrders } from './order-completer.fixture.js';
+import { OrderCompleter } from './order-completer.js';
 
 const requestConnections = 5; // pool size that startStoreApi uses with `connectTo`
 const slots = 20;
@@ -93,7 +93,7 @@ describe('the completer', () => {
     const creator = await place();
     await store.database.run(copyOrders, [creator.id, slots, unresponsivePaymentMethod]);
     const before = stripe.requests.length;
-    const completer = store.app.get(ResumeOrders);
+    const completer = store.app.get(OrderCompleter);
     completer.start();
     try {
       await eventually(() => stripe.requests.length === before + slots || undefined);

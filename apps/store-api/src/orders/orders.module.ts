@@ -7,14 +7,14 @@ import { OrdersController } from './orders.controller.js';
 import { PlaceOrder } from './place-order.js';
 import { PriceOrder } from './price-order.js';
 import { ReadOrders } from './read-orders.js';
-import { ResumeOrders } from './resume-orders.js';
+import { OrderCompleter } from './order-completer.js';
 import { SettleOrder } from './settle-order.js';
 import { WriteOrder } from './write-order.js';
 
 @Module({
   imports: [BillingModule, CatalogueModule, ShippingModule],
   controllers: [OrdersController],
-  providers: [IdempotencyKeys, PlaceOrder, PriceOrder, ReadOrders, ResumeOrders, SettleOrder, WriteOrder],
+  providers: [IdempotencyKeys, PlaceOrder, PriceOrder, ReadOrders, OrderCompleter, SettleOrder, WriteOrder],
   exports: [IdempotencyKeys],
 })
 export class OrdersModule {}

@@ -22,7 +22,7 @@ const readOpenCharge = statement(
 
 /**
  * Places an order in atomic phases: claim the key, price, write, charge, settle. No transaction is open while
- * the provider charges. When the process dies between two phases, ResumeOrders continues.
+ * the provider charges. When the process dies between two phases, OrderCompleter continues.
  */
 @Injectable()
 export class PlaceOrder {

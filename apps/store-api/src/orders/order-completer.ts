@@ -18,12 +18,11 @@ const slots = 20;
 const leaseMarginMs = 5_000;
 
 /**
- * The completer: continues orders that a crash or a silent provider left pending. Orders without an attempt
- * have slots of their own, so that they do not wait for retries to a silent provider. Any number of replicas
- * may run.
+ * Continues orders that a crash or a silent provider left pending. Orders without an attempt have slots of
+ * their own, so that they do not wait for retries to a silent provider. Any number of replicas may run.
  */
 @Injectable()
-export class ResumeOrders extends BackgroundTask {
+export class OrderCompleter extends BackgroundTask {
   /** So that no charge starts while the HTTP port closes. */
   override readonly stopsBeforeHttp = true;
   private readonly loops: readonly SlotLoop<OpenCharge>[];

@@ -2,7 +2,7 @@ import { type CreatorSnapshot, type Message, messages, uuidv7 } from '@fulfilmen
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
 import { type StoreApiUnderTest, startStoreApi } from '../store-api.fixture.js';
-import { CreatorsConsumer } from './creators.consumer.js';
+import { CreatorMessagesConsumer } from './creator-messages.consumer.js';
 
 const occurredAt = new Date();
 const aTrackOf = (release_id: string) =>
@@ -59,8 +59,8 @@ describe('messages about creators and their releases', () => {
   });
   afterAll(() => store.stop());
 
-  const handle = (facts: readonly Message[]) =>
-    store.database.transaction((tx) => store.app.get(CreatorsConsumer).handle(tx, facts));
+  const handle = (batch: readonly Message[]) =>
+    store.database.transaction((tx) => store.app.get(CreatorMessagesConsumer).handle(tx, batch));
   const ids = Array.from({ length: 40 }, () => uuidv7());
 
   it.each<[string, (id: string) => Message]>([
@@ -69,8 +69,8 @@ describe('messages about creators and their releases', () => {
     ['editions', anEditionBy],
   ])(
     'are consumed by two replicas concurrently, %s about the same creator in any order',
-    async (_what, fact) => {
-      await Promise.all([handle(ids.map(fact)), handle(ids.toReversed().map(fact))]);
+    async (_what, messageAbout) => {
+      await Promise.all([handle(ids.map(messageAbout)), handle(ids.toReversed().map(messageAbout))]);
     },
   );
 

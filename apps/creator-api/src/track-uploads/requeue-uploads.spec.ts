@@ -10,7 +10,7 @@ const wasDue = statement(
   "UPDATE track_uploads SET due_at = now() - interval '1 minute' WHERE id = $1",
 );
 
-describe('the track upload finder', () => {
+describe('requeuing of track uploads', () => {
   let api: CreatorApi;
   let redis: Redis;
   beforeAll(async () => {

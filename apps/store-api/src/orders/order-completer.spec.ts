@@ -11,8 +11,8 @@ import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } fr
 import { startStoreProcess } from '../store-process.fixture.js';
 import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
 import { RefundCharges } from '../billing/refund-charges.js';
-import { copyOrders } from './resume-orders.fixture.js';
-import { ResumeOrders } from './resume-orders.js';
+import { copyOrders } from './order-completer.fixture.js';
+import { OrderCompleter } from './order-completer.js';
 
 // The state after a request died before it charged the order.
 const crash = statement(
@@ -91,7 +91,7 @@ describe('the completer while the provider does not respond', () => {
     await store.database.run(copyOrders, [waiting.id, 1000, unresponsivePaymentMethod]);
     await store.database.run(crash, [crashed.id]);
     await store.database.run(markRefundDue, [cancelled.id]);
-    const loops = [store.app.get(ResumeOrders), store.app.get(RefundCharges)];
+    const loops = [store.app.get(OrderCompleter), store.app.get(RefundCharges)];
     for (const loop of loops) loop.start();
     await eventually(
       async () =>

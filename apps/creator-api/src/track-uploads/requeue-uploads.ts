@@ -10,7 +10,7 @@ const firstId = '00000000-0000-0000-0000-000000000000';
 // Due for 2 s without a lease: Redis has no job for it, or the workers are busy.
 const findOverdue = statement(
   'track-uploads.overdue',
-  `SELECT found.id, found.workflow_id,
+  `SELECT found.id, found.workflow_id AS "jobId",
      row_number() OVER (PARTITION BY coalesce(c.organisation_id, found.creator_id::text) ORDER BY found.id) AS rank
    FROM (SELECT id, workflow_id, creator_id FROM track_uploads
          WHERE status IN ('pending', 'processing') AND coalesce(due_at, lease_until) < now() - interval '2 seconds' AND id > $1
@@ -27,7 +27,7 @@ const measure = statement(
  * Re-creates missing jobs of due uploads from PostgreSQL, for example after a crash or a flushed Redis. Any
  * number of replicas may run it.
  */
-export function findUploads(database: Database, queue: UploadQueue, logger: Logger): BackgroundLoop {
+export function requeueUploads(database: Database, queue: UploadQueue, logger: Logger): BackgroundLoop {
   let after = firstId;
   return new BackgroundLoop({
     name: 'track-upload-finder',

@@ -18,7 +18,7 @@ const lockSubjects = statement(
 
 /** Consumes messages of auth-server and creator-api about creators and their releases. */
 @Injectable()
-export class CreatorsConsumer extends MessageConsumer {
+export class CreatorMessagesConsumer extends MessageConsumer {
   readonly queue = 'store-api.creators';
   readonly batchSize = 100;
 
@@ -31,27 +31,28 @@ export class CreatorsConsumer extends MessageConsumer {
     super();
   }
 
-  async handle(tx: Transaction, facts: readonly Message[]): Promise<void> {
-    await tx.run(lockSubjects, [facts.flatMap(subjectsOf)]);
-    for (const fact of facts) await this.handleOne(tx, fact);
+  async handle(tx: Transaction, batch: readonly Message[]): Promise<void> {
+    await tx.run(lockSubjects, [batch.flatMap(subjectsOf)]);
+    for (const message of batch) await this.handleOne(tx, message);
   }
 
-  private async handleOne(tx: Transaction, fact: Message): Promise<void> {
-    if (messages.creatorRegistered.is(fact) || messages.creatorChanged.is(fact)) {
-      await this.recordCreator.run(tx, fact.data.creator);
-      await this.artistOfEditions.fillIn(tx, fact.data.creator.id);
-    } else if (messages.editionCreated.is(fact)) {
-      await this.createEdition.run(tx, fact.data.edition);
-      await this.listTracks.fillIn(tx, fact.data.edition.id);
-    } else if (messages.trackProcessed.is(fact)) {
-      await this.listTracks.record(tx, fact.data, fact.occurred_at);
+  private async handleOne(tx: Transaction, message: Message): Promise<void> {
+    if (messages.creatorRegistered.is(message) || messages.creatorChanged.is(message)) {
+      await this.recordCreator.run(tx, message.data.creator);
+      await this.artistOfEditions.fillIn(tx, message.data.creator.id);
+    } else if (messages.editionCreated.is(message)) {
+      await this.createEdition.run(tx, message.data.edition);
+      await this.listTracks.fillIn(tx, message.data.edition.id);
+    } else if (messages.trackProcessed.is(message)) {
+      await this.listTracks.record(tx, message.data, message.occurred_at);
     }
   }
 }
 
 /** The ids of the creator and the release that a message is about. */
-function subjectsOf(fact: Message): readonly string[] {
-  if (messages.creatorRegistered.is(fact) || messages.creatorChanged.is(fact)) return [fact.data.creator.id];
-  if (messages.editionCreated.is(fact)) return [fact.data.edition.id, fact.data.edition.creator_id];
-  return messages.trackProcessed.is(fact) ? [fact.data.release_id] : [];
+function subjectsOf(message: Message): readonly string[] {
+  if (messages.creatorRegistered.is(message) || messages.creatorChanged.is(message))
+    return [message.data.creator.id];
+  if (messages.editionCreated.is(message)) return [message.data.edition.id, message.data.edition.creator_id];
+  return messages.trackProcessed.is(message) ? [message.data.release_id] : [];
 }
