@@ -2,7 +2,7 @@ import { Agent, type Dispatcher, request } from 'undici';
 import { z } from 'zod';
 import { Failure } from '../dev/failure.ts';
 
-export interface Answer<Body> {
+export interface ApiResponse<Body> {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Body;
@@ -22,7 +22,7 @@ export async function send(
     readonly body?: string;
     readonly dispatcher: Dispatcher;
   },
-): Promise<Answer<string>> {
+): Promise<ApiResponse<string>> {
   try {
     const { statusCode, headers, body } = await request(url, options);
     return { status: statusCode, headers, body: await body.text() };
@@ -43,7 +43,7 @@ export class Api {
     this.dispatcher = agentTrusting(ca);
   }
 
-  get<Body>(path: string, shape: z.ZodType<Body>): Promise<Answer<Body>> {
+  get<Body>(path: string, shape: z.ZodType<Body>): Promise<ApiResponse<Body>> {
     return this.call('GET', path, shape);
   }
 
@@ -52,7 +52,7 @@ export class Api {
     body: object,
     shape: z.ZodType<Body>,
     headers: Record<string, string> = {},
-  ): Promise<Answer<Body>> {
+  ): Promise<ApiResponse<Body>> {
     return this.call('POST', path, shape, JSON.stringify(body), {
       'content-type': 'application/json',
       ...headers,
@@ -60,16 +60,16 @@ export class Api {
   }
 
   async delete(path: string): Promise<number> {
-    const answer = await send(`${this.base}${path}`, {
+    const response = await send(`${this.base}${path}`, {
       method: 'DELETE',
       headers: this.credentials(),
       dispatcher: this.dispatcher,
     });
-    if (answer.status !== 204)
+    if (response.status !== 204)
       throw new Failure(
-        `Expected DELETE ${path} to respond with 204, but it responded with ${answer.status}: ${answer.body}`,
+        `Expected DELETE ${path} to respond with 204, but it responded with ${response.status}: ${response.body}`,
       );
-    return answer.status;
+    return response.status;
   }
 
   private async call<Body>(
@@ -78,21 +78,21 @@ export class Api {
     shape: z.ZodType<Body>,
     body?: string,
     headers: Record<string, string> = {},
-  ): Promise<Answer<Body>> {
-    const answer = await send(`${this.base}${path}`, {
+  ): Promise<ApiResponse<Body>> {
+    const response = await send(`${this.base}${path}`, {
       method,
       headers: { ...this.credentials(), ...headers },
       body,
       dispatcher: this.dispatcher,
     });
-    if (answer.status >= 300)
+    if (response.status >= 300)
       throw new Failure(
-        `Expected ${method} ${path} to succeed, but it responded with ${answer.status}: ${answer.body}`,
+        `Expected ${method} ${path} to succeed, but it responded with ${response.status}: ${response.body}`,
       );
-    const read = shape.safeParse(JSON.parse(answer.body));
+    const read = shape.safeParse(JSON.parse(response.body));
     if (!read.success)
       throw new Failure(`Unexpected response of ${method} ${path}: ${z.prettifyError(read.error)}`);
-    return { ...answer, body: read.data };
+    return { ...response, body: read.data };
   }
 
   private credentials(): Record<string, string> {

@@ -59,7 +59,7 @@ export async function authorizationCodeFlow(
     throw new Failure(
       `Expected an authorization code, but got ${back.searchParams.get('error') ?? 'nothing'}.`,
     );
-  const answer = await send(`${authUrl}/api/auth/oauth2/token`, {
+  const response = await send(`${authUrl}/api/auth/oauth2/token`, {
     method: 'POST',
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
     body: new URLSearchParams({
@@ -72,6 +72,6 @@ export async function authorizationCodeFlow(
     dispatcher,
   });
   await dispatcher.close();
-  equal('the status of the token endpoint', answer.status, 200);
-  return tokenResponse.parse(JSON.parse(answer.body));
+  equal('the status of the token endpoint', response.status, 200);
+  return tokenResponse.parse(JSON.parse(response.body));
 }

@@ -58,27 +58,27 @@ async function demo(): Promise<void> {
     });
     const items = [{ sku, quantity: 2 }];
     const rate = await steps.run('Quote shipping in GBP', async (note) => {
-      const answer = await store.post(
+      const response = await store.post(
         '/v1/shipping-rates?currency=GBP',
         { country_code: 'GB', items },
         quote,
       );
-      const [cheapest = fail('No shipping service ships to GB.')] = answer.body.data;
-      note(`${answer.status} ${cheapest.name} £${(cheapest.price.amount / 100).toFixed(2)}`);
+      const [cheapest = fail('No shipping service ships to GB.')] = response.body.data;
+      note(`${response.status} ${cheapest.name} £${(cheapest.price.amount / 100).toFixed(2)}`);
       return cheapest;
     });
     await steps.run('Quote shipping in JPY', async (note) => {
-      const answer = await store.post(
+      const response = await store.post(
         '/v1/shipping-rates?currency=JPY',
         { country_code: 'JP', items },
         quote,
       );
-      const [cheapest = fail('No shipping service ships to JP.')] = answer.body.data;
+      const [cheapest = fail('No shipping service ships to JP.')] = response.body.data;
       equal('the currency of the quote', cheapest.price.currency, 'JPY');
-      note(`${answer.status} ${cheapest.name} ¥${cheapest.price.amount}`); // yen have no minor unit
+      note(`${response.status} ${cheapest.name} ¥${cheapest.price.amount}`); // yen have no minor unit
     });
     const hook = await steps.run('Subscribe a receiver', async (note) => {
-      const answer = await store.post(
+      const response = await store.post(
         '/v1/webhooks',
         {
           url: receiver.url,
@@ -87,9 +87,9 @@ async function demo(): Promise<void> {
         },
         subscription,
       );
-      equal('the status', answer.status, 201);
-      note(`${answer.status} ${answer.body.id}`);
-      return answer.body.id;
+      equal('the status', response.status, 201);
+      note(`${response.status} ${response.body.id}`);
+      return response.body.id;
     });
 
     const body = {
@@ -109,22 +109,22 @@ async function demo(): Promise<void> {
       const token = await demoToken(stack, { email: owner.email, scopes: ['openid', 'profile'] });
       const dashboard = new Api(`${stack.base_url}/creator`, token, ca);
       const uuid = owner.creators[0]?.uuid ?? fail('The demo account has no creator.');
-      const answer = await dashboard.get(`/api/v1/creators/${uuid}/stats/sales?period=${month}`, sales);
-      note(`${answer.status} ${answer.body.totals.units} units`);
-      return { dashboard, uuid, totals: answer.body.totals };
+      const response = await dashboard.get(`/api/v1/creators/${uuid}/stats/sales?period=${month}`, sales);
+      note(`${response.status} ${response.body.totals.units} units`);
+      return { dashboard, uuid, totals: response.body.totals };
     });
     const orderId = await steps.run('Place an order', async (note) => {
-      const answer = await store.post('/v1/orders', body, placed, { 'idempotency-key': key });
-      equal('the status', answer.status, 201);
-      equal("the order's status", answer.body.status, 'processing');
-      note(`${answer.status} ${answer.body.id} ${answer.body.status}`);
-      return answer.body.id;
+      const response = await store.post('/v1/orders', body, placed, { 'idempotency-key': key });
+      equal('the status', response.status, 201);
+      equal("the order's status", response.body.status, 'processing');
+      note(`${response.status} ${response.body.id} ${response.body.status}`);
+      return response.body.id;
     });
     await steps.run('Retry it with the same key', async (note) => {
-      const answer = await store.post('/v1/orders', body, placed, { 'idempotency-key': key });
-      equal('the order', answer.body.id, orderId);
-      equal('idempotent-replayed', answer.headers['idempotent-replayed'], 'true');
-      note(`${answer.status} the same order`);
+      const response = await store.post('/v1/orders', body, placed, { 'idempotency-key': key });
+      equal('the order', response.body.id, orderId);
+      equal('idempotent-replayed', response.headers['idempotent-replayed'], 'true');
+      note(`${response.status} the same order`);
     });
     await expectEvents(steps, receiver, orderId, ['order.created', 'order.processing']);
     await steps.run('Ship it from the warehouse', async (note) => {
@@ -139,8 +139,11 @@ async function demo(): Promise<void> {
     const { dashboard, uuid } = before;
     await steps.run('Find it in the Creator API', async (note) => {
       const found = await until(async () => {
-        const answer = await dashboard.get(`/api/v1/orders?creator=${uuid}&per_page=5`, lists.creatorOrders);
-        return answer.body.data.find(
+        const response = await dashboard.get(
+          `/api/v1/orders?creator=${uuid}&per_page=5`,
+          lists.creatorOrders,
+        );
+        return response.body.data.find(
           ({ tracking_code, human_order_id }) => human_order_id === orderId && tracking_code !== '',
         );
       }, 'the order in the Creator API');
@@ -181,11 +184,11 @@ async function expectEvents(
   }
 }
 
-async function until<Answer>(question: () => Promise<Answer | undefined>, what: string): Promise<Answer> {
+async function until<Result>(read: () => Promise<Result | undefined>, what: string): Promise<Result> {
   const endsAtMs = performance.now() + 30_000;
   while (performance.now() < endsAtMs) {
-    const answer = await question();
-    if (answer !== undefined) return answer;
+    const result = await read();
+    if (result !== undefined) return result;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   throw new Failure(`Expected ${what} within 30 s, but it did not arrive.`);

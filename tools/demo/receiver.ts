@@ -19,7 +19,7 @@ export async function openShopReceiver(secret: string): Promise<ShopReceiver> {
   const { url, stop } = await openReceiver({
     secret,
     port: 0,
-    answer: ({ verdict }) => {
+    respond: ({ verdict }) => {
       if ('event' in verdict) events.push(verdict.event);
       else errors.push(verdict.error);
       return { status: 'event' in verdict ? 204 : 400, delayMs: 0 };

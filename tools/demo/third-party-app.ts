@@ -18,7 +18,7 @@ export class ThirdPartyApp {
   }
 
   async register(): Promise<{ status: number; clientId: string }> {
-    const answer = await send(`${this.authUrl}/api/auth/oauth2/register`, {
+    const response = await send(`${this.authUrl}/api/auth/oauth2/register`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({
@@ -29,9 +29,9 @@ export class ThirdPartyApp {
       }),
       dispatcher: agentTrusting(this.ca),
     });
-    equal('the status of the registration', answer.status, 201);
-    this.clientId = registered.parse(JSON.parse(answer.body)).client_id;
-    return { status: answer.status, clientId: this.clientId };
+    equal('the status of the registration', response.status, 201);
+    this.clientId = registered.parse(JSON.parse(response.body)).client_id;
+    return { status: response.status, clientId: this.clientId };
   }
 
   authorize(email: string, password: string, scopes: readonly string[]): Promise<Tokens> {

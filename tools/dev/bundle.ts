@@ -5,11 +5,6 @@ import { reasonOf } from './failure.ts';
 import { mustRun, namesIn } from './run-program.ts';
 import { root } from './settings.ts';
 
-/**
- * Creates the deployable folder `dist/apps/NAME` of an app: the app, its libraries, production packages and
- * run-time files, laid out like the repository. `node apps/NAME/dist/main.js` runs there without other files.
- * The app must be built; Nx runs this as the target `bundle` and caches the result.
- */
 const packageSchema = z.object({
   name: z.string(),
   dependencies: z.record(z.string(), z.string()).optional(),
@@ -18,6 +13,11 @@ const packageSchema = z.object({
 });
 const scope = '@fulfilment/';
 
+/**
+ * Creates the deployable folder `dist/apps/NAME` of an app: the app, its libraries, production packages and
+ * run-time files, laid out like the repository. `node apps/NAME/dist/main.js` runs there without other files.
+ * The app must be built; Nx runs this as the target `bundle` and caches the result.
+ */
 async function bundle(appDir: string): Promise<void> {
   const app = join('apps', basename(appDir));
   const target = join(root, 'dist', app);

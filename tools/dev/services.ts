@@ -114,9 +114,9 @@ function callersSettings(environment: Readonly<Record<string, string>>): Record<
 }
 
 async function isReady(port: number): Promise<boolean> {
-  const answer = await fetch(`http://127.0.0.1:${port}/health/ready`, {
+  const response = await fetch(`http://127.0.0.1:${port}/health/ready`, {
     signal: AbortSignal.timeout(probeTimeoutMs),
   });
-  await answer.body?.cancel();
-  return answer.ok;
+  await response.body?.cancel();
+  return response.ok;
 }

@@ -98,8 +98,8 @@ function readSecret(given: string | undefined): string | undefined {
   return given;
 }
 
-function number(option: string, given: string, least: number, most: number): number {
+function number(option: string, given: string, min: number, max: number): number {
   const value = /^\d{1,7}$/.test(given) ? Number(given) : Number.NaN;
-  if (value >= least && value <= most) return value;
-  throw new Failure(`--${option} must be a whole number from ${least} to ${most}.`);
+  if (value >= min && value <= max) return value;
+  throw new Failure(`--${option} must be a whole number from ${min} to ${max}.`);
 }

@@ -24,7 +24,7 @@ export async function listen(args: readonly string[]): Promise<void> {
   const receiver = await openReceiver({
     secret,
     port: options.port,
-    answer: (arrival) => {
+    respond: (arrival) => {
       count += 1;
       const status = responseStatus(count, options.behaviour);
       const report = toReport(arrival, status);

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createHmac } from 'node:crypto';
 import { formatLine, toReport } from './delivery-report.ts';
-import { type Answer, type Arrival, openReceiver, type Receiver } from './receiver.ts';
+import { type PlannedResponse, type Arrival, openReceiver, type Receiver } from './receiver.ts';
 
 const secret = 'whsec_test';
 const body = JSON.stringify({
@@ -31,14 +31,14 @@ describe('the receiver', () => {
     arrivals.splice(0);
   });
 
-  async function open(answer: Answer = { status: 204, delayMs: 0 }, port = 0): Promise<Receiver> {
+  async function open(planned: PlannedResponse = { status: 204, delayMs: 0 }, port = 0): Promise<Receiver> {
     const receiver = await openReceiver({
       secret,
       port,
-      answer: (arrival) => {
+      respond: (arrival) => {
         arrivals.push(arrival);
         arrived();
-        return answer;
+        return planned;
       },
     });
     receivers.push(receiver);
@@ -78,18 +78,18 @@ describe('the receiver', () => {
     expect(report === undefined ? '' : formatLine(report)).toContain(`NOT VERIFIED (${code})`);
   });
 
-  it('answers as it is told', async () => {
+  it('responds with the planned status', async () => {
     const { url } = await open({ status: 503, delayMs: 0 });
     expect((await post(url, secret)).status).toBe(503);
   });
 
-  it('ends at once, also while an answer waits', async () => {
+  it('stops at once, even while a delayed response is pending', async () => {
     const { url, stop } = await open({ status: 204, delayMs: 600_000 });
     const arrival = new Promise<void>((resolve) => {
       arrived = resolve;
     });
     const cut = post(url, secret).then(
-      () => 'answered',
+      () => 'responded',
       () => 'cut',
     );
     await arrival;
@@ -104,7 +104,7 @@ describe('the receiver', () => {
 });
 
 describe('the line of a delivery', () => {
-  it('tells time, event, id, delivery, attempt, verdict and answer', () => {
+  it('prints time, event, id, delivery, attempt, verdict and response status', () => {
     const report = {
       at: '2026-11-21T09:30:00.123Z',
       event: 'order.created',

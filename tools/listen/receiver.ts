@@ -15,7 +15,7 @@ export interface Arrival {
   readonly verdict: { readonly event: ReceivedEvent } | { readonly error: WebhookVerificationErrorCode };
 }
 
-export interface Answer {
+export interface PlannedResponse {
   readonly status: number;
   readonly delayMs: number;
 }
@@ -33,15 +33,15 @@ export interface Receiver {
 export async function openReceiver(options: {
   readonly secret: string;
   readonly port: number;
-  readonly answer: (arrival: Arrival) => Answer;
+  readonly respond: (arrival: Arrival) => PlannedResponse;
 }): Promise<Receiver> {
-  const { secret, port, answer } = options;
+  const { secret, port, respond } = options;
   const waiting = new Set<NodeJS.Timeout>();
   const server = createServer((request, response) => {
     buffer(request).then(
       (body) => {
         const { headers } = request;
-        const { status, delayMs } = answer({
+        const { status, delayMs } = respond({
           at: new Date(),
           headers,
           verdict: verdictOn(headers, body, secret),
@@ -75,7 +75,7 @@ function verdictOn(headers: IncomingHttpHeaders, body: Buffer, secret: string): 
   }
 }
 
-/** Answers the port. */
+/** Resolves with the port. */
 function listenOn(server: Server, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (error) => reject(new Failure(whyNot(error, port))));

@@ -17,7 +17,7 @@ export type RunningSuite = z.infer<typeof siteSchema>;
 
 /** Returns the suite of this state directory. @throws Failure when none is running */
 export async function openSuite(): Promise<RunningSuite> {
-  const answer = await control(readSettings().stateDir, 'site');
-  if (answer === undefined) throw new Failure('No suite is running. Start one with: npm start');
-  return siteSchema.parse(answer.answer);
+  const running = await control(readSettings().stateDir, 'site');
+  if (running === undefined) throw new Failure('No suite is running. Start one with: npm start');
+  return siteSchema.parse(running.answer);
 }

@@ -31,8 +31,8 @@ export async function waitUntilApplied(
 }
 
 async function ask(url: string): Promise<MessageOutcome | undefined> {
-  const answer = await fetch(url, { signal: AbortSignal.timeout(3_000) }).catch(() => undefined);
-  if (answer === undefined) return undefined; // the service may be starting
-  const body: unknown = answer.ok ? await answer.json() : await answer.body?.cancel();
-  return answer.ok ? outcomeSchema.parse(body) : undefined;
+  const response = await fetch(url, { signal: AbortSignal.timeout(3_000) }).catch(() => undefined);
+  if (response === undefined) return undefined; // the service may be starting
+  const body: unknown = response.ok ? await response.json() : await response.body?.cancel();
+  return response.ok ? outcomeSchema.parse(body) : undefined;
 }

@@ -13,7 +13,7 @@ const readNote: OperationDoc = {
   tag: 'Notes',
   summary: 'Read a note',
   path: { id: { description: 'The note', example: '1' } },
-  answer: { description: 'The note.', shape: note },
+  response: { description: 'The note.', shape: note },
   errors: [{ when: 'There is none.', example: new NotFound('note') }],
 };
 const route: Route = {
@@ -59,7 +59,7 @@ describe('the document of an API', () => {
     ['a path that may lead nowhere without a 404', { operation: { ...readNote, errors: [] } }],
     [
       'a response without an example',
-      { operation: { ...readNote, answer: { description: 'It.', shape: z.object({ a: z.string() }) } } },
+      { operation: { ...readNote, response: { description: 'It.', shape: z.object({ a: z.string() }) } } },
     ],
   ] as const)('cannot be made of %s', (_what, changed) => {
     expect(() => documentOf(changed)).toThrow(/has/);
@@ -68,8 +68,8 @@ describe('the document of an API', () => {
   it('rejects services that define one operation or schema differently', () => {
     expect(() => documentOf({}, { access: 'public' })).toThrow('There are two get /notes/{id}.');
     const other = z.object({ title: z.string() }).meta({ id: 'Note', examples: [{ title: 'Hello' }] });
-    const answer = { description: 'It.', shape: other };
-    expect(() => documentOf({}, { method: 'put', operation: { ...readNote, answer } })).toThrow(
+    const response = { description: 'It.', shape: other };
+    expect(() => documentOf({}, { method: 'put', operation: { ...readNote, response } })).toThrow(
       'There are two schemas Note.',
     );
   });

@@ -37,7 +37,7 @@ export function describeRoute(
 }
 
 function hasEntityTag({ operation }: Route): boolean {
-  return operation.answer.headers?.includes('ETag') === true;
+  return operation.response.headers?.includes('ETag') === true;
 }
 
 function pathParameters({ path, params, operation }: Route): Parameter[] {
@@ -45,9 +45,9 @@ function pathParameters({ path, params, operation }: Route): Parameter[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
     const schema = checked?.[name];
     if (schema !== undefined) return { ...parameter(name, schema), in: 'path', required: true };
-    const said = operation.path?.[name];
-    if (said === undefined) throw new Error(`${operation.id} has no description of {${name}}.`);
-    return { name, in: 'path', required: true, schema: { type: 'string' }, ...said };
+    const documented = operation.path?.[name];
+    if (documented === undefined) throw new Error(`${operation.id} has no description of {${name}}.`);
+    return { name, in: 'path', required: true, schema: { type: 'string' }, ...documented };
   });
 }
 
@@ -76,7 +76,7 @@ function requestBody(dto: NonNullable<Route['body']>, { operation }: Route) {
 
 function successResponse(route: Route): { responses: Record<string, Response>; schemas: Schemas } {
   const { operation, status, contentType = 'application/json' } = route;
-  const { description, shape } = operation.answer;
+  const { description, shape } = operation.response;
   const headers = successHeaders(route);
   const notModified = hasEntityTag(route) && {
     304: {
@@ -94,15 +94,15 @@ function successResponse(route: Route): { responses: Record<string, Response>; s
 }
 
 /** The operation's own examples, or that of its shape. */
-function examplesOf({ operation: { id, answer } }: Route, schema: Schema, schemas: Schemas) {
-  if (answer.examples !== undefined) return answer.examples;
+function examplesOf({ operation: { id, response } }: Route, schema: Schema, schemas: Schemas) {
+  if (response.examples !== undefined) return response.examples;
   const value = { ...schemas[referredName(schema) ?? ''], ...schema }.examples?.[0];
   if (value === undefined) throw new Error(`${id} has a response without an example.`);
   return { example: { value } };
 }
 
 function successHeaders({ access, operation, extraHeaders = [] }: Route): Record<string, Header> {
-  const { location, headers = [] } = operation.answer;
+  const { location, headers = [] } = operation.response;
   const { RateLimit, 'RateLimit-Policy': policy } = standardHeaders;
   return {
     'X-Request-Id': standardHeaders['X-Request-Id'],

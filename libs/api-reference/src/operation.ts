@@ -21,7 +21,7 @@ export interface OperationDoc<Shape extends z.ZodType = z.ZodType> {
   /** Path parameters without a DTO, by name. */
   readonly path?: Readonly<Record<string, { description: string; example: string }>>;
   readonly body?: Readonly<Record<string, { summary?: string; value: object }>>;
-  readonly answer: {
+  readonly response: {
     readonly description: string;
     /** `z.void()` for no body. Its `examples` are shown unless the operation has its own. */
     readonly shape: Shape;
@@ -40,7 +40,7 @@ type Immutable<Body> = Body extends readonly (infer Item)[]
     : Body;
 
 /** Return type of a handler: the documented body, alone or with headers. */
-type Answers<Body> = Promise<
+type HandlerResult<Body> = Promise<
   Body | { readonly body: Body; readonly headers: Readonly<Record<string, string>> }
 >;
 
@@ -48,7 +48,7 @@ const operations = new WeakMap<object, OperationDoc>();
 
 /** Documents a handler. Its return type must match the documented shape. */
 export function Operation<Shape extends z.ZodType>(doc: OperationDoc<Shape>) {
-  return <Handler extends (...args: never[]) => Answers<Immutable<z.output<Shape>>>>(
+  return <Handler extends (...args: never[]) => HandlerResult<Immutable<z.output<Shape>>>>(
     _target: object,
     _name: string | symbol,
     handler: TypedPropertyDescriptor<Handler>,

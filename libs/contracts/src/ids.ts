@@ -19,12 +19,12 @@ export function uuidv7(at?: Date): string {
 }
 
 /**
- * A UUID that another wrote, perhaps in capitals (RFC 9562 §4), brought to the form in which we store and
- * compare it.
+ * Accepts a UUID in upper or lower case (RFC 9562 §4), and returns it in lower case, as it is stored and
+ * compared.
  */
 export const uuid = z.uuid().toLowerCase();
 
-/** A UUID in lower case, in the one form we store and show. */
+/** Whether a text is a UUID in lower case, the form that is stored and shown. */
 export function isUuid(text: string): boolean {
   return uuidPattern.test(text);
 }
@@ -34,7 +34,7 @@ export function publicId(prefix: IdPrefix, uuid: string): string {
   const hex = uuid.slice(0, 8) + uuid.slice(9, 13) + uuid.slice(14, 18) + uuid.slice(19, 23) + uuid.slice(24);
   let text = `${prefix}_${pairs[Number.parseInt(hex.slice(0, 2), 16)]}`;
   for (let at = 2; at < hex.length; at += 5) {
-    const bits = Number.parseInt(hex.slice(at, at + 5), 16); // 5 hexadecimal digits are 4 of ours
+    const bits = Number.parseInt(hex.slice(at, at + 5), 16); // 5 hexadecimal digits are 4 base32 digits
     text += `${pairs[bits >> 10]}${pairs[bits & 1023]}`;
   }
   return text;

@@ -82,7 +82,7 @@ function checkCall(body: unknown, secrets: readonly unknown[], toleranceSeconds:
     throw new TypeError('body must be the raw bytes of the request (a Buffer or Uint8Array), not parsed.');
   if (!Array.isArray(secrets) || secrets.length === 0)
     throw new TypeError('secrets must be an array with at least one secret.');
-  // A missing environment variable may become an empty secret, with which anybody can sign.
+  // A missing environment variable may become an empty secret, with which any sender can sign.
   if (!secrets.every((secret) => typeof secret === 'string' && secret !== ''))
     throw new TypeError('A secret must be a non-empty string.');
   if (!(toleranceSeconds >= 0)) throw new TypeError('toleranceSeconds must be 0 or more.');

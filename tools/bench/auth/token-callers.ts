@@ -50,9 +50,9 @@ export class TokenCallers {
     return {
       refresh: async () => {
         const form = { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken };
-        const answer = refreshed.parse(await this.post(paths.token, form));
-        refreshToken = answer.refresh_token;
-        accessTokens.push(answer.access_token);
+        const tokens = refreshed.parse(await this.post(paths.token, form));
+        refreshToken = tokens.refresh_token;
+        accessTokens.push(tokens.access_token);
         if (accessTokens.length > keptTokens) accessTokens.shift();
       },
       introspect: async () => {

@@ -2,7 +2,7 @@ import { BenchDatabase } from '../bench-database.ts';
 
 export const bigCreator = '01900000-0000-7000-8000-000000000001';
 export const smallCreator = '01900000-0000-7000-8000-000000000002';
-/** Whose orders come by message. */
+/** The creator whose orders are sent as messages. */
 export const busyCreator = '01900000-0000-7000-8000-000000000003';
 export const organisation = 'org_bench';
 export const smallCount = 1000;
@@ -12,7 +12,7 @@ const creators = `
   INSERT INTO creators (id, version, organisation_id, name, settlement_currency, registered_at)
   SELECT id, 1, '${organisation}', 'Bench', 'GBP', now() FROM unnest(ARRAY['${bigCreator}', '${smallCreator}', '${busyCreator}']::uuid[]) AS id`;
 
-/** Paid orders of two years, of one line each, of 40 releases: what both creators have alike. */
+/** Paid orders of two years, with one line each, of 40 releases. */
 const orders = `
   WITH placed AS (
     INSERT INTO orders (id, creator_id, version, placed_at, currency, payment_status, dispatch_status, tracking_code, gross_amount,
@@ -37,11 +37,11 @@ const months = `
   SELECT o.creator_id, to_char(o.charged_at AT TIME ZONE 'UTC', 'YYYY-MM'), 'GBP', i.release_id, i.ean, sum(i.quantity), sum(i.total_amount), sum(i.royalty_amount)
   FROM orders o JOIN order_items i ON i.order_id = o.id WHERE o.creator_id = $1 GROUP BY 1, 2, 3, 4, 5`;
 
-/** The rows of a Creator API under measurement. */
+/** The database of a Creator API under measurement. */
 export class CreatorData extends BenchDatabase {
   static override readonly setup = [creators];
 
-  /** Orders with their ledger rows, as the consumers would have written them. */
+  /** Adds orders with their counts and monthly sums, as the consumers would write them. */
   async addOrders(creatorId: string, count: number): Promise<void> {
     await this.client.query(orders, [creatorId, count]);
     await this.client.query(counts, [creatorId]);
@@ -58,7 +58,7 @@ export class CreatorData extends BenchDatabase {
     return rowCount === 1;
   }
 
-  /** What the messages of the busy creator led to. */
+  /** Counts the rows that the messages of the busy creator led to. */
   async projected(): Promise<Record<string, string> | undefined> {
     const { rows } = await this.client.query<Record<string, string>>(
       `SELECT (SELECT count(*) FROM orders WHERE creator_id = $1) AS orders, (SELECT count(*) FROM order_items WHERE creator_id = $1) AS items,

@@ -4,7 +4,7 @@ import pg from 'pg';
 
 /**
  * The base line, a process of its own: node:http and pg, with the statements that store-api sends, named and
- * in the same transactions, and answers of the same size. It knows no tokens, limits, checks, messages or
+ * in the same transactions, and responses of the same size. It knows no tokens, limits, checks, messages or
  * logs. Prints one line of JSON: its port.
  */
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10 });

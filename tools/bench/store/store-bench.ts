@@ -190,12 +190,12 @@ async function cursorOf(store: ServiceProcess, token: string, path: string, page
   let cursor: string | null = null;
   for (let turned = 0; turned < pages; turned += 1) {
     const after: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-    const answer = await pool.request({
+    const response = await pool.request({
       method: 'GET',
       path: `${path}${after}`,
       headers: { authorization: `Bearer ${token}` },
     });
-    cursor = page.parse(await answer.body.json()).pagination.next_cursor;
+    cursor = page.parse(await response.body.json()).pagination.next_cursor;
     if (cursor === null) throw new Failure(`The list ended after ${turned + 1} pages.`);
   }
   await pool.close();

@@ -59,7 +59,7 @@ export function baselineRequests(origin: string, data: ShopData): StoreRequests 
   };
 }
 
-/** Sends requests over kept connections. Any answer but the expected one ends the measurement. */
+/** Sends requests over kept connections. Any unexpected status ends the measurement. */
 export function requestSender(origin: string, headers: Readonly<Record<string, string>>) {
   const pool = new Pool(origin, { connections: callerCount });
   const ask = async (
@@ -69,15 +69,15 @@ export function requestSender(origin: string, headers: Readonly<Record<string, s
     json?: object,
     more: Readonly<Record<string, string>> = {},
   ): Promise<void> => {
-    const answer = await pool.request({
+    const response = await pool.request({
       method,
       path,
       headers: { ...headers, ...more, ...(json === undefined ? {} : { 'content-type': 'application/json' }) },
       ...(json === undefined ? {} : { body: JSON.stringify(json) }),
     });
-    const text = await answer.body.text();
-    if (answer.statusCode !== expected)
-      throw new Failure(`${method} ${path} answered ${answer.statusCode}: ${text.slice(0, 300)}`);
+    const text = await response.body.text();
+    if (response.statusCode !== expected)
+      throw new Failure(`${method} ${path} responded with ${response.statusCode}: ${text.slice(0, 300)}`);
   };
   return Object.assign(ask, { close: () => pool.close() });
 }

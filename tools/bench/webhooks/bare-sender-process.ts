@@ -48,8 +48,8 @@ export class BareSender {
   }
 
   private async ask(method: 'PUT' | 'POST', body?: string): Promise<void> {
-    const answer = await request(this.origin, { method, ...(body === undefined ? {} : { body }) });
-    const text = await answer.body.text();
-    if (answer.statusCode !== 204) throw new Failure(`The bare sender failed: ${text}`);
+    const response = await request(this.origin, { method, ...(body === undefined ? {} : { body }) });
+    const text = await response.body.text();
+    if (response.statusCode !== 204) throw new Failure(`The bare sender failed: ${text}`);
   }
 }

@@ -43,9 +43,9 @@ export class FactsSender {
 
   /** Commits an `order.created` of each in one transaction. @returns its time, in ms since 1970 */
   async commit(orders: readonly OrderSnapshot[]): Promise<number> {
-    const answer = await this.pool.request({ path: '/', method: 'POST', body: JSON.stringify(orders) });
-    const text = await answer.body.text();
-    if (answer.statusCode !== 201) throw new Failure(`The facts were not committed: ${text}`);
+    const response = await this.pool.request({ path: '/', method: 'POST', body: JSON.stringify(orders) });
+    const text = await response.body.text();
+    if (response.statusCode !== 201) throw new Failure(`The facts were not committed: ${text}`);
     return answered.parse(JSON.parse(text)).committed_at_ms;
   }
 

@@ -40,11 +40,11 @@ export class ReceiverProcess {
 
   /** Resolves when so many deliveries came since they were last taken. */
   async when(count: number): Promise<void> {
-    const answer = await request(`${this.origin}/when?count=${count}`, {
+    const response = await request(`${this.origin}/when?count=${count}`, {
       headersTimeout: timeoutMs,
     }).catch(() => undefined);
-    if (answer === undefined) throw new Failure(`Not all of ${count} deliveries came in time.`);
-    await answer.body.dump();
+    if (response === undefined) throw new Failure(`Not all of ${count} deliveries came in time.`);
+    await response.body.dump();
   }
 
   /**
@@ -65,8 +65,8 @@ export class ReceiverProcess {
 
   /** What came since they were last taken. */
   async take(): Promise<Received[]> {
-    const answer = await request(`${this.origin}/deliveries`);
-    return received.parse(await answer.body.json());
+    const response = await request(`${this.origin}/deliveries`);
+    return received.parse(await response.body.json());
   }
 
   stop(): Promise<void> {

@@ -10,5 +10,5 @@ export const listCreators = {
   summary: 'List creators',
   description:
     'Returns the creators of your organisation, newest first. A global admin sees the creators of all organisations; a caller without an organisation sees none.',
-  answer: { description: 'A page of creators.', shape: page },
+  response: { description: 'A page of creators.', shape: page },
 } as const satisfies OperationDoc<typeof page>;

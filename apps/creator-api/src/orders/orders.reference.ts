@@ -14,7 +14,7 @@ export const listOrders = {
     'Returns the orders sorted by `placed_at`, newest first. An order placed in the Store appears within seconds.\n\n`from` and `to` are days in UTC, both inclusive. A `from` after `to` is rejected',
     '(400 on `from`). `meta.total` is exact, also with filters and past the last page.',
   ].join(' '),
-  answer: { description: 'A page of orders.', shape: page },
+  response: { description: 'A page of orders.', shape: page },
   errors: [
     { when: 'The creator does not exist, or is not visible to you.', example: new NotFound('creator') },
   ],
@@ -25,6 +25,6 @@ export const readOrder = {
   tag,
   summary: 'Read an order',
   description: 'Returns the order with its lines, and the VAT and royalty of each line.',
-  answer: { description: 'The order.', shape: orderDetailShape },
+  response: { description: 'The order.', shape: orderDetailShape },
   errors: [{ when: 'The order does not exist, or is not visible to you.', example: new NotFound('order') }],
 } as const satisfies OperationDoc<typeof orderDetailShape>;

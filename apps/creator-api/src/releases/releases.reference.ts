@@ -27,7 +27,7 @@ export const createRelease = {
       },
     },
   },
-  answer: { description: 'The created release.', shape: releaseShape, headers: ['Idempotent-Replayed'] },
+  response: { description: 'The created release.', shape: releaseShape, headers: ['Idempotent-Replayed'] },
   errors: [
     {
       when: 'The creator is unknown: the token is not connected to a creator, and `creator` is missing.',

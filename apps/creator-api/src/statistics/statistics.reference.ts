@@ -18,7 +18,7 @@ export const readSales = {
   tag,
   summary: 'Read the sales of a month',
   description: booked,
-  answer: { description: 'The sales of the month.', shape: salesShape },
+  response: { description: 'The sales of the month.', shape: salesShape },
   errors,
 } satisfies OperationDoc<typeof salesShape>;
 
@@ -27,6 +27,6 @@ export const readRoyalties = {
   tag,
   summary: 'Read the royalties of a month',
   description: booked,
-  answer: { description: 'The royalties of the month.', shape: royaltiesShape },
+  response: { description: 'The royalties of the month.', shape: royaltiesShape },
   errors,
 } satisfies OperationDoc<typeof royaltiesShape>;

@@ -25,7 +25,7 @@ export const registerTrackUpload = {
       },
     },
   },
-  answer: {
+  response: {
     description: 'The upload, registered by this request or by an earlier one.',
     shape: registrationShape,
     headers: ['Location'],
@@ -54,7 +54,7 @@ export const readTrackUpload = {
   summary: 'Read a track upload',
   description:
     'Returns the status of the upload, with the properties of the audio file or the failure reason.',
-  answer: { description: 'The track upload.', shape: trackUploadShape },
+  response: { description: 'The track upload.', shape: trackUploadShape },
   errors: [
     {
       when: 'The track upload does not exist, or is not visible to you.',

@@ -19,7 +19,7 @@ export const listReleases = {
   tag,
   summary: 'List releases',
   description: 'Returns the releases of the connected creator, newest first.',
-  answer: {
+  response: {
     description: 'A page of releases, in the requested format.',
     shape: page,
     headers: ['ETag'],
@@ -38,7 +38,7 @@ export const readRelease = {
   tag,
   summary: 'Read a release',
   path: { id: { description: 'The release', example: 'prod_01m7xwmwnzc4r8e7k2v5g0ts6p' } },
-  answer: { description: 'The release.', shape: releaseShape, headers: ['ETag'] },
+  response: { description: 'The release.', shape: releaseShape, headers: ['ETag'] },
   errors: [
     { when: 'The release does not exist, or belongs to another creator.', example: new NotFound('release') },
   ],

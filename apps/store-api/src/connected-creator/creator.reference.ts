@@ -8,6 +8,6 @@ export const readCreator = {
   summary: 'Read the connected creator',
   description:
     'Returns the creator that the access token is authorised for, and whether their orders can be charged.',
-  answer: { description: 'The creator.', shape: connectedCreatorShape },
+  response: { description: 'The creator.', shape: connectedCreatorShape },
   errors: [{ when: 'The token is not connected to a creator.', example: new NotFound('connected creator') }],
 } as const satisfies OperationDoc<typeof connectedCreatorShape>;

@@ -39,7 +39,7 @@ export const placeOrder = {
       },
     },
   },
-  answer: {
+  response: {
     description: 'The order, placed by this request or by an earlier one with the same key.',
     shape: placedOrderShape,
     headers: ['Location', 'Idempotent-Replayed'],
@@ -97,7 +97,7 @@ export const listOrders = {
   description:
     'Returns the orders of the connected creator, newest first. A placed order is listed immediately. Orders that are placed concurrently may become visible in a different ' +
     'sequence than their `created_at`. To poll for new orders, read back until every order of one whole minute was seen before, or subscribe to `order.created` instead.',
-  answer: { description: 'A page of orders.', shape: page },
+  response: { description: 'A page of orders.', shape: page },
 } as const satisfies OperationDoc<typeof page>;
 
 export const readOrder = {
@@ -105,7 +105,7 @@ export const readOrder = {
   tag,
   summary: 'Read an order',
   path: { id: { description: 'The order', example: 'ord_01m7xwmx1ceqrv87vt909ma64h' } },
-  answer: { description: 'The order.', shape: orderShape },
+  response: { description: 'The order.', shape: orderShape },
   errors: [
     { when: 'The order does not exist, or belongs to another creator.', example: new NotFound('order') },
   ],

@@ -18,7 +18,7 @@ export const quoteRates = {
     },
     lightest: { summary: 'The lightest parcel to Japan', value: { country_code: 'JP' } },
   },
-  answer: { description: 'The shipping rates.', shape: shippingRatesShape },
+  response: { description: 'The shipping rates.', shape: shippingRatesShape },
   errors: [
     { when: 'The token is not connected to a creator.', example: new NotFound('connected creator') },
     {
@@ -41,5 +41,5 @@ export const listServices = {
   tag,
   summary: 'List shipping services',
   description: 'Returns all shipping services that the connected creator may use.',
-  answer: { description: 'The shipping services.', shape: shippingServicesShape },
+  response: { description: 'The shipping services.', shape: shippingServicesShape },
 } as const satisfies OperationDoc<typeof shippingServicesShape>;

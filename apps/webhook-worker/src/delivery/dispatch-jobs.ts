@@ -7,7 +7,7 @@ import type { DaySpan } from './day-span.rules.js';
 import type { DueSubscription } from './lane-queue.js';
 import { type Lane, lanes } from './lanes.rules.js';
 
-/** Number of jobs of a lane that wait for the dispatcher of a process. */
+/** Maximum number of jobs of a lane that a process takes and lets wait for its dispatcher. */
 const maxTakenJobs = 100;
 /** Deliveries of a subscription that become due in the same bucket share one delayed job. */
 const bucketMs = 100;

@@ -5,14 +5,15 @@ import { DispatchJobs } from './dispatch-jobs.js';
 import { type DueSubscription, LaneQueue } from './lane-queue.js';
 import type { Lane } from './lanes.rules.js';
 
-/** Number of subscriptions of a lane that wait in a process; more are left to any process. */
+/** Maximum number of subscriptions of a lane that wait in a process; further ones become BullMQ jobs. */
 export const maxWaiting = 200;
-/** Longer delays are left to the reconciler, so that Redis does not fill with retries of the next days. */
+/** Longer delays are left to the reconciler, so that Redis does not store the retries of the next days. */
 const maxDelayMs = 600_000;
 
 /**
- * Subscriptions that have work, on their way to the dispatcher of this process or, as BullMQ jobs, of any. An
- * entry is a hint that may be lost: PostgreSQL has the due deliveries, and the reconciler finds them.
+ * Queues subscriptions that have due deliveries: for the dispatcher of this process or, as BullMQ jobs, for
+ * that of any process. An entry is a hint that may be lost: the deliveries are in PostgreSQL, and the
+ * reconciler finds them.
  */
 @Injectable()
 export class DispatchQueue {
@@ -50,7 +51,7 @@ export class DispatchQueue {
     return this.waiting[lane].has(subscriptionId);
   }
 
-  /** Leaves what is waiting to other processes. */
+  /** Hands the waiting subscriptions over to other processes. */
   async stop(): Promise<void> {
     this.stopping = true;
     this.enqueue(

@@ -41,8 +41,9 @@ interface StartedBatch {
 
 /**
  * Sends the due deliveries of the subscriptions in its queue, in batches: claim, sign, POST, settle. A batch
- * has at most as many attempts as the receiver gets at once; what is due after it waits behind the others. An
- * attempt occupies its slot until it ends, so a receiver that does not respond delays only itself.
+ * has at most as many attempts as the receiver gets at once. If more deliveries are due, the subscription is
+ * queued behind the others. An attempt occupies its slot until it ends, so a receiver that does not respond
+ * delays only itself.
  */
 @Injectable()
 export class Dispatcher extends BackgroundTask {

@@ -140,8 +140,8 @@ export class Lease {
   }
 
   /**
-   * Claims the oldest due deliveries: at most `maxCount`, and with running ones not more than the receiver's
-   * limit.
+   * Claims the oldest due deliveries: at most `maxCount`, and together with the running attempts at most the
+   * receiver's limit.
    */
   async claim(request: ClaimRequest): Promise<Claim> {
     const days = request.days ?? (await this.days.load(request.subscriptionId));

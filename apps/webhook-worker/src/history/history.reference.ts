@@ -30,7 +30,7 @@ export const listDeliveries = {
   summary: 'List deliveries',
   description: 'Returns the deliveries of a subscription, newest first. Deliveries are kept for 30 days.',
   path: { id: subscription },
-  answer: { description: 'A page of deliveries.', shape: page },
+  response: { description: 'A page of deliveries.', shape: page },
   errors: [unknown],
 } as const satisfies OperationDoc<typeof page>;
 
@@ -39,7 +39,7 @@ export const readDelivery = {
   tag,
   summary: 'Read a delivery',
   path: { id: subscription, delivery_id: delivery },
-  answer: {
+  response: {
     description: 'The delivery with its payload and its newest 100 attempts.',
     shape: deliveryDetailShape,
   },
@@ -54,7 +54,7 @@ export const retryDelivery = {
     'Makes one attempt now with the same id and bytes, in addition to the retry schedule. It works in any status of the delivery, and also while the subscription is disabled. ' +
     'If the attempt fails, the status of the delivery does not change. The limit is 60 retries per minute for each subscription; a retry of a test event counts as a test event.',
   path: { id: subscription, delivery_id: delivery },
-  answer: {
+  response: {
     description: 'The delivery, due for an attempt.',
     shape: deliveryShape,
     examples: { waiting: { value: { ...waiting, attempt_count: 12 } } },
@@ -87,7 +87,7 @@ export const recoverDeliveries = {
       value: { since: '2026-11-20T12:00:00Z', until: '2026-11-21T12:00:00Z', statuses: ['failed', 'held'] },
     },
   },
-  answer: { description: 'The started recovery.', shape: recoveryShape },
+  response: { description: 'The started recovery.', shape: recoveryShape },
   errors: [
     {
       when: '`until` is before `since`.',
@@ -111,7 +111,7 @@ export const sendTestEvent = {
     'It does not affect the health fields of the subscription. The limit is 10 test events per minute for each subscription, including retries of test events.',
   path: { id: subscription },
   body: { named: { summary: 'A shipped package', value: { event: 'order.shipped' } } },
-  answer: {
+  response: {
     description: 'The delivery, due for an attempt.',
     shape: deliveryShape,
     headers: ['Location'],

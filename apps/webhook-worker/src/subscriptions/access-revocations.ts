@@ -19,8 +19,8 @@ export function isCoveredBy(authorizedAt: string, createdAt: string, revokedAt: 
   return `CASE WHEN ${authorizedAt} = date_trunc('second', ${revokedAt}) THEN ${createdAt} <= ${revokedAt} ELSE ${authorizedAt} < ${revokedAt} END`;
 }
 
-// Serialises creations of subscriptions with revocations of the same client, so that the second sees the
-// first.
+// Serialises creations of subscriptions with revocations of the same client, so that the later one sees the
+// earlier one.
 const lockExclusive = statement(
   'access-revocations.lock-exclusive',
   'SELECT pg_advisory_xact_lock(hashtextextended($1, 51))',
@@ -48,7 +48,7 @@ const find = statement(
   `SELECT 1 FROM webhook_ended_access
    WHERE client_id = $1 AND (creator_id = $2 OR creator_id IS NULL) AND ${isCoveredBy('$3::timestamptz', 'now()', 'ended_at')} LIMIT 1`,
 );
-// No token lives longer (one hour in auth-server).
+// Access tokens expire earlier: an hour after they were issued.
 const deleteExpired = statement(
   'access-revocations.delete-expired',
   "DELETE FROM webhook_ended_access WHERE ended_at < now() - interval '1 day' AND NOT unfinished",
@@ -65,8 +65,8 @@ export function isAccessRevoked(subscription: string): string {
 }
 
 /**
- * Records a revocation for as long as its tokens may arrive. From then on they create no subscription, and
- * nothing is sent.
+ * Records a revocation for longer than the lifetime of the tokens that were issued before it. From now on
+ * these tokens create no subscription, and nothing is sent to those that they created.
  */
 export async function recordRevocation(
   tx: Transaction,
@@ -91,8 +91,8 @@ export async function isRevoked(
 }
 
 /**
- * Locks a revocation whose subscriptions may not all be deleted; undefined if there is none that is not
- * locked.
+ * Locks a revocation whose subscriptions may not all be deleted. Skips those that another replica has locked;
+ * returns undefined if no other is left.
  */
 export function lockUnfinishedRevocation(tx: Transaction): Promise<AccessRevocation | undefined> {
   return tx.row<AccessRevocation>(lockUnfinished);

@@ -32,7 +32,7 @@ export const createSubscription = {
       },
     },
   },
-  answer: {
+  response: {
     description: 'The created subscription.',
     shape: subscriptionShape,
     headers: ['Location', 'Idempotent-Replayed'],
@@ -59,7 +59,7 @@ export const listSubscriptions = {
   summary: 'List subscriptions',
   description:
     'Returns the active subscriptions of this client for the connected creator. Disabled subscriptions can be read by their id.',
-  answer: { description: 'The active subscriptions.', shape: subscriptionsShape },
+  response: { description: 'The active subscriptions.', shape: subscriptionsShape },
 } as const satisfies OperationDoc<typeof subscriptionsShape>;
 
 export const readSubscription = {
@@ -67,7 +67,7 @@ export const readSubscription = {
   tag,
   summary: 'Read a subscription',
   path,
-  answer: { description: 'The subscription.', shape: subscriptionShape },
+  response: { description: 'The subscription.', shape: subscriptionShape },
   errors: [unknown],
 } as const satisfies OperationDoc<typeof subscriptionShape>;
 
@@ -82,7 +82,7 @@ export const updateSubscription = {
     rotate: { summary: 'Rotate the secret', value: { secret: 'b3d97a61f04c4e2fa8c5170e92d6b48f' } },
     change: { summary: 'Change the events', value: { events } },
   },
-  answer: { description: 'The updated subscription.', shape: subscriptionShape },
+  response: { description: 'The updated subscription.', shape: subscriptionShape },
   errors: [badTarget, unknown],
 } as const satisfies OperationDoc<typeof subscriptionShape>;
 
@@ -94,6 +94,6 @@ export const deleteSubscription = {
   summary: 'Delete a subscription',
   description: 'Stops all deliveries of the subscription, including retries.',
   path,
-  answer: { description: 'The subscription is deleted.', shape: nothing },
+  response: { description: 'The subscription is deleted.', shape: nothing },
   errors: [unknown],
 } as const satisfies OperationDoc<typeof nothing>;

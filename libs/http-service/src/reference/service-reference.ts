@@ -68,12 +68,12 @@ export function serviceReference(api: Api, name: string, scopes: readonly string
       openRoute('/health/live', {
         id: 'readLiveness',
         summary: 'Check liveness',
-        answer: { description: 'The process is running.', shape: live },
+        response: { description: 'The process is running.', shape: live },
       }),
       openRoute('/health/ready', {
         id: 'readReadiness',
         summary: 'Check readiness',
-        answer: { description: 'The service can handle requests.', shape: ready },
+        response: { description: 'The service can handle requests.', shape: ready },
         errors: [
           {
             when: 'The service is starting, or dependencies are unavailable; `details` has one element for each.',
@@ -87,7 +87,7 @@ export function serviceReference(api: Api, name: string, scopes: readonly string
           summary: 'Read the protected resource metadata',
           description:
             'Names the authorization server of this API. `resource_metadata` in the challenge of every 401 is its URL (RFC 9728).',
-          answer: {
+          response: {
             description: 'The metadata.',
             shape: metadata,
             examples: { example: { value: metadataExample } },
@@ -98,7 +98,7 @@ export function serviceReference(api: Api, name: string, scopes: readonly string
       openRoute('/openapi.json', {
         id: 'readOpenApiDocument',
         summary: 'Read this reference as OpenAPI',
-        answer: {
+        response: {
           description: 'The OpenAPI 3.1 document of this API.',
           shape: document,
           headers: ['ETag'],
@@ -109,7 +109,7 @@ export function serviceReference(api: Api, name: string, scopes: readonly string
         ...openRoute('/docs', {
           id: 'readReferencePage',
           summary: 'Read this reference as a page',
-          answer: { description: 'An HTML page without scripts.', shape: z.string(), headers: ['ETag'] },
+          response: { description: 'An HTML page without scripts.', shape: z.string(), headers: ['ETag'] },
         }),
         contentType: 'text/html',
       },

@@ -2,8 +2,8 @@ const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const isoDate = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|[+-]\d{2}:\d{2})?)?$/;
 
 /**
- * Parses an ISO 8601 date or time (UTC without a zone), or a time ago: `90s`, `30m`, `2h`, `7d`.
- * Returns undefined for anything else.
+ * Parses an ISO 8601 date or time (in UTC if it has no zone), or a duration before `now`: `90s`, `30m`, `2h`,
+ * `7d`. Returns undefined for anything else.
  */
 export function parseTime(typed: string, now: Date): Date | undefined {
   const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(typed) ?? [];
