@@ -55,7 +55,10 @@ export class OpenAccount {
     return { person, sessionUid, frame: { email: person.email, csrf } };
   }
 
-  /** Like `requireSignedIn`, for a submitted form. @throws SignInNeeded, Forbidden when the form's token is invalid */
+  /**
+   * Like `requireSignedIn`, for a submitted form.
+   * @throws SignInNeeded, Forbidden when the form's token is invalid
+   */
   async requireSignedInForm(request: Request, response: Response): Promise<SignedIn> {
     const signedIn = await this.requireSignedIn(request, response);
     this.forms.verify(formOf(signedIn.sessionUid), field(request, 'csrf'), request);

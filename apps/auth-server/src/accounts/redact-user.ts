@@ -8,7 +8,7 @@ import { removeSecondFactor } from '../second-factor/second-factors.js';
 import { endAccessOfUser } from '../sessions/end-sessions.js';
 import { lockUser } from '../users/find-user.js';
 
-// An empty hash matches no password, so nobody can sign in. The e-mail address is unique and cannot exist
+// An empty hash matches no password, which prevents sign-ins. The e-mail address is unique and cannot exist
 // (RFC 2606 §2).
 const redact = statement(
   'users.redact',

@@ -36,7 +36,8 @@ export type Endpoints = (request: IncomingMessage, response: ServerResponse, pat
  * 6. inOneTransaction delays the response until concurrent requests have arrived, then stores everything in
  *    one statement. A request that finds the token consumed lost the race: it stores nothing and gets
  *    `invalid_grant`.
- * 7. After the response was sent, its timestamps are recorded for all replicas (tokens/response-timestamps.ts).
+ * 7. After the response was sent, its timestamps are recorded for all replicas
+ *    (tokens/response-timestamps.ts).
  */
 export function endpoints(oidc: OidcServer, limiter: RateLimiter<AuthQuota>): Endpoints {
   const replaceJwt = replaceJwtWithHandle((request, jti) =>

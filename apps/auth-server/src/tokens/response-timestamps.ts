@@ -28,8 +28,8 @@ export class ResponseTimestampStore {
   }
 
   /**
-   * Returns the timestamps of the response that consumed a token; undefined if they are unknown. Waits briefly
-   * for a response that is being sent.
+   * Returns the timestamps of the response that consumed a token; undefined if they are unknown. Waits
+   * briefly for a response that is being sent.
    */
   async find(model: string, token: string): Promise<ResponseTimestamps | undefined> {
     const waitUntil = Date.now() + waitTimeoutMs;
