@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { App } from '../test/app.js';
 import { serverWithOperator } from '../test/operator.js';
+import { selectAuditRecords } from './read-audit-log.js';
 
 const given = serverWithOperator();
 
@@ -22,8 +23,7 @@ const pageSchema = z.object({
 });
 const audit = async (flags: Readonly<Record<string, unknown>> = {}) =>
   pageSchema.parse(await given.operator.run('audit', flags));
-const insert = (text: string, values: readonly unknown[] = []) =>
-  given.server.database.run({ name: `test.${text.length}`, text }, values);
+const run = (name: string, text: string) => given.server.database.run({ name: `test.${name}`, text });
 
 describe('ops audit', () => {
   it('prints user, client, event, address and user agent, the newest last', async () => {
@@ -42,14 +42,14 @@ describe('ops audit', () => {
       user_agent: expect.any(String),
     });
     const ofClient = (await audit({ client: app.clientId })).events;
-    expect(ofClient.length).toBeGreaterThan(0);
-    expect(ofClient.every(({ client_id }) => client_id === app.clientId)).toBe(true);
+    expect(new Set(ofClient.map(({ client_id }) => client_id))).toEqual(new Set([app.clientId]));
     const signIns = (await audit({ event: 'signed_in', user: given.server.people.owner.user_id })).events;
-    expect(signIns.every(({ event }) => event === 'signed_in')).toBe(true);
+    expect(new Set(signIns.map(({ event }) => event))).toEqual(new Set(['signed_in']));
   });
 
   it('is paged by a key, also when many records have the same time', async () => {
-    await insert(
+    await run(
+      'insert-paged',
       `INSERT INTO audit_log (at, event, client_id, details)
        SELECT timestamptz '2020-01-01' + (number / 10) * interval '1 second', 'code_issued', 'paged', jsonb_build_object('number', number)
        FROM generate_series(0, 49) AS number`,
@@ -80,33 +80,36 @@ describe('ops audit', () => {
     await expect(audit(given)).rejects.toThrow(complaint);
   });
 
-  it('reads a log that only grows', async () => {
-    for (const text of ['UPDATE audit_log SET ip = NULL', 'DELETE FROM audit_log', 'TRUNCATE audit_log'])
-      await expect(insert(text)).rejects.toThrow('audit_log only grows');
-  });
+  it.each(['UPDATE audit_log SET ip = NULL', 'DELETE FROM audit_log', 'TRUNCATE audit_log'])(
+    'reads a log that rejects %s',
+    async (text) => {
+      await expect(run(text, text)).rejects.toThrow('audit_log only grows');
+    },
+  );
 
   it('uses an index for each filter', async () => {
-    await insert(
+    await run(
+      'insert-many',
       `INSERT INTO audit_log (at, event, user_id, client_id)
        SELECT timestamptz '2021-01-01' + number * interval '1 second', 'code_issued',
          ('00000000-0000-7000-8000-' || lpad((number % 500)::text, 12, '0'))::uuid, 'client-' || number % 100
        FROM generate_series(1, 20000) AS number`,
     );
-    await insert('ANALYZE audit_log');
+    await run('analyze', 'ANALYZE audit_log');
+    const explain = { name: 'test.explain', text: `EXPLAIN ${selectAuditRecords.text}` };
     const filters = {
-      audit_log_earlier_at: `at >= '2021-01-01T02:00Z'`,
-      audit_log_earlier_event: `event = 'keys_rotated'`,
-      audit_log_earlier_of_user: `user_id = '00000000-0000-7000-8000-000000000007'`,
-      audit_log_earlier_of_client: `client_id = 'client-7'`,
+      audit_log_earlier_at: { since: '2021-01-01T02:00Z' },
+      audit_log_earlier_event: { event: 'keys_rotated' },
+      audit_log_earlier_of_user: { user: '00000000-0000-7000-8000-000000000007' },
+      audit_log_earlier_of_client: { client: 'client-7' },
     };
     for (const [index, filter] of Object.entries(filters)) {
-      const plan = await given.server.database.rows<{ 'QUERY PLAN': string }>({
-        name: `test.${index}`,
-        text: `EXPLAIN SELECT * FROM audit_log WHERE ${filter} ORDER BY at DESC, position DESC LIMIT 101`,
-      });
+      const { event, user, client, since }: Readonly<Record<string, string>> = filter;
+      const values = [event, user, client, since, undefined, undefined, undefined, 101];
+      const plan = await given.server.database.rows<{ 'QUERY PLAN': string }>(explain, values);
       const text = plan.map((line) => line['QUERY PLAN']).join('\n');
       expect(text).toContain(index);
-      expect(text).not.toContain('Seq Scan');
+      expect(text).not.toContain('Seq Scan on audit_log');
     }
   });
 });

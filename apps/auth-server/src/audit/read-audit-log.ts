@@ -46,7 +46,7 @@ interface Row extends AuditRecord {
 
 // One statement for all combinations: PostgreSQL plans it with the actual values, so null filters are removed
 // and each other filter uses its index (migration 0003).
-const read = statement(
+export const selectAuditRecords = statement(
   'audit.read',
   `SELECT log.at, log.event, log.user_id, users.email, log.client_id, log.ip, log.user_agent, log.details,
      (extract(epoch FROM log.at) * 1000000)::bigint || '.' || log.position AS key
@@ -64,7 +64,7 @@ const read = statement(
 /** Reads the log from its end, one page at a time. @throws Error for an unknown e-mail address */
 export async function readAuditLog(database: Database, query: AuditQuery): Promise<AuditPage> {
   const [at, position] = query.before?.split('.') ?? [];
-  const rows = await database.rows<Row>(read, [
+  const rows = await database.rows<Row>(selectAuditRecords, [
     query.event,
     query.user === undefined ? undefined : await userId(database, query.user),
     query.client,

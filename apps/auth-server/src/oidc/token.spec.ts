@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { expire } from '../test/backdate.js';
-import { App } from '../test/app.js';
+import { App, register, registration } from '../test/app.js';
 import { json } from '../test/json.js';
 import { runningServer, type RunningServer } from '../test/running-server.js';
 
@@ -26,7 +26,7 @@ async function issued(parameters: Readonly<Record<string, string>> = {}) {
     },
   };
 }
-const answerTo = async (form: Readonly<Record<string, string>>, of = app) => {
+const responseTo = async (form: Readonly<Record<string, string>>, of = app) => {
   const response = await of.post('token', form);
   return { status: response.status, body: await json(response), headers: response.headers };
 };
@@ -42,31 +42,33 @@ describe('the verifier (RFC 7636 §4.6)', () => {
   ])('is rejected when it is %s, and the code stays valid for its client', async (_, code_verifier) => {
     const { exchange } = await issued();
     const { code_verifier: good, ...rest } = exchange;
-    const rejected = await answerTo(code_verifier === undefined ? rest : { ...rest, code_verifier });
+    const rejected = await responseTo(code_verifier === undefined ? rest : { ...rest, code_verifier });
     expect(rejected.status).toBe(400);
     expect(['invalid_grant', 'invalid_request']).toContain(rejected.body.error);
     expect(rejected.headers.get('cache-control')).toBe('no-store');
-    expect((await answerTo({ ...rest, code_verifier: good })).status).toBe(200);
+    expect((await responseTo({ ...rest, code_verifier: good })).status).toBe(200);
   });
 
   it('is rejected when it is the challenge itself: plain is not S256 (RFC 9700 §2.1.1)', async () => {
     const code_challenge = createHash('sha256').update('y'.repeat(43)).digest('base64url');
     const { exchange } = await issued({ code_challenge });
-    expect((await answerTo({ ...exchange, code_verifier: code_challenge })).body.error).toBe('invalid_grant');
+    expect((await responseTo({ ...exchange, code_verifier: code_challenge })).body.error).toBe(
+      'invalid_grant',
+    );
   });
 
   it.each([43, 128])('is accepted with %i characters', async (length) => {
     const code_verifier = '-._~Az09'.repeat(16).slice(0, length);
     const code_challenge = createHash('sha256').update(code_verifier).digest('base64url');
     const { exchange } = await issued({ code_challenge });
-    expect((await answerTo({ ...exchange, code_verifier })).status).toBe(200);
+    expect((await responseTo({ ...exchange, code_verifier })).status).toBe(200);
   });
 });
 
 describe('a code', () => {
   it('is exchanged for the response of RFC 6749 §5.1, which is never cached', async () => {
     const { exchange } = await issued();
-    const { status, body, headers } = await answerTo(exchange);
+    const { status, body, headers } = await responseTo(exchange);
     expect(status).toBe(200);
     expect(Object.keys(body).toSorted()).toEqual([
       'access_token',
@@ -81,18 +83,18 @@ describe('a code', () => {
 
   it('of another client is rejected (RFC 6749 §5.2)', async () => {
     const { exchange } = await issued();
-    const rejected = await answerTo(exchange, await App.registered(server));
+    const rejected = await responseTo(exchange, await App.registered(server));
     expect([rejected.status, rejected.body.error]).toEqual([400, 'invalid_grant']);
-    expect((await answerTo(exchange)).status).toBe(200);
+    expect((await responseTo(exchange)).status).toBe(200);
   });
 
   it.each([
     ['another address', 'https://app.example/other'],
-    ['no address', undefined],
-  ])('with %s than the one it was sent to is rejected (RFC 6749 §4.1.3)', async (_, redirect_uri) => {
+    ['missing', undefined],
+  ])('is rejected when redirect_uri is %s (RFC 6749 §4.1.3)', async (_, redirect_uri) => {
     const { exchange } = await issued();
     const { redirect_uri: _registered, ...rest } = exchange;
-    const rejected = await answerTo(redirect_uri === undefined ? rest : { ...rest, redirect_uri });
+    const rejected = await responseTo(redirect_uri === undefined ? rest : { ...rest, redirect_uri });
     expect(rejected.status).toBe(400);
     expect(['invalid_grant', 'invalid_request']).toContain(rejected.body.error);
   });
@@ -110,16 +112,20 @@ describe('a code', () => {
     expect(row?.life).toBeGreaterThan(110);
     expect(row?.life).toBeLessThanOrEqual(120);
     await expire(server, 'AuthorizationCode', app.clientId);
-    expect((await answerTo(exchange)).body.error).toBe('invalid_grant');
+    expect((await responseTo(exchange)).body.error).toBe('invalid_grant');
   });
 
-  it.each(['', 'x', 'x'.repeat(43), '../../x', "' OR 1=1 --"])(
-    'is invalid_grant when it is %j',
-    async (code) => {
-      const { exchange } = await issued();
-      expect((await answerTo({ ...exchange, code })).status).toBe(400);
-    },
-  );
+  it.each([
+    ['', 'invalid_request'],
+    ['x', 'invalid_grant'],
+    ['x'.repeat(43), 'invalid_grant'],
+    ['../../x', 'invalid_grant'],
+    ["' OR 1=1 --", 'invalid_grant'],
+  ])('with the value %j is rejected as %s', async (code, error) => {
+    const { exchange } = await issued();
+    const { status, body } = await responseTo({ ...exchange, code });
+    expect([status, body.error]).toEqual([400, error]);
+  });
 });
 
 describe('a token request', () => {
@@ -130,12 +136,12 @@ describe('a token request', () => {
     'urn:ietf:params:oauth:grant-type:device_code',
     'x',
   ])('rejects the grant type %s (RFC 9700 §2.4)', async (grant_type) => {
-    const { status, body } = await answerTo({ grant_type, username: 'a', password: 'b' });
+    const { status, body } = await responseTo({ grant_type, username: 'a', password: 'b' });
     expect([status, body.error]).toEqual([400, 'unsupported_grant_type']);
   });
 
   it('without a grant type, or with any parameter twice, is invalid_request (RFC 6749 §3.2)', async () => {
-    expect((await answerTo({})).body.error).toBe('invalid_request');
+    expect((await responseTo({})).body.error).toBe('invalid_request');
     const { exchange } = await issued();
     for (const name of [...Object.keys(exchange), 'client_id']) {
       const body = new URLSearchParams({ client_id: app.clientId, ...exchange });
@@ -158,7 +164,7 @@ describe('a token request', () => {
     });
     expect(response.status).toBe(400);
     expect(await json(response)).toMatchObject({ error: 'invalid_request' });
-    expect((await answerTo(exchange)).status).toBe(200);
+    expect((await responseTo(exchange)).status).toBe(200);
   });
 
   it('is rejected with its parameters in the query (RFC 6749 §2.3.1)', async () => {
@@ -166,13 +172,13 @@ describe('a token request', () => {
     const query = new URLSearchParams({ client_id: app.clientId, ...exchange }).toString();
     const response = await server.fetch(`${server.url}/api/auth/oauth2/token?${query}`, { method: 'POST' });
     expect(response.status).toBe(400);
-    expect((await answerTo(exchange)).status).toBe(200);
+    expect((await responseTo(exchange)).status).toBe(200);
   });
 
   it.each([
     ['60 KB', 60_000],
     ['300 KB', 300_000],
-  ])('of %s is 413, in both forms of an error', async (_, bytes) => {
+  ])('of %s is 413, with the OAuth error and the error envelope', async (_, bytes) => {
     const response = await app.post('token', {
       grant_type: 'refresh_token',
       refresh_token: 'x'.repeat(bytes),
@@ -204,48 +210,51 @@ describe('a token request', () => {
 });
 
 describe('client authentication (RFC 6749 §2.3, §5.2)', () => {
-  const wrongSecret = { client_secret: 'wrong' };
+  const request = (form: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>> = {}) =>
+    server.fetch(`${server.url}/api/auth/oauth2/token`, {
+      method: 'POST',
+      headers,
+      body: new URLSearchParams(form),
+    });
+  async function confidential(token_endpoint_auth_method: string) {
+    const registered = await registration(await register(server, { token_endpoint_auth_method }));
+    const { client_id, client_secret: secret = '' } = registered;
+    return {
+      form: { grant_type: 'refresh_token', refresh_token: 'x', client_id },
+      basic: (typed: string) => ({ authorization: `Basic ${btoa(`${client_id}:${typed}`)}` }),
+      secret,
+    };
+  }
 
   it('of an unknown client is invalid_client', async () => {
-    const { status, body } = await answerTo({ client_id: 'nobody', grant_type: 'refresh_token' });
+    const { status, body } = await responseTo({ client_id: 'nobody', grant_type: 'refresh_token' });
     expect([status, body.error]).toEqual([401, 'invalid_client']);
   });
 
   it.each(['client_secret_basic', 'client_secret_post'])(
-    'by %s needs the secret, and the registered method',
+    'by %s needs the secret, which the header or the form may contain',
     async (method) => {
-      const confidential = await App.registered(server, { token_endpoint_auth_method: method });
-      const form = { grant_type: 'refresh_token', refresh_token: 'x', client_id: confidential.clientId };
-      for (const attempt of [
-        form,
-        { ...form, ...wrongSecret },
-        { ...form, client_secret: '' },
-      ] satisfies Readonly<Record<string, string>>[]) {
-        const response = await server.fetch(`${server.url}/api/auth/oauth2/token`, {
-          method: 'POST',
-          body: new URLSearchParams(attempt),
-        });
+      const { form, basic, secret } = await confidential(method);
+      const byPost = (client_secret: string) => request({ ...form, client_secret });
+      const byBasic = (client_secret: string) => request(form, basic(client_secret));
+      for (const attempt of [request(form), byPost('wrong'), byPost('')]) {
+        const response = await attempt;
         expect(response.status).toBe(401);
         expect((await json(response)).error).toBe('invalid_client');
       }
-      const basic = await server.fetch(`${server.url}/api/auth/oauth2/token`, {
-        method: 'POST',
-        headers: { authorization: `Basic ${btoa(`${confidential.clientId}:wrong`)}` },
-        body: new URLSearchParams(form),
-      });
-      expect(basic.status).toBe(401);
-      expect(basic.headers.get('www-authenticate')).toMatch(/^Basic /);
+      const wrong = await byBasic('wrong');
+      expect(wrong.status).toBe(401);
+      expect(wrong.headers.get('www-authenticate')).toMatch(/^Basic /);
+      for (const attempt of [byBasic(secret), byPost(secret)])
+        expect((await json(await attempt)).error).toBe('invalid_grant');
     },
   );
 
   it('by two methods at once is rejected', async () => {
-    const confidential = await App.registered(server, { token_endpoint_auth_method: 'client_secret_basic' });
-    const response = await confidential.post(
-      'token',
-      { grant_type: 'refresh_token', refresh_token: 'x', ...wrongSecret },
-      { authorization: `Basic ${btoa(`${confidential.clientId}:wrong`)}` },
-    );
-    expect([400, 401]).toContain(response.status);
+    const { form, basic, secret } = await confidential('client_secret_basic');
+    const response = await request({ ...form, client_secret: secret }, basic(secret));
+    expect(response.status).toBe(400);
+    expect((await json(response)).error).toBe('invalid_request');
   });
 
   it.each(['introspect', 'revoke'])('is required at %s (RFC 7662 §2.1, RFC 7009 §2.1)', async (path) => {

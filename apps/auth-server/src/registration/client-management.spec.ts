@@ -93,7 +93,7 @@ describe('client management (RFC 7592)', () => {
     const made = await registered();
     for (const method of ['GET', 'PUT', 'DELETE']) {
       const response = await manage(method, made.registration_client_uri, token);
-      expect([400, 401]).toContain(response.status);
+      expect(response.status).toBe(401);
     }
     expect((await manage('GET', made.registration_client_uri, made.registration_access_token)).status).toBe(
       200,
@@ -131,12 +131,6 @@ describe('client management (RFC 7592)', () => {
     expect(rejected.status).toBe(400);
     const own = await manage('GET', url, made.registration_access_token);
     expect(await json(own)).toMatchObject({ client_name: 'A third-party app' });
-  });
-
-  it('never returns clients of the operator', async () => {
-    const url = `${server.url}/api/auth/oauth2/register/${server.people.dashboard.client_id}`;
-    const made = await registered();
-    expect((await manage('GET', url, made.registration_access_token)).status).toBe(401);
   });
 });
 
