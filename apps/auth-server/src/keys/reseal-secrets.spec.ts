@@ -15,16 +15,17 @@ import { SigningKeys } from './signing-keys.js';
 const [older, newer] = [randomBytes(32), randomBytes(32)];
 const [before, both, after] = [new SecretBox([older]), new SecretBox([newer, older]), new SecretBox([newer])];
 const signingKeyCount = 4; // active and next, of two algorithms
+const secondFactorCount = 1;
 
-let stores: ScratchDatabase;
+let scratch: ScratchDatabase;
 beforeEach(async () => {
-  stores = await scratchDatabase(migrations);
+  scratch = await scratchDatabase(migrations);
 });
-afterEach(() => stores.drop());
+afterEach(() => scratch.drop());
 
 const confidential = (id: string, secrets: SecretBox) =>
   createClient(
-    stores.database,
+    scratch.database,
     { id, name: id, redirectUris: [], firstParty: false, confidential: true, resourceServer: true },
     secrets,
   );
@@ -34,11 +35,11 @@ const sealedSecret = statement(
 );
 /** The stored secret of a client, opened with the given keys. */
 async function secretOf(id: string, secrets: SecretBox): Promise<string> {
-  const sealed = (await stores.database.row<{ sealed: string }>(sealedSecret, [id]))?.sealed ?? '';
+  const sealed = (await scratch.database.row<{ sealed: string }>(sealedSecret, [id]))?.sealed ?? '';
   return secrets.open(Buffer.from(sealed, 'base64'), clientSecretOwner(id)).toString();
 }
 const factorsOf = (secrets: SecretBox) =>
-  new SecondFactors(stores.database, secrets, { SECOND_FACTOR_FOR_GLOBAL_ADMINS: false }, systemClock);
+  new SecondFactors(scratch.database, secrets, { SECOND_FACTOR_FOR_GLOBAL_ADMINS: false }, systemClock);
 
 /** Creates a user with a second factor that is sealed with the given keys. */
 async function protectedPerson(secrets: SecretBox): Promise<{ userId: string; codes: readonly string[] }> {
@@ -47,17 +48,17 @@ async function protectedPerson(secrets: SecretBox): Promise<{ userId: string; co
     password: 'correct horse battery staple',
     role: 'global_admin',
   } as const;
-  const { user_id: userId } = await createUser(stores.database, user, () => Promise.resolve());
+  const { user_id: userId } = await createUser(scratch.database, user, () => Promise.resolve());
   const factors = factorsOf(secrets);
   const secret = (await factors.beginSetup(userId)) ?? Buffer.alloc(0);
   const code = new TOTP({ secret: Secret.fromHex(secret.toString('hex')) }).generate();
-  const codes = await stores.database.transaction((tx) => factors.confirmSetup(tx, userId, code));
+  const codes = await scratch.database.transaction((tx) => factors.confirmSetup(tx, userId, code));
   return { userId, codes: codes ?? [] };
 }
 
 describe('resealing the secrets of the authorization server', () => {
   it('reseals signing keys, any number of client secrets, and second factors, so that no old key is needed', async () => {
-    const keys = new SigningKeys(stores.database, before);
+    const keys = new SigningKeys(scratch.database, before);
     await keys.ensure();
     const { userId, codes } = await protectedPerson(before);
     const clients = Array.from({ length: 420 }, (_, index) => `client-${index}`);
@@ -65,22 +66,22 @@ describe('resealing the secrets of the authorization server', () => {
     await confidential('another', both);
     const signing = await keys.load();
 
-    const resealed = signingKeyCount + clients.length + 1;
-    expect(await resealSecrets(stores.database, both)).toEqual({ resealed, unreadable: 0 });
+    const resealed = signingKeyCount + clients.length + secondFactorCount;
+    expect(await resealSecrets(scratch.database, both)).toEqual({ resealed, unreadable: 0 });
 
-    expect(await new SigningKeys(stores.database, after).load()).toEqual(signing);
+    expect(await new SigningKeys(scratch.database, after).load()).toEqual(signing);
     expect(await Promise.all(clients.map((id) => secretOf(id, after)))).toEqual(
       known.map(({ client_secret }) => client_secret),
     );
     expect(await factorsOf(after).prove(userId, codes[0] ?? '')).toBe('recovery_code');
-    expect(await resealSecrets(stores.database, both)).toEqual({ resealed: 0, unreadable: 0 });
+    expect(await resealSecrets(scratch.database, both)).toEqual({ resealed: 0, unreadable: 0 });
   });
 
   it('continues past a secret that no key opens, and leaves it as it is', async () => {
     const lost = new SecretBox([randomBytes(32)]);
     const { client_secret: secret } = await confidential('a-lost-one', lost);
     await confidential('b-known-one', before);
-    expect(await resealSecrets(stores.database, both)).toEqual({ resealed: 1, unreadable: 1 });
+    expect(await resealSecrets(scratch.database, both)).toEqual({ resealed: 1, unreadable: 1 });
     expect(await secretOf('a-lost-one', lost)).toBe(secret);
   });
 });

@@ -86,13 +86,13 @@ const forgeries = {
       .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: kid() })
       .sign(privateKey);
   },
-  'signed by a key that it brings along': async () => {
+  'signed by a key in its header': async () => {
     const { privateKey, publicKey } = await generateKeyPair('ES256');
     return new SignJWT(claims())
       .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', jwk: await exportJWK(publicKey) })
       .sign(privateKey);
   },
-  'signed by a key at an address it names': async () => {
+  'signed by a key at a URL in its header': async () => {
     const { privateKey } = await generateKeyPair('ES256');
     return new SignJWT(claims())
       .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: 'x', jku: 'https://evil.example/jwks' })
@@ -102,21 +102,21 @@ const forgeries = {
     const [header, , signature] = tokens.access_token.split('.');
     return `${header}.${part({ ...claims(), scope: 'openid orders:create' })}.${signature}`;
   },
-  'that is only the id of one': () => claims().jti ?? '',
+  'that is only the id of a token': () => claims().jti ?? '',
   'that is an ID token': () => tokens.id_token ?? '',
   'that is a refresh token': () => tokens.refresh_token ?? '',
   'signed by our own key with the type of an ID token': () => signedByUs(claims(), 'JWT'),
-  'signed by our own key, for a record there is not': () => signedByUs({ ...claims(), jti: 'nobody' }),
+  'signed by our own key, without a stored row': () => signedByUs({ ...claims(), jti: 'nobody' }),
   'signed by our own key, expired': () =>
     signedByUs({ ...claims(), exp: Math.floor(Date.now() / 1000) - 60 }),
   'signed by our own key, of another issuer': () =>
     signedByUs({ ...claims(), iss: 'https://evil.example/api/auth' }),
-  'signed by our own key, without an end': () => signedByUs({ ...claims(), exp: undefined }),
+  'signed by our own key, without exp': () => signedByUs({ ...claims(), exp: undefined }),
   'that is nonsense': () => 'eyJ.eyJ.eyJ',
 } satisfies Readonly<Record<string, () => string | Promise<string>>>;
 
 describe('a value that is not an access token (RFC 8725 §3, RFC 9068 §4)', () => {
-  it.each(Object.entries(forgeries))('is rejected everywhere: %s', async (what, forge) => {
+  it.each(Object.entries(forgeries))('is rejected at UserInfo and introspection: %s', async (what, forge) => {
     const forged = await forge();
     expect(forged).not.toBe('');
     const userInfo = await server.fetch(`${server.url}/api/auth/oauth2/userinfo`, {
@@ -130,7 +130,7 @@ describe('a value that is not an access token (RFC 8725 §3, RFC 9068 §4)', () 
     }
   });
 
-  it('is inactive and rejected when the token, or only its record, has expired', async () => {
+  it('is inactive and rejected when its stored row has expired', async () => {
     const other = await App.registered(server);
     const { tokens: old } = await other.signIn('openid');
     await expire(server, 'AccessToken', other.clientId);

@@ -11,13 +11,13 @@ const quota = { requests: 10, windowSeconds: 900 };
 
 describe('limitVerdict', () => {
   it.each([
-    [count(0), { kind: 'free' }],
-    [count(9), { kind: 'free' }],
-    [count(9, 1), { kind: 'wait' }],
-    [count(0, 10), { kind: 'wait' }],
-    [count(10, 0, 1, 33.2), { kind: 'locked', waitSeconds: 34 }],
-    [count(10, 0, 1, -1), { kind: 'locked', waitSeconds: 1 }],
-  ])('of %j with a limit of 10 is %j', (given, verdict) => {
+    ['free without a failure', count(0), { kind: 'free' }],
+    ['free below the limit', count(9), { kind: 'free' }],
+    ['wait when a guess in progress may reach the limit', count(9, 1), { kind: 'wait' }],
+    ['wait when guesses in progress alone may reach the limit', count(0, 10), { kind: 'wait' }],
+    ['locked for the rest of the window', count(10, 0, 1, 33.2), { kind: 'locked', waitSeconds: 34 }],
+    ['locked for at least a second', count(10, 0, 1, -1), { kind: 'locked', waitSeconds: 1 }],
+  ])('with a limit of 10 is %s', (_, given, verdict) => {
     expect(limitVerdict(given, 10)).toEqual(verdict);
   });
 });
