@@ -8,7 +8,7 @@ import { latestVersions } from './latest-versions.rules.js';
 import { LedgerPosting } from '../ledger/ledger-posting.job.js';
 import { projectOrders } from '../orders/project-orders.js';
 
-const orderFacts = [
+const orderMessages = [
   messages.orderCreated,
   messages.orderProcessing,
   messages.orderPaymentFailed,
@@ -17,7 +17,7 @@ const orderFacts = [
   messages.orderDelivered,
   messages.orderCancelled,
 ] as const;
-const creatorFacts = [messages.creatorRegistered, messages.creatorChanged] as const;
+const creatorMessages = [messages.creatorRegistered, messages.creatorChanged] as const;
 
 /** Applies creator and order messages to the read models and the ledger. */
 @Injectable()
@@ -31,10 +31,10 @@ export class FactsConsumer extends MessageConsumer {
 
   async handle(tx: Transaction, batch: readonly Message[]): Promise<void> {
     const creators = batch.flatMap((message) =>
-      creatorFacts.flatMap((type) => (type.is(message) ? [message.data.creator] : [])),
+      creatorMessages.flatMap((type) => (type.is(message) ? [message.data.creator] : [])),
     );
     const orders = batch.flatMap((message) =>
-      orderFacts.flatMap((type) => (type.is(message) ? [message.data.order] : [])),
+      orderMessages.flatMap((type) => (type.is(message) ? [message.data.order] : [])),
     );
     await recordCreators(tx, latestVersions(creators));
     await projectOrders(tx, latestVersions(orders));

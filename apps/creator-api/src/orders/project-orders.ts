@@ -29,8 +29,8 @@ const insertItems = statement(
 
 // Records the creator of each ordered release. It is the only source for releases that were not created by
 // this service.
-const rememberReleases = statement(
-  'orders.remember_releases',
+const recordReleases = statement(
+  'orders.record_releases',
   `INSERT INTO ordered_releases SELECT DISTINCT release_id, creator_id
    FROM jsonb_to_recordset($1::jsonb) AS i(release_id uuid, creator_id uuid) ORDER BY release_id
    ON CONFLICT (release_id) DO NOTHING`,
@@ -120,7 +120,7 @@ export async function projectOrders(
   const withReleases = replay ? orders : added;
   const changes = countChanges(added, updated);
   await Promise.all([
-    withReleases.length > 0 && tx.run(rememberReleases, [releasesIn(withReleases)]),
+    withReleases.length > 0 && tx.run(recordReleases, [releasesIn(withReleases)]),
     changes.length > 0 && tx.run(changeCounts, [JSON.stringify(changes)]),
   ]);
   await postOrders(tx, [

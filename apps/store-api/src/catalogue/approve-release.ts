@@ -65,9 +65,9 @@ export class ApproveRelease {
       occurredAt,
     ]);
     const publishedAt = this.clock();
-    const facts = products.map((row) =>
+    const outgoing = products.map((row) =>
       messages.productAvailable.make({ product: productSnapshot(row) }, { occurredAt: publishedAt }),
     );
-    await this.outbox.add(tx, ...facts);
+    await this.outbox.add(tx, ...outgoing);
   }
 }

@@ -123,7 +123,7 @@ export class Stock {
     changes: readonly { product: ProductSnapshot; previous: number | null }[],
   ): Promise<void> {
     const occurredAt = this.clock();
-    const facts = changes.flatMap(({ product, previous }): Message[] => {
+    const outgoing = changes.flatMap(({ product, previous }): Message[] => {
       if (product.quantity === previous) return [];
       const changed = messages.productInventoryChanged.make(
         { product, previous_quantity: previous },
@@ -134,7 +134,7 @@ export class Stock {
       if (previous === 0) return [changed, messages.productInStock.make({ product }, { occurredAt })];
       return [changed];
     });
-    await this.outbox.add(tx, ...facts);
+    await this.outbox.add(tx, ...outgoing);
   }
 }
 
