@@ -73,8 +73,8 @@ export class DeadLetterQueues {
 
   /**
    * Publishes rejected messages to the queue whose consumer rejected them, and to no other, under their own
-   * ids, so that the consumer's inbox ignores those it already applied. A message leaves the dead letters
-   * after RabbitMQ has confirmed it: a crash in between sends it twice, never loses it.
+   * ids, so that the consumer's inbox ignores those it already applied. A message is removed from the
+   * dead letters after RabbitMQ has confirmed it, so a crash may send it twice but never loses it.
    * @param id of one message; else all current ones
    * @returns the ids
    */

@@ -18,9 +18,9 @@ const backlogCount = 50_000;
 const deadReceiversPerSecond = 50;
 
 /**
- * From event to first byte while events are committed at a fixed rate, one by one, by a service of their own.
- * An event's time is taken before its transaction begins, so each figure holds that commit, the outbox relay,
- * RabbitMQ, the fan-out and the lease. It ends when the receiver has read the request's head.
+ * Measures the time from event to first byte while a separate service commits events one by one at a fixed
+ * rate. The time of an event is before its transaction begins, so each figure includes the commit, the outbox
+ * relay, RabbitMQ, the fan-out and the lease. It ends when the receiver has read the head of the request.
  */
 export async function benchLatency(
   site: BenchSite,
@@ -33,7 +33,7 @@ export async function benchLatency(
       atRate(site, receiver, sender, { perSecond: targetRate, to: of.subscribers }, (count) =>
         of.alsoExpect(count),
       );
-    await measure(); // what runs for the first time is compiled
+    await measure(); // warm-up
     const rounds = await repeat(site.rounds, measure);
     await of.untilSettled();
     return percentiles(`event to first byte at ${targetRate}/s`, rounds, { atMost: 150 });
@@ -43,8 +43,8 @@ export async function benchLatency(
 }
 
 /**
- * The same for a good subscription next to many with a backlog whose receiver never responds. Leaves
- * these behind.
+ * Measures the same for a subscription whose receiver responds, among many with a backlog whose receiver never
+ * responds. Does not delete those.
  */
 export async function benchWithDeadReceivers(
   site: BenchSite,

@@ -2,7 +2,7 @@ import { Field } from '@fulfilment/api-reference';
 import { applyDecorators } from '@nestjs/common';
 import { Transform } from 'class-transformer';
 
-// eslint-disable-next-line no-control-regex -- control characters are what it is for
+// eslint-disable-next-line no-control-regex -- it matches control characters
 const controlCharacters = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 // Not visible: joiners, variation selectors, fillers (UAX #44, Default_Ignorable_Code_Point), the empty
 // Braille cell.
