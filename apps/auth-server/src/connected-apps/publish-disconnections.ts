@@ -20,25 +20,23 @@ const lockClients = statement(
      SELECT client_id FROM consents WHERE user_id = $1 AND ($2::text IS NULL OR client_id = $2))
    ORDER BY id FOR NO KEY UPDATE`,
 );
-/**
- * A consent counts while its person may act for the creator. Those for first-party clients do not, which need
- * none.
- */
-const counts = (consent: string): string =>
+/** Condition: a consent is valid while its person is enabled and may act for the creator. */
+const isValid = (consent: string): string =>
   `EXISTS (SELECT 1 FROM users JOIN memberships ON memberships.user_id = users.id
      JOIN creators USING (organisation_id)
      WHERE users.id = ${consent}.user_id AND users.disabled_at IS NULL AND creators.id = ${consent}.creator_id)`;
-const findLast = statement(
+// First-party clients need no consent, so their consents are no connections.
+const findLastConsents = statement(
   'connected-apps.last',
   `SELECT client_id, creator_id FROM consents AS mine
-   WHERE user_id = $1 AND client_id = ANY ($2) AND ${counts('mine')}
+   WHERE user_id = $1 AND client_id = ANY ($2) AND ${isValid('mine')}
      AND ($3::text IS NULL OR creator_id IN (SELECT id FROM creators WHERE organisation_id = $3))
      AND NOT EXISTS (
        SELECT 1 FROM oidc_model WHERE model = 'Client' AND id = mine.client_id AND payload ->> 'first_party' = 'true')
      AND NOT EXISTS (
        SELECT 1 FROM consents AS other
        WHERE other.client_id = mine.client_id AND other.creator_id = mine.creator_id
-         AND other.user_id <> mine.user_id AND ${counts('other')})
+         AND other.user_id <> mine.user_id AND ${isValid('other')})
    ORDER BY client_id, creator_id`,
 );
 
@@ -55,7 +53,7 @@ export async function publishDisconnections<Result>(
 ): Promise<Result> {
   const clients = await tx.rows<{ id: string }>(lockClients, [userId, clientId]);
   const ids = clients.map(({ id }) => id);
-  const last = await tx.rows<{ client_id: string; creator_id: string }>(findLast, [
+  const last = await tx.rows<{ client_id: string; creator_id: string }>(findLastConsents, [
     userId,
     ids,
     organisationId,

@@ -52,7 +52,7 @@ export class AccessTokenFormat {
   }
 }
 
-/** A parsed token from a request. Its claims are not trusted until its record is found. */
+/** A parsed token from a request. Its claims are not trusted until its row is found. */
 export interface PresentedToken {
   readonly claims: AccessTokenClaims;
   /** Opaque value that oidc-provider's endpoints accept in place of the JWT. */
@@ -88,11 +88,11 @@ function parse(value: string): PresentedToken | undefined {
   }
 }
 
-/** A handle without a record. */
+/** A handle without a row. */
 export const unknownHandle = handlePrefix;
 
 /**
- * Issues access tokens as signed JWTs for several audiences and keeps their records. So introspection,
+ * Issues access tokens as signed JWTs for several audiences and keeps their rows. So introspection,
  * revocation, UserInfo, DPoP and reuse detection of oidc-provider work with the token that the APIs accept;
  * its own JWT format does not support that (panva/node-oidc-provider#823). Replaces two undocumented methods:
  * the version of the package is pinned, and access-token.spec.ts tests them.
@@ -121,7 +121,7 @@ export function useSignedAccessTokens(provider: Provider, format: AccessTokenFor
 }
 
 /**
- * Whether a record belongs to exactly this token. Comparing the digest is as safe as verifying the signature,
+ * Whether a row belongs to exactly this token. Comparing the digest is as safe as verifying the signature,
  * at a hundredth of the cost: only the issued token has this digest.
  */
 function isMatch({ digest: stored }: AccessToken, digest: string): boolean {

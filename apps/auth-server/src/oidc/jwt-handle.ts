@@ -8,7 +8,7 @@ import type { FormHook } from './request-bodies.js';
 const replacedClaims = new WeakMap<object, AccessTokenClaims>();
 
 /**
- * Replaces a JWT in an introspection or revocation request by the handle of its record, since oidc-provider
+ * Replaces a JWT in an introspection or revocation request by the handle of its row, since oidc-provider
  * rejects any JWT there with 400.
  * @param prefetch called with the id of the token that oidc-provider will look up
  */

@@ -22,7 +22,7 @@ const pageSize = 1000;
 const retryIntervalMs = 1_000;
 /**
  * Redis key that is set when all revoked tokens were published. It has no expiry, so it is missing only when
- * Redis lost its data.
+ * Redis lost its data. The key's name is older than the constant's.
  */
 const publishedKey = 'deny-list:told';
 const slackSeconds = 10; // clocks differ, so APIs accept a token for a short time after it expired

@@ -37,7 +37,7 @@ interface StoredFactor {
 
 const findState = statement(
   'second-factors.state',
-  `SELECT confirmed_at IS NOT NULL AS confirmed, wrong_codes >= ${maxWrongCodes} AS app_locked,
+  `SELECT confirmed_at IS NOT NULL AS confirmed, wrong_codes >= ${maxWrongCodes} AS totp_locked,
      (SELECT count(*)::int FROM recovery_codes AS code WHERE code.user_id = $1 AND used_at IS NULL) AS codes_left
    FROM second_factors WHERE user_id = $1`,
 );
@@ -91,7 +91,7 @@ const deleteRecoveryCodes = statement(
   'second-factors.delete-recovery-codes',
   'DELETE FROM recovery_codes WHERE user_id = $1',
 );
-const lock = statement(
+const lockFactor = statement(
   'second-factors.lock',
   'SELECT 1 FROM second_factors WHERE user_id = $1 AND confirmed_at IS NOT NULL FOR UPDATE',
 );
@@ -133,14 +133,14 @@ export class SecondFactors {
   }
 
   async stateOf(userId: string): Promise<SecondFactorState> {
-    const row = await this.database.row<{ confirmed: boolean; codes_left: number; app_locked: boolean }>(
+    const row = await this.database.row<{ confirmed: boolean; codes_left: number; totp_locked: boolean }>(
       findState,
       [userId],
     );
     return {
       confirmed: row?.confirmed === true,
       recoveryCodesLeft: row?.codes_left ?? 0,
-      totpLocked: row?.app_locked === true,
+      totpLocked: row?.totp_locked === true,
     };
   }
 
@@ -206,7 +206,7 @@ export class SecondFactors {
 
   /** Replaces all recovery codes. Returns undefined without a confirmed second factor. */
   async newRecoveryCodes(tx: Transaction, userId: string): Promise<string[] | undefined> {
-    if ((await tx.row(lock, [userId])) === undefined) return undefined;
+    if ((await tx.row(lockFactor, [userId])) === undefined) return undefined;
     const stored = await this.stored(tx, userId);
     return stored && this.replaceRecoveryCodes(tx, userId, stored.secret);
   }
