@@ -43,8 +43,8 @@ export async function benchLatency(
 }
 
 /**
- * Measures the same for a subscription whose receiver responds, among many with a backlog whose receiver never
- * responds. Does not delete those.
+ * Measures the same for a subscription whose receiver responds, among many with a backlog whose receiver
+ * never responds. Does not delete those.
  */
 export async function benchWithDeadReceivers(
   site: BenchSite,
