@@ -55,7 +55,10 @@ const insertListed = statement(
  */
 @Injectable()
 export class ListTracks {
-  /** Stores the newest version of a track, in any order of arrival. @param messageTime replaces a missing `registered_at` */
+  /**
+   * Stores the newest version of a track, in any order of arrival.
+   * @param messageTime replaces a missing `registered_at`
+   */
   async record(tx: Transaction, track: ProcessedTrackData, messageTime: string): Promise<void> {
     await tx.run(upsertProcessed, [
       track.release_id,
