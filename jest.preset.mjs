@@ -2,7 +2,6 @@
 export default {
   testEnvironment: 'node',
   testTimeout: 30_000,
-  forceExit: true, // a connection that a test leaves open must not keep the run from ending
   extensionsToTreatAsEsm: ['.ts'],
   setupFiles: ['reflect-metadata'],
   testMatch: ['<rootDir>/**/*.spec.ts'],

@@ -1,8 +1,10 @@
 import { topologyOf } from '@fulfilment/contracts';
 import { createLogger } from '@fulfilment/runtime';
 import { connect } from 'amqplib';
+import { eventually, type FlakyProxy, flakyProxy } from '@fulfilment/testing';
 import { randomUUID } from 'node:crypto';
 import { Broker } from './broker.js';
+import { close } from './close.js';
 
 const url = process.env.TEST_RABBITMQ_URL ?? '';
 const namespace = `broker_spec_${randomUUID()}`;
@@ -41,5 +43,50 @@ describe('a connection to RabbitMQ', () => {
     });
     broker.start();
     expect(await during).toBe(false);
+  });
+
+  it('opens no channels when it is stopped while it connects', async () => {
+    let opened = 0;
+    broker.use(() => {
+      opened += 1;
+      return Promise.resolve();
+    });
+    broker.start();
+    await broker.stop();
+    expect(opened).toBe(0);
+  });
+
+  describe('through a proxy that loses what RabbitMQ sends', () => {
+    let proxy: FlakyProxy;
+    beforeEach(async () => {
+      proxy = await flakyProxy(url);
+      broker = new Broker({ url: proxy.url, name: 'test', namespace }, logger);
+    });
+    afterEach(() => proxy.stop());
+
+    it('is replaced although the connection ended before RabbitMQ confirmed that a channel is closed', async () => {
+      let opened = 0;
+      broker.use(async (_channel, connection) => {
+        opened += 1;
+        if (opened > 1) return;
+        const other = await connection.createChannel();
+        proxy.discardData();
+        const closing = close(other);
+        proxy.sever();
+        await closing;
+      });
+      broker.start();
+      await eventually(() => (opened === 2 && broker.connected) || undefined);
+    });
+
+    it('is stopped although the connection ended before RabbitMQ confirmed that it is closed', async () => {
+      broker.start();
+      await eventually(() => broker.connected || undefined);
+      proxy.discardData();
+      const stopping = broker.stop();
+      proxy.sever();
+      await stopping;
+      expect(broker.connected).toBe(false);
+    });
   });
 });

@@ -2,12 +2,14 @@ import { type MessageQueue, type Topology, topologyOf } from '@fulfilment/contra
 import type { Logger } from '@fulfilment/runtime';
 import { type ChannelModel, type ConfirmChannel, connect, type Replies } from 'amqplib';
 import { setTimeout as delay } from 'node:timers/promises';
+import { close } from './close.js';
 import { declareQueues, ensureFactsExchange, onOwnChannel } from './topology.js';
 
 const minRetryDelayMs = 200;
 /** Short, since an attempt costs little and a recovered broker should be used at once. */
 const maxRetryDelayMs = 1_000;
 const heartbeatSeconds = 10;
+const stopTimeoutMs = 5_000;
 
 /** Sets up its own channel, to consume or to publish. Called with a new channel after every reconnect. */
 export type ChannelUser = (channel: ConfirmChannel, connection: ChannelModel) => Promise<void>;
@@ -28,7 +30,7 @@ export class Broker {
   private readonly users: ChannelUser[] = [];
   private readonly queues: MessageQueue[] = [];
   private gate: Gate | undefined;
-  private stopping = false;
+  private readonly stopping = new AbortController();
   private running: Promise<void> | undefined;
 
   constructor(
@@ -67,7 +69,7 @@ export class Broker {
    */
   reconnect(gate?: Gate): void {
     this.gate = gate ?? this.gate;
-    void this.connection?.close().catch(() => undefined);
+    this.closeConnection();
   }
 
   /**
@@ -85,30 +87,38 @@ export class Broker {
     }
   }
 
+  /** Resolves when the connection is closed, or after 5 s. */
   async stop(): Promise<void> {
-    this.stopping = true;
-    await this.connection?.close().catch(() => undefined);
+    this.stopping.abort();
+    this.closeConnection();
+    await Promise.race([this.running, delay(stopTimeoutMs, undefined, { ref: false })]);
+  }
+
+  /** The connection's `close` event does the rest. */
+  private closeConnection(): void {
+    if (this.connection !== undefined) void close(this.connection).catch(() => undefined);
   }
 
   private async keepConnected(): Promise<void> {
+    const { signal } = this.stopping;
     let retryDelayMs = minRetryDelayMs;
-    while (!this.stopping) {
+    while (!signal.aborted) {
       try {
         await this.gate?.();
         this.gate = undefined;
         await this.runConnection(() => {
           retryDelayMs = minRetryDelayMs;
         });
-        if (!this.stopping) this.logger.warn('The connection to RabbitMQ was lost; reconnecting.');
+        if (!signal.aborted) this.logger.warn('The connection to RabbitMQ was lost; reconnecting.');
       } catch (error) {
-        if (this.stopping) return;
+        if (signal.aborted) return;
         const problem =
           this.gate === undefined ? 'RabbitMQ cannot be reached' : 'A dependency is unavailable';
         this.logger.warn({ error, retry_ms: retryDelayMs }, `${problem}; will retry.`);
       }
       this.connection = undefined;
       this.isReady = false;
-      if (!this.stopping) await delay(retryDelayMs, undefined, { ref: false });
+      await delay(retryDelayMs, undefined, { ref: false, signal }).catch(() => undefined);
       retryDelayMs = Math.min(retryDelayMs * 2, maxRetryDelayMs);
     }
   }
@@ -120,6 +130,7 @@ export class Broker {
       clientProperties: { connection_name: this.settings.name },
       timeout: 5_000,
     });
+    if (this.stopping.signal.aborted) return close(connection);
     this.connection = connection;
     this.isBlocked = false;
     connection.on('blocked', () => {
@@ -138,10 +149,10 @@ export class Broker {
     try {
       await this.openChannels(connection);
     } catch (error) {
-      await connection.close().catch(() => undefined);
+      await close(connection).catch(() => undefined);
       throw error;
     }
-    if (this.stopping) return connection.close();
+    if (this.stopping.signal.aborted) return ended;
     this.isReady = true;
     onReady();
     this.logger.info({ connection: this.settings.name }, 'Connected to RabbitMQ.');
@@ -158,7 +169,7 @@ export class Broker {
     const channel = await connection.createConfirmChannel();
     channel.on('error', (error: Error) => {
       this.logger.warn({ error }, 'A RabbitMQ channel failed; reconnecting.');
-      void connection.close().catch(() => undefined);
+      void close(connection).catch(() => undefined);
     });
     return channel;
   }

@@ -1,6 +1,7 @@
 import { messageQueues, type MessageQueue, type Topology, topologyOf } from '@fulfilment/contracts';
 import { type Channel, type ChannelModel, type ConfirmChannel, connect, type GetMessage } from 'amqplib';
 import { setTimeout as delay } from 'node:timers/promises';
+import { close } from './close.js';
 import { waitForConfirmation } from './wait-for-confirmation.js';
 import { type DeadLetter, deadLetter } from './dead-letter.js';
 
@@ -41,8 +42,8 @@ export class DeadLetterQueues {
   }
 
   async close(): Promise<void> {
-    await this.channel.close(); // flushes its acknowledgements, unlike closing the connection
-    await this.connection.close();
+    await close(this.channel); // flushes its acknowledgements, unlike closing the connection
+    await close(this.connection);
   }
 
   /** Returns the number of dead letters. */
@@ -152,7 +153,7 @@ export class DeadLetterQueues {
       await work();
     } finally {
       await channel.deleteQueue(lock).catch(() => undefined); // closing the connection deletes it as well
-      await channel.close().catch(() => undefined);
+      await close(channel).catch(() => undefined);
     }
   }
 

@@ -1,9 +1,7 @@
 import { type Message, topologyOf } from '@fulfilment/contracts';
 import { connect } from 'amqplib';
-import { setTimeout as delay } from 'node:timers/promises';
+import { close } from './close.js';
 import { waitForConfirmation } from './wait-for-confirmation.js';
-
-const closeTimeoutMs = 1_000;
 
 /**
  * Publishes one message over a connection of its own. Resolves when RabbitMQ has confirmed it.
@@ -38,6 +36,6 @@ export async function publishMessage(
     });
     if (!isRouted) throw new Error('No queue receives this message yet. Check that its consumer is running.');
   } finally {
-    await Promise.race([connection.close(), delay(closeTimeoutMs, undefined, { ref: false })]);
+    await close(connection).catch(() => undefined);
   }
 }

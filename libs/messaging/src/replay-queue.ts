@@ -1,6 +1,7 @@
 import { type Message, type MessageQueue, topologyOf } from '@fulfilment/contracts';
 import { type ConfirmChannel, connect } from 'amqplib';
 import { setTimeout as delay } from 'node:timers/promises';
+import { close } from './close.js';
 import { waitForConfirmation } from './wait-for-confirmation.js';
 
 /**
@@ -50,7 +51,7 @@ export class ReplayQueue {
     const channel = await connection.createConfirmChannel();
     const { stallTimeoutMs = defaultStallTimeoutMs } = settings;
     const name = topologyOf(settings.namespace).queue(queue);
-    return new ReplayQueue(channel, { queue: name, stallTimeoutMs }, () => connection.close());
+    return new ReplayQueue(channel, { queue: name, stallTimeoutMs }, () => close(connection));
   }
 
   /**

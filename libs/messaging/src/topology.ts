@@ -7,6 +7,7 @@ import {
   topologyOf,
 } from '@fulfilment/contracts';
 import { type Channel, type ChannelModel, connect } from 'amqplib';
+import { close } from './close.js';
 
 /** The broker itself dead-letters a message that was delivered this often without acknowledgement. */
 const deliveryLimit = 20;
@@ -41,7 +42,7 @@ export async function declareQueuesOf(
     await ensureFactsExchange(connection, topology);
     await declareQueues(connection, topology, names);
   } finally {
-    await connection.close();
+    await close(connection);
   }
   return names;
 }
@@ -57,7 +58,7 @@ export async function ensureFactsExchange(connection: ChannelModel, topology: To
   const channel = await connection.createChannel();
   channel.on('error', () => undefined); // the call below rejects
   await channel.assertExchange(factsExchange, 'topic', { durable: true });
-  await channel.close();
+  await close(channel);
 }
 
 /**
@@ -73,7 +74,7 @@ export async function declareQueues(
   const channel = await connection.createChannel();
   channel.on('error', () => undefined); // the current call rejects
   for (const name of names) await declareQueue(channel, topology, name);
-  await channel.close();
+  await close(channel);
 }
 
 async function declareQueue(channel: Channel, topology: Topology, name: MessageQueue): Promise<void> {
@@ -110,7 +111,7 @@ export async function onOwnChannel<Result>(
   channel.on('error', () => undefined); // the call rejects
   try {
     const result = await call(channel);
-    await channel.close();
+    await close(channel);
     return result;
   } catch (error) {
     if (typeof error === 'object' && error !== null && Reflect.get(error, 'code') === notFound)
