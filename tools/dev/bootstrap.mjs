@@ -34,7 +34,11 @@ export async function run(script, { evenIfStale = false, readsBuild = false } = 
     ['--disable-warning=ExperimentalWarning', join(root, script), ...process.argv.slice(2)],
     {
       stdio: 'inherit',
-      env: { ...process.env, PATH: `${join(root, 'node_modules', '.bin')}:${process.env.PATH ?? ''}` },
+      env: {
+        NODE_COMPILE_CACHE: join(modules, '.cache', 'node'), // processes start in about two thirds of the time
+        ...process.env,
+        PATH: `${join(modules, '.bin')}:${process.env.PATH ?? ''}`,
+      },
     },
   );
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));

@@ -36,6 +36,7 @@ describe('a message that kills its process each time', () => {
         while (!isOver) {
           child = spawn(process.execPath, [program], {
             env: {
+              NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
               DATABASE_URL: stores.url,
               RABBITMQ_URL: broker.url,
               RABBITMQ_NAMESPACE: broker.namespace,

@@ -31,6 +31,7 @@ export async function serviceProcess(
   const port = await freePort();
   const child = spawn(process.execPath, [program], {
     env: {
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       NODE_ENV: 'test',
       HOST: '127.0.0.1',
       PORT: String(port),
