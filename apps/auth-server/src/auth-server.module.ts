@@ -4,7 +4,7 @@ import { LOGGER, type Logger } from '@fulfilment/runtime';
 import { Cleanup, ServiceModule } from '@fulfilment/service-host';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { AccountPagesModule } from './account-pages/account-pages.module.js';
-import { AccountsModule } from './accounts/accounts.module.js';
+import { AccountDataModule } from './account-data.module.js';
 import { auditPartitionsJob, countedRecordsJob } from './audit/audit.job.js';
 import { cleanupJobs } from './cleanup-jobs.js';
 import { CONFIG, type Config } from './config.js';
@@ -56,7 +56,7 @@ export class AuthServerModule {
         // It consumes no messages. It relays the outbox messages of its use cases and of cli.ts.
         ServiceModule.forRoot({ name: 'auth-server', config, migrations, forceGenericPlan: true }),
         HttpModule,
-        AccountsModule,
+        AccountDataModule,
         TokensModule,
         SessionsModule,
         KeysModule,

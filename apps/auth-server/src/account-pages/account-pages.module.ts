@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { OidcModule } from '../oidc/oidc.module.js';
 import { SignInModule } from '../sign-in/sign-in.module.js';
 import { AccountController } from './account.controller.js';
-import { AccountLoginCallback } from './account-login-callback.js';
+import { CompleteAccountSignIn } from './complete-account-sign-in.js';
 import { ChangeName } from './change-name.js';
 import { ChangePassword } from './change-password.js';
 import { ChangeSecondFactor } from './change-second-factor.js';
@@ -11,7 +11,7 @@ import { DisconnectApp } from './disconnect-app.js';
 import { OpenAccount } from './open-account.js';
 import { RotateSession } from './rotate-session.js';
 import { SetUpSecondFactor } from './set-up-second-factor.js';
-import { ShowAccount } from './show-account.js';
+import { ShowOverview } from './show-overview.js';
 import { ShowBrowsers } from './show-browsers.js';
 import { ShowConnectedApps } from './show-connected-apps.js';
 import { ShowSecurity } from './show-security.js';
@@ -21,7 +21,7 @@ import { SignOutBrowser } from './sign-out-browser.js';
   imports: [OidcModule, SignInModule],
   controllers: [AccountController],
   providers: [
-    AccountLoginCallback,
+    CompleteAccountSignIn,
     ChangeName,
     ChangePassword,
     ChangeSecondFactor,
@@ -30,7 +30,7 @@ import { SignOutBrowser } from './sign-out-browser.js';
     OpenAccount,
     RotateSession,
     SetUpSecondFactor,
-    ShowAccount,
+    ShowOverview,
     ShowBrowsers,
     ShowConnectedApps,
     ShowSecurity,

@@ -6,7 +6,7 @@ import { insertAudit, originOf } from '../audit/audit-log.js';
 import { field } from '../pages/forms.js';
 import type { Outcome } from '../pages/outcome.js';
 import { OpenAccount } from './open-account.js';
-import { ShowAccount } from './show-account.js';
+import { ShowOverview } from './show-overview.js';
 
 const setName = statement(
   'users.set-name',
@@ -18,21 +18,22 @@ const setName = statement(
 export class ChangeName {
   constructor(
     private readonly account: OpenAccount,
-    private readonly showAccount: ShowAccount,
+    private readonly showOverview: ShowOverview,
     private readonly database: Database,
   ) {}
 
   async run(request: Request, response: Response): Promise<Outcome> {
-    const signedIn = await this.account.requireSignedInForm(request, response);
+    const signedIn = await this.account.requireSignedInWithCsrfToken(request, response);
     const typed = field(request, 'name');
-    const name = typed.trim() === '' ? { success: true as const, data: null } : displayName.safeParse(typed);
-    if (!name.success) {
+    const name = displayName.safeParse(typed);
+    const isRemoved = typed.trim() === '';
+    if (!name.success && !isRemoved) {
       const [issue] = name.error.issues;
       const text = `The name ${issue?.message ?? 'is not valid'}.`;
-      return this.showAccount.page(signedIn, { kind: 'problem', status: 400, text });
+      return this.showOverview.page(signedIn, { kind: 'problem', status: 400, text });
     }
     await this.database.transaction(async (tx) => {
-      if ((await tx.run(setName, [signedIn.person.id, name.data])) === 0) return;
+      if ((await tx.run(setName, [signedIn.person.id, name.data ?? null])) === 0) return;
       await insertAudit(tx, { event: 'name_changed', userId: signedIn.person.id }, originOf(request));
     });
     return { redirect: '/account?done=name' };

@@ -4,20 +4,20 @@ import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { commonPasswords } from '../accounts/common-passwords.js';
-import { newPasswordProblem, repetitionProblem } from '../accounts/new-password.rules.js';
+import { newPasswordProblem } from '../accounts/new-password.rules.js';
 import { hashPassword } from '../accounts/passwords.js';
 import { updatePassword } from '../accounts/update-password.js';
 import { insertAudit, type Origin, originOf } from '../audit/audit-log.js';
 import { deleteAllConsents } from '../connected-apps/consents.js';
-import { publishDisconnections } from '../connected-apps/publish-disconnections.js';
+import { disconnectAndPublish } from '../connected-apps/disconnect-and-publish.js';
 import { numericDate } from '../oidc/lifetimes.rules.js';
 import { field } from '../pages/forms.js';
 import type { Outcome } from '../pages/outcome.js';
-import { removeUnconfirmed } from '../second-factor/second-factors.js';
+import { deleteUnconfirmedSecondFactor } from '../second-factor/second-factors.js';
 import { endSessionsOfUser } from '../sessions/end-sessions.js';
 import type { RevokedToken } from '../revocation/deny-list.js';
 import { DeviceCookies } from '../sign-in/device-cookies.js';
-import { endLastingFirstPartyFamilies, endThirdPartyFamilies } from '../tokens/families.js';
+import { endOfflineFirstPartyFamilies, endThirdPartyFamilies } from '../tokens/families.js';
 import { UnitOfWork } from '../tokens/unit-of-work.js';
 import { ConfirmPassword } from './confirm-password.js';
 import { RotateSession } from './rotate-session.js';
@@ -33,8 +33,8 @@ interface PasswordChange {
 }
 
 /**
- * Changes the person's own password. The same commit signs out every other browser, ends the lasting token
- * families of first-party apps and, on request, disconnects all third-party apps.
+ * Changes the person's own password. The same commit signs out every other browser, ends the token families
+ * with `offline_access` of first-party apps and, on request, disconnects all third-party apps.
  */
 @Injectable()
 export class ChangePassword {
@@ -43,53 +43,63 @@ export class ChangePassword {
     private readonly confirmPassword: ConfirmPassword,
     private readonly work: UnitOfWork,
     private readonly outbox: Outbox,
-    private readonly devices: DeviceCookies,
+    private readonly deviceCookies: DeviceCookies,
     private readonly rotateSession: RotateSession,
     private readonly security: ShowSecurity,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   async run(request: Request, response: Response): Promise<Outcome> {
-    const signedIn = await this.account.requireSignedInForm(request, response);
+    const signedIn = await this.account.requireSignedInWithCsrfToken(request, response);
     const { person, sessionUid } = signedIn;
     const origin = originOf(request);
     const current = field(request, 'current_password');
     const chosen = field(request, 'new_password');
     const repeated = field(request, 'repeated_password');
 
-    const problem = newPasswordProblem(chosen, person.email, await commonPasswords());
-    const text =
-      problem === undefined
-        ? repetitionProblem({ chosen, repeated, current })
-        : `The new password ${problem}.`;
+    const text = await problemText({ chosen, repeated, current }, person.email);
     if (text !== undefined) return this.security.page(signedIn, { kind: 'problem', status: 400, text });
     const rejection = await this.confirmPassword.verify(signedIn, current, origin, 'password_changed');
     if (rejection !== undefined) return this.security.page(signedIn, rejection);
     const hash = await hashPassword(chosen);
     const disconnectApps = field(request, 'disconnect_apps') === 'yes';
-    await this.work.revokeTokens((tx) =>
+    await this.work.runRevocation((tx) =>
       this.change(tx, { userId: person.id, hash, sessionUid, origin, disconnectApps }),
     );
-    this.devices.remember(request, response, { id: person.id, password_hash: hash });
+    // The previous cookie was signed with the previous password hash.
+    this.deviceCookies.issue(request, response, { id: person.id, password_hash: hash });
     await this.rotateSession.run(request, response, { loginTs: numericDate(this.clock()) });
     return { redirect: `/account/security?done=${disconnectApps ? 'password-and-apps' : 'password'}` };
   }
 
   private change(tx: Transaction, change: PasswordChange): Promise<RevokedToken[]> {
     const { userId, hash, sessionUid, origin, disconnectApps } = change;
-    const end = async (): Promise<RevokedToken[]> => {
+    const changeAndEndTokens = async (): Promise<RevokedToken[]> => {
       await tx.run(updatePassword, [userId, hash]);
-      await tx.run(removeUnconfirmed, [userId]);
+      await tx.run(deleteUnconfirmedSecondFactor, [userId]);
       const details = { apps_disconnected: disconnectApps };
       await insertAudit(tx, { event: 'password_changed', userId, details }, origin);
       const ended = [
         ...(await endSessionsOfUser(tx, userId, sessionUid)),
-        ...(await endLastingFirstPartyFamilies(tx, userId)),
+        ...(await endOfflineFirstPartyFamilies(tx, userId)),
       ];
       if (!disconnectApps) return ended;
       await tx.run(deleteAllConsents, [userId]);
       return [...ended, ...(await endThirdPartyFamilies(tx, userId))];
     };
-    return disconnectApps ? publishDisconnections(tx, this.outbox, { userId }, end) : end();
+    return disconnectApps
+      ? disconnectAndPublish(tx, this.outbox, { userId }, changeAndEndTokens)
+      : changeAndEndTokens();
   }
+}
+
+async function problemText(
+  password: { readonly chosen: string; readonly repeated: string; readonly current: string },
+  email: string,
+): Promise<string | undefined> {
+  const { chosen, repeated, current } = password;
+  const problem = newPasswordProblem(chosen, email, await commonPasswords());
+  if (problem !== undefined) return `The new password ${problem}.`;
+  if (chosen !== repeated) return 'The two new passwords do not match.';
+  return chosen === current ? 'The new password is the same as your current password.' : undefined;
 }

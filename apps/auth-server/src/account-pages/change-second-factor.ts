@@ -30,7 +30,7 @@ export class ChangeSecondFactor {
 
   /** Removes the second factor, unless the person's role requires one. */
   async remove(request: Request, response: Response): Promise<Outcome> {
-    const signedIn = await this.account.requireSignedInForm(request, response);
+    const signedIn = await this.account.requireSignedInWithCsrfToken(request, response);
     const { person } = signedIn;
     const origin = originOf(request);
     if (this.factors.isRequiredOf(person)) {
@@ -49,7 +49,7 @@ export class ChangeSecondFactor {
 
   /** Replaces all recovery codes, and shows the new ones once. */
   async renewRecoveryCodes(request: Request, response: Response): Promise<Outcome> {
-    const signedIn = await this.account.requireSignedInForm(request, response);
+    const signedIn = await this.account.requireSignedInWithCsrfToken(request, response);
     const { person, frame } = signedIn;
     const origin = originOf(request);
     const rejection = await this.verifyBothFactors(signedIn, request, 'recovery_codes_made');

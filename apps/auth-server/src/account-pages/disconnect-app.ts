@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { insertAudit, originOf } from '../audit/audit-log.js';
 import { deleteConsentsForClient } from '../connected-apps/consents.js';
-import { publishDisconnections } from '../connected-apps/publish-disconnections.js';
+import { disconnectAndPublish } from '../connected-apps/disconnect-and-publish.js';
 import { field } from '../pages/forms.js';
 import type { Outcome } from '../pages/outcome.js';
 import { endFamiliesOfUserAndClient } from '../tokens/families.js';
@@ -22,11 +22,11 @@ export class DisconnectApp {
   ) {}
 
   async run(request: Request, response: Response): Promise<Outcome> {
-    const { person } = await this.account.requireSignedInForm(request, response);
+    const { person } = await this.account.requireSignedInWithCsrfToken(request, response);
     const clientId = field(request, 'client_id');
     const entry = { event: 'app_disconnected', userId: person.id, clientId } as const;
-    await this.work.revokeTokens((tx) =>
-      publishDisconnections(tx, this.outbox, { userId: person.id, clientId }, async () => {
+    await this.work.runRevocation((tx) =>
+      disconnectAndPublish(tx, this.outbox, { userId: person.id, clientId }, async () => {
         await tx.run(deleteConsentsForClient, [person.id, clientId]);
         await insertAudit(tx, entry, originOf(request));
         return endFamiliesOfUserAndClient(tx, person.id, clientId);

@@ -45,12 +45,12 @@ export class OpenAccount {
     const session = await provider.Session.get(provider.createContext(request, response));
     const { accountId, uid: sessionUid } = session;
     if (accountId === undefined) throw this.signInNeeded(request);
-    const [person, needsSecondFactor, isSignInOver] = await Promise.all([
+    const [person, needsSecondFactor, isSignInExpired] = await Promise.all([
       this.accounts.person(accountId, undefined),
       isMfaAuthenticated(session.amr) ? false : this.factors.isNeeded(accountId),
-      this.accounts.isSignInOver(accountId, session.loginTs ?? 0, signInLimits(this.config)),
+      this.accounts.isSignInExpired(accountId, session.loginTs ?? 0, signInLimits(this.config)),
     ]);
-    if (person === undefined || needsSecondFactor || isSignInOver) throw this.signInNeeded(request);
+    if (person === undefined || needsSecondFactor || isSignInExpired) throw this.signInNeeded(request);
     const csrf = this.forms.issue(formOf(sessionUid));
     return { person, sessionUid, frame: { email: person.email, csrf } };
   }
@@ -59,7 +59,7 @@ export class OpenAccount {
    * Like `requireSignedIn`, for a submitted form.
    * @throws SignInNeeded, Forbidden when the form's token is invalid
    */
-  async requireSignedInForm(request: Request, response: Response): Promise<SignedIn> {
+  async requireSignedInWithCsrfToken(request: Request, response: Response): Promise<SignedIn> {
     const signedIn = await this.requireSignedIn(request, response);
     this.forms.verify(formOf(signedIn.sessionUid), field(request, 'csrf'), request);
     return signedIn;

@@ -43,7 +43,7 @@ export class SetUpSecondFactor {
 
   /** Checks the password and shows a new secret. */
   async begin(request: Request, response: Response): Promise<Outcome> {
-    const signedIn = await this.account.requireSignedInForm(request, response);
+    const signedIn = await this.account.requireSignedInWithCsrfToken(request, response);
     const { person, frame } = signedIn;
     const password = field(request, 'current_password');
     const origin = originOf(request);
@@ -62,7 +62,7 @@ export class SetUpSecondFactor {
    * it.
    */
   async confirm(request: Request, response: Response): Promise<Outcome> {
-    const { person, sessionUid, frame } = await this.account.requireSignedInForm(request, response);
+    const { person, sessionUid, frame } = await this.account.requireSignedInWithCsrfToken(request, response);
     const { id: userId } = person;
     const origin = originOf(request);
     const ifLocked = { event: 'second_factor_failed', userId, details: { locked: true } } as const;

@@ -7,7 +7,8 @@ import { securityPage } from '../pages/security.page.js';
 import { SecondFactors } from '../second-factor/second-factors.js';
 import { OpenAccount, type SignedIn } from './open-account.js';
 
-const done: ReadonlyMap<unknown, string> = new Map([
+/** By the query parameter `done` of a redirect to this page. */
+const doneTexts: ReadonlyMap<unknown, string> = new Map([
   [
     'password',
     'Your password has been changed. You are signed out of all other browsers and of our own apps.',
@@ -30,14 +31,14 @@ export class ShowSecurity {
 
   async run(request: Request, response: Response): Promise<Page> {
     const signedIn = await this.account.requireSignedIn(request, response);
-    const text = done.get(request.query['done']);
+    const text = doneTexts.get(request.query['done']);
     return this.page(signedIn, text === undefined ? undefined : { kind: 'done', text });
   }
 
   async page({ person, frame }: SignedIn, notice?: Notice): Promise<Page> {
     const [state, apps] = await Promise.all([this.factors.stateOf(person.id), this.apps.list(person.id)]);
     const required = this.factors.isRequiredOf(person);
-    const others = apps.filter((app) => !app.first_party).length;
-    return securityPage(frame, { ...state, required, apps: others }, notice);
+    const thirdPartyApps = apps.filter((app) => !app.first_party).length;
+    return securityPage(frame, { ...state, required, thirdPartyApps }, notice);
   }
 }

@@ -16,11 +16,11 @@ export class SignOutBrowser {
   ) {}
 
   async run(request: Request, response: Response): Promise<Outcome> {
-    const { person, sessionUid } = await this.account.requireSignedInForm(request, response);
+    const { person, sessionUid } = await this.account.requireSignedInWithCsrfToken(request, response);
     const which = field(request, 'session');
     const entry = { event: 'browser_signed_out', userId: person.id, details: { session: which } } as const;
     let found = true;
-    await this.work.revokeTokens(async (tx) => {
+    await this.work.runRevocation(async (tx) => {
       const revoked =
         which === 'others'
           ? await endSessionsOfUser(tx, person.id, sessionUid)

@@ -3,7 +3,7 @@ import { type Database, statement, type Transaction } from '@fulfilment/database
 import type { Outbox } from '@fulfilment/messaging';
 import { z } from 'zod';
 import { auditOperator } from '../audit/operator-audit.js';
-import { publishDisconnections } from '../connected-apps/publish-disconnections.js';
+import { disconnectAndPublish } from '../connected-apps/disconnect-and-publish.js';
 import type { PublishRevokedTokens, RevokedToken } from '../revocation/deny-list.js';
 import { endAccessTokensOfUser, endFamiliesOfUserAndOrganisation } from '../tokens/families.js';
 import { requireOrganisation } from './create-organisation.js';
@@ -14,6 +14,7 @@ const roles = [...organisationRoles, 'none'] as const;
 /** A role in an organisation, or `global_admin` without one. `none` removes either. */
 export const roleChange = z
   .object({
+    // Positional argument of the command.
     USER: z.string('is missing').min(1, 'must not be empty'),
     role: z.enum(roles, {
       error: ({ input }) => (input === undefined ? 'is missing' : `must be one of ${roles.join(', ')}`),
@@ -62,8 +63,10 @@ export async function changeRole(
   const { id, revoked, changed } = await database.transaction(async (tx) => {
     const user = await lockUser(tx, USER);
     const change = () => changeRoleAndEndTokens(tx, user, role, organisation);
-    if (role !== 'none' || organisation === undefined) return change();
-    return publishDisconnections(tx, outbox, { userId: user.id, organisationId: organisation }, change);
+    const leavesOrganisation = role === 'none' && organisation !== undefined;
+    return leavesOrganisation
+      ? disconnectAndPublish(tx, outbox, { userId: user.id, organisationId: organisation }, change)
+      : change();
   });
   await publishRevoked(revoked);
   return { user_id: id, org_id: organisation ?? null, org_role: role, changed };
@@ -92,6 +95,7 @@ async function applyRole(
   organisation: string | undefined,
 ): Promise<number> {
   if (organisation === undefined) {
+    // `roleChange` allows only `global_admin` and `none` here.
     const memberships = await tx.row<{ count: number }>(countMemberships, [id]);
     if (role === 'global_admin' && memberships?.count !== 0)
       throw new Error(`${email} belongs to an organisation and cannot become a global_admin.`);

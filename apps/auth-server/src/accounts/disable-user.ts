@@ -1,7 +1,7 @@
 import { type Database, statement } from '@fulfilment/database';
 import type { Outbox } from '@fulfilment/messaging';
 import { auditOperator } from '../audit/operator-audit.js';
-import { publishDisconnections } from '../connected-apps/publish-disconnections.js';
+import { disconnectAndPublish } from '../connected-apps/disconnect-and-publish.js';
 import type { PublishRevokedTokens } from '../revocation/deny-list.js';
 import { endAccessOfUser } from '../sessions/end-sessions.js';
 import { lockUser } from '../users/find-user.js';
@@ -27,7 +27,7 @@ export async function disableUser(
 ): Promise<DisabledUser> {
   const { id, revoked } = await database.transaction(async (tx) => {
     const { id, disabled_at } = await lockUser(tx, user);
-    const revoked = await publishDisconnections(tx, outbox, { userId: id }, async () => {
+    const revoked = await disconnectAndPublish(tx, outbox, { userId: id }, async () => {
       if (disabled_at === null) await tx.run(disable, [id]);
       return endAccessOfUser(tx, id);
     });

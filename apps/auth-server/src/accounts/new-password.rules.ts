@@ -24,19 +24,6 @@ export function newPasswordProblem(
 }
 
 /**
- * Further checks of the account page, in addition to `newPasswordProblem`. Returns a sentence for the page.
- */
-export function repetitionProblem(password: {
-  readonly chosen: string;
-  readonly repeated: string;
-  readonly current: string;
-}): string | undefined {
-  const { chosen, repeated, current } = password;
-  if (chosen !== repeated) return 'The two new passwords do not match.';
-  return chosen === current ? 'The new password is the same as your current password.' : undefined;
-}
-
-/**
  * Forms to compare: the password in lower case; without digits and signs at its ends; the part that it
  * repeats.
  */

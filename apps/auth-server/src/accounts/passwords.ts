@@ -11,7 +11,7 @@ const hashBytes = 32;
 const maxConcurrent = 2;
 const maxWaiting = 64;
 
-const form = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
+const phcPattern = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 const derive = promisify(argon2);
 
 let running = 0;
@@ -31,7 +31,7 @@ export async function hashPassword(password: string): Promise<string> {
  * @throws ServiceUnavailable when too many verifications are waiting
  */
 export async function verifyPassword(password: string, stored: string | undefined): Promise<boolean> {
-  const [, memory, passes, parallelism, salt, hash] = form.exec(stored ?? '') ?? [];
+  const [, memory, passes, parallelism, salt, hash] = phcPattern.exec(stored ?? '') ?? [];
   if (salt === undefined || hash === undefined) {
     await bounded(() => argon2id(password, Buffer.alloc(saltBytes), cost));
     return false;
@@ -73,8 +73,9 @@ async function bounded<Result>(work: () => Promise<Result>): Promise<Result> {
     return await work();
   } finally {
     const next = waiting.shift();
-    if (next === undefined) running -= 1;
-    else next();
+    // The slot passes to the next waiter, so `running` stays.
+    if (next !== undefined) next();
+    else running -= 1;
   }
 }
 

@@ -1,7 +1,7 @@
 import { type Database, statement } from '@fulfilment/database';
 import type { Outbox } from '@fulfilment/messaging';
 import { auditOperator } from '../audit/operator-audit.js';
-import { publishDisconnections } from '../connected-apps/publish-disconnections.js';
+import { disconnectAndPublish } from '../connected-apps/disconnect-and-publish.js';
 import { deleteAllConsents } from '../connected-apps/consents.js';
 import type { PublishRevokedTokens } from '../revocation/deny-list.js';
 import { removeSecondFactor } from '../second-factor/second-factors.js';
@@ -36,7 +36,7 @@ export async function redactUser(
     const { id, redacted_at } = await lockUser(tx, user);
     if (redacted_at !== null) return { id, revoked: [] };
     // Locks and reads the connections that end before the writes, which therefore run inside it.
-    const revoked = await publishDisconnections(tx, outbox, { userId: id }, async () => {
+    const revoked = await disconnectAndPublish(tx, outbox, { userId: id }, async () => {
       await tx.run(redact, [id]);
       await tx.run(deleteAllConsents, [id]);
       return endAccessOfUser(tx, id);

@@ -2,16 +2,16 @@ import { interactionPolicy } from 'oidc-provider';
 import type { ReadAccounts, SignInLimits } from '../users/read-accounts.js';
 
 /**
- * Requires a new sign-in when the last is too old, or before a change of the password. Also ends sign-ins in
- * progress.
+ * Requires a new sign-in when the last one is too old, or older than the password. oidc-provider repeats the
+ * check when an interaction resumes, so a sign-in in progress starts again.
  */
 export function signInCheck(accounts: ReadAccounts, limits: SignInLimits): interactionPolicy.Check {
   return new interactionPolicy.Check(
-    'sign_in_over',
+    'sign_in_expired',
     'End-User authentication is required again',
     'login_required',
     async ({ oidc: { session } }) =>
       session?.accountId !== undefined &&
-      (await accounts.isSignInOver(session.accountId, session.loginTs ?? 0, limits)),
+      (await accounts.isSignInExpired(session.accountId, session.loginTs ?? 0, limits)),
   );
 }

@@ -23,12 +23,12 @@ export function auditPartitionsJob(
   logger: Logger,
 ): BackgroundLoop {
   return new BackgroundLoop({
-    name: 'audit-months',
+    name: 'audit-partitions',
     intervalMs,
     logger,
     round: async () => {
       await maintainAuditPartitions(database, retentionDays, logger);
-      return false;
+      return false; // no more work
     },
   });
 }

@@ -4,7 +4,8 @@ import { recordsWritten } from './audit-metrics.js';
 
 const batchSize = 1000;
 
-// The row of a subject is the one that limits guesses, where there is one (sign-in/guess-counts.ts).
+// The columns locked_* hold counted records; they are named after the first use, guesses during a lockout. A
+// subject with a guess limit has the limit in the same row (sign-in/guess-counts.ts).
 const count = statement(
   'counted-records.count',
   `INSERT INTO guess_counts AS counted (subject, locked_attempts, locked_record, locked_from, locked_until)
@@ -17,17 +18,17 @@ const count = statement(
 // One statement, so that an event is either still counted or in the audit log.
 const write = statement(
   'counted-records.write',
-  `WITH over AS (
+  `WITH ended AS (
      SELECT subject, locked_attempts, locked_from, locked_record FROM guess_counts
      WHERE locked_attempts > 0 AND locked_until <= now()
      ORDER BY subject LIMIT ${batchSize} FOR UPDATE SKIP LOCKED),
    reset AS (
-     UPDATE guess_counts SET locked_attempts = 0, locked_record = NULL FROM over WHERE guess_counts.subject = over.subject)
+     UPDATE guess_counts SET locked_attempts = 0, locked_record = NULL FROM ended WHERE guess_counts.subject = ended.subject)
    INSERT INTO audit_log (event, user_id, client_id, ip, user_agent, details)
    SELECT locked_record ->> 'event', (locked_record ->> 'userId')::uuid, locked_record ->> 'clientId',
      locked_record ->> 'ip', locked_record ->> 'userAgent',
      (locked_record -> 'details') || jsonb_build_object('count', locked_attempts, 'since', locked_from)
-   FROM over RETURNING event`,
+   FROM ended RETURNING event`,
 );
 
 /** An event that anyone can repeat at will: the audit log gets one record per subject and window. */

@@ -4,7 +4,7 @@ import { identityDigest, identityOf, type IdentifiedClient } from '../registrati
 import type { Consent } from './covering-consent.rules.js';
 
 // Waits for a concurrent disconnection of the app, which checks under this lock whether another consent
-// remains (publish-disconnections.ts).
+// remains (disconnect-and-publish.ts).
 const lockClient = statement(
   'consents.lock-client',
   `SELECT payload FROM oidc_model WHERE model = 'Client' AND id = $1 FOR SHARE`,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, statement } from '@fulfilment/database';
 import { accountClientId } from '../registration/account-client.js';
 
-/** An app with access to a person's account. */
+/** An app that a person has allowed to act for creators. */
 export interface ConnectedApp {
   readonly client_id: string;
   readonly name: string | null;

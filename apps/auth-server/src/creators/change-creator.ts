@@ -3,7 +3,12 @@ import type { Outbox } from '@fulfilment/messaging';
 import { z } from 'zod';
 import { creatorOptions } from './creator-options.js';
 import { creatorColumns, type CreatorRow } from './creator-snapshot.js';
-import { type ChangedCreator, creatorUuid, noSuchCreator, publishChange } from './publish-change.js';
+import {
+  type ChangedCreator,
+  creatorUuid,
+  creatorNotFoundError,
+  publishAndAuditChange,
+} from './publish-and-audit-change.js';
 
 /** Operand and options of `creator change`; an omitted option leaves its value unchanged. */
 export const creatorChange = z
@@ -63,8 +68,8 @@ export async function changeCreator(
       changes.taxInterviewCompleted,
       changes.settlementCurrency,
     ]);
-    if (row === undefined) throw noSuchCreator(creator);
-    return publishChange(tx, outbox, { row, audit: { changed: givenFields(changes) } });
+    if (row === undefined) throw creatorNotFoundError(creator);
+    return publishAndAuditChange(tx, outbox, { row, auditDetails: { changed: givenFields(changes) } });
   });
 }
 

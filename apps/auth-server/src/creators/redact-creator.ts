@@ -2,7 +2,7 @@ import { publicId } from '@fulfilment/contracts';
 import { type Database, statement } from '@fulfilment/database';
 import type { Outbox } from '@fulfilment/messaging';
 import { creatorColumns, type CreatorRow } from './creator-snapshot.js';
-import { creatorUuid, noSuchCreator, publishChange } from './publish-change.js';
+import { creatorUuid, creatorNotFoundError, publishAndAuditChange } from './publish-and-audit-change.js';
 
 export interface RedactedCreator {
   readonly uuid: string;
@@ -34,13 +34,13 @@ export async function redactCreator(
   const id = publicId('crt', uuid);
   return database.transaction(async (tx) => {
     const known = await tx.row<Pick<CreatorRow, 'name' | 'payment_method'>>(lock, [uuid]);
-    if (known === undefined) throw noSuchCreator(creator);
+    if (known === undefined) throw creatorNotFoundError(creator);
     if (known.name === null && known.payment_method === null)
       return { uuid, id, redacted: true, message_id: null };
     const row = await tx.row<CreatorRow>(redact, [uuid]);
-    if (row === undefined) throw noSuchCreator(creator);
-    const audit = { changed: ['name', 'paymentMethod'], redacted: true };
-    const { message_id } = await publishChange(tx, outbox, { row, audit });
+    if (row === undefined) throw creatorNotFoundError(creator);
+    const auditDetails = { changed: ['name', 'paymentMethod'], redacted: true };
+    const { message_id } = await publishAndAuditChange(tx, outbox, { row, auditDetails });
     return { uuid, id, redacted: true, message_id };
   });
 }

@@ -13,7 +13,10 @@ const clientEndpoint = /^\/oauth2\/(token|introspect|revoke|par)$/;
 /** Result of the client authentication of a request. */
 export type ClientAuthentication = { readonly clientId: string } | 'rejected';
 
-/** By request: set by oidc/client-authentication.ts while oidc-provider handles it, read by `settle`. */
+/**
+ * By request: set by oidc/client-authentication.ts while oidc-provider handles it, read by
+ * `recordAuthentication`.
+ */
 const authentications = new WeakMap<object, ClientAuthentication>();
 
 export function setClientAuthentication(request: object, result: ClientAuthentication): void {
@@ -49,7 +52,7 @@ export class ClientQuotas {
   }
 
   /** Records whether the credentials of a handled request were accepted. */
-  async settle(quota: AuthQuota, request: IncomingMessage): Promise<void> {
+  async recordAuthentication(quota: AuthQuota, request: IncomingMessage): Promise<void> {
     const credentials = this.sentCredentials.get(request);
     const authentication = authentications.get(request);
     if (credentials === undefined || authentication === undefined) return;

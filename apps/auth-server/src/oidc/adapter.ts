@@ -9,7 +9,7 @@ import { isStorableText } from '../http/storable-text.js';
 import type { Families } from '../tokens/families.js';
 import { isFamilyMember, isSecret, storedId } from '../tokens/stored-models.rules.js';
 import { sessionNotEnded, type StoredRow, type StoredRows } from '../tokens/stored-rows.js';
-import { consumedInParallel, familyEnded, type NewRow } from '../tokens/token-writes.js';
+import { consumedConcurrently, familyEnded, type NewRow } from '../tokens/token-writes.js';
 import type { UnitOfWork } from '../tokens/unit-of-work.js';
 
 const columns = 'model, id, payload, grant_id, account_id, client_id, session_uid, expires_at';
@@ -106,7 +106,7 @@ class ModelAdapter implements Adapter {
   async find(id: string): Promise<AdapterPayload | undefined> {
     if (!isStorableText(id)) return undefined; // also from a header or a JWT
     const { stored, work } = this.dependencies;
-    const row = await stored.find(this.model, storedId(this.model, id), await work.openSql());
+    const row = await stored.find(this.model, storedId(this.model, id), await work.currentTransaction());
     if (row === undefined) return undefined;
     return { ...row.payload, ...(isSecret(this.model) ? { jti: id } : {}), ...consumedOf(row) };
   }
@@ -132,7 +132,7 @@ class ModelAdapter implements Adapter {
     if (isFamilyMember(this.model) && tokens !== undefined) return tokens.consume(key);
     if ((await this.run(consume, [key.model, key.id, new Date()])) > 0) return;
     if (this.model === 'PushedAuthorizationRequest') throw new errors.InvalidRequestUri('already used');
-    throw new errors.InvalidGrant({ detail: consumedInParallel });
+    throw new errors.InvalidGrant({ detail: consumedConcurrently });
   }
 
   async destroy(id: string): Promise<void> {
@@ -170,7 +170,7 @@ class ClientAdapter extends ModelAdapter {
     const ctx = Provider.ctx;
     const origin = ctx && originOf({ ip: ctx.ip, headers: ctx.headers });
     const isChange = ctx?.oidc.route === 'client_update';
-    await work.revokeTokens((tx) => storeClient(tx, outbox, { id, isChange, metadata, stored, origin }));
+    await work.runRevocation((tx) => storeClient(tx, outbox, { id, isChange, metadata, stored, origin }));
   }
 
   override async find(id: string): Promise<AdapterPayload | undefined> {
@@ -182,7 +182,7 @@ class ClientAdapter extends ModelAdapter {
   }
 
   override destroy(id: string): Promise<void> {
-    return this.dependencies.families.endOfClient(id);
+    return this.dependencies.families.deleteClient(id);
   }
 
   /** The cache key includes the ciphertext, so a changed secret is never served from the cache. */

@@ -1,6 +1,6 @@
 import Provider, { type KoaContextWithOIDC } from 'oidc-provider';
 import { type AuditEntry, originOf } from '../audit/audit-log.js';
-import { consumedInParallel } from '../tokens/token-writes.js';
+import { consumedConcurrently } from '../tokens/token-writes.js';
 import type { UnitOfWork } from '../tokens/unit-of-work.js';
 
 /** By request: audit records that `awaitRecords` waits for. */
@@ -42,7 +42,7 @@ export function recordEvents(provider: Provider, work: UnitOfWork): void {
     write(ctx, { event: 'token_issued', details: { grant_id: ctx.oidc.entities.Grant?.jti } });
   });
   provider.on('grant.error', (ctx, error) => {
-    if (error.error_detail !== consumedInParallel) return;
+    if (error.error_detail !== consumedConcurrently) return;
     write(ctx, { event: 'token_race_lost', details: { grant_id: ctx.oidc.entities.Grant?.jti } });
   });
   provider.on('grant.revoked', (ctx, grantId) =>

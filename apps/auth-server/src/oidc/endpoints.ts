@@ -18,7 +18,11 @@ const registration = /^\/oauth2\/register(\/|$)/;
  * At all others: quota → path → body → oidc-provider.
  * @param path below the mount path
  */
-export type Endpoints = (request: IncomingMessage, response: ServerResponse, path: string) => Promise<void>;
+export type HandleEndpoint = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  path: string,
+) => Promise<void>;
 
 /**
  * How a request passes through the files, with a refresh as example:
@@ -39,7 +43,7 @@ export type Endpoints = (request: IncomingMessage, response: ServerResponse, pat
  * 7. After the response was sent, its timestamps are recorded for all replicas
  *    (tokens/response-timestamps.ts).
  */
-export function endpoints(oidc: OidcServer, limiter: RateLimiter<AuthQuota>): Endpoints {
+export function endpoints(oidc: OidcServer, limiter: RateLimiter<AuthQuota>): HandleEndpoint {
   const replaceJwt = replaceJwtWithHandle((request, jti) =>
     oidc.stored.prefetch(request, 'AccessToken', jti),
   );
@@ -52,10 +56,7 @@ export function endpoints(oidc: OidcServer, limiter: RateLimiter<AuthQuota>): En
 
   const clientQuotas = new ClientQuotas(limiter);
 
-  /**
-   * Reads the body first, since it may name the client whose quota counts. The 429 still comes before the
-   * 413.
-   */
+  /** Reads the body first, since it may name the client whose quota counts. */
   const handleClientRequest = async (
     request: IncomingMessage,
     response: ServerResponse,
@@ -68,11 +69,12 @@ export function endpoints(oidc: OidcServer, limiter: RateLimiter<AuthQuota>): En
       form = received;
       return hook?.(request, received) ?? received;
     });
+    // An error of the body, such as 413, is thrown only after the quota was taken.
     await Promise.allSettled([read]);
     await clientQuotas.take(quota, request, form);
     await read;
     await oidc.handle(request, response);
-    await clientQuotas.settle(quota, request);
+    await clientQuotas.recordAuthentication(quota, request);
   };
 
   return async (request, response, path) => {

@@ -11,7 +11,7 @@ export const claimsOfScopes = {
   email: ['email', 'email_verified'],
 } as const;
 
-/** By account: set by `findAccount`, read by `currentOrganisation` in the same request. */
+/** By account: set by `findAccount`, read by `currentOrganisationClaims` in the same request. */
 const people = new WeakMap<Account, Person>();
 
 /** Finds the person of a session or token; undefined for an unknown or disabled one. */
@@ -19,7 +19,8 @@ export function findAccount(accounts: ReadAccounts, stored: StoredRows, work: Un
   return async (ctx, userId, token) => {
     const creatorId = ctx.oidc.entities.Grant?.creatorId;
     const person =
-      stored.takePerson(ctx.req, userId) ?? (await accounts.person(userId, creatorId, await work.openSql()));
+      stored.takePerson(ctx.req, userId) ??
+      (await accounts.person(userId, creatorId, await work.currentTransaction()));
     if (person === undefined) return undefined;
     const account: Account = {
       accountId: person.id,
@@ -37,7 +38,9 @@ export function findAccount(accounts: ReadAccounts, stored: StoredRows, work: Un
 }
 
 /** The private claims of an access token, read at each issue and refresh. @throws InvalidGrant */
-export function currentOrganisation(ctx: KoaContextWithOIDC): OrganisationClaims & Record<string, unknown> {
+export function currentOrganisationClaims(
+  ctx: KoaContextWithOIDC,
+): OrganisationClaims & Record<string, unknown> {
   const account = ctx.oidc.account;
   const person = account === undefined ? undefined : people.get(account);
   const claims =

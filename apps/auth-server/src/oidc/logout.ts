@@ -17,6 +17,6 @@ export function endTokensOfSession(work: UnitOfWork) {
     const session = ctx.oidc.session;
     const userId = session?.accountId;
     if (session === undefined || userId === undefined || session.destroyed !== true) return;
-    await work.revokeTokens((tx) => endSession(tx, userId, session.uid));
+    await work.runRevocation((tx) => endSession(tx, userId, session.uid));
   };
 }

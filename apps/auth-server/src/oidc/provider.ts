@@ -24,7 +24,7 @@ import { validateClientMetadata } from './client-registration.js';
 import { cookieSettings } from './cookies.js';
 import { CountRejections } from './count-rejections.js';
 import { isOriginOfClient } from './cors.rules.js';
-import { claimsOfScopes, currentOrganisation, findAccount } from './find-account.js';
+import { claimsOfScopes, currentOrganisationClaims, findAccount } from './find-account.js';
 import { connectGrantsToCreators, ExistingGrants } from './grants.js';
 import { interactionRules } from './interaction-policy.js';
 import { allowIntrospection } from './introspection-policy.js';
@@ -192,7 +192,7 @@ function protocol({ responseTimestamps, clock, rejections, work }: ProviderDepen
 function people({ accounts, config, stored, work, grants, factors }: ProviderDependencies): Configuration {
   return {
     findAccount: findAccount(accounts, stored, work),
-    extraTokenClaims: (ctx) => currentOrganisation(ctx),
+    extraTokenClaims: (ctx) => currentOrganisationClaims(ctx),
     claims: claimsOfScopes,
     loadExistingGrant: (ctx) => grants.load(ctx),
     interactions: {

@@ -16,7 +16,7 @@ export interface SecurityView {
   /** Whether the person's role requires a second factor. */
   readonly required: boolean;
   /** Number of connected third-party apps. */
-  readonly apps: number;
+  readonly thirdPartyApps: number;
 }
 
 export function securityPage(frame: AccountFrame, view: SecurityView, notice?: Notice): Page {
@@ -59,7 +59,7 @@ export function securityPage(frame: AccountFrame, view: SecurityView, notice?: N
               maxlength="${maxPasswordLength}"
             />
           </div>
-          ${view.apps === 0 ? undefined : disconnectApps(view.apps)}
+          ${view.thirdPartyApps === 0 ? undefined : disconnectApps(view.thirdPartyApps)}
           <div class="actions"><button type="submit">Change password</button></div>
         </form>
       </section>

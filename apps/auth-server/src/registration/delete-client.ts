@@ -2,7 +2,7 @@ import { type Database, statement } from '@fulfilment/database';
 import type { Outbox } from '@fulfilment/messaging';
 import { auditOperator } from '../audit/operator-audit.js';
 import type { PublishRevokedTokens } from '../revocation/deny-list.js';
-import { endClient } from '../tokens/families.js';
+import { deleteClientWithFamilies } from '../tokens/families.js';
 
 const find = statement(
   'clients.find',
@@ -21,7 +21,7 @@ export async function deleteClient(
   const revoked = await database.transaction(async (tx) => {
     if ((await tx.row(find, [clientId])) === undefined)
       throw new Error(`The client ${clientId} does not exist.`);
-    const revoked = await endClient(tx, outbox, clientId);
+    const revoked = await deleteClientWithFamilies(tx, outbox, clientId);
     await auditOperator(tx, {
       event: 'client_deleted',
       clientId,

@@ -1,6 +1,6 @@
 import { type AuditEntry, insertAudit, type Origin } from '../audit/audit-log.js';
 import { endSessionsOfUser } from '../sessions/end-sessions.js';
-import { endLastingFirstPartyFamilies } from '../tokens/families.js';
+import { endOfflineFirstPartyFamilies } from '../tokens/families.js';
 import type { UnitOfWork } from '../tokens/unit-of-work.js';
 import type { SecondFactors } from './second-factors.js';
 
@@ -15,8 +15,8 @@ export interface SecondFactorActivation {
 }
 
 /**
- * Confirms a second factor, and in the same commit signs out all other browsers and ends the lasting token
- * families of first-party apps. Returns the recovery codes; undefined when the code is wrong.
+ * Confirms a second factor, and in the same commit signs out all other browsers and ends the token families
+ * with `offline_access` of first-party apps. Returns the recovery codes; undefined when the code is wrong.
  */
 export async function enableSecondFactor(
   work: UnitOfWork,
@@ -25,13 +25,13 @@ export async function enableSecondFactor(
 ): Promise<string[] | undefined> {
   let codes: string[] | undefined;
   const entry: AuditEntry = { event: 'second_factor_added', userId, clientId };
-  await work.revokeTokens(async (tx) => {
+  await work.runRevocation(async (tx) => {
     codes = await factors.confirmSetup(tx, userId, code);
     if (codes === undefined) return [];
     await insertAudit(tx, entry, origin);
     return [
       ...(await endSessionsOfUser(tx, userId, sessionUid)),
-      ...(await endLastingFirstPartyFamilies(tx, userId)),
+      ...(await endOfflineFirstPartyFamilies(tx, userId)),
     ];
   });
   return codes;

@@ -10,7 +10,7 @@ import {
   recoveryCodeHash,
   normalizeRecoveryCode,
 } from './recovery-codes.rules.js';
-import { secretBytes, stepOfCode } from './totp.rules.js';
+import { secretBytes, findTimeStep } from './totp.rules.js';
 
 /** State of an account's second factor. */
 export interface SecondFactorState {
@@ -98,7 +98,7 @@ const lockFactor = statement(
 /**
  * Deletes a second factor that was shown and never confirmed, since anyone who saw the page knows its secret.
  */
-export const removeUnconfirmed = statement(
+export const deleteUnconfirmedSecondFactor = statement(
   'second-factors.remove-unconfirmed',
   'DELETE FROM second_factors WHERE user_id = $1 AND confirmed_at IS NULL',
 );
@@ -163,7 +163,7 @@ export class SecondFactors {
   async confirmSetup(tx: Transaction, userId: string, code: string): Promise<string[] | undefined> {
     const stored = await this.stored(tx, userId);
     if (stored === undefined || stored.confirmed) return undefined;
-    const step = stepOfCode(stored.secret, code, this.clock().getTime());
+    const step = findTimeStep(stored.secret, code, this.clock().getTime());
     if (step === undefined || (await tx.run(confirm, [userId, step])) === 0) return undefined;
     return this.replaceRecoveryCodes(tx, userId, stored.secret);
   }
@@ -193,7 +193,7 @@ export class SecondFactors {
     secret: Buffer,
     typed: string,
   ): Promise<SecondFactorMethod | undefined> {
-    const step = stepOfCode(secret, typed, this.clock().getTime());
+    const step = findTimeStep(secret, typed, this.clock().getTime());
     if (step !== undefined)
       return (await this.database.run(useStep, [userId, step])) === 1 ? 'code' : undefined;
     const code = normalizeRecoveryCode(typed);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { keyUri, spelledSecret, stepOfCode } from './totp.rules.js';
+import { keyUri, spelledSecret, findTimeStep } from './totp.rules.js';
 
 /** RFC 6238 appendix B, for SHA-1; six digits are the last six of its eight. */
 const secret = Buffer.from('12345678901234567890');
@@ -11,20 +11,20 @@ describe('a time-based code (RFC 6238)', () => {
     [1111111111, '050471', 37037037],
     [20000000000, '353130', 666666666],
   ])('at second %i is %s, of step %i', (second, code, step) => {
-    expect(stepOfCode(secret, code, second * 1000)).toBe(step);
-    expect(stepOfCode(secret, `${code.slice(0, 3)} ${code.slice(3)}`, second * 1000)).toBe(step);
+    expect(findTimeStep(secret, code, second * 1000)).toBe(step);
+    expect(findTimeStep(secret, `${code.slice(0, 3)} ${code.slice(3)}`, second * 1000)).toBe(step);
   });
 
   it('is valid one step early or late, and no further', () => {
     const [code, step] = ['287082', 1];
     const atMs = (steps: number) => (59 + 30 * steps) * 1000;
-    expect(stepOfCode(secret, code, atMs(1))).toBe(step);
-    expect(stepOfCode(secret, code, atMs(-1))).toBe(step);
-    expect(stepOfCode(secret, code, atMs(2))).toBeUndefined();
+    expect(findTimeStep(secret, code, atMs(1))).toBe(step);
+    expect(findTimeStep(secret, code, atMs(-1))).toBe(step);
+    expect(findTimeStep(secret, code, atMs(2))).toBeUndefined();
   });
 
   it.each(['', '28708', '2870820', 'abcdef', '２８７０８２', "287082'"])('does not match %j', (typed) => {
-    expect(stepOfCode(secret, typed, 59_000)).toBeUndefined();
+    expect(findTimeStep(secret, typed, 59_000)).toBeUndefined();
   });
 });
 

@@ -14,6 +14,7 @@ const issuerName = 'Fulfilment';
 export const secretBytes = 20;
 
 function totp(secret: Uint8Array, account = ''): TOTP {
+  // A copy, since the `buffer` of a Buffer may be a larger pool.
   const bytes = new Uint8Array(secret);
   return new TOTP({
     issuer: issuerName,
@@ -26,7 +27,7 @@ function totp(secret: Uint8Array, account = ''): TOTP {
 }
 
 /** Returns the time step of a valid code. The caller stores the step, so that a code is accepted once. */
-export function stepOfCode(secret: Uint8Array, code: string, nowMs: number): number | undefined {
+export function findTimeStep(secret: Uint8Array, code: string, nowMs: number): number | undefined {
   const typed = code.replace(/[\s-]/g, '');
   if (!/^\d{6}$/.test(typed)) return undefined;
   const delta = totp(secret).validate({ token: typed, timestamp: nowMs, window });

@@ -7,7 +7,7 @@ import { CONFIG, type Config } from '../config.js';
 /** Accounts in one cookie, the most recent first. */
 const maxAccounts = 5;
 const maxAgeMs = 400 * 24 * 3_600_000; // the longest a browser keeps a cookie (RFC 6265bis §5.5)
-const entryForm = /^[\w-]{22}\.[\w-]{43}$/;
+const entryPattern = /^[\w-]{22}\.[\w-]{43}$/;
 
 /**
  * Recognises a browser that signed in to an account before, by a cookie (OWASP: Slow Down Online Guessing
@@ -31,8 +31,8 @@ export class DeviceCookies {
     return entry?.slice(0, entry.indexOf('.'));
   }
 
-  /** Remembers the browser for an account that was just signed in to. */
-  remember(request: Pick<Request, 'headers'>, response: Response, user: Credentials): void {
+  /** Sets the cookie for an account that was just signed in to, or whose password was just changed. */
+  issue(request: Pick<Request, 'headers'>, response: Response, user: Credentials): void {
     const entries = this.entries(request);
     const known = entries.find((candidate) => this.isMatch(candidate, user));
     const others = entries.filter((candidate) => candidate !== known);
@@ -57,13 +57,13 @@ export class DeviceCookies {
       .find((pair) => pair.startsWith(prefix));
     return (cookie?.slice(prefix.length) ?? '')
       .split('~', maxAccounts)
-      .filter((entry) => entryForm.test(entry));
+      .filter((entry) => entryPattern.test(entry));
   }
 
   private isMatch(entry: string, user: Credentials): boolean {
-    const [id = '', given = ''] = entry.split('.');
+    const [id = '', actual = ''] = entry.split('.');
     return this.config.COOKIE_KEYS.some((key) =>
-      timingSafeEqual(Buffer.from(given), Buffer.from(signature(key, id, user))),
+      timingSafeEqual(Buffer.from(actual), Buffer.from(signature(key, id, user))),
     );
   }
 }

@@ -40,7 +40,7 @@ export class FinishSignIn {
       userId: user.id,
       ...(proof.details === undefined ? {} : { details: proof.details }),
     });
-    this.devices.remember(request, response, user);
+    this.devices.issue(request, response, user);
     const login = { accountId: user.id, ts: proof.at, amr: [...proof.amr] };
     return { redirect: await interaction.finish({ login }) };
   }

@@ -23,8 +23,8 @@ const lockGrantsOfUserAndOrganisation = lockGrantsWhere(
 const ofFirstParty = `client_id IN (
   SELECT id FROM oidc_model WHERE model = 'Client' AND payload ->> 'first_party' = 'true')`;
 const hasOfflineAccess = `'offline_access' = ANY (string_to_array(payload #>> '{openid,scope}', ' '))`;
-const lockLastingGrantsOfFirstParty = lockGrantsWhere(
-  'families.lasting-first-party',
+const lockOfflineGrantsOfFirstParty = lockGrantsWhere(
+  'families.offline-first-party',
   `account_id = $1 AND ${ofFirstParty} AND ${hasOfflineAccess}`,
 );
 const lockGrantsOfThirdParties = lockGrantsWhere(
@@ -56,7 +56,7 @@ const deleteAccessTokensOfFamilies = statement(
      DELETE FROM oidc_model WHERE grant_id = ANY ($1) AND model = 'AccessToken' RETURNING model, id, expires_at)
    ${intoRevoked}`,
 );
-const deleteClient = statement(
+const deleteClientRows = statement(
   'families.client',
   `DELETE FROM oidc_model WHERE (model = 'Client' AND id = $1) OR (model = 'RegistrationAccessToken' AND client_id = $1)
    RETURNING model`,
@@ -76,7 +76,7 @@ export class Families {
 
   /** Ends a whole family after a reuse or a revocation (RFC 9700 §4.14.2). */
   end(grantId: string): Promise<void> {
-    return this.work.revokeTokens(async (tx) => {
+    return this.work.runRevocation(async (tx) => {
       await lockFamilies(tx, lockGrant, grantId);
       // Also tokens whose Grant has already expired.
       return tx.rows<RevokedToken>(deleteFamilies, [[grantId]]);
@@ -84,12 +84,12 @@ export class Families {
   }
 
   endAccessToken(jti: string): Promise<void> {
-    return this.work.revokeTokens((tx) => tx.rows<RevokedToken>(deleteAccessToken, [jti]));
+    return this.work.runRevocation((tx) => tx.rows<RevokedToken>(deleteAccessToken, [jti]));
   }
 
   /** Deletes a client with all its data (RFC 7592 §2.3). */
-  endOfClient(clientId: string): Promise<void> {
-    return this.work.revokeTokens((tx) => endClient(tx, this.outbox, clientId));
+  deleteClient(clientId: string): Promise<void> {
+    return this.work.runRevocation((tx) => deleteClientWithFamilies(tx, this.outbox, clientId));
   }
 }
 
@@ -97,9 +97,13 @@ export class Families {
  * Deletes a client with its consents and token families, and publishes `client.deleted`. Returns the access
  * tokens to publish as revoked after the commit.
  */
-export async function endClient(tx: Transaction, outbox: Outbox, clientId: string): Promise<RevokedToken[]> {
+export async function deleteClientWithFamilies(
+  tx: Transaction,
+  outbox: Outbox,
+  clientId: string,
+): Promise<RevokedToken[]> {
   // Before the families, in the order of oidc-provider's own deletion (RFC 7592 §2.3).
-  const deleted = await tx.rows<{ model: string }>(deleteClient, [clientId]);
+  const deleted = await tx.rows<{ model: string }>(deleteClientRows, [clientId]);
   await tx.run(deleteConsents, [clientId]);
   const revoked = await endAll(tx, lockGrantsOfClient, clientId);
   if (deleted.some(({ model }) => model === 'Client')) {
@@ -128,11 +132,11 @@ export function endFamiliesOfUser(tx: Transaction, userId: string): Promise<Revo
 }
 
 /**
- * Ends the first-party families of a person that outlive the session. The next sign-in restores them without
- * consent.
+ * Ends the first-party families of a person with `offline_access`, which outlive the session. The next
+ * sign-in restores them without consent.
  */
-export function endLastingFirstPartyFamilies(tx: Transaction, userId: string): Promise<RevokedToken[]> {
-  return endAll(tx, lockLastingGrantsOfFirstParty, userId);
+export function endOfflineFirstPartyFamilies(tx: Transaction, userId: string): Promise<RevokedToken[]> {
+  return endAll(tx, lockOfflineGrantsOfFirstParty, userId);
 }
 
 /** Ends all third-party families of a person. */

@@ -34,7 +34,9 @@ export class ResponseTimestampStore {
   async find(model: string, token: string): Promise<ResponseTimestamps | undefined> {
     const waitUntil = Date.now() + waitTimeoutMs;
     do {
-      const found = await this.redis.tryCommand('sent-answers', (client) => client.get(keyOf(model, token)));
+      const found = await this.redis.tryCommand('response-timestamps', (client) =>
+        client.get(keyOf(model, token)),
+      );
       if (found === undefined) return undefined; // Redis is unavailable
       if (found !== null) {
         const [writtenAtMs = Number.NaN, sentAtMs = Number.NaN] = found.split(' ').map(Number);
@@ -58,12 +60,13 @@ export class ResponseTimestampStore {
   private async flush(): Promise<void> {
     const [keys, times] = [[...this.pending.keys()], [...this.pending.values()]];
     this.pending = new Map();
-    await this.redis.tryCommand('sent-answers', (client) =>
+    await this.redis.tryCommand('response-timestamps', (client) =>
       client.eval(setAll, keys.length, ...keys, 2 * maxRaceMs, ...times),
     );
   }
 }
 
+/** The prefix is part of the Redis permissions; it is older than the class's name. */
 function keyOf(model: string, token: string): string {
   return `answered:${model}:${storedId(model, token)}`;
 }

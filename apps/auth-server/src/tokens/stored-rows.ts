@@ -60,14 +60,14 @@ const findRows = statement(
  */
 @Injectable()
 export class StoredRows {
-  private readonly gathered: BatchLoader<Key, RowWithRelated>;
+  private readonly loader: BatchLoader<Key, RowWithRelated>;
   /** By request: rows that were prefetched or read with a related row. Each is used once. */
   private readonly prefetched = new WeakMap<object, Map<string, Promise<StoredRow | undefined>>>();
   /** By request: the person of its code or refresh token, for find-account.ts. */
   private readonly people = new WeakMap<object, Person>();
 
   constructor(database: Database) {
-    this.gathered = new BatchLoader({
+    this.loader = new BatchLoader({
       run: (keys) => readRows(database, keys),
       // Concurrent requests share the row of a client. Other rows are changed by the request that reads them.
       dedupeKey: ({ model, id }) => (model === 'Client' ? id : undefined),
@@ -88,7 +88,7 @@ export class StoredRows {
   async find(model: string, id: string, open: Sql | undefined): Promise<StoredRow | undefined> {
     if (open !== undefined) return (await readRows(open, [{ model, id }]))[0]?.row;
     const request = Provider.ctx?.req;
-    if (request === undefined) return this.gathered.load({ model, id });
+    if (request === undefined) return this.loader.load({ model, id });
     const known = this.prefetched.get(request);
     const ready = known?.get(keyOf(model, id));
     known?.delete(keyOf(model, id));
@@ -103,7 +103,7 @@ export class StoredRows {
   }
 
   private async read(request: object, model: string, id: string): Promise<StoredRow | undefined> {
-    const row = await this.gathered.load({ model, id });
+    const row = await this.loader.load({ model, id });
     if (row === undefined) return undefined;
     const { grant_id, grant, client_id, client, person } = row;
     if (person !== null) this.people.set(request, person);

@@ -29,7 +29,7 @@ export interface Consumption {
 }
 
 /** `error_detail` of a request that lost a race. */
-export const consumedInParallel = 'consumed by a parallel request';
+export const consumedConcurrently = 'consumed by a concurrent request';
 export const familyEnded = 'the grant was revoked';
 
 /** The token writes of one request. */
@@ -41,7 +41,7 @@ interface Write {
 }
 
 interface Written {
-  readonly family_lives: boolean;
+  readonly family_exists: boolean;
   readonly consumed: boolean;
 }
 
@@ -55,39 +55,43 @@ interface Written {
  */
 const writeTokens = statement(
   'oidc.write-tokens',
-  `WITH wanted AS MATERIALIZED (
+  `WITH requested AS MATERIALIZED (
      SELECT input.index, input.model, input.id, input.members, coalesce(input.grant_id, token.grant_id) AS grant_id
      FROM jsonb_to_recordset($1::jsonb) AS input (index integer, grant_id text, model text, id text, members jsonb)
      LEFT JOIN LATERAL (
        SELECT grant_id FROM oidc_model
        WHERE input.grant_id IS NULL AND model = input.model AND id = input.id LIMIT 1) AS token ON true),
+   -- The families that still exist, locked.
    family AS MATERIALIZED (
-     SELECT locked.id FROM (SELECT DISTINCT grant_id FROM wanted ORDER BY grant_id) AS named
+     SELECT locked.id FROM (SELECT DISTINCT grant_id FROM requested ORDER BY grant_id) AS grant_ids
      CROSS JOIN LATERAL (
-       SELECT id FROM oidc_model WHERE model = 'Grant' AND id = named.grant_id LIMIT 1 FOR KEY SHARE) AS locked),
-   first AS MATERIALIZED (
-     SELECT DISTINCT ON (wanted.model, wanted.id) wanted.index, wanted.model, wanted.id, token.place
-     FROM wanted JOIN family ON family.id = wanted.grant_id
+       SELECT id FROM oidc_model WHERE model = 'Grant' AND id = grant_ids.grant_id LIMIT 1 FOR KEY SHARE) AS locked),
+   -- For each token, the first request that consumes it.
+   unconsumed AS MATERIALIZED (
+     SELECT DISTINCT ON (requested.model, requested.id) requested.index, requested.model, requested.id, token.row_id
+     FROM requested JOIN family ON family.id = requested.grant_id
      CROSS JOIN LATERAL (
-       SELECT ctid AS place FROM oidc_model
-       WHERE model = wanted.model AND id = wanted.id AND grant_id IS NOT DISTINCT FROM family.id AND consumed_at IS NULL
+       SELECT ctid AS row_id FROM oidc_model
+       WHERE model = requested.model AND id = requested.id AND grant_id IS NOT DISTINCT FROM family.id AND consumed_at IS NULL
        LIMIT 1) AS token
-     ORDER BY wanted.model, wanted.id, wanted.index),
+     ORDER BY requested.model, requested.id, requested.index),
    consumed AS (
      UPDATE oidc_model SET consumed_at = $2
-     WHERE ctid = ANY (ARRAY(SELECT place FROM first)) AND consumed_at IS NULL
+     WHERE ctid = ANY (ARRAY(SELECT row_id FROM unconsumed)) AND consumed_at IS NULL
      RETURNING model, id),
-   won AS MATERIALIZED (SELECT first.index FROM first JOIN consumed USING (model, id)),
+   -- The requests whose token no other transaction consumed concurrently.
+   winners AS MATERIALIZED (SELECT unconsumed.index FROM unconsumed JOIN consumed USING (model, id)),
+   -- The new tokens of the winners, and of requests that consume none.
    added AS (
      INSERT INTO oidc_model (model, id, payload, grant_id, account_id, client_id, session_uid, expires_at)
      SELECT member.model, member.id, member.payload, family.id, member.account_id, member.client_id,
             member.session_uid, member.expires_at
-     FROM wanted JOIN family ON family.id = wanted.grant_id
-     CROSS JOIN LATERAL jsonb_to_recordset(wanted.members) AS member (model text, id text, payload jsonb,
+     FROM requested JOIN family ON family.id = requested.grant_id
+     CROSS JOIN LATERAL jsonb_to_recordset(requested.members) AS member (model text, id text, payload jsonb,
        account_id text, client_id text, session_uid text, expires_at timestamptz)
-     WHERE wanted.model IS NULL OR wanted.index IN (SELECT index FROM won))
-   SELECT wanted.index, family.id IS NOT NULL AS family_lives, won.index IS NOT NULL AS consumed
-   FROM wanted LEFT JOIN family ON family.id = wanted.grant_id LEFT JOIN won ON won.index = wanted.index`,
+     WHERE requested.model IS NULL OR requested.index IN (SELECT index FROM winners))
+   SELECT requested.index, family.id IS NOT NULL AS family_exists, winners.index IS NOT NULL AS consumed
+   FROM requested LEFT JOIN family ON family.id = requested.grant_id LEFT JOIN winners ON winners.index = requested.index`,
 );
 
 const findStored = statement('oidc.find-stored', 'SELECT 1 FROM oidc_model WHERE model = $1 AND id = $2');
@@ -98,10 +102,10 @@ const retryDelayMs = 50;
 
 /** Stores the token writes of concurrent requests in one statement and one commit. */
 export class TokenWriter {
-  private readonly gathered: BatchLoader<Write, Written>;
+  private readonly loader: BatchLoader<Write, Written>;
 
   constructor(private readonly database: Database) {
-    this.gathered = new BatchLoader({ run: (writes) => writeAll(database, writes), maxConcurrent: 4 });
+    this.loader = new BatchLoader({ run: (writes) => writeAll(database, writes), maxConcurrent: 4 });
   }
 
   /**
@@ -110,7 +114,7 @@ export class TokenWriter {
    */
   async write(write: Write): Promise<Written | undefined> {
     try {
-      return await this.gathered.load(write);
+      return await this.loader.load(write);
     } catch (error) {
       if (isErrorResponse(error)) return (await writeAll(this.database, [write]))[0]?.row;
       if (error instanceof DependencyUnavailable && write.model !== null) return this.resolve(write, error);
@@ -129,7 +133,7 @@ export class TokenWriter {
     for (;;) {
       try {
         const written = (await writeAll(this.database, [write]))[0]?.row;
-        return (await this.isStored(write)) ? { family_lives: true, consumed: true } : written;
+        return (await this.isStored(write)) ? { family_exists: true, consumed: true } : written;
       } catch (error) {
         if (!(error instanceof DependencyUnavailable) || performance.now() > endsAtMs) throw lost;
         await delay(retryDelayMs);
@@ -187,9 +191,9 @@ export class TokenWrites {
     };
     const written =
       into instanceof TokenWriter ? await into.write(write) : (await writeAll(into, [write]))[0]?.row;
-    if (written?.family_lives !== true) throw new errors.InvalidGrant({ detail: familyEnded });
+    if (written?.family_exists !== true) throw new errors.InvalidGrant({ detail: familyEnded });
     if (consumption !== undefined && !written.consumed)
-      throw new errors.InvalidGrant({ detail: consumedInParallel });
+      throw new errors.InvalidGrant({ detail: consumedConcurrently });
   }
 }
 

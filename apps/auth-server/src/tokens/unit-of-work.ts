@@ -44,7 +44,7 @@ export class UnitOfWork {
   }
 
   /** The unit's transaction if it is open. Reads use it, since a request holds at most one connection. */
-  async openSql(): Promise<Sql | undefined> {
+  async currentTransaction(): Promise<Sql | undefined> {
     return (await this.current.getStore()?.opening)?.tx;
   }
 
@@ -108,7 +108,7 @@ export class UnitOfWork {
    * Revokes tokens in the unit's transaction, else in a new one, and publishes them to the APIs after the
    * commit.
    */
-  async revokeTokens(action: (tx: Transaction) => Promise<readonly RevokedToken[]>): Promise<void> {
+  async runRevocation(action: (tx: Transaction) => Promise<readonly RevokedToken[]>): Promise<void> {
     const unit = this.current.getStore();
     if (unit === undefined) await this.denyList.publish(await this.database.transaction(action));
     else unit.revoked.push(...(await action(await this.transactionOf(unit))));
@@ -134,7 +134,7 @@ export class UnitOfWork {
       if (error instanceof errors.InvalidGrant) return error;
       throw error;
     }
-    // With a trace, so that a lost commit response is resolved: else a client could lose its used token and
+    // With a probe, so that a lost commit response is resolved: else a client could lose its used token and
     // the successor.
     await (await unit.opening)?.commit(tokens.commitProbe);
     return undefined;

@@ -68,8 +68,8 @@ const findCredentials = statement(
   'accounts.credentials',
   'SELECT id, password_hash FROM users WHERE id = $1 AND disabled_at IS NULL',
 );
-const findSignInOver = statement(
-  'accounts.sign-in-over',
+const findExpiredSignIn = statement(
+  'accounts.expired-sign-in',
   `SELECT 1 FROM users WHERE id = $1 AND (
      extract(epoch FROM password_changed_at) >= $2::bigint + 1
      OR $2::bigint < extract(epoch FROM now()) - CASE WHEN global_admin THEN $4::bigint ELSE $3::bigint END)`,
@@ -89,6 +89,7 @@ const listCreators = statement(
    WHERE memberships.user_id = $1
    ORDER BY memberships.created_at, creators.registered_at, creators.id LIMIT 200`,
 );
+const findOrganisation = statement('accounts.organisation', 'SELECT name FROM organisations WHERE id = $1');
 const seesCreator = statement(
   'accounts.sees-creator',
   `SELECT 1 FROM creators JOIN users ON users.id = $1
@@ -140,17 +141,22 @@ export class ReadAccounts {
   }
 
   /**
-   * Whether a sign-in is too old, or before a change of the password.
+   * Whether a sign-in is too old, or older than the password.
    * @param signedInAt in seconds since 1970
    */
-  async isSignInOver(userId: string, signedInAt: number, limits: SignInLimits): Promise<boolean> {
+  async isSignInExpired(userId: string, signedInAt: number, limits: SignInLimits): Promise<boolean> {
     const values = [userId, signedInAt, limits.maxSeconds, limits.maxSecondsOfGlobalAdmins];
-    return (await this.database.row(findSignInOver, values)) !== undefined;
+    return (await this.database.row(findExpiredSignIn, values)) !== undefined;
   }
 
   /** Returns the creators of the user's organisations, the oldest first. */
   creators(userId: string): Promise<VisibleCreator[]> {
     return this.database.rows<VisibleCreator>(listCreators, [userId]);
+  }
+
+  async organisationName(organisationId: string | null): Promise<string | undefined> {
+    if (organisationId === null) return undefined;
+    return (await this.database.row<{ name: string }>(findOrganisation, [organisationId]))?.name;
   }
 
   async seesCreator(userId: string, creatorId: string): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { ReadAccounts, type VisibleCreator, type Person } from '../users/read-accounts.js';
+import { ReadAccounts, type Person } from '../users/read-accounts.js';
 import { ReadConnectedApps } from '../connected-apps/read-connected-apps.js';
 import type { Notice } from '../pages/account.page.js';
 import { overviewPage } from '../pages/overview.page.js';
@@ -11,31 +11,32 @@ import { OpenAccount, type SignedIn } from './open-account.js';
 
 /** Shows the overview of the account, with links to its parts. */
 @Injectable()
-export class ShowAccount {
+export class ShowOverview {
   constructor(
-    private readonly account: OpenAccount,
-    private readonly accounts: ReadAccounts,
+    private readonly openAccount: OpenAccount,
+    private readonly readAccounts: ReadAccounts,
     private readonly apps: ReadConnectedApps,
     private readonly browsers: BrowserSessions,
     private readonly factors: SecondFactors,
   ) {}
 
   async run(request: Request, response: Response): Promise<Page> {
-    const signedIn = await this.account.requireSignedIn(request, response);
+    const signedIn = await this.openAccount.requireSignedIn(request, response);
     const notice = { kind: 'done', text: 'Your name has been changed.' } as const;
     return this.page(signedIn, request.query['done'] === 'name' ? notice : undefined);
   }
 
   async page({ person, frame }: SignedIn, notice?: Notice): Promise<Page> {
-    const [creators, apps, browsers, factor] = await Promise.all([
-      this.accounts.creators(person.id),
+    const [creators, organisation, apps, browsers, factor] = await Promise.all([
+      this.readAccounts.creators(person.id),
+      this.readAccounts.organisationName(person.organisation_id),
       this.apps.list(person.id),
       this.browsers.list(person.id),
       this.factors.stateOf(person.id),
     ]);
     const view = {
       name: person.name,
-      belongsTo: belongsTo(person, creators),
+      belongsTo: belongsTo(person, organisation),
       creators: creators.map(({ name }) => name ?? 'Unnamed creator'),
       apps: apps.length,
       browsers: browsers.length,
@@ -45,8 +46,8 @@ export class ShowAccount {
   }
 }
 
-function belongsTo(person: Person, [first]: readonly VisibleCreator[]): string | undefined {
+function belongsTo(person: Person, organisation: string | undefined): string | undefined {
   if (person.global_admin) return 'the platform, as a global admin';
-  if (person.organisation_id === null) return undefined;
-  return `${first?.organisation_name ?? person.organisation_id}, as ${person.role ?? 'member'}`;
+  if (organisation === undefined) return undefined;
+  return `${organisation}, as ${person.role ?? 'member'}`;
 }

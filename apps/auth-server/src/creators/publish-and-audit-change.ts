@@ -19,27 +19,31 @@ export interface ChangedCreator {
 
 /** @param creator UUID or `crt_` id @throws Error when it is neither */
 export function creatorUuid(creator: string): string {
-  const id = creator.toLowerCase();
-  const uuid = isUuid(id) ? id : parsePublicId('crt', creator);
-  if (uuid === undefined) throw noSuchCreator(creator);
+  // A UUID may have any case; a `crt_` id is case-sensitive.
+  const lowerCase = creator.toLowerCase();
+  const uuid = isUuid(lowerCase) ? lowerCase : parsePublicId('crt', creator);
+  if (uuid === undefined) throw creatorNotFoundError(creator);
   return uuid;
 }
 
-export function noSuchCreator(creator: string): Error {
+export function creatorNotFoundError(creator: string): Error {
   return new Error(`The creator ${creator} does not exist.`);
 }
 
 /** Publishes `creator.changed` and writes the audit record, in the transaction that changed the row. */
-export async function publishChange(
+export async function publishAndAuditChange(
   tx: Transaction,
   outbox: Outbox,
-  { row, audit }: { readonly row: CreatorRow; readonly audit: Readonly<Record<string, unknown>> },
+  {
+    row,
+    auditDetails,
+  }: { readonly row: CreatorRow; readonly auditDetails: Readonly<Record<string, unknown>> },
 ): Promise<ChangedCreator> {
   const message = messages.creatorChanged.make({ creator: creatorSnapshot(row) }, { occurredAt: new Date() });
   await outbox.add(tx, message);
   await auditOperator(tx, {
     event: 'creator_changed',
-    details: { creator: row.id, version: row.version, ...audit },
+    details: { creator: row.id, version: row.version, ...auditDetails },
   });
   return {
     uuid: row.id,

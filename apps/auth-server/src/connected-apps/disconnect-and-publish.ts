@@ -41,15 +41,15 @@ const findLastConsents = statement(
 );
 
 /**
- * Runs `end`, which ends connections of a person, and in the same commit publishes `client.disconnected` for
- * each creator that an app is no longer connected to through any person. A new password or revoked tokens do
- * not end a connection: the app gets new tokens without a consent page.
+ * Runs `disconnect`, which ends connections of a person, and in the same commit publishes
+ * `client.disconnected` for each creator that an app is no longer connected to through any person. A new
+ * password or revoked tokens do not end a connection: the app gets new tokens without a consent page.
  */
-export async function publishDisconnections<Result>(
+export async function disconnectAndPublish<Result>(
   tx: Transaction,
   outbox: Outbox,
   { userId, clientId, organisationId }: Connections,
-  end: () => Promise<Result>,
+  disconnect: () => Promise<Result>,
 ): Promise<Result> {
   const clients = await tx.rows<{ id: string }>(lockClients, [userId, clientId]);
   const ids = clients.map(({ id }) => id);
@@ -58,9 +58,9 @@ export async function publishDisconnections<Result>(
     ids,
     organisationId,
   ]);
-  const result = await end();
-  // Taken after `end`: all tokens that it ended were issued earlier, and all tokens of a later consent are
-  // issued later.
+  const result = await disconnect();
+  // Taken after `disconnect`: all tokens that it ended were issued earlier, and all tokens of a later consent
+  // are issued later.
   const occurredAt = new Date();
   await outbox.add(tx, ...last.map((ids) => messages.clientDisconnected.make(ids, { occurredAt })));
   return result;

@@ -9,7 +9,7 @@ import { pageOf } from './open-account.js';
 
 /** Redirect URI of the account pages: sends a person who just signed in to the page they requested. */
 @Injectable()
-export class AccountLoginCallback {
+export class CompleteAccountSignIn {
   constructor(
     private readonly oidc: OidcServer,
     private readonly families: Families,
