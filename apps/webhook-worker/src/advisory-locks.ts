@@ -4,7 +4,7 @@
  */
 export const advisoryLocks = {
   reconciler: 7_391_050,
-  /** Held while day partitions are created, dropped or migrated. */
+  /** Held while day partitions are created or dropped. */
   dayPartitions: 7_391_051,
   /** With the hash of a subscription id as second key, it locks that subscription. */
   bulkUpdates: 7_391_052,

@@ -27,6 +27,10 @@ class NumbersByValue1700000000001 implements MigrationInterface {
   }
 }
 
+class OtherBaseline1700000000002 extends Numbers1700000000000 {
+  override name = 'OtherBaseline1700000000002';
+}
+
 const insert = statement('test.insert', 'INSERT INTO numbers VALUES ($1)');
 const all = statement('test.all', 'SELECT value FROM numbers ORDER BY value');
 const written = statement('test.written', 'SELECT value FROM numbers WHERE value = $1');
@@ -85,6 +89,17 @@ describe('database', () => {
       expect(applied.flat()).toEqual(['NumbersByValue1700000000001']);
     } finally {
       await Promise.all(sources.map((source) => source.destroy()));
+    }
+  });
+
+  it('rejects a database whose migrations are unknown, and says what to do', async () => {
+    const settings = { url: stores.url, poolSize: 2, applicationName: 'test' };
+    const source = createDataSource({ ...settings, migrations: [OtherBaseline1700000000002] });
+    await source.initialize();
+    try {
+      await expect(migrate(source)).rejects.toThrow('npm run reset');
+    } finally {
+      await source.destroy();
     }
   });
 

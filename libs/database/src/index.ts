@@ -10,15 +10,7 @@ export { BatchLoader, type BatchLoaderOptions } from './batch-loader.js';
 export { BACKGROUND_DATABASE, Database, listTimeoutMs } from './database.js';
 export { createDataSource, type DataSourceSettings } from './data-source.js';
 export { migrate } from './migrate.js';
-export {
-  ask,
-  buildConcurrently,
-  buildForPartitions,
-  changeBriefly,
-  dropConcurrently,
-  hasColumn,
-  type PartitionedIndex,
-} from './online-changes.js';
+export { buildConcurrently, changeBriefly, dropConcurrently } from './online-changes.js';
 export { connectWhenUp } from './wait-for-database.js';
 export { allInOrder } from './all-in-order.js';
 export { isErrorResponse, timeoutName } from './driver-errors.js';

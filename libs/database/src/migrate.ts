@@ -20,7 +20,7 @@ export async function migrate(
     // with the lock waits for that snapshot to end.
     while (!(await hasLock(runner))) await delay(retryDelayMs);
     await runner.query(`SET lock_timeout = '${maxLockTimeout}'`);
-    return await applyPending(new MigrationExecutor(dataSource, runner), runner);
+    return await applyPending(dataSource, runner);
   } finally {
     if (!runner.isReleased) {
       await runner.query('RESET lock_timeout');
@@ -30,9 +30,17 @@ export async function migrate(
   }
 }
 
-async function applyPending(executor: MigrationExecutor, runner: QueryRunner): Promise<string[]> {
+async function applyPending(dataSource: DataSource, runner: QueryRunner): Promise<string[]> {
+  const executor = new MigrationExecutor(dataSource, runner);
+  const pending = await executor.getPendingMigrations();
+  const executed = await executor.getExecutedMigrations();
+  if (executed.length > 0 && pending.length === dataSource.migrations.length) {
+    throw new Error(
+      'The database was created by migrations that this version does not have. Use an empty database. On a development machine: npm run reset, then npm start.',
+    );
+  }
   const applied: string[] = [];
-  for (const migration of await executor.getPendingMigrations()) {
+  for (const migration of pending) {
     const apply = () => executor.executeMigration(migration);
     if (migration.instance?.transaction === false) await apply();
     else await inBriefTransaction(runner, migration.name, apply);

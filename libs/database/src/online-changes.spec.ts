@@ -1,11 +1,4 @@
-import {
-  buildConcurrently,
-  buildForPartitions,
-  changeBriefly,
-  createDataSource,
-  migrate,
-  statement,
-} from './index.js';
+import { buildConcurrently, changeBriefly, createDataSource, migrate, statement } from './index.js';
 import { randomUUID } from 'node:crypto';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { eventually } from '@fulfilment/testing';
@@ -91,28 +84,10 @@ describe('online schema changes', () => {
   });
 
   it('build an index during a long open transaction', async () => {
-    await runner.query("SET lock_timeout = '10ms'");
     await whileOneWrites(() => buildConcurrently(runner, 'numbers_again', 'INDEX', 'numbers (id)'));
-    await expect(runner.query('SHOW lock_timeout')).resolves.toEqual([{ lock_timeout: '10ms' }]);
+    await expect(runner.query('SHOW lock_timeout')).resolves.toEqual([{ lock_timeout: '1500ms' }]);
     await expect(
       runner.query("SELECT indisvalid FROM pg_index WHERE indexrelid = 'numbers_again'::regclass"),
     ).resolves.toEqual([{ indisvalid: true }]);
-  });
-
-  it('build the index of a partitioned table after a partition without it was dropped', async () => {
-    await runner.query(`
-      CREATE TABLE parts (id int, day int) PARTITION BY RANGE (day);
-      CREATE TABLE parts_a PARTITION OF parts FOR VALUES FROM (1) TO (2);
-      CREATE TABLE parts_b PARTITION OF parts FOR VALUES FROM (2) TO (3);
-      CREATE UNIQUE INDEX parts_key ON ONLY parts (id, day);
-      CREATE UNIQUE INDEX parts_a_key ON parts_a (id, day);
-      ALTER INDEX parts_key ATTACH PARTITION parts_a_key;
-      DROP TABLE parts_b`);
-    const key = { table: 'parts', name: 'parts_key', suffix: '_key', columns: 'id, day' };
-    await buildForPartitions(runner, { ...key, kind: 'UNIQUE INDEX' });
-    const valid = await runner.query(
-      "SELECT indexrelid::regclass::text AS name FROM pg_index WHERE indisvalid AND indexrelid::regclass::text LIKE 'parts%' ORDER BY 1",
-    );
-    expect(valid).toEqual([{ name: 'parts_a_key' }, { name: 'parts_key' }]);
   });
 });

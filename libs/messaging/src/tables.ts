@@ -1,4 +1,4 @@
-/** SQL of the two tables of every service that sends or receives messages, for its first migration. */
+/** SQL of the two tables of every service that sends or receives messages, for its migrations. */
 export const createMessagingTables = `
   CREATE TABLE outbox (
     position bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

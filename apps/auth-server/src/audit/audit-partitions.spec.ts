@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLogger } from '@fulfilment/runtime';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
-import { AuditByMonth } from '../migrations/0009-audit-by-month.js';
 import { migrations } from '../migrations/index.js';
 import { maintainAuditPartitions } from './audit-partitions.js';
 
@@ -61,46 +60,4 @@ describe('the monthly partitions of the audit log', () => {
     await maintainAuditPartitions(stores.database, 30, logger);
     expect(await partitionNames()).not.toContain('audit_log_old');
   });
-});
-
-it('the migration keeps every record and position while a service writes, and can be reverted', async () => {
-  const fresh = await scratchDatabase(migrations);
-  const runner = fresh.dataSource.createQueryRunner();
-  try {
-    const migration = new AuditByMonth();
-    await migration.down(runner);
-    await runner.query(
-      `INSERT INTO audit_log (event) SELECT 'before-' || number FROM generate_series(1, 500) AS number`,
-    );
-    let writing = true;
-    let written = 0;
-    const writer = (async () => {
-      while (writing) {
-        await fresh.database.run({
-          name: 'test.write',
-          text: `INSERT INTO audit_log (event) VALUES ('concurrent')`,
-        });
-        written += 1;
-      }
-    })();
-    await migration.up(runner);
-    await migration.up(runner); // repeated: nothing is left to do
-    writing = false;
-    await writer;
-    const [counted] = await fresh.database.rows<Record<string, number>>({
-      name: 'test.counted',
-      text: `SELECT count(*)::int AS records, count(DISTINCT position)::int AS positions FROM audit_log`,
-    });
-    expect(counted).toEqual({ records: 500 + written, positions: 500 + written });
-    await migration.down(runner);
-    await runner.query(`INSERT INTO audit_log (event) VALUES ('after')`);
-    const [after] = await fresh.database.rows<Record<string, number>>({
-      name: 'test.after',
-      text: `SELECT count(*)::int AS records, count(DISTINCT position)::int AS positions FROM audit_log`,
-    });
-    expect(after).toEqual({ records: 501 + written, positions: 501 + written });
-  } finally {
-    await runner.release();
-    await fresh.drop();
-  }
 });

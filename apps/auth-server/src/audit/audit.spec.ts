@@ -98,10 +98,10 @@ describe('ops audit', () => {
     await run('analyze', 'ANALYZE audit_log');
     const explain = { name: 'test.explain', text: `EXPLAIN ${selectAuditRecords.text}` };
     const filters = {
-      audit_log_earlier_at: { since: '2021-01-01T02:00Z' },
-      audit_log_earlier_event: { event: 'keys_rotated' },
-      audit_log_earlier_of_user: { user: '00000000-0000-7000-8000-000000000007' },
-      audit_log_earlier_of_client: { client: 'client-7' },
+      audit_log_earlier_at_position_idx: { since: '2021-01-01T02:00Z' },
+      audit_log_earlier_event_at_position_idx: { event: 'keys_rotated' },
+      audit_log_earlier_user_id_at_position_idx: { user: '00000000-0000-7000-8000-000000000007' },
+      audit_log_earlier_client_id_at_position_idx: { client: 'client-7' },
     };
     for (const [index, filter] of Object.entries(filters)) {
       const { event, user, client, since }: Readonly<Record<string, string>> = filter;

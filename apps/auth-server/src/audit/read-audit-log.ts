@@ -45,7 +45,7 @@ interface Row extends AuditRecord {
 }
 
 // One statement for all combinations: PostgreSQL plans it with the actual values, so null filters are removed
-// and each other filter uses its index (migration 0003).
+// and each other filter uses its index.
 export const selectAuditRecords = statement(
   'audit.read',
   `SELECT log.at, log.event, log.user_id, users.email, log.client_id, log.ip, log.user_agent, log.details,

@@ -4,5 +4,5 @@ import { migrations } from './index.js';
 describe('the migrations', () => {
   it('block no concurrent read or write for long', async () => {
     expect(await migrationFaults(migrations)).toEqual([]);
-  }, 180_000);
+  });
 });

@@ -28,10 +28,6 @@ const addWaiting = statement(
    SELECT id, creator_id, currency, (charged_at AT TIME ZONE 'UTC')::date FROM added`,
 );
 const analyse = statement('test.analyse', 'ANALYZE orders, waiting_bookings');
-const clearGroups = statement(
-  'test.forget_groups',
-  'UPDATE waiting_bookings SET creator_id = NULL, currency = NULL, paid_on = NULL',
-);
 
 describe('orders that wait for their creator or an exchange rate', () => {
   let scratch: ScratchDatabase;
@@ -87,15 +83,6 @@ describe('orders that wait for their creator or an exchange rate', () => {
     await register(creator);
     await sell(creator.id, 'JPY', '2026-07-07T12:00:00.000Z');
     await register({ ...creator, version: 2, settlement_currency: 'JPY' });
-    await new WaitingOrders(database).round();
-    expect(await isPosted(creator.id)).toBe(true);
-  });
-
-  it('are posted when a replica of an older version recorded them', async () => {
-    const creator = aCreator('org_a');
-    await sell(creator.id, 'GBP');
-    await database.run(clearGroups);
-    await register(creator);
     await new WaitingOrders(database).round();
     expect(await isPosted(creator.id)).toBe(true);
   });

@@ -63,16 +63,6 @@ export const claimOrders = statement(
    JOIN orders o ON o.id = w.order_id LIMIT ${ordersPerBatch} FOR UPDATE OF o SKIP LOCKED`,
 );
 
-// Rows that a replica of an older version wrote have no group.
-const backfillGroups = statement(
-  'postings.backfill_groups',
-  `UPDATE waiting_bookings w
-   SET creator_id = o.creator_id, currency = o.currency, paid_on = (o.charged_at AT TIME ZONE 'UTC')::date
-   FROM (SELECT order_id FROM waiting_bookings WHERE creator_id IS NULL LIMIT ${ordersPerBatch}) u
-   JOIN orders o ON o.id = u.order_id
-   WHERE w.order_id = u.order_id AND o.charged_at IS NOT NULL`,
-);
-
 /**
  * Posts waiting orders whose creator or exchange rate has become known. Changed creators and new rates are
  * checked at once; otherwise each round checks one page of all groups. Orders whose rate is still missing are
@@ -98,7 +88,6 @@ export class WaitingOrders {
 
   /** Handles one page of groups and at most one batch of orders. Returns whether to run again immediately. */
   async round(): Promise<boolean> {
-    await this.database.run(backfillGroups);
     const [scope] = this.scopes;
     const rest = await this.advance(scope ?? this.polled);
     if (scope === undefined) this.polled = rest ?? allGroups();

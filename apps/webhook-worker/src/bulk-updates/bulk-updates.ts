@@ -20,12 +20,10 @@ const retryDelaySeconds = { busy: 1, disabled: 30 } as const;
 /** Number of rows that a replica reads at once and then claims one by one. */
 const pageSize = 100;
 
-// The second lock admits one replica at a time to a subscription. The first one is held exclusively, for all
-// subscriptions, by replicas of an earlier version.
+// One replica at a time processes a subscription.
 const claimSubscription = statement(
   'bulk-updates.claim-subscription',
-  `SELECT pg_try_advisory_xact_lock_shared(${advisoryLocks.bulkUpdates})
-     AND pg_try_advisory_xact_lock(${advisoryLocks.bulkUpdates}, hashtext($1)) AS claimed`,
+  `SELECT pg_try_advisory_xact_lock(${advisoryLocks.bulkUpdates}, hashtext($1)) AS claimed`,
 );
 const claimExpiry = statement(
   'bulk-updates.claim-expiry',

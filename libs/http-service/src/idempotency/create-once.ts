@@ -31,7 +31,7 @@ const lifetime = "interval '24 hours'";
  * transaction.
  */
 export const createIdempotencyKeys = `
-  CREATE TABLE IF NOT EXISTS idempotency_keys (
+  CREATE TABLE idempotency_keys (
     creator_id uuid NOT NULL,
     client_id text NOT NULL,
     key text NOT NULL,
@@ -40,7 +40,7 @@ export const createIdempotencyKeys = `
     created_at timestamptz NOT NULL,
     PRIMARY KEY (creator_id, client_id, key)
   );
-  CREATE INDEX IF NOT EXISTS idempotency_keys_by_age ON idempotency_keys (created_at);
+  CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at);
 `;
 
 const read = statement(

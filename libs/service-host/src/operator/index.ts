@@ -3,7 +3,7 @@ export { runServiceCli, type CommandContext } from './run-service-cli.js';
 export { defineCommand, limitArgument, textArgument, type Command, type Commands } from './define-command.js';
 export { type BrokerSettings, deadLetterCommands } from './dead-letter-commands.js';
 export { readSecret } from './read-secret.js';
-export { createOperatorAudit, dropOperatorAudit, recordOperatorMessage } from './operator-audit.js';
+export { createOperatorAudit, recordOperatorMessage } from './operator-audit.js';
 export { currentOperator } from './operator-name.js';
 export { parseTime } from './time.rules.js';
 export { timeArgument } from './time-argument.js';

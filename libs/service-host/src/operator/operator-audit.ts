@@ -1,11 +1,8 @@
 import { type Database, type Sql, statement } from '@fulfilment/database';
 
-/**
- * DDL for the migrations of each service: the log of operator commands on its data. Both statements may be
- * repeated.
- */
+/** DDL for the migrations of each service: the log of operator commands on its data. */
 export const createOperatorAudit = `
-  CREATE TABLE IF NOT EXISTS operator_audit (
+  CREATE TABLE operator_audit (
     position bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     started_at timestamptz NOT NULL DEFAULT now(),
     ended_at timestamptz,
@@ -15,7 +12,6 @@ export const createOperatorAudit = `
     options text[] NOT NULL,
     outcome text NOT NULL CHECK (outcome IN ('started', 'done', 'failed'))
   )`;
-export const dropOperatorAudit = 'DROP TABLE operator_audit';
 
 const start = statement(
   'operator-audit.start',
