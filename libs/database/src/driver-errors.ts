@@ -36,6 +36,19 @@ export function isErrorResponse(error: unknown): boolean {
   return responseOf(error)?.severity === 'ERROR';
 }
 
+/** Whether the server responded with an error of one of these SQLSTATEs. */
+export function hasSqlState(error: unknown, codes: readonly string[]): boolean {
+  return codes.includes(responseOf(error)?.code ?? '');
+}
+
+/**
+ * Whether a connection pooler rejected a start-up parameter. PgBouncer uses one SQLSTATE for all of its
+ * errors, so only the message distinguishes this one.
+ */
+export function isRejectedStartupParameter(error: unknown): boolean {
+  return responseOf(error)?.message.startsWith('unsupported startup parameter') ?? false;
+}
+
 /** Returns the name of the timeout that ended a statement, if one did. */
 export function timeoutName(error: unknown): string | undefined {
   return timeoutNames.get(responseOf(error)?.code ?? '');

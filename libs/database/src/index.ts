@@ -11,6 +11,12 @@ export { BACKGROUND_DATABASE, Database, listTimeoutMs } from './database.js';
 export { createDataSource, type DataSourceSettings } from './data-source.js';
 export { migrate } from './migrate.js';
 export { buildConcurrently, changeBriefly, dropConcurrently } from './online-changes.js';
-export { connectWhenUp } from './wait-for-database.js';
+export {
+  connectProgram,
+  connectWhenUp,
+  UnsuitableConnection,
+  verifyNamedStatements,
+  verifyOwnSession,
+} from './connect.js';
 export { allInOrder } from './all-in-order.js';
 export { isErrorResponse, timeoutName } from './driver-errors.js';

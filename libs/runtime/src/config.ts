@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
-const exitCodeConfig = 78; // EX_CONFIG of sysexits.h
+/** Exit status of a process whose configuration is invalid: EX_CONFIG of sysexits.h. */
+export const exitCodeConfig = 78;
 
 /** Nest's token for the settings of a service. */
 export const CONFIG = Symbol('CONFIG');
@@ -31,6 +32,12 @@ export const serviceSettings = z.object({
   DATABASE_URL: z
     .url({ protocol: /^postgres(ql)?$/ })
     .describe("PostgreSQL URL of the service's own database; add `?sslmode=verify-full` for TLS"),
+  DATABASE_DIRECT_URL: z
+    .url({ protocol: /^postgres(ql)?$/ })
+    .optional()
+    .describe(
+      'PostgreSQL URL for the programs `migrate` and `cli` if `DATABASE_URL` leads to a connection pooler; by default `DATABASE_URL`',
+    ),
   DATABASE_POOL_SIZE: poolSize(7).describe('Maximum number of PostgreSQL connections for HTTP requests'),
   DATABASE_BACKGROUND_POOL_SIZE: poolSize(4).describe(
     'Maximum number of PostgreSQL connections for message consumers, the outbox relay, background loops and jobs',

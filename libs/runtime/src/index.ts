@@ -1,6 +1,7 @@
 export {
   CONFIG,
   delaysSetting,
+  exitCodeConfig,
   flag,
   keyPrefix,
   keyring,

@@ -1,4 +1,4 @@
-import { connectWhenUp, createDataSource, Database } from '@fulfilment/database';
+import { connectWhenUp, createDataSource, Database, verifyNamedStatements } from '@fulfilment/database';
 import { LOGGER, type Logger } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
@@ -10,7 +10,7 @@ import { SERVICE, type Service } from './service.js';
  */
 @Injectable()
 export class DatabasePools {
-  private readonly dataSources: DataSource[] = [];
+  private readonly pools: { readonly dataSource: DataSource; readonly database: Database }[] = [];
 
   constructor(
     @Inject(SERVICE) private readonly service: Service,
@@ -27,21 +27,28 @@ export class DatabasePools {
       migrations,
       forceGenericPlan,
     });
-    this.dataSources.push(dataSource);
-    return new Database(dataSource);
+    const database = new Database(dataSource);
+    this.pools.push({ dataSource, database });
+    return database;
   }
 
-  /** Resolves when every pool is connected, however long that takes. */
+  /**
+   * Resolves when every pool is connected, however long that takes.
+   * @throws UnsuitableConnection if a connection pooler withholds what the service needs
+   */
   async connect(): Promise<void> {
-    for (const dataSource of this.dataSources) {
-      await connectWhenUp(dataSource, (error) => {
-        this.logger.warn({ error }, 'PostgreSQL is unreachable; will retry.');
-      });
-    }
+    const onFailure = (error: unknown): void => {
+      this.logger.warn({ error }, 'PostgreSQL is unreachable; will retry.');
+    };
+    for (const { dataSource } of this.pools) await connectWhenUp(dataSource, this.service, onFailure);
+    await verifyNamedStatements(
+      this.pools.map(({ database }) => database),
+      onFailure,
+    );
   }
 
   async close(): Promise<void> {
-    const connected = this.dataSources.filter((source) => source.isInitialized);
-    await Promise.all(connected.map((source) => source.destroy()));
+    const dataSources = this.pools.map(({ dataSource }) => dataSource);
+    await Promise.all(dataSources.filter((source) => source.isInitialized).map((source) => source.destroy()));
   }
 }

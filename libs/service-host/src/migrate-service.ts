@@ -1,7 +1,10 @@
-import { createDataSource, migrate } from '@fulfilment/database';
+import { connectProgram, createDataSource, migrate, verifyOwnSession } from '@fulfilment/database';
 import { declareQueuesOf } from '@fulfilment/messaging';
 import { createLogger, readConfig, serviceSettings } from '@fulfilment/runtime';
 import type { MigrationInterface } from 'typeorm';
+import { exitIfUnsuitable } from './unsuitable-connection.js';
+
+const statementTimeoutMs = 0; // an index on a large table may take long
 
 /**
  * Migrates a service's database, declares the queues that the service consumes, and exits. The queues then
@@ -13,18 +16,27 @@ export async function migrateService(
 ): Promise<void> {
   const settings = readConfig(
     serviceSettings
-      .pick({ DATABASE_URL: true, LOG_LEVEL: true, RABBITMQ_URL: true, RABBITMQ_NAMESPACE: true })
+      .pick({
+        DATABASE_URL: true,
+        DATABASE_DIRECT_URL: true,
+        LOG_LEVEL: true,
+        RABBITMQ_URL: true,
+        RABBITMQ_NAMESPACE: true,
+      })
       .partial({ RABBITMQ_URL: true }),
   );
   const logger = createLogger(name, settings.LOG_LEVEL);
   const dataSource = createDataSource({
-    url: settings.DATABASE_URL,
+    url: settings.DATABASE_DIRECT_URL ?? settings.DATABASE_URL,
     poolSize: 2, // one holds the lock, one migrates
     applicationName: `${name} migrate`,
     migrations,
-    statementTimeoutMs: 0, // an index on a large table may take long
+    statementTimeoutMs,
   });
-  await dataSource.initialize();
+  await exitIfUnsuitable(logger, async () => {
+    await connectProgram(dataSource, { statementTimeoutMs });
+    await verifyOwnSession(dataSource);
+  });
   try {
     const applied = await migrate(dataSource);
     logger.info({ applied }, 'The database is up to date.');

@@ -12,6 +12,7 @@ import {
 import type { DynamicModule, INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ServiceLifecycle } from './service-lifecycle.js';
+import { exitIfUnsuitable } from './unsuitable-connection.js';
 
 const shutdownTimeoutMs = 20_000;
 
@@ -29,7 +30,7 @@ export async function runService(
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.once(signal, () => void stop(app, signal, logger));
   reportRelaxedSettings([...relaxedServiceSettings(app.get<ServiceSettings>(CONFIG)), ...relaxed], logger);
-  await app.get(ServiceLifecycle).start();
+  await exitIfUnsuitable(logger, () => app.get(ServiceLifecycle).start());
 }
 
 async function stop(app: INestApplication, signal: string, logger: Logger): Promise<void> {

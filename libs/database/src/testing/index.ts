@@ -1,2 +1,3 @@
+export { fakePooler, type FakePooler, type FakePoolerOptions } from './fake-pooler.js';
 export { migrationFaults } from './migration-faults.js';
 export { scratchDatabase, type ScratchDatabase } from './scratch-database.js';

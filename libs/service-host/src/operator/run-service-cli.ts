@@ -1,5 +1,5 @@
-import { createDataSource, Database } from '@fulfilment/database';
-import { readConfig } from '@fulfilment/runtime';
+import { connectProgram, createDataSource, Database } from '@fulfilment/database';
+import { readConfig, serviceSettings } from '@fulfilment/runtime';
 import { text } from 'node:stream/consumers';
 import type { MigrationInterface } from 'typeorm';
 import type { z } from 'zod';
@@ -8,6 +8,8 @@ import { type AuditedCommand, runAudited } from './operator-audit.js';
 import type { Commands } from './define-command.js';
 import { runAsOperator } from './operator-name.js';
 import { runCli } from './run-cli.js';
+
+const statementTimeoutMs = 0; // some commands sum a whole ledger or search a long audit log
 
 /** What a service's commands may use. */
 export interface CommandContext<Settings> {
@@ -40,14 +42,17 @@ export async function runServiceCli<
   const input = (): Promise<string> => text(process.stdin);
   const open = async (operator: string) => {
     const settings = readConfig(program.settings);
+    const { DATABASE_DIRECT_URL: directUrl } = readConfig(
+      serviceSettings.pick({ DATABASE_DIRECT_URL: true }),
+    );
     const dataSource = createDataSource({
-      url: settings.DATABASE_URL,
+      url: directUrl ?? settings.DATABASE_URL,
       poolSize: 2,
       applicationName: `${name} cli`,
       migrations,
-      statementTimeoutMs: 0, // some commands sum a whole ledger or search a long audit log
+      statementTimeoutMs,
     });
-    await dataSource.initialize();
+    await connectProgram(dataSource, { statementTimeoutMs });
     const closeSteps = [() => dataSource.destroy()];
     const atEnd = (close: () => Promise<void>): void => void closeSteps.unshift(close);
     const database = new Database(dataSource);

@@ -1,0 +1,21 @@
+import { type FakePooler, fakePooler } from '@fulfilment/database/testing';
+import { startStoreApi, type StoreApiUnderTest } from './store-api.fixture.js';
+import { startStoreProcess } from './store-process.fixture.js';
+
+describe('a service behind a connection pooler', () => {
+  let store: StoreApiUnderTest;
+  let pooler: FakePooler;
+  beforeAll(async () => {
+    store = await startStoreApi();
+    pooler = await fakePooler(store.config.DATABASE_URL);
+  });
+  afterAll(async () => {
+    await pooler.stop();
+    await store.stop();
+  });
+
+  it('exits with status 78 when the pooler silently drops its statement_timeout', async () => {
+    const served = await startStoreProcess(store, { DATABASE_URL: pooler.url });
+    expect(await served.ended).toBe(78);
+  });
+});

@@ -1,0 +1,154 @@
+import { fakePooler, type FakePooler, type FakePoolerOptions, scratchDatabase } from './testing/index.js';
+import { flakyProxy } from '@fulfilment/testing';
+import type { DataSource } from 'typeorm';
+import {
+  connectProgram,
+  connectWhenUp,
+  createDataSource,
+  Database,
+  statement,
+  UnsuitableConnection,
+  verifyNamedStatements,
+  verifyOwnSession,
+} from './index.js';
+
+const program = { statementTimeoutMs: 0 };
+const service = { forceGenericPlan: true };
+const inEffect = statement(
+  'test.in-effect',
+  `SELECT current_setting('statement_timeout') AS statement_timeout,
+     current_setting('idle_in_transaction_session_timeout') AS idle, current_setting('enable_seqscan') AS seqscan,
+     current_setting('jit') AS jit, current_setting('plan_cache_mode') AS plans`,
+);
+
+describe('a connection of a service', () => {
+  let stores: Awaited<ReturnType<typeof scratchDatabase>>;
+  const sources: DataSource[] = [];
+  const poolers: FakePooler[] = [];
+  const failures: unknown[] = [];
+  const onFailure = (error: unknown) => failures.push(error);
+  const open = (url: string, options: object = service): DataSource => {
+    const source = createDataSource({
+      url,
+      poolSize: 2,
+      applicationName: 'test',
+      migrations: [],
+      ...options,
+    });
+    sources.push(source);
+    return source;
+  };
+  const behind = async (options?: FakePoolerOptions, session: object = service) => {
+    const pooler = await fakePooler(stores.url, options);
+    poolers.push(pooler);
+    return open(pooler.url, session);
+  };
+  beforeAll(async () => {
+    stores = await scratchDatabase([]);
+  });
+  afterEach(async () => {
+    for (const source of sources.splice(0)) if (source.isInitialized) await source.destroy();
+    for (const pooler of poolers.splice(0)) await pooler.stop();
+    failures.length = 0;
+  });
+  afterAll(() => stores.drop());
+
+  it('has every setting that the service sets at start-up', async () => {
+    const source = open(stores.url);
+    await connectWhenUp(source, service, onFailure);
+    expect(await new Database(source).row(inEffect)).toEqual({
+      statement_timeout: '8s',
+      idle: '30s',
+      seqscan: 'off',
+      jit: 'off',
+      plans: 'force_generic_plan',
+    });
+  });
+
+  it('is unsuitable when a pooler drops the settings, until the server sets them for the role', async () => {
+    const own = await scratchDatabase([]);
+    const pooler = await fakePooler(own.url);
+    poolers.push(pooler);
+    const source = open(pooler.url);
+    const error: unknown = await connectWhenUp(source, service, onFailure).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(UnsuitableConnection);
+    const { message } = error instanceof Error ? error : new Error();
+    expect(message).toContain(
+      'enable_seqscan is on, idle_in_transaction_session_timeout is 0, jit is on, plan_cache_mode is auto, statement_timeout is 0:',
+    );
+    expect(failures).toEqual([]);
+    for (const change of message.match(/ALTER ROLE [^;]+;/g) ?? [])
+      await own.database.run({ name: '', text: change });
+    const reconnected = open(pooler.url);
+    await connectWhenUp(reconnected, service, onFailure);
+    expect(await new Database(reconnected).row(inEffect)).toMatchObject({
+      statement_timeout: '8s',
+      jit: 'off',
+    });
+    for (const opened of sources.splice(0)) await opened.destroy();
+    await own.drop();
+  });
+
+  it('is unsuitable when a pooler rejects the start-up parameter', async () => {
+    const source = await behind({ rejectsOptions: true });
+    await expect(connectWhenUp(source, service, onFailure)).rejects.toThrow(/ignore_startup_parameters/);
+    expect(failures).toEqual([]);
+  });
+
+  it('is retried while PostgreSQL cannot be reached', async () => {
+    const proxy = await flakyProxy(stores.url);
+    proxy.disconnect();
+    await connectWhenUp(open(proxy.url), service, (error) => {
+      onFailure(error);
+      proxy.restore();
+    });
+    expect(failures).toHaveLength(1);
+    for (const source of sources.splice(0)) await source.destroy();
+    await proxy.stop();
+  });
+
+  it('is unsuitable when named statements of several connections share a session', async () => {
+    const source = await behind({ sharesSession: true });
+    const other = open(poolers[0]?.url ?? '');
+    for (const each of [source, other]) await each.initialize();
+    const databases = [new Database(source), new Database(other)];
+    await expect(verifyNamedStatements(databases, onFailure)).rejects.toThrow(/max_prepared_statements/);
+    expect(failures).toEqual([]);
+  });
+
+  it('of a program is unsuitable when a pooler drops or rejects its settings', async () => {
+    const dropping = await behind({}, program);
+    await expect(connectProgram(dropping, program)).rejects.toThrow(
+      /^idle_in_transaction_session_timeout is 0\. .*DATABASE_DIRECT_URL/,
+    );
+    const rejecting = await behind({ rejectsOptions: true }, program);
+    await expect(connectProgram(rejecting, program)).rejects.toThrow(/DATABASE_DIRECT_URL/);
+  });
+
+  it('of a program has no statement timeout, also when the server sets one for the role', async () => {
+    const own = await scratchDatabase([]);
+    const timeout = `DO $$ BEGIN EXECUTE format('ALTER ROLE %I IN DATABASE %I SET statement_timeout = 5000', current_user, current_database()); END $$`;
+    await own.database.run({ name: '', text: timeout });
+    const source = open(own.url, program);
+    await connectProgram(source, program);
+    expect(await new Database(source).row(inEffect)).toMatchObject({ statement_timeout: '0' });
+    await source.destroy();
+    await own.drop();
+  });
+
+  it('of a program shares its session with another one behind a transaction pooler only', async () => {
+    const direct = open(stores.url, program);
+    await direct.initialize();
+    await verifyOwnSession(direct);
+    const pooled = await behind({ sharesSession: true }, program);
+    await pooled.initialize();
+    await expect(verifyOwnSession(pooled)).rejects.toThrow(/transaction mode.*DATABASE_DIRECT_URL/);
+  });
+
+  it('is suitable when each connection has its own named statements', async () => {
+    const own = open(stores.url);
+    await own.initialize();
+    await verifyNamedStatements([stores.database, new Database(own)], onFailure);
+    expect(failures).toEqual([]);
+  });
+});

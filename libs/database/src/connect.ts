@@ -1,0 +1,153 @@
+import type { DataSource, QueryRunner } from 'typeorm';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Database } from './database.js';
+import { hasSqlState, isRejectedStartupParameter } from './driver-errors.js';
+import { type SessionOptions, sessionSettings } from './session-settings.js';
+import { statement } from './sql.js';
+
+const retryDelayMs = 500;
+/** On a busy pooler, one round may miss that two connections share one of the server. */
+const rounds = 5;
+const seeRunbook = 'See "Connection poolers" in docs/runbook.md.';
+const directly = `This program needs a direct connection: set DATABASE_DIRECT_URL. ${seeRunbook}`;
+
+const otherSettings = `
+  SELECT name || ' is ' || setting AS difference,
+    format('ALTER ROLE %I IN DATABASE %I SET %I = %L;', current_user, current_database(), name, wanted) AS change
+  FROM jsonb_each_text($1::jsonb) AS needed (name, wanted) JOIN pg_settings USING (name)
+  WHERE setting <> wanted ORDER BY name`;
+const backend = 'SELECT pg_backend_pid()::text AS pid';
+const namedStatement = statement('database.named-statement', 'SELECT 1');
+/** duplicate_prepared_statement, invalid_sql_statement_name */
+const namedStatementErrors = ['42P05', '26000'];
+
+/**
+ * The connection lacks something that the program needs, usually because of a connection pooler. A retry
+ * does not help; the message says what to change.
+ */
+export class UnsuitableConnection extends Error {
+  override readonly name = 'UnsuitableConnection';
+}
+
+/**
+ * Retries until the pool of a service is connected: a service may start before its database.
+ * @throws UnsuitableConnection if the settings of the session are not in effect
+ */
+export async function connectWhenUp(
+  dataSource: DataSource,
+  options: SessionOptions,
+  onFailure: (error: unknown) => void,
+): Promise<void> {
+  await retryWhileDown(async () => {
+    await initialize(dataSource, `Add it to ignore_startup_parameters. ${seeRunbook}`);
+    const differences = await differencesFrom(dataSource, options);
+    if (differences.length === 0) return;
+    throw new UnsuitableConnection(
+      `${listOf(differences)}: a connection pooler, or "options" in the URL, dropped what the service sets at start-up. Run ${differences.map(({ change }) => change).join(' ')} Then reconnect the pooler. ${seeRunbook}`,
+    );
+  }, onFailure);
+}
+
+/**
+ * Verifies that named statements work, which a transaction pooler may not support.
+ * @param databases at least two connected pools of one URL
+ * @throws UnsuitableConnection if they do not work
+ */
+export async function verifyNamedStatements(
+  databases: readonly Database[],
+  onFailure: (error: unknown) => void,
+): Promise<void> {
+  await retryWhileDown(async () => {
+    try {
+      for (let round = 0; round < rounds; round += 1)
+        for (const database of databases) await database.rows(namedStatement);
+    } catch (error) {
+      if (!hasSqlState(error, namedStatementErrors)) throw error;
+      throw new UnsuitableConnection(
+        `Named prepared statements do not work over this connection. PgBouncer in transaction mode needs version 1.21 and max_prepared_statements = 500. ${seeRunbook}`,
+        { cause: error },
+      );
+    }
+  }, onFailure);
+}
+
+/**
+ * Connects a program that needs the settings of its own session.
+ * @throws UnsuitableConnection if a connection pooler drops them
+ */
+export async function connectProgram(dataSource: DataSource, options: SessionOptions): Promise<void> {
+  await initialize(dataSource, directly);
+  const differences = await differencesFrom(dataSource, options);
+  if (differences.length > 0) throw new UnsuitableConnection(`${listOf(differences)}. ${directly}`);
+}
+
+/**
+ * Verifies that two connections have a session each, as session locks need. A transaction pooler gives both
+ * the same session, or one of them several.
+ * @throws UnsuitableConnection if they do not
+ */
+export async function verifyOwnSession(dataSource: DataSource): Promise<void> {
+  const runners = [dataSource.createQueryRunner(), dataSource.createQueryRunner()] as const;
+  try {
+    const seen = [new Set<string>(), new Set<string>()] as const;
+    for (let round = 0; round < rounds; round += 1) {
+      seen[0].add(await backendOf(runners[0]));
+      seen[1].add(await backendOf(runners[1]));
+    }
+    const sessions = new Set([...seen[0], ...seen[1]]);
+    if (sessions.size === 2 && seen.every(({ size }) => size === 1)) return;
+    throw new UnsuitableConnection(
+      `The connection goes through a pooler in transaction mode, which cannot hold the lock of migrations. ${directly}`,
+    );
+  } finally {
+    for (const runner of runners) await runner.release();
+  }
+}
+
+async function initialize(dataSource: DataSource, remedy: string): Promise<void> {
+  if (dataSource.isInitialized) return;
+  try {
+    await dataSource.initialize();
+  } catch (error) {
+    if (!isRejectedStartupParameter(error)) throw error;
+    throw new UnsuitableConnection(
+      `The connection pooler rejects the start-up parameter "options". ${remedy}`,
+      { cause: error },
+    );
+  }
+}
+
+interface Difference {
+  readonly difference: string;
+  /** Statement that sets the value on the server. */
+  readonly change: string;
+}
+
+async function differencesFrom(
+  dataSource: DataSource,
+  options: SessionOptions,
+): Promise<readonly Difference[]> {
+  return dataSource.query<Difference[]>(otherSettings, [JSON.stringify(sessionSettings(options))]);
+}
+
+function listOf(differences: readonly Difference[]): string {
+  return differences.map(({ difference }) => difference).join(', ');
+}
+
+async function backendOf(runner: QueryRunner): Promise<string> {
+  const rows: unknown = await runner.query(backend);
+  return JSON.stringify(rows);
+}
+
+async function retryWhileDown(work: () => Promise<void>, onFailure: (error: unknown) => void): Promise<void> {
+  for (;;) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      if (error instanceof UnsuitableConnection) throw error;
+      onFailure(error);
+      await delay(retryDelayMs);
+    }
+  }
+}

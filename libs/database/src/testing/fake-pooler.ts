@@ -1,0 +1,86 @@
+import { connect, createServer, type Socket } from 'node:net';
+import { listen } from '@fulfilment/testing';
+
+export interface FakePoolerOptions {
+  /** Rejects the start-up parameter `options`, like PgBouncer without `ignore_startup_parameters`. */
+  readonly rejectsOptions?: boolean;
+  /** One session of the server serves all clients, like transaction mode without named statements. */
+  readonly sharesSession?: boolean;
+}
+
+export interface FakePooler {
+  /** The URL with the address of the pooler. */
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+const readyForQuery = Buffer.from('Z\0\0\0\u0005I', 'latin1');
+const terminate = 'X'.charCodeAt(0);
+const startupHeaderBytes = 8;
+
+/**
+ * A connection pooler that ignores the start-up parameter `options`. Its clients send one statement at a
+ * time.
+ */
+export async function fakePooler(url: string, options: FakePoolerOptions = {}): Promise<FakePooler> {
+  const { rejectsOptions = false, sharesSession = false } = options;
+  const target = new URL(url);
+  const sockets = new Set<Socket>();
+  const track = (socket: Socket): Socket => {
+    sockets.add(socket);
+    return socket.on('error', () => socket.destroy()).on('close', () => sockets.delete(socket));
+  };
+  let session: Socket | undefined;
+  let sender: Socket | undefined;
+  const server = createServer((client) => {
+    const own = track(connect(Number(target.port), target.hostname));
+    let signedIn = false;
+    track(client).once('data', (startup) => {
+      if (rejectsOptions && startup.includes('\0options\0')) return client.end(rejection());
+      own.write(withoutOptions(startup));
+      return client.on('data', (bytes) => {
+        const disconnects = bytes[0] === terminate;
+        if (!signedIn || !sharesSession) own.write(bytes);
+        else if (!disconnects) {
+          session ??= own;
+          sender = client;
+          session.write(bytes);
+        }
+      });
+    });
+    own.on('data', (bytes) => {
+      (signedIn && sharesSession ? sender : client)?.write(bytes);
+      signedIn ||= bytes.includes(readyForQuery);
+    });
+  });
+  const { port, close } = await listen(server);
+  const proxied = new URL(url);
+  proxied.hostname = '127.0.0.1';
+  proxied.port = String(port);
+  return {
+    url: proxied.href,
+    stop: () => {
+      for (const socket of sockets) socket.destroy();
+      return close();
+    },
+  };
+}
+
+function withoutOptions(startup: Buffer): Buffer {
+  const fields = startup.subarray(startupHeaderBytes).toString('latin1').split('\0');
+  const at = fields.indexOf('options');
+  const body = Buffer.from((at === -1 ? fields : fields.toSpliced(at, 2)).join('\0'), 'latin1');
+  return Buffer.concat([int32(startupHeaderBytes + body.length), startup.subarray(4, 8), body]);
+}
+
+function rejection(): Buffer {
+  const fields = ['SFATAL', 'C08P01', 'Munsupported startup parameter in options: statement_timeout', '', ''];
+  const body = Buffer.from(fields.join('\0'), 'latin1');
+  return Buffer.concat([Buffer.from('E'), int32(4 + body.length), body]);
+}
+
+function int32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeInt32BE(value);
+  return bytes;
+}
