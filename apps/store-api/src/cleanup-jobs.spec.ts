@@ -1,8 +1,10 @@
 import { uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { deleteExpiredInboxRows } from '@fulfilment/messaging';
+import { deleteExpiredInboxRows, Outbox } from '@fulfilment/messaging';
+import { createLogger } from '@fulfilment/runtime';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { cleanupJobs } from './cleanup-jobs.js';
+import { DeferredEvents } from './fulfilment/deferred-events.js';
 import { migrations } from './migrations/index.js';
 import { IdempotencyKeys } from './orders/idempotency-keys.js';
 
@@ -23,6 +25,21 @@ const insertInbox = statement(
   `INSERT INTO inbox (message_id, queue, outcome, handled_at) VALUES ($1, $2, 'applied', now() - $3::interval)`,
 );
 const keptInbox = statement('test.kept-inbox', 'SELECT queue FROM inbox');
+const insertRejectedEvents = statement(
+  'test.insert-rejected-events',
+  `WITH placed AS (
+     INSERT INTO orders (id, creator_id, client_id, status, platform, store_id, external_order_id, currency, total_amount,
+       item_count, rate_id, shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount)
+     VALUES ($1, $1, 'client', 'processing', 'api', 'store', 'external', 'GBP', 1, 1, $1, 1, '{}', 'GB', 'card', 'paid', 1)
+     RETURNING id
+   ), held AS (
+     INSERT INTO held_reports (message_id, order_id, occurred_at, body, retry_at)
+     SELECT gen_random_uuid(), id, now(), '{}', 'infinity' FROM placed CROSS JOIN generate_series(1, $2)
+     RETURNING message_id
+   )
+   INSERT INTO inbox (message_id, queue, outcome) SELECT message_id, 'store-api.fulfilment', 'refused' FROM held`,
+);
+const countDeferredEvents = statement('test.deferred-events', 'SELECT count(*) AS events FROM held_reports');
 
 describe('the clean-up of store-api', () => {
   let stores: ScratchDatabase;
@@ -71,5 +88,19 @@ describe('the clean-up of store-api', () => {
     await stores.database.run(insertInbox, [uuidv7(), 'young', '29 days']);
     expect(await deleteExpiredInboxRows(stores.database)).toBe(1);
     expect(await stores.database.rows(keptInbox)).toEqual([{ queue: 'young' }]);
+  });
+
+  it('deletes out-of-order events that were rejected, 50 at a time', async () => {
+    await stores.database.run(insertRejectedEvents, [uuidv7(), 102]);
+    const deferred = new DeferredEvents(
+      stores.database,
+      new Outbox(),
+      { REPORT_HELD_MS: 86_400_000 },
+      createLogger('test', 'silent'),
+    );
+    for (const events of [52, 2, 0]) {
+      expect(await deferred.round()).toBe(events > 0);
+      expect(await stores.database.row(countDeferredEvents)).toEqual({ events });
+    }
   });
 });

@@ -46,7 +46,7 @@ const record = statement(
 
 /**
  * Updates the outcome of a message that was held, or is decided later. Only the inbox of store-api allows
- * `held` (its migration 0003).
+ * `held`.
  */
 export async function recordOutcome(
   tx: Transaction,

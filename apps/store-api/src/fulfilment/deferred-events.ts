@@ -62,10 +62,10 @@ const claimDue = statement(
 // transaction handles them.
 const deleteRejected = statement(
   'deferred.delete-rejected',
-  `DELETE FROM held_reports WHERE message_id IN (
+  `DELETE FROM held_reports WHERE message_id = ANY (ARRAY(
      SELECT h.message_id FROM held_reports h JOIN inbox i ON i.message_id = h.message_id AND i.queue = $1
      WHERE (h.retry_at <= now() OR h.retry_at = 'infinity') AND i.outcome = 'refused'
-     LIMIT ${batchSize} FOR UPDATE SKIP LOCKED)`,
+     LIMIT ${batchSize} FOR UPDATE SKIP LOCKED))`,
 );
 const deleteExpired = statement(
   'deferred.delete-expired',
@@ -90,7 +90,7 @@ export class DeferredEvents extends BackgroundTask {
   constructor(
     @Inject(BACKGROUND_DATABASE) private readonly database: Database,
     private readonly outbox: Outbox,
-    @Inject(CONFIG) private readonly config: StoreApiSettings,
+    @Inject(CONFIG) private readonly config: Pick<StoreApiSettings, 'REPORT_HELD_MS'>,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     super();
