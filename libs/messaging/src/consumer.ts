@@ -1,4 +1,4 @@
-import { type MessageQueue, orderedQueues } from '@fulfilment/contracts';
+import { type Message, type MessageQueue, orderedQueues } from '@fulfilment/contracts';
 import type { Database } from '@fulfilment/database';
 import { DependencyUnavailable } from '@fulfilment/error-envelope';
 import type { Logger } from '@fulfilment/runtime';
@@ -20,6 +20,8 @@ export interface ConsumerOptions {
   readonly batchSize: number;
   /** Applies messages that were not handled before, in order, in the same transaction as their inbox rows. */
   readonly handle: HandleMessages;
+  /** Whether a message may share its transaction with the messages before and after it. By default, all may. */
+  readonly joinsBatch?: ((message: Message) => boolean) | undefined;
   /** Rejects while the database is unreachable. */
   readonly ping?: () => Promise<void>;
 }

@@ -2,7 +2,7 @@ export { Messaging } from './messaging.js';
 export { Outbox } from './outbox.js';
 export type { ConsumerOptions, ConsumerTimes } from './consumer.js';
 export { MessageConsumer } from './message-consumer.js';
-export { RejectedMessage } from './message-handling.js';
+export { NeedsOwnTransaction, RejectedMessage } from './message-handling.js';
 export { forEachMessage } from './for-each-message.js';
 export { deleteExpiredInboxRows, findOutcome, messageOutcomes, recordOutcome } from './inbox.js';
 export type { DeadLetter } from './dead-letter.js';

@@ -7,5 +7,10 @@ export abstract class MessageConsumer implements ConsumerOptions {
   abstract readonly queue: MessageQueue;
   abstract readonly batchSize: number;
 
+  /** Whether a message may share its transaction with other messages. */
+  joinsBatch(_message: Message): boolean {
+    return true;
+  }
+
   abstract handle(tx: Transaction, messages: readonly Message[]): Promise<void>;
 }

@@ -29,6 +29,14 @@ export class RejectedMessage extends Error {
   override readonly name = 'RejectedMessage';
 }
 
+/**
+ * Thrown by a handler that got several messages, when one of them must not share its transaction. They are
+ * then handled one by one.
+ */
+export class NeedsOwnTransaction extends Error {
+  override readonly name = 'NeedsOwnTransaction';
+}
+
 export type HandleMessages = (tx: Transaction, messages: readonly Message[]) => Promise<void>;
 
 /** Callbacks and limits that the consumer provides. */
@@ -57,7 +65,11 @@ export class MessageHandling {
   private outageSinceMs: number | undefined;
 
   constructor(
-    private readonly consumer: { readonly queue: MessageQueue; readonly handle: HandleMessages },
+    private readonly consumer: {
+      readonly queue: MessageQueue;
+      readonly handle: HandleMessages;
+      readonly joinsBatch?: ((message: Message) => boolean) | undefined;
+    },
     private readonly database: Database,
     private readonly topology: Topology,
     private readonly logger: Logger,
@@ -78,7 +90,23 @@ export class MessageHandling {
         await this.reject(channel, raw, error.message, error.messageId);
       }
     }
-    if (deliveries.length > 0) await this.handleBatch(channel, deliveries);
+    for (const part of this.partsOf(deliveries)) {
+      if (this.options.isOpen(channel)) await this.handleBatch(channel, part);
+    }
+  }
+
+  /** Divides messages into those of one transaction each. */
+  private partsOf(deliveries: readonly Delivery[]): Delivery[][] {
+    const { joinsBatch = () => true } = this.consumer;
+    const parts: Delivery[][] = [];
+    let isOpen = false;
+    for (const delivery of deliveries) {
+      const joins = joinsBatch(delivery.message);
+      if (joins && isOpen) parts.at(-1)?.push(delivery);
+      else parts.push([delivery]);
+      isOpen = joins;
+    }
+    return parts;
   }
 
   /** Dead-letters a message without trying it. */
@@ -90,7 +118,7 @@ export class MessageHandling {
     try {
       await this.apply(deliveries);
     } catch (error) {
-      if (deliveries.length > 1)
+      if (deliveries.length > 1 && !(error instanceof NeedsOwnTransaction))
         this.logger.warn(
           { error, queue: this.consumer.queue },
           'A batch of messages failed; retrying them in smaller parts.',

@@ -60,7 +60,7 @@ export class Messaging {
     const { ping, consumerTimes } = this.settings;
     this.consumers.push(
       new Consumer(
-        { queue, batchSize, handle, ping },
+        { queue, batchSize, handle, joinsBatch: (message) => consumer.joinsBatch?.(message) ?? true, ping },
         this.database,
         this.consuming,
         this.logger,

@@ -1,28 +1,34 @@
 import { parsePublicId } from '@fulfilment/contracts';
-import { statement, type Transaction } from '@fulfilment/database';
-import { RejectedMessage } from '@fulfilment/messaging';
-import { LOGGER, type Logger } from '@fulfilment/runtime';
+import { allInOrder, statement, type Transaction } from '@fulfilment/database';
+import { NeedsOwnTransaction, RejectedMessage } from '@fulfilment/messaging';
+import { LOGGER, type Logger, nextTraceparent } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
+import { inRounds } from '../in-rounds.js';
 import { nextUpdateTime } from '../next-update-time.js';
 import { type ProductRow, productColumns, productSnapshot } from './product-row.js';
 import { type Balance, balanceAfterCount, maxStock, stockOf } from './stock-balance.rules.js';
 import { Stock } from './stock.js';
 
-// An event from a clock that is ahead counts as of now, so that it does not override later events.
-const effectiveTime = 'least($2::timestamptz, now())';
-
-const lockProduct = statement(
-  'stock.lock-product',
-  `SELECT ${productColumns}, oversold, coalesce(stock_set_at > ${effectiveTime}, false) AS counted_later,
-          coalesce(stock_set_at = ${effectiveTime}, false) AS counted_then
-   FROM products WHERE id = $1 FOR UPDATE`,
+const columnsOfProducts = productColumns
+  .split(', ')
+  .map((column) => `products.${column}`)
+  .join(', ');
+// An event from a clock that is ahead counts as of now, so that it does not override later events. The
+// transaction's own time would give two such events of a product the same time.
+const lockProducts = statement(
+  'stock.lock-products',
+  `SELECT ${columnsOfProducts}, oversold, event.at::text AS "effectiveAt",
+          coalesce(stock_set_at > event.at, false) AS counted_later, coalesce(stock_set_at = event.at, false) AS counted_then
+   FROM (SELECT product_id, least(at, clock_timestamp()) AS at FROM unnest($1::uuid[], $2::timestamptz[]) AS sent (product_id, at)) AS event
+   JOIN products ON products.id = event.product_id
+   ORDER BY products.id FOR UPDATE OF products`,
 );
 // Orders since the count, in any status: FOR SHARE waits for transactions that settle, cancel or recharge
 // them.
 const lockUnlimitedSales = statement(
   'stock.lock-unlimited-sales',
   `SELECT o.id FROM orders o
-   WHERE o.creator_id = $3 AND o.created_at > ${effectiveTime}
+   WHERE o.creator_id = $3 AND o.created_at > $2::timestamptz
      AND EXISTS (SELECT FROM order_items WHERE order_id = o.id AND product_id = $1)
    ORDER BY o.id FOR SHARE`,
 );
@@ -41,45 +47,66 @@ const recordUnlimitedSales = statement(
 );
 const readChangesSince = statement(
   'stock.changes-since',
-  `SELECT coalesce((SELECT sum(CASE kind WHEN 'taken' THEN -quantity ELSE quantity END) FROM stock_movements
-                    WHERE product_id = $1 AND moved_at > ${effectiveTime}), 0)
-        + coalesce((SELECT sum(delta) FROM stock_adjustments WHERE product_id = $1 AND occurred_at > ${effectiveTime}), 0) AS changes`,
+  `SELECT counted.product_id,
+          coalesce((SELECT sum(CASE kind WHEN 'taken' THEN -quantity ELSE quantity END) FROM stock_movements m
+                    WHERE m.product_id = counted.product_id AND m.moved_at > counted.at), 0)
+        + coalesce((SELECT sum(delta) FROM stock_adjustments a
+                    WHERE a.product_id = counted.product_id AND a.occurred_at > counted.at), 0) AS changes
+   FROM unnest($1::uuid[], $2::timestamptz[]) AS counted (product_id, at)`,
 );
-const saveCountTime = statement(
-  'stock.save-count-time',
-  `UPDATE products SET stock_set_at = ${effectiveTime}, limited_edition = true, quantity = coalesce(quantity, 0) WHERE id = $1`,
+const saveCountTimes = statement(
+  'stock.save-count-times',
+  `UPDATE products SET stock_set_at = counted.at, limited_edition = true, quantity = coalesce(quantity, 0)
+   FROM unnest($1::uuid[], $2::timestamptz[]) AS counted (product_id, at) WHERE products.id = counted.product_id`,
 );
-const insertAdjustment = statement(
-  'stock.insert-adjustment',
-  `INSERT INTO stock_adjustments (product_id, occurred_at, message_id, delta) VALUES ($1, ${effectiveTime}, $3, $4)
-   ON CONFLICT DO NOTHING`,
+const insertAdjustments = statement(
+  'stock.insert-adjustments',
+  `INSERT INTO stock_adjustments (product_id, occurred_at, message_id, delta)
+   SELECT * FROM unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::int[]) ON CONFLICT DO NOTHING RETURNING message_id`,
 );
-const setBalance = statement(
-  'stock.set-balance',
-  `UPDATE products SET quantity = $2, oversold = $3, version = version + 1, updated_at = ${nextUpdateTime}
-   WHERE id = $1 RETURNING ${productColumns}`,
+const setBalances = statement(
+  'stock.set-balances',
+  `UPDATE products SET quantity = new.quantity, oversold = new.oversold, version = version + 1, updated_at = ${nextUpdateTime}
+   FROM unnest($1::uuid[], $2::int[], $3::int[]) AS new (product_id, quantity, oversold)
+   WHERE products.id = new.product_id RETURNING ${columnsOfProducts}`,
 );
 
 interface LockedProduct extends ProductRow {
   readonly oversold: number;
+  /** Time at which the event applies, as PostgreSQL writes it. */
+  readonly effectiveAt: string;
   /** Whether a later count was applied. */
   readonly counted_later: boolean;
   /** Whether a count with the same time was applied. */
   readonly counted_then: boolean;
 }
 
-export interface StockAdjustment {
+/** A count or an adjustment by the warehouse. */
+export interface StockEvent {
   readonly messageId: string;
-  /** Pieces; negative for a loss. */
-  readonly delta: number;
+  readonly traceparent?: string | undefined;
+  readonly kind: 'count' | 'adjustment';
+  readonly sku: string;
+  /** Counted pieces, or added ones; negative for a loss. */
+  readonly pieces: number;
   /** RFC 3339. */
   readonly occurredAt: string;
 }
 
+interface StockEventOfProduct {
+  readonly event: StockEvent;
+  readonly product: LockedProduct;
+}
+
+/** The new balance of a product. */
+interface BalanceChange extends StockEventOfProduct {
+  readonly balance: Balance;
+}
+
 /**
  * Applies stock counts and adjustments of the warehouse. Later sales, returns and adjustments are added to a
- * count, so the order in which events and orders arrive makes no difference (docs/adr/0024). The product's
- * row is locked first.
+ * count, so the order in which events and orders arrive makes no difference (docs/adr/0024). The products'
+ * rows are locked first, in the order of their ids.
  */
 @Injectable()
 export class ApplyStockEvents {
@@ -89,54 +116,148 @@ export class ApplyStockEvents {
   ) {}
 
   /**
-   * Makes the product a limited edition if necessary. A count older than the newest one changes nothing.
-   * @throws RejectedMessage
+   * Applies the events of each product in the given order, several products in one statement.
+   * @throws RejectedMessage, NeedsOwnTransaction
    */
-  async count(tx: Transaction, sku: string, quantity: number, countedAt: string): Promise<void> {
-    const before = await this.lock(tx, sku, countedAt);
-    if (before.counted_later) return;
-    const { id, creator_id: creatorId, limited_edition: limited } = before;
-    if (!limited) {
-      const sold = await tx.rows<{ id: string }>(lockUnlimitedSales, [id, countedAt, creatorId]);
+  async run(tx: Transaction, events: readonly StockEvent[]): Promise<void> {
+    for (const round of inRounds(events, ({ sku }) => sku)) {
+      const locked = await this.lock(tx, round);
+      const [counts, adjustments] = [ofKind(locked, 'count'), ofKind(locked, 'adjustment')];
+      await this.becomeLimited(tx, counts, { isAlone: events.length === 1 });
+      const changes = [...(await this.count(tx, counts)), ...(await this.adjust(tx, adjustments))];
+      await this.write(tx, changes);
+    }
+  }
+
+  /** Locks the products of one round, which has one event of each. @throws RejectedMessage */
+  private async lock(tx: Transaction, events: readonly StockEvent[]): Promise<StockEventOfProduct[]> {
+    const ids = events.map(({ sku }) => productId(sku));
+    const rows = await tx.rows<LockedProduct>(lockProducts, [
+      ids,
+      events.map(({ occurredAt }) => occurredAt),
+    ]);
+    const products = new Map(rows.map((row) => [row.id, row]));
+    return events.map((event, index) => {
+      const product = products.get(ids[index] ?? '');
+      if (product === undefined) throw unknownProduct(event.sku);
+      return { event, product };
+    });
+  }
+
+  /**
+   * Records the sales of products that are counted for the first time. That locks orders after a product, so
+   * no other product may be locked: a cancelled order could wait for it.
+   */
+  private async becomeLimited(
+    tx: Transaction,
+    counts: readonly StockEventOfProduct[],
+    { isAlone }: { readonly isAlone: boolean },
+  ): Promise<void> {
+    for (const { product } of counts) {
+      if (product.limited_edition || product.counted_later) continue;
+      if (!isAlone) throw new NeedsOwnTransaction();
+      const { id, creator_id: creatorId, effectiveAt } = product;
+      const sold = await tx.rows<{ id: string }>(lockUnlimitedSales, [id, effectiveAt, creatorId]);
       await tx.run(recordUnlimitedSales, [id, sold.map((order) => order.id)]);
     }
-    const since = await tx.row<{ changes: number }>(readChangesSince, [id, countedAt]);
-    const balance = balanceAfterCount(quantity + (since?.changes ?? 0), before);
-    await tx.run(saveCountTime, [id, countedAt]);
-    await this.write(tx, sku, before, balance);
+  }
+
+  /**
+   * Makes the products limited editions if necessary. A count older than the newest one changes nothing.
+   * @returns the balances
+   */
+  private async count(tx: Transaction, counts: readonly StockEventOfProduct[]): Promise<BalanceChange[]> {
+    const newest = counts.filter(({ product }) => !product.counted_later);
+    if (newest.length === 0) return [];
+    const ids = newest.map(({ product }) => product.id);
+    const times = newest.map(({ product }) => product.effectiveAt);
+    const [rows] = await allInOrder([
+      tx.rows<{ product_id: string; changes: number }>(readChangesSince, [ids, times]),
+      tx.run(saveCountTimes, [ids, times]),
+    ]);
+    const changes = new Map(rows.map((row) => [row.product_id, row.changes]));
+    return newest.map(({ event, product }) => {
+      const counted = event.pieces + (changes.get(product.id) ?? 0);
+      return { event, product, balance: balance(event.sku, balanceAfterCount(counted, product)) };
+    });
   }
 
   /**
    * Changes the stock once per message id, unless a count with the same or a later time includes the change.
    * Without a count, the adjustment is stored until there is one.
-   * @throws RejectedMessage
+   * @returns the balances
    */
-  async adjust(tx: Transaction, sku: string, adjustment: StockAdjustment): Promise<void> {
-    const { messageId, delta, occurredAt } = adjustment;
-    const before = await this.lock(tx, sku, occurredAt);
-    const inserted = await tx.run(insertAdjustment, [before.id, occurredAt, messageId, delta]);
-    if (inserted === 0 || before.counted_later || before.counted_then || before.quantity === null) return;
-    await this.write(tx, sku, before, before.quantity - before.oversold + delta);
+  private async adjust(
+    tx: Transaction,
+    adjustments: readonly StockEventOfProduct[],
+  ): Promise<BalanceChange[]> {
+    if (adjustments.length === 0) return [];
+    const rows = await tx.rows<{ message_id: string }>(insertAdjustments, [
+      adjustments.map(({ product }) => product.id),
+      adjustments.map(({ product }) => product.effectiveAt),
+      adjustments.map(({ event }) => event.messageId),
+      adjustments.map(({ event }) => event.pieces),
+    ]);
+    const inserted = new Set(rows.map((row) => row.message_id));
+    return adjustments.flatMap(({ event, product }) => {
+      const { quantity, oversold, counted_later, counted_then } = product;
+      if (!inserted.has(event.messageId) || counted_later || counted_then || quantity === null) return [];
+      return [{ event, product, balance: balance(event.sku, quantity - oversold + event.pieces) }];
+    });
   }
 
-  private async write(tx: Transaction, sku: string, before: LockedProduct, balance: number): Promise<void> {
-    if (Math.abs(balance) > maxStock)
-      throw new RejectedMessage(`${sku} would have more than ${maxStock} pieces`);
-    const { quantity, oversold }: Balance = stockOf(balance);
-    if (before.limited_edition && before.quantity === quantity && before.oversold === oversold) return;
-    const after = await tx.row<ProductRow>(setBalance, [before.id, quantity, oversold]);
-    if (after === undefined) throw new Error('A locked product no longer exists.');
-    await this.stock.publishChanges(tx, [{ product: productSnapshot(after), previous: before.quantity }]);
-    if (oversold <= before.oversold) return;
-    tx.afterCommit(() =>
-      this.logger.warn({ sku, oversold }, 'More pieces are sold than the warehouse reports in stock.'),
+  private async write(tx: Transaction, balances: readonly BalanceChange[]): Promise<void> {
+    const changed = balances.filter(
+      ({ product, balance: { quantity, oversold } }) =>
+        !product.limited_edition || product.quantity !== quantity || product.oversold !== oversold,
     );
+    if (changed.length === 0) return;
+    const rows = await tx.rows<ProductRow>(setBalances, [
+      changed.map(({ product }) => product.id),
+      changed.map(({ balance }) => balance.quantity),
+      changed.map(({ balance }) => balance.oversold),
+    ]);
+    const after = new Map(rows.map((row) => [row.id, row]));
+    const changes = changed.map(({ event, product }) => {
+      const row = after.get(product.id);
+      if (row === undefined) throw new Error('A locked product no longer exists.');
+      const traceparent = nextTraceparent(event.traceparent, event.messageId);
+      return { product: productSnapshot(row), previous: product.quantity, traceparent };
+    });
+    await this.stock.publishChanges(tx, changes);
+    this.logOversold(tx, changed);
   }
 
-  private async lock(tx: Transaction, sku: string, occurredAt: string): Promise<LockedProduct> {
-    const id = parsePublicId('prod', sku);
-    const product = id === undefined ? undefined : await tx.row<LockedProduct>(lockProduct, [id, occurredAt]);
-    if (product === undefined) throw new RejectedMessage(`product ${sku.slice(0, 40)} does not exist`);
-    return product;
+  private logOversold(tx: Transaction, changes: readonly BalanceChange[]): void {
+    for (const { event, product, balance } of changes) {
+      const { oversold } = balance;
+      if (oversold <= product.oversold) continue;
+      const fields = { sku: event.sku, oversold, message_id: event.messageId };
+      tx.afterCommit(() =>
+        this.logger.warn(fields, 'More pieces are sold than the warehouse reports in stock.'),
+      );
+    }
   }
+}
+
+function ofKind(events: readonly StockEventOfProduct[], kind: StockEvent['kind']): StockEventOfProduct[] {
+  return events.filter(({ event }) => event.kind === kind);
+}
+
+/** @throws RejectedMessage */
+function productId(sku: string): string {
+  const id = parsePublicId('prod', sku);
+  if (id === undefined) throw unknownProduct(sku);
+  return id;
+}
+
+function unknownProduct(sku: string): RejectedMessage {
+  return new RejectedMessage(`product ${sku.slice(0, 40)} does not exist`);
+}
+
+/** @throws RejectedMessage */
+function balance(sku: string, pieces: number): Balance {
+  if (Math.abs(pieces) > maxStock)
+    throw new RejectedMessage(`${sku} would have more than ${maxStock} pieces`);
+  return stockOf(pieces);
 }

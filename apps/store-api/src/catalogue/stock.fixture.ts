@@ -5,7 +5,7 @@ import { createLogger, systemClock } from '@fulfilment/runtime';
 import { eventually } from '@fulfilment/testing';
 import { productTypes } from '../store-api.fixture.js';
 import { loadCatalogue } from './load-catalogue.js';
-import { ApplyStockEvents } from './apply-stock-events.js';
+import { ApplyStockEvents, type StockEvent } from './apply-stock-events.js';
 import { BecameLimited, Stock } from './stock.js';
 
 const now = statement(
@@ -60,7 +60,7 @@ const lastEvents = statement(
    FROM outbox WHERE body->'data'->'product'->>'id' = $1 ORDER BY (body->'data'->'product'->>'version')::int, type`,
 );
 
-/** One product, its orders as PlaceOrder and TransitionOrder write them, and the events of the warehouse. */
+/** One product, its orders as PlaceOrder and TransitionOrders write them, and the events of the warehouse. */
 export async function stockOfOneProduct(database: Database, quantity: number | null) {
   const [productId, releaseId, creatorId] = [uuidv7(), uuidv7(), uuidv7()];
   const prices = { GBP: 1, USD: 1, EUR: 1, JPY: 1 };
@@ -122,9 +122,12 @@ export async function stockOfOneProduct(database: Database, quantity: number | n
       }
     }
   };
+  const apply = (event: Omit<StockEvent, 'sku'>) =>
+    database.transaction((tx) => reports.run(tx, [{ ...event, sku }]));
   return {
     read,
     sell,
+
     /** PostgreSQL's time in microseconds, as a text that sorts by time. */
     now: nowInDatabase,
     cancel: (orderId: string) =>
@@ -147,9 +150,9 @@ export async function stockOfOneProduct(database: Database, quantity: number | n
       };
     },
     count: (counted: number, countedAt: string) =>
-      database.transaction((tx) => reports.count(tx, sku, counted, countedAt)),
+      apply({ kind: 'count', pieces: counted, occurredAt: countedAt, messageId: uuidv7() }),
     adjust: (delta: number, occurredAt: string, messageId = uuidv7()) =>
-      database.transaction((tx) => reports.adjust(tx, sku, { messageId, delta, occurredAt })),
+      apply({ kind: 'adjustment', pieces: delta, occurredAt, messageId }),
     /** Number of orders after a time for which no pieces were taken, and the changes of stock since. */
     since: (time: string) =>
       database.row<{ untaken: number; changes: number }>(changesSince, [productId, time]),

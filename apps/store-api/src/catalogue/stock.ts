@@ -116,22 +116,22 @@ export class Stock {
   /**
    * Publishes inventory_changed for each changed number, and in_stock or out_of_stock when it crosses zero.
    * @param changes `previous` is null for a product without a count: it was not sold out, so in_stock does
-   * not follow
+   * not follow; `traceparent` is the current context's by default
    */
   async publishChanges(
     tx: Transaction,
-    changes: readonly { product: ProductSnapshot; previous: number | null }[],
+    changes: readonly { product: ProductSnapshot; previous: number | null; traceparent?: string }[],
   ): Promise<void> {
     const occurredAt = this.clock();
-    const outgoing = changes.flatMap(({ product, previous }): Message[] => {
+    const outgoing = changes.flatMap(({ product, previous, traceparent }): Message[] => {
       if (product.quantity === previous) return [];
+      const options = { occurredAt, ...(traceparent !== undefined && { traceparent }) };
       const changed = messages.productInventoryChanged.make(
         { product, previous_quantity: previous },
-        { occurredAt },
+        options,
       );
-      if (product.quantity === 0)
-        return [changed, messages.productOutOfStock.make({ product }, { occurredAt })];
-      if (previous === 0) return [changed, messages.productInStock.make({ product }, { occurredAt })];
+      if (product.quantity === 0) return [changed, messages.productOutOfStock.make({ product }, options)];
+      if (previous === 0) return [changed, messages.productInStock.make({ product }, options)];
       return [changed];
     });
     await this.outbox.add(tx, ...outgoing);

@@ -44,6 +44,10 @@ const readDeferred = statement(
   'deferred.read',
   'SELECT message_id, body::text AS body FROM held_reports WHERE order_id = $1 ORDER BY occurred_at, message_id',
 );
+const readIds = statement(
+  'deferred.ids',
+  'SELECT order_id, message_id FROM held_reports WHERE order_id = ANY ($1::uuid[])',
+);
 const deleteDeferred = statement('deferred.delete', 'DELETE FROM held_reports WHERE message_id = $1');
 const retryNow = statement(
   'deferred.retry-now',
@@ -108,6 +112,15 @@ export class DeferredEvents extends BackgroundTask {
 
   stop(): Promise<void> {
     return this.loop.stop();
+  }
+
+  /** Returns the ids of the deferred events of orders, by the order's UUID. The caller has locked the orders. */
+  async ofOrders(tx: Transaction, orderIds: readonly string[]): Promise<Map<string, Set<string>>> {
+    const ids = new Map<string, Set<string>>();
+    const rows = await tx.rows<{ order_id: string; message_id: string }>(readIds, [orderIds]);
+    for (const { order_id: orderId, message_id: id } of rows)
+      ids.set(orderId, (ids.get(orderId) ?? new Set()).add(id));
+    return ids;
   }
 
   /** @throws RejectedMessage when the event has waited long enough, or too many events of the order wait */

@@ -5,18 +5,17 @@ import { recordOperatorMessage } from '@fulfilment/service-host/operator';
 import { Injectable } from '@nestjs/common';
 import { ApproveRelease } from '../catalogue/approve-release.js';
 import { ChangeProducts } from '../catalogue/change-products.js';
-import { ApplyStockEvents } from '../catalogue/apply-stock-events.js';
-import { HandleFulfilmentEvent } from './handle-fulfilment-event.js';
+import { ApplyStockEvents, type StockEvent } from '../catalogue/apply-stock-events.js';
+import { HandleFulfilmentEvents } from './handle-fulfilment-events.js';
 
 /** Consumes events of the pressing plant and the warehouse, and of operators on their behalf. */
 @Injectable()
 export class FulfilmentConsumer extends MessageConsumer {
   readonly queue = 'store-api.fulfilment';
-  /** An event locks its rows: two in one transaction could deadlock with an order. */
-  readonly batchSize = 1;
+  readonly batchSize = 50;
 
   constructor(
-    private readonly handleFulfilmentEvent: HandleFulfilmentEvent,
+    private readonly handleFulfilmentEvents: HandleFulfilmentEvents,
     private readonly changeProducts: ChangeProducts,
     private readonly stockEvents: ApplyStockEvents,
     private readonly approveRelease: ApproveRelease,
@@ -24,25 +23,55 @@ export class FulfilmentConsumer extends MessageConsumer {
     super();
   }
 
-  readonly handle = forEachMessage(async (tx, message) => {
-    await this.handleOne(tx, message);
-    if (message.operator !== undefined) await recordOperatorMessage(tx, message.operator, message);
-  });
+  /**
+   * Package events lock orders in the order of their ids, and stock events lock products after that. A
+   * cancellation locks the products of one order, so two of them in one transaction could deadlock.
+   */
+  override joinsBatch(message: Message): boolean {
+    return isPackageEvent(message) || stockEvent(message) !== undefined;
+  }
 
-  private handleOne(tx: Transaction, message: Message): Promise<void> {
+  async handle(tx: Transaction, batch: readonly Message[]): Promise<void> {
+    const packageEvents = batch.filter(isPackageEvent);
+    const stockEvents = batch.flatMap((message) => stockEvent(message) ?? []);
+    if (packageEvents.length > 0) await this.handleFulfilmentEvents.run(tx, packageEvents);
+    if (stockEvents.length > 0) await this.stockEvents.run(tx, stockEvents);
+    await this.handleOthers(
+      tx,
+      batch.filter((message) => !this.joinsBatch(message)),
+    );
+    for (const message of batch)
+      if (message.operator !== undefined) await recordOperatorMessage(tx, message.operator, message);
+  }
+
+  private readonly handleOthers = forEachMessage((tx, message) => {
     const at = message.occurred_at;
-    if (messages.fulfilmentStockSet.is(message)) {
-      return this.stockEvents.count(tx, message.data.sku, message.data.quantity, at);
-    }
-    if (messages.fulfilmentStockAdjusted.is(message)) {
-      const { sku, delta } = message.data;
-      return this.stockEvents.adjust(tx, sku, { messageId: message.id, delta, occurredAt: at });
-    }
     if (messages.fulfilmentProductReleased.is(message))
       return this.changeProducts.release(tx, message.data.sku, at);
     if (messages.fulfilmentProductWithdrawn.is(message))
       return this.changeProducts.withdraw(tx, message.data.sku, at);
     if (messages.catalogueReleaseApproved.is(message)) return this.approveRelease.run(tx, message.data, at);
-    return this.handleFulfilmentEvent.run(tx, message);
+    return this.handleFulfilmentEvents.run(tx, [message]);
+  });
+}
+
+function isPackageEvent(message: Message): boolean {
+  return (
+    messages.fulfilmentShipped.is(message) ||
+    messages.fulfilmentTrackingCorrected.is(message) ||
+    messages.fulfilmentDelivered.is(message)
+  );
+}
+
+function stockEvent(message: Message): StockEvent | undefined {
+  const { id: messageId, traceparent, occurred_at: occurredAt } = message;
+  if (messages.fulfilmentStockSet.is(message)) {
+    const { sku, quantity: pieces } = message.data;
+    return { messageId, traceparent, occurredAt, kind: 'count', sku, pieces };
   }
+  if (messages.fulfilmentStockAdjusted.is(message)) {
+    const { sku, delta: pieces } = message.data;
+    return { messageId, traceparent, occurredAt, kind: 'adjustment', sku, pieces };
+  }
+  return undefined;
 }

@@ -2,11 +2,11 @@ import { Module } from '@nestjs/common';
 import { CatalogueModule } from '../catalogue/catalogue.module.js';
 import { DeferredEvents } from './deferred-events.js';
 import { FulfilmentConsumer } from './fulfilment.consumer.js';
-import { HandleFulfilmentEvent } from './handle-fulfilment-event.js';
-import { TransitionOrder } from './transition-order.js';
+import { HandleFulfilmentEvents } from './handle-fulfilment-events.js';
+import { TransitionOrders } from './transition-orders.js';
 
 @Module({
   imports: [CatalogueModule],
-  providers: [DeferredEvents, FulfilmentConsumer, HandleFulfilmentEvent, TransitionOrder],
+  providers: [DeferredEvents, FulfilmentConsumer, HandleFulfilmentEvents, TransitionOrders],
 })
 export class FulfilmentModule {}

@@ -71,6 +71,25 @@ export function itemsOf(sql: Sql, orderId: string): Promise<ItemRow[]> {
   return sql.rows<ItemRow>(readItems, [orderId]);
 }
 
+const readItemsOfOrders = statement(
+  'orders.items-of-orders',
+  `SELECT order_id, id, product_id, release_id, title, release_title, product_type, ean, quantity, unit_amount, royalty_rate
+   FROM order_items WHERE order_id = ANY ($1::uuid[]) ORDER BY order_id, position`,
+);
+
+/** The items of several orders, by the order's UUID. */
+export async function itemsOfOrders(sql: Sql, orderIds: readonly string[]): Promise<Map<string, ItemRow[]>> {
+  const items = new Map<string, ItemRow[]>();
+  for (const { order_id, ...item } of await sql.rows<ItemRow & { order_id: string }>(readItemsOfOrders, [
+    orderIds,
+  ])) {
+    const ofOrder = items.get(order_id);
+    if (ofOrder === undefined) items.set(order_id, [item]);
+    else ofOrder.push(item);
+  }
+  return items;
+}
+
 /** The package whose members the top level of `tracking` shows. */
 export function newestPackage(packages: readonly PackageRow[]): PackageRow | undefined {
   return packages.at(-1);

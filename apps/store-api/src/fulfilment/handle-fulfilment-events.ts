@@ -1,0 +1,82 @@
+import type { Message } from '@fulfilment/contracts';
+import { allInOrder, type Transaction } from '@fulfilment/database';
+import { Outbox } from '@fulfilment/messaging';
+import { Injectable } from '@nestjs/common';
+import { inRounds } from '../in-rounds.js';
+import { DeferredEvents, OutOfOrderEvent } from './deferred-events.js';
+import { orderChange, type OrderEvent, orderEvent, unknownOrder } from './order-events.js';
+import { type LockedOrder, type Transition, TransitionOrders } from './transition-orders.js';
+
+/**
+ * Applies, defers or rejects fulfilment events of orders. Events may arrive in any order and more than once.
+ */
+@Injectable()
+export class HandleFulfilmentEvents {
+  constructor(
+    private readonly transitionOrders: TransitionOrders,
+    private readonly deferredEvents: DeferredEvents,
+    private readonly outbox: Outbox,
+  ) {}
+
+  /** Applies the events of each order in the given order. @throws RejectedMessage */
+  async run(tx: Transaction, messages: readonly Message[]): Promise<void> {
+    const events = messages.map(orderEvent);
+    const ids = [...new Set(events.map(({ orderId }) => orderId))];
+    const [orders, deferred] = await allInOrder([
+      this.transitionOrders.lock(tx, ids),
+      this.deferredEvents.ofOrders(tx, ids),
+    ]);
+    const outgoing: Message[] = [];
+    for (const round of inRounds(events, ({ orderId }) => orderId)) {
+      const transitions = await this.transitionsOf(tx, orders, deferred, round);
+      outgoing.push(...(await this.transitionOrders.apply(tx, transitions)));
+      for (const { order, cause } of transitions)
+        outgoing.push(...(await this.applyDeferred(tx, order, cause, deferred.get(order.row.id))));
+    }
+    await this.outbox.add(tx, ...outgoing);
+  }
+
+  /** Defers the events that are out of order. @throws RejectedMessage */
+  private async transitionsOf(
+    tx: Transaction,
+    orders: ReadonlyMap<string, LockedOrder>,
+    deferred: Map<string, Set<string>>,
+    events: readonly OrderEvent[],
+  ): Promise<Transition[]> {
+    const transitions: Transition[] = [];
+    for (const event of events) {
+      try {
+        transitions.push(transitionOf(orders.get(event.orderId), event));
+      } catch (error) {
+        if (!(error instanceof OutOfOrderEvent)) throw error;
+        await this.deferredEvents.defer(tx, event.message, error);
+        deferred.set(event.orderId, (deferred.get(event.orderId) ?? new Set()).add(event.message.id));
+      }
+    }
+    return transitions;
+  }
+
+  /** Applies the deferred events that an applied one has enabled. @returns the messages to publish */
+  private async applyDeferred(
+    tx: Transaction,
+    order: LockedOrder,
+    { id: causeId }: Message,
+    deferredIds: ReadonlySet<string> = new Set(),
+  ): Promise<Message[]> {
+    if (deferredIds.has(causeId)) await this.deferredEvents.delete(tx, causeId);
+    const outgoing: Message[] = [];
+    if (deferredIds.size > 0)
+      await this.deferredEvents.applyDeferred(tx, order.row.id, async (message) => {
+        const transition = transitionOf(order, orderEvent(message));
+        outgoing.push(...(await this.transitionOrders.apply(tx, [transition])));
+      });
+    return outgoing;
+  }
+}
+
+/** @throws RejectedMessage, OutOfOrderEvent */
+function transitionOf(order: LockedOrder | undefined, event: OrderEvent): Transition {
+  if (order === undefined) throw unknownOrder(event.orderName);
+  const change = orderChange({ ...order.row, package_history: order.history }, event);
+  return { order, change, cause: event.message };
+}

@@ -1,0 +1,171 @@
+import { messages, type Message, type OrderStatus, parsePublicId } from '@fulfilment/contracts';
+import { RejectedMessage } from '@fulfilment/messaging';
+import { isDeepStrictEqual } from 'node:util';
+import type { PackageRow } from '../orders/order-row.js';
+import { type FulfilmentAction, fulfilmentEvents } from '../orders/order.rules.js';
+import { OutOfOrderEvent } from './deferred-events.js';
+import { eventsIn, type PackageHistory, storedHistory } from './package-history.js';
+import { type PackageEvent, packagesOf, withEvent } from './package.rules.js';
+
+/** Maximum of package events that an order stores. */
+const maxPackageEvents = 1000;
+
+/** A fulfilment event and the order that it names. */
+export interface OrderEvent {
+  readonly message: Message;
+  /** UUID of the order. */
+  readonly orderId: string;
+  /** The name of the order in the event. */
+  readonly orderName: string;
+  readonly action: FulfilmentAction;
+  readonly change:
+    | { readonly kind: 'package'; readonly event: PackageEvent }
+    | { readonly kind: 'cancel'; readonly reason: string };
+}
+
+/** The columns of an order that decide what an event changes. */
+export interface OrderState {
+  readonly id: string;
+  readonly status: OrderStatus;
+  readonly packages: readonly PackageRow[];
+  readonly package_history: PackageHistory;
+}
+
+/** What an event changes in an order. */
+export type OrderChange =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'cancel'; readonly reason: string }
+  /** The order looks the same, but stores one more event. */
+  | { readonly kind: 'history'; readonly history: PackageHistory }
+  | PackagesChange;
+
+export interface PackagesChange {
+  readonly kind: 'packages';
+  readonly history: PackageHistory;
+  readonly packages: readonly PackageRow[];
+  readonly status: OrderStatus;
+  /** Time of the last arrival, of an order whose packages have all arrived. */
+  readonly deliveredAt: string | null;
+  /** Whether `tracking.updated_at` changes. */
+  readonly isTracked: boolean;
+  /** The message that reports the change. */
+  readonly publishes: ReturnType<typeof messageFor>;
+}
+
+interface Tracking {
+  readonly carrier: string;
+  readonly tracking_number: string;
+  readonly tracking_url: string;
+}
+
+/** @throws RejectedMessage when the message is no event of an order, or names none */
+export function orderEvent(message: Message): OrderEvent {
+  const { occurred_at } = message;
+  if (messages.fulfilmentShipped.is(message)) {
+    const { shipped_at = occurred_at } = message.data;
+    const event = { kind: 'shipped', ...trackingOf(message.data), shipped_at, occurred_at } as const;
+    return ofOrder(message, message.data.order_id, 'ship', { kind: 'package', event });
+  }
+  if (messages.fulfilmentTrackingCorrected.is(message)) {
+    const { replaces_tracking_number: replaces = null } = message.data;
+    const event = { kind: 'corrected', ...trackingOf(message.data), replaces, occurred_at } as const;
+    return ofOrder(message, message.data.order_id, 'correct the tracking of', { kind: 'package', event });
+  }
+  if (messages.fulfilmentDelivered.is(message)) {
+    const { tracking_number = null, delivered_at = occurred_at } = message.data;
+    const event = { kind: 'delivered', tracking_number, delivered_at, occurred_at } as const;
+    return ofOrder(message, message.data.order_id, 'deliver', { kind: 'package', event });
+  }
+  if (messages.fulfilmentCancelled.is(message)) {
+    const { order_id, reason } = message.data;
+    return ofOrder(message, order_id, 'cancel', { kind: 'cancel', reason });
+  }
+  throw new RejectedMessage(`${message.type} does not belong to this queue`);
+}
+
+function ofOrder(
+  message: Message,
+  orderName: string,
+  action: FulfilmentAction,
+  change: OrderEvent['change'],
+): OrderEvent {
+  const orderId = parsePublicId('ord', orderName);
+  if (orderId === undefined) throw unknownOrder(orderName);
+  return { message, orderId, orderName, action, change };
+}
+
+/**
+ * Returns what an event changes in its order. The order's packages result from all its events.
+ * @throws RejectedMessage, OutOfOrderEvent
+ */
+export function orderChange(order: OrderState, event: OrderEvent): OrderChange {
+  const { action, change } = event;
+  const { applies, waits } = fulfilmentEvents[action];
+  if (waits.includes(order.status))
+    throw new OutOfOrderEvent(order.id, `cannot ${action} an order that is still ${order.status}`);
+  if (!applies.includes(order.status))
+    throw new RejectedMessage(`cannot ${action} an order that is ${order.status}`);
+  if (change.kind === 'package') return packagesChange(order, change.event);
+  return order.status === 'cancelled' ? { kind: 'none' } : change;
+}
+
+/** The first package ships the order, the last arrival delivers it. */
+function packagesChange(order: OrderState, event: PackageEvent): OrderChange {
+  const known = eventsIn(order.package_history);
+  const events = withEvent(known, event);
+  if (events === known) return { kind: 'none' }; // a repetition
+  if (events.length > maxPackageEvents) throw new RejectedMessage('the order has too many fulfilment events');
+  const { packages, misplaced } = packagesOf(events);
+  const reason = misplaced.get(event);
+  if (reason === 'number_taken')
+    throw new RejectedMessage('another package of the order has this tracking number');
+  if (reason === 'unknown_package') throw new OutOfOrderEvent(order.id, 'the order has no such package yet');
+  const history = storedHistory(events);
+  if (isDeepStrictEqual(packages, order.packages)) return { kind: 'history', history };
+  const tracked = !isDeepStrictEqual(packages.map(trackingOf), order.packages.map(trackingOf));
+  const status = nextStatus(packages, order.status);
+  const publishes = messageFor(order.status, status, tracked);
+  return {
+    kind: 'packages',
+    history,
+    packages,
+    status,
+    deliveredAt: status === 'delivered' ? lastArrival(packages) : null,
+    // Each published time is newer than the last.
+    isTracked: tracked || publishes === messages.orderTrackingUpdated,
+    publishes,
+  };
+}
+
+export function unknownOrder(name: string): RejectedMessage {
+  return new RejectedMessage(`order ${name.slice(0, 40)} does not exist`);
+}
+
+function trackingOf({ carrier, tracking_number, tracking_url }: Tracking): Tracking {
+  return { carrier, tracking_number, tracking_url };
+}
+
+/** Delivered when all packages have arrived; never back to an earlier status. */
+function nextStatus(packages: readonly PackageRow[], before: OrderStatus): OrderStatus {
+  if (before === 'delivered') return before;
+  return packages.every(({ delivered_at }) => delivered_at !== null) ? 'delivered' : 'shipped';
+}
+
+/** The latest arrival. */
+function lastArrival(packages: readonly PackageRow[]): string | null {
+  return packages.reduce<string | null>(
+    (last, { delivered_at: at }) =>
+      at !== null && (last === null || Date.parse(at) > Date.parse(last)) ? at : last,
+    null,
+  );
+}
+
+/**
+ * Partial deliveries publish no message, unless the order is already `delivered`: then
+ * `order.tracking_updated` is the only way to report them.
+ */
+function messageFor(before: OrderStatus, after: OrderStatus, tracked: boolean) {
+  if (before === 'processing') return messages.orderShipped;
+  if (before !== after) return messages.orderDelivered;
+  return tracked || after === 'delivered' ? messages.orderTrackingUpdated : undefined;
+}

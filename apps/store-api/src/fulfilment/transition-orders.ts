@@ -1,0 +1,151 @@
+import { messages, type Message } from '@fulfilment/contracts';
+import { allInOrder, statement, type Transaction } from '@fulfilment/database';
+import { CLOCK, type Clock, nextTraceparent } from '@fulfilment/runtime';
+import { Inject, Injectable } from '@nestjs/common';
+import { Stock } from '../catalogue/stock.js';
+import {
+  type ItemRow,
+  itemsOfOrders,
+  orderColumns,
+  type OrderRow,
+  orderSnapshot,
+} from '../orders/order-row.js';
+import { nextUpdateTime } from '../next-update-time.js';
+import type { OrderChange, PackagesChange } from './order-events.js';
+import type { PackageHistory } from './package-history.js';
+
+const columnsOfOrders = orderColumns
+  .split(', ')
+  .map((column) => `orders.${column}`)
+  .join(', ');
+const lockOrders = statement(
+  'orders.lock',
+  `SELECT ${orderColumns}, package_history FROM orders WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE`,
+);
+const setPackages = statement(
+  'orders.set-packages',
+  `UPDATE orders SET packages = new.packages, package_history = new.history, status = new.status,
+                     delivered_at = coalesce(new.arrived_at, orders.delivered_at),
+                     tracking_updated_at = CASE WHEN new.tracked THEN ${nextUpdateTime} ELSE tracking_updated_at END,
+                     version = version + 1, updated_at = ${nextUpdateTime}
+   FROM unnest($1::uuid[], $2::jsonb[], $3::jsonb[], $4::text[], $5::timestamptz[], $6::boolean[])
+        AS new (order_id, packages, history, status, arrived_at, tracked)
+   WHERE orders.id = new.order_id RETURNING ${columnsOfOrders}`,
+);
+const saveHistory = statement('orders.save-history', 'UPDATE orders SET package_history = $2 WHERE id = $1');
+const cancel = statement(
+  'orders.cancel',
+  `UPDATE orders SET status = 'cancelled', reason = $2,
+                     payment_status = CASE payment_status WHEN 'paid' THEN 'refunded' ELSE payment_status END,
+                     refunded_at = CASE payment_status WHEN 'paid' THEN now() END,
+                     version = version + 1, updated_at = ${nextUpdateTime}
+   WHERE id = $1 RETURNING ${orderColumns}`,
+);
+const markRefundDue = statement(
+  'charges.mark-refund-due',
+  "UPDATE charges SET status = 'refund_due' WHERE order_id = $1 AND status = 'succeeded'",
+);
+
+/** An order whose row the transaction has locked. `row` and `history` follow its changes. */
+export interface LockedOrder {
+  row: OrderRow;
+  history: PackageHistory;
+  readonly items: readonly ItemRow[];
+}
+
+/** A change of a locked order, and the message that caused it. */
+export interface Transition<Change extends OrderChange = OrderChange> {
+  readonly order: LockedOrder;
+  readonly change: Change;
+  readonly cause: Message;
+}
+
+/** Applies what fulfilment events change, to many orders in few statements. */
+@Injectable()
+export class TransitionOrders {
+  constructor(
+    private readonly stock: Stock,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  /** Locks the existing orders, in the order of their ids. Returns them by id. */
+  async lock(tx: Transaction, ids: readonly string[]): Promise<Map<string, LockedOrder>> {
+    const [rows, items] = await allInOrder([
+      tx.rows<OrderRow & { package_history: PackageHistory }>(lockOrders, [ids]),
+      itemsOfOrders(tx, ids),
+    ]);
+    return new Map(
+      rows.map(({ package_history: history, ...row }) => [
+        row.id,
+        { row, history, items: items.get(row.id) ?? [] },
+      ]),
+    );
+  }
+
+  /**
+   * Applies one change to each of several orders.
+   * @returns the messages to publish in the same transaction
+   */
+  async apply(tx: Transaction, transitions: readonly Transition[]): Promise<Message[]> {
+    const outgoing: Message[] = [];
+    const withPackages: Transition<PackagesChange>[] = [];
+    for (const { order, change, cause } of transitions) {
+      if (change.kind === 'packages') withPackages.push({ order, change, cause });
+      if (change.kind === 'history') {
+        await tx.run(saveHistory, [order.row.id, JSON.stringify(change.history)]);
+        order.history = change.history;
+      }
+      if (change.kind === 'cancel') outgoing.push(await this.cancel(tx, order, change.reason, cause));
+    }
+    return [...outgoing, ...(await this.setPackages(tx, withPackages))];
+  }
+
+  private async setPackages(
+    tx: Transaction,
+    transitions: readonly Transition<PackagesChange>[],
+  ): Promise<Message[]> {
+    if (transitions.length === 0) return [];
+    const changes = transitions.map(({ change }) => change);
+    const rows = await tx.rows<OrderRow>(setPackages, [
+      transitions.map(({ order }) => order.row.id),
+      changes.map(({ packages }) => JSON.stringify(packages)),
+      changes.map(({ history }) => JSON.stringify(history)),
+      changes.map(({ status }) => status),
+      changes.map(({ deliveredAt }) => deliveredAt),
+      changes.map(({ isTracked }) => isTracked),
+    ]);
+    const after = new Map(rows.map((row) => [row.id, row]));
+    return transitions.flatMap(({ order, change, cause }) => {
+      order.row = existing(after.get(order.row.id));
+      order.history = change.history;
+      const { publishes } = change;
+      return publishes === undefined
+        ? []
+        : [publishes.make({ order: orderSnapshot(order.row, order.items) }, this.effectOf(cause))];
+    });
+  }
+
+  /** Marks the charge as refund_due and returns the stock, once. */
+  private async cancel(
+    tx: Transaction,
+    order: LockedOrder,
+    reason: string,
+    cause: Message,
+  ): Promise<Message> {
+    order.row = existing(await tx.row<OrderRow>(cancel, [order.row.id, reason]));
+    await tx.run(markRefundDue, [order.row.id]);
+    await this.stock.returnStock(tx, order.row.id);
+    const data = { order: orderSnapshot(order.row, order.items), reason };
+    return messages.orderCancelled.make(data, this.effectOf(cause));
+  }
+
+  /** A message that another one caused, in the same trace. */
+  private effectOf({ id, traceparent }: Message) {
+    return { occurredAt: this.clock(), traceparent: nextTraceparent(traceparent, id) };
+  }
+}
+
+function existing(row: OrderRow | undefined): OrderRow {
+  if (row === undefined) throw new Error('A locked order no longer exists.');
+  return row;
+}
