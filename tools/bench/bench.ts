@@ -14,13 +14,15 @@ const help = `npm run bench -- NAME: compares a service, compiled for production
 
   npm run bench -- auth       the authorization server against a bare oidc-provider with in-memory storage
   npm run bench -- store      the Store API against a bare node:http and pg server with the same SQL
+  npm run bench -- reports    the reports of the warehouse that the Store API applies per second
   npm run bench -- creator    the Creator API against a bare consumer that writes the same rows
   npm run bench -- webhooks   webhook deliveries against bare undici, the outbox relay against bare publisher confirms
 
   --rounds N    number of counted rounds (default: 5); the variants alternate within a round, and ratios are per round
   --each MS     time of one variant in a round (default: 1000)
   --rows N      number of existing rows for the measurements with much data: expired tokens of auth (default: 5000000),
-                orders of store and creator, past deliveries of webhooks (default: 1000000); 0 skips these measurements
+                orders of store and creator, past deliveries of webhooks (default: 1000000); 0 skips these measurements;
+                for reports, the reports in a full queue (default: 20000)
   --json        print the figures as JSON to standard output, everything else to standard error
   --no-gate     exit with status 0 even if a target is missed
 
@@ -34,6 +36,7 @@ Settings (environment):
 const benches: Readonly<Record<string, { load: () => Promise<Bench>; rows: number }>> = {
   auth: { load: async () => (await import('./auth/auth-bench.ts')).benchAuth, rows: 5_000_000 },
   store: { load: async () => (await import('./store/store-bench.ts')).benchStore, rows: 1_000_000 },
+  reports: { load: async () => (await import('./reports/reports-bench.ts')).benchReports, rows: 20_000 },
   creator: { load: async () => (await import('./creator/creator-bench.ts')).benchCreator, rows: 1_000_000 },
   webhooks: {
     load: async () => (await import('./webhooks/webhooks-bench.ts')).benchWebhooks,

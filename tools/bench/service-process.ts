@@ -97,6 +97,19 @@ export class ServiceProcess {
     return figure('ready after its process started', [readyS], 's', { atMost: 3 });
   }
 
+  /** Starts one more process of the same service, on the same stores. Stop it before this one. */
+  async startReplica(): Promise<ServedProcess> {
+    const port = await freePort();
+    const main = join(root, 'apps', this.service, 'dist', 'main.js');
+    const replica = new ServedProcess([...nodeArguments, main], {
+      ...this.environment,
+      PORT: String(port),
+      INTERNAL_PORT: String(await freePort()),
+    });
+    await replica.ready(`http://127.0.0.1:${port}/health/ready`);
+    return replica;
+  }
+
   /** Peak memory; empty if the system does not report it. */
   memory(): Figure[] {
     const memory = this.process.peakMemoryMb();
