@@ -2,7 +2,7 @@
 export const faultPoints = [
   'key-claimed',
   'order-written', // not committed
-  'order-placed',
+  'order-placed', // committed, not yet charged
   'charged',
   'next-key-taken', // written, not yet sent
   'order-settled-uncommitted',

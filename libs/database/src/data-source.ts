@@ -21,7 +21,10 @@ export interface DataSourceSettings extends SessionOptions {
   readonly migrations: readonly (new () => MigrationInterface)[];
 }
 
-/** TypeORM's data source: the connection pool and the migrations. Not connected yet. */
+/**
+ * TypeORM's data source: the connection pool and the migrations. Not connected yet. Also sets pg's type
+ * parsers, which are process-wide.
+ */
 export function createDataSource(settings: DataSourceSettings): DataSource {
   const { url, poolSize, applicationName, migrations } = settings;
   const timeoutMs = statementTimeout(settings);

@@ -13,7 +13,7 @@ import {
 } from './sql.js';
 import { beginTransaction, type BeginOptions } from './begin-transaction.js';
 import { allInOrder } from './all-in-order.js';
-import { isConnectionFailure, rethrow } from './driver-errors.js';
+import { isConnectionFailure, translateAndThrow } from './driver-errors.js';
 
 interface NamedQuery {
   readonly name: string;
@@ -30,13 +30,16 @@ interface Queryable {
 const commitOutcomeTimeoutMs = 8_000;
 const retryDelayMs = 50;
 const invalidParameterValue = '22023';
-const outcome = statement('database.outcome', 'SELECT pg_xact_status($1::text::xid8) AS status');
+const readTransactionStatus = statement(
+  'database.transaction-status',
+  'SELECT pg_xact_status($1::text::xid8) AS status',
+);
 
 export interface TransactionOptions {
   /**
    * If the connection is lost at COMMIT, this query shows whether the transaction was committed. Without it,
-   * the commit then counts as failed. For transactions that must not be repeated, since the caller already
-   * has their result.
+   * the commit then counts as failed, and the caller may repeat a transaction that was committed. For
+   * transactions that must not run twice.
    */
   readonly commitProbe?: CommitProbe;
   /**
@@ -77,7 +80,9 @@ export const BACKGROUND_DATABASE = Symbol('BACKGROUND_DATABASE');
  */
 export class Database implements Sql {
   private cachedPool: Pool | undefined;
-  private readonly single: Queryable = { query: (config) => this.pool.query(config).catch(rethrow) };
+  private readonly autocommit: Queryable = {
+    query: (config) => this.pool.query(config).catch(translateAndThrow),
+  };
 
   constructor(private readonly dataSource: DataSource) {}
 
@@ -90,19 +95,19 @@ export class Database implements Sql {
 
   /** For the readiness probe. */
   async ping(): Promise<void> {
-    await this.pool.query('SELECT 1').catch(rethrow);
+    await this.pool.query('SELECT 1').catch(translateAndThrow);
   }
 
   async rows<Row>(statement: Statement, values: readonly unknown[] = []): Promise<Row[]> {
-    return rows<Row>(this.single, statement, values);
+    return rows<Row>(this.autocommit, statement, values);
   }
 
   async row<Row>(statement: Statement, values: readonly unknown[] = []): Promise<Row | undefined> {
-    return (await rows<Row>(this.single, statement, values))[0];
+    return (await rows<Row>(this.autocommit, statement, values))[0];
   }
 
   async run(statement: Statement, values: readonly unknown[] = []): Promise<number> {
-    return run(this.single, statement, values);
+    return run(this.autocommit, statement, values);
   }
 
   /**
@@ -118,7 +123,7 @@ export class Database implements Sql {
     await this.transaction(
       (tx) => {
         reading = tx.rows<Row>(statement, values);
-        tx.sendWithCommit(reading);
+        tx.sendWithCommit(reading); // the rows arrive with the response to COMMIT
         return Promise.resolve();
       },
       { statementTimeoutMs },
@@ -160,7 +165,7 @@ export class Database implements Sql {
    *   `snapshot` as in `transaction`
    */
   async begin(options: BeginOptions = {}): Promise<OpenTransaction> {
-    const client = await this.pool.connect().catch(rethrow);
+    const client = await this.pool.connect().catch(translateAndThrow);
     const callbacks: (() => void)[] = [];
     const finalStatements: Promise<unknown>[] = [];
     let broken = false;
@@ -182,7 +187,7 @@ export class Database implements Sql {
     // for it.
     const markBrokenOnFailure = (error: unknown): never => {
       broken ||= isConnectionFailure(error);
-      return rethrow(error);
+      return translateAndThrow(error);
     };
     const began = sendInOnePacket(client, () => beginTransaction(client, options));
     began.catch(markBroken); // the first statement fails for the same reason
@@ -192,15 +197,18 @@ export class Database implements Sql {
       tx: transactionOn({ query }, callbacks, finalStatements),
       rollback,
       commit: async (probe) => {
+        if (probe !== undefined && options.returnId !== true)
+          throw new Error('A commit probe requires a transaction with `returnId`.');
         let id: string | undefined;
         try {
-          id = await began.catch(rethrow);
+          id = await began.catch(translateAndThrow);
           const committing = sendInOnePacket(client, () => client.query('COMMIT')).catch(markBrokenOnFailure);
           await allInOrder([...finalStatements, committing]);
           // If a statement of the transaction failed, PostgreSQL responds to COMMIT with ROLLBACK.
           if ((await committing).command !== 'COMMIT') throw new TransactionRolledBack();
           release();
         } catch (error) {
+          // Has no effect after a lost connection, at which the server may have committed.
           await rollback();
           if (error instanceof TransactionRolledBack || id === undefined || probe === undefined) throw error;
           if (!(await this.wasCommitted(id, probe))) throw error;
@@ -231,7 +239,7 @@ export class Database implements Sql {
   /** Returns undefined while PostgreSQL does not report a status, and null for an id it does not know. */
   private async statusOf(id: string): Promise<string | null | undefined> {
     try {
-      return (await this.row<{ status: string | null }>(outcome, [id]))?.status;
+      return (await this.row<{ status: string | null }>(readTransactionStatus, [id]))?.status;
     } catch (error) {
       const isUnknownId = error instanceof Error && Reflect.get(error, 'code') === invalidParameterValue;
       return isUnknownId ? null : undefined; // after a crash the id is not assigned yet

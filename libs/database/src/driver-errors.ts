@@ -3,10 +3,11 @@ import { isNativeError } from 'node:util/types';
 import { DatabaseError } from 'pg';
 
 /**
- * Transient SQLSTATEs: connection failures, too many connections, shutdown, start-up, deadlocks and timeouts.
+ * Transient SQLSTATEs: connection failures, insufficient resources, shutdown, start-up, deadlocks,
+ * serialisation failures and timeouts.
  */
 const transientSqlStates = /^(08|53|57P0|57014|40P01|40001|55P03)/;
-/** SQLSTATEs that may be caused by an outage or by the statement itself. */
+/** Names of timeouts. Either an outage or a slow statement may cause one. */
 const timeoutNames: ReadonlyMap<string, string> = new Map([
   ['57014', 'statement timeout'],
   ['55P03', 'lock timeout'],
@@ -25,7 +26,7 @@ export function isConnectionFailure(error: unknown): boolean {
 }
 
 /** @throws DependencyUnavailable if a retry may succeed, else the error itself */
-export function rethrow(error: unknown): never {
+export function translateAndThrow(error: unknown): never {
   if (isConnectionFailure(error) || transientSqlStates.test(responseOf(error)?.code ?? ''))
     throw new DependencyUnavailable('PostgreSQL is unavailable.', { cause: error });
   throw error;

@@ -18,7 +18,8 @@ export interface SessionOptions {
    * Makes PostgreSQL use one generic plan per statement and connection. Otherwise it may plan each execution,
    * if it estimates a gain. The estimate is wrong for tables with many partitions (with a month of daily
    * partitions, planning takes twenty times as long as the statement) and for array parameters (an array
-   * shorter than assumed looks like a gain, but planning costs twice as much as the lookup).
+   * shorter than assumed looks like a gain, but planning costs twice as much as the lookup). Ignored without
+   * a statement timeout.
    */
   readonly forceGenericPlan?: boolean | undefined;
 }

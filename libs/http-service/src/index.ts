@@ -1,4 +1,4 @@
-export { Principal, type Caller } from './access/caller.js';
+export { CurrentCaller, type Caller } from './access/caller.js';
 export { TokenVerifier, type TokenVerifierSettings } from './access/token-verifier.js';
 export { Public, RateLimit, Scopes, type RateLimitName } from './access/access-rules.js';
 export type { Quota, RateLimitDecision } from './access/quota-share.js';

@@ -6,7 +6,7 @@ import {
   IntegerField,
   operationQuotaSettings,
   type Caller,
-  Principal,
+  CurrentCaller,
   Public,
   RateLimit,
   READINESS_CHECKS,
@@ -32,7 +32,7 @@ class NoteDto {
 class NotesController {
   @Get()
   @Scopes('orders:read')
-  list(@Principal() who: Caller) {
+  list(@CurrentCaller() who: Caller) {
     return { subject: who.subject, client: who.clientId, creator: who.creatorId ?? null };
   }
 

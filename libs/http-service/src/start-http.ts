@@ -30,8 +30,8 @@ export interface HttpOptions {
   /** Checks in addition to those of the connections. */
   readonly readiness?: ReadinessChecks;
   /**
-   * Whether browsers of any origin may call, without credentials; true by default. Pages that people see say
-   * false.
+   * Whether browsers of any origin may call, without credentials; true by default. A service with HTML pages
+   * sets it to false.
    */
   readonly anyOrigin?: boolean;
   /** Handles requests before Express. */
@@ -106,12 +106,12 @@ function expressApp() {
   app.set('query parser', 'simple');
   app.enable('case sensitive routing');
   app.enable('strict routing');
-  onlyWithEntityTag(app.request);
+  restrict304ToResponsesWithETag(app.request);
   return app;
 }
 
 /** With `If-None-Match: *` Express would send 304 also for responses without an ETag (RFC 9110 §13.1.2). */
-function onlyWithEntityTag(request: express.Request): void {
+function restrict304ToResponsesWithETag(request: express.Request): void {
   const isFresh = Reflect.getOwnPropertyDescriptor(express.request, 'fresh')?.get;
   Object.defineProperty(request, 'fresh', {
     configurable: true,

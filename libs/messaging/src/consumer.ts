@@ -9,7 +9,7 @@ import { type HandleMessages, MessageHandling } from './message-handling.js';
 import { QueueHandover } from './queue-handover.js';
 
 const handoverPollIntervalMs = 500;
-const leftBehindPollIntervalMs = 600_000;
+const abandonedQueuePollIntervalMs = 600_000;
 const pingTimeoutMs = 3_000;
 /** Below the broker's delivery limit, which also counts the messages behind the failing one. */
 const maxDeliveriesInOrder = 10;
@@ -115,18 +115,18 @@ export class Consumer {
   private async completeHandover(channel: ConfirmChannel, handover: QueueHandover): Promise<void> {
     try {
       while (this.channel === channel && !this.stopping) {
-        await delay(handover.isOver ? leftBehindPollIntervalMs : handoverPollIntervalMs, undefined, {
+        await delay(handover.isOver ? abandonedQueuePollIntervalMs : handoverPollIntervalMs, undefined, {
           ref: false,
         });
         if (this.channel !== channel || this.stopping) return;
         if (!handover.isOver) await handover.step();
-        else if (await handover.isLeftBehind()) return this.broker.reconnect();
+        else if (await handover.hasAbandonedRetiredQueue()) return this.broker.reconnect();
       }
     } catch (error) {
       if (this.channel !== channel) return;
       this.logger.warn(
         { error, queue: this.options.queue },
-        'A retired queue could not be drained; reconnecting.',
+        'A retired queue could not be read to its end; reconnecting.',
       );
       this.broker.reconnect();
     }
@@ -230,8 +230,8 @@ export class Consumer {
   ): Promise<void> {
     if (this.channel !== channel) return;
     try {
-      // Unsubscribes before the acknowledgement, while at most this message is in work. Otherwise the next
-      // single active consumer and this one could each have a message.
+      // Unsubscribes before the acknowledgement, while at most this message is in work. Otherwise RabbitMQ
+      // could give the next message to another replica while this one still handles a prefetched message.
       const isFirstNew = this.subscription?.isSerial === true && !raw.fields.redelivered;
       if (isFirstNew) await this.unsubscribe(channel);
       channel.ack(raw, andAllBefore);

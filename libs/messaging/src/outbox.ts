@@ -14,7 +14,7 @@ const insertMessages = statement(
 export class Outbox {
   private wakeRelay: () => void = () => undefined;
 
-  /** Called after each commit that wrote a message. */
+  /** Sets the callback that runs after each commit that wrote a message. */
   onWritten(wake: () => void): void {
     this.wakeRelay = wake;
   }

@@ -45,7 +45,7 @@ export class QueueHandover {
    * Whether a retired queue has no consumer: a replica of the earlier release re-created it after the
    * handover.
    */
-  async isLeftBehind(): Promise<boolean> {
+  async hasAbandonedRetiredQueue(): Promise<boolean> {
     for (const retired of this.topology.retiredQueues(this.name)) {
       if ((await this.inspect(retired))?.consumerCount === 0) return true;
     }

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { LedgerModule } from '../ledger/ledger.module.js';
-import { FactsConsumer } from './facts.consumer.js';
+import { CreatorAndOrderConsumer } from './creator-and-order.consumer.js';
 import { ReplayConsumer } from './replay.consumer.js';
 
-@Module({ imports: [LedgerModule], providers: [FactsConsumer, ReplayConsumer] })
+@Module({ imports: [LedgerModule], providers: [CreatorAndOrderConsumer, ReplayConsumer] })
 export class ConsumersModule {}

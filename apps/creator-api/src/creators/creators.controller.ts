@@ -1,5 +1,5 @@
 import { Operation } from '@fulfilment/api-reference';
-import { type Caller, NumberedPageDto, Principal, Scopes } from '@fulfilment/http-service';
+import { type Caller, NumberedPageDto, CurrentCaller, Scopes } from '@fulfilment/http-service';
 import { Controller, Get, Query } from '@nestjs/common';
 import * as reference from './creators.reference.js';
 import { ListCreators } from './list-creators.js';
@@ -11,7 +11,7 @@ export class CreatorsController {
   @Get()
   @Scopes()
   @Operation(reference.listCreators)
-  list(@Principal() caller: Caller, @Query() query: NumberedPageDto) {
+  list(@CurrentCaller() caller: Caller, @Query() query: NumberedPageDto) {
     return this.creators.run(caller, query);
   }
 }

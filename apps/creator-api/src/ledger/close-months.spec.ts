@@ -4,7 +4,7 @@ import { eventually } from '@fulfilment/testing';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import fc from 'fast-check';
 import { aCreator, registered } from '../creators/creator-snapshot.fixture.js';
-import { FactsConsumer } from '../consumers/facts.consumer.js';
+import { CreatorAndOrderConsumer } from '../consumers/creator-and-order.consumer.js';
 import { migrations } from '../migrations/index.js';
 import { anOrder, transitioned, orderMessage, paid } from '../orders/order-snapshot.fixture.js';
 import { ReplayConsumer } from '../consumers/replay.consumer.js';
@@ -54,8 +54,8 @@ const waitingForAdvisoryLock = statement(
 describe('closed months of statistics', () => {
   let scratch: ScratchDatabase;
   let database: Database;
-  const factsConsumer = new FactsConsumer({ creatorsChanged: () => undefined });
-  const facts: FactsConsumer['handle'] = (...batch) => factsConsumer.handle(...batch);
+  const factsConsumer = new CreatorAndOrderConsumer({ creatorsChanged: () => undefined });
+  const facts: CreatorAndOrderConsumer['handle'] = (...batch) => factsConsumer.handle(...batch);
   const replayConsumer = new ReplayConsumer({ creatorsChanged: () => undefined });
   const replay: ReplayConsumer['handle'] = (...batch) => replayConsumer.handle(...batch);
   const creator = aCreator('org_a');

@@ -3,7 +3,7 @@ import type { Database } from '@fulfilment/database';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import fc from 'fast-check';
 import { aCreator, registered } from '../creators/creator-snapshot.fixture.js';
-import { FactsConsumer } from '../consumers/facts.consumer.js';
+import { CreatorAndOrderConsumer } from '../consumers/creator-and-order.consumer.js';
 import { migrations } from '../migrations/index.js';
 import { postWaitingOrders } from './post-waiting-orders.js';
 import {
@@ -20,8 +20,8 @@ import { rebuildStatistics } from '../statistics/rebuild-statistics.js';
 describe('messages that come twice, late and in any order', () => {
   let scratch: ScratchDatabase;
   let database: Database;
-  const handleConsumer = new FactsConsumer({ creatorsChanged: () => undefined });
-  const handle: FactsConsumer['handle'] = (...batch) => handleConsumer.handle(...batch);
+  const handleConsumer = new CreatorAndOrderConsumer({ creatorsChanged: () => undefined });
+  const handle: CreatorAndOrderConsumer['handle'] = (...batch) => handleConsumer.handle(...batch);
 
   beforeAll(async () => {
     scratch = await scratchDatabase(migrations);

@@ -1,5 +1,5 @@
 import { Operation } from '@fulfilment/api-reference';
-import { type Caller, Principal, Scopes } from '@fulfilment/http-service';
+import { type Caller, CurrentCaller, Scopes } from '@fulfilment/http-service';
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ListOrders } from './list-orders.js';
 import { OrderPath, OrdersQuery } from './orders.dto.js';
@@ -16,14 +16,14 @@ export class OrdersController {
   @Get()
   @Scopes()
   @Operation(reference.listOrders)
-  list(@Principal() caller: Caller, @Query() query: OrdersQuery) {
+  list(@CurrentCaller() caller: Caller, @Query() query: OrdersQuery) {
     return this.listOrders.run(caller, query);
   }
 
   @Get(':uuid')
   @Scopes()
   @Operation(reference.readOrder)
-  read(@Principal() caller: Caller, @Param() { uuid }: OrderPath) {
+  read(@CurrentCaller() caller: Caller, @Param() { uuid }: OrderPath) {
     return this.readOrder.run(caller, uuid);
   }
 }

@@ -1,5 +1,5 @@
 import { Operation } from '@fulfilment/api-reference';
-import { BodyLimit, type Caller, IdempotencyKey, Principal, Scopes } from '@fulfilment/http-service';
+import { BodyLimit, type Caller, IdempotencyKey, CurrentCaller, Scopes } from '@fulfilment/http-service';
 import { Body, Controller, Post } from '@nestjs/common';
 import { CreateRelease } from './create-release.js';
 import { CreateReleaseDto } from './create-release.dto.js';
@@ -14,7 +14,7 @@ export class ReleasesController {
   @BodyLimit(4 * 1024)
   @Operation(reference.createRelease)
   create(
-    @Principal() caller: Caller,
+    @CurrentCaller() caller: Caller,
     @Body() release: CreateReleaseDto,
     @IdempotencyKey() key: string | undefined,
   ) {

@@ -1,5 +1,5 @@
 import { Operation } from '@fulfilment/api-reference';
-import { type Caller, Principal, RateLimit, Scopes } from '@fulfilment/http-service';
+import { type Caller, CurrentCaller, RateLimit, Scopes } from '@fulfilment/http-service';
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ExactIntegers } from './exact-integers.js';
 import { CreatorPath, PeriodQuery } from './period.dto.js';
@@ -15,7 +15,7 @@ export class StatisticsController {
   @RateLimit('stats')
   @ExactIntegers()
   @Operation(reference.readSales)
-  sales(@Principal() caller: Caller, @Param() { uuid }: CreatorPath, @Query() { period }: PeriodQuery) {
+  sales(@CurrentCaller() caller: Caller, @Param() { uuid }: CreatorPath, @Query() { period }: PeriodQuery) {
     return this.statistics.sales(caller, uuid, period);
   }
 
@@ -24,7 +24,11 @@ export class StatisticsController {
   @RateLimit('stats')
   @ExactIntegers()
   @Operation(reference.readRoyalties)
-  royalties(@Principal() caller: Caller, @Param() { uuid }: CreatorPath, @Query() { period }: PeriodQuery) {
+  royalties(
+    @CurrentCaller() caller: Caller,
+    @Param() { uuid }: CreatorPath,
+    @Query() { period }: PeriodQuery,
+  ) {
     return this.statistics.royalties(caller, uuid, period);
   }
 }

@@ -16,9 +16,17 @@ import { UploadQueue } from './upload-queue.js';
 const maxOpenUploadsPerCreator = 1000;
 const maxTracksPerRelease = 500;
 /** Limits URLs whose host resolves to a private address, per caller and replica. */
-const privateNameQuota = { requests: 20, windowSeconds: 60 };
+const rejectedTargetQuota = { requests: 20, windowSeconds: 60 };
 
 type Registered = Pick<TrackUploadRow, 'id' | 'status' | 'workflow_id'>;
+
+interface UploadCounts {
+  readonly open: number;
+  /** Not limited: it becomes the rank of the upload in the queue. */
+  readonly open_of_organisation: number;
+  /** Other tracks of the release. */
+  readonly tracks: number;
+}
 
 const releaseOwner = statement(
   'track-uploads.release',
@@ -31,6 +39,7 @@ const serialiseRegistrations = statement(
   'track-uploads.serialise-registrations',
   "SELECT pg_advisory_xact_lock(hashtextextended('track-uploads:' || $1::text, 0))",
 );
+// md5 is the indexed expression, since a URL may be too long for an index.
 const findOpenUpload = statement(
   'track-uploads.find-open',
   `SELECT id, status, workflow_id FROM track_uploads
@@ -54,7 +63,7 @@ const insert = statement(
 /** Registers the URL of a track's audio, which is then fetched and analysed in the background. */
 @Injectable()
 export class RegisterTrackUpload {
-  private readonly privateNames = new FailureThrottle(privateNameQuota);
+  private readonly rejectedTargets = new FailureThrottle(rejectedTargetQuota);
 
   constructor(
     private readonly visibility: Visibility,
@@ -74,15 +83,17 @@ export class RegisterTrackUpload {
   async run(
     caller: Caller,
     releaseId: string,
-    { track_uuid: trackId, upload_url: given }: RegisterTrackUploadDto,
+    { track_uuid: trackId, upload_url: rawUrl }: RegisterTrackUploadDto,
   ): Promise<ResponseWithHeaders<RegistrationView>> {
-    rejectUrl(this.client.findUrlProblem(given));
-    const url = targetUri(given) ?? given;
+    // The rules apply to the URL as it was sent; its normalised form is stored.
+    assertNoUrlProblem(this.client.findUrlProblem(rawUrl));
+    const url = targetUri(rawUrl);
+    if (url === undefined) throw new Error('An allowed URL has no normalised form.');
     // Check the owner and the limits first: only then may the caller learn what a host name resolves to.
     const known = await this.visibility.transaction(caller, (tx) =>
       findOpenRegistration(tx, releaseId, trackId, url),
     );
-    if (known === undefined) await this.requireTarget(caller, given);
+    if (known === undefined) await this.assertPublicTarget(caller, rawUrl);
     const registered =
       known ??
       (await this.visibility.transaction(caller, (tx) => this.register(tx, releaseId, trackId, url)));
@@ -90,13 +101,16 @@ export class RegisterTrackUpload {
     return new ResponseWithHeaders(view, { Location: view.status_url });
   }
 
-  /** @throws ValidationFailed; RateLimited when the caller sent too many URLs with private addresses */
-  private async requireTarget({ clientId, creatorId, subject }: Caller, url: string): Promise<void> {
+  /**
+   * Resolves the host of the URL.
+   * @throws ValidationFailed if it is private; RateLimited when the caller sent too many such URLs
+   */
+  private async assertPublicTarget({ clientId, creatorId, subject }: Caller, url: string): Promise<void> {
     const key = `${clientId}:${creatorId ?? subject}`; // the same key as the rate limiter
-    this.privateNames.check(key);
+    this.rejectedTargets.check(key);
     const problem = await this.client.findTargetProblem(url);
-    if (problem !== undefined) this.privateNames.add(key);
-    rejectUrl(problem);
+    if (problem !== undefined) this.rejectedTargets.add(key);
+    assertNoUrlProblem(problem);
   }
 
   private async register(
@@ -109,11 +123,13 @@ export class RegisterTrackUpload {
     await tx.run(serialiseRegistrations, [creatorId]);
     const open = await tx.row<Registered>(findOpenUpload, [releaseId, trackId, url]);
     if (open !== undefined) return open;
-    const openOfOrganisation = await checkLimits(tx, creatorId, releaseId, trackId);
+    const counts = await countTrackUploads(tx, creatorId, releaseId, trackId);
+    assertWithinLimits(counts);
     const now = this.clock();
+    // `workflow_id` is the public name of the job's id.
     const [id, jobId] = [uuidv7(now), uuidv7(now)];
     await tx.run(insert, [id, jobId, creatorId, releaseId, trackId, url, now]);
-    tx.afterCommit(() => this.queue.addInBackground({ id, jobId, rank: openOfOrganisation + 1 }));
+    tx.afterCommit(() => this.queue.addInBackground({ id, jobId, rank: counts.open_of_organisation + 1 }));
     return { id, status: 'pending', workflow_id: jobId };
   }
 }
@@ -135,31 +151,30 @@ async function findOpenRegistration(
 ): Promise<Registered | undefined> {
   const creatorId = await releaseCreatorId(tx, releaseId);
   const open = await tx.row<Registered>(findOpenUpload, [releaseId, trackId, url]);
-  if (open === undefined) await checkLimits(tx, creatorId, releaseId, trackId);
+  if (open === undefined) assertWithinLimits(await countTrackUploads(tx, creatorId, releaseId, trackId));
   return open;
 }
 
-function rejectUrl(problem: string | undefined): void {
+function assertNoUrlProblem(problem: string | undefined): void {
   if (problem !== undefined) throw new ValidationFailed([{ field: 'upload_url', reason: problem }]);
 }
 
-/** Returns the number of open uploads of the organisation. @throws Conflict when a limit is reached */
-async function checkLimits(
+async function countTrackUploads(
   tx: Transaction,
   creatorId: string,
   releaseId: string,
   trackId: string,
-): Promise<number> {
-  const counted = await tx.row<{ open: number; open_of_organisation: number; tracks: number }>(countUploads, [
-    creatorId,
-    releaseId,
-    trackId,
-  ]);
-  if ((counted?.open ?? 0) >= maxOpenUploadsPerCreator)
+): Promise<UploadCounts> {
+  const counts = await tx.row<UploadCounts>(countUploads, [creatorId, releaseId, trackId]);
+  return counts ?? { open: 0, open_of_organisation: 0, tracks: 0 };
+}
+
+/** @throws Conflict when a limit is reached */
+function assertWithinLimits({ open, tracks }: UploadCounts): void {
+  if (open >= maxOpenUploadsPerCreator)
     throw new Conflict(
       `The creator already has ${maxOpenUploadsPerCreator} track uploads in progress. Wait until some have completed.`,
     );
-  if ((counted?.tracks ?? 0) >= maxTracksPerRelease)
+  if (tracks >= maxTracksPerRelease)
     throw new Conflict(`The release already has the maximum of ${maxTracksPerRelease} tracks.`);
-  return counted?.open_of_organisation ?? 0;
 }

@@ -1,5 +1,5 @@
 import { Operation } from '@fulfilment/api-reference';
-import { BodyLimit, type Caller, Principal, Scopes } from '@fulfilment/http-service';
+import { BodyLimit, type Caller, CurrentCaller, Scopes } from '@fulfilment/http-service';
 import { Body, Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ReadTrackUpload } from './read-track-upload.js';
 import { RegisterTrackUpload } from './register-track-upload.js';
@@ -19,7 +19,7 @@ export class TrackUploadsController {
   @BodyLimit(16 * 1024)
   @Operation(reference.registerTrackUpload)
   register(
-    @Principal() caller: Caller,
+    @CurrentCaller() caller: Caller,
     @Param() { id }: ReleasePath,
     @Body() upload: RegisterTrackUploadDto,
   ) {
@@ -29,7 +29,7 @@ export class TrackUploadsController {
   @Get('track-uploads/:id')
   @Scopes()
   @Operation(reference.readTrackUpload)
-  read(@Principal() caller: Caller, @Param() { id }: TrackUploadPath) {
+  read(@CurrentCaller() caller: Caller, @Param() { id }: TrackUploadPath) {
     return this.readTrackUpload.run(caller, id);
   }
 }

@@ -4,7 +4,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type StoreApiSettings } from '../config.js';
 import { FaultPoints } from '../fault-points.js';
 import { type ChargeOutcome, type OpenCharge, PaymentGateway } from '../payments/payment-gateway.js';
-import { ChargeCircuit } from './charge-circuit.js';
+import { ChargeSender } from './charge-sender.js';
 
 const saveReference = statement(
   'charges.save-reference',
@@ -29,7 +29,7 @@ const scheduleRetry = statement(
 export class ChargeOrder {
   constructor(
     private readonly payments: PaymentGateway,
-    private readonly circuit: ChargeCircuit,
+    private readonly sender: ChargeSender,
     private readonly faultPoints: FaultPoints,
     @Inject(CONFIG) private readonly config: StoreApiSettings,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -42,7 +42,7 @@ export class ChargeOrder {
    */
   async run(sql: Sql, charge: OpenCharge, stopping?: AbortSignal): Promise<ChargeOutcome | undefined> {
     try {
-      const result = await this.circuit.run(charge, () => this.send(charge, stopping), stopping);
+      const result = await this.sender.run(charge, () => this.send(charge, stopping), stopping);
       this.faultPoints.pass('charged');
       if (result.status === 'succeeded' || result.status === 'declined') return result;
       if (result.status === 'under_way') await sql.run(saveReference, [charge.id, result.reference]);

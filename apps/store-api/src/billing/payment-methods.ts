@@ -24,7 +24,7 @@ export class PaymentMethods {
 
   /** @throws Unprocessable while the creator cannot be charged; NotFound for an unknown creator */
   async forCreator(creatorId: string): Promise<string> {
-    return chargeable(await this.billing.load(creatorId));
+    return requirePaymentMethod(await this.billing.load(creatorId));
   }
 
   private async loadBatch(creatorIds: readonly string[]): Promise<{ index: number; row: BillingRow }[]> {
@@ -39,10 +39,10 @@ export class PaymentMethods {
 
 /** Reads the payment method inside a transaction. @throws as `forCreator` */
 export async function paymentMethodOf(sql: Sql, creatorId: string): Promise<string> {
-  return chargeable(await sql.row<BillingRow>(readBilling, [[creatorId]]));
+  return requirePaymentMethod(await sql.row<BillingRow>(readBilling, [[creatorId]]));
 }
 
-function chargeable(billing: BillingRow | undefined): string {
+function requirePaymentMethod(billing: BillingRow | undefined): string {
   if (billing === undefined) return notFound('connected creator');
   if (billing.payment_method === null) {
     throw new Unprocessable('The creator has no payment method.', [

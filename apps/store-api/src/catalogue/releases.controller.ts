@@ -1,5 +1,5 @@
 import { Operation } from '@fulfilment/api-reference';
-import { type Caller, EntityTag, Principal, Scopes } from '@fulfilment/http-service';
+import { type Caller, EntityTag, CurrentCaller, Scopes } from '@fulfilment/http-service';
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ReadReleases } from './read-releases.js';
 import { CurrencyDto, ListReleasesDto } from './releases.dto.js';
@@ -13,14 +13,14 @@ export class ReleasesController {
   @Get()
   @EntityTag()
   @Operation(reference.listReleases)
-  list(@Principal() caller: Caller, @Query() query: ListReleasesDto) {
+  list(@CurrentCaller() caller: Caller, @Query() query: ListReleasesDto) {
     return this.readReleases.list(caller, query);
   }
 
   @Get(':id')
   @EntityTag()
   @Operation(reference.readRelease)
-  read(@Principal() caller: Caller, @Param('id') id: string, @Query() { currency }: CurrencyDto) {
+  read(@CurrentCaller() caller: Caller, @Param('id') id: string, @Query() { currency }: CurrencyDto) {
     return this.readReleases.read(caller, id, currency);
   }
 }

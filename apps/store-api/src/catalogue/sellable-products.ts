@@ -87,14 +87,14 @@ export class SellableProducts {
 
 /**
  * Returns each line with its product.
- * @param fromStock whether stock is checked too, for a complete error response; the order itself takes the
+ * @param checkStock whether to check stock too, for a complete error response; the order itself takes the
  * stock by a guarded update
  * @throws Unprocessable with one detail per line that cannot be sold
  */
-export function rejectUnsellable<Item extends RequestedItem>(
+export function requireSellableLines<Item extends RequestedItem>(
   items: readonly Item[],
   products: ReadonlyMap<string, SellableProduct>,
-  { fromStock }: { readonly fromStock: boolean },
+  { checkStock }: { readonly checkStock: boolean },
 ): SellableLine<Item>[] {
   const requested = new Map<string, number>();
   for (const { sku, quantity } of items) requested.set(sku, (requested.get(sku) ?? 0) + quantity);
@@ -105,7 +105,7 @@ export function rejectUnsellable<Item extends RequestedItem>(
     const field = `items.${index}.sku`;
     if (product === undefined) details.push({ field, reason: 'unknown_sku' });
     else if (product.status !== 'available') details.push({ field, reason: 'not_available' });
-    else if (fromStock && (product.stock ?? Infinity) < (requested.get(item.sku) ?? 0))
+    else if (checkStock && (product.stock ?? Infinity) < (requested.get(item.sku) ?? 0))
       details.push({ field, reason: 'insufficient_stock' });
     else lines.push({ ...product, ...item });
   }

@@ -1,5 +1,5 @@
 import { Operation } from '@fulfilment/api-reference';
-import { type Caller, Principal, Scopes } from '@fulfilment/http-service';
+import { type Caller, CurrentCaller, Scopes } from '@fulfilment/http-service';
 import { Controller, Get } from '@nestjs/common';
 import * as reference from './creator.reference.js';
 import { ReadCreator } from './read-creator.js';
@@ -11,7 +11,7 @@ export class CreatorController {
   @Get()
   @Scopes('creator:read')
   @Operation(reference.readCreator)
-  read(@Principal() caller: Caller) {
+  read(@CurrentCaller() caller: Caller) {
     return this.readCreator.run(caller);
   }
 }

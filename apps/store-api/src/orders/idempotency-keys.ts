@@ -18,7 +18,7 @@ export type Claim =
 
 /** A key with the order that its request would place. */
 interface NewKey {
-  readonly scope: KeyScope;
+  readonly keyScope: KeyScope;
   readonly fingerprint: Buffer;
   readonly orderId: string;
 }
@@ -36,6 +36,12 @@ interface ExistingKey {
  */
 const claimLeaseMs = 5_000;
 
+const isExpired = (key: string): string => `${key}.created_at < now() - interval '24 hours'`;
+/** Condition: another request may claim the key, since the key is expired or its request died. */
+const isClaimable = (key: string, fingerprint: string): string =>
+  `(${isExpired(key)}
+    OR (${key}.response IS NULL AND ${key}.lease_until < now()
+        AND (${key}.order_id IS NULL OR ${key}.fingerprint = ${fingerprint})))`;
 // Excludes existing keys first: ON CONFLICT alone would make the whole batch wait for a transaction that is
 // attaching an order. claimed_by is the id of the order that the request would place.
 const claimNew = statement(
@@ -55,22 +61,18 @@ const claim = statement(
    VALUES ($1, $2, $3, $4, $5, now() + $6::int * interval '1 millisecond')
    ON CONFLICT (creator_id, client_id, key) DO UPDATE SET
      fingerprint = excluded.fingerprint, claimed_by = excluded.claimed_by, lease_until = excluded.lease_until,
-     order_id = CASE WHEN existing.created_at < now() - interval '24 hours' THEN NULL ELSE existing.order_id END,
+     order_id = CASE WHEN ${isExpired('existing')} THEN NULL ELSE existing.order_id END,
      -- The 24 hours start with the request that may place the order.
-     created_at = CASE WHEN existing.order_id IS NULL OR existing.created_at < now() - interval '24 hours' THEN now()
+     created_at = CASE WHEN existing.order_id IS NULL OR ${isExpired('existing')} THEN now()
                        ELSE existing.created_at END,
      response = NULL
-   WHERE existing.created_at < now() - interval '24 hours'
-      OR (existing.response IS NULL AND existing.lease_until < now()
-          AND (existing.order_id IS NULL OR existing.fingerprint = excluded.fingerprint))
+   WHERE ${isClaimable('existing', 'excluded.fingerprint')}
    RETURNING order_id`,
 );
 const readExisting = statement(
   'idempotency.read',
-  `SELECT fingerprint = $4 AS same, response,
-          created_at < now() - interval '24 hours'
-            OR (response IS NULL AND lease_until < now() AND (order_id IS NULL OR fingerprint = $4)) AS claimable
-   FROM idempotency_keys WHERE creator_id = $1 AND client_id = $2 AND key = $3`,
+  `SELECT fingerprint = $4 AS same, response, ${isClaimable('existing', '$4')} AS claimable
+   FROM idempotency_keys AS existing WHERE creator_id = $1 AND client_id = $2 AND key = $3`,
 );
 const attachOrder = statement(
   'idempotency.attach',
@@ -82,18 +84,18 @@ const release = statement(
   `DELETE FROM idempotency_keys
    WHERE creator_id = $1 AND client_id = $2 AND key = $3 AND claimed_by = $4 AND order_id IS NULL`,
 );
-const save = statement(
-  'idempotency.save',
+const saveFinalResponse = statement(
+  'idempotency.save-final-response',
   `UPDATE idempotency_keys SET response = $2 WHERE order_id = $1 AND (response IS NULL OR response->>'status' = 'pending')`,
 );
-const saveUnlessKnown = statement(
-  'idempotency.save-unless-known',
+const savePendingResponse = statement(
+  'idempotency.save-pending-response',
   'UPDATE idempotency_keys SET response = $2 WHERE order_id = $1 AND response IS NULL',
 );
 const deleteExpired = statement(
   'idempotency.delete-expired',
   `DELETE FROM idempotency_keys WHERE ctid = ANY (ARRAY(
-     SELECT ctid FROM idempotency_keys WHERE created_at < now() - interval '24 hours'
+     SELECT ctid FROM idempotency_keys AS key WHERE ${isExpired('key')}
        AND (response IS NOT NULL OR (order_id IS NULL AND lease_until < now()))
      LIMIT 1000))`,
 );
@@ -112,7 +114,7 @@ export class IdempotencyKeys {
 
   /** @throws Conflict when the key was used with another body, or its request is still in progress */
   async claim(scope: KeyScope, fingerprint: Buffer, orderId: string): Promise<Claim> {
-    if (await this.newKeys.load({ scope, fingerprint, orderId })) return { state: 'claimed' };
+    if (await this.newKeys.load({ keyScope: scope, fingerprint, orderId })) return { state: 'claimed' };
     const lookup = [scope.creatorId, scope.clientId, scope.key, fingerprint];
     // A plain read waits for no lock. Only an abandoned key is claimed below.
     const existing = await this.database.row<ExistingKey>(readExisting, lookup);
@@ -128,9 +130,9 @@ export class IdempotencyKeys {
 
   private async claimNew(keys: readonly NewKey[]): Promise<{ index: number; row: true }[]> {
     const rows = await this.database.rows<{ claimed_by: string }>(claimNew, [
-      keys.map(({ scope }) => scope.creatorId),
-      keys.map(({ scope }) => scope.clientId),
-      keys.map(({ scope }) => scope.key),
+      keys.map(({ keyScope }) => keyScope.creatorId),
+      keys.map(({ keyScope }) => keyScope.clientId),
+      keys.map(({ keyScope }) => keyScope.key),
       keys.map(({ fingerprint }) => fingerprint),
       keys.map(({ orderId }) => orderId),
       claimLeaseMs,
@@ -149,7 +151,7 @@ export class IdempotencyKeys {
       scope.creatorId,
       scope.clientId,
       scope.key,
-      orderId,
+      orderId, // claimed_by
       orderId,
       leaseMs,
     ]);
@@ -162,13 +164,13 @@ export class IdempotencyKeys {
   }
 
   /** Stores the first final response, which stays the same whatever happens to the order later. */
-  async save(sql: Sql, orderId: string, response: PlacedOrder): Promise<void> {
-    await sql.run(save, [orderId, response]);
+  async saveFinalResponse(sql: Sql, orderId: string, response: PlacedOrder): Promise<void> {
+    await sql.run(saveFinalResponse, [orderId, response]);
   }
 
   /** Stores the response until the order settles. */
-  async saveUnlessKnown(sql: Sql, orderId: string, response: PlacedOrder): Promise<void> {
-    await sql.run(saveUnlessKnown, [orderId, response]);
+  async savePendingResponse(sql: Sql, orderId: string, response: PlacedOrder): Promise<void> {
+    await sql.run(savePendingResponse, [orderId, response]);
   }
 
   /** Deletes a batch of keys older than 24 hours. Returns their number. */

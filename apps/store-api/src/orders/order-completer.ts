@@ -2,7 +2,7 @@ import { BACKGROUND_DATABASE, Database, type Statement } from '@fulfilment/datab
 import { BackgroundTask, LOGGER, type Logger, SlotLoop } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type StoreApiSettings } from '../config.js';
-import { ChargeCircuit } from '../billing/charge-circuit.js';
+import { ChargeSender } from '../billing/charge-sender.js';
 import { ChargeOrder } from '../billing/charge-order.js';
 import { claimRetries, claimUnattempted } from './claim-pending-charges.js';
 import type { OpenCharge } from '../payments/payment-gateway.js';
@@ -31,7 +31,7 @@ export class OrderCompleter extends BackgroundTask {
     @Inject(BACKGROUND_DATABASE) private readonly database: Database,
     private readonly chargeOrder: ChargeOrder,
     private readonly settleOrder: SettleOrder,
-    private readonly circuit: ChargeCircuit,
+    private readonly chargeSender: ChargeSender,
     @Inject(CONFIG) private readonly config: StoreApiSettings,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
@@ -63,7 +63,7 @@ export class OrderCompleter extends BackgroundTask {
       intervalMs: pollIntervalMs,
       logger: this.logger,
       slots,
-      take: (max) => this.claim(leaseMs, this.circuit.completerCapacity(max), claimPending),
+      take: (max) => this.claim(leaseMs, this.chargeSender.completerCapacity(max), claimPending),
       work: (charge, stopping) => this.resume(charge, stopping),
     });
   }

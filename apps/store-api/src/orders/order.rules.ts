@@ -49,8 +49,8 @@ export function countPieces(lines: readonly { readonly quantity: number }[]): nu
   return lines.reduce((sum, { quantity }) => sum + quantity, 0);
 }
 
-/** Lines whose price is in another currency than the order's. */
-export function foreignCurrencies(
+/** Returns an error detail for each line in another currency. */
+export function currencyMismatchDetails(
   items: readonly { readonly unit_price: { readonly currency: Currency } }[],
   currency: Currency,
 ): ErrorDetail[] {

@@ -3,7 +3,7 @@ import {
   BodyLimit,
   type Caller,
   IdempotencyKey,
-  Principal,
+  CurrentCaller,
   RateLimit,
   Scopes,
   RetryOnlyWithKey,
@@ -29,7 +29,7 @@ export class OrdersController {
   @RetryOnlyWithKey()
   @Operation(reference.placeOrder)
   place(
-    @Principal() caller: Caller,
+    @CurrentCaller() caller: Caller,
     @Body() order: PlaceOrderDto,
     @IdempotencyKey() key: string | undefined,
   ) {
@@ -39,14 +39,14 @@ export class OrdersController {
   @Get()
   @Scopes('orders:read')
   @Operation(reference.listOrders)
-  list(@Principal() caller: Caller, @Query() query: ListOrdersDto) {
+  list(@CurrentCaller() caller: Caller, @Query() query: ListOrdersDto) {
     return this.readOrders.list(caller, query);
   }
 
   @Get(':id')
   @Scopes('orders:read')
   @Operation(reference.readOrder)
-  read(@Principal() caller: Caller, @Param('id') id: string) {
+  read(@CurrentCaller() caller: Caller, @Param('id') id: string) {
     return this.readOrders.read(caller, id);
   }
 }

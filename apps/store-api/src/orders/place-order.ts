@@ -50,9 +50,9 @@ export class PlaceOrder {
   }
 
   /** An order without a key needs no claim. */
-  private async claimKey({ scope, order, orderId }: Placement): Promise<Claim> {
-    if (scope === undefined) return { state: 'claimed' };
-    const claim = await this.keys.claim(scope, fingerprint(order), orderId);
+  private async claimKey({ keyScope, order, orderId }: Placement): Promise<Claim> {
+    if (keyScope === undefined) return { state: 'claimed' };
+    const claim = await this.keys.claim(keyScope, fingerprint(order), orderId);
     if (claim.state === 'claimed') this.faultPoints.pass('key-claimed');
     return claim;
   }
@@ -66,7 +66,7 @@ export class PlaceOrder {
       // recursion ends.
       if (error instanceof BecameLimited) return this.priceAndWrite(placement);
       // Only outcomes with an order are stored under the key.
-      if (placement.scope !== undefined) await this.keys.release(placement.scope, placement.orderId);
+      if (placement.keyScope !== undefined) await this.keys.release(placement.keyScope, placement.orderId);
       throw error;
     }
   }

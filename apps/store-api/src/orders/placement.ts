@@ -12,7 +12,7 @@ export interface Placement {
   readonly order: PlaceOrderDto;
   readonly orderId: string;
   /** Undefined without an idempotency key. */
-  readonly scope: KeyScope | undefined;
+  readonly keyScope: KeyScope | undefined;
 }
 
 /** @throws ValidationFailed for an incomplete address; NotFound without a connected creator */
@@ -21,6 +21,6 @@ export function newPlacement(caller: Caller, order: PlaceOrderDto, key: string |
   const missing = missingAddressParts(address, requirementsOf(address.country_code));
   if (missing.length > 0) throw new ValidationFailed(missing);
   const creatorId = caller.creatorId ?? notFound('connected creator');
-  const scope = key === undefined ? undefined : { creatorId, clientId: caller.clientId, key };
-  return { caller, creatorId, order, orderId: uuidv7(), scope };
+  const keyScope = key === undefined ? undefined : { creatorId, clientId: caller.clientId, key };
+  return { caller, creatorId, order, orderId: uuidv7(), keyScope };
 }

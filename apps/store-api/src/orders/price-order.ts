@@ -2,9 +2,9 @@ import { type Currency, parsePublicId } from '@fulfilment/contracts';
 import { allInOrder } from '@fulfilment/database';
 import { notFound, Unprocessable } from '@fulfilment/error-envelope';
 import { Injectable } from '@nestjs/common';
-import { rejectUnsellable, type SellableLine, SellableProducts } from '../catalogue/sellable-products.js';
+import { requireSellableLines, type SellableLine, SellableProducts } from '../catalogue/sellable-products.js';
 import { ShippingQuotes } from '../shipping/shipping-quotes.js';
-import { foreignCurrencies, orderTotal } from './order.rules.js';
+import { currencyMismatchDetails, orderTotal } from './order.rules.js';
 import { PaymentMethods } from '../billing/payment-methods.js';
 import type { OrderItemDto } from './place-order.dto.js';
 import type { Placement } from './placement.js';
@@ -48,15 +48,16 @@ export class PriceOrder {
     ]);
     this.shippingQuotes.assertUsable(quote, order.shipping_address.country_code);
     const { currency, readAt: placedAt } = quote;
-    const foreign = foreignCurrencies(order.items, currency);
-    if (foreign.length > 0)
-      throw new Unprocessable('All items must have the currency of the shipping rate.', foreign);
-    const lines = rejectUnsellable(order.items, products, { fromStock: true });
+    const mismatches = currencyMismatchDetails(order.items, currency);
+    if (mismatches.length > 0)
+      throw new Unprocessable('All items must have the currency of the shipping rate.', mismatches);
+    const lines = requireSellableLines(order.items, products, { checkStock: true });
     const shippingAmount = this.shippingQuotes.price(quote, lines);
     const total = orderTotal(
       lines.map(({ unit_price, quantity }) => ({ price: unit_price.amount, quantity })),
       shippingAmount,
     );
+    // An available product has a price in every currency (a constraint of `products`).
     const cost = orderTotal(
       lines.map(({ price, quantity }) => ({ price: price ?? 0, quantity })),
       shippingAmount,

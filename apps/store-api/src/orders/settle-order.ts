@@ -44,6 +44,7 @@ const markContradictedRefundDue = statement(
 const readStatus = statement('orders.status', 'SELECT status FROM orders WHERE id = $1');
 
 type SettledRow = OrderRow | { readonly id: null };
+type Settlement = OrderRow | 'charge_already_settled' | 'order_already_changed';
 type SettledCharge = Pick<OpenCharge, 'id' | 'orderId'>;
 
 /**
@@ -75,7 +76,7 @@ export class SettleOrder {
     const pending: PlacedOrder = { id: publicId('ord', orderId), status: 'pending' };
     try {
       if (outcome !== undefined) return await this.settle(database, charge, outcome);
-      await this.keys.saveUnlessKnown(database, orderId, pending);
+      await this.keys.savePendingResponse(database, orderId, pending);
     } catch (error) {
       this.logger.error({ error, order_id: orderId }, 'Order could not be settled; will be resumed.');
     }
@@ -100,22 +101,26 @@ export class SettleOrder {
         paid ? null : outcome.reason,
         statusesBefore(status),
       ]);
-      const [order, items] = await allInOrder([settling, itemsOf(tx, orderId)]);
-      if (order === undefined) {
+      const [row, items] = await allInOrder([settling, itemsOf(tx, orderId)]);
+      const order = settlementOf(row);
+      if (order === 'charge_already_settled') {
         if (paid) await tx.run(markContradictedRefundDue, [chargeId, outcome.reference]);
         return currentStatus(tx, orderId);
       }
       // Every transaction locks the order before its products.
-      if (order.id === null) await tx.run(cancelResume, [orderId]);
+      if (order === 'order_already_changed') await tx.run(cancelResume, [orderId]);
       if (!paid) await this.stock.returnStock(tx, orderId);
-      if (order.id === null) {
+      if (order === 'order_already_changed') {
         // A recharge was declined, which changes nothing; or the order was cancelled, so the money is
         // refunded.
         if (paid) await tx.run(markLateChargeRefundDue, [chargeId]);
         return currentStatus(tx, orderId);
       }
       const settled: PlacedOrder = { id: publicId('ord', orderId), status: order.status };
-      tx.sendWithCommit(this.outbox.add(tx, this.event(order, items)), this.keys.save(tx, orderId, settled));
+      tx.sendWithCommit(
+        this.outbox.add(tx, this.event(order, items)),
+        this.keys.saveFinalResponse(tx, orderId, settled),
+      );
       this.faultPoints.pass('order-settled-uncommitted');
       return settled;
     });
@@ -129,6 +134,11 @@ export class SettleOrder {
     if (row.status === 'processing') return messages.orderProcessing.make({ order }, { occurredAt });
     return messages.orderPaymentFailed.make({ order, reason: row.reason ?? 'declined' }, { occurredAt });
   }
+}
+
+function settlementOf(row: SettledRow | undefined): Settlement {
+  if (row === undefined) return 'charge_already_settled';
+  return row.id === null ? 'order_already_changed' : row;
 }
 
 /** Returns what the client gets for an order that another process has settled. */

@@ -44,7 +44,7 @@ export class WriteOrder {
   }
 
   private async write(tx: Transaction, placement: Placement, priced: PricedOrder): Promise<OpenCharge> {
-    const { caller, order, orderId, scope } = placement;
+    const { caller, order, orderId, keyScope } = placement;
     const { PAYMENT_TIMEOUT_MS: paymentTimeoutMs, RESUME_AFTER_MS: resumeAfterMs } = this.config;
     const row = newOrder(placement, priced);
     const items = priced.lines.map(newItem);
@@ -62,7 +62,7 @@ export class WriteOrder {
       { occurredAt: this.clock() },
     );
     await allInOrder([
-      scope && this.keys.attach(tx, scope, orderId, paymentTimeoutMs + settleTimeoutMs),
+      keyScope && this.keys.attach(tx, keyScope, orderId, paymentTimeoutMs + settleTimeoutMs),
       insertOrder(tx, {
         row,
         clientId: caller.clientId,
@@ -83,23 +83,23 @@ export class WriteOrder {
     return charge;
   }
 
-  /** @throws Unprocessable with one detail per line that is short */
+  /** @throws Unprocessable with one detail per line with too few pieces in stock */
   private async takeStock(
     tx: Transaction,
     { orderId, order }: Placement,
     { lines }: PricedOrder,
   ): Promise<void> {
     const limited = lines.filter(({ limitedEdition }) => limitedEdition);
-    const short = new Set(
+    const outOfStock = new Set(
       await this.stock.take(
         tx,
         orderId,
         limited.map(({ id, quantity }) => ({ productId: id, quantity })),
       ),
     );
-    if (short.size === 0) return;
+    if (outOfStock.size === 0) return;
     const details = order.items.flatMap((_, index) =>
-      short.has(lines[index]?.id ?? '')
+      outOfStock.has(lines[index]?.id ?? '')
         ? [{ field: `items.${index}.sku`, reason: 'insufficient_stock' }]
         : [],
     );

@@ -3,7 +3,7 @@ import { Database, statement } from '@fulfilment/database';
 import { notFound, Unprocessable } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
-import { rejectUnsellable, SellableProducts } from '../catalogue/sellable-products.js';
+import { requireSellableLines, SellableProducts } from '../catalogue/sellable-products.js';
 import { priceServices, type PricedService } from './rate-cards.js';
 import { parcelWeightGrams } from './rate.rules.js';
 import type { QuoteItemDto, QuoteRatesDto } from './shipping.dto.js';
@@ -49,7 +49,7 @@ export class QuoteRates {
     currency: Currency,
   ): Promise<number> {
     const products = await this.products.bySku(creatorId, items, currency);
-    const weightGrams = parcelWeightGrams(rejectUnsellable(items, products, { fromStock: false }));
+    const weightGrams = parcelWeightGrams(requireSellableLines(items, products, { checkStock: false }));
     if (weightGrams <= maxParcelGrams) return weightGrams;
     throw new Unprocessable('The parcel is too heavy for all shipping services.', [
       { field: 'items', reason: 'too_heavy' },

@@ -1,5 +1,5 @@
 import { Operation } from '@fulfilment/api-reference';
-import { BodyLimit, type Caller, Principal, RateLimit, Scopes } from '@fulfilment/http-service';
+import { BodyLimit, type Caller, CurrentCaller, RateLimit, Scopes } from '@fulfilment/http-service';
 import { Body, Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
 import { QuoteRates } from './quote-rates.js';
 import { ReadServices } from './read-services.js';
@@ -20,7 +20,7 @@ export class ShippingController {
   @RateLimit('quotes')
   @BodyLimit(64 * 1024)
   @Operation(reference.quoteRates)
-  quote(@Principal() caller: Caller, @Body() parcel: QuoteRatesDto, @Query() { currency }: CurrencyDto) {
+  quote(@CurrentCaller() caller: Caller, @Body() parcel: QuoteRatesDto, @Query() { currency }: CurrencyDto) {
     return this.quoteRates.run(caller, parcel, currency);
   }
 

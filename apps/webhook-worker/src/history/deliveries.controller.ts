@@ -5,7 +5,7 @@ import {
   ConcurrencyLimit,
   type ResponseWithHeaders,
   type Caller,
-  Principal,
+  CurrentCaller,
   Scopes,
 } from '@fulfilment/http-service';
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
@@ -31,7 +31,7 @@ export class DeliveriesController {
   @Scopes('webhooks:read')
   @Operation(reference.listDeliveries)
   list(
-    @Principal() caller: Caller,
+    @CurrentCaller() caller: Caller,
     @Param('id') id: string,
     @Query() query: ListDeliveriesDto,
   ): Promise<CursorPage<DeliveryView>> {
@@ -43,7 +43,7 @@ export class DeliveriesController {
   @ConcurrencyLimit(12)
   @Operation(reference.readDelivery)
   findOne(
-    @Principal() caller: Caller,
+    @CurrentCaller() caller: Caller,
     @Param('id') id: string,
     @Param('delivery_id') deliveryId: string,
   ): Promise<DeliveryDetail> {
@@ -55,7 +55,7 @@ export class DeliveriesController {
   @Scopes('webhooks:update')
   @Operation(reference.retryDelivery)
   retry(
-    @Principal() caller: Caller,
+    @CurrentCaller() caller: Caller,
     @Param('id') id: string,
     @Param('delivery_id') deliveryId: string,
   ): Promise<DeliveryView> {
@@ -67,7 +67,7 @@ export class DeliveriesController {
   @Scopes('webhooks:update')
   @Operation(reference.recoverDeliveries)
   recover(
-    @Principal() caller: Caller,
+    @CurrentCaller() caller: Caller,
     @Param('id') id: string,
     @Body() input: RecoverDeliveriesDto,
   ): Promise<Recovery> {
@@ -79,7 +79,7 @@ export class DeliveriesController {
   @Scopes('webhooks:update')
   @Operation(reference.sendTestEvent)
   test(
-    @Principal() caller: Caller,
+    @CurrentCaller() caller: Caller,
     @Param('id') id: string,
     @Body() input: SendTestEventDto,
   ): Promise<ResponseWithHeaders<DeliveryView>> {

@@ -3,7 +3,7 @@ import { type WebhookEvent, webhookEvents } from '@fulfilment/contracts';
 import { DateTimeField, StorePageDto } from '@fulfilment/http-service';
 import { ArrayMaxSize, ArrayNotEmpty, IsArray, IsIn, IsOptional } from 'class-validator';
 import { type DeliveryStatus, deliveryStatuses } from '../delivery/delivery.rules.js';
-import { recoverable, type Recoverable } from './history.rules.js';
+import { recoverableStatuses, type RecoverableStatus } from './history.rules.js';
 
 export class ListDeliveriesDto extends StorePageDto {
   @Description('Only deliveries with this current status')
@@ -52,9 +52,9 @@ export class RecoverDeliveriesDto {
   until?: string;
 
   @Description('Only deliveries with one of these statuses')
-  @IsIn(recoverable, { each: true, message: `must name only ${recoverable.join(' and ')}` })
-  @ArrayMaxSize(10)
+  @IsIn(recoverableStatuses, { each: true, message: `must name only ${recoverableStatuses.join(' and ')}` })
+  @ArrayMaxSize(10) // a repeated status has no effect
   @ArrayNotEmpty({ message: 'must name at least one status' })
   @IsArray({ message: 'must be an array of statuses' })
-  statuses: Recoverable[] = [...recoverable];
+  statuses: RecoverableStatus[] = [...recoverableStatuses];
 }

@@ -2,7 +2,7 @@ import { idShape, webhookEnvelopeShape, webhookEvents } from '@fulfilment/contra
 import { outcomes } from '@fulfilment/guarded-fetch';
 import { z } from 'zod';
 import { deliveryStatuses, failureReasons, triggers } from '../delivery/delivery.rules.js';
-import { fullAttempts, olderBodyBytes, maxAttempts } from './history.rules.js';
+import { attemptsWithFullResponse, olderBodyBytes, maxAttempts } from './history.rules.js';
 
 const members = {
   id: idShape('whd', 'The id of the delivery, as in the header `X-Service-Delivery`'),
@@ -91,7 +91,7 @@ const attemptShape = z
       .string()
       .nullable()
       .describe(
-        `The first 4 KiB of the response body; only the first ${olderBodyBytes} bytes for attempts older than the newest ${fullAttempts}. A character that would be cut is omitted. Null if there was no response`,
+        `The first 4 KiB of the response body; only the first ${olderBodyBytes} bytes for attempts older than the newest ${attemptsWithFullResponse}. A character that would be cut is omitted. Null if there was no response`,
       ),
     response_truncated: z.boolean().describe('Whether the response body is longer than `response_body`'),
   })

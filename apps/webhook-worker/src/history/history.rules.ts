@@ -1,22 +1,25 @@
 /** Statuses of deliveries that can be recovered. */
-export const recoverable = ['failed', 'held'] as const;
-export type Recoverable = (typeof recoverable)[number];
+export const recoverableStatuses = ['failed', 'held'] as const;
+export type RecoverableStatus = (typeof recoverableStatuses)[number];
 
 /** Limits per subscription and minute. A retry of a test event counts as a test. */
 export const maxManualSendsPerMinute = { test: 10, retry: 60, recover: 6 } as const;
-/** A recovery counts at most this many deliveries of each status, newest first: some tens of milliseconds. */
-export const maxCounted = 100_000;
+/**
+ * The response to a recovery says how many deliveries match, up to this number of each status, the newest
+ * first. Counting more would take too long.
+ */
+export const maxCountedDeliveries = 100_000;
 export type ManualSend = keyof typeof maxManualSendsPerMinute;
 
 /** The history of a delivery shows this many of its newest attempts. */
 export const maxAttempts = 100;
 /**
- * The newest 25 attempts (twice a schedule of 12, plus one manual retry) are shown with the whole stored
- * response.
+ * The newest 25 attempts are shown with the whole stored response. A schedule of 12 allows at most 24
+ * automatic attempts (settlement.rules.ts), and there may be one manual retry.
  */
-export const fullAttempts = 25;
+export const attemptsWithFullResponse = 25;
 /**
- * Older attempts are shown with the first bytes of it, so that a response stays below 4 MiB, whatever
- * receivers send.
+ * Older attempts are shown with this many bytes of the response body, so that the whole history stays below
+ * 4 MiB, whatever receivers send.
  */
 export const olderBodyBytes = 256;

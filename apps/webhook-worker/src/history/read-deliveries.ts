@@ -4,7 +4,7 @@ import { notFound } from '@fulfilment/error-envelope';
 import { type Caller, SignedCursors } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import type { ListDeliveriesDto } from './delivery.dto.js';
-import { fullAttempts, olderBodyBytes, maxAttempts } from './history.rules.js';
+import { attemptsWithFullResponse, olderBodyBytes, maxAttempts } from './history.rules.js';
 import type { DeliveryDetail, DeliveryView } from './delivery.shapes.js';
 import {
   type AttemptRow,
@@ -28,7 +28,7 @@ const listAttempts = statement(
   `SELECT number, trigger, started_at, duration_ms, outcome, status_code, response_headers,
      CASE WHEN in_full THEN response_body ELSE substring(response_body FROM 1 FOR ${olderBodyBytes}) END AS response_body,
      response_truncated OR (NOT in_full AND coalesce(octet_length(response_body), 0) > ${olderBodyBytes}) AS response_truncated
-   FROM (SELECT *, row_number() OVER (ORDER BY number DESC) <= ${fullAttempts} AS in_full
+   FROM (SELECT *, row_number() OVER (ORDER BY number DESC) <= ${attemptsWithFullResponse} AS in_full
          FROM webhook_attempts WHERE day = $1 AND delivery_id = $2 ORDER BY number DESC LIMIT ${maxAttempts}) AS newest
    ORDER BY number`,
 );

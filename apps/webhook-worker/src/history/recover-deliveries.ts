@@ -6,7 +6,7 @@ import { type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { BulkUpdateRequests } from '../subscriptions/bulk-update-requests.js';
 import type { RecoverDeliveriesDto } from './delivery.dto.js';
-import { maxCounted, type Recoverable } from './history.rules.js';
+import { maxCountedDeliveries, type RecoverableStatus } from './history.rules.js';
 import type { Recovery } from './delivery.shapes.js';
 import { findOwned, lockOwned } from './owned-subscription.js';
 import { checkQuota, recordManualSend } from './manual-sends.js';
@@ -18,16 +18,16 @@ const serialise = statement(
   'SELECT pg_advisory_xact_lock(hashtextextended($1::text, 52))',
 );
 // Excludes deliveries that an earlier recovery has yet to send. Deliveries beyond the limit are not counted.
-const counted = (status: Recoverable, condition: string, coveredBy: string): string =>
+const counted = (status: RecoverableStatus, condition: string, coveredBy: string): string =>
   `SELECT EXISTS (SELECT FROM webhook_recoveries r WHERE r.subscription_id = $1 AND '${status}' = ANY(r.statuses)
      AND d.created_at BETWEEN r.since AND r.until AND ${coveredBy}) AS covered
    FROM (SELECT created_at, completed_at FROM webhook_deliveries
          WHERE '${status}' = ANY($4::text[]) AND subscription_id = $1 AND status = '${status}' AND ${condition}
            AND created_at BETWEEN $2 AND coalesce($3::timestamptz, now())
-         ORDER BY created_at DESC LIMIT ${maxCounted}) AS d`;
+         ORDER BY created_at DESC LIMIT ${maxCountedDeliveries}) AS d`;
 const count = statement(
   'history.count-recoverable',
-  `SELECT count(*) FILTER (WHERE NOT covered) AS matched, count(*) >= ${maxCounted} AS "mayBeMore", statement_timestamp()::text AS "countedAt"
+  `SELECT count(*) FILTER (WHERE NOT covered) AS matched, count(*) >= ${maxCountedDeliveries} AS "mayBeMore", statement_timestamp()::text AS "countedAt"
    FROM (${counted('failed', 'NOT test AND completed_at <= statement_timestamp()', 'd.completed_at <= r.created_at')}
          UNION ALL ${counted('held', 'true', 'true')}) AS found`,
 );

@@ -11,12 +11,12 @@ interface Target {
 }
 
 /** Limit of URLs whose name resolves to a private address, per owner and replica. */
-const privateNameQuota = { requests: 20, windowSeconds: 60 };
+const rejectedTargetQuota = { requests: 20, windowSeconds: 60 };
 
 /** Validates the events and the URL of a subscription beyond their types. */
 @Injectable()
 export class CheckTarget implements BodyCheck {
-  private readonly privateNames = new FailureThrottle(privateNameQuota);
+  private readonly rejectedTargets = new FailureThrottle(rejectedTargetQuota);
 
   constructor(private readonly client: GuardedClient) {}
 
@@ -46,10 +46,10 @@ export class CheckTarget implements BodyCheck {
    */
   async checkName({ creatorId, clientId }: Owner, url: string): Promise<void> {
     const ownerKey = `${clientId}:${creatorId}`;
-    this.privateNames.check(ownerKey);
+    this.rejectedTargets.check(ownerKey);
     const reason = await this.client.findTargetProblem(url);
     if (reason === undefined) return;
-    this.privateNames.add(ownerKey);
+    this.rejectedTargets.add(ownerKey);
     throw new ValidationFailed([{ field: 'url', reason }]);
   }
 

@@ -5,7 +5,7 @@ import {
   type ResponseWithHeaders,
   type Caller,
   IdempotencyKey,
-  Principal,
+  CurrentCaller,
   Scopes,
 } from '@fulfilment/http-service';
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
@@ -33,7 +33,7 @@ export class SubscriptionsController {
   @Scopes('webhooks:create')
   @Operation(reference.createSubscription)
   create(
-    @Principal() caller: Caller,
+    @CurrentCaller() caller: Caller,
     @Body() input: CreateSubscriptionDto,
     @IdempotencyKey() key: string | undefined,
   ): Promise<ResponseWithHeaders<SubscriptionView>> {
@@ -43,14 +43,14 @@ export class SubscriptionsController {
   @Get()
   @Scopes('webhooks:read')
   @Operation(reference.listSubscriptions)
-  list(@Principal() caller: Caller): Promise<{ data: SubscriptionView[] }> {
+  list(@CurrentCaller() caller: Caller): Promise<{ data: SubscriptionView[] }> {
     return this.readSubscriptions.list(caller);
   }
 
   @Get(':id')
   @Scopes('webhooks:read')
   @Operation(reference.readSubscription)
-  findOne(@Principal() caller: Caller, @Param('id') id: string): Promise<SubscriptionView> {
+  findOne(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<SubscriptionView> {
     return this.readSubscriptions.findOne(caller, id);
   }
 
@@ -59,7 +59,7 @@ export class SubscriptionsController {
   @Scopes('webhooks:update')
   @Operation(reference.updateSubscription)
   update(
-    @Principal() caller: Caller,
+    @CurrentCaller() caller: Caller,
     @Param('id') id: string,
     @Body() input: UpdateSubscriptionDto,
   ): Promise<SubscriptionView> {
@@ -70,7 +70,7 @@ export class SubscriptionsController {
   @HttpCode(204)
   @Scopes('webhooks:delete')
   @Operation(reference.deleteSubscription)
-  remove(@Principal() caller: Caller, @Param('id') id: string): Promise<void> {
+  remove(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<void> {
     return this.deleteSubscription.run(caller, id);
   }
 }

@@ -1,21 +1,21 @@
 import { SetMetadata } from '@nestjs/common';
 import type { StoreScope } from '@fulfilment/contracts';
 
-export const scopesKey = 'access:scopes';
-export const publicKey = 'access:public';
-export const rateLimitKey = 'access:rate-limit';
+export const scopesMetadata = 'access:scopes';
+export const publicRouteMetadata = 'access:public';
+export const rateLimitMetadata = 'access:rate-limit';
 
 /**
  * The scopes a token needs. Without arguments, any token for this API is enough. Required on every route
  * without `@Public()`.
  */
-export const Scopes = (...scopes: readonly StoreScope[]) => SetMetadata(scopesKey, scopes);
+export const Scopes = (...scopes: readonly StoreScope[]) => SetMetadata(scopesMetadata, scopes);
 
 /** The route needs no token. */
-export const Public = () => SetMetadata(publicKey, true);
+export const Public = () => SetMetadata(publicRouteMetadata, true);
 
 export const rateLimitNames = ['default', 'orders-create', 'quotes', 'stats'] as const;
 export type RateLimitName = (typeof rateLimitNames)[number];
 
 /** The route uses its own quota instead of `default`. */
-export const RateLimit = (name: RateLimitName) => SetMetadata(rateLimitKey, name);
+export const RateLimit = (name: RateLimitName) => SetMetadata(rateLimitMetadata, name);

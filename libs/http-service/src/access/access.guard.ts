@@ -2,7 +2,12 @@ import { Forbidden, RateLimited, Unauthorized } from '@fulfilment/error-envelope
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
-import { type RateLimitName, publicKey, rateLimitKey, scopesKey } from './access-rules.js';
+import {
+  type RateLimitName,
+  publicRouteMetadata,
+  rateLimitMetadata,
+  scopesMetadata,
+} from './access-rules.js';
 import { type Caller, setCaller } from './caller.js';
 import { challengeOf, type Credentials, credentialsOf } from './credentials.js';
 import { DpopProofs } from './dpop-proofs.js';
@@ -39,11 +44,12 @@ export class AccessGuard implements CanActivate {
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const places = [context.getHandler(), context.getClass()];
-    if (this.reflector.getAllAndOverride<boolean | undefined>(publicKey, places) === true) return true;
-    const scopes = this.reflector.getAllAndOverride<readonly string[] | undefined>(scopesKey, places);
+    if (this.reflector.getAllAndOverride<boolean | undefined>(publicRouteMetadata, places) === true)
+      return true;
+    const scopes = this.reflector.getAllAndOverride<readonly string[] | undefined>(scopesMetadata, places);
     if (scopes === undefined) throw new Error('A route has neither @Scopes() nor @Public().');
     const quota =
-      this.reflector.getAllAndOverride<RateLimitName | undefined>(rateLimitKey, places) ?? 'default';
+      this.reflector.getAllAndOverride<RateLimitName | undefined>(rateLimitMetadata, places) ?? 'default';
 
     const request = context.switchToHttp().getRequest<Request>();
     const response = context.switchToHttp().getResponse<Response>();
@@ -114,8 +120,8 @@ export class AccessGuard implements CanActivate {
 
   /** Limits the signature checks for a network whose anonymous quota is exhausted. @throws RateLimited */
   private assertSignatureCheckAllowed(address: string | undefined): void {
-    const decision = this.exhausted.takeCheck(address);
-    if (decision !== undefined) this.rejectAnonymous(decision);
+    const rejection = this.exhausted.countSignatureCheck(address);
+    if (rejection !== undefined) this.rejectAnonymous(rejection);
   }
 
   private rejectAnonymous(decision: RateLimitDecision): never {

@@ -29,6 +29,6 @@ export function callerOf(request: object): Caller {
 }
 
 /** Parameter decorator for the caller. */
-export const Principal = createParamDecorator((_: unknown, context: ExecutionContext): Caller =>
+export const CurrentCaller = createParamDecorator((_: unknown, context: ExecutionContext): Caller =>
   callerOf(context.switchToHttp().getRequest<Request>()),
 );

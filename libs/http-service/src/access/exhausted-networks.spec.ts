@@ -10,8 +10,9 @@ describe('ExhaustedNetworks', () => {
     networks = new ExhaustedNetworks(() => nowMs);
   });
   const allowed = (address: string, times: number) =>
-    Array.from({ length: times }, () => networks.takeCheck(address)).filter((taken) => taken === undefined)
-      .length;
+    Array.from({ length: times }, () => networks.countSignatureCheck(address)).filter(
+      (taken) => taken === undefined,
+    ).length;
 
   it('allows every signature check of a network with quota left', () => {
     expect(allowed('198.51.100.1', 100)).toBe(100);
@@ -22,7 +23,7 @@ describe('ExhaustedNetworks', () => {
     expect(allowed('198.51.100.1', 3)).toBe(3);
     networks.add('198.51.100.1', decision);
     expect(allowed('198.51.100.1', 100)).toBe(2);
-    expect(networks.takeCheck('198.51.100.1')).toBe(decision);
+    expect(networks.countSignatureCheck('198.51.100.1')).toBe(decision);
     nowMs = 1_999;
     expect(allowed('198.51.100.1', 100)).toBe(0);
     nowMs = 2_000;

@@ -31,10 +31,10 @@ export class ExhaustedNetworks {
   }
 
   /**
-   * Counts a signature check for the address. Returns the decision that forbids it, undefined when it is
+   * Counts a signature check for the address. Returns the decision that rejects it, undefined when it is
    * allowed.
    */
-  takeCheck(address: string | undefined): RateLimitDecision | undefined {
+  countSignatureCheck(address: string | undefined): RateLimitDecision | undefined {
     const exhausted = this.find(clientNetwork(address).network);
     if (exhausted === undefined) return undefined;
     if (exhausted.checksLeft === 0) return exhausted.decision;

@@ -18,7 +18,12 @@ import {
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { MetadataScanner, Reflector } from '@nestjs/core';
 import { z } from 'zod';
-import { publicKey, rateLimitKey, type RateLimitName, scopesKey } from '../access/access-rules.js';
+import {
+  publicRouteMetadata,
+  rateLimitMetadata,
+  type RateLimitName,
+  scopesMetadata,
+} from '../access/access-rules.js';
 import { bodyLimitOf } from '../body-limit.js';
 import { idempotencyKeyHeader, readIdempotencyKey } from '../dto/idempotency-key.js';
 import { isRetriedOnlyWithKey } from '../retry-only-with-key.js';
@@ -95,11 +100,12 @@ function methodOf(handler: Handler): Method {
 }
 
 function accessOf(places: Parameters<Reflector['getAllAndOverride']>[1]): Route['access'] {
-  if (reflector.getAllAndOverride<boolean | undefined>(publicKey, places) === true) return 'public';
-  const quota = reflector.getAllAndOverride<RateLimitName | undefined>(rateLimitKey, places) ?? 'default';
+  if (reflector.getAllAndOverride<boolean | undefined>(publicRouteMetadata, places) === true) return 'public';
+  const quota =
+    reflector.getAllAndOverride<RateLimitName | undefined>(rateLimitMetadata, places) ?? 'default';
   const { requests, windowSeconds } = defaultQuotas[quota];
   return {
-    scopes: reflector.getAllAndOverride<readonly string[]>(scopesKey, places),
+    scopes: reflector.getAllAndOverride<readonly string[]>(scopesMetadata, places),
     rateLimit: { quota, requests, window_seconds: windowSeconds },
   };
 }

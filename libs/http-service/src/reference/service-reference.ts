@@ -65,12 +65,12 @@ export function serviceReference(api: Api, name: string, scopes: readonly string
   return {
     tags: [serviceTag],
     routes: [
-      openRoute('/health/live', {
+      publicRoute('/health/live', {
         id: 'readLiveness',
         summary: 'Check liveness',
         response: { description: 'The process is running.', shape: live },
       }),
-      openRoute('/health/ready', {
+      publicRoute('/health/ready', {
         id: 'readReadiness',
         summary: 'Check readiness',
         response: { description: 'The service can handle requests.', shape: ready },
@@ -82,7 +82,7 @@ export function serviceReference(api: Api, name: string, scopes: readonly string
         ],
       }),
       {
-        ...openRoute(protectedResourcePath(api), {
+        ...publicRoute(protectedResourcePath(api), {
           id: 'readProtectedResourceMetadata',
           summary: 'Read the protected resource metadata',
           description:
@@ -95,7 +95,7 @@ export function serviceReference(api: Api, name: string, scopes: readonly string
         }),
         server: localAddresses.baseUrl,
       },
-      openRoute('/openapi.json', {
+      publicRoute('/openapi.json', {
         id: 'readOpenApiDocument',
         summary: 'Read this reference as OpenAPI',
         response: {
@@ -106,7 +106,7 @@ export function serviceReference(api: Api, name: string, scopes: readonly string
         },
       }),
       {
-        ...openRoute('/docs', {
+        ...publicRoute('/docs', {
           id: 'readReferencePage',
           summary: 'Read this reference as a page',
           response: { description: 'An HTML page without scripts.', shape: z.string(), headers: ['ETag'] },
@@ -117,7 +117,7 @@ export function serviceReference(api: Api, name: string, scopes: readonly string
   };
 }
 
-function openRoute(path: string, operation: Omit<OperationDoc, 'tag'>): Route {
+function publicRoute(path: string, operation: Omit<OperationDoc, 'tag'>): Route {
   return {
     method: 'get',
     path,

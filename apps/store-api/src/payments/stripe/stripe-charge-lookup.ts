@@ -24,17 +24,17 @@ export class StripeChargeLookup {
 
   /**
    * Finds the PaymentIntent of any of the charge's keys, after the last one became unusable.
-   * @returns undefined when there is none; `unsure` when the list is too long and the search may not contain
-   * it yet
+   * @returns undefined when there is none; `inconclusive` when the list is too long and the search may not
+   * contain it yet
    */
   async find(
     charge: OpenCharge,
     keys: ChargeKeys,
     signal: AbortSignal,
-  ): Promise<Stripe.PaymentIntent | undefined | 'unsure'> {
+  ): Promise<Stripe.PaymentIntent | undefined | 'inconclusive'> {
     const intents = await this.list(charge, keys, signal);
     if (intents !== 'too_many') return pickConclusive(intents);
-    return (keys.unusableForMs ?? 0) < searchDelayMs ? 'unsure' : this.search(charge);
+    return (keys.unusableForMs ?? 0) < searchDelayMs ? 'inconclusive' : this.search(charge);
   }
 
   /** For a charge that was sent at least an hour ago, or whose key prevents a second charge. */

@@ -24,7 +24,7 @@ function chargedAt({ latest_charge: charge, created }: Stripe.PaymentIntent): Da
 }
 
 /** Whether it was created but never sent to the bank, because Stripe failed in between. */
-export function isUntried({ status, last_payment_error }: Stripe.PaymentIntent): boolean {
+export function awaitsConfirmation({ status, last_payment_error }: Stripe.PaymentIntent): boolean {
   return (
     status === 'requires_confirmation' ||
     (status === 'requires_payment_method' && last_payment_error === null)
@@ -38,7 +38,7 @@ export function pickConclusive(intents: readonly Stripe.PaymentIntent[]): Stripe
   return (
     intents.find(({ status }) => status === 'succeeded') ??
     intents.find(({ status }) => status === 'processing') ??
-    intents.find(isUntried) ??
+    intents.find(awaitsConfirmation) ??
     intents[0]
   );
 }

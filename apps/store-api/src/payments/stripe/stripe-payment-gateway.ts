@@ -25,7 +25,7 @@ import { StripeLedger } from './stripe-ledger.js';
 import { StripeMode } from './stripe-mode.js';
 import {
   declineOf,
-  isUntried,
+  awaitsConfirmation,
   outcomeOf,
   refundOutcomeOf,
   isAlreadyRefunded,
@@ -42,10 +42,9 @@ export interface StripeSettings {
 
 /**
  * Stripe may delete an idempotency key after 24 hours and would then charge a second time
- * (https://docs.stripe.com/api/idempotent_requests). From an hour before, a charge is looked up before it is
- * sent.
+ * (https://docs.stripe.com/api/idempotent_requests). After 23 hours a charge is looked up before it is sent.
  */
-const keyRetentionMs = 23 * 3_600_000;
+const lookupAfterMs = 23 * 3_600_000;
 
 /**
  * After a 500, Stripe rolls the request forward or back
@@ -152,7 +151,7 @@ export class StripePaymentGateway extends PaymentGateway {
     const keys = await this.keys.read(charge);
     if (keys.paymentIntent !== null) return this.readAndResume(charge, keys.paymentIntent);
     if (keys.unusableForMs !== null) return this.recover(charge, keys, signal);
-    const found = keys.ageMs > keyRetentionMs ? await this.lookup.search(charge) : undefined;
+    const found = keys.ageMs > lookupAfterMs ? await this.lookup.search(charge) : undefined;
     return found === undefined ? this.start(charge, keys.keyNumber) : this.resume(charge, found);
   }
 
@@ -164,7 +163,7 @@ export class StripePaymentGateway extends PaymentGateway {
   ): Promise<ChargeOutcome | UnderWay> {
     if ((keys.unusableForMs ?? 0) < recoveryTimeMs) throw new UnusableKey();
     const found = await this.lookup.find(charge, keys, signal);
-    if (found === 'unsure') throw new UnusableKey();
+    if (found === 'inconclusive') throw new UnusableKey();
     if (found !== undefined) {
       await this.keys.saveIntent(charge, found.id);
       return this.resume(charge, found);
@@ -234,7 +233,7 @@ export class StripePaymentGateway extends PaymentGateway {
    */
   private async resume(charge: OpenCharge, intent: Stripe.PaymentIntent): Promise<ChargeOutcome | UnderWay> {
     const known = outcomeOf(charge, intent);
-    if (!isUntried(intent)) return known;
+    if (!awaitsConfirmation(intent)) return known;
     try {
       const confirmation = { payment_method: charge.paymentMethod, off_session: true, expand };
       return outcomeOf(charge, await this.stripe.paymentIntents.confirm(intent.id, confirmation));

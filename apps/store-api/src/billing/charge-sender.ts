@@ -1,7 +1,7 @@
 import { Counter, Gauge, LOGGER, type Logger } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type StoreApiSettings } from '../config.js';
-import { PaymentCircuit, type Permit } from './payment-circuit.js';
+import { PaymentCircuitBreaker, type Permit } from './payment-circuit-breaker.js';
 import {
   type ChargeOutcome,
   type OpenCharge,
@@ -25,15 +25,15 @@ export type ChargeResult = ChargeOutcome | UnderWay | { readonly status: 'unknow
 
 /** Sends charges to the payment provider through the circuit breaker; counts and logs the results. */
 @Injectable()
-export class ChargeCircuit {
-  private readonly circuit: PaymentCircuit;
+export class ChargeSender {
+  private readonly circuit: PaymentCircuitBreaker;
 
   constructor(
     @Inject(CONFIG) config: StoreApiSettings,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     circuitOpen.set(0);
-    this.circuit = new PaymentCircuit({
+    this.circuit = new PaymentCircuitBreaker({
       failures: config.PAYMENT_CIRCUIT_FAILURES,
       openMs: config.PAYMENT_CIRCUIT_OPEN_MS,
       now: () => performance.now(),
@@ -81,7 +81,7 @@ export class ChargeCircuit {
 
   private fail(permit: Permit, { id, paymentMethod }: OpenCharge, error: unknown): void {
     const outcome = error instanceof PaymentProviderError ? error.failure : 'unknown';
-    // Failures count once per charge without a response, and once per payment method with rejections.
+    // The source of a failure is the charge if the provider did not respond, else the payment method.
     if (outcome === 'unknown') this.circuit.abandoned(permit);
     else this.circuit.failed(permit, outcome === 'unavailable' ? id : paymentMethod);
     chargeRequests.inc({ outcome });

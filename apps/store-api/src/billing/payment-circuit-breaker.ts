@@ -22,7 +22,7 @@ export interface CircuitSettings {
  * circuit per process. A failure has a source, so that retries of one charge, or one creator's payment
  * method, count once.
  */
-export class PaymentCircuit {
+export class PaymentCircuitBreaker {
   private readonly sources = new Set<string>();
   private openedAtMs: number | undefined;
   private closedAtMs = -Infinity;

@@ -1,10 +1,10 @@
-import { PaymentCircuit } from './payment-circuit.js';
+import { PaymentCircuitBreaker } from './payment-circuit-breaker.js';
 
 /** A circuit that opens after three failed sources, and allows a trial after a second. */
 function circuitUnderTest() {
   let nowMs = 0;
   const changes: boolean[] = [];
-  const circuit = new PaymentCircuit({
+  const circuit = new PaymentCircuitBreaker({
     failures: 3,
     openMs: 1_000,
     now: () => nowMs,

@@ -21,7 +21,7 @@ const creatorMessages = [messages.creatorRegistered, messages.creatorChanged] as
 
 /** Applies creator and order messages to the read models and the ledger. */
 @Injectable()
-export class FactsConsumer extends MessageConsumer {
+export class CreatorAndOrderConsumer extends MessageConsumer {
   readonly queue = 'creator-api.facts';
   readonly batchSize = 200;
 
