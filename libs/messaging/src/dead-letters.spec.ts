@@ -4,7 +4,6 @@ import { statement } from '@fulfilment/database';
 import {
   createMessagingTables,
   DeadLetterQueues,
-  dropMessagingTables,
   forEachMessage,
   Messaging,
   RejectedMessage,
@@ -20,8 +19,8 @@ class Tables1700000000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`${createMessagingTables} CREATE TABLE effects (message_id uuid)`);
   }
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query(`DROP TABLE effects; ${dropMessagingTables}`);
+  async down(): Promise<void> {
+    // Not used here.
   }
 }
 

@@ -11,4 +11,4 @@ export { publishMessage } from './publish-message.js';
 export { ReplayQueue } from './replay-queue.js';
 export { rejectionReasonHeader } from './publish-dead-letter.js';
 export { declareQueues, declareQueuesOf, ensureFactsExchange, queueNames, queuesOf } from './topology.js';
-export { createMessagingTables, dropMessagingTables } from './tables.js';
+export { createMessagingTables } from './tables.js';

@@ -6,7 +6,6 @@ import { messages, type Message } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import {
   createMessagingTables,
-  dropMessagingTables,
   forEachMessage,
   messageOutcomes,
   Messaging,
@@ -24,8 +23,8 @@ class Tables1700000000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`${createMessagingTables} CREATE TABLE effects (message_id uuid, quantity int)`);
   }
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query(`DROP TABLE effects; ${dropMessagingTables}`);
+  async down(): Promise<void> {
+    // Not used here.
   }
 }
 

@@ -17,5 +17,3 @@ export const createMessagingTables = `
   );
   CREATE INDEX inbox_handled_at ON inbox (handled_at);
 `;
-
-export const dropMessagingTables = 'DROP TABLE inbox; DROP TABLE outbox;';

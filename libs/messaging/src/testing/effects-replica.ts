@@ -1,13 +1,7 @@
 /** Replicas of a test service that records the ids of the messages it applied, in order. */
 import { type Message, type MessageQueue, messages } from '@fulfilment/contracts';
 import { createDataSource, Database, statement, type Transaction } from '@fulfilment/database';
-import {
-  type ConsumerTimes,
-  createMessagingTables,
-  dropMessagingTables,
-  forEachMessage,
-  Messaging,
-} from '../index.js';
+import { type ConsumerTimes, createMessagingTables, forEachMessage, Messaging } from '../index.js';
 import { createLogger } from '@fulfilment/runtime';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
@@ -18,8 +12,8 @@ export class EffectsTables1700000000000 implements MigrationInterface {
       `${createMessagingTables} CREATE TABLE effects (position bigint GENERATED ALWAYS AS IDENTITY, message_id uuid)`,
     );
   }
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query(`DROP TABLE effects; ${dropMessagingTables}`);
+  async down(): Promise<void> {
+    // Not used here.
   }
 }
 

@@ -1,6 +1,6 @@
 import { messages, type OrderSnapshot } from '@fulfilment/contracts';
 import { createDataSource, Database, migrate } from '@fulfilment/database';
-import { createMessagingTables, declareQueuesOf, dropMessagingTables, Messaging } from '../index.js';
+import { createMessagingTables, declareQueuesOf, Messaging } from '../index.js';
 import { createLogger } from '@fulfilment/runtime';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
@@ -20,8 +20,8 @@ class MessagingTables implements MigrationInterface {
     await runner.query(createMessagingTables);
   }
 
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query(dropMessagingTables);
+  async down(): Promise<void> {
+    // Not used here.
   }
 }
 
