@@ -3,13 +3,14 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '../failure.ts';
 import { LineSplitter, type UserIds } from '../run-program.ts';
-import type { Part, PartState, PartStatus } from './part.ts';
+import type { PartState, PartStatus } from './part.ts';
 import { signalTree } from './process-tree.ts';
 import { restartDelayMs, wasEarly } from './restart-delay.ts';
 
 export interface ProcessPlan {
   readonly name: string;
   readonly kind: PartStatus['kind'];
+  /** Omitted from the status, since it only serves another part. */
   readonly hidden?: boolean;
   readonly program: string;
   readonly args: readonly string[];
@@ -39,7 +40,7 @@ export interface PartEvents {
 const probeIntervalMs = 100;
 
 /** A supervised process in a separate group. Restarts it when it dies unexpectedly. */
-export class ProcessPart implements Part {
+export class ProcessPart {
   readonly name: string;
   readonly hidden: boolean;
   private readonly plan: ProcessPlan;
@@ -73,6 +74,7 @@ export class ProcessPart implements Part {
     };
   }
 
+  /** Starts it and waits until it is ready. */
   async start(): Promise<void> {
     clearTimeout(this.restartTimer);
     if (this.state === 'stopping') await this.stop();
@@ -87,6 +89,7 @@ export class ProcessPart implements Part {
     throw new Failure(`${this.name} ${what}:\n${this.lastLines.join('\n')}`);
   }
 
+  /** Stops it gracefully, or by force after a timeout. It is not restarted. */
   async stop(): Promise<void> {
     clearTimeout(this.restartTimer);
     const child = this.child;
@@ -112,6 +115,7 @@ export class ProcessPart implements Part {
     this.state = 'stopped';
   }
 
+  /** Sends SIGKILL to all of its processes; it is then restarted as after a crash. */
   async kill(): Promise<void> {
     const child = this.child;
     if (child === undefined) throw new Failure(`${this.name} is not running.`);

@@ -3,14 +3,15 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { Failure } from '../failure.ts';
-import type { Part, PartStatus, Verb } from './part.ts';
+import type { PartStatus, Verb } from './part.ts';
+import type { ProcessPart } from './process-part.ts';
 import { signalTree, processStartTime } from './process-tree.ts';
 
 const leftoversSchema = z.array(z.object({ name: z.string(), pid: z.number(), started_at: z.string() }));
 
 /** All running parts, in the order in which they were started. */
 export class Supervisor {
-  private readonly layers: (readonly Part[])[] = [];
+  private readonly layers: (readonly ProcessPart[])[] = [];
   private readonly processesFile: string;
 
   constructor(stateDir: string) {
@@ -32,7 +33,7 @@ export class Supervisor {
   }
 
   /** Starts independent parts concurrently. Their dependencies must already run. */
-  async startLayer(parts: readonly Part[]): Promise<void> {
+  async startLayer(parts: readonly ProcessPart[]): Promise<void> {
     this.layers.push(parts);
     await Promise.all(parts.map((part) => part.start()));
   }
@@ -67,7 +68,7 @@ export class Supervisor {
     rmSync(this.processesFile, { force: true });
   }
 
-  private get parts(): Part[] {
+  private get parts(): ProcessPart[] {
     return this.layers.flat();
   }
 
