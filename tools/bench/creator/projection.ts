@@ -1,9 +1,8 @@
 import { messages, type OrderSnapshot } from '@fulfilment/contracts';
 import { connect } from 'amqplib';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { Failure } from '../../dev/failure.ts';
 import type { BenchSite } from '../bench-site.ts';
 import { placedOrder } from '../placed-order.ts';
+import { pollUntil } from '../poll-until.ts';
 import { type Part, makePart, type Rounds } from '../rounds.ts';
 import type { ServedProcess } from '../served-process.ts';
 import { busyCreator, type CreatorData } from './creator-data.ts';
@@ -19,7 +18,6 @@ export interface Projector {
 /** Messages per part of a round. */
 const perPart = 4_000;
 const applyTimeoutMs = 60_000;
-const pollIntervalMs = 5;
 
 function paid(order: OrderSnapshot): OrderSnapshot {
   const payment = { ...order.payment, status: 'paid' as const, charged_at: order.placed_at };
@@ -48,7 +46,8 @@ export async function measureProjection(
     const cpuBefore = process.cpuMs();
     const startedAt = performance.now();
     process.resume();
-    await waitFor(() => data.isApplied(sent.at(-1)?.id ?? ''));
+    const isApplied = () => data.isApplied(sent.at(-1)?.id ?? '');
+    await pollUntil(isApplied, applyTimeoutMs, 'The messages were not applied in time.');
     return makePart(sent.length, performance.now() - startedAt, [cpuBefore, process.cpuMs()]);
   };
 
@@ -74,12 +73,4 @@ export async function measureProjection(
     created: Object.fromEntries(parts.map((part) => [part.projector.name, part.created])),
     paid: Object.fromEntries(parts.map((part) => [part.projector.name, part.paid])),
   };
-}
-
-async function waitFor(condition: () => Promise<boolean>): Promise<void> {
-  const until = performance.now() + applyTimeoutMs;
-  while (!(await condition())) {
-    if (performance.now() > until) throw new Failure('The messages were not applied in time.');
-    await sleep(pollIntervalMs);
-  }
 }

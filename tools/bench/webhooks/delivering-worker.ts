@@ -1,6 +1,5 @@
 import { type Message, messages, parsePublicId, publicId, topologyOf, uuidv7 } from '@fulfilment/contracts';
 import type { ConfirmChannel } from 'amqplib';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { randomBytes } from 'node:crypto';
 import { request } from 'undici';
@@ -8,6 +7,7 @@ import { Failure } from '../../dev/failure.ts';
 import type { BenchSite } from '../bench-site.ts';
 import type { Figure } from '../figures.ts';
 import { placedOrder } from '../placed-order.ts';
+import { pollUntil } from '../poll-until.ts';
 import { type Part, makePart } from '../rounds.ts';
 import { ServiceProcess } from '../service-process.ts';
 import { subscriptionSecret } from './receiver-secret.ts';
@@ -18,7 +18,6 @@ import { type Subscriber, WebhookData, type WrittenEvent } from './webhook-data.
 export const perPart = 3_000;
 const subscriberCount = 50;
 const settleTimeoutMs = 30_000;
-const pollIntervalMs = 5;
 const anEnvelope = z.looseObject({ id: z.string() });
 
 /** A webhook-worker with subscribers of different creators, whose deliveries go to the receiver. */
@@ -106,12 +105,9 @@ export class DeliveringWorker {
     return subscriber;
   }
 
-  async untilSettled(): Promise<void> {
-    const until = performance.now() + settleTimeoutMs;
-    while (!(await this.data.isSettled(this.subscribers))) {
-      if (performance.now() > until) throw new Failure('The deliveries were not settled in time.');
-      await sleep(pollIntervalMs);
-    }
+  untilSettled(): Promise<void> {
+    const isSettled = () => this.data.isSettled(this.subscribers);
+    return pollUntil(isSettled, settleTimeoutMs, 'The deliveries were not settled in time.');
   }
 
   /** @throws Failure unless each delivery succeeded with one attempt that is in the history */

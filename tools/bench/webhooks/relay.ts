@@ -1,11 +1,11 @@
 import { messages, topologyOf } from '@fulfilment/contracts';
 import type { ConfirmChannel } from 'amqplib';
 import pg from 'pg';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '../../dev/failure.ts';
 import type { BenchSite } from '../bench-site.ts';
 import type { Figure } from '../figures.ts';
 import { placedOrder } from '../placed-order.ts';
+import { pollUntil } from '../poll-until.ts';
 import { absolute, type Part, makePart, ratio, ratioPerCore, alternate } from '../rounds.ts';
 import { FactsSender } from './facts-sender.ts';
 
@@ -13,7 +13,6 @@ const namespace = 'bench_relay';
 const perPart = 5_000;
 const bareBatch = 100;
 const timeoutMs = 30_000;
-const pollIntervalMs = 5;
 
 /**
  * Compares the outbox relay, from the commit of rows until the outbox is empty, with a publisher that has the
@@ -70,11 +69,7 @@ async function bare(channel: ConfirmChannel): Promise<Part> {
 async function relay(channel: ConfirmChannel, sender: FactsSender, outbox: pg.Client): Promise<Part> {
   const committedAtMs = await sender.commit(orders());
   const cpuBefore = sender.process.cpuMs();
-  const until = performance.now() + timeoutMs;
-  while (!(await isEmpty(outbox))) {
-    if (performance.now() > until) throw new Failure('The outbox was not emptied in time.');
-    await sleep(pollIntervalMs);
-  }
+  await pollUntil(() => isEmpty(outbox), timeoutMs, 'The outbox was not emptied in time.');
   const elapsedMs = performance.timeOrigin + performance.now() - committedAtMs;
   const part = makePart(perPart, elapsedMs, [cpuBefore, sender.process.cpuMs()]);
   await purge(channel);
