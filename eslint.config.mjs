@@ -17,12 +17,16 @@ const layers = {
   tools: ['pure', 'runtime', 'platform', 'testing'],
 };
 
-/** What a file's suffix forbids it to import (docs/adr/0002). */
-const never = (files, patterns, message, alsoIgnored = []) => ({
+/**
+ * What a file's suffix forbids it to import (docs/adr/0002). Each call is a rule of its own, because ESLint
+ * applies to a file only the last options of a rule.
+ */
+const never = (name, files, patterns, message, alsoIgnored = []) => ({
   files,
   ignores: ['**/*.spec.ts', ...alsoIgnored],
+  plugins: { [name]: { rules: { imports: tseslint.plugin.rules['no-restricted-imports'] } } },
   rules: {
-    'no-restricted-imports': ['error', { patterns: [{ group: patterns, message }] }],
+    [`${name}/imports`]: ['error', { patterns: [{ group: patterns, message }] }],
   },
 });
 
@@ -96,12 +100,24 @@ export default tseslint.config(
     },
   },
   never(
+    'production',
     ['apps/*/src/**/*.ts', 'libs/*/src/**/*.ts'],
     ['@fulfilment/testing', '@fulfilment/testing/*', '@fulfilment/*/testing', '**/testing/*'],
     'Only tests import test support.',
     ['**/*.fixture.ts', '**/test/**', '**/testing/**', 'apps/suite-e2e/**'],
   ),
   never(
+    'use-cases',
+    ['apps/*/src/**/*.ts', 'libs/*/src/**/*.ts'],
+    ['express'],
+    'Use cases take and return plain data; controllers, pipes and other HTTP edges read and write HTTP.',
+    [
+      '**/*.{controller,filter,guard,interceptor,middleware,pipe}.ts',
+      'libs/http-service/**', // the HTTP edge that the services share
+    ],
+  ),
+  never(
+    'rules',
     ['apps/*/src/**/*.rules.ts'],
     [
       'typeorm',
@@ -119,11 +135,13 @@ export default tseslint.config(
     'Rules are pure: values in, values out.',
   ),
   never(
+    'controllers',
     ['apps/*/src/**/*.controller.ts'],
     ['typeorm', 'pg', '@fulfilment/messaging', '@fulfilment/database'],
     'A controller states route, scope and DTO, and makes one call.',
   ),
   never(
+    'consumers',
     ['apps/*/src/**/*.consumer.ts', 'apps/*/src/**/*.job.ts'],
     ['express', '@nestjs/platform-express', '@fulfilment/http-service'],
     'A consumer is the broker edge.',

@@ -14,7 +14,7 @@ import { migrations } from './migrations/index.js';
 import { mountOidc } from './oidc/mount.js';
 import { OidcModule } from './oidc/oidc.module.js';
 import { OidcServer } from './oidc/oidc-server.js';
-import { mountPages } from './pages/mount-pages.js';
+import { mountPages } from './pages/pages.middleware.js';
 import { DenyList } from './revocation/deny-list.js';
 import { BrowserSessions } from './sessions/browser-sessions.js';
 import { SessionsModule } from './sessions/sessions.module.js';

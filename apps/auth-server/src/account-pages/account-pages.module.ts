@@ -8,8 +8,6 @@ import { ChangePassword } from './change-password.js';
 import { ChangeSecondFactor } from './change-second-factor.js';
 import { ConfirmPassword } from './confirm-password.js';
 import { DisconnectApp } from './disconnect-app.js';
-import { OpenAccount } from './open-account.js';
-import { RotateSession } from './rotate-session.js';
 import { SetUpSecondFactor } from './set-up-second-factor.js';
 import { ShowOverview } from './show-overview.js';
 import { ShowBrowsers } from './show-browsers.js';
@@ -27,8 +25,6 @@ import { SignOutBrowser } from './sign-out-browser.js';
     ChangeSecondFactor,
     ConfirmPassword,
     DisconnectApp,
-    OpenAccount,
-    RotateSession,
     SetUpSecondFactor,
     ShowOverview,
     ShowBrowsers,

@@ -1,8 +1,8 @@
 import { html } from '@fulfilment/http-service';
-import { Controller, Get, Post, Req, Res, UseFilters } from '@nestjs/common';
-import type { Request, Response } from 'express';
+import { Controller, Get, Post, Query, UseFilters, UseInterceptors } from '@nestjs/common';
+import { Context } from '../pages/browser-request.js';
 import { messagePage } from '../pages/message.page.js';
-import { sendOutcome } from '../pages/outcome.js';
+import { type Outcome, OutcomeInterceptor } from '../pages/outcome.interceptor.js';
 import { ProblemPageFilter } from '../pages/problem-page.filter.js';
 import { ChangeName } from './change-name.js';
 import { ChangePassword } from './change-password.js';
@@ -15,10 +15,12 @@ import { ShowBrowsers } from './show-browsers.js';
 import { ShowConnectedApps } from './show-connected-apps.js';
 import { ShowSecurity } from './show-security.js';
 import { SignOutBrowser } from './sign-out-browser.js';
+import { type SignedIn, SignedInPipe } from './signed-in.pipe.js';
 
 /** The account pages. */
 @Controller('account')
 @UseFilters(ProblemPageFilter)
+@UseInterceptors(OutcomeInterceptor)
 export class AccountController {
   constructor(
     private readonly showOverview: ShowOverview,
@@ -35,86 +37,79 @@ export class AccountController {
   ) {}
 
   @Get()
-  async overview(@Req() request: Request, @Res() response: Response): Promise<void> {
-    sendOutcome(response, await this.showOverview.run(request, response));
+  overview(@Context(SignedInPipe) signedIn: SignedIn, @Query('done') done: unknown): Promise<Outcome> {
+    return this.showOverview.run(signedIn, done);
   }
 
   @Post('name')
-  async name(@Req() request: Request, @Res() response: Response): Promise<void> {
-    sendOutcome(response, await this.changeName.run(request, response));
+  name(@Context(SignedInPipe) signedIn: SignedIn): Promise<Outcome> {
+    return this.changeName.run(signedIn);
   }
 
   @Get('signed-in')
-  async signedIn(@Req() request: Request, @Res() response: Response): Promise<void> {
-    sendOutcome(response, await this.completeSignIn.run(request));
+  signedIn(@Query() query: Record<string, unknown>): Promise<Outcome> {
+    return this.completeSignIn.run(query);
   }
 
   @Get('signed-out')
-  signedOut(@Res() response: Response): void {
+  signedOut(): Outcome {
     const more = html`<p><a class="button" href="/account">Sign in</a></p>`;
-    sendOutcome(
-      response,
-      messagePage({
-        title: 'You are not signed in',
-        text: 'Sign in to manage your account.',
-        status: 200,
-        more,
-      }),
-    );
+    const text = 'Sign in to manage your account.';
+    return messagePage({ title: 'You are not signed in', text, status: 200, more });
   }
 
   @Get('apps')
-  async apps(@Req() request: Request, @Res() response: Response): Promise<void> {
-    sendOutcome(response, await this.showConnectedApps.run(request, response));
+  apps(@Context(SignedInPipe) signedIn: SignedIn, @Query('done') done: unknown): Promise<Outcome> {
+    return this.showConnectedApps.run(signedIn, done);
   }
 
   @Post('apps/disconnect')
-  async disconnect(@Req() request: Request, @Res() response: Response): Promise<void> {
-    sendOutcome(response, await this.disconnectApp.run(request, response));
+  disconnect(@Context(SignedInPipe) signedIn: SignedIn): Promise<Outcome> {
+    return this.disconnectApp.run(signedIn);
   }
 
   @Get('browsers')
-  async browsers(@Req() request: Request, @Res() response: Response): Promise<void> {
-    sendOutcome(response, await this.showBrowsers.run(request, response));
+  browsers(@Context(SignedInPipe) signedIn: SignedIn, @Query('done') done: unknown): Promise<Outcome> {
+    return this.showBrowsers.run(signedIn, done);
   }
 
   @Post('browsers/sign-out')
-  async signOut(@Req() request: Request, @Res() response: Response): Promise<void> {
-    sendOutcome(response, await this.signOutBrowser.run(request, response));
+  signOut(@Context(SignedInPipe) signedIn: SignedIn): Promise<Outcome> {
+    return this.signOutBrowser.run(signedIn);
   }
 
   @Get('security')
-  async security(@Req() request: Request, @Res() response: Response): Promise<void> {
-    sendOutcome(response, await this.showSecurity.run(request, response));
+  security(@Context(SignedInPipe) signedIn: SignedIn, @Query('done') done: unknown): Promise<Outcome> {
+    return this.showSecurity.run(signedIn, done);
   }
 
   @Post('security/password')
-  async password(@Req() request: Request, @Res() response: Response): Promise<void> {
-    sendOutcome(response, await this.changePassword.run(request, response));
+  password(@Context(SignedInPipe) signedIn: SignedIn): Promise<Outcome> {
+    return this.changePassword.run(signedIn);
   }
 
   @Get('security/second-factor')
-  async secondFactor(@Req() request: Request, @Res() response: Response): Promise<void> {
-    sendOutcome(response, await this.setUpSecondFactor.show(request, response));
+  secondFactor(@Context(SignedInPipe) signedIn: SignedIn): Promise<Outcome> {
+    return this.setUpSecondFactor.show(signedIn);
   }
 
   @Post('security/second-factor')
-  async confirmSecondFactor(@Req() request: Request, @Res() response: Response): Promise<void> {
-    sendOutcome(response, await this.setUpSecondFactor.confirm(request, response));
+  confirmSecondFactor(@Context(SignedInPipe) signedIn: SignedIn): Promise<Outcome> {
+    return this.setUpSecondFactor.confirm(signedIn);
   }
 
   @Post('security/second-factor/begin')
-  async beginSecondFactor(@Req() request: Request, @Res() response: Response): Promise<void> {
-    sendOutcome(response, await this.setUpSecondFactor.begin(request, response));
+  beginSecondFactor(@Context(SignedInPipe) signedIn: SignedIn): Promise<Outcome> {
+    return this.setUpSecondFactor.begin(signedIn);
   }
 
   @Post('security/second-factor/remove')
-  async removeSecondFactor(@Req() request: Request, @Res() response: Response): Promise<void> {
-    sendOutcome(response, await this.changeSecondFactor.remove(request, response));
+  removeSecondFactor(@Context(SignedInPipe) signedIn: SignedIn): Promise<Outcome> {
+    return this.changeSecondFactor.remove(signedIn);
   }
 
   @Post('security/recovery-codes')
-  async recoveryCodes(@Req() request: Request, @Res() response: Response): Promise<void> {
-    sendOutcome(response, await this.changeSecondFactor.renewRecoveryCodes(request, response));
+  recoveryCodes(@Context(SignedInPipe) signedIn: SignedIn): Promise<Outcome> {
+    return this.changeSecondFactor.renewRecoveryCodes(signedIn);
   }
 }

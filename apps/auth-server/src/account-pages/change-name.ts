@@ -1,11 +1,9 @@
 import { Database, statement } from '@fulfilment/database';
 import { Injectable } from '@nestjs/common';
-import type { Request, Response } from 'express';
 import { displayName } from '../accounts/display-name.js';
-import { insertAudit, originOf } from '../audit/audit-log.js';
-import { field } from '../pages/forms.js';
-import type { Outcome } from '../pages/outcome.js';
-import { OpenAccount } from './open-account.js';
+import { insertAudit } from '../audit/audit-log.js';
+import type { Outcome } from '../pages/outcome.interceptor.js';
+import type { SignedIn } from './signed-in.pipe.js';
 import { ShowOverview } from './show-overview.js';
 
 const setName = statement(
@@ -17,14 +15,13 @@ const setName = statement(
 @Injectable()
 export class ChangeName {
   constructor(
-    private readonly account: OpenAccount,
     private readonly showOverview: ShowOverview,
     private readonly database: Database,
   ) {}
 
-  async run(request: Request, response: Response): Promise<Outcome> {
-    const signedIn = await this.account.requireSignedInWithCsrfToken(request, response);
-    const typed = field(request, 'name');
+  async run(signedIn: SignedIn): Promise<Outcome> {
+    const { person, origin, field } = signedIn;
+    const typed = field('name');
     const name = displayName.safeParse(typed);
     const isRemoved = typed.trim() === '';
     if (!name.success && !isRemoved) {
@@ -33,8 +30,8 @@ export class ChangeName {
       return this.showOverview.page(signedIn, { kind: 'problem', status: 400, text });
     }
     await this.database.transaction(async (tx) => {
-      if ((await tx.run(setName, [signedIn.person.id, name.data ?? null])) === 0) return;
-      await insertAudit(tx, { event: 'name_changed', userId: signedIn.person.id }, originOf(request));
+      if ((await tx.run(setName, [person.id, name.data ?? null])) === 0) return;
+      await insertAudit(tx, { event: 'name_changed', userId: person.id }, origin);
     });
     return { redirect: '/account?done=name' };
   }

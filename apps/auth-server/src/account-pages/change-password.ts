@@ -2,17 +2,15 @@ import type { Transaction } from '@fulfilment/database';
 import { Outbox } from '@fulfilment/messaging';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
-import type { Request, Response } from 'express';
 import { commonPasswords } from '../accounts/common-passwords.js';
 import { newPasswordProblem } from '../accounts/new-password.rules.js';
 import { hashPassword } from '../accounts/passwords.js';
 import { updatePassword } from '../accounts/update-password.js';
-import { insertAudit, type Origin, originOf } from '../audit/audit-log.js';
+import { insertAudit, type Origin } from '../audit/audit-log.js';
 import { deleteAllConsents } from '../connected-apps/consents.js';
 import { disconnectAndPublish } from '../connected-apps/disconnect-and-publish.js';
 import { numericDate } from '../oidc/lifetimes.rules.js';
-import { field } from '../pages/forms.js';
-import type { Outcome } from '../pages/outcome.js';
+import type { Outcome } from '../pages/outcome.interceptor.js';
 import { deleteUnconfirmedSecondFactor } from '../second-factor/second-factors.js';
 import { endSessionsOfUser } from '../sessions/end-sessions.js';
 import type { RevokedToken } from '../revocation/deny-list.js';
@@ -20,8 +18,7 @@ import { DeviceCookies } from '../sign-in/device-cookies.js';
 import { endOfflineFirstPartyFamilies, endThirdPartyFamilies } from '../tokens/families.js';
 import { UnitOfWork } from '../tokens/unit-of-work.js';
 import { ConfirmPassword } from './confirm-password.js';
-import { RotateSession } from './rotate-session.js';
-import { OpenAccount } from './open-account.js';
+import type { SignedIn } from './signed-in.pipe.js';
 import { ShowSecurity } from './show-security.js';
 
 interface PasswordChange {
@@ -39,37 +36,35 @@ interface PasswordChange {
 @Injectable()
 export class ChangePassword {
   constructor(
-    private readonly account: OpenAccount,
     private readonly confirmPassword: ConfirmPassword,
     private readonly work: UnitOfWork,
     private readonly outbox: Outbox,
     private readonly deviceCookies: DeviceCookies,
-    private readonly rotateSession: RotateSession,
     private readonly security: ShowSecurity,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async run(request: Request, response: Response): Promise<Outcome> {
-    const signedIn = await this.account.requireSignedInWithCsrfToken(request, response);
-    const { person, sessionUid } = signedIn;
-    const origin = originOf(request);
-    const current = field(request, 'current_password');
-    const chosen = field(request, 'new_password');
-    const repeated = field(request, 'repeated_password');
+  async run(signedIn: SignedIn): Promise<Outcome> {
+    const { person, sessionUid, origin, cookies, field } = signedIn;
+    const current = field('current_password');
+    const chosen = field('new_password');
+    const repeated = field('repeated_password');
 
     const text = await problemText({ chosen, repeated, current }, person.email);
     if (text !== undefined) return this.security.page(signedIn, { kind: 'problem', status: 400, text });
-    const rejection = await this.confirmPassword.verify(signedIn, current, origin, 'password_changed');
+    const rejection = await this.confirmPassword.verify(signedIn, 'password_changed');
     if (rejection !== undefined) return this.security.page(signedIn, rejection);
     const hash = await hashPassword(chosen);
-    const disconnectApps = field(request, 'disconnect_apps') === 'yes';
+    const disconnectApps = field('disconnect_apps') === 'yes';
     await this.work.runRevocation((tx) =>
       this.change(tx, { userId: person.id, hash, sessionUid, origin, disconnectApps }),
     );
-    // The previous cookie was signed with the previous password hash.
-    this.deviceCookies.issue(request, response, { id: person.id, password_hash: hash });
-    await this.rotateSession.run(request, response, { loginTs: numericDate(this.clock()) });
-    return { redirect: `/account/security?done=${disconnectApps ? 'password-and-apps' : 'password'}` };
+    await signedIn.rotateSession({ loginTs: numericDate(this.clock()) });
+    return {
+      redirect: `/account/security?done=${disconnectApps ? 'password-and-apps' : 'password'}`,
+      // The previous cookie was signed with the previous password hash.
+      cookie: this.deviceCookies.issue(cookies, { id: person.id, password_hash: hash }),
+    };
   }
 
   private change(tx: Transaction, change: PasswordChange): Promise<RevokedToken[]> {

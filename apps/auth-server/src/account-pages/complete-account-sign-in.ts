@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import type { Request } from 'express';
 import { accountClientId } from '../registration/account-client.js';
 import { OidcServer } from '../oidc/oidc-server.js';
-import type { Outcome } from '../pages/outcome.js';
+import type { Outcome } from '../pages/outcome.interceptor.js';
 import { isStorableText } from '../http/storable-text.js';
 import { Families } from '../tokens/families.js';
-import { pageOf } from './open-account.js';
+import { pageOf } from './signed-in.pipe.js';
 
 /** Redirect URI of the account pages: sends a person who just signed in to the page they requested. */
 @Injectable()
@@ -15,10 +14,9 @@ export class CompleteAccountSignIn {
     private readonly families: Families,
   ) {}
 
-  async run({ query }: Pick<Request, 'query'>): Promise<Outcome> {
-    const { code, state } = query;
+  async run({ code, state, error }: Readonly<Record<string, unknown>>): Promise<Outcome> {
     if (typeof code === 'string' && isStorableText(code)) await this.discardCode(code);
-    return { redirect: query['error'] === undefined ? pageOf(state) : '/account/signed-out' };
+    return { redirect: error === undefined ? pageOf(state) : '/account/signed-out' };
   }
 
   /** The account pages use the session, not tokens: the code's token family ends unused. */

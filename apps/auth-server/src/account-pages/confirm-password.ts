@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { verifyPassword } from '../accounts/passwords.js';
 import { ReadAccounts } from '../users/read-accounts.js';
-import { type AuditEvent, AuditLog, type Origin } from '../audit/audit-log.js';
+import { type AuditEvent, AuditLog } from '../audit/audit-log.js';
 import type { Notice } from '../pages/account.page.js';
 import { confirmationGuess } from '../sign-in/guess-target.rules.js';
 import { SignInThrottle, waitInWords } from '../sign-in/sign-in-throttle.js';
-import type { SignedIn } from './open-account.js';
+import type { SignedIn } from './signed-in.pipe.js';
 
 /** Audit events of the actions that require the password. */
 export type ConfirmedAction = Extract<
@@ -25,18 +25,16 @@ export class ConfirmPassword {
     private readonly audit: AuditLog,
   ) {}
 
-  /** Returns the problem to show, or undefined when the password is correct. */
+  /** Returns the problem to show, or undefined when the field `current_password` is correct. */
   async verify(
-    { person: { id: userId }, sessionUid }: SignedIn,
-    password: string,
-    origin: Origin,
+    { person: { id: userId }, sessionUid, origin, field }: SignedIn,
     intended: ConfirmedAction,
   ): Promise<Notice | undefined> {
     const event = intended === 'password_changed' ? 'password_change_failed' : 'password_confirmation_failed';
     const ifLocked = { event, userId, details: { intended, locked: true } } as const;
     const guess = await this.throttle.guess(confirmationGuess(sessionUid), { origin, ifLocked }, async () => {
       const stored = await this.accounts.credentials(userId);
-      return (await verifyPassword(password, stored?.password_hash)) ? stored : undefined;
+      return (await verifyPassword(field('current_password'), stored?.password_hash)) ? stored : undefined;
     });
     if (guess.kind === 'right') return undefined;
     if (guess.kind === 'wrong') {

@@ -1,9 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { Request, Response } from 'express';
-import { originOf } from '../audit/audit-log.js';
 import type { Notice } from '../pages/account.page.js';
-import { field } from '../pages/forms.js';
-import type { Outcome } from '../pages/outcome.js';
+import type { Outcome } from '../pages/outcome.interceptor.js';
 import {
   beginSecondFactorPage,
   confirmSecondFactorPage,
@@ -17,8 +14,7 @@ import { confirmationGuess } from '../sign-in/guess-target.rules.js';
 import { SignInThrottle, waitInWords } from '../sign-in/sign-in-throttle.js';
 import { UnitOfWork } from '../tokens/unit-of-work.js';
 import { ConfirmPassword } from './confirm-password.js';
-import { RotateSession } from './rotate-session.js';
-import { OpenAccount } from './open-account.js';
+import type { SignedIn } from './signed-in.pipe.js';
 
 /**
  * Sets up a second factor in three steps: the password, a new secret with its first code, the recovery codes.
@@ -27,27 +23,21 @@ import { OpenAccount } from './open-account.js';
 @Injectable()
 export class SetUpSecondFactor {
   constructor(
-    private readonly account: OpenAccount,
     private readonly factors: SecondFactors,
     private readonly confirmPassword: ConfirmPassword,
     private readonly throttle: SignInThrottle,
     private readonly work: UnitOfWork,
-    private readonly rotateSession: RotateSession,
   ) {}
 
-  async show(request: Request, response: Response): Promise<Outcome> {
-    const { person, frame } = await this.account.requireSignedIn(request, response);
+  async show({ person, frame }: SignedIn): Promise<Outcome> {
     if ((await this.factors.stateOf(person.id)).confirmed) return { redirect: '/account/security' };
     return beginSecondFactorPage(frame);
   }
 
   /** Checks the password and shows a new secret. */
-  async begin(request: Request, response: Response): Promise<Outcome> {
-    const signedIn = await this.account.requireSignedInWithCsrfToken(request, response);
+  async begin(signedIn: SignedIn): Promise<Outcome> {
     const { person, frame } = signedIn;
-    const password = field(request, 'current_password');
-    const origin = originOf(request);
-    const rejection = await this.confirmPassword.verify(signedIn, password, origin, 'second_factor_added');
+    const rejection = await this.confirmPassword.verify(signedIn, 'second_factor_added');
     if (rejection !== undefined) return beginSecondFactorPage(frame, rejection);
     const secret = await this.factors.beginSetup(person.id);
     if (secret === undefined) return { redirect: '/account/security' };
@@ -61,21 +51,20 @@ export class SetUpSecondFactor {
    * Checks the first code of the app. Only a person who entered the password saw the secret that generates
    * it.
    */
-  async confirm(request: Request, response: Response): Promise<Outcome> {
-    const { person, sessionUid, frame } = await this.account.requireSignedInWithCsrfToken(request, response);
+  async confirm(signedIn: SignedIn): Promise<Outcome> {
+    const { person, sessionUid, frame, origin, field } = signedIn;
     const { id: userId } = person;
-    const origin = originOf(request);
     const ifLocked = { event: 'second_factor_failed', userId, details: { locked: true } } as const;
     const guess = await this.throttle.guess(confirmationGuess(sessionUid), { origin, ifLocked }, () =>
       enableSecondFactor(this.work, this.factors, {
         userId,
-        code: field(request, 'code'),
+        code: field('code'),
         sessionUid,
         origin,
       }),
     );
     if (guess.kind !== 'right') return confirmSecondFactorPage(frame, undefined, problemOf(guess));
-    await this.rotateSession.run(request, response, { amr: bothFactors });
+    await signedIn.rotateSession({ amr: bothFactors });
     return recoveryCodesPage(frame, guess.result);
   }
 }

@@ -1,21 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import type { Request, Response } from 'express';
 import { browsersPage } from '../pages/browsers.page.js';
 import type { Page } from '../pages/page.js';
 import { browserName } from '../sessions/browser-name.js';
 import { BrowserSessions } from '../sessions/browser-sessions.js';
-import { OpenAccount } from './open-account.js';
+import type { SignedIn } from './signed-in.pipe.js';
 
 /** Shows in which browsers the person is signed in. */
 @Injectable()
 export class ShowBrowsers {
-  constructor(
-    private readonly account: OpenAccount,
-    private readonly browsers: BrowserSessions,
-  ) {}
+  constructor(private readonly browsers: BrowserSessions) {}
 
-  async run(request: Request, response: Response): Promise<Page> {
-    const { person, sessionUid, frame } = await this.account.requireSignedIn(request, response);
+  async run({ person, sessionUid, frame }: SignedIn, done: unknown): Promise<Page> {
     const browsers = await this.browsers.list(person.id);
     return browsersPage(
       frame,
@@ -26,9 +21,7 @@ export class ShowBrowsers {
         signedInAt: browser.signed_in_at,
         isThis: browser.uid === sessionUid,
       })),
-      request.query['done'] === 'signed-out'
-        ? { kind: 'done', text: 'Signed out of that browser.' }
-        : undefined,
+      done === 'signed-out' ? { kind: 'done', text: 'Signed out of that browser.' } : undefined,
     );
   }
 }

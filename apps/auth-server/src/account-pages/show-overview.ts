@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import type { Request, Response } from 'express';
 import { ReadAccounts, type Person } from '../users/read-accounts.js';
 import { ReadConnectedApps } from '../connected-apps/read-connected-apps.js';
 import type { Notice } from '../pages/account.page.js';
@@ -7,23 +6,21 @@ import { overviewPage } from '../pages/overview.page.js';
 import type { Page } from '../pages/page.js';
 import { SecondFactors } from '../second-factor/second-factors.js';
 import { BrowserSessions } from '../sessions/browser-sessions.js';
-import { OpenAccount, type SignedIn } from './open-account.js';
+import type { SignedIn } from './signed-in.pipe.js';
 
 /** Shows the overview of the account, with links to its parts. */
 @Injectable()
 export class ShowOverview {
   constructor(
-    private readonly openAccount: OpenAccount,
     private readonly readAccounts: ReadAccounts,
     private readonly apps: ReadConnectedApps,
     private readonly browsers: BrowserSessions,
     private readonly factors: SecondFactors,
   ) {}
 
-  async run(request: Request, response: Response): Promise<Page> {
-    const signedIn = await this.openAccount.requireSignedIn(request, response);
+  async run(signedIn: SignedIn, done: unknown): Promise<Page> {
     const notice = { kind: 'done', text: 'Your name has been changed.' } as const;
-    return this.page(signedIn, request.query['done'] === 'name' ? notice : undefined);
+    return this.page(signedIn, done === 'name' ? notice : undefined);
   }
 
   async page({ person, frame }: SignedIn, notice?: Notice): Promise<Page> {

@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import type { Request, Response } from 'express';
 import { ReadConnectedApps } from '../connected-apps/read-connected-apps.js';
 import type { Notice } from '../pages/account.page.js';
 import type { Page } from '../pages/page.js';
 import { securityPage } from '../pages/security.page.js';
 import { SecondFactors } from '../second-factor/second-factors.js';
-import { OpenAccount, type SignedIn } from './open-account.js';
+import type { SignedIn } from './signed-in.pipe.js';
 
 /** By the query parameter `done` of a redirect to this page. */
 const doneTexts: ReadonlyMap<unknown, string> = new Map([
@@ -24,14 +23,12 @@ const doneTexts: ReadonlyMap<unknown, string> = new Map([
 @Injectable()
 export class ShowSecurity {
   constructor(
-    private readonly account: OpenAccount,
     private readonly factors: SecondFactors,
     private readonly apps: ReadConnectedApps,
   ) {}
 
-  async run(request: Request, response: Response): Promise<Page> {
-    const signedIn = await this.account.requireSignedIn(request, response);
-    const text = doneTexts.get(request.query['done']);
+  async run(signedIn: SignedIn, done: unknown): Promise<Page> {
+    const text = doneTexts.get(done);
     return this.page(signedIn, text === undefined ? undefined : { kind: 'done', text });
   }
 

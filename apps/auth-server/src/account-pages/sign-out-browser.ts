@@ -1,23 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import type { Request, Response } from 'express';
-import { insertAudit, originOf } from '../audit/audit-log.js';
-import { field } from '../pages/forms.js';
-import type { Outcome } from '../pages/outcome.js';
+import { insertAudit } from '../audit/audit-log.js';
+import type { Outcome } from '../pages/outcome.interceptor.js';
 import { endSessionOfUser, endSessionsOfUser } from '../sessions/end-sessions.js';
 import { UnitOfWork } from '../tokens/unit-of-work.js';
-import { OpenAccount } from './open-account.js';
+import type { SignedIn } from './signed-in.pipe.js';
 
 /** Signs out one other browser of the person, or all others. */
 @Injectable()
 export class SignOutBrowser {
-  constructor(
-    private readonly account: OpenAccount,
-    private readonly work: UnitOfWork,
-  ) {}
+  constructor(private readonly work: UnitOfWork) {}
 
-  async run(request: Request, response: Response): Promise<Outcome> {
-    const { person, sessionUid } = await this.account.requireSignedInWithCsrfToken(request, response);
-    const which = field(request, 'session');
+  async run({ person, sessionUid, origin, field }: SignedIn): Promise<Outcome> {
+    const which = field('session');
     const entry = { event: 'browser_signed_out', userId: person.id, details: { session: which } } as const;
     let found = true;
     await this.work.runRevocation(async (tx) => {
@@ -26,7 +20,7 @@ export class SignOutBrowser {
           ? await endSessionsOfUser(tx, person.id, sessionUid)
           : await endSessionOfUser(tx, person.id, which);
       found = revoked !== undefined;
-      if (found) await insertAudit(tx, entry, originOf(request));
+      if (found) await insertAudit(tx, entry, origin);
       return revoked ?? [];
     });
     if (!found) return { redirect: '/account/browsers' };

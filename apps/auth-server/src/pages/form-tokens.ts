@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '../config.js';
 import { Forbidden } from '@fulfilment/error-envelope';
-import type { Request } from 'express';
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { BrowserRequest } from './browser-request.js';
 
 /**
  * Protects forms against cross-site request forgery. Each form has a token for its interaction, which only
@@ -26,14 +26,13 @@ export class FormTokens {
   }
 
   /** @throws Forbidden */
-  verify(uid: string, token: string, request: Pick<Request, 'headers'>): void {
-    const given = Buffer.from(token, 'base64url');
+  verify(uid: string, { field, site }: BrowserRequest): void {
+    const given = Buffer.from(field('csrf'), 'base64url');
     const isValid = this.keys.some((key) => {
       const expected = sign(key, uid);
       return given.length === expected.length && timingSafeEqual(given, expected);
     });
-    const origin = request.headers.origin;
-    if (!isValid || (origin !== undefined && origin !== this.origin))
+    if (!isValid || (site !== undefined && site !== this.origin))
       throw new Forbidden('The form did not come from this page.');
   }
 }

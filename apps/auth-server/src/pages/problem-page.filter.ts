@@ -3,7 +3,7 @@ import { type Logger, LOGGER } from '@fulfilment/runtime';
 import { type ArgumentsHost, Catch, type ExceptionFilter, Inject } from '@nestjs/common';
 import type { Response } from 'express';
 import { messagePage, unavailablePage } from './message.page.js';
-import { sendOutcome } from './outcome.js';
+import { bodyOf } from './outcome.interceptor.js';
 import { InteractionExpired, SignInNeeded } from './page-errors.js';
 import type { Page } from './page.js';
 
@@ -14,10 +14,10 @@ export class ProblemPageFilter implements ExceptionFilter {
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     const response = host.switchToHttp().getResponse<Response>();
-    if (thrown instanceof SignInNeeded) return sendOutcome(response, { redirect: thrown.address });
-    const shown = problemOf(thrown);
-    if (shown.status >= 500) this.logger.error({ error: thrown }, 'A page failed with an unexpected error.');
-    sendOutcome(response, shown);
+    const shown = thrown instanceof SignInNeeded ? { redirect: thrown.address } : problemOf(thrown);
+    if ('status' in shown && shown.status >= 500)
+      this.logger.error({ error: thrown }, 'A page failed with an unexpected error.');
+    response.send(bodyOf(shown, response));
   }
 }
 

@@ -10,7 +10,7 @@ import {
 } from '../pages/second-factor.page.js';
 import { SecondFactors } from '../second-factor/second-factors.js';
 import { keyUri, spelledSecret } from '../second-factor/totp.rules.js';
-import type { OpenInteraction } from './open-interaction.js';
+import type { OpenInteraction } from './interaction.pipe.js';
 
 /** Shows the second step of a sign-in: the code, or the set-up of a second factor. */
 @Injectable()

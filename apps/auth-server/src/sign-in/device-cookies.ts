@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Request, Response } from 'express';
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Credentials } from '../users/read-accounts.js';
 import { CONFIG, type Config } from '../config.js';
+import type { Cookie } from '../pages/outcome.interceptor.js';
 
 /** Accounts in one cookie, the most recent first. */
 const maxAccounts = 5;
@@ -25,33 +25,27 @@ export class DeviceCookies {
   }
 
   /** The id of this browser for the account; undefined when it has none. */
-  find(request: Pick<Request, 'headers'>, user: Credentials | undefined): string | undefined {
+  find(cookies: string | undefined, user: Credentials | undefined): string | undefined {
     if (user === undefined) return undefined;
-    const entry = this.entries(request).find((candidate) => this.isMatch(candidate, user));
+    const entry = this.entries(cookies).find((candidate) => this.isMatch(candidate, user));
     return entry?.slice(0, entry.indexOf('.'));
   }
 
-  /** Sets the cookie for an account that was just signed in to, or whose password was just changed. */
-  issue(request: Pick<Request, 'headers'>, response: Response, user: Credentials): void {
-    const entries = this.entries(request);
+  /** The cookie for an account that was just signed in to, or whose password was just changed. */
+  issue(cookies: string | undefined, user: Credentials): Cookie {
+    const entries = this.entries(cookies);
     const known = entries.find((candidate) => this.isMatch(candidate, user));
     const others = entries.filter((candidate) => candidate !== known);
     const id = known?.slice(0, known.indexOf('.')) ?? randomBytes(16).toString('base64url');
     const value = [`${id}.${signature(this.config.COOKIE_KEYS[0] ?? '', id, user)}`, ...others]
       .slice(0, maxAccounts)
       .join('~');
-    response.cookie(this.name, value, {
-      path: '/',
-      httpOnly: true,
-      secure: this.secure,
-      sameSite: 'lax',
-      maxAge: maxAgeMs,
-    });
+    return { name: this.name, value, secure: this.secure, maxAgeMs };
   }
 
-  private entries({ headers }: Pick<Request, 'headers'>): string[] {
+  private entries(cookies = ''): string[] {
     const prefix = `${this.name}=`;
-    const cookie = (headers.cookie ?? '')
+    const cookie = cookies
       .split(';')
       .map((pair) => pair.trim())
       .find((pair) => pair.startsWith(prefix));

@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import type { Request, Response } from 'express';
 import type { Credentials } from '../users/read-accounts.js';
-import { AuditLog, originOf } from '../audit/audit-log.js';
-import type { Outcome } from '../pages/outcome.js';
+import { AuditLog } from '../audit/audit-log.js';
+import type { Outcome } from '../pages/outcome.interceptor.js';
 import { DeviceCookies } from './device-cookies.js';
-import type { OpenInteraction } from './open-interaction.js';
+import type { OpenInteraction } from './interaction.pipe.js';
 import { SignInThrottle } from './sign-in-throttle.js';
 
 /** Signs the person in after all required factors were verified. */
@@ -22,8 +21,6 @@ export class FinishSignIn {
    */
   async run(
     interaction: OpenInteraction,
-    request: Request,
-    response: Response,
     user: Credentials,
     proof: {
       readonly at: number;
@@ -31,17 +28,18 @@ export class FinishSignIn {
       readonly details?: Readonly<Record<string, string>>;
     },
   ): Promise<Outcome> {
-    const origin = originOf(request);
-    const { clientId } = interaction.client;
+    const { origin, cookies, client } = interaction;
     await this.throttle.recordSignIn(origin.ip, user.id);
     await this.audit.write(origin, {
       event: 'signed_in',
-      clientId,
+      clientId: client.clientId,
       userId: user.id,
       ...(proof.details === undefined ? {} : { details: proof.details }),
     });
-    this.devices.issue(request, response, user);
     const login = { accountId: user.id, ts: proof.at, amr: [...proof.amr] };
-    return { redirect: await interaction.finish({ login }) };
+    return {
+      redirect: await interaction.finish({ login }),
+      cookie: this.devices.issue(cookies, user),
+    };
   }
 }

@@ -1,15 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import type { Request, Response } from 'express';
 import { ReadAccounts } from '../users/read-accounts.js';
-import { AuditLog, originOf } from '../audit/audit-log.js';
+import { AuditLog } from '../audit/audit-log.js';
 import { Consents } from '../connected-apps/consents.js';
 import { startConsentedGrant } from '../oidc/grants.js';
 import { OidcServer } from '../oidc/oidc-server.js';
 import { FormTokens } from '../pages/form-tokens.js';
-import { field } from '../pages/forms.js';
-import type { Outcome } from '../pages/outcome.js';
+import type { Outcome } from '../pages/outcome.interceptor.js';
 import { InteractionExpired } from '../pages/page-errors.js';
-import { type OpenInteraction, openInteraction } from './open-interaction.js';
+import type { OpenInteraction } from './interaction.pipe.js';
 
 /**
  * Name of the consent form: its token is valid only while the client's identity is the one that was shown.
@@ -29,16 +27,15 @@ export class GiveConsent {
     private readonly audit: AuditLog,
   ) {}
 
-  async run(request: Request, response: Response): Promise<Outcome> {
-    const interaction = await openInteraction(this.oidc, request, response);
+  async run(interaction: OpenInteraction): Promise<Outcome> {
     if (interaction.prompt !== 'consent') return { redirect: `/interaction/${interaction.uid}` };
     const { accountId, scopes, client, appIdentity: shown } = interaction;
-    this.forms.verify(consentForm(interaction), field(request, 'csrf'), request);
+    this.forms.verify(consentForm(interaction), interaction);
     if (accountId === undefined) throw new InteractionExpired();
     const { clientId } = client;
 
     const creators = await this.accounts.creators(accountId);
-    const creatorId = creators.find(({ id }) => id === field(request, 'creator'))?.id;
+    const creatorId = creators.find(({ id }) => id === interaction.field('creator'))?.id;
     // A person with creators must select one; the page always sends one.
     if (creatorId === undefined && creators.length > 0)
       return { redirect: `/interaction/${interaction.uid}` };
@@ -48,7 +45,7 @@ export class GiveConsent {
     const grant = await startConsentedGrant(this.oidc.provider, this.consents, authorization);
     // The app was disconnected, or its identity changed, during the request.
     if (grant === undefined) return { redirect: `/interaction/${interaction.uid}` };
-    await this.audit.write(originOf(request), {
+    await this.audit.write(interaction.origin, {
       event: 'consent_given',
       userId: accountId,
       clientId,

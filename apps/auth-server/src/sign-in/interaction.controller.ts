@@ -1,9 +1,10 @@
-import { Controller, Get, Post, Req, Res, UseFilters } from '@nestjs/common';
-import type { Request, Response } from 'express';
-import { sendOutcome } from '../pages/outcome.js';
+import { Controller, Get, Post, UseFilters, UseInterceptors } from '@nestjs/common';
+import { Context } from '../pages/browser-request.js';
+import { type Outcome, OutcomeInterceptor } from '../pages/outcome.interceptor.js';
 import { ProblemPageFilter } from '../pages/problem-page.filter.js';
 import { AbortInteraction } from './abort-interaction.js';
 import { GiveConsent } from './give-consent.js';
+import { InteractionPipe, type OpenInteraction } from './interaction.pipe.js';
 import { ProveSecondFactor } from './prove-second-factor.js';
 import { ShowInteraction } from './show-interaction.js';
 import { SignIn } from './sign-in.js';
@@ -11,6 +12,7 @@ import { SignIn } from './sign-in.js';
 /** The pages of a sign-in and a consent. */
 @Controller('interaction/:uid')
 @UseFilters(ProblemPageFilter)
+@UseInterceptors(OutcomeInterceptor)
 export class InteractionController {
   constructor(
     private readonly showInteraction: ShowInteraction,
@@ -21,42 +23,42 @@ export class InteractionController {
   ) {}
 
   @Get()
-  async show(@Req() request: Request, @Res() response: Response): Promise<void> {
-    sendOutcome(response, await this.showInteraction.run(request, response));
+  show(@Context(InteractionPipe) interaction: OpenInteraction): Promise<Outcome> {
+    return this.showInteraction.run(interaction);
   }
 
   @Post('login')
-  async login(@Req() request: Request, @Res() response: Response): Promise<void> {
-    sendOutcome(response, await this.signIn.run(request, response));
+  login(@Context(InteractionPipe) interaction: OpenInteraction): Promise<Outcome> {
+    return this.signIn.run(interaction);
   }
 
   @Post('second-factor')
-  async secondFactor(@Req() request: Request, @Res() response: Response): Promise<void> {
-    sendOutcome(response, await this.proveSecondFactor.run(request, response));
+  secondFactor(@Context(InteractionPipe) interaction: OpenInteraction): Promise<Outcome> {
+    return this.proveSecondFactor.run(interaction);
   }
 
   @Post('second-factor/setup')
-  async secondFactorSetup(@Req() request: Request, @Res() response: Response): Promise<void> {
-    sendOutcome(response, await this.proveSecondFactor.setUp(request, response));
+  secondFactorSetup(@Context(InteractionPipe) interaction: OpenInteraction): Promise<Outcome> {
+    return this.proveSecondFactor.setUp(interaction);
   }
 
   @Post('second-factor/done')
-  async secondFactorDone(@Req() request: Request, @Res() response: Response): Promise<void> {
-    sendOutcome(response, await this.proveSecondFactor.done(request, response));
+  secondFactorDone(@Context(InteractionPipe) interaction: OpenInteraction): Promise<Outcome> {
+    return this.proveSecondFactor.done(interaction);
   }
 
   @Post('start-over')
-  async startOver(@Req() request: Request, @Res() response: Response): Promise<void> {
-    sendOutcome(response, await this.proveSecondFactor.startOver(request, response));
+  startOver(@Context(InteractionPipe) interaction: OpenInteraction): Promise<Outcome> {
+    return this.proveSecondFactor.startOver(interaction);
   }
 
   @Post('consent')
-  async consent(@Req() request: Request, @Res() response: Response): Promise<void> {
-    sendOutcome(response, await this.giveConsent.run(request, response));
+  consent(@Context(InteractionPipe) interaction: OpenInteraction): Promise<Outcome> {
+    return this.giveConsent.run(interaction);
   }
 
   @Post('abort')
-  async abort(@Req() request: Request, @Res() response: Response): Promise<void> {
-    sendOutcome(response, await this.abortInteraction.run(request, response));
+  abort(@Context(InteractionPipe) interaction: OpenInteraction): Promise<Outcome> {
+    return this.abortInteraction.run(interaction);
   }
 }

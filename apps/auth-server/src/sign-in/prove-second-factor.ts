@@ -1,11 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { Request, Response } from 'express';
 import { type Credentials, ReadAccounts } from '../users/read-accounts.js';
-import { AuditLog, originOf } from '../audit/audit-log.js';
-import { OidcServer } from '../oidc/oidc-server.js';
+import { AuditLog } from '../audit/audit-log.js';
 import { FormTokens } from '../pages/form-tokens.js';
-import { field } from '../pages/forms.js';
-import type { Outcome } from '../pages/outcome.js';
+import type { Outcome } from '../pages/outcome.interceptor.js';
 import { keepRecoveryCodesPage } from '../pages/second-factor.page.js';
 import { bothFactors } from '../second-factor/second-factor-check.js';
 import { totpLockedText, type SecondFactorMethod, SecondFactors } from '../second-factor/second-factors.js';
@@ -15,14 +12,13 @@ import { AskSecondFactor } from './ask-second-factor.js';
 import { DeviceCookies } from './device-cookies.js';
 import { FinishSignIn } from './finish-sign-in.js';
 import { codeGuess } from './guess-target.rules.js';
-import { type OpenInteraction, openInteraction } from './open-interaction.js';
+import type { OpenInteraction } from './interaction.pipe.js';
 import { type Guess, SignInThrottle, waitInWords } from './sign-in-throttle.js';
 
 /** The second step of a sign-in, after the password was verified. Only its success signs the person in. */
 @Injectable()
 export class ProveSecondFactor {
   constructor(
-    private readonly oidc: OidcServer,
     private readonly factors: SecondFactors,
     private readonly work: UnitOfWork,
     private readonly accounts: ReadAccounts,
@@ -35,56 +31,50 @@ export class ProveSecondFactor {
   ) {}
 
   /** Verifies a code of the app or a recovery code. */
-  async run(request: Request, response: Response): Promise<Outcome> {
-    const interaction = await this.open(request, response);
+  async run(interaction: OpenInteraction): Promise<Outcome> {
+    this.forms.verify(interaction.uid, interaction);
     const user = await this.userOf(interaction);
     if (user === undefined) return redirectToInteraction(interaction);
-    const guess = await this.guess(interaction, request, user, () =>
-      this.factors.prove(user.id, field(request, 'code')),
+    const guess = await this.guess(interaction, user, () =>
+      this.factors.prove(user.id, interaction.field('code')),
     );
-    if (guess.kind !== 'right') return this.rejected(interaction, user.id, request, guess);
-    return this.signedIn(interaction, request, response, user, guess.result);
+    if (guess.kind !== 'right') return this.rejected(interaction, user.id, guess);
+    return this.signedIn(interaction, user, guess.result);
   }
 
   /** Verifies the first code of an app that was just set up, and shows the recovery codes. */
-  async setUp(request: Request, response: Response): Promise<Outcome> {
-    const interaction = await this.open(request, response);
+  async setUp(interaction: OpenInteraction): Promise<Outcome> {
+    this.forms.verify(interaction.uid, interaction);
     const { uid, appName, formTargets } = interaction;
     const user = await this.userOf(interaction);
     if (user === undefined) return redirectToInteraction(interaction);
-    const guess = await this.guess(interaction, request, user, () =>
+    const guess = await this.guess(interaction, user, () =>
       enableSecondFactor(this.work, this.factors, {
         userId: user.id,
-        code: field(request, 'code'),
+        code: interaction.field('code'),
         sessionUid: interaction.sessionUid,
         clientId: interaction.client.clientId,
-        origin: originOf(request),
+        origin: interaction.origin,
       }),
     );
-    if (guess.kind !== 'right') return this.rejected(interaction, user.id, request, guess);
+    if (guess.kind !== 'right') return this.rejected(interaction, user.id, guess);
     await interaction.remember({ passwordOf: user.id, passwordAt: interaction.passwordAt, provedBoth: true });
     return keepRecoveryCodesPage({ uid, appName, formTargets, csrf: this.forms.issue(uid) }, guess.result);
   }
 
   /** Signs in after the recovery codes were shown. */
-  async done(request: Request, response: Response): Promise<Outcome> {
-    const interaction = await this.open(request, response);
+  async done(interaction: OpenInteraction): Promise<Outcome> {
+    this.forms.verify(interaction.uid, interaction);
     const user = await this.userOf(interaction);
     if (user === undefined || !interaction.provedBoth) return redirectToInteraction(interaction);
-    return this.signedIn(interaction, request, response, user, 'code');
+    return this.signedIn(interaction, user, 'code');
   }
 
   /** Discards the verified password, so that the sign-in starts again. */
-  async startOver(request: Request, response: Response): Promise<Outcome> {
-    const interaction = await this.open(request, response);
+  async startOver(interaction: OpenInteraction): Promise<Outcome> {
+    this.forms.verify(interaction.uid, interaction);
     if (interaction.prompt === 'login') await interaction.remember({});
     return redirectToInteraction(interaction);
-  }
-
-  private async open(request: Request, response: Response): Promise<OpenInteraction> {
-    const interaction = await openInteraction(this.oidc, request, response);
-    this.forms.verify(interaction.uid, field(request, 'csrf'), request);
-    return interaction;
   }
 
   /** The user whose password was verified; undefined when the sign-in must start with it. */
@@ -94,13 +84,11 @@ export class ProveSecondFactor {
   }
 
   private guess<Found>(
-    { client: { clientId } }: OpenInteraction,
-    request: Request,
+    { client: { clientId }, origin, cookies }: OpenInteraction,
     user: Credentials,
     check: () => Promise<Found | undefined>,
   ): Promise<Guess<Found>> {
-    const origin = originOf(request);
-    const device = this.devices.find(request, user);
+    const device = this.devices.find(cookies, user);
     const target = codeGuess({ userId: user.id, address: origin.ip, device });
     const ifLocked = { event: 'sign_in_locked', userId: user.id, clientId } as const;
     return this.throttle.guess(target, { origin, ifLocked }, check);
@@ -109,7 +97,6 @@ export class ProveSecondFactor {
   private async rejected(
     interaction: OpenInteraction,
     userId: string,
-    request: Request,
     guess: Exclude<Guess<unknown>, { kind: 'right' }>,
   ): Promise<Outcome> {
     if (guess.kind === 'locked') {
@@ -118,7 +105,7 @@ export class ProveSecondFactor {
       return this.ask.show(interaction, userId, { status: 429, text, retryAfterSeconds });
     }
     const { clientId } = interaction.client;
-    await this.audit.write(originOf(request), { event: 'second_factor_failed', userId, clientId });
+    await this.audit.write(interaction.origin, { event: 'second_factor_failed', userId, clientId });
     const { totpLocked } = await this.factors.stateOf(userId);
     const text = totpLocked
       ? totpLockedText
@@ -128,12 +115,10 @@ export class ProveSecondFactor {
 
   private signedIn(
     interaction: OpenInteraction,
-    request: Request,
-    response: Response,
     user: Credentials,
     verifiedBy: SecondFactorMethod,
   ): Promise<Outcome> {
-    return this.finish.run(interaction, request, response, user, {
+    return this.finish.run(interaction, user, {
       at: interaction.passwordAt,
       amr: bothFactors,
       details: { second_factor: verifiedBy },

@@ -1,8 +1,6 @@
 import { identityScopes, storeScopes } from '@fulfilment/contracts';
 import { Injectable } from '@nestjs/common';
-import type { Request, Response } from 'express';
 import { ReadAccounts } from '../users/read-accounts.js';
-import { OidcServer } from '../oidc/oidc-server.js';
 import { consentPage } from '../pages/consent.page.js';
 import { FormTokens } from '../pages/form-tokens.js';
 import { InteractionExpired } from '../pages/page-errors.js';
@@ -10,7 +8,7 @@ import type { Page } from '../pages/page.js';
 import { signInPage } from '../pages/sign-in.page.js';
 import { AskSecondFactor } from './ask-second-factor.js';
 import { consentForm } from './give-consent.js';
-import { type OpenInteraction, openInteraction } from './open-interaction.js';
+import type { OpenInteraction } from './interaction.pipe.js';
 
 /**
  * A webhook subscription sends data without a further request, so the page lists the data
@@ -29,14 +27,12 @@ const scopeTexts: Readonly<Record<string, string>> = {
 @Injectable()
 export class ShowInteraction {
   constructor(
-    private readonly oidc: OidcServer,
     private readonly accounts: ReadAccounts,
     private readonly forms: FormTokens,
     private readonly askSecondFactor: AskSecondFactor,
   ) {}
 
-  async run(request: Request, response: Response): Promise<Page> {
-    const interaction = await openInteraction(this.oidc, request, response);
+  async run(interaction: OpenInteraction): Promise<Page> {
     if (interaction.prompt !== 'login') return this.consent(interaction);
     const userId = await this.askSecondFactor.userWithVerifiedPassword(interaction);
     return userId === undefined ? this.signIn(interaction) : this.askSecondFactor.show(interaction, userId);

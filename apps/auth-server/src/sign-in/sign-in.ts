@@ -1,21 +1,18 @@
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
-import type { Request, Response } from 'express';
 import { verifyPassword } from '../accounts/passwords.js';
 import { ReadAccounts } from '../users/read-accounts.js';
-import { AuditLog, originOf } from '../audit/audit-log.js';
+import { AuditLog } from '../audit/audit-log.js';
 import { numericDate } from '../oidc/lifetimes.rules.js';
-import { OidcServer } from '../oidc/oidc-server.js';
 import { FormTokens } from '../pages/form-tokens.js';
-import { field } from '../pages/forms.js';
-import type { Outcome } from '../pages/outcome.js';
+import type { Outcome } from '../pages/outcome.interceptor.js';
 import { signInPage } from '../pages/sign-in.page.js';
 import { passwordOnly } from '../second-factor/second-factor-check.js';
 import { SecondFactors } from '../second-factor/second-factors.js';
 import { DeviceCookies } from './device-cookies.js';
 import { FinishSignIn } from './finish-sign-in.js';
 import { accountKey, passwordGuess } from './guess-target.rules.js';
-import { type OpenInteraction, openInteraction } from './open-interaction.js';
+import type { OpenInteraction } from './interaction.pipe.js';
 import { SignInThrottle, waitInWords } from './sign-in-throttle.js';
 
 /**
@@ -25,7 +22,6 @@ import { SignInThrottle, waitInWords } from './sign-in-throttle.js';
 @Injectable()
 export class SignIn {
   constructor(
-    private readonly oidc: OidcServer,
     private readonly accounts: ReadAccounts,
     private readonly throttle: SignInThrottle,
     private readonly devices: DeviceCookies,
@@ -36,12 +32,11 @@ export class SignIn {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async run(request: Request, response: Response): Promise<Outcome> {
-    const interaction = await openInteraction(this.oidc, request, response);
-    this.forms.verify(interaction.uid, field(request, 'csrf'), request);
+  async run(interaction: OpenInteraction): Promise<Outcome> {
+    this.forms.verify(interaction.uid, interaction);
     if (interaction.prompt !== 'login') return { redirect: `/interaction/${interaction.uid}` };
-    const email = field(request, 'email').trim();
-    const origin = originOf(request);
+    const { origin, cookies, field } = interaction;
+    const email = field('email').trim();
     const { clientId } = interaction.client;
 
     // Before the lookup, so that a concurrent change counts as later.
@@ -49,11 +44,11 @@ export class SignIn {
     const lookup = await this.accounts.findByEmail(email);
     const { user } = lookup;
     const account = accountKey(lookup);
-    const target = passwordGuess({ account, address: origin.ip, device: this.devices.find(request, user) });
+    const target = passwordGuess({ account, address: origin.ip, device: this.devices.find(cookies, user) });
     const ifLocked = { event: 'sign_in_locked', clientId, userId: user?.id } as const;
     // An unknown name costs the same work, so that the duration does not reveal which accounts exist.
     const guess = await this.throttle.guess(target, { origin, ifLocked }, async () =>
-      (await verifyPassword(field(request, 'password'), user?.password_hash)) ? user : undefined,
+      (await verifyPassword(field('password'), user?.password_hash)) ? user : undefined,
     );
     if (guess.kind === 'locked') return this.locked(interaction, email, guess.waitSeconds);
     if (guess.kind === 'wrong') {
@@ -64,10 +59,7 @@ export class SignIn {
       await interaction.remember({ passwordOf: guess.result.id, passwordAt });
       return { redirect: `/interaction/${interaction.uid}` };
     }
-    return this.finish.run(interaction, request, response, guess.result, {
-      at: passwordAt,
-      amr: passwordOnly,
-    });
+    return this.finish.run(interaction, guess.result, { at: passwordAt, amr: passwordOnly });
   }
 
   private failed({ uid, appName, formTargets }: OpenInteraction, email: string): Outcome {

@@ -1,7 +1,7 @@
 import { Operation } from '@fulfilment/api-reference';
 import { type Caller, CurrentCaller, RateLimit, Scopes } from '@fulfilment/http-service';
 import { Controller, Get, Param, Query } from '@nestjs/common';
-import { ExactIntegers } from './exact-integers.js';
+import { ExactIntegers } from './exact-integers.interceptor.js';
 import { CreatorPath, PeriodQuery } from './period.dto.js';
 import { ReadStatistics } from './read-statistics.js';
 import * as reference from './statistics.reference.js';

@@ -1,0 +1,101 @@
+import { issuer } from '@fulfilment/contracts';
+import { type ExecutionContext, Inject, Injectable, type PipeTransform } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { type Person, ReadAccounts } from '../users/read-accounts.js';
+import { CONFIG, type Config } from '../config.js';
+import { signInAddress } from '../registration/account-client.js';
+import { cookieSettings } from '../oidc/cookies.js';
+import { signInLimits } from '../oidc/lifetimes.rules.js';
+import { OidcServer } from '../oidc/oidc-server.js';
+import type { AccountFrame } from '../pages/account.page.js';
+import { type BrowserRequest, browserRequest } from '../pages/browser-request.js';
+import { FormTokens } from '../pages/form-tokens.js';
+import { SignInNeeded } from '../pages/page-errors.js';
+import { isMfaAuthenticated } from '../second-factor/second-factor-check.js';
+import { SecondFactors } from '../second-factor/second-factors.js';
+
+/** A factor that a signed-in person has just verified. */
+interface VerifiedFactor {
+  /** When the password was verified, in seconds since 1970. */
+  readonly loginTs?: number;
+  /** Authentication methods (RFC 8176). */
+  readonly amr?: readonly string[];
+}
+
+/** A request of the signed-in person for an account page. */
+export interface SignedIn extends BrowserRequest {
+  readonly person: Person;
+  readonly sessionUid: string;
+  readonly frame: AccountFrame;
+  /**
+   * Changes the id of the browser's session after a reauthentication, so that copies of the old cookie become
+   * invalid, and records the factor that was verified. A session that was ended concurrently stays ended.
+   */
+  rotateSession(verified?: VerifiedFactor): Promise<void>;
+}
+
+const pages = ['/account', '/account/apps', '/account/browsers', '/account/security'] as const;
+type AccountPath = (typeof pages)[number];
+
+/** The account page of a path; the overview for an unknown path. */
+export function pageOf(path: unknown): AccountPath {
+  return pages.findLast((page) => typeof path === 'string' && path.startsWith(page)) ?? '/account';
+}
+
+/** Opens the account of the person whose oidc-provider session the browser has. */
+@Injectable()
+export class SignedInPipe implements PipeTransform<ExecutionContext, Promise<SignedIn>> {
+  constructor(
+    private readonly oidc: OidcServer,
+    private readonly accounts: ReadAccounts,
+    private readonly factors: SecondFactors,
+    private readonly forms: FormTokens,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {}
+
+  /** @throws SignInNeeded, Forbidden when the token of a submitted form is invalid */
+  async transform(context: ExecutionContext): Promise<SignedIn> {
+    const http = context.switchToHttp();
+    const request = http.getRequest<Request>();
+    const response = http.getResponse<Response>();
+    const { provider } = this.oidc;
+    const session = await provider.Session.get(provider.createContext(request, response));
+    const { accountId, uid: sessionUid } = session;
+    if (accountId === undefined) throw this.signInNeeded(request);
+    const [person, needsSecondFactor, isSignInExpired] = await Promise.all([
+      this.accounts.person(accountId, undefined),
+      isMfaAuthenticated(session.amr) ? false : this.factors.isNeeded(accountId),
+      this.accounts.isSignInExpired(accountId, session.loginTs ?? 0, signInLimits(this.config)),
+    ]);
+    if (person === undefined || needsSecondFactor || isSignInExpired) throw this.signInNeeded(request);
+    const form = `account:${sessionUid}`;
+    const browser = browserRequest(request);
+    if (request.method === 'POST') this.forms.verify(form, browser);
+    return {
+      ...browser,
+      person,
+      sessionUid,
+      frame: { email: person.email, csrf: this.forms.issue(form) },
+      rotateSession: (verified = {}) => this.rotateSession(request, response, verified),
+    };
+  }
+
+  private async rotateSession(request: Request, response: Response, { loginTs, amr }: VerifiedFactor) {
+    const { provider } = this.oidc;
+    const context = provider.createContext(request, response);
+    const session = await provider.Session.get(context);
+    if (session.accountId === undefined) return;
+    if (loginTs !== undefined) session.loginTs = loginTs;
+    if (amr !== undefined) session.amr = [...amr];
+    session.resetIdentifier();
+    await session.persist();
+    const { names, long: sessionCookieOptions } = cookieSettings(this.config);
+    const expires = new Date((session.exp ?? 0) * 1000);
+    context.cookies.set(names.session, session.jti, { ...sessionCookieOptions, expires });
+  }
+
+  private signInNeeded({ path }: Request): SignInNeeded {
+    const { AUTH_URL: authUrl } = this.config;
+    return new SignInNeeded(signInAddress(issuer(authUrl), authUrl, pageOf(path)));
+  }
+}

@@ -1,0 +1,38 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { IncomingHttpHeaders } from 'node:http';
+import { type Origin, originOf } from '../audit/audit-log.js';
+import { isStorableText } from '../http/storable-text.js';
+
+/** What the use cases of pages read of a browser's request. */
+export interface BrowserRequest {
+  readonly origin: Origin;
+  readonly cookies: string | undefined;
+  /** Site of the page that sent the request, from the header `Origin`. */
+  readonly site: string | undefined;
+  /** A field of the submitted form; empty when it is missing, too long, repeated or not storable text. */
+  readonly field: (name: string) => string;
+}
+
+/** In UTF-16 code units; no valid field is longer. */
+const maxFieldLength = 4096;
+
+export function browserRequest(request: {
+  readonly ip?: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+  readonly body?: unknown;
+}): BrowserRequest {
+  const { headers, body: form } = request;
+  return {
+    origin: originOf(request),
+    cookies: headers.cookie,
+    site: headers.origin,
+    field: (name) => {
+      const value: unknown = typeof form === 'object' && form !== null ? Reflect.get(form, name) : undefined;
+      const isValid = typeof value === 'string' && value.length <= maxFieldLength && isStorableText(value);
+      return isValid ? value : '';
+    },
+  };
+}
+
+/** Parameter decorator that gives its pipe the context of the request. */
+export const Context = createParamDecorator((_: unknown, context: ExecutionContext) => context);

@@ -1,0 +1,109 @@
+import { type ExecutionContext, Injectable, type PipeTransform } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import Provider, { type Client, errors, type Interaction, type InteractionResults } from 'oidc-provider';
+import { OidcServer } from '../oidc/oidc-server.js';
+import { splitScope } from '../oidc/authorization-request.js';
+import { type BrowserRequest, browserRequest } from '../pages/browser-request.js';
+import { InteractionExpired } from '../pages/page-errors.js';
+import { identityDigest, identityOf } from '../registration/client-identity.rules.js';
+import { formTarget } from '../pages/page.js';
+
+/**
+ * Progress of a sign-in with two factors, stored in the interaction. Only the browser with its cookie can
+ * continue it.
+ */
+export interface SignInProgress {
+  readonly passwordOf?: string;
+  /**
+   * When the password was verified, in seconds since 1970. A later change of the password makes it invalid.
+   */
+  readonly passwordAt?: number;
+  readonly provedBoth?: boolean;
+}
+
+/** An interaction of oidc-provider in progress: a sign-in or a consent. */
+export interface OpenInteraction extends BrowserRequest {
+  readonly uid: string;
+  readonly prompt: string;
+  readonly client: Client;
+  readonly appName: string;
+  /** Digest of what people see of the client (client-identity.rules.ts). */
+  readonly appIdentity: string;
+  readonly accountId: string | undefined;
+  /** Session of the browser, if it has one. */
+  readonly sessionUid: string | undefined;
+  readonly loginHint: string;
+  readonly scopes: readonly string[];
+  readonly redirectUri: string;
+  readonly formTargets: readonly string[];
+  /** User whose password was verified, while the second factor is missing. */
+  readonly passwordOf: string | undefined;
+  /** When the password was verified, in seconds since 1970. */
+  readonly passwordAt: number;
+  /** True once the second factor was verified too, while the recovery codes are shown. */
+  readonly provedBoth: boolean;
+  /** Stores the progress of this browser; the person is not signed in yet. */
+  remember(progress: SignInProgress): Promise<void>;
+  /** Completes the interaction. Returns the URL that the browser goes to next. */
+  finish(result: InteractionResults): Promise<string>;
+}
+
+/** Opens the interaction of the browser's cookie. */
+@Injectable()
+export class InteractionPipe implements PipeTransform<ExecutionContext, Promise<OpenInteraction>> {
+  constructor(private readonly oidc: OidcServer) {}
+
+  /** @throws InteractionExpired also for an interaction of another browser */
+  async transform(context: ExecutionContext): Promise<OpenInteraction> {
+    const { provider } = this.oidc;
+    const http = context.switchToHttp();
+    const request = http.getRequest<Request>();
+    const response = http.getResponse<Response>();
+    const interaction = await detailsOf(provider, request, response);
+    const client = await provider.Client.find(text(interaction.params.client_id));
+    if (interaction.uid !== request.params['uid'] || client === undefined) throw new InteractionExpired();
+    const redirectUri = text(interaction.params.redirect_uri);
+    return {
+      ...browserRequest(request),
+      uid: interaction.uid,
+      prompt: interaction.prompt.name,
+      client,
+      appName: client.clientName ?? (new URL(redirectUri).host || 'an unnamed app'),
+      appIdentity: identityDigest(
+        identityOf({
+          client_name: client.clientName,
+          redirect_uris: client.redirectUris,
+          application_type: client.applicationType,
+        }),
+      ),
+      accountId: interaction.session?.accountId,
+      sessionUid: interaction.session?.uid,
+      loginHint: text(interaction.params.login_hint).slice(0, 254),
+      scopes: splitScope(interaction.params.scope),
+      redirectUri,
+      formTargets: [formTarget(redirectUri)].filter((target) => target !== undefined),
+      passwordOf: text(interaction.result?.['passwordOf']) || undefined,
+      passwordAt: Number(interaction.result?.['passwordAt'] ?? 0),
+      provedBoth: interaction.result?.['provedBoth'] === true,
+      remember: async (progress) => {
+        interaction.result = { ...progress };
+        await interaction.persist();
+      },
+      finish: (result) =>
+        provider.interactionResult(request, response, result, { mergeWithLastSubmission: true }),
+    };
+  }
+}
+
+async function detailsOf(provider: Provider, request: Request, response: Response): Promise<Interaction> {
+  try {
+    return await provider.interactionDetails(request, response);
+  } catch (error) {
+    if (error instanceof errors.SessionNotFound) throw new InteractionExpired();
+    throw error;
+  }
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
