@@ -223,7 +223,7 @@ export async function startStoreApi(
     },
     /** Processes all due orders and refunds. */
     resumeOrders: async () => {
-      await Promise.all([app.get(OrderCompleter).round(), app.get(RefundCharges).round()]);
+      await Promise.all([app.get(OrderCompleter).round(), app.get(RefundCharges).processDue()]);
     },
     published: (type: string) => broker.published.filter((message) => message.type === type),
     orderCount: async () => (await stores.database.row<{ count: number }>(countOrders))?.count,

@@ -1,5 +1,5 @@
 import { BACKGROUND_DATABASE, Database, statement } from '@fulfilment/database';
-import { BackgroundTask, BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
+import { BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { deliveryMetrics } from './delivery/delivery-metrics.js';
 import { createDayPartitions } from './history/day-partitions.js';
@@ -17,29 +17,13 @@ const countHeld = statement(
  * and counts held deliveries for the metric. All replicas run it; what one has done, the others skip.
  */
 @Injectable()
-export class MaintenanceJob extends BackgroundTask {
-  private readonly loop: BackgroundLoop;
-
+export class MaintenanceJob extends BackgroundLoop {
   constructor(
     @Inject(BACKGROUND_DATABASE) private readonly database: Database,
     private readonly owners: NotifyOwners,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    super();
-    this.loop = new BackgroundLoop({
-      name: 'webhook-maintenance',
-      intervalMs,
-      logger,
-      round: () => this.round(),
-    });
-  }
-
-  start(): void {
-    this.loop.start();
-  }
-
-  stop(): Promise<void> {
-    return this.loop.stop();
+    super({ name: 'webhook-maintenance', intervalMs, logger, round: () => this.round() });
   }
 
   async round(): Promise<boolean> {

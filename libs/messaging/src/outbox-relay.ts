@@ -44,9 +44,8 @@ const deleteBatch = statement('outbox.delete', 'DELETE FROM outbox WHERE positio
  * crash at any point, the batch is published again under the same ids; no message is lost. Several replicas
  * may run: each takes rows that no other has locked.
  */
-export class OutboxRelay {
+export class OutboxRelay extends BackgroundLoop {
   private channel: ConfirmChannel | undefined;
-  private readonly loop: BackgroundLoop;
   private readonly scanStart: OutboxScanStart;
   private position = 0;
 
@@ -57,32 +56,17 @@ export class OutboxRelay {
     logger: Logger,
     times?: OutboxTimes,
   ) {
+    super({ name: 'outbox-relay', intervalMs: pollIntervalMs, restMs, logger, round: () => this.round() });
     this.scanStart = new OutboxScanStart(times);
-    this.loop = new BackgroundLoop({
-      name: 'outbox-relay',
-      intervalMs: pollIntervalMs,
-      restMs,
-      logger,
-      round: () => this.round(),
-    });
-    outbox.onWritten(() => this.loop.wake());
+    outbox.onWritten(() => this.wake());
     broker.use((channel) => {
       this.channel = channel;
       channel.on('close', () => {
         if (this.channel === channel) this.channel = undefined;
       });
-      this.loop.wake();
+      this.wake();
       return Promise.resolve();
     });
-  }
-
-  start(): void {
-    this.loop.start();
-  }
-
-  /** Resolves after the current batch. */
-  stop(): Promise<void> {
-    return this.loop.stop();
   }
 
   private async round(): Promise<boolean> {

@@ -13,63 +13,63 @@ export interface BackgroundLoopOptions {
 
 /**
  * Runs rounds: at once while there is more work, else after the interval or a wake-up. A failed round is
- * logged and retried.
+ * logged and retried. Its private members have `#`, so that subclasses may use the same names.
  */
 export class BackgroundLoop extends BackgroundTask {
-  private readonly options: BackgroundLoopOptions;
-  private stopping = false;
-  private woken = false;
-  private wakeSleeper: (() => void) | undefined;
-  private running: Promise<void> | undefined;
+  readonly #options: BackgroundLoopOptions;
+  #stopping = false;
+  #woken = false;
+  #wakeSleeper: (() => void) | undefined;
+  #running: Promise<void> | undefined;
 
   constructor(options: BackgroundLoopOptions) {
     super();
-    this.options = options;
+    this.#options = options;
   }
 
   start(): void {
-    this.running ??= this.run();
+    this.#running ??= this.#run();
   }
 
   /** Starts the next round now. A wake-up during a round is not lost: another round follows. */
   wake(): void {
-    this.woken = true;
-    this.wakeSleeper?.();
+    this.#woken = true;
+    this.#wakeSleeper?.();
   }
 
   /** Resolves when the current round has ended. */
   async stop(): Promise<void> {
-    this.stopping = true;
-    this.wakeSleeper?.();
-    await this.running;
+    this.#stopping = true;
+    this.#wakeSleeper?.();
+    await this.#running;
   }
 
-  private async run(): Promise<void> {
-    while (!this.stopping) {
-      this.woken = false;
-      const more = await this.tryRound();
-      if (more || this.stopping) continue;
-      const { intervalMs, restMs = 0 } = this.options;
-      if (restMs > 0) await this.sleep(restMs, { wakeable: false });
-      if (!this.woken && !this.stopping) await this.sleep(intervalMs);
+  async #run(): Promise<void> {
+    while (!this.#stopping) {
+      this.#woken = false;
+      const more = await this.#tryRound();
+      if (more || this.#stopping) continue;
+      const { intervalMs, restMs = 0 } = this.#options;
+      if (restMs > 0) await this.#sleep(restMs, { wakeable: false });
+      if (!this.#woken && !this.#stopping) await this.#sleep(intervalMs);
     }
   }
 
-  private async tryRound(): Promise<boolean> {
+  async #tryRound(): Promise<boolean> {
     try {
-      return await this.options.round();
+      return await this.#options.round();
     } catch (error) {
-      this.options.logger.error({ error, loop: this.options.name }, 'Background job failed; will retry.');
-      if (!this.stopping) await this.sleep(this.options.intervalMs);
+      this.#options.logger.error({ error, loop: this.#options.name }, 'Background job failed; will retry.');
+      if (!this.#stopping) await this.#sleep(this.#options.intervalMs);
       return true;
     }
   }
 
-  private sleep(ms: number, { wakeable } = { wakeable: true }): Promise<void> {
+  #sleep(ms: number, { wakeable } = { wakeable: true }): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, ms);
-      this.wakeSleeper = () => {
-        if (!wakeable && !this.stopping) return;
+      this.#wakeSleeper = () => {
+        if (!wakeable && !this.#stopping) return;
         clearTimeout(timer);
         resolve();
       };

@@ -1,5 +1,4 @@
 import { BackgroundLoop } from './background-loop.js';
-import { BackgroundTask } from './background-task.js';
 import type { Logger } from './logger.js';
 
 export interface SlotLoopOptions<Item> {
@@ -18,27 +17,19 @@ export interface SlotLoopOptions<Item> {
 }
 
 /** Processes due items concurrently. A free slot takes the next item without waiting for the others. */
-export class SlotLoop<Item> extends BackgroundTask {
-  private readonly options: SlotLoopOptions<Item>;
-  private readonly loop: BackgroundLoop;
+export class SlotLoop<Item> extends BackgroundLoop {
   private readonly running = new Set<Promise<void>>();
   private readonly stopping = new AbortController();
 
-  constructor(options: SlotLoopOptions<Item>) {
-    super();
-    this.options = options;
+  constructor(private readonly options: SlotLoopOptions<Item>) {
     const { name, intervalMs, logger } = options;
-    this.loop = new BackgroundLoop({ name, intervalMs, logger, round: () => this.fillSlots() });
-  }
-
-  start(): void {
-    this.loop.start();
+    super({ name, intervalMs, logger, round: () => this.fillSlots() });
   }
 
   /** Takes no more items. Resolves when the current ones have ended. */
-  async stop(): Promise<void> {
+  override async stop(): Promise<void> {
     this.stopping.abort();
-    await this.loop.stop();
+    await super.stop();
     await Promise.all(this.running);
   }
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ServiceUnavailable } from '@fulfilment/error-envelope';
-import { BackgroundTask, BackgroundLoop } from '@fulfilment/runtime';
+import { BackgroundLoop } from '@fulfilment/runtime';
 import type Provider from 'oidc-provider';
 import { SigningKeys } from '../keys/signing-keys.js';
 import type { StoredRows } from '../tokens/stored-rows.js';
@@ -17,20 +17,18 @@ interface BuiltProvider {
 const pollIntervalMs = 250; // a rotation takes effect almost immediately
 
 /**
- * Builds the provider for the current keys, and replaces it when they change. Requests in progress finish on
- * the old one.
+ * Creates the keys at the first start, and builds the provider for them. Replaces it when other replicas or
+ * operators change the keys. Requests in progress finish on the old one.
  */
 @Injectable()
-export class OidcServer extends BackgroundTask {
+export class OidcServer extends BackgroundLoop {
   private built: BuiltProvider | undefined;
-  private readonly loop: BackgroundLoop;
 
   constructor(
     private readonly keys: SigningKeys,
     private readonly dependencies: ProviderDependencies,
   ) {
-    super();
-    this.loop = new BackgroundLoop({
+    super({
       name: 'signing-keys',
       intervalMs: pollIntervalMs,
       logger: dependencies.logger,
@@ -39,17 +37,6 @@ export class OidcServer extends BackgroundTask {
         return false;
       },
     });
-  }
-
-  /**
-   * Creates the keys at the first start, then polls for changes, also those of other replicas and operators.
-   */
-  start(): void {
-    this.loop.start();
-  }
-
-  stop(): Promise<void> {
-    return this.loop.stop();
   }
 
   get ready(): boolean {

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { revokedTokenKey } from '@fulfilment/contracts';
 import { BACKGROUND_DATABASE, type Database, statement } from '@fulfilment/database';
 import { RedisConnection } from '@fulfilment/http-service';
-import { BackgroundTask, LOGGER, BackgroundLoop, type Logger } from '@fulfilment/runtime';
+import { LOGGER, BackgroundLoop, type Logger } from '@fulfilment/runtime';
 
 /** An access token that was revoked before it expired. */
 export interface RevokedToken {
@@ -43,32 +43,17 @@ const deleteExpired = statement(
  * since Redis may lose keys unnoticed.
  */
 @Injectable()
-export class DenyList extends BackgroundTask {
+export class DenyList extends BackgroundLoop {
   private behind = true;
   private publishedAllAtMs = 0;
-  private readonly loop: BackgroundLoop;
 
   constructor(
     @Inject(BACKGROUND_DATABASE) private readonly database: Database,
     private readonly redis: RedisConnection,
     @Inject(LOGGER) logger: Logger,
   ) {
-    super();
+    super({ name: 'deny-list', intervalMs: retryIntervalMs, logger, round: () => this.catchUp() });
     redis.client.on('ready', () => this.scheduleRepublish());
-    this.loop = new BackgroundLoop({
-      name: 'deny-list',
-      intervalMs: retryIntervalMs,
-      logger,
-      round: () => this.catchUp(),
-    });
-  }
-
-  start(): void {
-    this.loop.start();
-  }
-
-  stop(): Promise<void> {
-    return this.loop.stop();
   }
 
   /** Publishes tokens whose rows are committed. */
@@ -86,7 +71,7 @@ export class DenyList extends BackgroundTask {
 
   private scheduleRepublish(): void {
     this.behind = true;
-    this.loop.wake();
+    this.wake();
   }
 
   private async catchUp(): Promise<boolean> {

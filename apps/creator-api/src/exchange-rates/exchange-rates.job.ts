@@ -1,6 +1,6 @@
 import { BACKGROUND_DATABASE, type Database, statement } from '@fulfilment/database';
 import { GuardedClient } from '@fulfilment/guarded-fetch';
-import { BackgroundLoop, BackgroundTask, Gauge, LOGGER, type Logger } from '@fulfilment/runtime';
+import { BackgroundLoop, Gauge, LOGGER, type Logger } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type CreatorApiSettings } from '../config.js';
 import { LedgerPosting } from '../ledger/ledger-posting.job.js';
@@ -47,9 +47,7 @@ export interface RateParts {
  * time.
  */
 @Injectable()
-export class ExchangeRatesJob extends BackgroundTask {
-  private readonly loop: BackgroundLoop;
-
+export class ExchangeRatesJob extends BackgroundLoop {
   constructor(
     @Inject(BACKGROUND_DATABASE) private readonly database: Database,
     @Inject(CONFIG) private readonly config: RateSettings,
@@ -57,21 +55,7 @@ export class ExchangeRatesJob extends BackgroundTask {
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(LedgerPosting) private readonly posting: Pick<LedgerPosting, 'ratesLoaded'>,
   ) {
-    super();
-    this.loop = new BackgroundLoop({
-      name: 'exchange-rates',
-      intervalMs: pollIntervalMs,
-      logger,
-      round: () => this.round(),
-    });
-  }
-
-  start(): void {
-    this.loop.start();
-  }
-
-  stop(): Promise<void> {
-    return this.loop.stop();
+    super({ name: 'exchange-rates', intervalMs: pollIntervalMs, logger, round: () => this.round() });
   }
 
   private async round(): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { BACKGROUND_DATABASE, Database, statement } from '@fulfilment/database';
-import { BackgroundTask, BackgroundLoop, Counter, Gauge, LOGGER, type Logger } from '@fulfilment/runtime';
+import { BackgroundLoop, Counter, Gauge, LOGGER, type Logger } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { PaymentGateway } from '../payments/payment-gateway.js';
 import { type FindingKind, reconcilePayments } from './reconcile-payments.js';
@@ -49,8 +49,7 @@ const reconciledUntil = new Gauge({
 
 /** Compares each day's payments with the payment provider, once across all replicas. */
 @Injectable()
-export class DailyReconciliation extends BackgroundTask {
-  private readonly loop: BackgroundLoop;
+export class DailyReconciliation extends BackgroundLoop {
   private readonly stopping = new AbortController();
 
   constructor(
@@ -58,24 +57,14 @@ export class DailyReconciliation extends BackgroundTask {
     private readonly gateway: PaymentGateway,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    super();
+    super({ name: 'reconciliation', intervalMs: pollIntervalMs, logger, round: () => this.round() });
     for (const kind of kinds) findings.inc({ kind }, 0); // so that the first finding is an increase
-    this.loop = new BackgroundLoop({
-      name: 'reconciliation',
-      intervalMs: pollIntervalMs,
-      logger,
-      round: () => this.round(),
-    });
-  }
-
-  start(): void {
-    this.loop.start();
   }
 
   /** An unfinished day is left to another replica. */
-  async stop(): Promise<void> {
+  override async stop(): Promise<void> {
     this.stopping.abort();
-    await this.loop.stop();
+    await super.stop();
   }
 
   /** Reconciles one day. Returns whether there may be another. */

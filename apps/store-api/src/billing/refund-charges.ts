@@ -1,5 +1,5 @@
 import { BACKGROUND_DATABASE, Database, statement } from '@fulfilment/database';
-import { BackgroundTask, LOGGER, type Logger, SlotLoop } from '@fulfilment/runtime';
+import { LOGGER, type Logger, SlotLoop } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type StoreApiSettings } from '../config.js';
 import { PaymentGateway, type RefundRequest } from '../payments/payment-gateway.js';
@@ -38,13 +38,12 @@ interface DueRefund extends RefundRequest {
 
 /**
  * Refunds charges that are due. A charge is `refund_due` until the provider confirms the refund. Any number
- * of replicas may run.
+ * of replicas may run: a refund that waits for the provider at a stop is left to another, after its lease.
  */
 @Injectable()
-export class RefundCharges extends BackgroundTask {
+export class RefundCharges extends SlotLoop<DueRefund> {
   /** So that no refund starts while the HTTP port closes. */
   override readonly stopsBeforeHttp = true;
-  private readonly loop: SlotLoop<DueRefund>;
 
   constructor(
     @Inject(BACKGROUND_DATABASE) private readonly database: Database,
@@ -53,8 +52,7 @@ export class RefundCharges extends BackgroundTask {
     @Inject(CONFIG) private readonly config: StoreApiSettings,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    super();
-    this.loop = new SlotLoop({
+    super({
       name: 'refund-charges',
       intervalMs: pollIntervalMs,
       logger,
@@ -63,20 +61,6 @@ export class RefundCharges extends BackgroundTask {
         this.database.rows<DueRefund>(claimRefunds, [config.PAYMENT_TIMEOUT_MS + leaseMarginMs, max]),
       work: (request, stopping) => this.refund(request, stopping),
     });
-  }
-
-  start(): void {
-    this.loop.start();
-  }
-
-  /** Refunds that wait for the provider are left to another replica, after their lease. */
-  stop(): Promise<void> {
-    return this.loop.stop();
-  }
-
-  /** Processes all refunds that are due now. */
-  round(): Promise<void> {
-    return this.loop.processDue();
   }
 
   private async refund(due: DueRefund, stopping: AbortSignal): Promise<void> {

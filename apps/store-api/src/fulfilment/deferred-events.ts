@@ -1,7 +1,7 @@
 import { InvalidMessage, type Message, parseEnvelope, parseMessage } from '@fulfilment/contracts';
 import { BACKGROUND_DATABASE, Database, statement, type Transaction } from '@fulfilment/database';
 import { Outbox, recordOutcome, RejectedMessage } from '@fulfilment/messaging';
-import { BackgroundTask, BackgroundLoop, LOGGER, type Logger } from '@fulfilment/runtime';
+import { BackgroundLoop, LOGGER, type Logger } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type StoreApiSettings } from '../config.js';
 
@@ -88,30 +88,14 @@ interface DeferredRow {
  * transaction of the event that it needs, published again at intervals, and rejected when its time is over.
  */
 @Injectable()
-export class DeferredEvents extends BackgroundTask {
-  private readonly loop: BackgroundLoop;
-
+export class DeferredEvents extends BackgroundLoop {
   constructor(
     @Inject(BACKGROUND_DATABASE) private readonly database: Database,
     private readonly outbox: Outbox,
     @Inject(CONFIG) private readonly config: Pick<StoreApiSettings, 'REPORT_HELD_MS'>,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    super();
-    this.loop = new BackgroundLoop({
-      name: 'deferred-events',
-      intervalMs: pollIntervalMs,
-      logger,
-      round: () => this.round(),
-    });
-  }
-
-  start(): void {
-    this.loop.start();
-  }
-
-  stop(): Promise<void> {
-    return this.loop.stop();
+    super({ name: 'deferred-events', intervalMs: pollIntervalMs, logger, round: () => this.round() });
   }
 
   /** Returns the ids of the deferred events of orders, by the order's UUID. The caller has locked the orders. */

@@ -5,7 +5,7 @@ import {
   statement,
   type Transaction,
 } from '@fulfilment/database';
-import { BackgroundTask, BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
+import { BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { advisoryLocks } from '../advisory-locks.js';
 import type { Lane } from '../delivery/lanes.rules.js';
@@ -86,8 +86,7 @@ interface LockedSubscription {
  * receiver takes them. All replicas run the loop; one at a time works on a subscription.
  */
 @Injectable()
-export class BulkUpdates extends BackgroundTask {
-  private readonly loop: BackgroundLoop;
+export class BulkUpdates extends BackgroundLoop {
   private stopping = false;
 
   constructor(
@@ -96,23 +95,13 @@ export class BulkUpdates extends BackgroundTask {
     requests: BulkUpdateRequests,
     @Inject(LOGGER) logger: Logger,
   ) {
-    super();
-    this.loop = new BackgroundLoop({
-      name: 'webhook-bulk-updates',
-      intervalMs: pollIntervalMs,
-      logger,
-      round: () => this.round(),
-    });
-    requests.onRequest(() => this.loop.wake());
+    super({ name: 'webhook-bulk-updates', intervalMs: pollIntervalMs, logger, round: () => this.round() });
+    requests.onRequest(() => this.wake());
   }
 
-  start(): void {
-    this.loop.start();
-  }
-
-  stop(): Promise<void> {
+  override stop(): Promise<void> {
     this.stopping = true;
-    return this.loop.stop();
+    return super.stop();
   }
 
   private async round(): Promise<boolean> {

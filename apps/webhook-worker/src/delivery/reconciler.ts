@@ -1,5 +1,5 @@
 import { BACKGROUND_DATABASE, Database, statement, type Transaction } from '@fulfilment/database';
-import { BackgroundTask, BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
+import { BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { advisoryLocks } from '../advisory-locks.js';
 import { BulkUpdateRequests } from '../subscriptions/bulk-update-requests.js';
@@ -61,8 +61,7 @@ const findOpen = statement(
  * replicas run the loop; in each round one of them acquires the lock.
  */
 @Injectable()
-export class Reconciler extends BackgroundTask {
-  private readonly loop: BackgroundLoop;
+export class Reconciler extends BackgroundLoop {
   private cursor = firstId;
   private oldestDueSeconds: Record<Lane, number> = { fast: 0, slow: 0 };
 
@@ -73,26 +72,7 @@ export class Reconciler extends BackgroundTask {
     private readonly hosts: HostSlots,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    super();
-    this.loop = new BackgroundLoop({
-      name: 'webhook-reconciler',
-      intervalMs: pollIntervalMs,
-      logger,
-      round: () => this.round(),
-    });
-  }
-
-  start(): void {
-    this.loop.start();
-  }
-
-  /** Runs a round now. */
-  wake(): void {
-    this.loop.wake();
-  }
-
-  stop(): Promise<void> {
-    return this.loop.stop();
+    super({ name: 'webhook-reconciler', intervalMs: pollIntervalMs, logger, round: () => this.round() });
   }
 
   private async round(): Promise<boolean> {

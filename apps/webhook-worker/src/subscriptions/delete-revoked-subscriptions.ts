@@ -1,6 +1,6 @@
 import { type Message, messages, publicId } from '@fulfilment/contracts';
 import { BACKGROUND_DATABASE, Database, type Transaction } from '@fulfilment/database';
-import { BackgroundTask, BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
+import { BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { BulkUpdateRequests } from './bulk-update-requests.js';
 import { deletionStatement, markDeleted } from './mark-deleted.js';
@@ -37,29 +37,18 @@ const deleteOfConnection = deletionStatement(
  * loop. No delivery is sent for any of them before that (delivery/lease.ts).
  */
 @Injectable()
-export class DeleteRevokedSubscriptions extends BackgroundTask {
-  private readonly loop: BackgroundLoop;
-
+export class DeleteRevokedSubscriptions extends BackgroundLoop {
   constructor(
     private readonly bulkUpdates: BulkUpdateRequests,
     @Inject(BACKGROUND_DATABASE) private readonly database: Database,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    super();
-    this.loop = new BackgroundLoop({
+    super({
       name: 'webhook-delete-revoked-subscriptions',
       intervalMs: pollIntervalMs,
       logger,
       round: () => this.round(),
     });
-  }
-
-  start(): void {
-    this.loop.start();
-  }
-
-  stop(): Promise<void> {
-    return this.loop.stop();
   }
 
   /** A repeated or late message does not delete subscriptions of access that was granted since. */
@@ -87,7 +76,7 @@ export class DeleteRevokedSubscriptions extends BackgroundTask {
         ? await markDeleted(tx, deleteOfClient, 'client_deleted', clientId, revokedAt)
         : await markDeleted(tx, deleteOfConnection, 'client_disconnected', clientId, revokedAt, creatorId);
     if (deleted.length < batchSize) await finishRevocation(tx, access);
-    else tx.afterCommit(() => this.loop.wake());
+    else tx.afterCommit(() => this.wake());
     if (deleted.length === 0) return;
     this.bulkUpdates.startAfterCommit(tx);
     tx.afterCommit(() => this.log(access, deleted));
