@@ -7,7 +7,7 @@ import { AccountPagesModule } from './account-pages/account-pages.module.js';
 import { AccountDataModule } from './account-data.module.js';
 import { auditPartitionsJob, countedRecordsJob } from './audit/audit.job.js';
 import { cleanupJobs } from './cleanup-jobs.js';
-import { CONFIG, type Config } from './config.js';
+import { CONFIG, type AuthServerSettings } from './config.js';
 import type { AuthQuota } from './http/request-limits.js';
 import { KeysModule } from './keys/keys.module.js';
 import { migrations } from './migrations/index.js';
@@ -27,7 +27,11 @@ import { TokensModule } from './tokens/tokens.module.js';
     {
       provide: HTTP_OPTIONS,
       inject: [CONFIG, OidcServer, RateLimiter],
-      useFactory: (config: Config, oidc: OidcServer, limiter: RateLimiter<AuthQuota>): HttpOptions => ({
+      useFactory: (
+        config: AuthServerSettings,
+        oidc: OidcServer,
+        limiter: RateLimiter<AuthQuota>,
+      ): HttpOptions => ({
         anyOrigin: false,
         readiness: { signing_keys: () => oidc.ready },
         rawHandler: mountOidc(config, oidc, limiter),
@@ -49,7 +53,7 @@ import { TokensModule } from './tokens/tokens.module.js';
   ],
 })
 export class AuthServerModule {
-  static forRoot(config: Config): DynamicModule {
+  static forRoot(config: AuthServerSettings): DynamicModule {
     return {
       module: AuthServerModule,
       imports: [

@@ -1,5 +1,5 @@
 import { runServiceCli } from '@fulfilment/service-host/operator';
-import { settings } from './config.js';
+import { authServerSettings } from './config.js';
 import { migrations } from './migrations/index.js';
 import { accountCommands } from './operator/account-commands.js';
 import { auditCommands } from './operator/audit-commands.js';
@@ -11,7 +11,7 @@ import { operatorContext } from './operator/operator-context.js';
 await runServiceCli({
   name: 'auth-server',
   migrations,
-  settings: settings
+  settings: authServerSettings
     .pick({
       DATABASE_URL: true,
       REDIS_URL: true,
@@ -20,7 +20,7 @@ await runServiceCli({
       KEY_ENCRYPTION_KEY: true,
     })
     // Only distinguishes development from production (operator-context.ts).
-    .extend({ AUTH_URL: settings.shape.AUTH_URL.optional() }),
+    .extend({ AUTH_URL: authServerSettings.shape.AUTH_URL.optional() }),
   context: operatorContext,
   commands: { ...accountCommands, ...creatorCommands, ...clientCommands, ...keyCommands, ...auditCommands },
 });

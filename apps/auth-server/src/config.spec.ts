@@ -1,11 +1,11 @@
 import { expect, it } from '@jest/globals';
-import { relaxedAuthSettings, settings } from './config.js';
+import { relaxedAuthServerSettings, authServerSettings } from './config.js';
 
-const { SECOND_FACTOR_FOR_GLOBAL_ADMINS: setting } = settings.shape;
+const { SECOND_FACTOR_FOR_GLOBAL_ADMINS: setting } = authServerSettings.shape;
 
 it('global admins need a second factor unless it is switched off explicitly, which is reported as a relaxed setting', () => {
   const relaxed = (given: string | undefined) =>
-    relaxedAuthSettings({ SECOND_FACTOR_FOR_GLOBAL_ADMINS: setting.parse(given) }).map(
+    relaxedAuthServerSettings({ SECOND_FACTOR_FOR_GLOBAL_ADMINS: setting.parse(given) }).map(
       ({ setting: name }) => name,
     );
   expect(setting.parse(undefined)).toBe(true);

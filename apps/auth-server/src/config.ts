@@ -3,7 +3,7 @@ import { flag, keyring, type RelaxedSetting, serviceSettings } from '@fulfilment
 import { z } from 'zod';
 
 /** Settings of the authorization server, from its environment. */
-export const settings = serviceSettings.extend({
+export const authServerSettings = serviceSettings.extend({
   KEY_ENCRYPTION_KEY: keyring().describe(
     'Key that encrypts signing keys, client secrets and second factors at rest: 32 bytes in base64. To rotate it, put the new key before the old key, separated by a comma',
   ),
@@ -67,13 +67,13 @@ export const settings = serviceSettings.extend({
     .default(12)
     .describe('Maximum age of a browser session of a global admin, in hours'),
 });
-export type Config = Readonly<z.output<typeof settings>>;
+export type AuthServerSettings = Readonly<z.output<typeof authServerSettings>>;
 
 export { CONFIG } from '@fulfilment/runtime';
 
 /** The settings that switch a protection off. */
-export function relaxedAuthSettings(
-  config: Pick<Config, 'SECOND_FACTOR_FOR_GLOBAL_ADMINS'>,
+export function relaxedAuthServerSettings(
+  config: Pick<AuthServerSettings, 'SECOND_FACTOR_FOR_GLOBAL_ADMINS'>,
 ): RelaxedSetting[] {
   if (config.SECOND_FACTOR_FOR_GLOBAL_ADMINS) return [];
   const consequence = 'SECOND_FACTOR_FOR_GLOBAL_ADMINS is false: global admins sign in with only a password.';

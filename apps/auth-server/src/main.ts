@@ -1,7 +1,7 @@
 import { readConfig } from '@fulfilment/runtime';
 import { runService } from '@fulfilment/service-host';
 import { AuthServerModule } from './auth-server.module.js';
-import { relaxedAuthSettings, settings } from './config.js';
+import { relaxedAuthServerSettings, authServerSettings } from './config.js';
 
-const config = readConfig(settings);
-await runService(AuthServerModule.forRoot(config), relaxedAuthSettings(config));
+const config = readConfig(authServerSettings);
+await runService(AuthServerModule.forRoot(config), relaxedAuthServerSettings(config));

@@ -1,4 +1,4 @@
-import { relaxedStoreSettings, storeApiSettings } from './config.js';
+import { relaxedStoreApiSettings, storeApiSettings } from './config.js';
 
 const needed = {
   PORT: '0',
@@ -23,7 +23,7 @@ describe('the settings of the store-api', () => {
 
   it('report sandbox payments and test mode as relaxed, but not Stripe in production', () => {
     const relaxed = (given: Readonly<Record<string, string>>) =>
-      relaxedStoreSettings(storeApiSettings.parse({ ...needed, ...given })).map(({ setting }) => setting);
+      relaxedStoreApiSettings(storeApiSettings.parse({ ...needed, ...given })).map(({ setting }) => setting);
     expect(relaxed({ NODE_ENV: 'test' })).toEqual(['NODE_ENV', 'PAYMENT_PROVIDER']);
     expect(relaxed({ NODE_ENV: 'production' })).toEqual(['PAYMENT_PROVIDER']);
     expect(relaxed(stripe)).toEqual([]);
@@ -39,7 +39,7 @@ describe('the settings of the store-api', () => {
     const testKey = { ...stripe, STRIPE_SECRET_KEY: key };
     expect(rejected(testKey)).toEqual(['STRIPE_SECRET_KEY']);
     expect(rejected({ ...testKey, STRIPE_ALLOW_TEST_KEY: 'true' })).toBeUndefined();
-    const relaxed = relaxedStoreSettings(
+    const relaxed = relaxedStoreApiSettings(
       storeApiSettings.parse({ ...needed, ...testKey, STRIPE_ALLOW_TEST_KEY: 'true' }),
     );
     expect(relaxed.map(({ setting }) => setting)).toEqual(['STRIPE_ALLOW_TEST_KEY']);

@@ -108,7 +108,7 @@ export const storeApiSettings = apiSettings
 export type StoreApiSettings = z.output<typeof storeApiSettings>;
 
 /** Returns the active settings that production should not have. */
-export function relaxedStoreSettings(
+export function relaxedStoreApiSettings(
   settings: Pick<StoreApiSettings, 'NODE_ENV' | 'PAYMENT_PROVIDER' | 'STRIPE_ALLOW_TEST_KEY'>,
 ): RelaxedSetting[] {
   const relaxed: RelaxedSetting[] = [];

@@ -1,7 +1,7 @@
 import { readConfig } from '@fulfilment/runtime';
 import { runService } from '@fulfilment/service-host';
-import { relaxedStoreSettings, storeApiSettings } from './config.js';
+import { relaxedStoreApiSettings, storeApiSettings } from './config.js';
 import { StoreApiModule } from './store-api.module.js';
 
 const config = readConfig(storeApiSettings);
-await runService(StoreApiModule.forRoot(config), relaxedStoreSettings(config));
+await runService(StoreApiModule.forRoot(config), relaxedStoreApiSettings(config));

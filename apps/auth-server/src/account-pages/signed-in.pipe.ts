@@ -2,7 +2,7 @@ import { issuer } from '@fulfilment/contracts';
 import { type ExecutionContext, Inject, Injectable, type PipeTransform } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { type Person, ReadAccounts } from '../users/read-accounts.js';
-import { CONFIG, type Config } from '../config.js';
+import { CONFIG, type AuthServerSettings } from '../config.js';
 import { signInAddress } from '../registration/account-client.js';
 import { cookieSettings } from '../oidc/cookies.js';
 import { signInLimits } from '../oidc/lifetimes.rules.js';
@@ -50,7 +50,7 @@ export class SignedInPipe implements PipeTransform<ExecutionContext, Promise<Sig
     private readonly accounts: ReadAccounts,
     private readonly factors: SecondFactors,
     private readonly forms: FormTokens,
-    @Inject(CONFIG) private readonly config: Config,
+    @Inject(CONFIG) private readonly config: AuthServerSettings,
   ) {}
 
   /** @throws SignInNeeded, Forbidden when the token of a submitted form is invalid */

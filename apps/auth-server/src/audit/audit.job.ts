@@ -1,6 +1,6 @@
 import type { Database } from '@fulfilment/database';
 import { BackgroundLoop, type Logger } from '@fulfilment/runtime';
-import type { Config } from '../config.js';
+import type { AuthServerSettings } from '../config.js';
 import { maintainAuditPartitions } from './audit-partitions.js';
 import { writeCountedRecords } from './counted-records.js';
 
@@ -19,7 +19,7 @@ export function countedRecordsJob(database: Database, logger: Logger): Backgroun
 /** Creates and drops the partitions of the audit log. Any number of replicas may run it. */
 export function auditPartitionsJob(
   database: Database,
-  { AUDIT_RETENTION_DAYS: retentionDays }: Pick<Config, 'AUDIT_RETENTION_DAYS'>,
+  { AUDIT_RETENTION_DAYS: retentionDays }: Pick<AuthServerSettings, 'AUDIT_RETENTION_DAYS'>,
   logger: Logger,
 ): BackgroundLoop {
   return new BackgroundLoop({

@@ -1,5 +1,5 @@
 import { BackgroundLoop, type Logger } from '@fulfilment/runtime';
-import type { Config } from '../config.js';
+import type { AuthServerSettings } from '../config.js';
 import type { SigningKeys } from './signing-keys.js';
 
 const pollIntervalMs = 60_000;
@@ -7,7 +7,7 @@ const pollIntervalMs = 60_000;
 /** Rotates the signing keys on schedule. All replicas check, one of them rotates. */
 export function keyRotation(
   keys: SigningKeys,
-  { SIGNING_KEY_ROTATION_DAYS: days }: Pick<Config, 'SIGNING_KEY_ROTATION_DAYS'>,
+  { SIGNING_KEY_ROTATION_DAYS: days }: Pick<AuthServerSettings, 'SIGNING_KEY_ROTATION_DAYS'>,
   logger: Logger,
 ): BackgroundLoop {
   return new BackgroundLoop({

@@ -1,6 +1,6 @@
 import { LOGGER, SecretBox } from '@fulfilment/runtime';
 import { Global, Module } from '@nestjs/common';
-import { CONFIG, type Config } from '../config.js';
+import { CONFIG, type AuthServerSettings } from '../config.js';
 import { keyRotation } from './key-rotation.js';
 import { SigningKeys } from './signing-keys.js';
 
@@ -11,7 +11,7 @@ import { SigningKeys } from './signing-keys.js';
     {
       provide: SecretBox,
       inject: [CONFIG],
-      useFactory: ({ KEY_ENCRYPTION_KEY }: Config) => new SecretBox(KEY_ENCRYPTION_KEY),
+      useFactory: ({ KEY_ENCRYPTION_KEY }: AuthServerSettings) => new SecretBox(KEY_ENCRYPTION_KEY),
     },
     { provide: keyRotation, inject: [SigningKeys, CONFIG, LOGGER], useFactory: keyRotation },
   ],

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG, type Config } from '../config.js';
+import { CONFIG, type AuthServerSettings } from '../config.js';
 import { clientNetwork } from '@fulfilment/http-service';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import { type AuditEntry, AuditLog, originOf } from '../audit/audit-log.js';
@@ -15,7 +15,7 @@ export class CountRejections {
 
   constructor(
     private readonly audit: AuditLog,
-    @Inject(CONFIG) config: Pick<Config, 'SIGN_IN_FAILURES'>,
+    @Inject(CONFIG) config: Pick<AuthServerSettings, 'SIGN_IN_FAILURES'>,
   ) {
     this.windowSeconds = config.SIGN_IN_FAILURES.windowSeconds;
   }

@@ -1,6 +1,6 @@
 import { accessTokenLifetimeSeconds } from '@fulfilment/contracts';
 import type { SignInLimits } from '../users/read-accounts.js';
-import type { Config } from '../config.js';
+import type { AuthServerSettings } from '../config.js';
 
 const hour = 3600;
 const day = 24 * hour;
@@ -45,7 +45,7 @@ export function refreshTokenLifetime(familyStartedAt: number, now: number): numb
 
 /** Each use extends a session by 14 days, up to the age limit of its sign-in. */
 export function signInLimits(
-  config: Pick<Config, 'SESSION_MAX_DAYS' | 'SESSION_MAX_HOURS_GLOBAL_ADMINS'>,
+  config: Pick<AuthServerSettings, 'SESSION_MAX_DAYS' | 'SESSION_MAX_HOURS_GLOBAL_ADMINS'>,
 ): SignInLimits {
   return {
     maxSeconds: config.SESSION_MAX_DAYS * day,

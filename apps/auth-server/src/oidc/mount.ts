@@ -1,7 +1,7 @@
 import { ValidationFailed } from '@fulfilment/error-envelope';
 import { type RawHandler, type RateLimiter, sendPlain } from '@fulfilment/http-service';
 import type { IncomingMessage } from 'node:http';
-import type { Config } from '../config.js';
+import type { AuthServerSettings } from '../config.js';
 import { mountPath } from '../http/route-kind.rules.js';
 import type { AuthQuota } from '../http/request-limits.js';
 import { decodesToStorableText } from '../http/storable-text.js';
@@ -26,7 +26,7 @@ const wellKnown: Readonly<Record<string, string>> = {
  * Express.
  */
 export function mountOidc(
-  config: Pick<Config, 'AUTH_URL'>,
+  config: Pick<AuthServerSettings, 'AUTH_URL'>,
   oidc: OidcServer,
   limiter: RateLimiter<AuthQuota>,
 ): RawHandler {

@@ -1,6 +1,6 @@
 import { RateLimiter, RedisConnection } from '@fulfilment/http-service';
 import { Module } from '@nestjs/common';
-import { CONFIG, type Config } from '../config.js';
+import { CONFIG, type AuthServerSettings } from '../config.js';
 import type { AuthQuota } from '../http/request-limits.js';
 import { CountRejections } from './count-rejections.js';
 import { ExistingGrants } from './grants.js';
@@ -16,7 +16,7 @@ import { ProviderDependencies } from './provider.js';
     {
       provide: RateLimiter,
       inject: [RedisConnection, CONFIG],
-      useFactory: (redis: RedisConnection, config: Config) =>
+      useFactory: (redis: RedisConnection, config: AuthServerSettings) =>
         new RateLimiter<AuthQuota>(redis, {
           token: config.RATE_LIMIT_TOKEN,
           register: config.RATE_LIMIT_REGISTER,

@@ -7,7 +7,7 @@ import { dpopSigningAlgorithms, issuer } from '@fulfilment/contracts';
 import { CLOCK, LOGGER, SecretBox, type Clock, type Logger } from '@fulfilment/runtime';
 import Provider, { type Configuration } from 'oidc-provider';
 import { ReadAccounts } from '../users/read-accounts.js';
-import { CONFIG, type Config } from '../config.js';
+import { CONFIG, type AuthServerSettings } from '../config.js';
 import type { KeySet } from '../keys/signing-keys.js';
 import { loggedOutPage, logoutPage, problemPage } from '../pages/provider-pages.js';
 import { SecondFactors } from '../second-factor/second-factors.js';
@@ -52,7 +52,7 @@ import { LocalSigningKey } from './signing-key.js';
 @Injectable()
 export class ProviderDependencies implements AdapterDependencies {
   constructor(
-    @Inject(CONFIG) readonly config: Config,
+    @Inject(CONFIG) readonly config: AuthServerSettings,
     @Inject(LOGGER) readonly logger: Logger,
     @Inject(CLOCK) readonly clock: Clock,
     readonly work: UnitOfWork,

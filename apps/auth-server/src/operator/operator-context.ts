@@ -4,7 +4,7 @@ import { Outbox } from '@fulfilment/messaging';
 import { type Clock, createLogger, hasLoopbackHost, SecretBox, systemClock } from '@fulfilment/runtime';
 import { type BrokerSettings, type CommandContext, readSecret } from '@fulfilment/service-host/operator';
 import { once } from 'node:events';
-import type { Config } from '../config.js';
+import type { AuthServerSettings } from '../config.js';
 import { DenyList, type PublishRevokedTokens } from '../revocation/deny-list.js';
 
 /** Dependencies of the operator commands. */
@@ -22,7 +22,7 @@ export interface OperatorContext {
 }
 
 export type OperatorSettings = BrokerSettings &
-  Pick<Config, 'DATABASE_URL' | 'REDIS_URL' | 'KEY_ENCRYPTION_KEY'> & {
+  Pick<AuthServerSettings, 'DATABASE_URL' | 'REDIS_URL' | 'KEY_ENCRYPTION_KEY'> & {
     readonly AUTH_URL?: string | undefined;
   };
 

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG, type Config } from '../config.js';
+import { CONFIG, type AuthServerSettings } from '../config.js';
 import { Forbidden } from '@fulfilment/error-envelope';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { BrowserRequest } from './browser-request.js';
@@ -15,7 +15,8 @@ export class FormTokens {
   private readonly origin: string;
 
   constructor(
-    @Inject(CONFIG) { COOKIE_KEYS: keys, AUTH_URL: authUrl }: Pick<Config, 'COOKIE_KEYS' | 'AUTH_URL'>,
+    @Inject(CONFIG)
+    { COOKIE_KEYS: keys, AUTH_URL: authUrl }: Pick<AuthServerSettings, 'COOKIE_KEYS' | 'AUTH_URL'>,
   ) {
     this.keys = keys;
     this.origin = new URL(authUrl).origin;

@@ -1,4 +1,4 @@
-import { CONFIG, type Config } from '../config.js';
+import { CONFIG, type AuthServerSettings } from '../config.js';
 import { Inject, Injectable } from '@nestjs/common';
 import { Database, type Sql, statement, type Transaction } from '@fulfilment/database';
 import { CLOCK, type Clock, SecretBox } from '@fulfilment/runtime';
@@ -114,7 +114,7 @@ export class SecondFactors {
   constructor(
     private readonly database: Database,
     private readonly secrets: SecretBox,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'SECOND_FACTOR_FOR_GLOBAL_ADMINS'>,
+    @Inject(CONFIG) private readonly config: Pick<AuthServerSettings, 'SECOND_FACTOR_FOR_GLOBAL_ADMINS'>,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 

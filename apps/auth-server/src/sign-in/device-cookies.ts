@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Credentials } from '../users/read-accounts.js';
-import { CONFIG, type Config } from '../config.js';
+import { CONFIG, type AuthServerSettings } from '../config.js';
 import type { Cookie } from '../pages/outcome.interceptor.js';
 
 /** Accounts in one cookie, the most recent first. */
@@ -19,7 +19,7 @@ export class DeviceCookies {
   private readonly name: string;
   private readonly secure: boolean;
 
-  constructor(@Inject(CONFIG) private readonly config: Pick<Config, 'AUTH_URL' | 'COOKIE_KEYS'>) {
+  constructor(@Inject(CONFIG) private readonly config: Pick<AuthServerSettings, 'AUTH_URL' | 'COOKIE_KEYS'>) {
     this.secure = config.AUTH_URL.startsWith('https:');
     this.name = this.secure ? '__Host-device' : 'device';
   }

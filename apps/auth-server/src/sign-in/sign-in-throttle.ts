@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG, type Config } from '../config.js';
+import { CONFIG, type AuthServerSettings } from '../config.js';
 import { ServiceUnavailable } from '@fulfilment/error-envelope';
 import { clientNetwork, type Quota } from '@fulfilment/http-service';
 import { Counter } from '@fulfilment/runtime';
@@ -44,7 +44,7 @@ export class SignInThrottle {
 
   constructor(
     private readonly counts: GuessCounts,
-    @Inject(CONFIG) config: Pick<Config, 'SIGN_IN_FAILURES'>,
+    @Inject(CONFIG) config: Pick<AuthServerSettings, 'SIGN_IN_FAILURES'>,
   ) {
     this.failures = config.SIGN_IN_FAILURES;
   }

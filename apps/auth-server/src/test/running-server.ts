@@ -16,7 +16,7 @@ import { NestFactory } from '@nestjs/core';
 import { randomBytes } from 'node:crypto';
 import { AuthServerModule } from '../auth-server.module.js';
 import { createOrganisation } from '../accounts/create-organisation.js';
-import { type Config, settings } from '../config.js';
+import { type AuthServerSettings, authServerSettings } from '../config.js';
 import { registerCreator } from '../creators/register-creator.js';
 import { migrations } from '../migrations/index.js';
 import { OidcServer } from '../oidc/oidc-server.js';
@@ -43,7 +43,7 @@ export async function runningServer(
     testGateway({ AUTH_SERVER_ADDRESS: direct }),
   ]);
   const { url } = gateway;
-  const config: Config = settings.parse({
+  const config: AuthServerSettings = authServerSettings.parse({
     HOST: '127.0.0.1',
     LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'fatal',
     PORT: port,
