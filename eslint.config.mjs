@@ -156,7 +156,7 @@ export default tseslint.config(
           paths: [
             {
               name: '@fulfilment/database',
-              importNames: ['Database', 'BACKGROUND_DATABASE'],
+              importNames: ['Database', 'ReadDatabase', 'BACKGROUND_DATABASE'],
               allowTypeImports: true, // Nest injects values only
               message: 'Requests reach the database through Visibility (docs/adr/0007).',
             },

@@ -4,7 +4,7 @@ import { startHttp } from '@fulfilment/http-service';
 import { DatabasePools, ServiceLifecycle } from '@fulfilment/service-host';
 import { eventually, storeUrl, tokenMaker, uniqueName } from '@fulfilment/testing';
 import { scratchBroker } from '@fulfilment/messaging/testing';
-import { scratchDatabase } from '@fulfilment/database/testing';
+import { absentReplica, scratchDatabase } from '@fulfilment/database/testing';
 import { DocumentedResponses, readDocument } from '@fulfilment/testing/reference';
 import { Test } from '@nestjs/testing';
 import { randomUUID } from 'node:crypto';
@@ -111,7 +111,11 @@ export async function startStoreApi(
   const requests = proxied === undefined ? stores.database : new Database(proxied);
   const testing = await Test.createTestingModule({ imports: [StoreApiModule.forRoot(config)] })
     .overrideProvider(DatabasePools)
-    .useValue({ open: () => stores.database, close: () => undefined })
+    .useValue({
+      open: () => stores.database,
+      openReplica: () => absentReplica(stores.database),
+      close: () => undefined,
+    })
     .overrideProvider(Database)
     .useValue(requests)
     .compile();

@@ -7,7 +7,7 @@ import { CLOCK, type Clock, createLogger, LOGGER, systemClock } from '@fulfilmen
 import { DatabasePools, ServiceLifecycle } from '@fulfilment/service-host';
 import { eventually, storeUrl, tokenMaker, uniqueName } from '@fulfilment/testing';
 import { scratchBroker } from '@fulfilment/messaging/testing';
-import { scratchDatabase } from '@fulfilment/database/testing';
+import { absentReplica, scratchDatabase } from '@fulfilment/database/testing';
 import { DocumentedResponses, readDocument } from '@fulfilment/testing/reference';
 import { Test } from '@nestjs/testing';
 import { Redis } from 'ioredis';
@@ -131,7 +131,11 @@ export async function startWorker(
     .overrideProvider(CLOCK)
     .useValue(parts.clock ?? systemClock)
     .overrideProvider(DatabasePools)
-    .useValue({ open: (purpose: string) => pools.get(purpose) ?? database, close: () => undefined });
+    .useValue({
+      open: (purpose: string) => pools.get(purpose) ?? database,
+      openReplica: () => absentReplica(database),
+      close: () => undefined,
+    });
   if (client !== undefined) builder = builder.overrideProvider(GuardedClient).useValue(client);
   const testing = await builder.compile();
   const app = await startHttp((...args) => testing.createNestApplication(...args));

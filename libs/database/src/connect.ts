@@ -16,7 +16,9 @@ const otherSettings = `
     format('ALTER ROLE %I IN DATABASE %I SET %I = %L;', current_user, current_database(), name, wanted) AS change
   FROM jsonb_each_text($1::jsonb) AS needed (name, wanted) JOIN pg_settings USING (name)
   WHERE setting <> wanted ORDER BY name`;
-const backend = 'SELECT pg_backend_pid()::text AS pid';
+const backend = 'SELECT pg_backend_pid() AS pid';
+const databaseIdentity =
+  'SELECT system_identifier::text, current_database() AS database FROM pg_control_system()';
 const namedStatement = statement('database.named-statement', 'SELECT 1');
 /** duplicate_prepared_statement, invalid_sql_statement_name */
 const namedStatementErrors = ['42P05', '26000'];
@@ -72,6 +74,26 @@ export async function verifyNamedStatements(
 }
 
 /**
+ * Connects a read replica when it is up.
+ * @throws UnsuitableConnection also if it is no replica of the primary's database
+ */
+export async function connectReplicaWhenUp(
+  primary: DataSource,
+  replica: DataSource,
+  options: SessionOptions,
+  onFailure: (error: unknown) => void,
+): Promise<void> {
+  await connectWhenUp(replica, options, onFailure);
+  await retryWhileDown(async () => {
+    const [own, copied] = [await rowsOf(primary, databaseIdentity), await rowsOf(replica, databaseIdentity)];
+    if (own !== copied)
+      throw new UnsuitableConnection(
+        'DATABASE_READ_URL does not lead to a replica of the database in DATABASE_URL.',
+      );
+  }, onFailure);
+}
+
+/**
  * Connects a program that needs the settings of its own session.
  * @throws UnsuitableConnection if a connection pooler drops them
  */
@@ -91,8 +113,8 @@ export async function verifyOwnSession(dataSource: DataSource): Promise<void> {
   try {
     const seen = [new Set<string>(), new Set<string>()] as const;
     for (let round = 0; round < rounds; round += 1) {
-      seen[0].add(await backendOf(runners[0]));
-      seen[1].add(await backendOf(runners[1]));
+      seen[0].add(await rowsOf(runners[0], backend));
+      seen[1].add(await rowsOf(runners[1], backend));
     }
     const sessions = new Set([...seen[0], ...seen[1]]);
     if (sessions.size === 2 && seen.every(({ size }) => size === 1)) return;
@@ -134,9 +156,9 @@ function listOf(differences: readonly Difference[]): string {
   return differences.map(({ difference }) => difference).join(', ');
 }
 
-async function backendOf(runner: QueryRunner): Promise<string> {
-  const rows: unknown = await runner.query(backend);
-  return JSON.stringify(rows);
+/** Returns the rows as text, for comparisons. */
+async function rowsOf(source: DataSource | QueryRunner, sql: string): Promise<string> {
+  return JSON.stringify(await source.query(sql));
 }
 
 async function retryWhileDown(work: () => Promise<void>, onFailure: (error: unknown) => void): Promise<void> {

@@ -8,11 +8,13 @@ export {
 } from './sql.js';
 export { BatchLoader, type BatchLoaderOptions } from './batch-loader.js';
 export { BACKGROUND_DATABASE, Database, listTimeoutMs } from './database.js';
+export { ReadDatabase, type ReadReplica } from './read-database.js';
 export { createDataSource, type DataSourceSettings } from './data-source.js';
 export { migrate } from './migrate.js';
 export { buildConcurrently, changeBriefly, dropConcurrently } from './online-changes.js';
 export {
   connectProgram,
+  connectReplicaWhenUp,
   connectWhenUp,
   UnsuitableConnection,
   verifyNamedStatements,

@@ -1,8 +1,22 @@
-import { connectWhenUp, createDataSource, Database, verifyNamedStatements } from '@fulfilment/database';
+import {
+  connectReplicaWhenUp,
+  connectWhenUp,
+  createDataSource,
+  Database,
+  type ReadReplica,
+  verifyNamedStatements,
+} from '@fulfilment/database';
 import { LOGGER, type Logger } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import { SERVICE, type Service } from './service.js';
+
+interface Pool {
+  readonly dataSource: DataSource;
+  readonly database: Database;
+}
+
+const defaultMaxLagMs = 100;
 
 /**
  * The connection pools of a service, one for each kind of work that must not delay the others. Nothing is
@@ -10,7 +24,10 @@ import { SERVICE, type Service } from './service.js';
  */
 @Injectable()
 export class DatabasePools {
-  private readonly pools: { readonly dataSource: DataSource; readonly database: Database }[] = [];
+  private readonly pools: Pool[] = [];
+  private replica: Pool | undefined;
+  private isReplicaConnected = false;
+  private isClosed = false;
 
   constructor(
     @Inject(SERVICE) private readonly service: Service,
@@ -19,21 +36,24 @@ export class DatabasePools {
 
   /** @param purpose shown after the service's name in `pg_stat_activity`; empty for HTTP requests */
   open(purpose: string, poolSize: number): Database {
-    const { name, config, migrations, forceGenericPlan } = this.service;
-    const dataSource = createDataSource({
-      url: config.DATABASE_URL,
-      poolSize,
-      applicationName: `${name} ${purpose}`.trim(),
-      migrations,
-      forceGenericPlan,
-    });
-    const database = new Database(dataSource);
-    this.pools.push({ dataSource, database });
-    return database;
+    const pool = this.poolOf(this.service.config.DATABASE_URL, purpose, poolSize);
+    this.pools.push(pool);
+    return pool.database;
+  }
+
+  /** Opens the pool of the read replica. The service starts and runs without it. */
+  openReplica(url: string): ReadReplica {
+    const { DATABASE_POOL_SIZE: size, DATABASE_READ_MAX_LAG_MS: maxLagMs } = this.service.config;
+    this.replica = this.poolOf(url, 'read', size);
+    return {
+      database: this.replica.database,
+      maxLagMs: maxLagMs ?? defaultMaxLagMs,
+      isConnected: () => this.isReplicaConnected,
+    };
   }
 
   /**
-   * Resolves when every pool is connected, however long that takes.
+   * Resolves when every pool but that of the replica is connected, however long that takes.
    * @throws UnsuitableConnection if a connection pooler withholds what the service needs
    */
   async connect(): Promise<void> {
@@ -45,10 +65,51 @@ export class DatabasePools {
       this.pools.map(({ database }) => database),
       onFailure,
     );
+    await this.connectReplica();
   }
 
   async close(): Promise<void> {
-    const dataSources = this.pools.map(({ dataSource }) => dataSource);
+    this.isClosed = true;
+    const { pools, replica } = this;
+    const dataSources = (replica === undefined ? pools : [...pools, replica]).map((pool) => pool.dataSource);
     await Promise.all(dataSources.filter((source) => source.isInitialized).map((source) => source.destroy()));
+  }
+
+  /**
+   * Resolves when the replica is connected, or after the first failure; later attempts continue in the
+   * background.
+   */
+  private async connectReplica(): Promise<void> {
+    const [primary] = this.pools;
+    if (this.replica === undefined || primary === undefined) return;
+    const failed = Promise.withResolvers<undefined>();
+    const connecting = connectReplicaWhenUp(
+      primary.dataSource,
+      this.replica.dataSource,
+      this.service,
+      (error) => {
+        if (this.isClosed) throw error;
+        this.logger.warn({ error }, 'The read replica is unreachable; will retry.');
+        failed.resolve(undefined);
+      },
+    ).then(() => {
+      this.isReplicaConnected = true;
+    });
+    await Promise.race([connecting, failed.promise]);
+    connecting.catch((error: unknown) => {
+      if (!this.isClosed) this.logger.error({ error }, 'The read replica is not used.');
+    });
+  }
+
+  private poolOf(url: string, purpose: string, poolSize: number): Pool {
+    const { name, migrations, forceGenericPlan } = this.service;
+    const dataSource = createDataSource({
+      url,
+      poolSize,
+      applicationName: `${name} ${purpose}`.trim(),
+      migrations,
+      forceGenericPlan,
+    });
+    return { dataSource, database: new Database(dataSource) };
   }
 }

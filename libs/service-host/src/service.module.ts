@@ -1,4 +1,4 @@
-import { BACKGROUND_DATABASE, Database } from '@fulfilment/database';
+import { BACKGROUND_DATABASE, Database, ReadDatabase } from '@fulfilment/database';
 import { READINESS_CHECKS, type ReadinessChecks, RedisConnection } from '@fulfilment/http-service';
 import { deleteExpiredInboxRows, Messaging, Outbox } from '@fulfilment/messaging';
 import { CLOCK, CONFIG, createLogger, LOGGER, type Logger, systemClock } from '@fulfilment/runtime';
@@ -41,6 +41,17 @@ export class ServiceModule {
           inject: [DatabasePools],
           useFactory: (pools: DatabasePools) =>
             pools.open('background', config.DATABASE_BACKGROUND_POOL_SIZE),
+        },
+        {
+          provide: ReadDatabase,
+          inject: [Database, DatabasePools],
+          useFactory: (primary: Database, pools: DatabasePools) =>
+            new ReadDatabase(
+              primary,
+              config.DATABASE_READ_URL === undefined
+                ? undefined
+                : pools.openReplica(config.DATABASE_READ_URL),
+            ),
         },
         {
           provide: PROBE_DATABASE,
@@ -87,6 +98,7 @@ export class ServiceModule {
         CLOCK,
         DatabasePools,
         Database,
+        ReadDatabase,
         BACKGROUND_DATABASE,
         RedisConnection,
         Outbox,

@@ -1,10 +1,16 @@
 import type { ServiceSettings } from '@fulfilment/runtime';
 import type { MigrationInterface } from 'typeorm';
 
+/** Settings of a read replica, for services that have lists. */
+export interface ReadReplicaSettings {
+  readonly DATABASE_READ_URL?: string | undefined;
+  readonly DATABASE_READ_MAX_LAG_MS?: number | undefined;
+}
+
 /** What differs between the services. */
 export interface Service {
   readonly name: string;
-  readonly config: ServiceSettings;
+  readonly config: ServiceSettings & ReadReplicaSettings;
   readonly migrations: readonly (new () => MigrationInterface)[];
   /** For tables of many partitions, and for statements of arrays of keys (libs/database). */
   readonly forceGenericPlan?: boolean;

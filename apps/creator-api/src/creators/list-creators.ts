@@ -36,7 +36,7 @@ export class ListCreators {
   constructor(private readonly visibility: Visibility) {}
 
   run(caller: Caller, { page, per_page }: NumberedPageDto): Promise<NumberedPage<CreatorView>> {
-    return this.visibility.snapshot(caller, async (tx) => {
+    return this.visibility.replicaSnapshot(caller, async (tx) => {
       const total = (await tx.row<{ total: number }>(countCreators))?.total ?? 0;
       const skip = (page - 1) * per_page;
       const data = skip < total ? await tx.rows<CreatorView>(readCreators, [per_page, skip]) : [];

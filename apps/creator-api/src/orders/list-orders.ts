@@ -51,7 +51,7 @@ export class ListOrders {
       throw new ValidationFailed([{ field: 'from', reason: 'must not be after to' }]);
     }
     const filters = [creator, status ?? null, from ?? '-infinity', to ?? 'infinity'];
-    return this.visibility.snapshot(caller, async (tx) => {
+    return this.visibility.replicaSnapshot(caller, async (tx) => {
       if ((await tx.row(creatorIsVisible, [creator])) === undefined) notFound('creator');
       const total = (await tx.row<{ total: number }>(countOrders, filters))?.total ?? 0;
       const skip = (page - 1) * per_page;

@@ -43,7 +43,7 @@ export class ReadStatistics {
 
   /** @throws NotFound when the creator is not visible to the caller */
   sales(caller: Caller, creatorId: string, period: string): Promise<SalesView> {
-    return this.visibility.snapshot(caller, async (tx) => {
+    return this.visibility.replicaSnapshot(caller, async (tx) => {
       const { currency, units, revenue } =
         (await tx.row<TotalsRow>(monthTotals, [creatorId, period])) ?? notFound('creator');
       return { period, currency, totals: { units: Number(units), revenue: BigInt(revenue) } };
@@ -52,7 +52,7 @@ export class ReadStatistics {
 
   /** @throws NotFound when the creator is not visible to the caller */
   royalties(caller: Caller, creatorId: string, period: string): Promise<RoyaltiesView> {
-    return this.visibility.snapshot(caller, async (tx) => {
+    return this.visibility.replicaSnapshot(caller, async (tx) => {
       const { currency, units, revenue, royalties } =
         (await tx.row<TotalsRow>(monthTotals, [creatorId, period])) ?? notFound('creator');
       const releases = await tx.rows<ReleaseRow>(monthReleases, [creatorId, period, currency]);

@@ -1,5 +1,6 @@
 import { type CreatorSnapshot, uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
+import { replicaReads } from '@fulfilment/database/testing';
 import { creatorApi, type CreatorApi, ownerClaims } from '../test/creator-api.fixture.js';
 import { aCreator } from '../creators/creator-snapshot.fixture.js';
 import { anItem, anOrder, type Item, transitioned, paid } from '../orders/order-snapshot.fixture.js';
@@ -17,7 +18,7 @@ const readLedger = statement(
 describe('monthly statistics', () => {
   let api: CreatorApi;
   beforeAll(async () => {
-    api = await creatorApi();
+    api = await creatorApi({ DATABASE_READ_URL: 'postgres://replica.example/test' });
   });
   afterAll(() => api.stop());
 
@@ -35,6 +36,16 @@ describe('monthly statistics', () => {
     await api.record({ orders: [order] });
     return order;
   };
+
+  it('are read from a read replica, like lists', async () => {
+    const { id } = await newCreator();
+    const { lagging = 0 } = await replicaReads();
+    for (const path of ['stats/sales?period=2026-01', 'stats/royalties?period=2026-01'])
+      expect((await api.get(`/api/v1/creators/${id}/${path}`, owner)).status).toBe(200);
+    for (const path of ['creators', `orders?creator=${id}`])
+      expect((await api.get(`/api/v1/${path}`, owner)).status).toBe(200);
+    expect(await replicaReads()).toEqual({ lagging: lagging + 4 });
+  });
 
   it('count a sale in the UTC month of its payment, to the millisecond', async () => {
     const creator = await newCreator();

@@ -6,7 +6,7 @@ import { CLOCK, type Clock, LOGGER, systemClock } from '@fulfilment/runtime';
 import { DatabasePools, ServiceLifecycle } from '@fulfilment/service-host';
 import { eventually, storeUrl, tokenMaker, uniqueName } from '@fulfilment/testing';
 import { scratchBroker } from '@fulfilment/messaging/testing';
-import { scratchDatabase } from '@fulfilment/database/testing';
+import { absentReplica, scratchDatabase } from '@fulfilment/database/testing';
 import { Test } from '@nestjs/testing';
 import { randomBytes } from 'node:crypto';
 import { DocumentedResponses, readDocument } from '@fulfilment/testing/reference';
@@ -64,7 +64,7 @@ export async function creatorApi(
   const readAudio = new ReadAudio(audioThread);
   const testing = await Test.createTestingModule({ imports: [CreatorApiModule.forRoot(settings)] })
     .overrideProvider(DatabasePools)
-    .useValue({ open: () => database, close: () => undefined })
+    .useValue({ open: () => database, openReplica: () => absentReplica(database), close: () => undefined })
     .overrideProvider(CLOCK)
     .useValue(clock)
     .overrideProvider(LedgerPosting)

@@ -1,4 +1,4 @@
-import { type Database, type Statement, statement } from '@fulfilment/database';
+import { type Database, type Statement, statement, ReadDatabase } from '@fulfilment/database';
 import type { Caller } from '@fulfilment/http-service';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { countCreators, readCreators } from '../creators/list-creators.js';
@@ -58,7 +58,7 @@ describe('an organisation with many creators', () => {
   /** Number of 8 kB pages that a statement reads with the caller's role. */
   const buffersOf = async (who: Caller, { name, text }: Statement, values: readonly unknown[] = []) => {
     const explain = statement(`test.explain_${name}`, `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`);
-    const row = await new Visibility(database).transaction(who, (tx) =>
+    const row = await new Visibility(database, new ReadDatabase(database)).transaction(who, (tx) =>
       tx.row<{ 'QUERY PLAN': { Plan: Record<string, number> }[] }>(explain, values),
     );
     const plan = row?.['QUERY PLAN'][0]?.Plan ?? {};

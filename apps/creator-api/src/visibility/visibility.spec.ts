@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { uuidv7 } from '@fulfilment/contracts';
-import { statement } from '@fulfilment/database';
+import { statement, ReadDatabase } from '@fulfilment/database';
 import type { Caller } from '@fulfilment/http-service';
 import { creatorApi, type CreatorApi, operator, ownerClaims } from '../test/creator-api.fixture.js';
 import { aCreator } from '../creators/creator-snapshot.fixture.js';
@@ -212,7 +212,7 @@ describe('the visibility of rows to callers', () => {
   });
 
   it('hides foreign rows of every table from a query without a condition', async () => {
-    const visibility = new Visibility(api.database);
+    const visibility = new Visibility(api.database, new ReadDatabase(api.database));
     const caller: Caller = {
       subject: 'someone',
       clientId: 'test',
@@ -260,7 +260,7 @@ describe('the visibility of rows to callers', () => {
     'inbox',
     'outbox',
   ])('does not let requests read %s', async (table) => {
-    const visibility = new Visibility(api.database);
+    const visibility = new Visibility(api.database, new ReadDatabase(api.database));
     const all = statement(`test.all_${table}`, `SELECT * FROM ${table}`);
     const caller: Caller = {
       subject: 'root',

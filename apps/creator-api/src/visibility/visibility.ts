@@ -1,4 +1,4 @@
-import { Database, statement, type Transaction } from '@fulfilment/database';
+import { Database, ReadDatabase, statement, type Transaction } from '@fulfilment/database';
 import type { Caller } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import { callerScope } from './caller-scope.rules.js';
@@ -15,27 +15,36 @@ const setCallerRole = statement(
  */
 @Injectable()
 export class Visibility {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly reads: ReadDatabase,
+  ) {}
 
   /** Runs a transaction with the caller's role and organisation, which end with it. */
   transaction<Result>(caller: Caller, work: (tx: Transaction) => Promise<Result>): Promise<Result> {
-    return this.run(caller, work, {});
+    return run(this.database, caller, work, {});
   }
 
   /** The same for read-only work: all its statements read one snapshot. */
   snapshot<Result>(caller: Caller, work: (tx: Transaction) => Promise<Result>): Promise<Result> {
-    return this.run(caller, work, { snapshot: true });
+    return run(this.database, caller, work, { snapshot: true });
   }
 
-  private run<Result>(
-    caller: Caller,
-    work: (tx: Transaction) => Promise<Result>,
-    options: Parameters<Database['transaction']>[1],
-  ): Promise<Result> {
-    const { role, organisationId } = callerScope(caller);
-    return this.database.transaction(async (tx) => {
-      await tx.run(setCallerRole, [organisationId, role]);
-      return work(tx);
-    }, options);
+  /** A snapshot of the read replica, if there is one: for lists and statistics. */
+  replicaSnapshot<Result>(caller: Caller, work: (tx: Transaction) => Promise<Result>): Promise<Result> {
+    return this.reads.read((database) => run(database, caller, work, { snapshot: true }));
   }
+}
+
+function run<Result>(
+  database: Database,
+  caller: Caller,
+  work: (tx: Transaction) => Promise<Result>,
+  options: Parameters<Database['transaction']>[1],
+): Promise<Result> {
+  const { role, organisationId } = callerScope(caller);
+  return database.transaction(async (tx) => {
+    await tx.run(setCallerRole, [organisationId, role]);
+    return work(tx);
+  }, options);
 }

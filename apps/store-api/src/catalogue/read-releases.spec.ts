@@ -1,3 +1,4 @@
+import { replicaReads } from '@fulfilment/database/testing';
 import { type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
 
 describe('GET /v1/releases', () => {
@@ -5,12 +6,22 @@ describe('GET /v1/releases', () => {
   let creator: TestCreator;
 
   beforeAll(async () => {
-    store = await startStoreApi();
+    store = await startStoreApi({ DATABASE_READ_URL: 'postgres://replica.example/test' });
     creator = await store.creator();
   });
   afterAll(() => store.stop());
 
   const list = async (query = '', token = creator.token) => store.get(`/store/v1/releases${query}`, token);
+
+  it.each([
+    ['a page', '', 1],
+    ['a search', '?search=view', 1],
+    ['a page in full and its products', '?format=detailed', 2],
+  ])('reads %s from a read replica', async (_, query, count) => {
+    const { lagging = 0 } = await replicaReads();
+    expect((await list(query)).status).toBe(200);
+    expect(await replicaReads()).toEqual({ lagging: lagging + count });
+  });
 
   it('returns a release with products, tracks and the price in the requested currency', async () => {
     const { id, skus } = await store.release(

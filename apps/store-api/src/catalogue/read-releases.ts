@@ -1,5 +1,5 @@
 import { type Currency, type CursorPage, parsePublicId } from '@fulfilment/contracts';
-import { Database, BatchLoader } from '@fulfilment/database';
+import { BatchLoader, Database, ReadDatabase, type Sql } from '@fulfilment/database';
 import { notFound } from '@fulfilment/error-envelope';
 import { type Caller, type CursorKey, SignedCursors } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
@@ -37,6 +37,7 @@ export class ReadReleases {
 
   constructor(
     private readonly database: Database,
+    private readonly reads: ReadDatabase,
     private readonly cursors: SignedCursors,
   ) {
     this.pages = new BatchLoader({ run: (keys) => this.loadPages(keys), maxConcurrent: 2 });
@@ -70,7 +71,7 @@ export class ReadReleases {
     const uuid = parsePublicId('prod', id) ?? notFound('release');
     const row = await this.database.row<WholeReleaseRow>(readRelease, [caller.creatorId, uuid]);
     if (row === undefined) return notFound('release');
-    return releaseView(row, await this.products([uuid], currency), currency);
+    return releaseView(row, await readProductsOf(this.database, [uuid], currency), currency);
   }
 
   private async page(
@@ -81,24 +82,28 @@ export class ReadReleases {
     const after = cursor === undefined ? undefined : this.cursors.open(boundTo, cursor);
     const term = search?.trim() ?? '';
     if (term === '') return (await this.pages.load({ creatorId, currency, maxRows: limit + 1, after })) ?? [];
-    return this.database.rows<ReleaseSummaryRow>(hasTrigram(term) ? searchByIndex : searchByScan, [
-      creatorId,
-      currency,
-      limit + 1,
-      after?.micros,
-      after?.id,
-      searchPattern(term),
-    ]);
+    return this.reads.read((database) =>
+      database.rows<ReleaseSummaryRow>(hasTrigram(term) ? searchByIndex : searchByScan, [
+        creatorId,
+        currency,
+        limit + 1,
+        after?.micros,
+        after?.id,
+        searchPattern(term),
+      ]),
+    );
   }
 
   private async loadPages(keys: readonly PageKey[]): Promise<{ index: number; row: ReleaseSummaryRow[] }[]> {
-    const rows = await this.database.rows<ReleaseSummaryRow & { readonly index: number }>(listPages, [
-      keys.map(({ creatorId }) => creatorId),
-      keys.map(({ currency }) => currency),
-      keys.map(({ maxRows }) => maxRows),
-      keys.map(({ after }) => after?.micros),
-      keys.map(({ after }) => after?.id),
-    ]);
+    const rows = await this.reads.read((database) =>
+      database.rows<ReleaseSummaryRow & { readonly index: number }>(listPages, [
+        keys.map(({ creatorId }) => creatorId),
+        keys.map(({ currency }) => currency),
+        keys.map(({ maxRows }) => maxRows),
+        keys.map(({ after }) => after?.micros),
+        keys.map(({ after }) => after?.id),
+      ]),
+    );
     return [...Map.groupBy(rows, ({ index }) => index)].map(([index, row]) => ({ index, row }));
   }
 
@@ -107,10 +112,12 @@ export class ReadReleases {
     currency: Currency,
   ): Promise<(ReleaseSummary & ReleaseFacts)[]> {
     const ids = page.map(({ id }) => id);
-    const [releases, products] = await Promise.all([
-      this.database.rows<WholeReleaseRow>(readReleases, [ids]),
-      this.products(ids, currency),
-    ]);
+    const [releases, products] = await this.reads.read((database) =>
+      Promise.all([
+        database.rows<WholeReleaseRow>(readReleases, [ids]),
+        readProductsOf(database, ids, currency),
+      ]),
+    );
     const wholeById = new Map(releases.map((row) => [row.id, row]));
     const productsById = Map.groupBy(products, (product) => product.release_id);
     return page.flatMap((row) => {
@@ -122,8 +129,12 @@ export class ReadReleases {
       };
     });
   }
+}
 
-  private products(releaseIds: readonly string[], currency: Currency): Promise<ProductOfReleaseRow[]> {
-    return this.database.rows<ProductOfReleaseRow>(readProducts, [releaseIds, currency]);
-  }
+function readProductsOf(
+  sql: Sql,
+  releaseIds: readonly string[],
+  currency: Currency,
+): Promise<ProductOfReleaseRow[]> {
+  return sql.rows<ProductOfReleaseRow>(readProducts, [releaseIds, currency]);
 }

@@ -1,4 +1,5 @@
 import { statement } from '@fulfilment/database';
+import { replicaReads } from '@fulfilment/database/testing';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
 import { pageStatement } from './read-orders.js';
 
@@ -31,7 +32,7 @@ describe('GET /v1/orders', () => {
   let placed: string[];
 
   beforeAll(async () => {
-    store = await startStoreApi();
+    store = await startStoreApi({ DATABASE_READ_URL: 'postgres://replica.example/test' });
     creator = await store.creator();
     const [sku = ''] = (await store.release(creator.id)).skus;
     const rate = await store.quote(creator.token);
@@ -53,6 +54,14 @@ describe('GET /v1/orders', () => {
 
   const list = async (query = '', token = creator.token) => store.get(`/store/v1/orders${query}`, token);
   const ids = async (query: string) => (await list(query)).body.data.map(({ id }: { id: string }) => id);
+
+  it('reads lists from a read replica, and single orders from the primary', async () => {
+    const { lagging = 0 } = await replicaReads();
+    await list();
+    expect(await replicaReads()).toEqual({ lagging: lagging + 1 });
+    await store.get(`/store/v1/orders/${placed[0]}`, creator.token);
+    expect(await replicaReads()).toEqual({ lagging: lagging + 1 });
+  });
 
   it('lists summaries, newest first, including an order that was just placed', async () => {
     const { body } = await list();

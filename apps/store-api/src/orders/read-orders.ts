@@ -1,5 +1,5 @@
 import { type CursorPage, parsePublicId } from '@fulfilment/contracts';
-import { Database, BatchLoader, type Statement, statement } from '@fulfilment/database';
+import { BatchLoader, Database, ReadDatabase, type Statement, statement } from '@fulfilment/database';
 import { notFound } from '@fulfilment/error-envelope';
 import { type Caller, SignedCursors } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
@@ -40,6 +40,7 @@ export class ReadOrders {
 
   constructor(
     private readonly database: Database,
+    private readonly reads: ReadDatabase,
     private readonly cursors: SignedCursors,
   ) {
     this.orders = new BatchLoader({ run: (keys) => this.loadBatch(keys), maxConcurrent: 2 });
@@ -63,12 +64,14 @@ export class ReadOrders {
     const boundTo = ['orders', caller.creatorId, ...filters.map((name) => query[name])];
     const after = query.cursor === undefined ? undefined : this.cursors.open(boundTo, query.cursor);
     const given = filters.filter((name) => query[name] !== undefined);
-    const rows = await this.database.rows<ListRow>(pageStatement(given, after !== undefined), [
-      caller.creatorId,
-      query.limit + 1,
-      ...given.map((name) => query[name]),
-      ...(after === undefined ? [] : [after.micros, after.id]),
-    ]);
+    const rows = await this.reads.read((database) =>
+      database.rows<ListRow>(pageStatement(given, after !== undefined), [
+        caller.creatorId,
+        query.limit + 1,
+        ...given.map((name) => query[name]),
+        ...(after === undefined ? [] : [after.micros, after.id]),
+      ]),
+    );
     const page = rows.slice(0, query.limit);
     const last = page.at(-1);
     const hasMore = rows.length > query.limit && last !== undefined;

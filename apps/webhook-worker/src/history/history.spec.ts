@@ -1,9 +1,13 @@
 import { parsePublicId, webhookEvents } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
+import { replicaReads } from '@fulfilment/database/testing';
 import { aClient, deliveriesWhen, isSignedWith, orderCreated } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 
-const given = setUpWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,50' });
+const given = setUpWorker({
+  WEBHOOK_RETRY_SCHEDULE_MS: '0,50',
+  DATABASE_READ_URL: 'postgres://replica.example/test',
+});
 
 const all = (status: string, count: number) => (rows: readonly { status: string }[]) =>
   rows.length === count && rows.every((row) => row.status === status);
@@ -25,6 +29,14 @@ async function withDeliveries(count: number, status: 'succeeded' | 'failed') {
 }
 
 describe('the delivery history', () => {
+  it('is read from a read replica', async () => {
+    const { client, id } = await withDeliveries(1, 'succeeded');
+    const { lagging = 0 } = await replicaReads();
+    const { body } = await client.get(`/${id}/deliveries`).expect(200);
+    await client.get(`/${id}/deliveries/${body.data[0].id}`).expect(200);
+    expect(await replicaReads()).toEqual({ lagging: lagging + 2 });
+  });
+
   it('lists deliveries newest first in pages, each exactly once', async () => {
     const { client, id } = await withDeliveries(7, 'succeeded');
     const seen: string[] = [];

@@ -1,5 +1,5 @@
 import type { CursorPage } from '@fulfilment/contracts';
-import { Database, listTimeoutMs, statement } from '@fulfilment/database';
+import { Database, listTimeoutMs, ReadDatabase, statement } from '@fulfilment/database';
 import { notFound } from '@fulfilment/error-envelope';
 import { type Caller, SignedCursors } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
@@ -38,6 +38,7 @@ const listAttempts = statement(
 export class ReadDeliveries {
   constructor(
     private readonly database: Database,
+    private readonly reads: ReadDatabase,
     private readonly cursors: SignedCursors,
   ) {}
 
@@ -51,10 +52,8 @@ export class ReadDeliveries {
     const boundTo = ['deliveries', id, status, event, created_after, created_before, test];
     const after = query.cursor === undefined ? undefined : this.cursors.open(boundTo, query.cursor);
     const { statement: list, values } = pageQuery(id, query, query.limit + 1, after);
-    const rows = await this.database.rowsWithTimeout<DeliveryRow & { created_micros: number }>(
-      listTimeoutMs,
-      list,
-      values,
+    const rows = await this.reads.read((database) =>
+      database.rowsWithTimeout<DeliveryRow & { created_micros: number }>(listTimeoutMs, list, values),
     );
     const page = rows.slice(0, query.limit);
     const last = page.at(-1);
@@ -66,11 +65,11 @@ export class ReadDeliveries {
   /** Includes the payload and the newest attempts. @throws NotFound */
   async findOne(caller: Caller, webhookId: string, deliveryId: string): Promise<DeliveryDetail> {
     const { id } = await findOwned(this.database, caller, webhookId);
-    const row = await this.database.row<DeliveryRow & { day: string; body: Buffer }>(findDelivery, [
-      deliveryUuid(deliveryId),
-      id,
-    ]);
-    if (row === undefined) return notFound('webhook delivery');
-    return deliveryDetail(row, await this.database.rows<AttemptRow>(listAttempts, [row.day, row.id]));
+    const uuid = deliveryUuid(deliveryId);
+    return this.reads.read(async (database) => {
+      const row = await database.row<DeliveryRow & { day: string; body: Buffer }>(findDelivery, [uuid, id]);
+      if (row === undefined) return notFound('webhook delivery');
+      return deliveryDetail(row, await database.rows<AttemptRow>(listAttempts, [row.day, row.id]));
+    });
   }
 }

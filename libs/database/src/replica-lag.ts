@@ -1,0 +1,73 @@
+import { Gauge } from '@fulfilment/runtime';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const pollIntervalMs = 5;
+const probeIntervalMs = 250;
+
+const lagBytes = new Gauge({
+  name: 'read_replica_lag_bytes',
+  help: 'Write-ahead log that the read replica had not replayed when a read last compared it with the primary',
+});
+
+/** Positions in the write-ahead log, in bytes. */
+export interface WalPositions {
+  /** Every commit that PostgreSQL has confirmed before the call is at or before this position. */
+  primary(): Promise<number | undefined>;
+  /** Undefined if the server is not a replica. */
+  replayed(): Promise<number | undefined>;
+}
+
+/** Decides whether the replica has every write that was confirmed before a read. */
+export class ReplicaLag {
+  /** Set while the replica lags: reads then do not wait for it, and one of them probes it at this time. */
+  private probeAtMs: number | undefined;
+
+  /** @param maxLagMs how long a read waits for the replica */
+  constructor(
+    private readonly positions: WalPositions,
+    private readonly maxLagMs: number,
+    private readonly now = () => performance.now(),
+  ) {}
+
+  /** Waits for the replica to replay the writes. Returns false if it lags too much or cannot be reached. */
+  async isCurrent(): Promise<boolean> {
+    if (this.probeAtMs === undefined) {
+      const current = await this.catchesUp();
+      if (!current) this.probeAtMs = this.now() + probeIntervalMs;
+      return current;
+    }
+    if (this.now() >= this.probeAtMs) {
+      this.probeAtMs = this.now() + probeIntervalMs;
+      void this.probe();
+    }
+    return false;
+  }
+
+  private async probe(): Promise<void> {
+    if (await this.catchesUp()) this.probeAtMs = undefined;
+  }
+
+  private async catchesUp(): Promise<boolean> {
+    const ended = new AbortController();
+    try {
+      const timeout = delay(this.maxLagMs, false, { signal: ended.signal });
+      return await Promise.race([this.replaysConfirmedWrites(ended.signal), timeout]);
+    } catch {
+      return false;
+    } finally {
+      ended.abort();
+    }
+  }
+
+  private async replaysConfirmedWrites(ended: AbortSignal): Promise<boolean> {
+    const [confirmed, first] = await Promise.all([this.positions.primary(), this.positions.replayed()]);
+    let replayed = first;
+    if (confirmed === undefined || replayed === undefined) return false;
+    lagBytes.set(Math.max(0, confirmed - replayed));
+    while (replayed < confirmed) {
+      await delay(pollIntervalMs, undefined, { signal: ended });
+      replayed = (await this.positions.replayed()) ?? 0;
+    }
+    return true;
+  }
+}

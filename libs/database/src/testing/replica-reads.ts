@@ -1,0 +1,13 @@
+import { metrics } from '@fulfilment/runtime';
+import type { Database, ReadReplica } from '../index.js';
+
+/** Replaces the read replica of a service under test. Reads then use the primary, and are counted. */
+export function absentReplica(database: Database): ReadReplica {
+  return { database, maxLagMs: 1, isConnected: () => false };
+}
+
+/** Returns how many reads of this process a replica might have run, by outcome. */
+export async function replicaReads(): Promise<Readonly<Record<string, number>>> {
+  const values = (await metrics.getSingleMetric('read_replica_reads_total')?.get())?.values ?? [];
+  return Object.fromEntries(values.map(({ labels, value }) => [String(labels['outcome']), value]));
+}

@@ -1,0 +1,152 @@
+import { freePort } from '@fulfilment/testing';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, existsSync, mkdtempSync, readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import pg from 'pg';
+
+const run = promisify(execFile);
+const debianFolder = '/usr/lib/postgresql';
+const readyTimeoutMs = 15_000;
+const retryDelayMs = 20;
+const options = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  fsync: 'off',
+  shared_buffers: '16MB',
+  log_min_messages: 'panic',
+};
+/** Runs the server until the standard input closes, so that it stops even if the test run is killed. */
+const watched =
+  'program=$1; shift; "$program" "$@" & server=$!; read -r _; kill -QUIT "$server"; wait "$server"';
+
+export interface StreamingReplica {
+  readonly primaryUrl: string;
+  readonly replicaUrl: string;
+  /** The replica receives writes but does not show them. */
+  pauseReplay(): Promise<void>;
+  resumeReplay(): Promise<void>;
+  stopReplica(): Promise<void>;
+  startReplica(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface User {
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
+/** Starts a PostgreSQL server with a database of its own, and a streaming replica of it. */
+export async function streamingReplica(): Promise<StreamingReplica> {
+  const programs = serverPrograms();
+  const user = await serverUser();
+  const folder = mkdtempSync(join(tmpdir(), 'replica-'));
+  if (user.uid !== undefined && user.gid !== undefined) chownSync(folder, user.uid, user.gid);
+  const [primaryData, replicaData] = [join(folder, 'primary'), join(folder, 'replica')];
+  const ports = { primary: await freePort(), replica: await freePort() };
+  const urlOf = (port: number): string => `postgres://suite@127.0.0.1:${port}/postgres`;
+  const [primaryUrl, replicaUrl] = [urlOf(ports.primary), urlOf(ports.replica)];
+  const settings = { ...user, cwd: '/' };
+  const initialise = [
+    '-D',
+    primaryData,
+    '-U',
+    'suite',
+    '-A',
+    'trust',
+    '-E',
+    'UTF8',
+    '--locale=C',
+    '--no-sync',
+  ];
+  await run(join(programs, 'initdb'), initialise, settings);
+  const serve = async (data: string, port: number): Promise<() => Promise<void>> => {
+    const flags = Object.entries({ ...options, port }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    const args = ['-c', watched, 'sh', join(programs, 'postgres'), '-D', data, ...flags];
+    const server = spawn('sh', args, { ...settings, stdio: ['pipe', 'ignore', 'ignore'] });
+    await untilReady(urlOf(port));
+    return async () => {
+      const ended = once(server, 'exit');
+      server.stdin?.end();
+      await ended;
+    };
+  };
+  const stopPrimary = await serve(primaryData, ports.primary);
+  const copy = ['-D', replicaData, '-d', primaryUrl, '-R', '--checkpoint=fast', '--no-sync'];
+  await run(join(programs, 'pg_basebackup'), copy, settings);
+  let stopReplica: (() => Promise<void>) | undefined = await serve(replicaData, ports.replica);
+  const replica: StreamingReplica = {
+    primaryUrl,
+    replicaUrl,
+    pauseReplay: async () => {
+      await query(replicaUrl, 'SELECT pg_wal_replay_pause()');
+      const isPaused = "SELECT 1 FROM pg_get_wal_replay_pause_state() AS state WHERE state = 'paused'";
+      while ((await query(replicaUrl, isPaused)) === 0) await delay(retryDelayMs);
+    },
+    resumeReplay: async () => {
+      await query(replicaUrl, 'SELECT pg_wal_replay_resume()');
+    },
+    stopReplica: async () => {
+      await stopReplica?.();
+      stopReplica = undefined;
+    },
+    startReplica: async () => {
+      stopReplica = await serve(replicaData, ports.replica);
+    },
+    stop: async () => {
+      await replica.stopReplica();
+      await stopPrimary();
+      await run('rm', ['-rf', folder]);
+    },
+  };
+  return replica;
+}
+
+/** Debian keeps the programs of each version in a folder outside of PATH. */
+function serverPrograms(): string {
+  const versions = existsSync(debianFolder)
+    ? readdirSync(debianFolder).map((version) => join(debianFolder, version, 'bin'))
+    : [];
+  const folders = [...versions.toReversed(), ...(process.env['PATH'] ?? '').split(':')];
+  const found = folders.find((bin) =>
+    ['initdb', 'pg_basebackup', 'postgres'].every((name) => existsSync(join(bin, name))),
+  );
+  if (found === undefined)
+    throw new Error('Install the server programs of PostgreSQL: this test starts a replica.');
+  return found;
+}
+
+/** PostgreSQL does not run as root. Debian's package creates a user for it. */
+async function serverUser(): Promise<User> {
+  if (process.getuid?.() !== 0) return {};
+  const id = async (option: string): Promise<number> =>
+    Number((await run('id', [option, 'postgres'])).stdout);
+  return { uid: await id('-u'), gid: await id('-g') };
+}
+
+async function untilReady(url: string): Promise<void> {
+  const endsAtMs = performance.now() + readyTimeoutMs;
+  for (;;) {
+    try {
+      await query(url, 'SELECT 1');
+      return;
+    } catch (error) {
+      if (performance.now() > endsAtMs) throw error;
+      await delay(retryDelayMs);
+    }
+  }
+}
+
+/** Returns the number of rows. */
+async function query(url: string, sql: string): Promise<number> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(sql)).rowCount ?? 0;
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,130 @@
+import { type Database, ReadDatabase, statement, UnsuitableConnection } from '@fulfilment/database';
+import { replicaReads, streamingReplica, type StreamingReplica } from '@fulfilment/database/testing';
+import { createLogger, metrics, serviceSettings } from '@fulfilment/runtime';
+import { eventually, storeUrl } from '@fulfilment/testing';
+import { DatabasePools } from './database-pools.js';
+
+const createNotes = statement('test.create-notes', 'CREATE TABLE notes (id int PRIMARY KEY)');
+const write = statement('test.write', 'INSERT INTO notes SELECT count(*) + 1 FROM notes RETURNING id');
+const readNotes = statement(
+  'test.read',
+  'SELECT count(*)::int AS notes, pg_is_in_recovery() AS replica FROM notes',
+);
+const wait = statement('test.wait', 'SELECT pg_sleep(10)');
+
+const notes = (database: Database) => database.row<{ notes: number; replica: boolean }>(readNotes);
+
+describe('reads of a service with a read replica', () => {
+  let stores: StreamingReplica;
+  let pools: DatabasePools;
+  let primary: Database;
+  let reads: ReadDatabase;
+
+  const poolsOf = (readUrl: string, maxLagMs = 5_000) => {
+    const config = {
+      ...serviceSettings.parse({
+        PORT: '0',
+        INTERNAL_PORT: '0',
+        DATABASE_URL: stores.primaryUrl,
+        REDIS_URL: 'redis://unused.example',
+        RABBITMQ_URL: 'amqp://unused.example',
+        BASE_URL: 'https://unused.example',
+        AUTH_URL: 'https://unused.example',
+      }),
+      DATABASE_READ_URL: readUrl,
+      DATABASE_READ_MAX_LAG_MS: maxLagMs,
+    };
+    const opened = new DatabasePools(
+      { name: 'test', config, migrations: [] },
+      createLogger('test', 'silent'),
+    );
+    const database = opened.open('', 2);
+    return { opened, database, reads: new ReadDatabase(database, opened.openReplica(readUrl)) };
+  };
+  const untilReplicaIsUsed = () =>
+    eventually(async () => ((await reads.read(notes))?.replica === true ? true : undefined));
+
+  beforeAll(async () => {
+    stores = await streamingReplica();
+    ({ opened: pools, database: primary, reads } = poolsOf(stores.replicaUrl));
+    await pools.connect();
+    await primary.run(createNotes);
+  }, 30_000);
+  afterAll(async () => {
+    await pools.close();
+    await stores.stop();
+  });
+
+  it('show every write that was confirmed before, from the replica', async () => {
+    await untilReplicaIsUsed();
+    for (let round = 0; round < 20; round += 1) {
+      const written = await primary.row<{ id: number }>(write);
+      expect(await reads.read(notes)).toEqual({ notes: written?.id, replica: true });
+    }
+  });
+
+  it('use the primary while the replica does not replay, and the replica when it has caught up', async () => {
+    const impatient = poolsOf(stores.replicaUrl, 50);
+    await impatient.opened.connect();
+    const before = await replicaReads();
+    await stores.pauseReplay();
+    const written = await primary.row<{ id: number }>(write);
+    const expected = { notes: written?.id, replica: false };
+    expect(await impatient.reads.read(notes)).toEqual(expected);
+    expect(await impatient.reads.read(notes)).toEqual(expected);
+    expect((await replicaReads())['lagging']).toBe((before['lagging'] ?? 0) + 2);
+    expect(await metrics.getSingleMetricAsString('read_replica_lag_bytes')).toMatch(/ [1-9]\d*$/);
+    await stores.resumeReplay();
+    await eventually(async () => ((await impatient.reads.read(notes))?.replica === true ? true : undefined));
+    await impatient.opened.close();
+  });
+
+  it('wait for a replica that is only a little behind', async () => {
+    await untilReplicaIsUsed();
+    await stores.pauseReplay();
+    const written = await primary.row<{ id: number }>(write);
+    const reading = reads.read(notes);
+    await stores.resumeReplay();
+    expect(await reading).toEqual({ notes: written?.id, replica: true });
+  });
+
+  it('use the primary while the replica is down, also when it goes down during a read', async () => {
+    await untilReplicaIsUsed();
+    let started = 0;
+    const sleeping = reads.read(async (database) => {
+      started += 1;
+      if (started > 1) return notes(database);
+      return database.rows(wait);
+    });
+    await eventually(() => Promise.resolve(started > 0 ? true : undefined));
+    await stores.stopReplica();
+    expect(await sleeping).toMatchObject({ replica: false });
+    expect(await reads.read(notes)).toMatchObject({ replica: false });
+    await stores.startReplica();
+    await untilReplicaIsUsed();
+  }, 20_000);
+
+  it('use the primary of a service that started before its replica', async () => {
+    await stores.stopReplica();
+    const early = poolsOf(stores.replicaUrl);
+    await early.opened.connect();
+    expect(await early.reads.read(notes)).toMatchObject({ replica: false });
+    await stores.startReplica();
+    await eventually(async () => ((await early.reads.read(notes))?.replica === true ? true : undefined));
+    await early.opened.close();
+  }, 20_000);
+
+  it('use the primary when the replica is not a replica any more', async () => {
+    const promoted = poolsOf(stores.primaryUrl);
+    await promoted.opened.connect();
+    expect(await promoted.reads.read(notes)).toMatchObject({ replica: false });
+    expect(await promoted.reads.read(notes)).toMatchObject({ replica: false });
+    await promoted.opened.close();
+  });
+
+  it('reject a server that is not a replica of the database', async () => {
+    const foreign = poolsOf(storeUrl('TEST_POSTGRES_URL'));
+    await expect(foreign.opened.connect()).rejects.toThrow(UnsuitableConnection);
+    await foreign.opened.close();
+  });
+});
