@@ -1,5 +1,9 @@
 import type { DependencyName } from '../dev/dependencies/dependency.ts';
+import type { Suite } from '../dev/suite.ts';
 import type { Figure } from './figures.ts';
+
+/** A rate limit that no benchmark reaches. */
+export const unlimited = '100000000/1';
 
 /** Stores and amounts of a benchmark. */
 export interface BenchSite {
@@ -8,6 +12,8 @@ export interface BenchSite {
   readonly eachMs: number;
   /** Number of old rows in addition to the live ones. */
   readonly oldRows: number;
+  /** The complete suite on these stores. */
+  readonly suite: Pick<Suite, 'startAll' | 'status'>;
   readonly step: <T>(title: string, work: () => Promise<T>) => Promise<T>;
 }
 

@@ -6,9 +6,9 @@ import { Progress } from '../dev/progress.ts';
 import { readBenchSettings } from '../dev/settings.ts';
 import { Suite } from '../dev/suite.ts';
 import { wipeState } from '../dev/wipe-state.ts';
-import type { Bench, BenchSite } from './bench-site.ts';
+import { type Bench, type BenchSite, unlimited } from './bench-site.ts';
 import { type Figure, isMet, formatTable } from './figures.ts';
-import { circumstances } from './report.ts';
+import { circumstances, writeReport } from './report.ts';
 
 const help = `npm run bench -- NAME: compares a service, compiled for production, with a baseline in one run.
 
@@ -17,12 +17,14 @@ const help = `npm run bench -- NAME: compares a service, compiled for production
   npm run bench -- reports    the reports of the warehouse that the Store API applies per second
   npm run bench -- creator    the Creator API against a bare consumer that writes the same rows
   npm run bench -- webhooks   webhook deliveries against bare undici, the outbox relay against bare publisher confirms
+  npm run bench -- suite      orders through TLS, gateway and all services, with a webhook and a projection of each
 
   --rounds N    number of counted rounds (default: 5); the variants alternate within a round, and ratios are per round
   --each MS     time of one variant in a round (default: 1000)
   --rows N      number of existing rows for the measurements with much data: expired tokens of auth (default: 5000000),
                 orders of store and creator, past deliveries of webhooks (default: 1000000); 0 skips these measurements;
                 for reports, the reports in a full queue (default: 20000)
+  --write       write the figures to docs/reference/benchmarks.md and benchmarks.json
   --json        print the figures as JSON to standard output, everything else to standard error
   --no-gate     exit with status 0 even if a target is missed
 
@@ -32,8 +34,15 @@ Settings (environment):
   SUITE_BENCH_BASE_PORT   base port; the ports of the private stores follow it (default: 28443)
   SUITE_DEV_DIR           directory for state; the bench uses its subdirectory "bench" (default: .dev)`;
 
+interface KnownBench {
+  readonly load: () => Promise<Bench>;
+  readonly rows: number;
+  /** Of the services, when the bench starts the complete suite. */
+  readonly suiteEnvironment?: Readonly<Record<string, string>>;
+}
+
 /** Loaded on demand, since they import the compiled code. */
-const benches: Readonly<Record<string, { load: () => Promise<Bench>; rows: number }>> = {
+const benches: Readonly<Record<string, KnownBench>> = {
   auth: { load: async () => (await import('./auth/auth-bench.ts')).benchAuth, rows: 5_000_000 },
   store: { load: async () => (await import('./store/store-bench.ts')).benchStore, rows: 1_000_000 },
   reports: { load: async () => (await import('./reports/reports-bench.ts')).benchReports, rows: 20_000 },
@@ -42,12 +51,18 @@ const benches: Readonly<Record<string, { load: () => Promise<Bench>; rows: numbe
     load: async () => (await import('./webhooks/webhooks-bench.ts')).benchWebhooks,
     rows: 1_000_000,
   },
+  suite: {
+    load: async () => (await import('./suite/suite-bench.ts')).benchSuite,
+    rows: 0,
+    suiteEnvironment: { RATE_LIMIT_DEFAULT: unlimited, RATE_LIMIT_ORDERS_CREATE: unlimited },
+  },
 };
 
 interface Options {
   readonly name: string;
   readonly json: boolean;
   readonly gate: boolean;
+  readonly write: boolean;
   readonly amounts: Pick<BenchSite, 'rounds' | 'eachMs'> & Partial<Pick<BenchSite, 'oldRows'>>;
 }
 
@@ -60,20 +75,27 @@ async function main(): Promise<number> {
   const known = benches[options.name];
   if (known === undefined) throw new Failure(help);
   const say = (line: string): void => (options.json ? console.error(line) : console.log(line));
-  const { where, figures } = await withStores(say, async (stores, progress) => {
+  const { where, figures } = await withStores(say, known.suiteEnvironment, async (suite, progress) => {
     await progress.step('Build', buildAll);
     const bench = await known.load();
     const { oldRows = known.rows, ...amounts } = options.amounts;
-    const site = { stores, ...amounts, oldRows };
+    const site = { stores: suite.dependencyUrls(), suite, ...amounts, oldRows };
     const where = await circumstances(site);
     return { where, figures: await bench({ ...site, step: (title, work) => progress.step(title, work) }) };
   });
   if (options.json)
     console.log(JSON.stringify({ bench: options.name, where, figures: figures.map(withVerdict) }));
   else for (const line of ['', ...where, '', ...formatTable(figures)]) say(line);
+  if (options.write) await writeReport(options.name, { command: commandLine(), where, figures });
   const missed = figures.filter((one) => !isMet(one));
   if (missed.length > 0) say(`\nMissed: ${missed.map(({ name }) => name).join(', ')}`);
   return missed.length > 0 && options.gate ? 1 : 0;
+}
+
+function commandLine(): string {
+  return ['npm run bench --', ...process.argv.slice(2).filter((argument) => argument !== '--write')].join(
+    ' ',
+  );
 }
 
 function readOptions(): Options | undefined {
@@ -84,6 +106,7 @@ function readOptions(): Options | undefined {
       each: { type: 'string', default: '1000' },
       rows: { type: 'string' },
       json: { type: 'boolean', default: false },
+      write: { type: 'boolean', default: false },
       'no-gate': { type: 'boolean', default: false },
       help: { type: 'boolean', default: false, short: 'h' },
     },
@@ -95,7 +118,7 @@ function readOptions(): Options | undefined {
     eachMs: amount('--each', values.each, 100),
     ...(values.rows === undefined ? {} : { oldRows: amount('--rows', values.rows, 0) }),
   };
-  return { name, json: values.json, gate: !values['no-gate'], amounts };
+  return { name, json: values.json, gate: !values['no-gate'], write: values.write, amounts };
 }
 
 function amount(option: string, text: string, min: number): number {
@@ -107,17 +130,23 @@ function amount(option: string, text: string, min: number): number {
 /** Runs the work with private, empty PostgreSQL, Redis and RabbitMQ, and stops them afterwards. */
 async function withStores<T>(
   say: (line: string) => void,
-  work: (stores: BenchSite['stores'], progress: Progress) => Promise<T>,
+  suiteEnvironment: KnownBench['suiteEnvironment'],
+  work: (suite: Suite, progress: Progress) => Promise<T>,
 ): Promise<T> {
-  const settings = readBenchSettings();
+  const settings = readBenchSettings({ ...process.env, ...suiteEnvironment });
   await endSuite(settings.stateDir); // left by an interrupted run
   await wipeState(settings);
   const suite = await Suite.open(settings, { say, log: () => undefined });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => void suite.stop().finally(() => process.exit(130)));
   try {
-    await suite.startDependencies({ gateway: false, nginx: false, browser: false, interpreters: false });
-    return await work(suite.dependencyUrls(), new Progress(say));
+    await suite.startDependencies({
+      gateway: suiteEnvironment !== undefined,
+      nginx: false,
+      browser: false,
+      interpreters: false,
+    });
+    return await work(suite, new Progress(say));
   } finally {
     await suite.stop();
   }

@@ -5,7 +5,7 @@ describe('figures', () => {
   it('are the median of their rounds, which one slow round does not move', () => {
     expect(median([5, 1, 3])).toBe(3);
     expect(median([4, 1, 3, 2])).toBe(2.5);
-    expect(figure('ratio', [0.5, 0.1, 0.6], 'x')).toMatchObject({ value: 0.5, spread: [0.1, 0.6] });
+    expect(figure('ratio', [0.5, 0.1, 0.6], 'x')).toMatchObject({ value: 0.5, rounds: [0.5, 0.1, 0.6] });
   });
 
   it('miss a target that nothing was measured for', () => {

@@ -1,15 +1,19 @@
-/** A measured value, or the ratio of two. */
-export interface Figure {
-  readonly name: string;
-  readonly value: number;
-  /** `x` is a ratio. */
-  readonly unit: 'x' | '/s' | 'µs' | 'ms' | 'MB' | 's' | 'rows/s' | 'statements';
-  /** Minimum and maximum of the rounds. */
-  readonly spread?: readonly [number, number];
-  readonly target?: Target;
-}
+import { z } from 'zod';
 
-export type Target = { readonly atLeast: number } | { readonly atMost: number };
+const targetSchema = z.union([z.object({ atLeast: z.number() }), z.object({ atMost: z.number() })]);
+export const figureSchema = z.object({
+  name: z.string(),
+  value: z.number(),
+  /** `x` is a ratio. */
+  unit: z.enum(['x', '/s', 'µs', 'ms', 'MB', 's', 'rows/s', 'statements']),
+  /** The value of each round; its median is `value`. */
+  rounds: z.array(z.number()).readonly().optional(),
+  target: targetSchema.optional(),
+});
+
+/** A measured value, or the ratio of two. */
+export type Figure = Readonly<z.output<typeof figureSchema>>;
+export type Target = z.output<typeof targetSchema>;
 
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
@@ -29,7 +33,7 @@ export function figure(
     name,
     value: median(rounds),
     unit,
-    spread: [Math.min(...rounds), Math.max(...rounds)],
+    rounds,
     ...(target === undefined ? {} : { target }),
   };
 }
@@ -43,14 +47,20 @@ export function isMet({ value, target }: Figure): boolean {
 export function formatTable(figures: readonly Figure[]): string[] {
   const width = Math.max(...figures.map(({ name }) => name.length));
   return figures.map((one) => {
-    const { name, value, unit, spread, target } = one;
-    const range = spread === undefined ? '' : `(${round(spread[0])} to ${round(spread[1])})`;
+    const { name, value, unit, target } = one;
+    const spread = spreadOf(one);
+    const range = spread === undefined ? '' : `(${spread})`;
     const verdict = target === undefined ? '' : `${isMet(one) ? '✓' : '✗'} ${inWords(target)}`;
     return `  ${name.padEnd(width)}  ${round(value).padStart(8)} ${unit.padEnd(11)} ${range.padEnd(22)} ${verdict}`.trimEnd();
   });
 }
 
-function inWords(target: Target): string {
+/** Formats the minimum and maximum of the rounds. */
+export function spreadOf({ rounds }: Figure): string | undefined {
+  return rounds && `${round(Math.min(...rounds))} to ${round(Math.max(...rounds))}`;
+}
+
+export function inWords(target: Target): string {
   return 'atLeast' in target ? `at least ${inShort(target.atLeast)}` : `at most ${inShort(target.atMost)}`;
 }
 
@@ -59,6 +69,6 @@ function inShort(bound: number): string {
   return String(Number(bound.toPrecision(3)));
 }
 
-function round(value: number): string {
+export function round(value: number): string {
   return value >= 100 ? value.toFixed(0) : value.toPrecision(3);
 }

@@ -1,10 +1,30 @@
 import { cpus, release, totalmem, type } from 'node:os';
 import { Redis } from 'ioredis';
 import pg from 'pg';
+import { z } from 'zod';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import prettier from 'prettier';
+import { root } from '../dev/settings.ts';
 import type { BenchSite } from './bench-site.ts';
+import { type Figure, figureSchema, inWords, isMet, round, spreadOf } from './figures.ts';
+
+const pageFile = join(root, 'docs', 'reference', 'benchmarks.md');
+const rawFile = join(root, 'docs', 'reference', 'benchmarks.json');
+
+/** A run of one benchmark. */
+interface Report {
+  readonly command: string;
+  readonly where: readonly string[];
+  readonly figures: readonly Figure[];
+}
+const reportsSchema = z.record(
+  z.string(),
+  z.object({ command: z.string(), where: z.array(z.string()), figures: z.array(figureSchema) }),
+);
 
 /** Describes the machine, versions and amounts of a measurement. */
-export async function circumstances(site: Omit<BenchSite, 'step'>): Promise<string[]> {
+export async function circumstances(site: Omit<BenchSite, 'step' | 'suite'>): Promise<string[]> {
   const { rounds, eachMs, oldRows, stores } = site;
   const [processor] = cpus();
   const memory = Math.round(totalmem() / 2 ** 30);
@@ -28,4 +48,42 @@ async function redisVersion(url: string): Promise<string> {
   const info = await client.info('server');
   client.disconnect();
   return /redis_version:(\S+)/.exec(info)?.[1] ?? 'unknown';
+}
+
+/** Writes the run to the raw figures, and all of them to the page of benchmarks. */
+export async function writeReport(name: string, report: Report): Promise<void> {
+  const reports = { ...readReports(), [name]: report };
+  await writeFormatted(rawFile, 'json', JSON.stringify(reports));
+  await writeFormatted(pageFile, 'markdown', page(reports));
+}
+
+function readReports(): Record<string, Report> {
+  return existsSync(rawFile) ? reportsSchema.parse(JSON.parse(readFileSync(rawFile, 'utf8'))) : {};
+}
+
+async function writeFormatted(file: string, parser: 'json' | 'markdown', text: string): Promise<void> {
+  const options = await prettier.resolveConfig(file);
+  writeFileSync(file, await prettier.format(text, { ...options, parser }));
+}
+
+function page(reports: Readonly<Record<string, Report>>): string {
+  return [
+    '# Benchmarks',
+    'Written by `npm run bench -- NAME --write`. [Measuring](../measuring.md) says what each benchmark compares. A figure is the median of its rounds; ratios compare two variants within one round. The value of each round is in [benchmarks.json](benchmarks.json).',
+    ...Object.keys(reports)
+      .toSorted()
+      .flatMap((name) => section(name, reports[name])),
+  ].join('\n\n');
+}
+
+function section(name: string, report: Report | undefined): string[] {
+  if (report === undefined) return [];
+  const { command, where, figures } = report;
+  const rows = figures.map((one) => {
+    const { unit, value, target } = one;
+    const verdict = target === undefined ? '' : `${inWords(target)}: ${isMet(one) ? 'met' : 'missed'}`;
+    return `| ${one.name.trim()} | ${round(value)} ${unit} | ${spreadOf(one) ?? ''} | ${verdict} |`;
+  });
+  const table = ['| Figure | Median | Rounds | Target |', '| --- | --- | --- | --- |', ...rows].join('\n');
+  return [`## ${name}`, `\`${command}\``, where.map((line) => `- ${line}`).join('\n'), table];
 }

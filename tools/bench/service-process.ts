@@ -6,13 +6,10 @@ import type { ServiceName } from '../dev/ports.ts';
 import { mustRun } from '../dev/run-program.ts';
 import { nodeArguments } from '../dev/services.ts';
 import { root } from '../dev/settings.ts';
-import type { BenchSite } from './bench-site.ts';
+import { type BenchSite, unlimited } from './bench-site.ts';
 import { figure, type Figure } from './figures.ts';
 import { freshDatabase } from './bench-database.ts';
 import { freePort, ServedProcess } from './served-process.ts';
-
-/** A limit that no benchmark reaches. */
-export const unlimited = '100000000/1';
 
 type Environment = Readonly<Record<string, string>>;
 

@@ -226,7 +226,7 @@ export class Suite {
     }
   }
 
-  private status(): PartStatus[] {
+  status(): PartStatus[] {
     return [...this.choice.dependencies.filter(isGiven).map(givenStatus), ...this.supervisor.status()];
   }
 

@@ -21,9 +21,12 @@ export class SlotLoop<Item> extends BackgroundLoop {
   private readonly running = new Set<Promise<void>>();
   private readonly stopping = new AbortController();
 
-  constructor(private readonly options: SlotLoopOptions<Item>) {
+  private readonly options: SlotLoopOptions<Item>;
+
+  constructor(options: SlotLoopOptions<Item>) {
     const { name, intervalMs, logger } = options;
     super({ name, intervalMs, logger, round: () => this.fillSlots() });
+    this.options = options;
   }
 
   /** Takes no more items. Resolves when the current ones have ended. */

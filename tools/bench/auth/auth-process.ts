@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { authorizationCodeFlow } from '../../demo/authorization.ts';
-import type { BenchSite } from '../bench-site.ts';
-import { ServiceProcess, unlimited } from '../service-process.ts';
+import { type BenchSite, unlimited } from '../bench-site.ts';
+import { ServiceProcess } from '../service-process.ts';
 import type { TokenServer } from './token-callers.ts';
 
 const person = { email: 'owner@bench.example', password: 'a password for a benchmark' };

@@ -1,10 +1,10 @@
 import { topologyOf } from '@fulfilment/contracts';
 import { Failure } from '../../dev/failure.ts';
-import type { BenchSite } from '../bench-site.ts';
+import { type BenchSite, unlimited } from '../bench-site.ts';
 import { figure, type Figure, median } from '../figures.ts';
 import { absolute, type Caller, ratio, type Rounds } from '../rounds.ts';
 import { ServedProcess } from '../served-process.ts';
-import { migratedDatabase, ServiceProcess, unlimited } from '../service-process.ts';
+import { migratedDatabase, ServiceProcess } from '../service-process.ts';
 import { requestSender } from '../store/store-callers.ts';
 import { bigCreator, CreatorData, organisation, smallCount, smallCreator } from './creator-data.ts';
 import { measureProjection, type Projector } from './projection.ts';

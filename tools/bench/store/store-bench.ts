@@ -1,12 +1,12 @@
 import { Pool } from 'undici';
 import { z } from 'zod';
 import { Failure } from '../../dev/failure.ts';
-import type { BenchSite } from '../bench-site.ts';
+import { type BenchSite, unlimited } from '../bench-site.ts';
 import { figure, type Figure, median, type Target } from '../figures.ts';
 import { latenciesAtRate, percentile } from '../fixed-rate.ts';
 import { absolute, type Caller, measureInRounds, ratio, type Rounds } from '../rounds.ts';
 import { ServedProcess } from '../served-process.ts';
-import { migratedDatabase, ServiceProcess, unlimited } from '../service-process.ts';
+import { migratedDatabase, ServiceProcess } from '../service-process.ts';
 import { bigCreator, Shop, type ShopData, smallCreator } from './shop-data.ts';
 import {
   requestSender,

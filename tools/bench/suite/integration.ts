@@ -1,0 +1,167 @@
+import { parsePublicId, storeScopes } from '@fulfilment/contracts';
+import { readFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Pool } from 'undici';
+import { z } from 'zod';
+import { Api } from '../../demo/api.ts';
+import { demoToken } from '../../demo/demo-token.ts';
+import { lists, placed, quote, release, subscription } from '../../demo/shapes.ts';
+import { Failure } from '../../dev/failure.ts';
+import type { Stack } from '../../dev/stack-file.ts';
+import { callerCount } from '../store/store-callers.ts';
+import type { ReceiverProcess } from '../webhooks/receiver-process.ts';
+import { subscriptionSecret } from '../webhooks/receiver-secret.ts';
+
+const webhookPath = '/hook/0';
+const projectionTimeoutMs = 60_000;
+const pollIntervalMs = 10; // more often, the polling itself would slow the suite
+const delivered = z.object({ data: z.object({ order_id: z.string() }) });
+const countryCode = 'GB';
+
+export interface PlacedOrder {
+  readonly id: string;
+  /** When its response had arrived, in ms since 1970. */
+  readonly respondedAtMs: number;
+}
+
+interface Tokens {
+  readonly storeToken: string;
+  readonly creatorToken: string;
+}
+
+/** A merchant's integration with a subscription, and the dashboard of its creator. */
+export class Integration {
+  private readonly tokens: Tokens;
+  private readonly body: string;
+  private readonly receiver: ReceiverProcess;
+  private readonly store: Pool;
+  private readonly creator: Pool;
+
+  /** Uses the owner of the demo data. */
+  static async open(stack: Stack, receiver: ReceiverProcess): Promise<Integration> {
+    const ca = readFileSync(stack.ca_file, 'utf8');
+    const email = 'owner@harbour.example';
+    const storeToken = await demoToken(stack, { email, scopes: ['openid', ...Object.keys(storeScopes)] });
+    const creatorToken = await demoToken(stack, { email, scopes: ['openid', 'profile'] });
+    const api = new Api(`${stack.base_url}/store`, storeToken, ca);
+    const sku = await unlimitedProduct(api);
+    const rates = await api.post(
+      '/v1/shipping-rates?currency=GBP',
+      { country_code: countryCode, items: [{ sku, quantity: 3 }] },
+      quote,
+    );
+    const rateId = rates.body.data[0]?.id;
+    if (rateId === undefined) throw new Failure(`No shipping service ships to ${countryCode}.`);
+    await api.post(
+      '/v1/webhooks',
+      {
+        url: `${receiver.origin}${webhookPath}`,
+        secret: subscriptionSecret(webhookPath),
+        events: ['order.processing'],
+      },
+      subscription,
+    );
+    return new Integration(
+      stack.base_url,
+      ca,
+      { storeToken, creatorToken },
+      orderBody(sku, rateId),
+      receiver,
+    );
+  }
+
+  private constructor(baseUrl: string, ca: string, tokens: Tokens, body: string, receiver: ReceiverProcess) {
+    this.tokens = tokens;
+    this.body = body;
+    this.receiver = receiver;
+    this.store = new Pool(baseUrl, { connections: callerCount, connect: { ca } });
+    this.creator = new Pool(baseUrl, { connections: 2, connect: { ca } });
+  }
+
+  async placeOrder(): Promise<PlacedOrder> {
+    const response = await this.store.request({
+      method: 'POST',
+      path: '/store/v1/orders',
+      headers: {
+        authorization: `Bearer ${this.tokens.storeToken}`,
+        'content-type': 'application/json',
+        'idempotency-key': randomUUID(),
+      },
+      body: this.body,
+    });
+    const text = await response.body.text();
+    if (response.statusCode !== 201)
+      throw new Failure(`Placing an order responded with ${response.statusCode}: ${text.slice(0, 300)}`);
+    const { id } = placed.parse(JSON.parse(text));
+    return { id, respondedAtMs: performance.timeOrigin + performance.now() };
+  }
+
+  /**
+   * Waits for the webhooks of these orders. Returns the ms from each response to the webhook's first byte.
+   * @throws Failure unless each order has exactly one delivery with a valid signature
+   */
+  async webhookDelays(orders: readonly PlacedOrder[]): Promise<number[]> {
+    await this.receiver.when(orders.length);
+    const received = await this.receiver.take();
+    const arrivals = new Map(
+      received
+        .filter(({ signed }) => signed)
+        .map(({ envelope, arrivedAtMs }) => [delivered.parse(envelope).data.order_id, arrivedAtMs]),
+    );
+    if (received.length !== orders.length || arrivals.size !== orders.length)
+      throw new Failure(`${orders.length} orders had ${received.length} deliveries.`);
+    return orders.map(({ id, respondedAtMs }) => (arrivals.get(id) ?? Number.NaN) - respondedAtMs);
+  }
+
+  /** Returns the ms from the response until the Creator API returns the order. */
+  async creatorDelay({ id, respondedAtMs }: PlacedOrder): Promise<number> {
+    const path = `/creator/api/v1/orders/${parsePublicId('ord', id)}`;
+    const headers = { authorization: `Bearer ${this.tokens.creatorToken}` };
+    const timeoutAtMs = performance.now() + projectionTimeoutMs;
+    while (performance.now() < timeoutAtMs) {
+      const response = await this.creator.request({ method: 'GET', path, headers });
+      await response.body.dump();
+      if (response.statusCode === 200) return performance.timeOrigin + performance.now() - respondedAtMs;
+      if (response.statusCode !== 404) throw new Failure(`${path} responded with ${response.statusCode}.`);
+      await sleep(pollIntervalMs);
+    }
+    throw new Failure(`The Creator API does not return the order ${id}.`);
+  }
+
+  /** Waits until the Creator API returns the last of the orders. */
+  async waitUntilProjected(orders: readonly PlacedOrder[]): Promise<void> {
+    const last = orders.at(-1);
+    if (last !== undefined) await this.creatorDelay(last);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.store.close(), this.creator.close()]);
+  }
+}
+
+async function unlimitedProduct(api: Api): Promise<string> {
+  const releases = await api.get('/v1/releases?limit=100', lists.releases);
+  for (const { id } of releases.body.data) {
+    const { body } = await api.get(`/v1/releases/${id}`, release);
+    const product = body.products.find(
+      ({ status, availability }) => status === 'available' && !availability.limited_edition,
+    );
+    if (product !== undefined) return product.id;
+  }
+  throw new Failure('No product of the demo data can be ordered without limit.');
+}
+
+function orderBody(sku: string, rateId: string): string {
+  return JSON.stringify({
+    items: [1, 2].map((quantity) => ({ sku, quantity, unit_price: { amount: 2999, currency: 'GBP' } })),
+    shipping_address: {
+      full_name: 'Aiko Mori',
+      address_line_1: '1 Quay Street',
+      city: 'London',
+      postal_code: 'N1 1AA',
+      country_code: countryCode,
+    },
+    shipping_rate_id: rateId,
+  });
+}
