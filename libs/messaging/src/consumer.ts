@@ -20,7 +20,7 @@ export interface ConsumerOptions {
   readonly batchSize: number;
   /** Applies messages that were not handled before, in order, in the same transaction as their inbox rows. */
   readonly handle: HandleMessages;
-  /** Whether a message may share its transaction with the messages before and after it. By default, all may. */
+  /** Whether a message may share its transaction with its neighbours. By default, all may. */
   readonly joinsBatch?: ((message: Message) => boolean) | undefined;
   /** Rejects while the database is unreachable. */
   readonly ping?: () => Promise<void>;

@@ -98,7 +98,7 @@ export class DeferredEvents extends BackgroundLoop {
     super({ name: 'deferred-events', intervalMs: pollIntervalMs, logger, round: () => this.round() });
   }
 
-  /** Returns the ids of the deferred events of orders, by the order's UUID. The caller has locked the orders. */
+  /** Returns the ids of the deferred events by their order's UUID. The caller has locked the orders. */
   async ofOrders(tx: Transaction, orderIds: readonly string[]): Promise<Map<string, Set<string>>> {
     const ids = new Map<string, Set<string>>();
     const rows = await tx.rows<{ order_id: string; message_id: string }>(readIds, [orderIds]);
