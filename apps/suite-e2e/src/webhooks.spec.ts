@@ -65,6 +65,9 @@ describe('webhooks', () => {
       last_delivery_at: null,
       last_failure_at: null,
       disabled_at: null,
+      max_in_flight: 64,
+      due_deliveries: 0,
+      oldest_due_at: null,
     });
     expect((await merchant.store.get(`${hooks}/${id}`).expect(200)).body).toEqual(created.body);
     const listed = async () => {

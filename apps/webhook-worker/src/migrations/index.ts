@@ -1,4 +1,5 @@
 import { Baseline } from './0001-baseline.js';
+import { MaxInFlight } from './0002-max-in-flight.js';
 
 /** In the order in which they are applied. */
-export const migrations = [Baseline];
+export const migrations = [Baseline, MaxInFlight];

@@ -18,9 +18,19 @@ import { CheckTarget } from './check-target.js';
 import { isRevoked } from './access-revocations.js';
 import { type Owner, ownerOf } from './owner.js';
 import type { CreateSubscriptionDto } from './subscription.dto.js';
-import { currentApiVersion, distinctEvents, maxSubscriptions } from './subscription.rules.js';
+import {
+  currentApiVersion,
+  distinctEvents,
+  maxInFlightLimit,
+  maxSubscriptions,
+} from './subscription.rules.js';
 import type { SubscriptionView } from './subscription.shapes.js';
-import { subscriptionColumns, type SubscriptionRow, subscriptionView } from './subscription.view.js';
+import {
+  noLag,
+  subscriptionColumns,
+  type SubscriptionRow,
+  subscriptionWithLag,
+} from './subscription.view.js';
 
 // Serialises creations of one owner, so that concurrent requests cannot exceed the limit.
 const serialiseCreation = statement(
@@ -34,8 +44,8 @@ const count = statement(
 );
 const insert = statement(
   'subscriptions.insert',
-  `INSERT INTO webhook_subscriptions (id, creator_id, client_id, url, events, secret, api_version, status, authorized_at)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, 'active', $8) RETURNING ${subscriptionColumns}`,
+  `INSERT INTO webhook_subscriptions (id, creator_id, client_id, url, events, secret, api_version, status, authorized_at, max_in_flight)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, 'active', $8, $9) RETURNING ${subscriptionColumns}`,
 );
 
 @Injectable()
@@ -94,7 +104,7 @@ export class CreateSubscription {
     return this.database.transaction(async (tx) => {
       await requireAccess(tx, owner, authorizedAt);
       return createOnce(tx, request, async () =>
-        subscriptionView(await this.insert(tx, owner, authorizedAt, input)),
+        subscriptionWithLag(await this.insert(tx, owner, authorizedAt, input), noLag),
       );
     });
   }
@@ -118,6 +128,7 @@ export class CreateSubscription {
       this.secrets.seal(input.secret, id),
       currentApiVersion,
       authorizedAt,
+      input.max_in_flight ?? maxInFlightLimit,
     ]);
     if (row === undefined) throw new Error('The inserted subscription was not returned.');
     return row;

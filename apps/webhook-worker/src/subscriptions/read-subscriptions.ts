@@ -5,7 +5,13 @@ import { Injectable } from '@nestjs/common';
 import { ownedId, ownerOf } from './owner.js';
 import { maxSubscriptions } from './subscription.rules.js';
 import type { SubscriptionView } from './subscription.shapes.js';
-import { subscriptionColumns, type SubscriptionRow, subscriptionView } from './subscription.view.js';
+import { readLag } from './read-lag.js';
+import {
+  subscriptionColumns,
+  type SubscriptionRow,
+  subscriptionView,
+  subscriptionWithLag,
+} from './subscription.view.js';
 
 const listActive = statement(
   'subscriptions.list-active',
@@ -38,6 +44,6 @@ export class ReadSubscriptions {
   async findOne(caller: Caller, publicId: string): Promise<SubscriptionView> {
     const { id, creatorId, clientId } = ownedId(caller, publicId);
     const row = await this.database.row<SubscriptionRow>(find, [id, creatorId, clientId]);
-    return subscriptionView(row ?? notFound('webhook subscription'));
+    return subscriptionWithLag(row ?? notFound('webhook subscription'), await readLag(this.database, id));
   }
 }

@@ -1,9 +1,10 @@
 import { Description, Field } from '@fulfilment/api-reference';
 import { webhookEvents } from '@fulfilment/contracts';
-import { TextField } from '@fulfilment/http-service';
+import { IntegerField, TextField } from '@fulfilment/http-service';
 import { IsIn, IsOptional } from 'class-validator';
 import {
   maxEvents,
+  maxInFlightLimit,
   maxUrlCharacters,
   type SubscriptionStatus,
   subscriptionStatuses,
@@ -65,6 +66,13 @@ export class CreateSubscriptionDto {
   )
   @SecretField()
   secret: string;
+
+  @Description(
+    'Maximum number of concurrent requests of one of our processes to the receiver. Up to this number, it gets as many as it handles without slower responses or errors; 64 if it is left out',
+  )
+  @IsOptional()
+  @IntegerField(1, maxInFlightLimit)
+  max_in_flight?: number;
 }
 
 export class UpdateSubscriptionDto {
@@ -88,4 +96,11 @@ export class UpdateSubscriptionDto {
   @IsOptional()
   @IsIn(subscriptionStatuses, { message: `must be ${subscriptionStatuses.join(' or ')}` })
   status?: SubscriptionStatus;
+
+  @Description(
+    'Maximum number of concurrent requests of one of our processes to the receiver. Up to this number, it gets as many as it handles without slower responses or errors',
+  )
+  @IsOptional()
+  @IntegerField(1, maxInFlightLimit)
+  max_in_flight?: number;
 }

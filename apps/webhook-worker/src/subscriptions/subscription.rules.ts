@@ -38,3 +38,8 @@ export function distinctEvents(events: readonly unknown[]): WebhookEvent[] {
 /** Limit of one request, repeated names included. */
 export const maxEvents = 100;
 export const maxUrlCharacters = 2048;
+
+/** Highest maximum of concurrent requests that an owner may set, and the default. */
+export const maxInFlightLimit = 64;
+/** A response counts due deliveries up to this number, so that a read does not count a whole backlog. */
+export const maxCountedDue = 1_000;

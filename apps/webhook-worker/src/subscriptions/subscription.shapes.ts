@@ -1,6 +1,11 @@
 import { idShape, webhookEvents } from '@fulfilment/contracts';
 import { z } from 'zod';
-import { maxSubscriptions, subscriptionStatuses } from './subscription.rules.js';
+import {
+  maxCountedDue,
+  maxInFlightLimit,
+  maxSubscriptions,
+  subscriptionStatuses,
+} from './subscription.rules.js';
 
 export const subscriptionExample = {
   id: 'whk_01m7xwmwx4f08v4cgpyk3kx08m',
@@ -11,6 +16,7 @@ export const subscriptionExample = {
   last_delivery_at: '2026-11-20T12:00:01.034Z',
   last_failure_at: null,
   disabled_at: null,
+  max_in_flight: 64,
 };
 
 /** A subscription in the Store API. It never contains the secret. */
@@ -34,11 +40,27 @@ export const subscriptionShape = z
       .datetime()
       .nullable()
       .describe('When the subscription was disabled; null while it is active'),
+    max_in_flight: z
+      .int()
+      .min(1)
+      .max(maxInFlightLimit)
+      .describe('Maximum number of concurrent requests of one of our processes to the receiver'),
+    due_deliveries: z
+      .int()
+      .min(0)
+      .max(maxCountedDue)
+      .optional()
+      .describe('Number of deliveries that are due and wait to be sent; 1000 stands for more. Not in lists'),
+    oldest_due_at: z.iso
+      .datetime()
+      .nullable()
+      .optional()
+      .describe('When the oldest of them became due; null if there are none. Not in lists'),
   })
   .meta({
     id: 'WebhookSubscription',
     description: 'A webhook subscription. The secret is never returned.',
-    examples: [subscriptionExample],
+    examples: [{ ...subscriptionExample, due_deliveries: 3, oldest_due_at: '2026-11-20T12:00:02.120Z' }],
   });
 export type SubscriptionView = z.infer<typeof subscriptionShape>;
 

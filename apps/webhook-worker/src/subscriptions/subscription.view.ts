@@ -4,7 +4,7 @@ import type { SubscriptionView } from './subscription.shapes.js';
 
 /** Columns that the owner may see, without the secret. */
 export const subscriptionColumns =
-  'id, events, url, status, consecutive_failures, last_delivery_at, last_failure_at, disabled_at';
+  'id, events, url, status, consecutive_failures, last_delivery_at, last_failure_at, disabled_at, max_in_flight';
 
 export interface SubscriptionRow {
   readonly id: string;
@@ -15,7 +15,17 @@ export interface SubscriptionRow {
   readonly last_delivery_at: Date | null;
   readonly last_failure_at: Date | null;
   readonly disabled_at: Date | null;
+  readonly max_in_flight: number;
 }
+
+/** What waits to be sent. */
+export interface SubscriptionLag {
+  /** At most `maxCountedDue`. */
+  readonly due_deliveries: number;
+  readonly oldest_due_at: Date | null;
+}
+
+export const noLag: SubscriptionLag = { due_deliveries: 0, oldest_due_at: null };
 
 export function subscriptionView(row: SubscriptionRow): SubscriptionView {
   return {
@@ -27,5 +37,14 @@ export function subscriptionView(row: SubscriptionRow): SubscriptionView {
     last_delivery_at: row.last_delivery_at?.toISOString() ?? null,
     last_failure_at: row.last_failure_at?.toISOString() ?? null,
     disabled_at: row.disabled_at?.toISOString() ?? null,
+    max_in_flight: row.max_in_flight,
+  };
+}
+
+export function subscriptionWithLag(row: SubscriptionRow, lag: SubscriptionLag): SubscriptionView {
+  return {
+    ...subscriptionView(row),
+    due_deliveries: lag.due_deliveries,
+    oldest_due_at: lag.oldest_due_at?.toISOString() ?? null,
   };
 }

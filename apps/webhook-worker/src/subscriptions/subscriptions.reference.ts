@@ -75,10 +75,12 @@ export const updateSubscription = {
   id: 'updateWebhook',
   tag,
   summary: 'Update a subscription',
-  description: 'Changes the URL, events, secret or status. Members that are left out do not change.',
+  description:
+    'Changes the URL, events, secret, status or maximum of concurrent requests. Members that are left out do not change.',
   path,
   body: {
     enable: { summary: 'Re-enable the subscription', value: { status: 'active' } },
+    limit: { summary: 'Limit the concurrent requests to the receiver', value: { max_in_flight: 4 } },
     rotate: { summary: 'Rotate the secret', value: { secret: 'b3d97a61f04c4e2fa8c5170e92d6b48f' } },
     change: { summary: 'Change the events', value: { events } },
   },

@@ -45,6 +45,9 @@ describe('POST /v1/webhooks', () => {
       last_delivery_at: null,
       last_failure_at: null,
       disabled_at: null,
+      max_in_flight: 64,
+      due_deliveries: 0,
+      oldest_due_at: null,
     });
     expect(response.headers['location']).toBe(
       `https://suite.localhost/store/v1/webhooks/${response.body.id}`,
@@ -193,11 +196,23 @@ describe('the other operations of /v1/webhooks', () => {
     [{ events: ['nothing'] }, 'events.0'],
     [{ url: 'https://10.0.0.1/' }, 'url'],
     [{ secret: '' }, 'secret'],
+    [{ max_in_flight: 0 }, 'max_in_flight'],
+    [{ max_in_flight: 65 }, 'max_in_flight'],
+    [{ max_in_flight: 1.5 }, 'max_in_flight'],
   ])('reject the change %j because of %s', async (change, field) => {
     const client = await aClient(stores, worker);
     const id = (await client.post(input)).body.id;
     const response = await client.patch(id, change).expect(400);
     expect(response.body.details[0].field).toBe(field);
+  });
+
+  it('have the maximum of concurrent requests that the owner sets, until the owner changes it', async () => {
+    const client = await aClient(stores, worker);
+    const { body } = await client.post({ ...input, max_in_flight: 3 }).expect(201);
+    expect(body.max_in_flight).toBe(3);
+    expect((await client.patch(body.id, { status: 'active' }).expect(200)).body.max_in_flight).toBe(3);
+    expect((await client.get().expect(200)).body.data[0].max_in_flight).toBe(3);
+    expect((await client.patch(body.id, { max_in_flight: 64 }).expect(200)).body.max_in_flight).toBe(64);
   });
 
   it('keep the previous secret when the current one is repeated, e.g. after a lost response', async () => {

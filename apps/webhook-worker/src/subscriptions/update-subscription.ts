@@ -10,7 +10,8 @@ import { SecretBox } from '@fulfilment/runtime';
 import type { UpdateSubscriptionDto } from './subscription.dto.js';
 import { distinctEvents, type SubscriptionStatus } from './subscription.rules.js';
 import type { SubscriptionView } from './subscription.shapes.js';
-import { subscriptionColumns, type SubscriptionRow, subscriptionView } from './subscription.view.js';
+import { readLag } from './read-lag.js';
+import { subscriptionColumns, type SubscriptionRow, subscriptionWithLag } from './subscription.view.js';
 
 const exists = statement(
   'subscriptions.exists',
@@ -30,6 +31,7 @@ const change = statement(
      lane = CASE WHEN $2 <> url THEN 'fast' ELSE lane END,
      latency_ms = CASE WHEN $2 <> url THEN 0 ELSE latency_ms END,
      events = coalesce($3, events),
+     max_in_flight = coalesce($5, max_in_flight),
      previous_secret = CASE WHEN $4::bytea IS NULL THEN previous_secret ELSE secret END,
      previous_secret_until = CASE WHEN $4::bytea IS NULL THEN previous_secret_until ELSE now() + interval '24 hours' END,
      secret = coalesce($4, secret)
@@ -81,9 +83,10 @@ export class UpdateSubscription {
         input.url === undefined ? undefined : targetUri(input.url),
         input.events === undefined ? undefined : distinctEvents(input.events),
         this.newSecret(input.secret, secret, id),
+        input.max_in_flight,
       ]);
     });
-    return subscriptionView(row ?? notFound('webhook subscription'));
+    return subscriptionWithLag(row ?? notFound('webhook subscription'), await readLag(this.database, id));
   }
 
   /**
