@@ -1,3 +1,5 @@
+import { windowSizes } from './window.rules.js';
+
 /** Slots for concurrent attempts. */
 export interface Slots {
   readonly count: number;
@@ -5,21 +7,41 @@ export interface Slots {
   free(count: number): void;
 }
 
-/** Limits the concurrent attempts of this process in a lane. */
+/**
+ * Limits the concurrent attempts of this process in a lane. The slots of a subscription beyond the initial
+ * window are extra ones, so a receiver with a large window takes no slot from the others.
+ */
 export class AttemptSlots {
   private wakeTaker: (() => void) | undefined;
 
-  constructor(private available: number) {}
+  constructor(
+    private available: number,
+    private extra = 0,
+  ) {}
 
-  /** Takes up to `maxCount` slots. Resolves when at least one is free. For one taker at a time. */
-  async take(maxCount: number): Promise<Slots> {
+  /** Resolves when a slot is free. For one taker at a time. */
+  async untilFree(): Promise<void> {
     while (this.available === 0) await new Promise<void>((resolve) => (this.wakeTaker = resolve));
-    const count = Math.min(maxCount, this.available);
-    this.available -= count;
+  }
+
+  /**
+   * Takes up to `maxCount` slots for a subscription with this many running attempts. Takes none if it needs
+   * an extra one, and none is free.
+   */
+  take(maxCount: number, running: number): Slots {
+    const wanted = Math.min(maxCount, Math.max(0, windowSizes.initial - running));
+    const taken = Math.min(wanted, this.available);
+    const extra = Math.min(maxCount - wanted, this.extra);
+    this.available -= taken;
+    this.extra -= extra;
+    let remaining = taken;
     return {
-      count,
+      count: taken + extra,
       free: (freed) => {
-        this.available += freed;
+        const freedHere = Math.min(freed, remaining);
+        remaining -= freedHere;
+        this.available += freedHere;
+        this.extra += freed - freedHere;
         this.wakeTaker?.();
       },
     };

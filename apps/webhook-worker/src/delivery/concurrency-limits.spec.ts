@@ -1,12 +1,13 @@
 import { aClient, deliveriesWhen, orderCreated, status } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 import { maxConcurrentDeliveries } from './lanes.rules.js';
+import { windowSizes } from './window.rules.js';
 
 const given = setUpWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,600000' });
 let maxRunning: number;
 
-/** Responds after 20 ms, and counts the maximum number of concurrent requests. */
-function respondCounting(statusCode: number): void {
+/** Responds after a delay, and counts the maximum number of concurrent requests. */
+function respondCounting(statusCode: number, delayMs = 20): void {
   let running = 0;
   maxRunning = 0;
   given.receiver.answerWith((response) => {
@@ -15,25 +16,78 @@ function respondCounting(statusCode: number): void {
     setTimeout(() => {
       running -= 1;
       response.writeHead(statusCode).end();
-    }, 20);
+    }, delayMs);
   });
 }
 
+/** Subscribes with an accepted first delivery, so that the receiver counts as healthy. */
+async function aHealthySubscriber(settings: object = {}) {
+  const client = await aClient(given.stores, given.worker);
+  const { body } = await client.post({ ...subscription, url: given.receiver.url, ...settings }).expect(201);
+  const publish = (count: number): Promise<void> =>
+    given.stores.broker.publish(...Array.from({ length: count }, () => orderCreated(client.creatorId)));
+  await publish(1);
+  await deliveriesWhen(given.stores, status('succeeded'));
+  return { client, id: String(body.id), publish };
+}
+const subscription = { events: ['order.created'], secret: 'whsec_test' };
+const allSucceed = (count: number) =>
+  deliveriesWhen(
+    given.stores,
+    (rows) => rows.length === count && rows.every((row) => row.status === 'succeeded'),
+  );
+
 describe('the deliveries of one subscription', () => {
-  it('are sent one at a time until the receiver responds with 2xx, then eight at a time', async () => {
+  it('are sent one at a time until the receiver responds with 2xx, then eight or more at a time', async () => {
     const client = await aClient(given.stores, given.worker);
     await client.subscribe(given.receiver.url);
     respondCounting(204);
     await given.stores.broker.publish(...Array.from({ length: 30 }, () => orderCreated(client.creatorId)));
     await given.receiver.waitFor(1);
     expect(maxRunning).toBe(maxConcurrentDeliveries.unknown);
-    for (let time = 0; time < 30; time += 1)
-      await given.stores.broker.publish(orderCreated(client.creatorId));
-    await deliveriesWhen(
-      given.stores,
-      (rows) => rows.length === 60 && rows.every((row) => row.status === 'succeeded'),
-    );
-    expect(maxRunning).toBe(maxConcurrentDeliveries.healthy);
+    await allSucceed(30);
+    expect(maxRunning).toBeGreaterThanOrEqual(windowSizes.initial);
+  });
+
+  it('are sent more than eight at a time while a healthy receiver stays fast, at most 64', async () => {
+    const { publish } = await aHealthySubscriber();
+    respondCounting(204, 100);
+    await publish(400);
+    await allSucceed(401);
+    expect(maxRunning).toBeGreaterThan(2 * windowSizes.initial);
+    expect(maxRunning).toBeLessThanOrEqual(windowSizes.max);
+  });
+
+  it('are sent at most as many at a time as the owner allows, at once after a change', async () => {
+    const { client, id, publish } = await aHealthySubscriber({ max_in_flight: 3 });
+    respondCounting(204);
+    await publish(40);
+    await allSucceed(41);
+    expect(maxRunning).toBe(3);
+    await client.patch(id, { max_in_flight: 12 }).expect(200);
+    respondCounting(204, 100);
+    await publish(150);
+    await allSucceed(191);
+    expect(maxRunning).toBe(12);
+  });
+
+  it('that are due are shown to the owner with the time since when', async () => {
+    const { client, id, publish } = await aHealthySubscriber({ max_in_flight: 1 });
+    const before = Date.now();
+    let respond = (): void => undefined;
+    given.receiver.answerWith((response) => {
+      respond = () => void response.writeHead(204).end();
+    });
+    await publish(5);
+    await given.receiver.waitFor(2);
+    const { body } = await client.get(`/${id}`).expect(200);
+    expect(body.due_deliveries).toBe(4); // one is in flight
+    expect(Date.parse(body.oldest_due_at)).toBeGreaterThan(before - 60_000);
+    expect(Date.parse(body.oldest_due_at)).toBeLessThanOrEqual(Date.now());
+    given.receiver.answerWith((response) => response.writeHead(204).end());
+    respond();
+    await allSucceed(6);
+    expect((await client.get(`/${id}`)).body).toMatchObject({ due_deliveries: 0, oldest_due_at: null });
   });
 
   it('are sent one at a time while the receiver fails, including requested test events', async () => {

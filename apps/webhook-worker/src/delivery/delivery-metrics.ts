@@ -13,6 +13,11 @@ export const deliveryMetrics = {
     labelNames: ['outcome'],
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
   }),
+  windowSize: new Histogram({
+    name: 'webhook_window_attempts',
+    help: 'Maximum number of concurrent attempts to the receiver of a batch: its window, which grows while the latency stays flat and shrinks with errors.',
+    buckets: [1, 2, 4, 8, 16, 32, 64],
+  }),
   localFailures: new Counter({
     name: 'webhook_own_faults_total',
     help: 'Attempts that failed because of our name server, network, limits or a stalled process, by outcome. They do not count against receivers.',

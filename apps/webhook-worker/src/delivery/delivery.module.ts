@@ -2,6 +2,7 @@ import { DatabasePools } from '@fulfilment/service-host';
 import { Module } from '@nestjs/common';
 import { CONFIG, DELIVERY_DATABASE, type WebhookWorkerSettings } from '../config.js';
 import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
+import { DeliveryWindows } from './delivery-windows.js';
 import { Dispatcher } from './dispatcher.js';
 import { DispatchJobs } from './dispatch-jobs.js';
 import { DispatchQueue } from './dispatch-queue.js';
@@ -15,6 +16,7 @@ import { SettlementBatches } from './settlement-batches.js';
 @Module({
   imports: [SubscriptionsModule],
   providers: [
+    DeliveryWindows,
     Dispatcher,
     DispatchJobs,
     DispatchQueue,

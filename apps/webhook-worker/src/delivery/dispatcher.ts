@@ -5,19 +5,22 @@ import { CONFIG, type WebhookWorkerSettings } from '../config.js';
 import { AttemptSlots, type Slots } from './attempt-slots.js';
 import { mergeIfKnown, type DaySpan } from './day-span.rules.js';
 import { deliveryMetrics } from './delivery-metrics.js';
+import { DeliveryWindows } from './delivery-windows.js';
 import { DispatchQueue } from './dispatch-queue.js';
 import type { DueSubscription } from './lane-queue.js';
 import { HostSlots } from './host-slots.js';
-import {
-  type Lane,
-  lanes,
-  maxConcurrentAttempts,
-  maxConcurrentDeliveries,
-  slowThresholdMs,
-} from './lanes.rules.js';
+import { type Lane, lanes, maxConcurrentAttempts, maxExtraAttempts, slowThresholdMs } from './lanes.rules.js';
 import { Lease, type LeasedDelivery } from './lease.js';
 import { PostWebhook } from './post-webhook.js';
 import { SettlementBatches } from './settlement-batches.js';
+import { mayContinue, type StartedAttempt } from './window.rules.js';
+
+/** The attempts that a batch has started. */
+interface StartedBatch {
+  readonly attempts: readonly Promise<void>[];
+  /** Whether more deliveries may be due. */
+  readonly mayHaveMore: boolean;
+}
 
 /** The running work of this process for a subscription. */
 interface Activity {
@@ -26,29 +29,26 @@ interface Activity {
   claiming: boolean;
   /** Deliveries became due during the claim, perhaps too late for it, so another batch follows. */
   repeatClaim: boolean;
+  /** Number of running attempts after the last claim. */
+  started: number;
+  /** More deliveries may be due that could be sent when some of the running attempts have ended. */
+  mayHaveMore: boolean;
+  /** The current lane of the subscription. */
+  lane: Lane;
   /** The days of all due deliveries; undefined while some are unknown, until a claim determines them. */
   days: DaySpan | undefined;
-}
-
-/** The attempts that a batch has started. */
-interface StartedBatch {
-  readonly attempts: readonly Promise<void>[];
-  /** The current lane of the subscription. */
-  readonly lane: Lane;
-  /** Whether more deliveries may be due that could be sent after these. */
-  readonly mayHaveMore: boolean;
 }
 
 /**
  * Sends the due deliveries of the subscriptions in its queue, in batches: claim, sign, POST, settle. A batch
  * has at most as many attempts as the receiver gets at once. If more deliveries are due, the subscription is
- * queued behind the others. An attempt occupies its slot until it ends, so a receiver that does not respond
- * delays only itself.
+ * queued behind the others when these have ended, or half of them if they are many. An attempt occupies its
+ * slot until it ends, so a receiver that does not respond delays only itself.
  */
 @Injectable()
 export class Dispatcher extends BackgroundTask {
   private readonly slots: Readonly<Record<Lane, AttemptSlots>> = {
-    fast: new AttemptSlots(maxConcurrentAttempts.fast),
+    fast: new AttemptSlots(maxConcurrentAttempts.fast, maxExtraAttempts),
     slow: new AttemptSlots(maxConcurrentAttempts.slow),
   };
   private readonly activities = new Map<string, Activity>();
@@ -57,6 +57,7 @@ export class Dispatcher extends BackgroundTask {
   constructor(
     private readonly queue: DispatchQueue,
     private readonly hosts: HostSlots,
+    private readonly windows: DeliveryWindows,
     private readonly lease: Lease,
     private readonly post: PostWebhook,
     private readonly settlements: SettlementBatches,
@@ -79,38 +80,61 @@ export class Dispatcher extends BackgroundTask {
 
   private async runLane(lane: Lane): Promise<void> {
     for (;;) {
-      const slots = await this.slots[lane].take(maxConcurrentDeliveries.healthy);
+      await this.slots[lane].untilFree();
       const due = await this.queue.next(lane);
       if (due === undefined) return;
-      const batch = this.runBatch(due, slots).finally(() => this.batches.delete(batch));
+      const batch = this.runBatch(due).finally(() => this.batches.delete(batch));
       this.batches.add(batch);
     }
   }
 
-  private async runBatch(due: DueSubscription, slots: Slots): Promise<void> {
+  private async runBatch(due: DueSubscription): Promise<void> {
     const { subscriptionId } = due;
     const activity = this.activityOf(due);
-    if (joinRunningWork(activity)) {
-      slots.free(slots.count);
+    if (activity.claiming) {
+      activity.repeatClaim = true;
+      return;
+    }
+    const { size } = this.windows.get(subscriptionId).window;
+    const slots = this.slots[due.lane].take(Math.max(0, size - activity.running), activity.running);
+    if (slots.count === 0) {
+      activity.mayHaveMore = true; // the running attempts continue with it
       return;
     }
     try {
-      const { attempts, lane, mayHaveMore } = await this.startAttempts(due, activity, slots);
+      const { attempts, mayHaveMore } = await this.startAttempts(due, activity, slots);
+      if (attempts.length === 0) {
+        if (mayHaveMore) this.requeue(subscriptionId, activity);
+        // The receiver may have reached its limit. Its running attempts continue then.
+        activity.mayHaveMore = activity.running > 0;
+        return;
+      }
+      if (mayHaveMore) activity.mayHaveMore = true;
       const ended = Promise.all(attempts);
       const { running } = activity;
-      const requeue = (): void => this.queue.requeue([{ subscriptionId, lane, days: activity.days }]);
       // One slow response does not delay the other deliveries of the subscription.
-      const isSlow = mayHaveMore && (await takesLongerThan(slowThresholdMs, ended));
+      const isSlow = activity.mayHaveMore && (await takesLongerThan(slowThresholdMs, ended));
       // Fewer attempts are running than at the start, so slots of the subscription are free.
-      if (isSlow && activity.running < running) requeue();
+      if (isSlow && activity.running < running) this.continue(subscriptionId, activity);
       await ended;
-      if (mayHaveMore) requeue();
+      this.continue(subscriptionId, activity);
     } catch (error) {
       this.logger.warn(
         { error, subscription_id: publicId('whk', subscriptionId) },
         'Sending the due deliveries of a subscription was interrupted; will retry.',
       );
     }
+  }
+
+  /** Queues the subscription if more deliveries may be due. */
+  private continue(subscriptionId: string, activity: Activity): void {
+    if (!activity.mayHaveMore) return;
+    activity.mayHaveMore = false;
+    this.requeue(subscriptionId, activity);
+  }
+
+  private requeue(subscriptionId: string, { lane, days }: Activity): void {
+    this.queue.requeue([{ subscriptionId, lane, days }]);
   }
 
   /** Claims as many due deliveries as there are slots, and starts their attempts. */
@@ -122,42 +146,64 @@ export class Dispatcher extends BackgroundTask {
     let hostSlots: Slots | undefined;
     try {
       const { running } = activity;
-      hostSlots = await this.hosts.take(
-        due,
-        Math.min(slots.count, maxConcurrentDeliveries.healthy - running),
-      );
-      if (hostSlots === undefined) return { attempts: [], lane: due.lane, mayHaveMore: false };
+      hostSlots = await this.hosts.take(due, slots.count);
+      if (hostSlots === undefined) return { attempts: [], mayHaveMore: false };
+      const receiver = this.windows.get(subscriptionId);
       const maxCount = hostSlots.count;
-      const claim = await this.lease.claim({ subscriptionId, maxCount, running, days: activity.days });
+      const claim = await this.lease.claim({
+        subscriptionId,
+        maxCount,
+        running,
+        receiver,
+        days: activity.days,
+      });
       const { deliveries, lane = due.lane } = claim;
+      activity.lane = lane;
       if (!activity.repeatClaim) activity.days = claim.days; // else the span has grown since
+      const mayHaveMore = claim.mayHaveMore || activity.repeatClaim;
       used = deliveries.length;
       const [first] = deliveries;
-      if (first !== undefined) this.hosts.rememberHost(subscriptionId, first.url);
+      if (first === undefined) return { attempts: [], mayHaveMore };
+      this.hosts.rememberHost(subscriptionId, first.url);
+      const window = this.windows.use(subscriptionId, first.url);
+      deliveryMetrics.windowSize.observe(window.size);
+      const started = { reductions: window.reductions, isFull: running + used >= window.size };
       const free = (): void => {
         slots.free(1);
         hostSlots?.free(1);
         activity.running -= 1;
+        if (mayContinue(activity)) this.continue(subscriptionId, activity);
         this.deleteIfIdle(subscriptionId, activity);
       };
-      const attempts = deliveries.map((delivery) => this.attempt(delivery).finally(free));
-      return { attempts, lane, mayHaveMore: claim.mayHaveMore || activity.repeatClaim };
+      return {
+        attempts: deliveries.map((delivery) => this.attempt(delivery, started).finally(free)),
+        mayHaveMore,
+      };
     } finally {
       activity.claiming = false;
       activity.running += used;
+      if (used > 0) activity.started = activity.running;
       slots.free(slots.count - used);
       hostSlots?.free(hostSlots.count - used);
       this.deleteIfIdle(subscriptionId, activity);
     }
   }
 
-  private activityOf({ subscriptionId, days }: DueSubscription): Activity {
+  private activityOf({ subscriptionId, lane, days }: DueSubscription): Activity {
     const existing = this.activities.get(subscriptionId);
     if (existing !== undefined) {
       existing.days = mergeIfKnown(existing.days, days);
       return existing;
     }
-    const activity = { running: 0, claiming: false, repeatClaim: false, days };
+    const activity: Activity = {
+      running: 0,
+      claiming: false,
+      repeatClaim: false,
+      started: 0,
+      mayHaveMore: false,
+      lane,
+      days,
+    };
     this.activities.set(subscriptionId, activity);
     return activity;
   }
@@ -166,7 +212,7 @@ export class Dispatcher extends BackgroundTask {
     if (!activity.claiming && activity.running === 0) this.activities.delete(subscriptionId);
   }
 
-  private async attempt(delivery: LeasedDelivery): Promise<void> {
+  private async attempt(delivery: LeasedDelivery, started: StartedAttempt): Promise<void> {
     // If this process stalled since the claim, the lease may be too short: another process makes the attempt.
     if (performance.now() + this.config.WEBHOOK_TIMEOUT_MS > delivery.leaseEndsAtMs) return;
     if (delivery.first) {
@@ -176,6 +222,7 @@ export class Dispatcher extends BackgroundTask {
       const exchange = await this.post.run(delivery);
       deliveryMetrics.attemptDuration.observe({ outcome: exchange.outcome }, exchange.durationMs / 1_000);
       if (exchange.isLocalFailure) deliveryMetrics.localFailures.inc({ outcome: exchange.outcome });
+      this.windows.record(delivery, started, exchange);
       await this.settlements.settle({ delivery, exchange });
     } catch (error) {
       // Does not count against the receiver. When the lease ends, the delivery becomes due again.
@@ -185,15 +232,6 @@ export class Dispatcher extends BackgroundTask {
       );
     }
   }
-}
-
-/**
- * Leaves what has just become due to running work: to the current claim, which is then repeated, or to the
- * batch that follows the maximum number of attempts. Returns false if there is neither.
- */
-function joinRunningWork(activity: Activity): boolean {
-  if (activity.claiming) activity.repeatClaim = true;
-  return activity.claiming || activity.running >= maxConcurrentDeliveries.healthy;
 }
 
 function takesLongerThan(limitMs: number, ended: Promise<unknown>): Promise<boolean> {

@@ -8,7 +8,7 @@ import { setUpWorker } from '../worker-setup.fixture.js';
 import { aClient, anOrder, deliveriesWhen, orderCreated, status } from '../webhook-worker.fixture.js';
 import { singleDay } from './day-span.rules.js';
 import { DispatchQueue } from './dispatch-queue.js';
-import { maxConcurrentDeliveries } from './lanes.rules.js';
+import { windowSizes } from './window.rules.js';
 import { Reconciler } from './reconciler.js';
 
 const given = setUpWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,200' });
@@ -82,7 +82,7 @@ describe("a due delivery of another day, while today's are sent", () => {
     await publish();
     await allSucceed(1);
     const respond = delayResponses();
-    const many = maxConcurrentDeliveries.healthy;
+    const many = windowSizes.initial;
     await publish(many);
     await given.receiver.waitFor(1 + many);
     await writeDueOnOtherDays();

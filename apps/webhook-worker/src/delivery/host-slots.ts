@@ -3,9 +3,10 @@ import { hostAndPort } from '@fulfilment/guarded-fetch';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, DELIVERY_DATABASE, type WebhookWorkerSettings } from '../config.js';
 import type { Slots } from './attempt-slots.js';
-import { maxConcurrentDeliveries, type Lane, lanes } from './lanes.rules.js';
+import { type Lane, lanes } from './lanes.rules.js';
 import { DispatchQueue } from './dispatch-queue.js';
 import type { DueSubscription } from './lane-queue.js';
+import { windowSizes } from './window.rules.js';
 
 const maxRememberedHosts = 50_000;
 
@@ -56,7 +57,7 @@ export class HostSlots {
     const key = `${lane} ${host}`;
     const hostLane = this.hostLanes.get(key) ?? this.newHostLane(lane);
     this.hostLanes.set(key, hostLane);
-    const count = Math.min(maxCount, freeSlots(subscriptionId, lane, hostLane));
+    const count = slotsFor(subscriptionId, maxCount, lane, hostLane);
     if (count <= 0) {
       hostLane.waiting.set(subscriptionId, { subscriptionId, lane }); // searches all days
       return undefined;
@@ -102,12 +103,27 @@ export class HostSlots {
     if (hostLane.taken === 0 && hostLane.waiting.size === 0) this.hostLanes.delete(key);
     // The next one is queued only when a full batch of slots is free, so that a full host does not proceed
     // one by one.
-    const batch = Math.min(maxConcurrentDeliveries.healthy, hostLane.limit);
+    const batch = Math.min(windowSizes.initial, hostLane.limit);
     const next = hostLane.waiting.values().next().value;
     if (next === undefined || hostLane.limit - hostLane.taken < batch) return;
     hostLane.waiting.delete(next.subscriptionId);
     this.queue.requeue([next]);
   }
+}
+
+/**
+ * Beyond the initial window, a subscription gets at most half of the slots that the others leave, and none
+ * while others wait: a large window must not take the host from its other subscriptions.
+ */
+function slotsFor(subscriptionId: string, maxCount: number, lane: Lane, hostLane: HostLane): number {
+  const free = freeSlots(subscriptionId, lane, hostLane);
+  const running = hostLane.takenBySubscription.get(subscriptionId) ?? 0;
+  const first = Math.min(maxCount, Math.max(0, windowSizes.initial - running));
+  const othersWait = hostLane.waiting.size > (hostLane.waiting.has(subscriptionId) ? 1 : 0);
+  if (first >= free || othersWait) return Math.min(first, free);
+  const taken = Math.max(0, running - windowSizes.initial);
+  const allowed = Math.floor((free - first + taken) / 2) - taken;
+  return first + Math.max(0, Math.min(maxCount - first, allowed));
 }
 
 function freeSlots(subscriptionId: string, lane: Lane, hostLane: HostLane): number {

@@ -5,13 +5,19 @@ export type Lane = (typeof lanes)[number];
 /** Maximum number of concurrent attempts of one process. Each holds a connection, and its body in memory. */
 export const maxConcurrentAttempts = { fast: 2_500, slow: 1_500 } as const satisfies Record<Lane, number>;
 
+/**
+ * Maximum number of further attempts in the fast lane: those of subscriptions that already run as many as the
+ * initial window has.
+ */
+export const maxExtraAttempts = 1_000;
+
 /** Number of consecutive failures from which a receiver counts as failing. */
 export const failingThreshold = 3;
 /** Moving average of the duration above which a receiver counts as slow. */
 export const slowThresholdMs = 2_000;
 
 /**
- * Maximum number of concurrent deliveries of one process to one subscription. A failing or new receiver gets
- * one until it responds with 2xx.
+ * Maximum number of concurrent deliveries of one process to one subscription that is not healthy. A failing
+ * or new receiver gets one until it responds with 2xx. A healthy one has a window (window.rules.ts).
  */
-export const maxConcurrentDeliveries = { healthy: 8, slow: 4, failing: 1, unknown: 1 } as const;
+export const maxConcurrentDeliveries = { slow: 4, failing: 1, unknown: 1 } as const;

@@ -6,6 +6,7 @@ import { dayFromNow, writeDue } from '../due-deliveries.fixture.js';
 import { migrations } from '../migrations/index.js';
 import type { DaySpan } from './day-span.rules.js';
 import { Lease } from './lease.js';
+import { initialWindow } from './window.rules.js';
 
 let stores: ScratchDatabase;
 let lease: Lease;
@@ -35,7 +36,9 @@ beforeEach(async () => {
 });
 
 const [yesterday, today] = [dayFromNow(-1), dayFromNow(0)];
-const claim = (days?: DaySpan) => lease.claim({ subscriptionId, maxCount: 8, running: 0, days });
+const url = 'https://receiver.example';
+const receiver = { url, window: initialWindow };
+const claim = (days?: DaySpan) => lease.claim({ subscriptionId, maxCount: 8, running: 0, receiver, days });
 
 describe('a claim', () => {
   it('without days finds all due deliveries, and returns the days to search next', async () => {
@@ -84,7 +87,8 @@ describe('a claim', () => {
     await source.initialize();
     try {
       const cut = new Lease(new Database(source), settings);
-      const request = { subscriptionId, maxCount: 8, running: 0, days: { from: today, to: today } };
+      const days = { from: today, to: today };
+      const request = { subscriptionId, maxCount: 8, running: 0, receiver, days };
       await cut.claim(request); // so that the statement is prepared
       await writeDue(stores.database, subscriptionId, { day: today, count: 3 });
       line.severAfter(1); // the next statement, which is the claim

@@ -4,8 +4,10 @@ import { DependencyUnavailable } from '@fulfilment/error-envelope';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, DELIVERY_DATABASE, type WebhookWorkerSettings } from '../config.js';
 import { type DaySpan, mergeSpans } from './day-span.rules.js';
+import type { ReceiverWindow } from './delivery-windows.js';
 import type { DeliveryStatus, Trigger } from './delivery.rules.js';
 import { maxConcurrentDeliveries, failingThreshold, type Lane } from './lanes.rules.js';
+import { windowSizes } from './window.rules.js';
 import { LostClaims } from './lost-claims.js';
 import { isAccessRevoked } from '../subscriptions/access-revocations.js';
 
@@ -51,10 +53,12 @@ const claim = statement(
   `WITH requested AS MATERIALIZED (
      SELECT r.index, s.id, s.status, s.url, s.secret,
        CASE WHEN s.previous_secret_until > now() THEN s.previous_secret END AS previous_secret,
-       least(r.max_count, greatest(0, -r.running + CASE WHEN s.consecutive_failures >= ${failingThreshold} THEN ${maxConcurrentDeliveries.failing}
-            WHEN s.last_delivery_at IS NULL THEN ${maxConcurrentDeliveries.unknown}
-            WHEN s.lane = 'slow' THEN ${maxConcurrentDeliveries.slow} ELSE ${maxConcurrentDeliveries.healthy} END)) AS width, s.lane
-     FROM unnest($1::uuid[], $2::int[], $5::int[]) WITH ORDINALITY AS r(id, max_count, running, index)
+       least(r.max_count, greatest(0, -r.running + least(s.max_in_flight,
+         CASE WHEN s.consecutive_failures >= ${failingThreshold} THEN ${maxConcurrentDeliveries.failing}
+              WHEN s.last_delivery_at IS NULL THEN ${maxConcurrentDeliveries.unknown}
+              WHEN s.lane = 'slow' THEN ${maxConcurrentDeliveries.slow} END,
+         CASE WHEN s.url = r.url THEN r.size ELSE ${windowSizes.initial} END))) AS width, s.lane
+     FROM unnest($1::uuid[], $2::int[], $5::int[], $8::int[], $9::text[]) WITH ORDINALITY AS r(id, max_count, running, size, url, index)
      JOIN webhook_subscriptions s ON s.id = r.id AND s.deleted_at IS NULL AND NOT ${isAccessRevoked('s')}
    ), due AS MATERIALIZED (
      SELECT requested.index, taken.* FROM requested CROSS JOIN LATERAL (
@@ -102,6 +106,7 @@ export interface ClaimRequest {
   readonly maxCount: number;
   /** Number of attempts that this process is already running. */
   readonly running: number;
+  readonly receiver: ReceiverWindow;
   /** Days to search; undefined when they must be determined first. */
   readonly days: DaySpan | undefined;
 }
@@ -141,7 +146,7 @@ export class Lease {
 
   /**
    * Claims the oldest due deliveries: at most `maxCount`, and together with the running attempts at most the
-   * receiver's limit.
+   * receiver's limit: its window, the maximum of its owner, or the limit of a receiver that is not healthy.
    */
   async claim(request: ClaimRequest): Promise<Claim> {
     const days = request.days ?? (await this.days.load(request.subscriptionId));
@@ -169,6 +174,8 @@ export class Lease {
       requests.map(({ running }) => running),
       days.from,
       days.to,
+      requests.map(({ receiver }) => receiver.window.size),
+      requests.map(({ receiver }) => receiver.url ?? null),
     ]);
     claiming.catch((error: unknown) => {
       // The claim may be committed.

@@ -1,0 +1,47 @@
+import type { Exchange } from '@fulfilment/guarded-fetch';
+import { DeliveryWindows } from './delivery-windows.js';
+import { initialWindow } from './window.rules.js';
+
+const url = 'https://receiver.example/hook';
+const delivery = { subscriptionId: 'a', url, test: false };
+const started = { reductions: 0, isFull: true };
+const failed: Exchange = {
+  outcome: 'timeout',
+  statusCode: undefined,
+  headers: {},
+  body: Buffer.alloc(0),
+  complete: false,
+  truncated: false,
+  abortReason: 'deadline',
+  durationMs: 15_000,
+  isLocalFailure: false,
+  processStalled: false,
+};
+
+describe('the windows of a process', () => {
+  let windows: DeliveryWindows;
+  beforeEach(() => {
+    windows = new DeliveryWindows();
+    windows.use('a', url);
+    windows.use('b', url);
+  });
+  const sizeOf = (subscriptionId: string): number => windows.get(subscriptionId).window.size;
+
+  it('change with the results of their own subscription only', () => {
+    windows.record(delivery, started, failed);
+    expect([sizeOf('a'), sizeOf('b'), sizeOf('c')]).toEqual([4, 8, 8]);
+  });
+
+  it('do not change with test events and failures on our side', () => {
+    windows.record({ ...delivery, test: true }, started, failed);
+    windows.record(delivery, started, { ...failed, isLocalFailure: true });
+    expect(windows.get('a')).toEqual({ url, window: initialWindow });
+  });
+
+  it('start anew with a new URL, which results of the old URL do not change', () => {
+    windows.record(delivery, started, failed);
+    expect(windows.use('a', 'https://new.example/')).toEqual(initialWindow);
+    windows.record(delivery, started, failed);
+    expect(sizeOf('a')).toBe(8);
+  });
+});

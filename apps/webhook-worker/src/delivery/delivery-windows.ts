@@ -1,0 +1,52 @@
+import type { Exchange } from '@fulfilment/guarded-fetch';
+import { Injectable } from '@nestjs/common';
+import type { LeasedDelivery } from './lease.js';
+import { afterAttempt, initialWindow, type StartedAttempt, type Window } from './window.rules.js';
+
+const maxWindows = 50_000;
+
+/** The window of a subscription's receiver. */
+export interface ReceiverWindow {
+  /** Undefined while this process has sent nothing to the receiver. */
+  readonly url: string | undefined;
+  readonly window: Window;
+}
+
+const unknownReceiver: ReceiverWindow = { url: undefined, window: initialWindow };
+
+/** The windows of this process, which it learns from its own attempts. A new URL gets a new window. */
+@Injectable()
+export class DeliveryWindows {
+  private readonly windows = new Map<string, ReceiverWindow>();
+
+  get(subscriptionId: string): ReceiverWindow {
+    return this.windows.get(subscriptionId) ?? unknownReceiver;
+  }
+
+  /** Returns the window of the receiver at the URL, which was just read with a claim. */
+  use(subscriptionId: string, url: string): Window {
+    const known = this.windows.get(subscriptionId);
+    const used = known?.url === url ? known : { url, window: initialWindow };
+    this.windows.delete(subscriptionId); // so that the first entry is the one unused for the longest time
+    this.windows.set(subscriptionId, used);
+    const oldest = this.windows.keys().next().value;
+    if (this.windows.size > maxWindows && oldest !== undefined) this.windows.delete(oldest);
+    return used.window;
+  }
+
+  /** Ignores test events, failures on our side, and receivers that were replaced during the attempt. */
+  record(
+    { subscriptionId, url, test }: Pick<LeasedDelivery, 'subscriptionId' | 'url' | 'test'>,
+    started: StartedAttempt,
+    { outcome, isLocalFailure, processStalled, durationMs }: Exchange,
+  ): void {
+    const known = this.windows.get(subscriptionId);
+    if (test || isLocalFailure || known?.url !== url) return;
+    const window = afterAttempt(known.window, {
+      ...started,
+      succeeded: outcome === 'succeeded',
+      durationMs: processStalled ? null : durationMs,
+    });
+    this.windows.set(subscriptionId, { url, window });
+  }
+}

@@ -1,0 +1,62 @@
+import type { ServerResponse } from 'node:http';
+import { aClient, deliveriesWhen, orderCreated, status } from '../webhook-worker.fixture.js';
+import { setUpWorker } from '../worker-setup.fixture.js';
+import { DeliveryWindows } from './delivery-windows.js';
+import { windowSizes } from './window.rules.js';
+
+const hostLimit = 3 * windowSizes.initial;
+const given = setUpWorker({
+  WEBHOOK_HOST_CONCURRENCY: String(hostLimit),
+  WEBHOOK_TIMEOUT_MS: '20000',
+  WEBHOOK_RETRY_SCHEDULE_MS: '0,600000',
+});
+
+/** Subscribes with an accepted first delivery, so that the receiver counts as healthy. */
+async function aHealthySubscriber(path: string) {
+  given.stores.resetCreators();
+  const client = await aClient(given.stores, given.worker);
+  await client.subscribe(given.receiver.url + path);
+  const publish = (count: number): Promise<void> =>
+    given.stores.broker.publish(...Array.from({ length: count }, () => orderCreated(client.creatorId)));
+  await publish(1);
+  await deliveriesWhen(given.stores, status('succeeded'));
+  return { publish };
+}
+
+/** Keeps the responses to a path back. Returns them. */
+function doNotRespondTo(hanging: readonly string[]): ServerResponse[] {
+  const unanswered: ServerResponse[] = [];
+  given.receiver.answerWith((response, { path }) => {
+    if (hanging.includes(path)) unanswered.push(response);
+    else response.writeHead(204).end();
+  });
+  return unanswered;
+}
+
+describe('a subscription with a large window', () => {
+  it('leaves its host enough slots for the initial window of another, even if it never responds', async () => {
+    const large = await aHealthySubscriber('/large');
+    given.receiver.answerWith((response) => void setTimeout(() => response.writeHead(204).end(), 100));
+    await large.publish(150);
+    const [{ subscription_id: id = '' } = {}] = await deliveriesWhen(
+      given.stores,
+      (rows) => rows.length === 151 && rows.every((row) => row.status === 'succeeded'),
+    );
+    expect(given.worker.app.get(DeliveryWindows).get(id).window.size).toBeGreaterThan(windowSizes.initial);
+    const other = await aHealthySubscriber('/other');
+
+    const unanswered = doNotRespondTo(['/hook/large', '/hook/other']);
+    const before = given.receiver.deliveries.length;
+    for (let time = 0; time < 6; time += 1) await large.publish(10);
+    await given.receiver.waitFor(before + 2 * windowSizes.initial);
+    await other.publish(windowSizes.initial);
+    await given.receiver.waitFor(before + hostLimit);
+    const paths = given.receiver.deliveries.slice(before).map(({ path }) => path);
+    expect(paths.filter((path) => path === '/hook/other')).toHaveLength(windowSizes.initial);
+    expect(paths).toHaveLength(hostLimit);
+
+    given.receiver.answerWith((response) => response.writeHead(204).end());
+    for (const response of unanswered) response.writeHead(204).end();
+    await given.receiver.waitFor(before + 60 + windowSizes.initial);
+  });
+});

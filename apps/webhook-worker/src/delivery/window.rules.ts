@@ -1,0 +1,104 @@
+/**
+ * Sizes of a window: the number of concurrent attempts that one process makes to a healthy subscription.
+ * Growing latency reduces a window to `initial` at most, failures reduce it to `min`.
+ */
+export const windowSizes = { min: 1, initial: 8, max: 64 } as const;
+
+/** The mean latency may be this many times the lowest mean, plus some time for delays on our side. */
+const maxLatencyFactor = 1.5;
+const latencySlackMs = 10;
+/** The lowest latency rises slowly, so that a receiver that became slower permanently is not held back. */
+const riseOfLowest = 0.02;
+
+/** The window of a subscription, controlled like that of TCP (RFC 5681): it changes with the results. */
+export interface Window {
+  /** Maximum number of concurrent attempts. */
+  readonly size: number;
+  /** Below it, a round of successes doubles the window; from it on, a round adds one. */
+  readonly threshold: number;
+  /** Number of reductions so far. */
+  readonly reductions: number;
+  /** Successes since the last change of the size. */
+  readonly successes: number;
+  /** Sum of their durations. */
+  readonly totalMs: number;
+  /** Lowest mean latency of a round; undefined before the first. */
+  readonly lowestMs: number | undefined;
+}
+
+export const initialWindow: Window = {
+  size: windowSizes.initial,
+  threshold: windowSizes.max,
+  reductions: 0,
+  successes: 0,
+  totalMs: 0,
+  lowestMs: undefined,
+};
+
+/** The window at the start of an attempt. */
+export interface StartedAttempt {
+  /** Value of `reductions`. */
+  readonly reductions: number;
+  /** Whether the window was full with this attempt and those that started with it. */
+  readonly isFull: boolean;
+}
+
+export interface WindowResult extends StartedAttempt {
+  readonly succeeded: boolean;
+  /** Null when this process stalled, which makes the duration meaningless. */
+  readonly durationMs: number | null;
+}
+
+/**
+ * Returns the window after an attempt. A failure halves it. A round, which is as many successes as its size,
+ * increases it while the latency stays flat, and halves it otherwise. A window that was not full shows
+ * nothing about a larger one, so it stays. One incident with many failures is one reduction: results of
+ * attempts that started before it are ignored.
+ */
+export function afterAttempt(window: Window, attempt: WindowResult): Window {
+  if (attempt.reductions !== window.reductions) return window;
+  if (!attempt.succeeded) return reduce(window, windowSizes.min);
+  if (!attempt.isFull || attempt.durationMs === null) return window;
+  const counted = {
+    ...window,
+    successes: window.successes + 1,
+    totalMs: window.totalMs + attempt.durationMs,
+  };
+  return counted.successes < counted.size ? counted : afterRound(counted);
+}
+
+function afterRound(window: Window): Window {
+  const meanMs = window.totalMs / window.successes;
+  const before = window.lowestMs ?? meanMs;
+  const lowestMs = meanMs < before ? meanMs : before + riseOfLowest * (meanMs - before);
+  const isFlat = meanMs <= maxLatencyFactor * before + latencySlackMs;
+  return isFlat ? grow({ ...window, lowestMs }) : reduce({ ...window, lowestMs }, windowSizes.initial);
+}
+
+function grow(window: Window): Window {
+  const { size, threshold } = window;
+  const grown = size < threshold ? Math.min(2 * size, threshold) : size + 1;
+  return { ...window, size: Math.min(grown, windowSizes.max), successes: 0, totalMs: 0 };
+}
+
+function reduce(window: Window, minSize: number): Window {
+  const size = Math.min(window.size, Math.max(minSize, Math.floor(window.size / 2)));
+  return {
+    ...window,
+    size,
+    // A receiver that is healthy again soon has the initial window.
+    threshold: Math.max(size, windowSizes.initial),
+    reductions: window.reductions + 1,
+    successes: 0,
+    totalMs: 0,
+  };
+}
+
+/**
+ * Whether to claim more deliveries while attempts are running: when half of a large batch has ended, so that
+ * slow responses do not delay the others, and claims stay large.
+ * @param started number of running attempts after the last claim
+ */
+export function mayContinue({ started, running }: { started: number; running: number }): boolean {
+  return running <= (started > windowSizes.initial ? started / 2 : 0);
+}
