@@ -144,6 +144,7 @@ async function withStores<T>(
       gateway: suiteEnvironment !== undefined,
       nginx: false,
       browser: false,
+      replica: false,
       interpreters: false,
     });
     return await work(suite, new Progress(say));

@@ -90,6 +90,7 @@ async function runSuite(settings: Settings, options: Options): Promise<void> {
       gateway: !options.dependencies,
       nginx: false,
       browser: false,
+      replica: false,
       interpreters: false,
     });
     if (options.dependencies) sayAddresses(suite, say);

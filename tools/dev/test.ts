@@ -61,6 +61,7 @@ async function testWithSuite(only: 'unit' | 'e2e' | undefined): Promise<Counts[]
       gateway: only !== 'unit',
       nginx: only !== 'e2e',
       browser: only !== 'e2e',
+      replica: only !== 'e2e',
       interpreters: only !== 'e2e',
     });
     const { postgres, redis, rabbitmq } = suite.dependencyUrls();

@@ -38,6 +38,8 @@ export interface RequiredPrograms {
   readonly nginx: boolean;
   /** Chromium, for tests of the pages. */
   readonly browser: boolean;
+  /** The programs of PostgreSQL, for a test that starts a replica, also if the server runs in a container. */
+  readonly replica: boolean;
   /** Python and PHP for the example receivers. Without them these tests are skipped. */
   readonly interpreters: boolean;
 }
@@ -62,6 +64,7 @@ export async function chooseDependencies(site: Site, required: RequiredPrograms)
     docker && process.platform === 'linux' && !systemPackages.nginx.isInstalled() && !required.nginx;
   if (anyGateway && !gatewayFromDocker) programs.push('nginx');
   if (required.browser) programs.push('chromium');
+  if (required.replica && !programs.includes('postgres')) programs.push('postgres');
   await install(programs, required.interpreters ? ['python', 'php'] : [], site);
   return {
     gateway: gatewayFromDocker ? 'docker' : 'program',
