@@ -3,7 +3,7 @@ import type { BareStack, Seeded } from '../dev/stack-file.ts';
 import type { OperatorSite } from '../dev/operator-site.ts';
 import { commandWords } from '../ops/command-words.ts';
 import { operate } from '../ops/operate.ts';
-import { waitUntilApplied } from '../ops/wait-until-applied.ts';
+import { waitForOutcome } from '../ops/wait-for-outcome.ts';
 import { dashboardRedirect, operator, organisations } from './accounts.ts';
 import { demoCatalogue } from './catalogue.ts';
 import { demoRates } from './rates.ts';
@@ -58,7 +58,7 @@ async function loadAccounts(site: OperatorSite): Promise<Seeded> {
     .parse(results.slice(firstClient, firstClient + 2));
   await Promise.all(
     createdCreators.flatMap(({ message_id: id }) =>
-      ['store-api', 'creator-api'].map((service) => waitUntilApplied(site, service, id)),
+      ['store-api', 'creator-api'].map((service) => waitForOutcome(site, service, id)),
     ),
   );
   return {

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { Settings } from './settings.ts';
-import { suiteTag } from './settings.ts';
+import { stateDirHash } from './settings.ts';
 import type { Secrets } from './secrets.ts';
 
 export const databaseNames = ['store', 'creator', 'auth', 'webhooks'] as const;
@@ -16,7 +16,7 @@ const requestRoles: Partial<Record<DatabaseName, readonly string[]>> = {
 
 /** Names on an external server have the suite's tag, since it may hold several suites. */
 export function databaseNamed(name: DatabaseName, settings: Settings): string {
-  return settings.given.postgres === undefined ? name : `fulfilment_${suiteTag(settings)}_${name}`;
+  return settings.externalUrls.postgres === undefined ? name : `fulfilment_${stateDirHash(settings)}_${name}`;
 }
 
 /** URL of a service's database, with a role that owns only this database. */

@@ -8,7 +8,7 @@ async function reset(): Promise<void> {
   await endSuite(settings.stateDir);
   await wipeState(settings);
   console.log('The suite is stopped and its data is deleted.');
-  if (settings.given.redis !== undefined || settings.given.rabbitmq !== undefined) {
+  if (settings.externalUrls.redis !== undefined || settings.externalUrls.rabbitmq !== undefined) {
     console.log('Data in the Redis and RabbitMQ given by the environment is kept.');
   }
 }

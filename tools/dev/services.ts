@@ -4,7 +4,7 @@ import { databaseUrl, type DatabaseName } from './databases.ts';
 import type { DependencyName } from './dependencies/dependency.ts';
 import type { Ports, ServiceName } from './ports.ts';
 import type { Secrets } from './secrets.ts';
-import { root, type Settings, suiteTag } from './settings.ts';
+import { root, type Settings, stateDirHash } from './settings.ts';
 import type { ProcessPlan } from './supervisor/process-part.ts';
 
 export interface ServiceSite {
@@ -28,7 +28,7 @@ const probeTimeoutMs = 3_000;
 export function rabbitmqNamespace(settings: Settings): string {
   return (
     settings.environment.RABBITMQ_NAMESPACE ||
-    (settings.given.rabbitmq === undefined ? 'suite' : suiteTag(settings))
+    (settings.externalUrls.rabbitmq === undefined ? 'suite' : stateDirHash(settings))
   );
 }
 
@@ -38,7 +38,7 @@ export function storeUserUrl(
   user: StoreUser,
   { settings, secrets, dependencyUrls }: Pick<ServiceSite, 'settings' | 'secrets' | 'dependencyUrls'>,
 ): string {
-  if (settings.given[store] !== undefined) return dependencyUrls[store];
+  if (settings.externalUrls[store] !== undefined) return dependencyUrls[store];
   const url = new URL(dependencyUrls[store]);
   url.username = user;
   url.password = secrets.storePasswords[user];

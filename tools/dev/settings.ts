@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Failure } from './failure.ts';
 import { lastOffset } from './ports.ts';
 
+const defaultStateDir = '.dev';
 export const root = resolve(dirname(fileURLToPath(import.meta.url)), '..', '..');
 
 /**
@@ -13,8 +14,7 @@ export interface Settings {
   readonly basePort: number;
   /** Directory for everything that the suite creates: data, logs, certificates, `stack.json`. */
   readonly stateDir: string;
-  /** URLs of external dependencies. */
-  readonly given: { readonly postgres?: string; readonly redis?: string; readonly rabbitmq?: string };
+  readonly externalUrls: { readonly postgres?: string; readonly redis?: string; readonly rabbitmq?: string };
   /** Variables of `npm start` that the services may use. */
   readonly environment: Readonly<Record<string, string>>;
 }
@@ -44,7 +44,7 @@ export function readTestSettings(environment: Environment = process.env): Settin
   });
 }
 
-/** Private stores for `npm run bench`. */
+/** Settings of the private stores that `npm run bench` starts. */
 export function readBenchSettings(environment: Environment = process.env): Settings {
   return suiteSettings(environment, {
     basePort: portSetting(environment, 'SUITE_BENCH_BASE_PORT', 28443),
@@ -52,11 +52,15 @@ export function readBenchSettings(environment: Environment = process.env): Setti
   });
 }
 
-function suiteSettings(environment: Environment, place: { basePort: number; stateDir: string }): Settings {
-  const given = (name: string): string | undefined => environment[name] || undefined;
+function suiteSettings(environment: Environment, location: { basePort: number; stateDir: string }): Settings {
+  const readOptional = (name: string): string | undefined => environment[name] || undefined;
   return {
-    ...place,
-    given: { postgres: given('POSTGRES_URL'), redis: given('REDIS_URL'), rabbitmq: given('RABBITMQ_URL') },
+    ...location,
+    externalUrls: {
+      postgres: readOptional('POSTGRES_URL'),
+      redis: readOptional('REDIS_URL'),
+      rabbitmq: readOptional('RABBITMQ_URL'),
+    },
     environment: Object.fromEntries(
       Object.entries(environment).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
     ),
@@ -64,28 +68,32 @@ function suiteSettings(environment: Environment, place: { basePort: number; stat
 }
 
 function stateDirSetting(environment: Environment): string {
-  const given = environment.SUITE_DEV_DIR || '.dev';
-  return isAbsolute(given) ? given : join(root, given);
+  const dir = environment.SUITE_DEV_DIR || defaultStateDir;
+  return isAbsolute(dir) ? dir : join(root, dir);
 }
 
 /** The command line that reaches the suite of this state directory. */
 export function commandFor(stateDir: string, command: string): string {
-  const below = relative(root, stateDir);
-  const dir = below === '' || below.startsWith('..') ? stateDir : below;
-  if (dir === '.dev') return command;
-  return `SUITE_DEV_DIR=${/^[\w./-]+$/.test(dir) ? dir : `'${dir.replaceAll("'", "'\\''")}'`} ${command}`;
+  const relativeDir = relative(root, stateDir);
+  const isInProject = relativeDir !== '' && !relativeDir.startsWith('..');
+  const dir = isInProject ? relativeDir : stateDir;
+  return dir === defaultStateDir ? command : `SUITE_DEV_DIR=${quoteForShell(dir)} ${command}`;
+}
+
+function quoteForShell(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 function portSetting(environment: Environment, name: string, byDefault: number): number {
-  const given = environment[name] || String(byDefault);
-  const port = Number(given);
-  if (!/^\d+$/.test(given) || port < 1024 || port + lastOffset > 65535) {
-    throw new Failure(`${name} must be a port from 1024 to ${65535 - lastOffset}, but is "${given}".`);
+  const value = environment[name] || String(byDefault);
+  const port = Number(value);
+  if (!/^\d+$/.test(value) || port < 1024 || port + lastOffset > 65535) {
+    throw new Failure(`${name} must be a port from 1024 to ${65535 - lastOffset}, but is "${value}".`);
   }
   return port;
 }
 
-/** A short tag of the state directory, for names outside of it. */
-export function suiteTag(settings: Settings): string {
+/** Short hash of the state directory, for names in shared stores and containers. */
+export function stateDirHash(settings: Settings): string {
   return createHash('sha256').update(settings.stateDir).digest('hex').slice(0, 10);
 }

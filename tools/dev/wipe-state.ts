@@ -8,7 +8,8 @@ import { emptyStateDir } from './state-dir.ts';
 
 /** Deletes everything that a suite created, and nothing else. The suite must not be running. */
 export async function wipeState(settings: Settings): Promise<void> {
-  if (settings.given.postgres !== undefined) await dropDatabases(settings.given.postgres, settings);
+  if (settings.externalUrls.postgres !== undefined)
+    await dropDatabases(settings.externalUrls.postgres, settings);
   if (existsSync(settings.stateDir) && (await dockerResponds())) await removeContainers(settings);
   emptyStateDir(settings.stateDir);
   const [, outside] = postgresHomes(settings);

@@ -6,7 +6,7 @@ import { operate } from './operate.ts';
 import { rebuildCreatorApi } from './rebuild-creators.ts';
 import { openSuite, type RunningSuite } from './running-suite.ts';
 import { cliOf, nounsOfServices, program, serviceOf, takeOption } from './services.ts';
-import { waitUntilApplied } from './wait-until-applied.ts';
+import { waitForOutcome } from './wait-for-outcome.ts';
 
 /** Services that must have received a creator before it can be used. */
 const creatorReaders = ['store-api', 'creator-api'];
@@ -46,7 +46,7 @@ async function run(
       ? await operate(suite, service, args)
       : await operate(suite, service, [...rest, '--password', '-'], password); // never in a command line
   if (typeof messageId === 'string')
-    await Promise.all(creatorReaders.map((reader) => waitUntilApplied(suite, reader, messageId)));
+    await Promise.all(creatorReaders.map((reader) => waitForOutcome(suite, reader, messageId)));
   return result;
 }
 

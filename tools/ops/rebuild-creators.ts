@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { waitUntilApplied } from './wait-until-applied.ts';
+import { waitForOutcome } from './wait-for-outcome.ts';
 import { operate } from './operate.ts';
 import type { RunningSuite } from './running-suite.ts';
 
@@ -13,7 +13,7 @@ const replayed = z.object({ told: z.number(), last_message_id: z.string().option
 async function republish(suite: RunningSuite, service: string, subject: string): Promise<number> {
   const result = replayed.parse(await operate(suite, service, [subject, 'republish']));
   if (result.last_message_id !== undefined)
-    await waitUntilApplied(suite, 'creator-api', result.last_message_id);
+    await waitForOutcome(suite, 'creator-api', result.last_message_id);
   return result.told; // words: public output
 }
 

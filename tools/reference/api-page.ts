@@ -1,10 +1,11 @@
 import {
   type DocumentedOperation,
+  errorCodeOf,
   type Example,
   headerOf,
   type OpenApiDocument,
   operationsOf,
-  type PlacedOperation,
+  type OperationAtPath,
   responseOf,
 } from '@fulfilment/api-reference';
 import { anchor, fence, heading, table, text } from './markdown.ts';
@@ -27,7 +28,7 @@ export function apiPage(document: OpenApiDocument): string {
       Object.entries(components.headers).map(([name, { description, schema }]) => [
         `\`${name}\``,
         typeName(schema),
-        notes({ ...schema, description }, true),
+        notes({ ...schema, description }, { isRequired: true }),
       ]),
     ),
     ...tags.flatMap(({ name, description }) => [
@@ -35,7 +36,7 @@ export function apiPage(document: OpenApiDocument): string {
       text(description),
       ...operationsOf(document)
         .filter(({ operation }) => operation.tags?.includes(name))
-        .flatMap((placed) => operationSection(placed, document)),
+        .flatMap((operation) => operationSection(operation, document)),
     ]),
     ...eventSections(events, document),
     heading(2, 'schemas', 'Schemas'),
@@ -46,6 +47,7 @@ export function apiPage(document: OpenApiDocument): string {
       ...examples(schema.examples === undefined ? {} : { example: { value: schema.examples[0] } }),
     ]),
   ]);
+  // The headings, as `heading` writes them.
   const contents = [...body.matchAll(/^(##+) <a id="(\S+)" .*?>(.+)<\/a>$/gm)].map(
     ([, marks = '', id, title]) => `${'  '.repeat(marks.length - 2)}- [${title}](#${id})`,
   );
@@ -71,11 +73,12 @@ function authentication({ components }: OpenApiDocument): string[] {
   });
 }
 
-function operationSection({ method, path, operation }: PlacedOperation, document: OpenApiDocument): string[] {
+function operationSection({ method, path, operation }: OperationAtPath, document: OpenApiDocument): string[] {
   const { requestBody, responses } = operation;
   const url = `${(operation.servers ?? document.servers)[0]?.url}${path}`;
   const body = requestBody?.content['application/json'];
-  const bodies = Object.values<Example>(body?.examples ?? { none: { value: undefined } });
+  // An operation without examples of a body still gets one command.
+  const bodies: readonly Example[] = body?.examples ? Object.values(body.examples) : [{ value: undefined }];
   return [
     heading(3, operation.operationId, operation.summary),
     `**${method.toUpperCase()}** \`${path}\``,
@@ -90,8 +93,8 @@ function operationSection({ method, path, operation }: PlacedOperation, document
       fence('sh', curlCommand(operation, method, url, value)),
     ]),
     responseTable(operation, document),
-    ...Object.entries(responses).flatMap(([status, given]) => {
-      const media = responseOf(document, given).content?.['application/json'];
+    ...Object.entries(responses).flatMap(([status, response]) => {
+      const media = responseOf(document, response).content?.['application/json'];
       if (!status.startsWith('2') || media === undefined) return [];
       return [fieldTable(media.schema), ...examples(media.examples)];
     }),
@@ -133,11 +136,11 @@ function access({ security = [], 'x-rate-limit': limit }: DocumentedOperation): 
 function parameterTable({ parameters = [] }: DocumentedOperation): string {
   return table(
     ['Parameter', 'In', 'Type', 'Notes'],
-    parameters.map(({ name, in: place, schema, description, required = false, example }) => [
+    parameters.map(({ name, in: location, schema, description, required = false, example }) => [
       `\`${name}\``,
-      place,
+      location,
       typeName(schema),
-      `${notes({ ...schema, description }, required)}${example === undefined ? '' : `; example \`${exampleText(example)}\``}`,
+      `${notes({ ...schema, description }, { isRequired: required })}${example === undefined ? '' : `; example \`${exampleText(example)}\``}`,
     ]),
   );
 }
@@ -145,45 +148,46 @@ function parameterTable({ parameters = [] }: DocumentedOperation): string {
 function responseTable({ responses }: DocumentedOperation, document: OpenApiDocument): string {
   return table(
     ['Response', 'Body', 'Meaning', 'Headers'],
-    Object.entries(responses).map(([status, given]) => {
-      const { description, content = {}, headers = {} } = responseOf(document, given);
+    Object.entries(responses).map(([status, response]) => {
+      const { description, content = {}, headers = {} } = responseOf(document, response);
       const [schema] = Object.values(content).map((media) => media.schema);
-      const code = schema?.allOf?.[1]?.properties?.['code']?.const;
+      const code = schema && errorCodeOf(schema);
       const names = Object.entries(headers).map(
         ([name, header]) => `\`${name}\`${headerOf(document, header).required === true ? '' : ' (optional)'}`,
       );
-      const body = typeof code === 'string' ? `\`${code}\`` : schema === undefined ? '' : typeName(schema);
+      const body = code !== undefined ? `\`${code}\`` : schema === undefined ? '' : typeName(schema);
       return [status, body, description, names.join(', ')];
     }),
   );
 }
 
-function examples(given: Readonly<Record<string, Example>> = {}): string[] {
-  return Object.values(given).flatMap(({ summary = 'Example', value }) => [
+function examples(examplesByName: Readonly<Record<string, Example>> = {}): string[] {
+  return Object.values(examplesByName).flatMap(({ summary = 'Example', value }) => [
     `${text(summary)}:`,
     fence('json', JSON.stringify(value, null, 2)),
   ]);
 }
 
-/** A curl command with the examples of the required parameters. */
+/** A curl command with the examples of the required parameters and of the idempotency key. */
 function curlCommand(operation: DocumentedOperation, method: string, url: string, body: unknown): string {
   const { parameters = [], security = [] } = operation;
-  const given = (place: string) =>
+  const parametersIn = (location: string) =>
     parameters.filter(
-      ({ name, in: where, required }) => where === place && (required === true || name === 'idempotency-key'),
+      ({ name, in: actual, required }) =>
+        actual === location && (required === true || name === 'idempotency-key'),
     );
-  const filled = given('path').reduce(
+  const filled = parametersIn('path').reduce(
     (path, { name, example }) => path.replace(`{${name}}`, exampleText(example)),
     url,
   );
-  const query = given('query').map(
+  const query = parametersIn('query').map(
     ({ name, example }) => `${name}=${encodeURIComponent(exampleText(example))}`,
   );
   const json = JSON.stringify(body, null, 2)?.replaceAll("'", String.raw`'\''`);
   return [
     `curl ${method === 'get' ? '' : `-X ${method.toUpperCase()} `}'${[filled, ...query].join('?')}'`,
     ...(security.length > 0 ? ['-H "Authorization: Bearer $TOKEN"'] : []),
-    ...given('header').map(({ name, example }) => `-H '${name}: ${exampleText(example)}'`),
+    ...parametersIn('header').map(({ name, example }) => `-H '${name}: ${exampleText(example)}'`),
     ...(json === undefined ? [] : ["-H 'Content-Type: application/json'", `-d '${json}'`]),
   ].join(' \\\n  ');
 }

@@ -7,7 +7,7 @@ The API for dashboards that manage creators: read orders with VAT and royalties,
 ### Visibility
 
 This API accepts first-party tokens, whose audience includes it. It requires no scope, so no operation returns 403. The claims \`org_id\` and \`org_role\` of the token decide which creators are visible: an owner, admin or member
-sees the creators of their organisation; a global admin sees all creators. A caller without an organisation sees none. A resource that you may not see is 404, the same as one that does not exist.
+sees the creators of their organisation; a global admin sees all creators. Any other caller without an organisation sees none. A resource that you may not see is 404, the same as one that does not exist.
 
 ### Requests
 

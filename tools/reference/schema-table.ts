@@ -34,7 +34,7 @@ export function fieldTable(schema: unknown): string {
 function fieldRows(schema: unknown, path: string): string[][] {
   const { properties, required } = node.parse(schema);
   return Object.entries(properties).flatMap(([name, child]) => [
-    [`\`${path}${name}\``, typeName(child), notes(child, required.includes(name))],
+    [`\`${path}${name}\``, typeName(child), notes(child, { isRequired: required.includes(name) })],
     ...nested(withoutNull(child).inner, `${path}${name}`),
   ]);
 }
@@ -66,7 +66,7 @@ export function typeName(schema: unknown): string {
 }
 
 /** Presence, bounds and description of a value. */
-export function notes(schema: unknown, isRequired: boolean): string {
+export function notes(schema: unknown, { isRequired }: { readonly isRequired: boolean }): string {
   const { inner, nullable } = withoutNull(schema);
   const presence = [isRequired ? '' : 'optional', nullable ? 'nullable' : ''];
   return [...presence, ...bounds(inner), inner.description ?? ''].filter((note) => note !== '').join('; ');

@@ -99,15 +99,15 @@ export type Example = z.infer<typeof exampleShape>;
 export type RateLimitPolicy = z.infer<typeof rateLimitShape>;
 export type Tag = z.infer<typeof tagShape>;
 
-/** An operation and its place. The path is below the API's prefix, unless the operation has servers. */
-export interface PlacedOperation {
+/** An operation. Its path is below the API's prefix, unless the operation has servers. */
+export interface OperationAtPath {
   readonly method: Method;
   readonly path: string;
   readonly operation: DocumentedOperation;
 }
 
 /** The operations of an API, without the events that it sends. */
-export function operationsOf({ paths }: OpenApiDocument): PlacedOperation[] {
+export function operationsOf({ paths }: OpenApiDocument): OperationAtPath[] {
   return Object.entries(paths).flatMap(([path, item]) =>
     methods.flatMap((method) => {
       const operation = item[method];

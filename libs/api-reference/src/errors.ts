@@ -17,7 +17,7 @@ import { dtoSchema } from './dto-schema.js';
 import { localAddresses, optional, standardHeaders } from './headers.js';
 import type { ErrorDoc } from './operation.js';
 import type { Api, Route } from './route.js';
-import { componentRef } from './schema.js';
+import { componentRef, type Schema } from './schema.js';
 
 /** The envelope of all errors. */
 export const errorShape = z
@@ -122,6 +122,12 @@ function invalidInput({ bodyLimitBytes, query, params }: Route): ValidationFaile
     if (format === 'uuid') return new ValidationFailed([{ field, reason: 'must be a UUID' }]);
   }
   return new ValidationFailed([{ field: 'limit', reason: 'must be an integer from 1 to 100' }]);
+}
+
+/** Returns the error code of the schema of an error response, as `errorResponses` makes it. */
+export function errorCodeOf({ allOf = [] }: Schema): string | undefined {
+  const codes = allOf.map(({ properties }) => properties?.['code']?.const);
+  return codes.find((code) => typeof code === 'string');
 }
 
 /**

@@ -8,7 +8,7 @@ export {
   type OpenApiDocument,
   operationsOf,
   type Parameter,
-  type PlacedOperation,
+  type OperationAtPath,
   type Response,
 } from './document.js';
 export { dtoSchema } from './dto-schema.js';
@@ -17,5 +17,6 @@ export { type Addresses, localAddresses } from './headers.js';
 export { type ErrorDoc, Operation, operationOf, type OperationDoc } from './operation.js';
 export type { Api, Route, ServiceReference } from './route.js';
 export { referredName, type Schema, schemaShape, type Schemas } from './schema.js';
+export { errorCodeOf } from './errors.js';
 export { headerOf, responseOf } from './share.js';
 export { shapeSchema } from './shape-schema.js';

@@ -41,8 +41,8 @@ export interface AddressPolicy {
 }
 
 /**
- * Whether connections to an IP address are allowed. It is spelt as by a socket, a resolver, or `URL.hostname`
- * without brackets.
+ * Whether connections to an IP address are allowed. The address has the form that sockets and resolvers
+ * return; an IPv6 address has no brackets.
  */
 export type AddressRule = (address: string) => boolean;
 

@@ -3,11 +3,11 @@ import { request } from 'undici';
 import { Failure } from '../../dev/failure.ts';
 import { type Part, makePart } from '../rounds.ts';
 import { ServedProcess } from '../served-process.ts';
-import { type DeliveringWorker, perPart, writtenEvents } from './delivering-worker.ts';
+import { type DeliveringWorker, deliveriesPerPart, writtenEvents } from './delivering-worker.ts';
 import type { ReceiverProcess } from './receiver-process.ts';
 
 /** It sends more in a part than the worker does: the system reports processor time in steps of 10 ms. */
-const perBarePart = 4 * perPart;
+const perBarePart = 4 * deliveriesPerPart;
 
 /** The base line's process. */
 export class BareSender {

@@ -14,18 +14,18 @@ import { subscriptionSecret } from './receiver-secret.ts';
 import type { Expected, ReceiverProcess } from './receiver-process.ts';
 import { type Subscriber, WebhookData, type WrittenEvent } from './webhook-data.ts';
 
-/** Deliveries per part of a round. */
-export const perPart = 3_000;
+/** Deliveries that one variant makes in its part of a round (rounds.ts). */
+export const deliveriesPerPart = 3_000;
 const subscriberCount = 50;
 const settleTimeoutMs = 30_000;
-const anEnvelope = z.looseObject({ id: z.string() });
+const envelopeSchema = z.looseObject({ id: z.string() });
 
 /** A webhook-worker with subscribers of different creators, whose deliveries go to the receiver. */
 export class DeliveringWorker {
   readonly worker: ServiceProcess;
   readonly data: WebhookData;
   readonly subscribers: readonly Subscriber[];
-  readonly ready: Figure;
+  readonly startTime: Figure;
   private readonly receiver: ReceiverProcess;
   private readonly channel: ConfirmChannel;
   private totalExpected = 0;
@@ -41,33 +41,33 @@ export class DeliveringWorker {
       SECRET_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
       ALLOW_LOOPBACK_TARGETS: 'true',
     }));
-    const ready = await worker.start();
+    const startTime = await worker.start();
     const subscribers: Subscriber[] = [];
     for (let number = 0; number < subscriberCount; number += 1)
       subscribers.push(await subscribe(worker, `${receiver.origin}`, `/hook/${number}`));
     const data = await WebhookData.open(worker.databaseUrl);
-    return new DeliveringWorker(worker, data, subscribers, ready, receiver, channel);
+    return new DeliveringWorker(worker, data, subscribers, startTime, receiver, channel);
   }
 
   private constructor(
     worker: ServiceProcess,
     data: WebhookData,
     subscribers: readonly Subscriber[],
-    ready: Figure,
+    startTime: Figure,
     receiver: ReceiverProcess,
     channel: ConfirmChannel,
   ) {
     this.worker = worker;
     this.data = data;
     this.subscribers = subscribers;
-    this.ready = ready;
+    this.startTime = startTime;
     this.receiver = receiver;
     this.channel = channel;
   }
 
   /** Measures from queued messages to settled deliveries: fan-out, lease, POST and commit of the outcome. */
   async fromMessages(): Promise<Part> {
-    const events = Array.from({ length: perPart }, (_, index) =>
+    const events = Array.from({ length: deliveriesPerPart }, (_, index) =>
       this.eventFor(this.subscriberAt(index), index),
     );
     return this.deliver(
@@ -78,7 +78,7 @@ export class DeliveringWorker {
 
   /** Measures from due deliveries to settled ones. One further event per subscriber triggers its dispatch. */
   async fromBacklog(): Promise<Part> {
-    const events = writtenEvents(await this.data.sampleBody(), perPart - subscriberCount, (index) =>
+    const events = writtenEvents(await this.data.sampleBody(), deliveriesPerPart - subscriberCount, (index) =>
       this.subscriberAt(index),
     );
     const triggerEvents = this.subscribers.map((subscriber, index) => this.eventFor(subscriber, index));
@@ -105,7 +105,7 @@ export class DeliveringWorker {
     return subscriber;
   }
 
-  untilSettled(): Promise<void> {
+  waitUntilSettled(): Promise<void> {
     const isSettled = () => this.data.isSettled(this.subscribers);
     return pollUntil(isSettled, settleTimeoutMs, 'The deliveries were not settled in time.');
   }
@@ -133,8 +133,8 @@ export class DeliveringWorker {
     }
     const cpuBefore = process.cpuMs();
     const startedAt = performance.now();
-    await this.receiver.when(expected.length);
-    await this.untilSettled();
+    await this.receiver.waitForDeliveries(expected.length);
+    await this.waitUntilSettled();
     const part = makePart(expected.length, performance.now() - startedAt, [cpuBefore, process.cpuMs()]);
     await this.receiver.takeExactly(expected);
     this.totalExpected += expected.length;
@@ -175,7 +175,9 @@ export async function subscribe(worker: ServiceProcess, receiver: string, path: 
   });
   const json: unknown = await body.json();
   if (statusCode !== 201) throw new Failure(`Subscribing gave ${statusCode}: ${JSON.stringify(json)}`);
-  return { creatorId, subscriptionId: parsePublicId('whk', anEnvelope.parse(json).id) ?? '', path };
+  const subscriptionId = parsePublicId('whk', envelopeSchema.parse(json).id);
+  if (subscriptionId === undefined) throw new Failure('The id of the subscription is invalid.');
+  return { creatorId, subscriptionId, path };
 }
 
 /** Events like those that the service writes, each with a new id. */
@@ -184,7 +186,7 @@ export function writtenEvents(
   count: number,
   subscriberAt: (index: number) => Subscriber,
 ): WrittenEvent[] {
-  const envelope = anEnvelope.parse(JSON.parse(body));
+  const envelope = envelopeSchema.parse(JSON.parse(body));
   return Array.from({ length: count }, (_, index) => {
     const id = uuidv7();
     const event = { ...envelope, id: publicId('evt', id) };

@@ -38,7 +38,7 @@ export async function benchLatency(
         atRate(site, receiver, sender, { perSecond, to: of.subscribers }, (count) => of.alsoExpect(count));
       await measure(); // warm-up
       const rounds = await repeat(site.rounds, measure);
-      await of.untilSettled();
+      await of.waitUntilSettled();
       figures.push(...percentiles(`event to first byte at ${perSecond}/s`, rounds, { atMost }));
     }
     return figures;
@@ -119,7 +119,7 @@ async function atRate(
     perSecond,
     2 * eachMs,
   );
-  await receiver.when(sent.size);
+  await receiver.waitForDeliveries(sent.size);
   const received = await receiver.take();
   const { size } = sent;
   onCommitted(size);

@@ -39,7 +39,7 @@ export class ReceiverProcess {
   }
 
   /** Resolves when so many deliveries came since they were last taken. */
-  async when(count: number): Promise<void> {
+  async waitForDeliveries(count: number): Promise<void> {
     const response = await request(`${this.origin}/when?count=${count}`, {
       headersTimeout: timeoutMs,
     }).catch(() => undefined);

@@ -50,12 +50,12 @@ export interface Choice {
 }
 
 /**
- * Chooses the source of each dependency: a given URL, Docker, programs on this machine, or packages installed
- * now.
+ * Chooses the source of each dependency: an external URL, Docker, programs on this machine, or packages
+ * installed now.
  */
 export async function chooseDependencies(site: Site, required: RequiredPrograms): Promise<Choice> {
-  const { given } = site.settings;
-  const ours = dependencyNames.filter((name) => given[name] === undefined);
+  const { externalUrls } = site.settings;
+  const ours = dependencyNames.filter((name) => externalUrls[name] === undefined);
   const docker = ours.length > 0 && (await dockerResponds()) && (await dockerImages(site, ours));
   const anyGateway = required.gateway || required.nginx;
   const programs: PackageName[] = [...(docker ? [] : ours), ...(anyGateway ? (['openssl'] as const) : [])];
@@ -70,7 +70,7 @@ export async function chooseDependencies(site: Site, required: RequiredPrograms)
     gateway: gatewayFromDocker ? 'docker' : 'program',
     dependencies: await Promise.all(
       dependencyNames.map(async (name): Promise<Dependency> => {
-        const url = given[name];
+        const url = externalUrls[name];
         if (url !== undefined) return { name, url, processes: [] };
         return docker ? dependencyFromDocker(name, site) : await fromPrograms(name, site);
       }),

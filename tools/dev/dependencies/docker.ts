@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { mustRun, runProgram } from '../run-program.ts';
-import { root, type Settings, suiteTag } from '../settings.ts';
+import { root, type Settings, stateDirHash } from '../settings.ts';
 import type { ProcessPlan } from '../supervisor/process-part.ts';
 import { type Dependency, type DependencyName, ownUrl, type Site } from './dependency.ts';
 import { postgresResponds, rabbitmqResponds, redisResponds } from './readiness.ts';
@@ -70,7 +70,14 @@ export async function removeContainers(settings: Settings): Promise<void> {
 }
 
 function compose(settings: Settings, ...words: string[]): string[] {
-  return ['compose', '--project-name', `fulfilment-${suiteTag(settings)}`, '--file', composeFile, ...words];
+  return [
+    'compose',
+    '--project-name',
+    `fulfilment-${stateDirHash(settings)}`,
+    '--file',
+    composeFile,
+    ...words,
+  ];
 }
 
 function environment({ settings, ports, secrets }: Site): Record<string, string> {

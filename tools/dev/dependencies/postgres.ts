@@ -3,7 +3,7 @@ import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, wri
 import { join } from 'node:path';
 import { Failure } from '../failure.ts';
 import { findProgram, mustRun, namesIn, runProgram, type UserIds } from '../run-program.ts';
-import { type Settings, suiteTag } from '../settings.ts';
+import { type Settings, stateDirHash } from '../settings.ts';
 import { processStartTime } from '../supervisor/process-tree.ts';
 import { type Dependency, ownUrl, type Site } from './dependency.ts';
 import { postgresResponds } from './readiness.ts';
@@ -82,7 +82,7 @@ export async function postgresFromPrograms(site: Site): Promise<Dependency> {
 export function postgresHomes(settings: Settings): readonly [string, string] {
   return [
     join(settings.stateDir, 'postgres'),
-    join('/var/tmp', `fulfilment-${suiteTag(settings)}`, 'postgres'),
+    join('/var/tmp', `fulfilment-${stateDirHash(settings)}`, 'postgres'),
   ];
 }
 

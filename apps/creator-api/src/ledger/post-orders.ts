@@ -37,11 +37,12 @@ const postConvertedSales = statement(
   'ledger.post_converted_sales',
   `INSERT INTO ledger (${ledgerColumns}, rate_date, rate_from, rate_to)
    SELECT i.id, 'sale', o.id, o.creator_id, o.charged_at, ${postingMonth('o.charged_at')}, i.release_id,
-     i.ean, i.quantity, o.currency, i.total_amount, i.vat_amount, i.royalty_amount, b.settlement_currency,
-     b.settled_revenue, b.settled_vat, b.settled_royalty, b.rate_date, b.rate_from, b.rate_to
-   FROM jsonb_to_recordset($1::jsonb) AS b(item_id uuid, settlement_currency text, settled_revenue bigint,
+     i.ean, i.quantity, o.currency, i.total_amount, i.vat_amount, i.royalty_amount, converted.settlement_currency,
+     converted.settled_revenue, converted.settled_vat, converted.settled_royalty, converted.rate_date,
+     converted.rate_from, converted.rate_to
+   FROM jsonb_to_recordset($1::jsonb) AS converted(item_id uuid, settlement_currency text, settled_revenue bigint,
      settled_vat bigint, settled_royalty bigint, rate_date date, rate_from numeric, rate_to numeric)
-   JOIN order_items i ON i.id = b.item_id JOIN orders o ON o.id = i.order_id
+   JOIN order_items i ON i.id = converted.item_id JOIN orders o ON o.id = i.order_id
    ORDER BY i.id
    ON CONFLICT (item_id, kind) DO NOTHING RETURNING item_id, order_id`,
 );
@@ -106,7 +107,7 @@ interface PaidLineRow extends PaidLine {
 export async function postOrders(tx: Transaction, orderIds: readonly string[]): Promise<void> {
   if (orderIds.length === 0) return;
   const postAllRefunds = (): Promise<PostedRow[]> => tx.rows<PostedRow>(postRefunds, [orderIds]);
-  const [, sameCurrency, refundedFirst] = await Promise.all([
+  const [, sameCurrency, refundsBeforeConversion] = await Promise.all([
     tx.run(lockMonthsShared), // before the statements that choose the month
     tx.rows<PostedRow>(postSameCurrency, [orderIds]),
     postAllRefunds(), // pipelined after the sales, so it sees their rows
@@ -124,7 +125,10 @@ export async function postOrders(tx: Transaction, orderIds: readonly string[]): 
   });
   const converted =
     entries.length === 0 ? [] : await tx.rows<PostedRow>(postConvertedSales, [JSON.stringify(entries)]);
-  const refunded = converted.length === 0 ? refundedFirst : [...refundedFirst, ...(await postAllRefunds())];
+  const refunded =
+    converted.length === 0
+      ? refundsBeforeConversion
+      : [...refundsBeforeConversion, ...(await postAllRefunds())];
   const sold = [...sameCurrency, ...converted];
   // One statement with a fixed row order: replicas that update the same months wait for each other without
   // deadlock.

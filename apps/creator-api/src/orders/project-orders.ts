@@ -179,8 +179,9 @@ async function updateKnown(
   const known = await tx.rows<KnownOrder>(lockKnown, [[...snapshots.keys()]]);
   const updated = known.flatMap((before) => {
     const after = snapshots.get(before.id);
-    const isNewer = after !== undefined && after.version > before.version - (replay ? 1 : 0);
-    return isNewer ? [{ before, after }] : [];
+    if (after === undefined) return [];
+    const isApplied = replay ? after.version >= before.version : after.version > before.version;
+    return isApplied ? [{ before, after }] : [];
   });
   if (updated.length === 0) return [];
   const rows = updated.map(({ after }) => after);

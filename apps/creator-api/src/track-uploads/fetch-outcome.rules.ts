@@ -24,11 +24,11 @@ export function fetchProblem(fetch: FetchResult, maxBytes: number): UploadProble
   switch (outcome) {
     case 'succeeded':
       return responseProblem(fetch, maxBytes);
-    case 'http_error':
-      return (statusCode >= 500 || transientStatuses.has(statusCode) ? transientProblem : permanentProblem)(
-        'http_error',
-        `The server responded with ${statusCode}.`,
-      );
+    case 'http_error': {
+      const isTransient = statusCode >= 500 || transientStatuses.has(statusCode);
+      const problem = isTransient ? transientProblem : permanentProblem;
+      return problem(outcome, `The server responded with ${statusCode}.`);
+    }
     case 'redirect_not_followed':
       return permanentProblem(
         outcome,

@@ -75,8 +75,7 @@ export class ProcessUpload {
     await recordOutcome.postpone(upload, next.delayMs);
     uploadMetrics.runs.inc({ outcome: result.code });
     logger.info(
-      // words: `again_in_ms` is a field of the log
-      { ...fields, code: result.code, again_in_ms: next.delayMs },
+      { ...fields, code: result.code, retry_delay_ms: next.delayMs },
       'Track upload failed temporarily; will retry.',
     );
     return next.delayMs;

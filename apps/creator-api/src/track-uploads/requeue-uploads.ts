@@ -10,12 +10,12 @@ const firstId = '00000000-0000-0000-0000-000000000000';
 // Due for 2 s without a lease: Redis has no job for it, or the workers are busy.
 const findOverdue = statement(
   'track-uploads.overdue',
-  `SELECT found.id, found.workflow_id AS "jobId",
-     row_number() OVER (PARTITION BY coalesce(c.organisation_id, found.creator_id::text) ORDER BY found.id) AS rank
+  `SELECT overdue.id, overdue.workflow_id AS "jobId",
+     row_number() OVER (PARTITION BY coalesce(c.organisation_id, overdue.creator_id::text) ORDER BY overdue.id) AS rank
    FROM (SELECT id, workflow_id, creator_id FROM track_uploads
          WHERE status IN ('pending', 'processing') AND coalesce(due_at, lease_until) < now() - interval '2 seconds' AND id > $1
-         ORDER BY id LIMIT ${pageSize}) found
-   LEFT JOIN creators c ON c.id = found.creator_id ORDER BY found.id`,
+         ORDER BY id LIMIT ${pageSize}) overdue
+   LEFT JOIN creators c ON c.id = overdue.creator_id ORDER BY overdue.id`,
 );
 const measure = statement(
   'track-uploads.gauge',
@@ -30,7 +30,7 @@ const measure = statement(
 export function requeueUploads(database: Database, queue: UploadQueue, logger: Logger): BackgroundLoop {
   let after = firstId;
   return new BackgroundLoop({
-    name: 'track-upload-finder',
+    name: 'track-upload-requeue',
     intervalMs: pollIntervalMs,
     logger,
     round: async () => {

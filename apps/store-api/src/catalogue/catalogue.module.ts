@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { ApplyStockEvents } from './apply-stock-events.js';
 import { ApproveRelease } from './approve-release.js';
-import { ArtistOfEditions } from './artist-of-editions.js';
+import { CreatorNames } from './creator-names.js';
 import { ChangeProducts } from './change-products.js';
 import { CreateEdition } from './create-edition.js';
 import { ListTracks } from './list-tracks.js';
@@ -13,7 +13,7 @@ import { Stock } from './stock.js';
 const forOtherFeatures = [
   ApplyStockEvents,
   ApproveRelease,
-  ArtistOfEditions,
+  CreatorNames,
   ChangeProducts,
   CreateEdition,
   ListTracks,

@@ -2,7 +2,7 @@ import type { EditionSnapshot } from '@fulfilment/contracts';
 import { uuidv7 } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
 import { Injectable } from '@nestjs/common';
-import { ArtistOfEditions } from './artist-of-editions.js';
+import { CreatorNames } from './creator-names.js';
 import { searchText } from './search.rules.js';
 
 const productTypeOfEdition: Readonly<Record<number, string>> = { 2: 'vinyl_7_single' };
@@ -27,11 +27,11 @@ const insertProduct = statement(
  */
 @Injectable()
 export class CreateEdition {
-  constructor(private readonly artistOfEditions: ArtistOfEditions) {}
+  constructor(private readonly creatorNames: CreatorNames) {}
 
   async run(tx: Transaction, edition: EditionSnapshot): Promise<void> {
     const { id, creator_id: creatorId, title, release_type_id: typeId, ean, created_at: createdAt } = edition;
-    const artistName = await this.artistOfEditions.find(tx, creatorId);
+    const artistName = await this.creatorNames.find(tx, creatorId);
     const inserted = await tx.run(insertRelease, [
       id,
       creatorId,

@@ -72,7 +72,7 @@ export class ListTracks {
   }
 
   /** Lists tracks that were processed before the release was known. Call after its products are written. */
-  async fillIn(tx: Transaction, releaseId: string): Promise<void> {
+  async addEarlier(tx: Transaction, releaseId: string): Promise<void> {
     await this.list(tx, releaseId);
   }
 

@@ -2,7 +2,7 @@ import { type Message, messages } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
 import { MessageConsumer } from '@fulfilment/messaging';
 import { Injectable } from '@nestjs/common';
-import { ArtistOfEditions } from '../catalogue/artist-of-editions.js';
+import { CreatorNames } from '../catalogue/creator-names.js';
 import { CreateEdition } from '../catalogue/create-edition.js';
 import { ListTracks } from '../catalogue/list-tracks.js';
 import { RecordCreator } from './record-creator.js';
@@ -25,7 +25,7 @@ export class CreatorMessagesConsumer extends MessageConsumer {
   constructor(
     private readonly recordCreator: RecordCreator,
     private readonly createEdition: CreateEdition,
-    private readonly artistOfEditions: ArtistOfEditions,
+    private readonly creatorNames: CreatorNames,
     private readonly listTracks: ListTracks,
   ) {
     super();
@@ -39,10 +39,10 @@ export class CreatorMessagesConsumer extends MessageConsumer {
   private async handleOne(tx: Transaction, message: Message): Promise<void> {
     if (messages.creatorRegistered.is(message) || messages.creatorChanged.is(message)) {
       await this.recordCreator.run(tx, message.data.creator);
-      await this.artistOfEditions.fillIn(tx, message.data.creator.id);
+      await this.creatorNames.addToEditions(tx, message.data.creator.id);
     } else if (messages.editionCreated.is(message)) {
       await this.createEdition.run(tx, message.data.edition);
-      await this.listTracks.fillIn(tx, message.data.edition.id);
+      await this.listTracks.addEarlier(tx, message.data.edition.id);
     } else if (messages.trackProcessed.is(message)) {
       await this.listTracks.record(tx, message.data, message.occurred_at);
     }

@@ -8,8 +8,8 @@ import { CONFIG, type StoreApiSettings } from '../config.js';
 /**
  * Thrown for a fulfilment event that needs another one first. The event is deferred until that one arrives.
  */
-export class OutOfOrderEvent extends Error {
-  override readonly name = 'OutOfOrderEvent';
+export class EventOutOfOrderError extends Error {
+  override readonly name = 'EventOutOfOrderError';
 
   constructor(
     /** UUID of the order. */
@@ -108,7 +108,7 @@ export class DeferredEvents extends BackgroundLoop {
   }
 
   /** @throws RejectedMessage when the event has waited long enough, or too many events of the order wait */
-  async defer(tx: Transaction, message: Message, cause: OutOfOrderEvent): Promise<void> {
+  async defer(tx: Transaction, message: Message, cause: EventOutOfOrderError): Promise<void> {
     const ttlMs = this.config.REPORT_HELD_MS;
     const waiting = await tx.row<{ others: number; overdue: boolean | null }>(readWaiting, [
       cause.orderId,
@@ -197,7 +197,7 @@ async function attempt(apply: () => Promise<unknown>): Promise<'applied' | 'out-
     await apply();
     return 'applied';
   } catch (error) {
-    if (error instanceof OutOfOrderEvent) return 'out-of-order';
+    if (error instanceof EventOutOfOrderError) return 'out-of-order';
     if (error instanceof RejectedMessage || error instanceof InvalidMessage) return 'invalid';
     throw error;
   }

@@ -3,7 +3,7 @@ import { allInOrder, type Transaction } from '@fulfilment/database';
 import { Outbox } from '@fulfilment/messaging';
 import { Injectable } from '@nestjs/common';
 import { inRounds } from '../in-rounds.js';
-import { DeferredEvents, OutOfOrderEvent } from './deferred-events.js';
+import { DeferredEvents, EventOutOfOrderError } from './deferred-events.js';
 import { orderChange, type OrderEvent, orderEvent, unknownOrder } from './order-events.js';
 import { type LockedOrder, type Transition, TransitionOrders } from './transition-orders.js';
 
@@ -48,7 +48,7 @@ export class HandleFulfilmentEvents {
       try {
         transitions.push(transitionOf(orders.get(event.orderId), event));
       } catch (error) {
-        if (!(error instanceof OutOfOrderEvent)) throw error;
+        if (!(error instanceof EventOutOfOrderError)) throw error;
         await this.deferredEvents.defer(tx, event.message, error);
         deferred.set(event.orderId, (deferred.get(event.orderId) ?? new Set()).add(event.message.id));
       }
@@ -63,6 +63,7 @@ export class HandleFulfilmentEvents {
     { id: causeId }: Message,
     deferredIds: ReadonlySet<string> = new Set(),
   ): Promise<Message[]> {
+    // A deferred event is published again; then the message that arrived is the deferred one.
     if (deferredIds.has(causeId)) await this.deferredEvents.delete(tx, causeId);
     const outgoing: Message[] = [];
     if (deferredIds.size > 0)
@@ -74,7 +75,7 @@ export class HandleFulfilmentEvents {
   }
 }
 
-/** @throws RejectedMessage, OutOfOrderEvent */
+/** @throws RejectedMessage, EventOutOfOrderError */
 function transitionOf(order: LockedOrder | undefined, event: OrderEvent): Transition {
   if (order === undefined) throw unknownOrder(event.orderName);
   const change = orderChange({ ...order.row, package_history: order.history }, event);

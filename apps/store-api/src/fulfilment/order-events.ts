@@ -2,13 +2,20 @@ import { messages, type Message, type OrderStatus, parsePublicId } from '@fulfil
 import { RejectedMessage } from '@fulfilment/messaging';
 import { isDeepStrictEqual } from 'node:util';
 import type { PackageRow } from '../orders/order-row.js';
-import { type FulfilmentAction, fulfilmentEvents } from '../orders/order.rules.js';
-import { OutOfOrderEvent } from './deferred-events.js';
+import { type FulfilmentAction, statusesByAction } from '../orders/order.rules.js';
+import { EventOutOfOrderError } from './deferred-events.js';
 import { eventsIn, type PackageHistory, storedHistory } from './package-history.js';
 import { type PackageEvent, packagesOf, withEvent } from './package.rules.js';
 
 /** Maximum of package events that an order stores. */
 const maxPackageEvents = 1000;
+
+const phrases: Readonly<Record<FulfilmentAction, string>> = {
+  ship: 'ship an order',
+  correct_tracking: 'correct the tracking of an order',
+  deliver: 'deliver an order',
+  cancel: 'cancel an order',
+};
 
 /** A fulfilment event and the order that it names. */
 export interface OrderEvent {
@@ -69,7 +76,7 @@ export function orderEvent(message: Message): OrderEvent {
   if (messages.fulfilmentTrackingCorrected.is(message)) {
     const { replaces_tracking_number: replaces = null } = message.data;
     const event = { kind: 'corrected', ...trackingOf(message.data), replaces, occurred_at } as const;
-    return ofOrder(message, message.data.order_id, 'correct the tracking of', { kind: 'package', event });
+    return ofOrder(message, message.data.order_id, 'correct_tracking', { kind: 'package', event });
   }
   if (messages.fulfilmentDelivered.is(message)) {
     const { tracking_number = null, delivered_at = occurred_at } = message.data;
@@ -96,15 +103,15 @@ function ofOrder(
 
 /**
  * Returns what an event changes in its order. The order's packages result from all its events.
- * @throws RejectedMessage, OutOfOrderEvent
+ * @throws RejectedMessage, EventOutOfOrderError
  */
 export function orderChange(order: OrderState, event: OrderEvent): OrderChange {
   const { action, change } = event;
-  const { applies, waits } = fulfilmentEvents[action];
-  if (waits.includes(order.status))
-    throw new OutOfOrderEvent(order.id, `cannot ${action} an order that is still ${order.status}`);
-  if (!applies.includes(order.status))
-    throw new RejectedMessage(`cannot ${action} an order that is ${order.status}`);
+  const { applied, deferred } = statusesByAction[action];
+  if (deferred.includes(order.status))
+    throw new EventOutOfOrderError(order.id, `cannot ${phrases[action]} that is still ${order.status}`);
+  if (!applied.includes(order.status))
+    throw new RejectedMessage(`cannot ${phrases[action]} that is ${order.status}`);
   if (change.kind === 'package') return packagesChange(order, change.event);
   return order.status === 'cancelled' ? { kind: 'none' } : change;
 }
@@ -119,7 +126,8 @@ function packagesChange(order: OrderState, event: PackageEvent): OrderChange {
   const reason = misplaced.get(event);
   if (reason === 'number_taken')
     throw new RejectedMessage('another package of the order has this tracking number');
-  if (reason === 'unknown_package') throw new OutOfOrderEvent(order.id, 'the order has no such package yet');
+  if (reason === 'unknown_package')
+    throw new EventOutOfOrderError(order.id, 'the order has no such package yet');
   const history = storedHistory(events);
   if (isDeepStrictEqual(packages, order.packages)) return { kind: 'history', history };
   const tracked = !isDeepStrictEqual(packages.map(trackingOf), order.packages.map(trackingOf));

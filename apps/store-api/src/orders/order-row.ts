@@ -124,9 +124,17 @@ export function orderSnapshot(row: OrderRow, items: readonly ItemRow[]): OrderSn
             carrier: newest.carrier,
             tracking_number: newest.tracking_number,
             tracking_url: newest.tracking_url,
-            updated_at: (row.tracking_updated_at ?? row.updated_at).toISOString(),
+            updated_at: trackingTime(row).toISOString(),
           },
     delivered_at: row.delivered_at?.toISOString() ?? null,
     items: items.map(({ title: _title, ...item }) => item),
   };
+}
+
+/** The time is set with the first package, so an order with packages has it. */
+export function trackingTime({
+  tracking_updated_at,
+  updated_at,
+}: Pick<OrderRow, 'tracking_updated_at' | 'updated_at'>): Date {
+  return tracking_updated_at ?? updated_at;
 }

@@ -20,19 +20,20 @@ export function statusesBefore(to: OrderStatus): OrderStatus[] {
   return orderStatuses.filter((from) => canTransition(from, to));
 }
 
-export type FulfilmentAction = 'ship' | 'correct the tracking of' | 'deliver' | 'cancel';
+export type FulfilmentAction = 'ship' | 'correct_tracking' | 'deliver' | 'cancel';
 
 /**
- * The statuses in which a fulfilment event applies to an order, and in which it waits for an earlier event.
- * In any other status it is rejected.
+ * The statuses of an order in which a fulfilment event is applied, and in which it is deferred until an
+ * earlier event arrives. In any other status it is rejected. An order may have several packages, and events
+ * may repeat, so an event may apply in a status that it does not change.
  */
-export const fulfilmentEvents: Readonly<
-  Record<FulfilmentAction, Readonly<Record<'applies' | 'waits', readonly OrderStatus[]>>>
+export const statusesByAction: Readonly<
+  Record<FulfilmentAction, Readonly<Record<'applied' | 'deferred', readonly OrderStatus[]>>>
 > = {
-  ship: { applies: [...statusesBefore('shipped'), 'shipped', 'delivered'], waits: ['pending'] },
-  'correct the tracking of': { applies: ['shipped', 'delivered'], waits: ['pending', 'processing'] },
-  deliver: { applies: [...statusesBefore('delivered'), 'delivered'], waits: ['pending', 'processing'] },
-  cancel: { applies: [...statusesBefore('cancelled'), 'cancelled'], waits: ['pending'] },
+  ship: { applied: [...statusesBefore('shipped'), 'shipped', 'delivered'], deferred: ['pending'] },
+  correct_tracking: { applied: ['shipped', 'delivered'], deferred: ['pending', 'processing'] },
+  deliver: { applied: [...statusesBefore('delivered'), 'delivered'], deferred: ['pending', 'processing'] },
+  cancel: { applied: [...statusesBefore('cancelled'), 'cancelled'], deferred: ['pending'] },
 };
 
 /** Σ price × quantity + shipping in minor units, or undefined above the largest exact amount. */

@@ -1,6 +1,6 @@
 import { type Currency, type Money, publicId } from '@fulfilment/contracts';
 import type { AddressView, OrderSummary, OrderView, TrackingView } from './order.shapes.js';
-import { newestPackage, type OrderRow } from './order-row.js';
+import { newestPackage, type OrderRow, trackingTime } from './order-row.js';
 
 export type OrderSummaryRow = Pick<
   OrderRow,
@@ -48,10 +48,11 @@ export function orderView(row: OrderViewRow): OrderView {
   };
 }
 
-function trackingView({ packages, tracking_updated_at, updated_at }: OrderViewRow): TrackingView | null {
+function trackingView(row: OrderViewRow): TrackingView | null {
+  const { packages } = row;
   const newest = newestPackage(packages);
   if (newest === undefined) return null;
-  return { ...newest, updated_at: (tracking_updated_at ?? updated_at).toISOString(), packages };
+  return { ...newest, updated_at: trackingTime(row).toISOString(), packages };
 }
 
 function money(amount: number, currency: Currency): Money {

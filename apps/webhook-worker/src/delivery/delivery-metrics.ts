@@ -36,7 +36,7 @@ export const deliveryMetrics = {
     name: 'webhook_leases_expired_total',
     help: 'Attempts whose process was lost before their result was stored.',
   }),
-  recovered: new Counter({
+  wakeUpsLost: new Counter({
     name: 'webhook_reconciler_recovered_total',
     help: 'Subscriptions with due deliveries that no process worked on for seconds because a wake-up was lost.',
   }),

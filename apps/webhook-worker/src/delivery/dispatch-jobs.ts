@@ -33,7 +33,8 @@ export function dispatchQueueName(lane: Lane): string {
  */
 @Injectable()
 export class DispatchJobs implements OnApplicationShutdown {
-  private readonly connections: Redis[] = [];
+  private addingConnection: Redis | undefined;
+  private takingConnection: Redis | undefined;
   private readonly queues = new Map<Lane, Queue<JobData>>();
   private readonly workers: Worker<JobData>[] = [];
   private warnedAtMs = -Infinity;
@@ -55,6 +56,8 @@ export class DispatchJobs implements OnApplicationShutdown {
       commandTimeout: 1_000,
     });
     const taking = this.connect({ maxRetriesPerRequest: null }); // a worker waits until Redis is back
+    this.addingConnection = adding;
+    this.takingConnection = taking;
     for (const lane of lanes) {
       const name = dispatchQueueName(lane);
       const queue = new Queue<JobData>(name, { connection: adding, prefix });
@@ -76,7 +79,7 @@ export class DispatchJobs implements OnApplicationShutdown {
 
   /** Whether jobs can be added. */
   get isConnected(): boolean {
-    return this.connections[0]?.status === 'ready';
+    return this.addingConnection?.status === 'ready';
   }
 
   /** Rejects when Redis does not accept the jobs at once. */
@@ -92,14 +95,15 @@ export class DispatchJobs implements OnApplicationShutdown {
 
   /** Takes no more jobs. */
   async stopWorkers(): Promise<void> {
-    const isConnected = this.connections[1]?.status === 'ready';
+    const isConnected = this.takingConnection?.status === 'ready';
     await Promise.allSettled(this.workers.map((worker) => worker.close(!isConnected)));
   }
 
   async onApplicationShutdown(): Promise<void> {
     this.stopping = true;
     await Promise.allSettled([...this.queues.values()].map((queue) => queue.close()));
-    for (const connection of this.connections) connection.disconnect();
+    this.addingConnection?.disconnect();
+    this.takingConnection?.disconnect();
   }
 
   private connect(options: RedisOptions): Redis {
@@ -109,7 +113,6 @@ export class DispatchJobs implements OnApplicationShutdown {
       retryStrategy: (attempt) => (this.stopping ? null : Math.min(100 * attempt, 2_000)),
     });
     connection.on('error', (error) => this.warn(error));
-    this.connections.push(connection);
     return connection;
   }
 

@@ -61,20 +61,20 @@ export class DispatchQueue {
     await this.jobs.stopWorkers();
   }
 
-  private enqueue(due: readonly DueSubscription[], order: 'new' | 'continued'): void {
+  private enqueue(due: readonly DueSubscription[], origin: 'new' | 'continued'): void {
     const jobs = due.filter((subscription) => {
       const { subscriptionId, lane, delayMs = 0 } = subscription;
       const waiting = this.waiting[lane];
       const isLocal =
         delayMs <= 0 && !this.stopping && (waiting.size < maxWaiting || waiting.has(subscriptionId));
-      if (isLocal) void waiting.add(subscription, order);
+      if (isLocal) void waiting.add(subscription, origin);
       return !isLocal && delayMs <= maxDelayMs;
     });
     if (jobs.length === 0) return;
     this.jobs.add(jobs).catch((error: unknown) => {
       this.logger.debug({ error }, 'Redis did not accept a wake-up.');
       for (const subscription of jobs)
-        if ((subscription.delayMs ?? 0) <= 0) void this.waiting[subscription.lane].add(subscription, order);
+        if ((subscription.delayMs ?? 0) <= 0) void this.waiting[subscription.lane].add(subscription, origin);
     });
   }
 }

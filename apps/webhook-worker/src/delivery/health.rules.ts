@@ -15,7 +15,7 @@ export interface Health {
   /** Moving average of the duration of attempts. */
   readonly latencyMs: number;
   readonly lane: Lane;
-  /** The owner was notified of a finally failed delivery since the receiver began to fail. */
+  /** The owner was notified of a delivery with an exhausted schedule since the receiver began to fail. */
   readonly failureNotified: boolean;
 }
 

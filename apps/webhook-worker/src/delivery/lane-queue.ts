@@ -18,18 +18,18 @@ interface Entry {
   readonly due: DueSubscription;
   readonly taken: PromiseWithResolvers<void>;
 }
-type Order = 'new' | 'continued';
+type Origin = 'new' | 'continued';
 
 /**
  * Subscriptions of a lane that wait for the dispatcher, each once. Those with new work and those that
  * continue alternate: a new delivery does not wait for all backlogs, and new deliveries do not stop them.
  */
 export class LaneQueue {
-  private readonly entries: Readonly<Record<Order, Map<string, Entry>>> = {
+  private readonly entries: Readonly<Record<Origin, Map<string, Entry>>> = {
     new: new Map(),
     continued: new Map(),
   };
-  private next: Order = 'new';
+  private next: Origin = 'new';
   private stopped = false;
   private wakeTaker: (() => void) | undefined;
 
@@ -42,9 +42,9 @@ export class LaneQueue {
   }
 
   /** Adds a subscription, or the days to search if it is waiting. Resolves when it is taken. */
-  add(due: DueSubscription, order: Order): Promise<void> {
+  add(due: DueSubscription, origin: Origin): Promise<void> {
     const { subscriptionId: id, lane } = due;
-    const entries = Object.values(this.entries).find((waiting) => waiting.has(id)) ?? this.entries[order];
+    const entries = Object.values(this.entries).find((waiting) => waiting.has(id)) ?? this.entries[origin];
     const existing = entries.get(id);
     const days = existing === undefined ? due.days : mergeIfKnown(existing.due.days, due.days);
     const taken = existing?.taken ?? Promise.withResolvers<void>();
@@ -71,16 +71,16 @@ export class LaneQueue {
   }
 
   private takeFirst(): DueSubscription | undefined {
-    const order = this.entries[this.next].size > 0 ? this.next : other(this.next);
-    this.next = other(order);
-    const [first] = this.entries[order].values();
+    const origin = this.entries[this.next].size > 0 ? this.next : other(this.next);
+    this.next = other(origin);
+    const [first] = this.entries[origin].values();
     if (first === undefined) return undefined;
-    this.entries[order].delete(first.due.subscriptionId);
+    this.entries[origin].delete(first.due.subscriptionId);
     first.taken.resolve();
     return first.due;
   }
 }
 
-function other(order: Order): Order {
-  return order === 'new' ? 'continued' : 'new';
+function other(origin: Origin): Origin {
+  return origin === 'new' ? 'continued' : 'new';
 }

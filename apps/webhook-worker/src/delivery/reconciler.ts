@@ -111,10 +111,10 @@ export class Reconciler extends BackgroundLoop {
         !this.hosts.isWaiting(row.subscription_id),
     );
     if (lost.length === 0) return;
-    deliveryMetrics.recovered.inc(lost.length);
+    deliveryMetrics.wakeUpsLost.inc(lost.length);
     this.logger.info(
       { subscriptions: lost.length },
-      'No process was working on due deliveries; sending them now.',
+      'No process was working on due deliveries; they are queued again.',
     );
   }
 

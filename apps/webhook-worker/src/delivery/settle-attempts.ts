@@ -9,6 +9,7 @@ import { mergeSpans, singleDay } from './day-span.rules.js';
 import { deliveryMetrics } from './delivery-metrics.js';
 import type { LeasedDelivery } from './lease.js';
 import { historyHeaders, type NextState, nextState } from './settlement.rules.js';
+import type { Health } from './health.rules.js';
 import { lockSubscriptions, saveHealth, type SubscriptionHealth } from './subscription-health.js';
 import { afterAttempts } from './health.rules.js';
 import {
@@ -153,7 +154,9 @@ export class SettleAttempts {
       (id) => subscriptions.get(id)?.health.status === 'active' && !nowDisabled.has(id),
     );
     await this.bulkUpdates.requestStateSync(tx, [...nowDisabled, ...heldThoughActive]);
-    const newlyFailed = changed.filter((subscription) => isNewFailure(subscription, subscriptions));
+    const newlyFailed = changed.filter(({ id, health }) =>
+      isNewFailure(health, subscriptions.get(id)?.health),
+    );
     await this.owners.notifyDeliveryFailed(tx, failingSubscriptions(newlyFailed), now);
     await this.notifyDisabled(tx, disabled, now);
   }
@@ -190,10 +193,11 @@ function retriesOf(
   });
 }
 
-/** Whether the owner must be notified of a finally failed delivery: once between two successes. */
-function isNewFailure(after: SubscriptionHealth, before: ReadonlyMap<string, SubscriptionHealth>): boolean {
-  const { failureNotified, failingSince } = before.get(after.id)?.health ?? after.health;
-  return after.health.failureNotified && !(failureNotified && failingSince === after.health.failingSince);
+/** Whether to notify the owner of a delivery with an exhausted schedule: once between two successes. */
+function isNewFailure(after: Health, before: Health | undefined): boolean {
+  // The time is copied until a success, so the same object means the same series of failures.
+  const wasNotified = before?.failureNotified === true && before.failingSince === after.failingSince;
+  return after.failureNotified && !wasNotified;
 }
 
 function failingSubscriptions(subscriptions: readonly SubscriptionHealth[]): FailingSubscription[] {

@@ -21,10 +21,10 @@ interface Waiting {
 }
 
 /**
- * Group commit: attempts that end while a batch is being written form the next batch. With one commit per
- * attempt PostgreSQL settles 500 per second, in batches of 50 it settles 12 000 (docs/adr/0006). A slow batch
- * does not block other tenants: the next one runs concurrently. Attempts of one subscription are never in two
- * batches at once.
+ * Group commit: attempts of any subscriptions that end while a batch is being written form the next batch.
+ * With one commit per attempt PostgreSQL settles 500 per second, in batches of 50 it settles 12 000
+ * (docs/adr/0006). A slow batch does not block other subscriptions: the next one runs concurrently. Attempts
+ * of one subscription are never in two batches at once.
  */
 @Injectable()
 export class SettlementBatches {
@@ -58,7 +58,8 @@ export class SettlementBatches {
   }
 
   private mayStart(): boolean {
-    return this.waiting.length > 0 && this.batches < maxBatches && this.batches === this.slowBatches;
+    const areAllBatchesSlow = this.batches === this.slowBatches;
+    return this.waiting.length > 0 && this.batches < maxBatches && areAllBatchesSlow;
   }
 
   private takeBatch(): Waiting[] {

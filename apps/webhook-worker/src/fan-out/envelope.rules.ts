@@ -9,7 +9,7 @@ export interface EnvelopeParts {
 }
 
 /** Returns the public id of an event: the same for every subscription, attempt and retry. */
-export function eventPublicId(id: string, test: boolean): string {
+export function eventPublicId(id: string, { test }: { readonly test: boolean }): string {
   const text = publicId('evt', id);
   return test ? text.replace('evt_', 'evt_test_') : text;
 }
@@ -18,9 +18,9 @@ export function eventPublicId(id: string, test: boolean): string {
  * Renders the bytes that are signed and sent, once per event. An older api_version is supported for at least
  * 12 months.
  */
-export function renderBody(parts: EnvelopeParts, apiVersion: ApiVersion, test = false): Buffer {
+export function renderBody(parts: EnvelopeParts, apiVersion: ApiVersion, { test } = { test: false }): Buffer {
   const envelope: WebhookEnvelope = {
-    id: eventPublicId(parts.id, test),
+    id: eventPublicId(parts.id, { test }),
     api_version: apiVersion,
     created_at: new Date(parts.occurredAt).toISOString(),
     event: parts.event,

@@ -1,6 +1,6 @@
 import {
   type Message,
-  type MessageKind,
+  type MessageType,
   messages,
   type OrderSnapshot,
   type ProductSnapshot,
@@ -51,22 +51,22 @@ function updatedAt({ updated_at }: { updated_at: string }) {
 type Render = (message: Message) => EventContent | undefined;
 
 function renderOrderEvent<Event extends WebhookEvent, Payload extends { order: OrderSnapshot }>(
-  kind: MessageKind<Event, z.ZodType<Payload>>,
+  messageType: MessageType<Event, z.ZodType<Payload>>,
   data: (payload: Payload) => EventData<Event>,
 ): Render {
   return (message) =>
-    kind.is(message)
-      ? { event: kind.type, creatorId: message.data.order.creator_id, data: data(message.data) }
+    messageType.is(message)
+      ? { event: messageType.type, creatorId: message.data.order.creator_id, data: data(message.data) }
       : undefined;
 }
 
 function renderProductEvent<Event extends WebhookEvent, Payload extends { product: ProductSnapshot }>(
-  kind: MessageKind<Event, z.ZodType<Payload>>,
+  messageType: MessageType<Event, z.ZodType<Payload>>,
   data: (payload: Payload) => EventData<Event>,
 ): Render {
   return (message) =>
-    kind.is(message)
-      ? { event: kind.type, creatorId: message.data.product.creator_id, data: data(message.data) }
+    messageType.is(message)
+      ? { event: messageType.type, creatorId: message.data.product.creator_id, data: data(message.data) }
       : undefined;
 }
 

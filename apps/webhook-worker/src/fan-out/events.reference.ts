@@ -108,7 +108,7 @@ function eventOperation(event: WebhookEvent, schema: Schema) {
   const body = renderBody(
     { id: sampleId, event, occurredAt: sampleAt.toISOString(), data },
     currentApiVersion,
-    true,
+    { test: true },
   );
   const example: unknown = JSON.parse(body.toString());
   return {

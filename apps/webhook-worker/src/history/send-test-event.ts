@@ -72,7 +72,7 @@ async function insert(
   const [eventId, occurredAt] = [uuidv7(now), now.toISOString()];
   const day = eventDay(eventId, occurredAt);
   const data = sampleData(event, now);
-  const body = renderBody({ id: eventId, event, occurredAt, data }, apiVersion, true);
+  const body = renderBody({ id: eventId, event, occurredAt, data }, apiVersion, { test: true });
   const traceparent = currentContext()?.traceparent;
   await tx.run(insertEvent, [day, eventId, apiVersion, event, occurredAt, traceparent, body, subscriptionId]);
   const row = await tx.row<DeliveryRow>(insertDelivery, [

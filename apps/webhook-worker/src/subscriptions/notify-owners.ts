@@ -20,9 +20,10 @@ export interface FailingSubscription {
   readonly failingSince: Date;
 }
 
-// The failure limit is already reached; only the time window remains.
+// The failure limit is already reached; only the time window remains. The column told_to_be_disabled records
+// the warning; its name is older.
 const takeSubscriptionsToWarn = statement(
-  'subscriptions.take-to-be-disabled',
+  'subscriptions.take-to-warn',
   `WITH due AS (
      SELECT id FROM webhook_subscriptions
      WHERE failing_since <= now() - $2 * interval '1 millisecond' AND consecutive_failures >= $1

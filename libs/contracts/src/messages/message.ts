@@ -23,7 +23,7 @@ export interface MakeOptions {
 }
 
 /** An entry of the message catalogue: type, version and schema. */
-export interface MessageKind<Type extends string, Schema extends z.ZodType> {
+export interface MessageType<Type extends string, Schema extends z.ZodType> {
   readonly type: Type;
   readonly version: number;
   readonly summary: string;
@@ -38,7 +38,7 @@ export function defineMessage<Type extends string, Schema extends z.ZodType>(
   version: number,
   summary: string,
   schema: Schema,
-): MessageKind<Type, Schema> {
+): MessageType<Type, Schema> {
   return {
     type,
     version,

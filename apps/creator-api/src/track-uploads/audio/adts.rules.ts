@@ -1,6 +1,6 @@
-import { broken } from './invalid-audio.js';
+import { throwBroken } from './invalid-audio.js';
 import type { ByteSource, Measured } from './byte-source.js';
-import { isTrailer } from './file-kind.rules.js';
+import { isTrailer } from './audio-format.rules.js';
 
 const headerBytes = 7;
 const samplesPerBlock = 1024;
@@ -13,13 +13,13 @@ export function measureAdts(file: ByteSource, start: number): Measured {
     const head = file.bytes(at, headerBytes);
     if (head.length < headerBytes || head.readUInt8(0) !== 0xff || (head.readUInt8(1) & 0xf6) !== 0xf0) {
       if (isTrailer(file, at)) break;
-      return broken('The file contains data that is not an audio frame.');
+      throwBroken('The file contains data that is not an audio frame.');
     }
     const frameRate = head.readUInt8(2) & 0x3c;
     const bytes = (head.readUIntBE(3, 3) >>> 5) & 0x1fff;
     rate ??= frameRate;
-    if (frameRate !== rate || bytes < headerBytes) return broken('An audio frame is invalid.');
-    if (at + bytes > file.size) broken('The file is truncated: it ends within an audio frame.');
+    if (frameRate !== rate || bytes < headerBytes) throwBroken('An audio frame is invalid.');
+    if (at + bytes > file.size) throwBroken('The file is truncated: it ends within an audio frame.');
     blocks += (head.readUInt8(6) & 3) + 1;
     at += bytes;
   }

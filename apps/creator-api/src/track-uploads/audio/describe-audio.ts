@@ -4,9 +4,9 @@ import { type IAudioMetadata, parseFromTokenizer } from 'music-metadata';
 import { fromFile } from 'strtok3';
 import { measureAdts } from './adts.rules.js';
 import { type AudioFacts, audioFacts } from './audio-facts.js';
-import { InvalidAudio, broken } from './invalid-audio.js';
+import { InvalidAudio, throwBroken } from './invalid-audio.js';
 import { ByteSource, type Measured } from './byte-source.js';
-import { type FileKind, detectFileKind } from './file-kind.rules.js';
+import { type AudioFormat, detectAudioFormat } from './audio-format.rules.js';
 import { measureFlac } from './flac.rules.js';
 import { measureMp4 } from './mp4.rules.js';
 import { measureMp3 } from './mpeg.rules.js';
@@ -18,7 +18,7 @@ const minSeconds = 10;
 const maxTagBytes = 64 * 1024 * 1024;
 
 /** Each function measures the actual content, and throws InvalidAudio if the file is incomplete. */
-const measurers: Readonly<Record<FileKind, (file: ByteSource, start: number) => Measured>> = {
+const measurers: Readonly<Record<AudioFormat, (file: ByteSource, start: number) => Measured>> = {
   WAV: measureWave,
   AIFF: measureAiff,
   FLAC: measureFlac,
@@ -28,7 +28,7 @@ const measurers: Readonly<Record<FileKind, (file: ByteSource, start: number) => 
 };
 
 /** music-metadata selects its parser by the media type. */
-const mediaTypes: Readonly<Record<FileKind, string>> = {
+const mediaTypes: Readonly<Record<AudioFormat, string>> = {
   WAV: 'audio/wav',
   AIFF: 'audio/aiff',
   FLAC: 'audio/flac',
@@ -37,8 +37,8 @@ const mediaTypes: Readonly<Record<FileKind, string>> = {
   M4A: 'audio/mp4',
 };
 
-/** Other containers may state a bit depth although their codecs have none. */
-const withBitDepth: ReadonlySet<FileKind> = new Set(['WAV', 'AIFF', 'FLAC']);
+/** Other formats may state a bit depth although their codecs have none. */
+const formatsWithBitDepth: ReadonlySet<AudioFormat> = new Set(['WAV', 'AIFF', 'FLAC']);
 
 export interface DescribedAudio extends TrackTags {
   readonly audio: AudioFacts;
@@ -50,10 +50,10 @@ export interface DescribedAudio extends TrackTags {
  * @throws InvalidAudio
  */
 export async function describeAudio(fd: number, size: number): Promise<DescribedAudio> {
-  const { kind, samples, codec, channels } = measure(new ByteSource(fd, size));
-  const { format, common } = await parseMetadata(fd, kind);
-  const stated = kind === 'M4A' ? format.duration : undefined; // of the sound track, not of the movie
-  const seconds = Math.min(stated ?? Infinity, samples / (format.sampleRate ?? 0));
+  const { format, samples, codec, channels } = measure(new ByteSource(fd, size));
+  const { format: metadata, common } = await parseMetadata(fd, format);
+  const stated = format === 'M4A' ? metadata.duration : undefined; // of the sound track, not of the movie
+  const seconds = Math.min(stated ?? Infinity, samples / (metadata.sampleRate ?? 0));
   // Rounding errors do not make 10 s shorter.
   const milliseconds = Math.floor(Math.round(seconds * 1_000_000) / 1000);
   if (milliseconds < minSeconds * 1000)
@@ -62,44 +62,44 @@ export async function describeAudio(fd: number, size: number): Promise<Described
       `The track lasts ${Math.floor(milliseconds / 10) / 100} s; the minimum is ${minSeconds} s.`,
     );
   if (milliseconds > maxTrackSeconds * 1000)
-    broken(`The track lasts more than ${maxTrackSeconds / 3600} hours.`);
-  const gain = finite(common.replaygain_track_gain?.dB ?? format.trackGain);
-  const peak = finite(common.replaygain_track_peak?.ratio ?? format.trackPeakLevel);
+    throwBroken(`The track lasts more than ${maxTrackSeconds / 3600} hours.`);
+  const gain = finite(common.replaygain_track_gain?.dB ?? metadata.trackGain);
+  const peak = finite(common.replaygain_track_peak?.ratio ?? metadata.trackPeakLevel);
   const audio = audioFacts.safeParse({
-    container: kind,
-    codec: codec ?? format.codec,
-    sample_rate: Math.round(format.sampleRate ?? 0),
-    bit_depth: (withBitDepth.has(kind) ? format.bitsPerSample : undefined) ?? null,
-    channels: channels ?? format.numberOfChannels ?? null,
+    container: format,
+    codec: codec ?? metadata.codec,
+    sample_rate: Math.round(metadata.sampleRate ?? 0),
+    bit_depth: (formatsWithBitDepth.has(format) ? metadata.bitsPerSample : undefined) ?? null,
+    channels: channels ?? metadata.numberOfChannels ?? null,
     duration_seconds: milliseconds / 1000,
     loudness: gain === null ? null : { track_gain_db: gain, track_peak: peak },
   });
-  if (!audio.success) return broken('The audio format of the file is invalid.');
+  if (!audio.success) throwBroken('The audio format of the file is invalid.');
   return { audio: audio.data, ...trackTags(common.title, common.track.no) };
 }
 
-function measure(file: ByteSource): Measured & { readonly kind: FileKind } {
-  const detected = detectFileKind(file);
+function measure(file: ByteSource): Measured & { readonly format: AudioFormat } {
+  const detected = detectAudioFormat(file);
   if (detected === undefined)
     throw new InvalidAudio('not_audio', 'The file is not WAV, AIFF, FLAC, MP3, AAC or M4A audio.');
   try {
-    return { kind: detected.kind, ...measurers[detected.kind](file, detected.start) };
+    return { format: detected.format, ...measurers[detected.format](file, detected.start) };
   } catch (error) {
     // A truncated header. Compared by name, since Node's RangeError is not Jest's.
     if (isNativeError(error) && error.name === 'RangeError')
-      return broken('The file is truncated: it ends within a header.');
+      throwBroken('The file is truncated: it ends within a header.');
     throw error;
   }
 }
 
 /** The spooled file is unlinked, so it is opened by its descriptor. */
-async function parseMetadata(fd: number, kind: FileKind): Promise<IAudioMetadata> {
+async function parseMetadata(fd: number, format: AudioFormat): Promise<IAudioMetadata> {
   const tokenizer = await fromFile(`/dev/fd/${fd}`, { maxBufferSize: maxTagBytes });
-  tokenizer.fileInfo.mimeType = mediaTypes[kind]; // detected above, so it is not guessed again
+  tokenizer.fileInfo.mimeType = mediaTypes[format]; // already detected, so the parser need not guess it
   try {
     return await parseFromTokenizer(tokenizer, { duration: false, skipCovers: true });
   } catch {
-    return broken('The audio format of the file cannot be parsed.');
+    throwBroken('The audio format of the file cannot be parsed.');
   } finally {
     await tokenizer.close();
   }

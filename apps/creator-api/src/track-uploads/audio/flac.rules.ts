@@ -1,4 +1,4 @@
-import { broken } from './invalid-audio.js';
+import { throwBroken } from './invalid-audio.js';
 import type { ByteSource, Measured } from './byte-source.js';
 
 /** More than a frame: 4608 samples of 24 bits in 8 channels are 110 KB. */
@@ -40,7 +40,7 @@ export function measureFlac(file: ByteSource, start: number): Measured {
     if (samples < claimed) break;
     return { samples };
   }
-  return broken('The file is truncated: its last audio frame is missing or damaged.');
+  throwBroken('The file is truncated: its last audio frame is missing or damaged.');
 }
 
 /**

@@ -16,6 +16,6 @@ export class InvalidAudio extends Error {
 }
 
 /** Rejects a file whose content contradicts its headers. */
-export function broken(message: string): never {
+export function throwBroken(message: string): never {
   throw new InvalidAudio('broken', message);
 }

@@ -1,4 +1,4 @@
-import { InvalidAudio, broken } from './invalid-audio.js';
+import { InvalidAudio, throwBroken } from './invalid-audio.js';
 import type { ByteSource, Measured } from './byte-source.js';
 
 const maxMovieBytes = 32 * 1024 * 1024;
@@ -45,7 +45,7 @@ const decoderDescriptor =
 /** @param description from its `esds` box */
 function channelsOf(description: Buffer): number | undefined {
   const fields = decoderDescriptor.exec(description.toString('hex', 0, 100));
-  if (fields === null) return broken('The file has no audio format description.');
+  if (fields === null) throwBroken('The file has no audio format description.');
   // ISO/IEC 14496-3 §1.6.2.1: 5 bits of object type, 4 of the rate, 4 of the channels.
   const [stream = 0, configuration = 0] = fields.slice(1).map((hex) => Number.parseInt(hex, 16));
   if (!aacStreams.has(stream) || !aacTypes.has(configuration >>> 11)) return unsupportedCodec();
@@ -71,14 +71,14 @@ function readMovie(file: ByteSource, start: number): Buffer {
     const stated = head.readUInt32BE(0); // 1 means that 64 bits follow, 0 means to the end
     const length = stated === 1 ? Number(head.readBigUInt64BE(8)) : stated === 0 ? file.size - at : stated;
     if (length < 8 || length > file.size - at)
-      broken('The file is truncated: it is shorter than a box states.');
+      throwBroken('The file is truncated: it is shorter than a box states.');
     if (head.toString('latin1', 4, 8) === 'moov') {
-      if (length > maxMovieBytes) broken('The header is too large.');
+      if (length > maxMovieBytes) throwBroken('The header is too large.');
       movie ??= file.bytes(at, length);
     }
     at += length;
   }
-  return movie ?? broken('The file has no header, or is truncated before it.');
+  return movie ?? throwBroken('The file has no header, or is truncated before it.');
 }
 
 function unsupportedCodec(): never {

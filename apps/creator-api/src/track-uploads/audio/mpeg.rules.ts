@@ -1,6 +1,6 @@
-import { InvalidAudio, broken } from './invalid-audio.js';
+import { InvalidAudio, throwBroken } from './invalid-audio.js';
 import type { ByteSource, Measured } from './byte-source.js';
-import { isTrailer } from './file-kind.rules.js';
+import { isTrailer } from './audio-format.rules.js';
 
 const headerBytes = 4;
 /**
@@ -62,17 +62,17 @@ export function measureMp3(file: ByteSource, start: number): Measured {
   while (at < file.size && !isEndOfFrames(file, at)) {
     const frame = frameAt(file, at);
     if (frame === undefined || frame.rate !== first.rate || frame.samples !== first.samples)
-      return broken('The file contains data that is not an audio frame.');
+      throwBroken('The file contains data that is not an audio frame.');
     if (frame.layer !== 3 || frame.bytes === 0)
       throw new InvalidAudio(
         'unsupported_codec',
         'Only layer III with a stated bit rate is supported in MPEG audio.',
       );
-    if (at + frame.bytes > file.size) broken('The file is truncated: it ends within an audio frame.');
+    if (at + frame.bytes > file.size) throwBroken('The file is truncated: it ends within an audio frame.');
     at += frame.bytes;
     frames += 1;
   }
-  if (claimed !== undefined && claimed > frames) broken('The file is shorter than its header states.');
+  if (claimed !== undefined && claimed > frames) throwBroken('The file is shorter than its header states.');
   const samples = Math.max(0, frames * first.samples - inaudibleSamples(file, start, first));
   return { samples };
 }

@@ -1,4 +1,4 @@
-import { InvalidAudio, broken } from './invalid-audio.js';
+import { InvalidAudio, throwBroken } from './invalid-audio.js';
 import type { ByteSource, Measured } from './byte-source.js';
 
 const maxChunks = 10_000;
@@ -32,7 +32,7 @@ export function measureAiff(file: ByteSource, start: number): Measured {
     throw new InvalidAudio('unsupported_codec', 'AIFF files must contain uncompressed audio.');
   const frames = format.readUInt32BE(2);
   if (frames > countFrames(soundBytes - soundHeaderBytes, format.readUInt16BE(0), format.readUInt16BE(6)))
-    broken('The file is shorter than its header states.');
+    throwBroken('The file is shorter than its header states.');
   return { samples: frames, codec: aiffIntegers.has(samples) ? 'PCM' : 'IEEE_FLOAT' };
 }
 
@@ -43,7 +43,7 @@ function countFrames(
   frameBytes = channels * Math.ceil(bits / 8),
 ): number {
   if (channels === 0 || bits === 0 || frameBytes !== channels * Math.ceil(bits / 8))
-    broken('The audio format is invalid.');
+    throwBroken('The audio format is invalid.');
   return Math.floor(bytes / frameBytes);
 }
 
@@ -60,7 +60,8 @@ function readChunks(
   let soundBytes: number | undefined;
   const lengthAt = (at: number): number => {
     const length = names.order === 'LE' ? file.bytes(at, 4).readUInt32LE() : file.bytes(at, 4).readUInt32BE();
-    if (at + 4 + length > file.size) broken('The file is truncated: it is shorter than its header states.');
+    if (at + 4 + length > file.size)
+      throwBroken('The file is truncated: it is shorter than its header states.');
     return length;
   };
   const end = start + 8 + lengthAt(start + 4);
@@ -72,6 +73,6 @@ function readChunks(
     at += 8 + length + (length % 2);
   }
   if (format === undefined || soundBytes === undefined)
-    return broken('The file has no audio format description or no audio data.');
+    throwBroken('The file has no audio format description or no audio data.');
   return { format, soundBytes };
 }

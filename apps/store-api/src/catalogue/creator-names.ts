@@ -7,34 +7,34 @@ const readNameless = statement(
   'edition.read-nameless',
   "SELECT id, name FROM releases WHERE creator_id = $1 AND artist_name = '' AND release_type_id IS NOT NULL ORDER BY id FOR UPDATE",
 );
-const fillIn = statement(
-  'edition.fill-in',
-  `UPDATE releases r SET artist_name = $2, search_text = filled.search_text
-   FROM unnest($1::uuid[], $3::text[]) AS filled (id, search_text) WHERE r.id = filled.id`,
+const addName = statement(
+  'edition.add-creator-name',
+  `UPDATE releases r SET artist_name = $2, search_text = named.search_text
+   FROM unnest($1::uuid[], $3::text[]) AS named (id, search_text) WHERE r.id = named.id`,
 );
 
 /**
- * The artist of an edition is its creator, whose message may arrive before or after the edition's. The caller
+ * An edition has the name of its creator, whose message may arrive before or after the edition's. The caller
  * holds the creator's lock.
  */
 @Injectable()
-export class ArtistOfEditions {
-  /** Returns the creator's name; empty while it is unknown, until `fillIn`. */
+export class CreatorNames {
+  /** Returns the creator's name; empty while it is unknown, until `addToEditions`. */
   async find(tx: Transaction, creatorId: string): Promise<string> {
     const creator = await tx.row<{ name: string | null }>(readCreatorName, [creatorId]);
     return creator?.name ?? '';
   }
 
   /**
-   * Sets the artist of editions that were created before the creator's name was known. Call after the creator
+   * Sets the name in editions that were created before the creator's name was known. Call after the creator
    * is written.
    */
-  async fillIn(tx: Transaction, creatorId: string): Promise<void> {
+  async addToEditions(tx: Transaction, creatorId: string): Promise<void> {
     const artistName = await this.find(tx, creatorId);
     if (artistName === '') return;
     const editions = await tx.rows<{ id: string; name: string }>(readNameless, [creatorId]);
     if (editions.length === 0) return;
-    await tx.run(fillIn, [
+    await tx.run(addName, [
       editions.map(({ id }) => id),
       artistName,
       editions.map(({ name }) => searchText(name, artistName)),

@@ -4,6 +4,7 @@ import { Failure } from '../dev/failure.ts';
 import type { RunningSuite } from './running-suite.ts';
 
 const outcomeSchema = z.object({
+  /** The stored values: `refused` means rejected, `held` means deferred. */
   outcome: z.enum(['applied', 'refused', 'held']),
   reason: z.string().nullable(),
 });
@@ -13,15 +14,16 @@ const timeoutMs = 30_000;
 const pollIntervalMs = 50;
 
 /** Waits for the outcome of a message in a service. @throws Failure after the timeout */
-export async function waitUntilApplied(
+export async function waitForOutcome(
   suite: RunningSuite,
   service: string,
   messageId: string,
 ): Promise<MessageOutcome> {
-  const url = `${suite.internal_urls[service] ?? ''}/messages/${messageId}`;
+  const internalUrl = suite.internal_urls[service];
+  if (internalUrl === undefined) throw new Failure(`The suite has no service ${service}.`);
   const endsAtMs = performance.now() + timeoutMs;
   while (performance.now() < endsAtMs) {
-    const outcome = await ask(url);
+    const outcome = await readOutcome(`${internalUrl}/messages/${messageId}`);
     if (outcome !== undefined) return outcome;
     await delay(pollIntervalMs);
   }
@@ -30,9 +32,10 @@ export async function waitUntilApplied(
   );
 }
 
-async function ask(url: string): Promise<MessageOutcome | undefined> {
+async function readOutcome(url: string): Promise<MessageOutcome | undefined> {
   const response = await fetch(url, { signal: AbortSignal.timeout(3_000) }).catch(() => undefined);
   if (response === undefined) return undefined; // the service may be starting
-  const body: unknown = response.ok ? await response.json() : await response.body?.cancel();
-  return response.ok ? outcomeSchema.parse(body) : undefined;
+  if (response.ok) return outcomeSchema.parse(await response.json());
+  await response.body?.cancel();
+  return undefined;
 }

@@ -1,27 +1,27 @@
 import type { ByteSource } from './byte-source.js';
 
-export const fileKinds = ['WAV', 'AIFF', 'FLAC', 'MP3', 'AAC', 'M4A'] as const;
-export type FileKind = (typeof fileKinds)[number];
+export const audioFormats = ['WAV', 'AIFF', 'FLAC', 'MP3', 'AAC', 'M4A'] as const;
+export type AudioFormat = (typeof audioFormats)[number];
 
 /**
- * Detects the kind of a file by its first bytes, and where its audio starts after an optional ID3v2 tag. File
- * names and media types are ignored.
+ * Detects the format of a file by its first bytes, and where its audio starts after an optional ID3v2 tag.
+ * File names and media types are ignored.
  */
-export function detectFileKind(file: ByteSource): { kind: FileKind; start: number } | undefined {
+export function detectAudioFormat(file: ByteSource): { format: AudioFormat; start: number } | undefined {
   const start = afterId3v2(file);
   const head = file.bytes(start, 12);
   const text = head.toString('latin1');
-  if (/^RIFF[^]{4}WAVE/.test(text)) return { kind: 'WAV', start };
-  if (/^FORM[^]{4}AIF[FC]/.test(text)) return { kind: 'AIFF', start };
-  if (text.startsWith('fLaC')) return { kind: 'FLAC', start };
-  if (text.slice(4, 8) === 'ftyp') return { kind: 'M4A', start };
+  if (/^RIFF[^]{4}WAVE/.test(text)) return { format: 'WAV', start };
+  if (/^FORM[^]{4}AIF[FC]/.test(text)) return { format: 'AIFF', start };
+  if (text.startsWith('fLaC')) return { format: 'FLAC', start };
+  if (text.slice(4, 8) === 'ftyp') return { format: 'M4A', start };
   const frames = afterZeros(file, start);
   const [first = 0, second = 0] = file.bytes(frames, 2);
   if (first !== 0xff) return undefined;
   // ISO/IEC 13818-7 §6.2: an ADTS header has a sync word of 12 bits and a layer of 0, which MPEG audio does
   // not use.
-  if ((second & 0xf6) === 0xf0) return { kind: 'AAC', start: frames };
-  return (second & 0xe6) === 0xe2 ? { kind: 'MP3', start: frames } : undefined;
+  if ((second & 0xf6) === 0xf0) return { format: 'AAC', start: frames };
+  return (second & 0xe6) === 0xe2 ? { format: 'MP3', start: frames } : undefined;
 }
 
 /**
