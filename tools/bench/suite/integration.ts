@@ -102,7 +102,7 @@ export class Integration {
    * @throws Failure unless each order has exactly one delivery with a valid signature
    */
   async webhookDelays(orders: readonly PlacedOrder[]): Promise<number[]> {
-    await this.receiver.when(orders.length);
+    await this.receiver.waitForDeliveries(orders.length);
     const received = await this.receiver.take();
     const arrivals = new Map(
       received

@@ -66,7 +66,7 @@ export class DeliveringWorker {
   }
 
   /** Measures from queued messages to settled deliveries: fan-out, lease, POST and commit of the outcome. */
-  async fromMessages(): Promise<Part> {
+  async measureFromMessages(): Promise<Part> {
     const events = Array.from({ length: deliveriesPerPart }, (_, index) =>
       this.eventFor(this.subscriberAt(index), index),
     );
@@ -77,7 +77,7 @@ export class DeliveringWorker {
   }
 
   /** Measures from due deliveries to settled ones. One further event per subscriber triggers its dispatch. */
-  async fromBacklog(): Promise<Part> {
+  async measureFromBacklog(): Promise<Part> {
     const events = writtenEvents(await this.data.sampleBody(), deliveriesPerPart - subscriberCount, (index) =>
       this.subscriberAt(index),
     );

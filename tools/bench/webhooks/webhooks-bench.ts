@@ -49,13 +49,13 @@ async function versusBaseline(
   const bare = await BareSender.start(receiver);
   try {
     // As many deliveries as the bare sender makes in its first part, which does not count either.
-    for (let part = 0; part < partsUntilCompiled; part += 1) await of.fromMessages();
+    for (let part = 0; part < partsUntilCompiled; part += 1) await of.measureFromMessages();
     const rounds = await alternate(
       [
         // First: the others' bodies are like what it sent.
-        { name: 'from messages', part: () => of.fromMessages() },
+        { name: 'from messages', part: () => of.measureFromMessages() },
         { name: 'bare', part: () => bare.send(of) },
-        { name: 'from a backlog', part: () => of.fromBacklog() },
+        { name: 'from a backlog', part: () => of.measureFromBacklog() },
       ],
       site.rounds,
     );
@@ -89,8 +89,8 @@ async function versusHistory(
   try {
     // The first has been at work for a while: what is compiled in one process and not yet in the other would
     // be taken for the history's.
-    await grown.fromMessages();
-    for (let part = 0; part < partsUntilCompiled; part += 1) await grown.fromBacklog();
+    await grown.measureFromMessages();
+    for (let part = 0; part < partsUntilCompiled; part += 1) await grown.measureFromBacklog();
     await site.step(`${oldRows} deliveries of the past`, async () => {
       await grown.data.addHistory(grown.subscribers, oldRows);
       await grown.data.analyse();
@@ -99,8 +99,8 @@ async function versusHistory(
     const rounds = await site.step('Deliveries beside these', () =>
       alternate(
         [
-          { name: 'without', part: () => without.fromBacklog() },
-          { name: 'with', part: () => grown.fromBacklog() },
+          { name: 'without', part: () => without.measureFromBacklog() },
+          { name: 'with', part: () => grown.measureFromBacklog() },
         ],
         site.rounds,
       ),

@@ -24,25 +24,7 @@ export type HandleEndpoint = (
   path: string,
 ) => Promise<void>;
 
-/**
- * How a request passes through the files, with a refresh as example:
- * 1. mount.ts records its arrival time (tokens/reuse.ts) and rewrites its host headers to the issuer.
- * 2. This file reads its form (request-bodies.ts), prefetches the refresh token (prefetch-token.ts) with its
- *    Grant, person and client in one statement (tokens/stored-rows.ts), and takes the quota
- *    (http/client-quotas.ts).
- * 3. provider.ts holds the whole wiring of oidc-provider. inOneTransaction (middleware.ts) starts a unit of
- *    work (tokens/unit-of-work.ts).
- * 4. oidc-provider checks the client, the token and the person through adapter.ts and find-account.ts.
- *    A token that was used before is a race or a replay (tokens/reuse.ts); a replay ends the token family
- *    (tokens/families.ts).
- * 5. The access token is signed (access-tokens.ts, signing-key.ts). The adapter only collects the consumption
- *    of the old refresh token and the new tokens (tokens/token-writes.ts).
- * 6. inOneTransaction delays the response until concurrent requests have arrived, then stores everything in
- *    one statement. A request that finds the token consumed lost the race: it stores nothing and gets
- *    `invalid_grant`.
- * 7. After the response was sent, its timestamps are recorded for all replicas
- *    (tokens/response-timestamps.ts).
- */
+/** docs/architecture.md lists the steps of a refresh through the files. */
 export function endpoints(oidc: OidcServer, limiter: RateLimiter<AuthQuota>): HandleEndpoint {
   const replaceJwt = replaceJwtWithHandle((request, jti) =>
     oidc.stored.prefetch(request, 'AccessToken', jti),
