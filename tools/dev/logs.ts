@@ -53,17 +53,17 @@ export class LogFiles {
 /** Calls back with each line that is appended to a file. nginx cannot write its access log to a pipe. */
 export function followFile(file: string, onLine: (line: string) => void): { stop: () => void } {
   const lines = new LineSplitter(onLine);
-  const place = { at: fileSize(file), reading: false };
+  const position = { at: fileSize(file), reading: false };
   const timer = setInterval(() => {
     const size = fileSize(file);
-    if (size < place.at) place.at = 0;
-    if (size === place.at || place.reading) return;
-    place.reading = true;
-    const added = createReadStream(file, { start: place.at, end: size - 1, encoding: 'utf8' });
-    place.at = size;
+    if (size < position.at) position.at = 0;
+    if (size === position.at || position.reading) return;
+    position.reading = true;
+    const added = createReadStream(file, { start: position.at, end: size - 1, encoding: 'utf8' });
+    position.at = size;
     added.on('data', (chunk) => lines.push(String(chunk)));
-    added.once('close', () => (place.reading = false));
-    added.once('error', () => (place.reading = false));
+    added.once('close', () => (position.reading = false));
+    added.once('error', () => (position.reading = false));
   }, pollIntervalMs);
   timer.unref();
   return { stop: () => clearInterval(timer) };

@@ -69,11 +69,11 @@ const stride = 100; // larger than the range of a suite, to avoid the ports of a
 
 /** Returns each port once. Avoids ephemeral ports, which outgoing connections also use. */
 function picker(): (wanted: number) => Promise<number> {
-  const given = new Set<number>();
+  const assignedPorts = new Set<number>();
   return async (wanted) => {
     for (let port = wanted; port <= 65535; port += stride) {
-      if (given.has(port) || (await isTaken(port))) continue;
-      given.add(port);
+      if (assignedPorts.has(port) || (await isTaken(port))) continue;
+      assignedPorts.add(port);
       return port;
     }
     throw new Failure(`No free port found from ${wanted} upwards in steps of ${stride}.`);

@@ -84,22 +84,22 @@ export function responseStatus(count: number, { status, failures }: Behaviour): 
   return failures === undefined || count <= failures ? status : 204;
 }
 
-function readEvents(given: readonly string[] | undefined): readonly WebhookEvent[] {
-  if (given === undefined) return webhookEvents;
-  const names = given.flatMap((list) => list.split(',')).map((name) => name.trim());
+function readEvents(lists: readonly string[] | undefined): readonly WebhookEvent[] {
+  if (lists === undefined) return webhookEvents;
+  const names = lists.flatMap((list) => list.split(',')).map((name) => name.trim());
   const unknown = names.find((name) => !isWebhookEvent(name));
   if (unknown !== undefined)
     throw new Failure(`Unknown event "${unknown}". All events: ${webhookEvents.join(', ')}`);
   return names.filter((name) => isWebhookEvent(name));
 }
 
-function readSecret(given: string | undefined): string | undefined {
-  if (given === '') throw new Failure('--secret must not be empty.');
-  return given;
+function readSecret(secret: string | undefined): string | undefined {
+  if (secret === '') throw new Failure('--secret must not be empty.');
+  return secret;
 }
 
-function number(option: string, given: string, min: number, max: number): number {
-  const value = /^\d{1,7}$/.test(given) ? Number(given) : Number.NaN;
+function number(option: string, text: string, min: number, max: number): number {
+  const value = /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= min && value <= max) return value;
   throw new Failure(`--${option} must be a whole number from ${min} to ${max}.`);
 }

@@ -57,16 +57,16 @@ const book = `WITH booked AS (
   ON CONFLICT (creator_id, period, currency, release_id, ean) DO UPDATE
     SET units = m.units + excluded.units, revenue = m.revenue + excluded.revenue, royalties = m.royalties + excluded.royalties`;
 
-function linesOf(given: Order) {
-  return given.items.map((item, position) => {
+function linesOf(order: Order) {
+  return order.items.map((item, position) => {
     const total = item.quantity * item.unit_amount;
     const vat = Math.round(total / 6);
     return {
       ...item,
-      order_id: given.id,
+      order_id: order.id,
       position,
-      creator_id: given.creator_id,
-      charged_at: given.payment.charged_at,
+      creator_id: order.creator_id,
+      charged_at: order.payment.charged_at,
       ean: item.ean ?? '',
       total_amount: total,
       vat_amount: vat,

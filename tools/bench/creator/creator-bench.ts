@@ -80,7 +80,7 @@ async function reading(site: BenchSite, creator: ServiceProcess, data: CreatorDa
     await data.settle();
   });
   const token = await creator.token({ org_id: organisation, org_role: 'owner' });
-  const ask = requestSender(creator.origin, { authorization: `Bearer ${token}` });
+  const send = requestSender(creator.origin, { authorization: `Bearer ${token}` });
   const lastMonth = new Date(Date.now() - 40 * 86_400_000).toISOString().slice(0, 7);
   const api = '/creator/api/v1';
   const questions: Record<string, (id: string) => string> = {
@@ -94,10 +94,10 @@ async function reading(site: BenchSite, creator: ServiceProcess, data: CreatorDa
     const call =
       (id: string): Caller =>
       () =>
-        ask('GET', path(id), 200);
+        send('GET', path(id), 200);
     figures.push(...(await site.step(name, () => side(site, name, call(bigCreator), call(smallCreator)))));
   }
-  await ask.close();
+  await send.close();
   return figures;
 }
 

@@ -55,7 +55,7 @@ const billing = 'SELECT payment_method, payment_terms_accepted FROM creators WHE
 const sellable = `SELECT p.id, p.release_id, r.name, p.title, p.product_type, p.status, p.royalty_rate, p.price_gbp FROM products p
   JOIN releases r ON r.id = p.release_id JOIN product_types t ON t.product_type = p.product_type
   WHERE p.id = ANY($1::uuid[]) AND p.creator_id = $2`;
-const place = `WITH placed AS (
+const insertOrder = `WITH placed AS (
     INSERT INTO orders (id, creator_id, client_id, status, platform, store_id, external_order_id, currency, total_amount, item_count,
                         rate_id, shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount, resume_at)
     VALUES ($1, $2, 'app', 'pending', 'api', 'app', $1::uuid::text, 'GBP', 7847, 3, $3, 350, $4, 'GB', 'card', 'pending', 7847, now() + interval '15 seconds')
@@ -77,7 +77,7 @@ const settle = `WITH charge AS (
     FROM charge WHERE orders.id = charge.order_id AND orders.status = 'pending' RETURNING orders.*`;
 const items = 'SELECT * FROM order_items WHERE order_id = $1 ORDER BY position';
 const remember = 'UPDATE idempotency_keys SET response = $2 WHERE order_id = $1 AND response IS NULL';
-const take = `UPDATE products SET quantity = quantity - $2, version = version + 1, updated_at = now()
+const takeStock = `UPDATE products SET quantity = quantity - $2, version = version + 1, updated_at = now()
   WHERE id = $1 AND quantity >= $2 RETURNING *`;
 
 interface RequiredPrograms {
@@ -103,28 +103,28 @@ async function placeOrder({
   await inTransaction(async (client) => {
     await run(client, 'quote', quote, [rate, creator]);
     await run(client, 'billing', billing, [creator]);
-    const [found] = await run(client, 'sellable', sellable, [[product], creator]);
+    const [productRow] = await run(client, 'sellable', sellable, [[product], creator]);
     await run(client, 'attach', attach, [creator, key, orderId]);
     const lines = [1, 2].map((quantity, position) => ({
       position,
       id: randomUUID(),
       product_id: product,
-      release_id: found?.['release_id'],
-      title: found?.['title'],
-      release_title: found?.['name'],
-      product_type: found?.['product_type'],
+      release_id: productRow?.['release_id'],
+      title: productRow?.['title'],
+      release_title: productRow?.['name'],
+      product_type: productRow?.['product_type'],
       quantity,
       unit_amount: 2499,
       royalty_rate: 1500,
     }));
     const values = [orderId, creator, rate, JSON.stringify(address), JSON.stringify(lines), chargeId];
-    const [placed] = await run(client, 'place', place, values);
+    const [placed] = await run(client, 'place-order', insertOrder, values);
     await run(client, 'send', send, [
       randomUUID(),
       'order.created',
       JSON.stringify({ order: placed, lines }),
     ]);
-    if (pieces !== undefined) await run(client, 'take', take, [product, pieces]);
+    if (pieces !== undefined) await run(client, 'take-stock', takeStock, [product, pieces]);
   });
   await run(pool, 'charge', charge, [chargeId]);
   await inTransaction(async (client) => {
@@ -157,7 +157,7 @@ async function answer(request: IncomingMessage): Promise<[status: number, body: 
   if (what === 'releases') return [200, { data: await run(pool, 'releases', releases, [creator, 26]) }];
   const body = await bodyOf(request);
   if (what === 'orders') return isHotEdition(body) ? [201, await placeOrder(body)] : [400, {}];
-  await inTransaction((client) => run(client, 'take', take, [id, 1]));
+  await inTransaction((client) => run(client, 'take-stock', takeStock, [id, 1]));
   return [201, {}];
 }
 

@@ -29,40 +29,40 @@ export interface StoreRequests {
 
 /** Integrations of one creator at store-api. */
 export function storeRequests(origin: string, data: ShopData, token: string): StoreRequests {
-  const ask = requestSender(origin, { authorization: `Bearer ${token}` });
+  const send = requestSender(origin, { authorization: `Bearer ${token}` });
   const ids = data.orderIds.map((id) => publicId('ord', id));
   const order = (sku: string, rate: string, quantities: readonly number[]) => () =>
-    ask('POST', '/store/v1/orders', 201, body(sku, rate, quantities), { 'idempotency-key': randomUUID() });
+    send('POST', '/store/v1/orders', 201, body(sku, rate, quantities), { 'idempotency-key': randomUUID() });
   return {
-    order: () => ask('GET', `/store/v1/orders/${any(ids)}`, 200),
-    releases: () => ask('GET', '/store/v1/releases?limit=25&currency=GBP', 200),
+    order: () => send('GET', `/store/v1/orders/${any(ids)}`, 200),
+    releases: () => send('GET', '/store/v1/releases?limit=25&currency=GBP', 200),
     placeOrder: order(data.sku, data.rateId, [1, 2]),
     orderHot: order(data.hotSku, data.hotRateId, [1]),
     buyHot: order(data.hotSku, data.hotRateId, [1]),
-    close: () => ask.close(),
+    close: () => send.close(),
   };
 }
 
 /** The same of the bare server. */
 export function baselineRequests(origin: string, data: ShopData): StoreRequests {
-  const ask = requestSender(origin, {});
+  const send = requestSender(origin, {});
   const { creatorId: creator } = data;
   const { product, rate, hot } = data.rows;
   return {
-    order: () => ask('GET', `/orders/${creator}/${any(data.orderIds)}`, 200),
-    releases: () => ask('GET', `/releases/${creator}`, 200),
-    placeOrder: () => ask('POST', '/orders', 201, { creator, product, rate, address, key: randomUUID() }),
+    order: () => send('GET', `/orders/${creator}/${any(data.orderIds)}`, 200),
+    releases: () => send('GET', `/releases/${creator}`, 200),
+    placeOrder: () => send('POST', '/orders', 201, { creator, product, rate, address, key: randomUUID() }),
     orderHot: () =>
-      ask('POST', '/orders', 201, { creator, product: hot, rate, address, key: randomUUID(), take: 1 }),
-    buyHot: () => ask('POST', `/hot/${creator}/${hot}`, 201, {}),
-    close: () => ask.close(),
+      send('POST', '/orders', 201, { creator, product: hot, rate, address, key: randomUUID(), take: 1 }),
+    buyHot: () => send('POST', `/hot/${creator}/${hot}`, 201, {}),
+    close: () => send.close(),
   };
 }
 
 /** Sends requests over kept connections. Any unexpected status ends the measurement. */
 export function requestSender(origin: string, headers: Readonly<Record<string, string>>) {
   const pool = new Pool(origin, { connections: callerCount });
-  const ask = async (
+  const send = async (
     method: 'GET' | 'POST',
     path: string,
     expected: number,
@@ -79,7 +79,7 @@ export function requestSender(origin: string, headers: Readonly<Record<string, s
     if (response.statusCode !== expected)
       throw new Failure(`${method} ${path} responded with ${response.statusCode}: ${text.slice(0, 300)}`);
   };
-  return Object.assign(ask, { close: () => pool.close() });
+  return Object.assign(send, { close: () => pool.close() });
 }
 
 function body(sku: string, rate: string, quantities: readonly number[]): object {

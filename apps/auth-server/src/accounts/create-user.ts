@@ -128,7 +128,7 @@ async function keepExisting(
 ): Promise<StoredUser | undefined> {
   const existing = await tx.row<ExistingUser>(findUser, [user.email]);
   if (existing === undefined) return undefined;
-  if (!isAsGiven(existing, user)) throw new Error('A user with this e-mail address already exists.');
+  if (!isUnchanged(existing, user)) throw new Error('A user with this e-mail address already exists.');
   if (!(await verifyPassword(user.password, existing.password_hash))) {
     await tx.run(updatePassword, [existing.id, await hashPassword(user.password)]);
     revoked.push(...(await endAccessOfUser(tx, existing.id)));
@@ -138,13 +138,13 @@ async function keepExisting(
   return existing;
 }
 
-function isAsGiven({ global_admin, memberships, name }: ExistingUser, given: NewUser): boolean {
+function isUnchanged({ global_admin, memberships, name }: ExistingUser, requested: NewUser): boolean {
   const [only, ...more] = memberships;
   return (
-    global_admin === (given.role === 'global_admin') &&
-    only?.organisation_id === given.organisation &&
-    (given.organisation === undefined || only?.role === given.role) &&
+    global_admin === (requested.role === 'global_admin') &&
+    only?.organisation_id === requested.organisation &&
+    (requested.organisation === undefined || only?.role === requested.role) &&
     more.length === 0 &&
-    (given.name === undefined || name === null || given.name === name)
+    (requested.name === undefined || name === null || requested.name === name)
   );
 }

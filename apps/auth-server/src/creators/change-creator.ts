@@ -27,13 +27,13 @@ export const creatorChange = z
       path: ['CREATOR'],
     },
   )
-  .transform((given) => ({
-    creator: given.CREATOR,
-    name: given.name,
-    paymentMethod: given['payment-method'],
-    paymentTermsAccepted: given['payment-terms'],
-    taxInterviewCompleted: given['tax-interview'],
-    settlementCurrency: given['settlement-currency'],
+  .transform((options) => ({
+    creator: options.CREATOR,
+    name: options.name,
+    paymentMethod: options['payment-method'],
+    paymentTermsAccepted: options['payment-terms'],
+    taxInterviewCompleted: options['tax-interview'],
+    settlementCurrency: options['settlement-currency'],
   }));
 export type CreatorChange = Partial<z.output<typeof creatorChange>> & { readonly creator: string };
 
@@ -69,10 +69,10 @@ export async function changeCreator(
       changes.settlementCurrency,
     ]);
     if (row === undefined) throw creatorNotFoundError(creator);
-    return publishAndAuditChange(tx, outbox, { row, auditDetails: { changed: givenFields(changes) } });
+    return publishAndAuditChange(tx, outbox, { row, auditDetails: { changed: changedFields(changes) } });
   });
 }
 
-function givenFields(changes: object): string[] {
+function changedFields(changes: object): string[] {
   return Object.entries(changes).flatMap(([field, value]) => (value === undefined ? [] : [field]));
 }

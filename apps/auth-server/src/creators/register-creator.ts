@@ -28,14 +28,14 @@ export const newCreator = z
     'settlement-currency': creatorOptions['settlement-currency'].default('GBP'),
     id: z.uuid('must be a UUID').toLowerCase().optional(),
   })
-  .transform((given): NewCreator => ({
-    organisation: given.organisation,
-    name: given.name,
-    paymentMethod: given['payment-method'],
-    settlementCurrency: given['settlement-currency'],
-    paymentTermsAccepted: given['payment-terms'],
-    taxInterviewCompleted: given['tax-interview'],
-    id: given.id,
+  .transform((options): NewCreator => ({
+    organisation: options.organisation,
+    name: options.name,
+    paymentMethod: options['payment-method'],
+    settlementCurrency: options['settlement-currency'],
+    paymentTermsAccepted: options['payment-terms'],
+    taxInterviewCompleted: options['tax-interview'],
+    id: options.id,
   }));
 
 export interface RegisteredCreator {

@@ -7,7 +7,7 @@ import { disableUser, enableUser } from '../accounts/disable-user.js';
 import { redactUser } from '../accounts/redact-user.js';
 import { setPassword } from '../accounts/set-password.js';
 import { resetSecondFactor } from '../second-factor/reset-second-factor.js';
-import { givenPassword } from './given-password.js';
+import { readPassword } from './read-password.js';
 import type { OperatorContext } from './operator-context.js';
 
 const USER = textArgument();
@@ -25,7 +25,7 @@ export const accountCommands = {
     options: ['--email <E>', '--password <P|->', '--name <N>', '--organisation <O>', '--role <R>'],
     arguments: newUser,
     run: async (context: OperatorContext, user) => {
-      const password = await givenPassword(context, user.password);
+      const password = await readPassword(context, user.password);
       return createUser(context.database, { ...user, password }, context.publishRevoked);
     },
   }),
@@ -33,38 +33,38 @@ export const accountCommands = {
     summary: 'disables an account and ends its sessions, tokens and the access that apps had only through it',
     operands: ['USER'],
     arguments: z.object({ USER }),
-    run: ({ database, outbox, publishRevoked }: OperatorContext, given) =>
-      disableUser(database, outbox, publishRevoked, given.USER),
+    run: ({ database, outbox, publishRevoked }: OperatorContext, args) =>
+      disableUser(database, outbox, publishRevoked, args.USER),
   }),
   'user enable': defineCommand({
     summary: 'enables a disabled account',
     operands: ['USER'],
     arguments: z.object({ USER }),
-    run: ({ database }: OperatorContext, given) => enableUser(database, given.USER),
+    run: ({ database }: OperatorContext, args) => enableUser(database, args.USER),
   }),
   'user redact': defineCommand({
     summary: 'redacts the personal data of an account and closes it permanently',
     operands: ['USER'],
     arguments: z.object({ USER }),
-    run: ({ database, outbox, publishRevoked }: OperatorContext, given) =>
-      redactUser(database, outbox, publishRevoked, given.USER),
+    run: ({ database, outbox, publishRevoked }: OperatorContext, args) =>
+      redactUser(database, outbox, publishRevoked, args.USER),
   }),
   'user password': defineCommand({
     summary: 'sets a password and signs the person out of all browsers',
     options: ['--password <P|->'],
     operands: ['USER'],
     arguments: z.object({ USER, password: z.string('is missing') }),
-    run: async (context: OperatorContext, given) => {
-      const password = await givenPassword(context, given.password);
-      return setPassword(context.database, context.publishRevoked, given.USER, password);
+    run: async (context: OperatorContext, args) => {
+      const password = await readPassword(context, args.password);
+      return setPassword(context.database, context.publishRevoked, args.USER, password);
     },
   }),
   'user reset-second-factor': defineCommand({
     summary: 'removes a lost second factor; ends the browser sessions',
     operands: ['USER'],
     arguments: z.object({ USER }),
-    run: ({ database, publishRevoked }: OperatorContext, given) =>
-      resetSecondFactor(database, publishRevoked, given.USER),
+    run: ({ database, publishRevoked }: OperatorContext, args) =>
+      resetSecondFactor(database, publishRevoked, args.USER),
   }),
   'user role': defineCommand({
     summary: 'assigns a role or removes it (`none`); revokes existing access tokens',

@@ -28,10 +28,10 @@ export class FormTokens {
 
   /** @throws Forbidden */
   verify(uid: string, { field, site }: BrowserRequest): void {
-    const given = Buffer.from(field('csrf'), 'base64url');
+    const actual = Buffer.from(field('csrf'), 'base64url');
     const isValid = this.keys.some((key) => {
       const expected = sign(key, uid);
-      return given.length === expected.length && timingSafeEqual(given, expected);
+      return actual.length === expected.length && timingSafeEqual(actual, expected);
     });
     if (!isValid || (site !== undefined && site !== this.origin))
       throw new Forbidden('The form did not come from this page.');

@@ -105,7 +105,7 @@ export async function createClient(
   });
   if (!created) {
     const existing = await database.row<{ payload: AdapterPayload }>(find, [clientId]);
-    if (existing === undefined || !isAsGiven(existing.payload, metadata))
+    if (existing === undefined || !isUnchanged(existing.payload, metadata))
       throw new Error(`The client ${clientId} already exists with different values.`);
     return { client_id: clientId };
   }
@@ -113,7 +113,7 @@ export async function createClient(
   return { client_id: clientId, ...(client_secret === undefined ? {} : { client_secret }) };
 }
 
-const givenMembers = [
+const comparedMembers = [
   'client_name',
   'redirect_uris',
   'token_endpoint_auth_method',
@@ -121,8 +121,8 @@ const givenMembers = [
   'resource_server',
 ] as const;
 
-function isAsGiven(existing: AdapterPayload, given: AdapterPayload): boolean {
-  return givenMembers.every((member) => isDeepStrictEqual(existing[member], given[member]));
+function isUnchanged(existing: AdapterPayload, requested: AdapterPayload): boolean {
+  return comparedMembers.every((member) => isDeepStrictEqual(existing[member], requested[member]));
 }
 
 function metadataOf(clientId: string, client: NewClient): AdapterPayload {

@@ -52,9 +52,9 @@ export async function storeClient(
   outbox: Outbox,
   { id, isChange, metadata, stored, origin }: RegisteredClient,
 ): Promise<RevokedToken[]> {
-  const found = await tx.row<{ payload: IdentifiedClient }>(lock, [id]);
-  if (isChange && found === undefined) throw new errors.InvalidToken('client deleted');
-  const before = found === undefined ? undefined : identityOf(found.payload);
+  const row = await tx.row<{ payload: IdentifiedClient }>(lock, [id]);
+  if (isChange && row === undefined) throw new errors.InvalidToken('client deleted');
+  const before = row === undefined ? undefined : identityOf(row.payload);
   const after = identityOf(metadata);
   if (after.name !== null && after.name !== before?.name) await requireFreeName(tx, after.name);
   await tx.run(upsert, [id, stored]);

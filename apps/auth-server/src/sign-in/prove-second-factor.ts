@@ -8,7 +8,7 @@ import { bothFactors } from '../second-factor/second-factor-check.js';
 import { totpLockedText, type SecondFactorMethod, SecondFactors } from '../second-factor/second-factors.js';
 import { enableSecondFactor } from '../second-factor/enable-second-factor.js';
 import { UnitOfWork } from '../tokens/unit-of-work.js';
-import { AskSecondFactor } from './ask-second-factor.js';
+import { SecondFactorPrompt } from './second-factor-prompt.js';
 import { DeviceCookies } from './device-cookies.js';
 import { FinishSignIn } from './finish-sign-in.js';
 import { codeGuess } from './guess-target.rules.js';
@@ -27,7 +27,7 @@ export class ProveSecondFactor {
     private readonly finish: FinishSignIn,
     private readonly forms: FormTokens,
     private readonly audit: AuditLog,
-    private readonly ask: AskSecondFactor,
+    private readonly prompt: SecondFactorPrompt,
   ) {}
 
   /** Verifies a code of the app or a recovery code. */
@@ -79,7 +79,7 @@ export class ProveSecondFactor {
 
   /** The user whose password was verified; undefined when the sign-in must start with it. */
   private async userOf(interaction: OpenInteraction): Promise<Credentials | undefined> {
-    const userId = await this.ask.userWithVerifiedPassword(interaction);
+    const userId = await this.prompt.userWithVerifiedPassword(interaction);
     return userId === undefined ? undefined : this.accounts.credentials(userId);
   }
 
@@ -102,7 +102,7 @@ export class ProveSecondFactor {
     if (guess.kind === 'locked') {
       const { waitSeconds: retryAfterSeconds } = guess;
       const text = `Too many incorrect codes. ${waitInWords(retryAfterSeconds)}`;
-      return this.ask.show(interaction, userId, { status: 429, text, retryAfterSeconds });
+      return this.prompt.show(interaction, userId, { status: 429, text, retryAfterSeconds });
     }
     const { clientId } = interaction.client;
     await this.audit.write(interaction.origin, { event: 'second_factor_failed', userId, clientId });
@@ -110,7 +110,7 @@ export class ProveSecondFactor {
     const text = totpLocked
       ? totpLockedText
       : 'The code is incorrect or was already used. Wait for the next code and try again.';
-    return this.ask.show(interaction, userId, { status: 401, text });
+    return this.prompt.show(interaction, userId, { status: 401, text });
   }
 
   private signedIn(

@@ -6,7 +6,7 @@ import { FormTokens } from '../pages/form-tokens.js';
 import { InteractionExpired } from '../pages/page-errors.js';
 import type { Page } from '../pages/page.js';
 import { signInPage } from '../pages/sign-in.page.js';
-import { AskSecondFactor } from './ask-second-factor.js';
+import { SecondFactorPrompt } from './second-factor-prompt.js';
 import { consentForm } from './give-consent.js';
 import type { OpenInteraction } from './interaction.pipe.js';
 
@@ -29,13 +29,13 @@ export class ShowInteraction {
   constructor(
     private readonly accounts: ReadAccounts,
     private readonly forms: FormTokens,
-    private readonly askSecondFactor: AskSecondFactor,
+    private readonly secondFactorPrompt: SecondFactorPrompt,
   ) {}
 
   async run(interaction: OpenInteraction): Promise<Page> {
     if (interaction.prompt !== 'login') return this.consent(interaction);
-    const userId = await this.askSecondFactor.userWithVerifiedPassword(interaction);
-    return userId === undefined ? this.signIn(interaction) : this.askSecondFactor.show(interaction, userId);
+    const userId = await this.secondFactorPrompt.userWithVerifiedPassword(interaction);
+    return userId === undefined ? this.signIn(interaction) : this.secondFactorPrompt.show(interaction, userId);
   }
 
   private signIn({ uid, appName, loginHint, formTargets }: OpenInteraction): Page {

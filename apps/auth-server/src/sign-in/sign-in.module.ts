@@ -3,7 +3,7 @@ import { OidcModule } from '../oidc/oidc.module.js';
 import { FormTokens } from '../pages/form-tokens.js';
 import { InteractionController } from './interaction.controller.js';
 import { AbortInteraction } from './abort-interaction.js';
-import { AskSecondFactor } from './ask-second-factor.js';
+import { SecondFactorPrompt } from './second-factor-prompt.js';
 import { DeviceCookies } from './device-cookies.js';
 import { FinishSignIn } from './finish-sign-in.js';
 import { GiveConsent } from './give-consent.js';
@@ -18,7 +18,7 @@ import { SignIn } from './sign-in.js';
   controllers: [InteractionController],
   providers: [
     AbortInteraction,
-    AskSecondFactor,
+    SecondFactorPrompt,
     DeviceCookies,
     FinishSignIn,
     FormTokens,

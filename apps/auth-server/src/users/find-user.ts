@@ -17,9 +17,9 @@ const lock = statement('users.lock', `SELECT ${columns} FROM users WHERE id = $1
 /** @param user UUID or e-mail address, case-insensitive @throws Error for an unknown user */
 export async function findUser(sql: Sql, user: string): Promise<NamedUser> {
   const id = user.trim().toLowerCase();
-  const found = await sql.row<NamedUser>(isUuid(id) ? byId : byEmail, [isUuid(id) ? id : user.trim()]);
-  if (found === undefined) throw new Error(`The user ${user} does not exist.`);
-  return found;
+  const row = await sql.row<NamedUser>(isUuid(id) ? byId : byEmail, [isUuid(id) ? id : user.trim()]);
+  if (row === undefined) throw new Error(`The user ${user} does not exist.`);
+  return row;
 }
 
 /** Like `findUser`, with a row lock. */

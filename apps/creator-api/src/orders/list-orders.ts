@@ -10,12 +10,12 @@ import type { OrdersQuery } from './orders.dto.js';
 
 const creatorIsVisible = statement('orders.creator', 'SELECT 1 FROM creators WHERE id = $1');
 
-const found = `creator_id = $1 AND ($2::text IS NULL OR payment_status = $2 OR dispatch_status = $2)`;
+const isListed = `creator_id = $1 AND ($2::text IS NULL OR payment_status = $2 OR dispatch_status = $2)`;
 
 export const countOrders = statement(
   'orders.count',
   `SELECT COALESCE(sum(orders), 0)::bigint AS total FROM order_counts
-   WHERE ${found} AND placed_on BETWEEN $3::date AND $4::date`,
+   WHERE ${isListed} AND placed_on BETWEEN $3::date AND $4::date`,
 );
 
 // The counts locate the days of the page and the offset within its first day. So neither a deep page nor a
@@ -25,12 +25,12 @@ export const readOrders = statement(
   `WITH days AS MATERIALIZED (
      SELECT placed_on::timestamp AT TIME ZONE 'UTC' AS starts_at, (placed_on + 1)::timestamp AT TIME ZONE 'UTC' AS ends_at,
        sum(sum(orders)) OVER (ORDER BY placed_on DESC)::bigint AS passed, sum(orders)::bigint AS own
-     FROM order_counts WHERE ${found} AND placed_on BETWEEN $3::date AND $4::date
+     FROM order_counts WHERE ${isListed} AND placed_on BETWEEN $3::date AND $4::date
      GROUP BY placed_on HAVING sum(orders) > 0
    )
    SELECT o.* FROM days CROSS JOIN LATERAL (
      SELECT id, placed_at, currency, payment_status, dispatch_status, tracking_code, gross_amount, royalty_amount, item_count
-     FROM orders WHERE ${found} AND placed_at >= starts_at AND placed_at < ends_at
+     FROM orders WHERE ${isListed} AND placed_at >= starts_at AND placed_at < ends_at
      ORDER BY placed_at DESC, id DESC LIMIT $5 OFFSET GREATEST($6 - (passed - own), 0)
    ) o
    WHERE passed > $6 AND passed - own < $6 + $5

@@ -52,8 +52,8 @@ export async function rebuildByCreator(database: Database, plan: RebuildPlan): P
   let [rows, differed] = [0, 0];
   let last = '00000000-0000-0000-0000-000000000000';
   for (;;) {
-    const found = await database.rows<{ creator_id: string }>(plan.creators, [last, creatorsPerSlice]);
-    const creators = found.map((row) => row.creator_id);
+    const nextRows = await database.rows<{ creator_id: string }>(plan.creators, [last, creatorsPerSlice]);
+    const creators = nextRows.map((row) => row.creator_id);
     const corrected = await database.transaction(async (tx) => {
       await tx.run(lockRebuild, [plan.name]);
       const slice = await tx.row<Rebuilt>(plan.correct, [creators]);

@@ -57,11 +57,11 @@ export class ApproveRelease {
     if (productType !== undefined && (await tx.row(readType, [productType])) === undefined) {
       throw new RejectedMessage('the product type does not exist');
     }
-    const given = [prices?.GBP ?? null, prices?.USD ?? null, prices?.EUR ?? null, prices?.JPY ?? null];
+    const priceValues = [prices?.GBP ?? null, prices?.USD ?? null, prices?.EUR ?? null, prices?.JPY ?? null];
     const products = await tx.rows<ProductRow>(publishPending, [
       id,
       productType ?? null,
-      ...given,
+      ...priceValues,
       occurredAt,
     ]);
     const publishedAt = this.clock();

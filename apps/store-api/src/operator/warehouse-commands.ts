@@ -45,19 +45,18 @@ export const warehouseCommands = {
     operands: ['ORDER'],
     options: trackingOptions,
     arguments: z.object(tracking),
-    run: (context: Context, given) =>
-      report(context, messages.fulfilmentShipped.make(packageOf(given), now())),
+    run: (context: Context, args) => report(context, messages.fulfilmentShipped.make(packageOf(args), now())),
   }),
   'order track': defineCommand({
     summary: 'corrects the tracking of the newest package, or of the package with the number --replaces',
     operands: ['ORDER'],
     options: [...trackingOptions, '--replaces <N>'],
     arguments: z.object({ ...tracking, replaces: textArgument().optional() }),
-    run: (context: Context, given) =>
+    run: (context: Context, args) =>
       report(
         context,
         messages.fulfilmentTrackingCorrected.make(
-          { ...packageOf(given), replaces_tracking_number: given.replaces },
+          { ...packageOf(args), replaces_tracking_number: args.replaces },
           now(),
         ),
       ),
@@ -120,12 +119,12 @@ function now() {
   return { occurredAt: new Date() };
 }
 
-function packageOf(given: z.output<z.ZodObject<typeof tracking>>) {
+function packageOf(args: z.output<z.ZodObject<typeof tracking>>) {
   return {
-    order_id: given.ORDER,
-    carrier: given.carrier,
-    tracking_number: given['tracking-number'],
-    tracking_url: given['tracking-url'],
+    order_id: args.ORDER,
+    carrier: args.carrier,
+    tracking_number: args['tracking-number'],
+    tracking_url: args['tracking-url'],
   };
 }
 

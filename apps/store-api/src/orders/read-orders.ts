@@ -63,12 +63,12 @@ export class ReadOrders {
   async list(caller: Caller, query: ListOrdersDto): Promise<CursorPage<OrderSummary>> {
     const boundTo = ['orders', caller.creatorId, ...filters.map((name) => query[name])];
     const after = query.cursor === undefined ? undefined : this.cursors.open(boundTo, query.cursor);
-    const given = filters.filter((name) => query[name] !== undefined);
+    const usedFilters = filters.filter((name) => query[name] !== undefined);
     const rows = await this.reads.read((database) =>
-      database.rows<ListRow>(pageStatement(given, after !== undefined), [
+      database.rows<ListRow>(pageStatement(usedFilters, after !== undefined), [
         caller.creatorId,
         query.limit + 1,
-        ...given.map((name) => query[name]),
+        ...usedFilters.map((name) => query[name]),
         ...(after === undefined ? [] : [after.micros, after.id]),
       ]),
     );
@@ -91,12 +91,12 @@ export class ReadOrders {
  * One prepared statement per combination of filters. One or two filters have an index in the order of the
  * list; a third one filters the rows of two.
  */
-export function pageStatement(given: readonly Filter[], afterCursor: boolean): Statement {
-  const conditions = given.map((name, index) => `AND ${name} = $${index + 3}`);
-  const next = given.length + 3;
+export function pageStatement(usedFilters: readonly Filter[], afterCursor: boolean): Statement {
+  const conditions = usedFilters.map((name, index) => `AND ${name} = $${index + 3}`);
+  const next = usedFilters.length + 3;
   const keyset = `AND (created_at, id) < ('epoch'::timestamptz + $${next}::bigint * interval '1 microsecond', $${next + 1}::uuid)`;
   return statement(
-    `orders.list${afterCursor ? '-next' : ''}:${given.join(',')}`,
+    `orders.list${afterCursor ? '-next' : ''}:${usedFilters.join(',')}`,
     `SELECT id, status, total_amount, currency, item_count, created_at, updated_at,
             (extract(epoch FROM created_at) * 1000000)::bigint AS created_micros
      FROM orders WHERE creator_id = $1 ${conditions.join(' ')} ${afterCursor ? keyset : ''}

@@ -35,8 +35,8 @@ export async function recordManualSend(
  * @throws RateLimited when the limit per minute is reached
  */
 export async function checkQuota(sql: Sql, subscriptionId: string, kind: ManualSend): Promise<void> {
-  const found = await sql.row<{ count: number; wait_seconds: number | null }>(recent, [subscriptionId, kind]);
-  if (found !== undefined && found.count >= maxManualSendsPerMinute[kind]) {
-    throw new RateLimited(found.wait_seconds ?? 1);
+  const sends = await sql.row<{ count: number; wait_seconds: number | null }>(recent, [subscriptionId, kind]);
+  if (sends !== undefined && sends.count >= maxManualSendsPerMinute[kind]) {
+    throw new RateLimited(sends.wait_seconds ?? 1);
   }
 }

@@ -29,7 +29,7 @@ const count = statement(
   'history.count-recoverable',
   `SELECT count(*) FILTER (WHERE NOT covered) AS matched, count(*) >= ${maxCountedDeliveries} AS "mayBeMore", statement_timestamp()::text AS "countedAt"
    FROM (${counted('failed', 'NOT test AND completed_at <= statement_timestamp()', 'd.completed_at <= r.created_at')}
-         UNION ALL ${counted('held', 'true', 'true')}) AS found`,
+         UNION ALL ${counted('held', 'true', 'true')}) AS counts`,
 );
 const begin = statement(
   'history.begin-recovery',
@@ -96,9 +96,9 @@ export class RecoverDeliveries {
     await tx.rows(serialise, [subscriptionId]);
     const id = uuidv7();
     const span = [subscriptionId, input.since, input.until, input.statuses];
-    const found = await tx.row<Counted>(count, span);
-    if (found === undefined) throw new Error('PostgreSQL returned no count.');
-    const { matched, mayBeMore, countedAt } = found;
+    const counts = await tx.row<Counted>(count, span);
+    if (counts === undefined) throw new Error('PostgreSQL returned no count.');
+    const { matched, mayBeMore, countedAt } = counts;
     if (matched > 0 || mayBeMore) await tx.run(begin, [...span, id, countedAt]);
     this.bulkUpdates.startAfterCommit(tx);
     return { id: publicId('whr', id), matched };

@@ -56,10 +56,10 @@ export class RetryDelivery {
   ): Promise<DeliveryView> {
     const subscription = await lockOwned(tx, caller, webhookId);
     const key = [deliveryUuid(deliveryId), subscription.id];
-    const found =
+    const delivery =
       (await tx.row<{ status: string; test: boolean }>(lock, key)) ?? notFound('webhook delivery');
-    await recordManualSend(tx, subscription.id, found.test ? 'test' : 'retry');
-    if (found.status === 'in_flight') throw new Conflict('An attempt of this delivery is in progress.');
+    await recordManualSend(tx, subscription.id, delivery.test ? 'test' : 'retry');
+    if (delivery.status === 'in_flight') throw new Conflict('An attempt of this delivery is in progress.');
     await tx.run(savePriorState, key);
     const row = (await tx.row<DeliveryRow>(makeDue, key)) ?? notFound('webhook delivery');
     this.queue.scheduleAfterCommit(tx, [{ subscriptionId: subscription.id, lane: subscription.lane }]);

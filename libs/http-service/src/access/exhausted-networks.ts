@@ -43,7 +43,7 @@ export class ExhaustedNetworks {
   }
 
   private find(network: string): Exhausted | undefined {
-    const found = this.networks.get(network);
-    return found !== undefined && this.nowMs() < found.untilMs ? found : undefined;
+    const exhausted = this.networks.get(network);
+    return exhausted !== undefined && this.nowMs() < exhausted.untilMs ? exhausted : undefined;
   }
 }

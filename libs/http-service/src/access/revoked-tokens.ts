@@ -33,9 +33,9 @@ export class RevokedTokens {
   }
 
   private async lookUp(tokenId: string): Promise<boolean> {
-    const found = await this.redis.tryCommand('revoked-tokens', (client) =>
+    const count = await this.redis.tryCommand('revoked-tokens', (client) =>
       client.exists(revokedTokenKey(tokenId)),
     );
-    return found === 1;
+    return count === 1;
   }
 }

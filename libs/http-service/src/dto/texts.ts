@@ -72,11 +72,10 @@ function patternOf(min: number, normalize: boolean): string {
   return min > 0 ? readableText : text;
 }
 
-function textProblem(given: string, min: number, max: number): string | undefined {
-  if (controlCharacters.test(given) || loneSurrogates.test(given))
-    return 'must not contain control characters';
-  const length = [...given].length;
+function textProblem(text: string, min: number, max: number): string | undefined {
+  if (controlCharacters.test(text) || loneSurrogates.test(text)) return 'must not contain control characters';
+  const length = [...text].length;
   if (length > max) return `must be at most ${max} characters`;
-  if (min > 0 && !visible.test(given)) return 'must not be empty';
+  if (min > 0 && !visible.test(text)) return 'must not be empty';
   return length < min ? `must be at least ${min} characters` : undefined;
 }

@@ -22,13 +22,13 @@ export function parseCommandLine<Context>(
   if (command === undefined) throw new UsageError(unknownCommand(program, commands, args));
   const parser = newParser(program, name, command);
   try {
-    const given = readArguments(parser, command, args.slice(name.split(' ').length));
+    const values = readArguments(parser, command, args.slice(name.split(' ').length));
     const audited = {
       name,
-      operands: command.operands.flatMap((operand) => given[operand] ?? []).map(String),
-      options: parser.options.map((option) => option.name()).filter((option) => option in given),
+      operands: command.operands.flatMap((operand) => values[operand] ?? []).map(String),
+      options: parser.options.map((option) => option.name()).filter((option) => option in values),
     };
-    return { audited, run: command.prepare(given) };
+    return { audited, run: command.prepare(values) };
   } catch (error) {
     throw new UsageError(`${explain(error, parser, command)} Usage: ${program} ${usage(name, command)}`);
   }
@@ -111,18 +111,18 @@ function readArguments(
   parser.parse(args, { from: 'user' });
   const [tooMany] = parser.args.slice(operands.length);
   if (tooMany !== undefined) throw new UsageError(`Too many arguments: "${tooMany}".`);
-  const given = [
+  const values = [
     ...operands.map((name, index): [string, unknown] => [name, parser.args[index]]),
     ...parser.options.map((option): [string, unknown] => [
       option.name(),
       parser.getOptionValue(option.attributeName()),
     ]),
   ].filter(([name, value]) => value !== undefined && name !== 'json');
-  const empty = given.find(([, value]) =>
+  const empty = values.find(([, value]) =>
     [value].flat().some((text) => typeof text === 'string' && text.trim() === ''),
   );
   if (empty !== undefined) throw new UsageError(`${label(empty[0], operands)} must not be empty.`);
-  return Object.fromEntries(given);
+  return Object.fromEntries(values);
 }
 
 function takesValue(parser: Parser, arg: string): boolean {

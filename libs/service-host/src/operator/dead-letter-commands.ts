@@ -28,12 +28,16 @@ export const deadLetterCommands: Commands<BrokerContext> = {
     run: (context: BrokerContext, { queue: only, limit }) =>
       withQueues(context, async (queues) => {
         const selected = only === undefined ? queueNames() : [only];
-        const found = [];
+        const deadLetters = [];
         for (const name of selected)
-          found.push({ queue: name, waiting: await queues.count(name), letters: await queues.list(name) });
+          deadLetters.push({
+            queue: name,
+            waiting: await queues.count(name),
+            letters: await queues.list(name),
+          });
         return {
-          queues: found.map(({ queue, waiting }) => ({ queue, waiting })),
-          letters: found.flatMap(({ letters }) => letters.slice(0, limit)),
+          queues: deadLetters.map(({ queue, waiting }) => ({ queue, waiting })),
+          letters: deadLetters.flatMap(({ letters }) => letters.slice(0, limit)),
         };
       }),
   }),

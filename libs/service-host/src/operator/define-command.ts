@@ -15,7 +15,7 @@ export interface Command<Context> {
    * the output.
    * @throws z.ZodError
    */
-  prepare(given: Readonly<Record<string, unknown>>): (context: Context) => Promise<object>;
+  prepare(args: Readonly<Record<string, unknown>>): (context: Context) => Promise<object>;
 }
 
 /** Defines a command with typed arguments. Messages of its schema continue the name of the argument. */
@@ -24,7 +24,7 @@ export function defineCommand<Context, Arguments extends z.ZodType>(command: {
   readonly operands?: readonly string[];
   readonly options?: readonly string[];
   readonly arguments: Arguments;
-  readonly run: (context: Context, given: z.output<Arguments>) => Promise<object>;
+  readonly run: (context: Context, args: z.output<Arguments>) => Promise<object>;
 }): Command<Context> {
   const { summary, operands = [], options = [], arguments: schema } = command;
   const issues = schema.safeParse({}).error?.issues ?? [];
@@ -33,8 +33,8 @@ export function defineCommand<Context, Arguments extends z.ZodType>(command: {
     operands,
     options,
     required: new Set(issues.filter(({ code }) => code !== 'custom').map(({ path }) => String(path[0]))),
-    prepare: (given) => {
-      const checked = schema.parse(given);
+    prepare: (args) => {
+      const checked = schema.parse(args);
       return (context) => command.run(context, checked);
     },
   };

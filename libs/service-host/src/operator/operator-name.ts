@@ -28,9 +28,9 @@ export function readOperatorName(
 ): { readonly operator: string; readonly rest: readonly string[] } {
   const at = args.findIndex((arg) => arg === '--as' || arg.startsWith('--as='));
   const inline = at !== -1 && args[at] !== '--as';
-  const given = inline ? args[at]?.slice('--as='.length) : args[at + 1];
+  const option = inline ? args[at]?.slice('--as='.length) : args[at + 1];
   const rest = at === -1 ? args : args.toSpliced(at, inline ? 1 : 2);
-  const operator = at === -1 ? environment['OPERATOR'] || accountName(environment) : given;
+  const operator = at === -1 ? environment['OPERATOR'] || accountName(environment) : option;
   if (operator === undefined)
     throw new UsageError(
       'The operator name is missing. Use --as NAME or the environment variable OPERATOR; every command is recorded with this name.',

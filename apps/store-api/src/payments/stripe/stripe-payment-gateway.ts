@@ -151,8 +151,8 @@ export class StripePaymentGateway extends PaymentGateway {
     const keys = await this.keys.read(charge);
     if (keys.paymentIntent !== null) return this.readAndResume(charge, keys.paymentIntent);
     if (keys.unusableForMs !== null) return this.recover(charge, keys, signal);
-    const found = keys.ageMs > lookupAfterMs ? await this.lookup.search(charge) : undefined;
-    return found === undefined ? this.start(charge, keys.keyNumber) : this.resume(charge, found);
+    const intent = keys.ageMs > lookupAfterMs ? await this.lookup.search(charge) : undefined;
+    return intent === undefined ? this.start(charge, keys.keyNumber) : this.resume(charge, intent);
   }
 
   /** Finds the PaymentIntent of any unusable key. If there is none, charges under the next key. */
@@ -162,11 +162,11 @@ export class StripePaymentGateway extends PaymentGateway {
     signal: AbortSignal,
   ): Promise<ChargeOutcome | UnderWay> {
     if ((keys.unusableForMs ?? 0) < recoveryTimeMs) throw new UnusableKey();
-    const found = await this.lookup.find(charge, keys, signal);
-    if (found === 'inconclusive') throw new UnusableKey();
-    if (found !== undefined) {
-      await this.keys.saveIntent(charge, found.id);
-      return this.resume(charge, found);
+    const intent = await this.lookup.find(charge, keys, signal);
+    if (intent === 'inconclusive') throw new UnusableKey();
+    if (intent !== undefined) {
+      await this.keys.saveIntent(charge, intent.id);
+      return this.resume(charge, intent);
     }
     if (!(await this.keys.useNext(charge, keys.keyNumber))) throw new UnusableKey();
     this.faultPoints.pass('next-key-taken');
@@ -186,8 +186,8 @@ export class StripePaymentGateway extends PaymentGateway {
       }
       if (error instanceof Stripe.errors.StripeIdempotencyError) {
         // The key was used with other parameters: by an earlier release, or with another customer.
-        const found = await this.lookup.search(charge);
-        if (found !== undefined) return this.resume(charge, found);
+        const intent = await this.lookup.search(charge);
+        if (intent !== undefined) return this.resume(charge, intent);
       }
       return this.declinedBy(error, { methodHasCustomer: customer !== undefined });
     }

@@ -4,7 +4,7 @@ import type { OperatorContext } from './operator-context.js';
 const fromInput = '-';
 
 /** The password of `--password`. @throws Error for a password on the command line outside development */
-export function givenPassword(
+export function readPassword(
   { readSecret, development }: Pick<OperatorContext, 'readSecret' | 'development'>,
   typed: string,
 ): Promise<string> {

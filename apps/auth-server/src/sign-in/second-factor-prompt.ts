@@ -14,7 +14,7 @@ import type { OpenInteraction } from './interaction.pipe.js';
 
 /** Shows the second step of a sign-in: the code, or the set-up of a second factor. */
 @Injectable()
-export class AskSecondFactor {
+export class SecondFactorPrompt {
   constructor(
     private readonly factors: SecondFactors,
     private readonly accounts: ReadAccounts,
