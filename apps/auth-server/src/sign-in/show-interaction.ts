@@ -35,7 +35,9 @@ export class ShowInteraction {
   async run(interaction: OpenInteraction): Promise<Page> {
     if (interaction.prompt !== 'login') return this.consent(interaction);
     const userId = await this.secondFactorPrompt.userWithVerifiedPassword(interaction);
-    return userId === undefined ? this.signIn(interaction) : this.secondFactorPrompt.show(interaction, userId);
+    return userId === undefined
+      ? this.signIn(interaction)
+      : this.secondFactorPrompt.show(interaction, userId);
   }
 
   private signIn({ uid, appName, loginHint, formTargets }: OpenInteraction): Page {
