@@ -1,5 +1,5 @@
 export { Messaging } from './messaging.js';
-export { Outbox } from './outbox.js';
+export { Outbox, outboxRow } from './outbox.js';
 export type { ConsumerOptions, ConsumerTimes } from './consumer.js';
 export { MessageConsumer } from './message-consumer.js';
 export { NeedsOwnTransaction, RejectedMessage } from './message-handling.js';

@@ -21,14 +21,24 @@ export class Outbox {
 
   async add(tx: Transaction, ...messages: readonly Message[]): Promise<void> {
     if (messages.length === 0) return;
-    const traceparent = currentContext()?.traceparent;
+    const rows = messages.map(outboxRow);
     await tx.run(insertMessages, [
-      messages.map((message) => message.id),
-      messages.map((message) => message.type),
-      messages.map((message) =>
-        JSON.stringify(traceparent === undefined ? message : { traceparent, ...message }),
-      ),
+      rows.map(([id]) => id),
+      rows.map(([, type]) => type),
+      rows.map(([, , body]) => body),
     ]);
-    tx.afterCommit(() => this.wakeRelay());
+    tx.afterCommit(() => this.committed());
   }
+
+  /** Call after the commit of a statement that inserted an `outboxRow` itself. */
+  committed(): void {
+    this.wakeRelay();
+  }
+}
+
+/** The columns `message_id`, `type` and `body` of a message, for a statement that inserts it itself. */
+export function outboxRow(message: Message): readonly [id: string, type: string, body: string] {
+  const traceparent = currentContext()?.traceparent;
+  const body = traceparent === undefined ? message : { traceparent, ...message };
+  return [message.id, message.type, JSON.stringify(body)];
 }

@@ -6,7 +6,7 @@ import { eventually } from '@fulfilment/testing';
 import { productTypes } from '../store-api.fixture.js';
 import { loadCatalogue } from './load-catalogue.js';
 import { ApplyStockEvents, type StockEvent } from './apply-stock-events.js';
-import { BecameLimited, Stock } from './stock.js';
+import { BecameLimited, lockUnlimitedProducts, Stock } from './stock.js';
 
 const now = statement(
   'test.now',
@@ -16,6 +16,7 @@ const readProduct = statement(
   'test.read-product',
   'SELECT quantity, oversold, limited_edition AS limited FROM products WHERE id = $1',
 );
+const lockUnlimited = statement('test.lock-unlimited', lockUnlimitedProducts('$1'));
 const insertOrder = statement(
   'test.insert-order',
   `WITH placed AS (
@@ -111,7 +112,7 @@ export async function stockOfOneProduct(database: Database, quantity: number | n
       try {
         return await database.transaction(async (tx) => {
           await tx.run(insertOrder, [orderId, creatorId, productId, pieces, placedAt]);
-          if (!limited) await stock.lockUnlimited(tx, [productId]);
+          if (!limited && (await tx.run(lockUnlimited, [[productId]])) === 0) throw new BecameLimited();
           const short = limited ? await stock.take(tx, orderId, [{ productId, quantity: pieces }]) : [];
           if (short.length > 0) throw new SoldOut();
           return { orderId, limited };

@@ -25,12 +25,6 @@ const returnPieces = statement(
    WHERE id = $1 AND limited_edition
    RETURNING ${productColumns}, oversold`,
 );
-// FOR KEY SHARE conflicts with the stock count that makes a product a limited edition, so an unlimited row
-// stays unlimited until the transaction ends.
-const lockUnlimitedProducts = statement(
-  'stock.lock-unlimited',
-  'SELECT id FROM products WHERE id = ANY($1::uuid[]) AND NOT limited_edition ORDER BY id FOR KEY SHARE',
-);
 const recordMovements = statement(
   'stock.record',
   `INSERT INTO stock_movements (order_id, attempt, product_id, kind, quantity)
@@ -43,6 +37,15 @@ const recordReturns = statement(
    ON CONFLICT DO NOTHING
    RETURNING product_id AS "productId", quantity`,
 );
+
+/**
+ * SQL that locks those of the products that are unlimited. FOR KEY SHARE conflicts with the stock count that
+ * makes a product a limited edition, so they stay unlimited until the transaction ends.
+ * @param ids a parameter: distinct ids of products
+ */
+export function lockUnlimitedProducts(ids: string): string {
+  return `SELECT id FROM products WHERE id = ANY(${ids}::uuid[]) AND NOT limited_edition ORDER BY id FOR KEY SHARE`;
+}
 
 /** A product became a limited edition after it was read as unlimited. The order has to be priced again. */
 export class BecameLimited extends Error {
@@ -83,18 +86,6 @@ export class Stock {
       this.publishChanges(tx, changes),
     ]);
     return [];
-  }
-
-  /**
-   * Prevents products from becoming limited editions until the transaction ends, since no pieces are taken
-   * from them.
-   * @throws BecameLimited when one already is
-   */
-  async lockUnlimited(tx: Transaction, productIds: readonly string[]): Promise<void> {
-    const distinct = [...new Set(productIds)];
-    if (distinct.length === 0) return;
-    const locked = await tx.rows<{ id: string }>(lockUnlimitedProducts, [distinct]);
-    if (locked.length < distinct.length) throw new BecameLimited();
   }
 
   /** Returns the pieces of an order to the stock. Idempotent. */

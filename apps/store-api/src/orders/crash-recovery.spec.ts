@@ -69,7 +69,6 @@ describe('a killed store-api', () => {
     ['order-written', 'processing'],
     ['order-placed', 'processing'],
     ['charged', 'processing'],
-    ['order-settled-uncommitted', 'processing'],
     ['order-settled', 'processing'],
     ['charged', 'payment_failed'],
     ['order-settled-uncommitted', 'payment_failed'],
@@ -98,7 +97,7 @@ describe('a killed store-api', () => {
     expect(await desk.events(creator, 'order.')).toEqual(expected.events);
   });
 
-  it.each<FaultPoint>(['order-placed', 'charged', 'order-settled-uncommitted'])(
+  it.each<FaultPoint>(['order-placed', 'charged'])(
     'at %s: the completer finishes the order without a repeated request',
     async (point) => {
       const { creator, body } = await buyer('pm_ok');

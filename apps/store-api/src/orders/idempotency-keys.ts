@@ -1,5 +1,5 @@
 import type { OrderStatus } from '@fulfilment/contracts';
-import { Database, BatchLoader, type Sql, statement, type Transaction } from '@fulfilment/database';
+import { Database, BatchLoader, type Sql, statement } from '@fulfilment/database';
 import { bodyMismatch, type KeyScope, stillRunning } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 
@@ -32,7 +32,7 @@ interface ExistingKey {
 
 /**
  * How long a claim lasts before its order is written. After that another request may claim the key; the first
- * one then fails in `attach`, which rolls its order back.
+ * one then cannot attach its order, which is not written.
  */
 const claimLeaseMs = 5_000;
 
@@ -73,11 +73,6 @@ const readExisting = statement(
   'idempotency.read',
   `SELECT fingerprint = $4 AS same, response, ${isClaimable('existing', '$4')} AS claimable
    FROM idempotency_keys AS existing WHERE creator_id = $1 AND client_id = $2 AND key = $3`,
-);
-const attachOrder = statement(
-  'idempotency.attach',
-  `UPDATE idempotency_keys SET order_id = $5, lease_until = now() + $6::int * interval '1 millisecond'
-   WHERE creator_id = $1 AND client_id = $2 AND key = $3 AND claimed_by = $4 AND order_id IS NULL`,
 );
 const release = statement(
   'idempotency.release',
@@ -139,23 +134,6 @@ export class IdempotencyKeys {
     ]);
     const claimed = new Set(rows.map((row) => row.claimed_by));
     return keys.flatMap(({ orderId }, index) => (claimed.has(orderId) ? [{ index, row: true }] : []));
-  }
-
-  /**
-   * Binds the claimed key to its order, in the order's own transaction.
-   * @param leaseMs how long the request may still take; until then a repeated request gets 409
-   * @throws Conflict when another request has claimed the key since
-   */
-  async attach(tx: Transaction, scope: KeyScope, orderId: string, leaseMs: number): Promise<void> {
-    const attached = await tx.run(attachOrder, [
-      scope.creatorId,
-      scope.clientId,
-      scope.key,
-      orderId, // claimed_by
-      orderId,
-      leaseMs,
-    ]);
-    if (attached === 0) throw stillRunning();
   }
 
   /** Frees a key whose request ended without an order. */

@@ -1,29 +1,48 @@
-import { publicId, uuidv7 } from '@fulfilment/contracts';
+import { type Message, publicId, uuidv7 } from '@fulfilment/contracts';
 import { type Sql, statement } from '@fulfilment/database';
+import { outboxRow } from '@fulfilment/messaging';
 import type { SellableLine } from '../catalogue/sellable-products.js';
+import { lockUnlimitedProducts } from '../catalogue/stock.js';
+import type { OpenCharge } from '../payments/payment-gateway.js';
 import type { ItemRow, OrderRow } from './order-row.js';
 import { countPieces } from './order.rules.js';
 import type { OrderItemDto } from './place-order.dto.js';
 import type { Placement } from './placement.js';
 import type { PricedOrder } from './price-order.js';
 
+// One statement, so that it needs one round trip. It writes nothing unless all of `unlimited` is locked and the
+// claimed key, if any, could be attached to the order.
 const insertNewOrder = statement(
   'orders.insert',
-  `WITH placed AS (
+  `WITH unlimited AS (
+     ${lockUnlimitedProducts('$20')}
+   ), attached AS (
+     UPDATE idempotency_keys SET order_id = $1, lease_until = now() + $25::int * interval '1 millisecond'
+     WHERE creator_id = $2 AND client_id = $3 AND key = $24 AND claimed_by = $1 AND order_id IS NULL
+       AND (SELECT count(*) FROM unlimited) = cardinality($20::uuid[])
+     RETURNING key
+   ), placed AS (
      INSERT INTO orders (id, creator_id, client_id, status, platform, store_id, external_order_id, currency, total_amount, item_count,
                          rate_id, shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount, resume_at,
                          created_at, updated_at)
-     VALUES ($1, $2, $3, 'pending', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 'card', 'pending', $14,
-             now() + $15::int * interval '1 millisecond', $19, $19)
+     SELECT $1, $2, $3, 'pending', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 'card', 'pending', $14,
+            now() + $15::int * interval '1 millisecond', $19, $19
+     WHERE (SELECT count(*) FROM unlimited) = cardinality($20::uuid[]) AND ($24::text IS NULL OR EXISTS (SELECT FROM attached))
+     RETURNING id
    ), items AS (
      INSERT INTO order_items (order_id, position, id, product_id, release_id, title, release_title, product_type, ean, quantity,
                               unit_amount, royalty_rate)
-     SELECT $1, position, id, product_id, release_id, title, release_title, product_type, ean, quantity, unit_amount, royalty_rate
-     FROM json_to_recordset($16::json) AS item (position int, id uuid, product_id uuid, release_id uuid, title text, release_title text,
-                                                product_type text, ean text, quantity int, unit_amount bigint, royalty_rate int)
+     SELECT placed.id, position, item.id, product_id, release_id, title, release_title, product_type, ean, quantity, unit_amount, royalty_rate
+     FROM placed, json_to_recordset($16::json) AS item (position int, id uuid, product_id uuid, release_id uuid, title text,
+                                                        release_title text, product_type text, ean text, quantity int, unit_amount bigint,
+                                                        royalty_rate int)
+   ), charge AS (
+     INSERT INTO charges (id, order_id, attempt, amount, currency, payment_method, status)
+     SELECT $17, id, 1, $14, $7, $18, 'pending' FROM placed
+   ), event AS (
+     INSERT INTO outbox (message_id, type, body) SELECT $21, $22, $23::jsonb FROM placed
    )
-   INSERT INTO charges (id, order_id, attempt, amount, currency, payment_method, status)
-   VALUES ($17, $1, 1, $14, $7, $18, 'pending')`,
+   SELECT EXISTS (SELECT FROM placed) AS placed, (SELECT count(*) FROM unlimited) = cardinality($20::uuid[]) AS unlimited`,
 );
 
 /** The row of an order that was just placed. */
@@ -72,24 +91,39 @@ export function newItem(line: SellableLine<OrderItemDto>): ItemRow {
   };
 }
 
+/** An order as it is written, with what it depends on. */
+export interface NewOrder {
+  readonly row: OrderRow;
+  readonly items: readonly ItemRow[];
+  /** By `performance.now()`, soon after `row.created_at`. */
+  readonly writtenAtMs: number;
+  readonly clientId: string;
+  readonly address: object;
+  readonly charge: OpenCharge;
+  /** `order.created` */
+  readonly event: Message;
+  /** The completer continues after this time if the order is not settled. */
+  readonly resumeAfterMs: number;
+  /** Its products that must stay unlimited. */
+  readonly unlimitedProducts: readonly string[];
+  /** The claimed idempotency key, which is attached to the order. Until its lease ends a repeated request gets 409. */
+  readonly key: { readonly key: string; readonly leaseMs: number } | undefined;
+}
+
+export interface InsertOutcome {
+  /** False if another request has claimed the key, or if a product is a limited edition. */
+  readonly placed: boolean;
+  /** Whether all of `unlimitedProducts` are unlimited. */
+  readonly unlimited: boolean;
+}
+
 /**
- * Writes the order with its lines and its first charge. The completer resumes it after `resumeAfterMs` if it
- * is not settled.
+ * Writes the order with its lines, its first charge and its event, and attaches its idempotency key; or nothing
+ * at all, if `placed` is false.
  */
-export async function insertOrder(
-  sql: Sql,
-  order: {
-    readonly row: OrderRow;
-    readonly clientId: string;
-    readonly items: readonly ItemRow[];
-    readonly address: object;
-    readonly chargeId: string;
-    readonly paymentMethod: string;
-    readonly resumeAfterMs: number;
-  },
-): Promise<void> {
-  const { row, clientId, items, address, chargeId, paymentMethod, resumeAfterMs } = order;
-  await sql.run(insertNewOrder, [
+export async function insertOrder(sql: Sql, order: NewOrder): Promise<InsertOutcome> {
+  const { row, clientId, items, address, charge, event, resumeAfterMs, unlimitedProducts, key } = order;
+  const [outcome] = await sql.rows<InsertOutcome>(insertNewOrder, [
     row.id,
     row.creator_id,
     clientId,
@@ -106,8 +140,13 @@ export async function insertOrder(
     row.charge_amount,
     resumeAfterMs,
     JSON.stringify(items.map((item, position) => ({ ...item, position }))),
-    chargeId,
-    paymentMethod,
+    charge.id,
+    charge.paymentMethod,
     row.created_at,
+    unlimitedProducts,
+    ...outboxRow(event),
+    key?.key ?? null,
+    key?.leaseMs ?? null,
   ]);
+  return outcome ?? { placed: false, unlimited: true };
 }

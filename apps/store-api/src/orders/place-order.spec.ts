@@ -1,4 +1,6 @@
+import { parsePublicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
+import { eventually } from '@fulfilment/testing';
 import {
   address,
   orderBody,
@@ -7,7 +9,9 @@ import {
   type TestCreator,
 } from '../store-api.fixture.js';
 import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
+import { itemsOf, orderColumns, type OrderRow, orderSnapshot } from './order-row.js';
 
+const readOrder = statement('test.order', `SELECT ${orderColumns} FROM orders WHERE id = $1`);
 const changeCreator = statement(
   'test.change-creator',
   'UPDATE creators SET payment_method = $2, payment_terms_accepted = $3 WHERE id = $1',
@@ -57,6 +61,20 @@ describe('POST /v1/orders', () => {
       tracking: null,
     });
     expect(await desk.events(creator, 'order.')).toEqual(['order.created', 'order.processing']);
+  });
+
+  it('publishes order.processing with the order as it is stored', async () => {
+    const { body: placed } = await desk.place(creator, orderBody(sku, rate, 2), 'stored');
+    const id = parsePublicId('ord', placed.id) ?? '';
+    const row = await store.database.row<OrderRow>(readOrder, [id]);
+    if (row === undefined) throw new Error('The order is not stored.');
+    const published = await eventually(() =>
+      store.broker.published.find(
+        ({ type, data }) => type === 'order.processing' && JSON.stringify(data).includes(id),
+      ),
+    );
+    expect(published.data).toEqual({ order: orderSnapshot(row, await itemsOf(store.database, id)) });
+    expect(row.updated_at.getTime()).toBeGreaterThan(row.created_at.getTime());
   });
 
   it('ignores unknown members, whatever their names', async () => {

@@ -8,6 +8,7 @@ import { CONFIG, type StoreApiSettings } from '../config.js';
 import { FaultPoints } from '../fault-points.js';
 import type { OpenCharge } from '../payments/payment-gateway.js';
 import { type Claim, IdempotencyKeys, type PlacedOrder } from './idempotency-keys.js';
+import type { NewOrder } from './new-order.js';
 import { ordersPlaced } from './measure-orders.js';
 import type { PlaceOrderDto } from './place-order.dto.js';
 import { newPlacement, type Placement } from './placement.js';
@@ -42,9 +43,9 @@ export class PlaceOrder {
     const claim = await this.claimKey(placement);
     if (claim.state === 'replayed') return this.respond(claim.response, replayHeaders);
     if (claim.state === 'resumed') return this.respond(await this.resume(claim.orderId), replayHeaders);
-    const charge = await this.priceAndWrite(placement);
+    const newOrder = await this.priceAndWrite(placement);
     this.faultPoints.pass('order-placed');
-    const placed = await this.chargeAndSettle(charge);
+    const placed = await this.chargeAndSettle(newOrder.charge, newOrder);
     ordersPlaced.inc({ outcome: placed.status });
     return this.respond(placed);
   }
@@ -57,7 +58,7 @@ export class PlaceOrder {
     return claim;
   }
 
-  private async priceAndWrite(placement: Placement): Promise<OpenCharge> {
+  private async priceAndWrite(placement: Placement): Promise<NewOrder> {
     try {
       const priced = await this.priceOrder.run(placement);
       return await this.writeOrder.run(placement, priced);
@@ -71,9 +72,9 @@ export class PlaceOrder {
     }
   }
 
-  private async chargeAndSettle(charge: OpenCharge): Promise<PlacedOrder> {
+  private async chargeAndSettle(charge: OpenCharge, newOrder?: NewOrder): Promise<PlacedOrder> {
     const outcome = await this.chargeOrder.run(this.database, charge);
-    return this.settleOrder.run(this.database, charge, outcome);
+    return this.settleOrder.run(this.database, charge, outcome, newOrder);
   }
 
   /** Continues with an order whose first request died before it settled. */

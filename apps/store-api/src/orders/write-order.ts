@@ -1,15 +1,14 @@
 import { messages, uuidv7 } from '@fulfilment/contracts';
 import { Database, statement, allInOrder, type Transaction } from '@fulfilment/database';
 import { Unprocessable } from '@fulfilment/error-envelope';
+import { stillRunning } from '@fulfilment/http-service';
 import { Outbox } from '@fulfilment/messaging';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
-import { Stock } from '../catalogue/stock.js';
+import { BecameLimited, Stock } from '../catalogue/stock.js';
 import { CONFIG, type StoreApiSettings } from '../config.js';
-import { IdempotencyKeys } from './idempotency-keys.js';
 import { FaultPoints } from '../fault-points.js';
-import { insertOrder, newItem, newOrder } from './new-order.js';
-import type { OpenCharge } from '../payments/payment-gateway.js';
+import { insertOrder, type InsertOutcome, newItem, newOrder, type NewOrder } from './new-order.js';
 import { orderSnapshot } from './order-row.js';
 import type { Placement } from './placement.js';
 import type { PricedOrder } from './price-order.js';
@@ -24,7 +23,6 @@ const findOrder = statement('orders.find', 'SELECT id FROM orders WHERE id = $1'
 export class WriteOrder {
   constructor(
     private readonly database: Database,
-    private readonly keys: IdempotencyKeys,
     private readonly stock: Stock,
     private readonly outbox: Outbox,
     private readonly faultPoints: FaultPoints,
@@ -35,74 +33,78 @@ export class WriteOrder {
   /**
    * @throws BecameLimited when the order has to be priced again; Conflict when the claim of the key was lost
    */
-  run(placement: Placement, priced: PricedOrder): Promise<OpenCharge> {
-    return this.database.transaction(
-      (tx) => this.write(tx, placement, priced),
+  async run(placement: Placement, priced: PricedOrder): Promise<NewOrder> {
+    const order = this.newOrder(placement, priced);
+    const limitedLines = priced.lines.filter(({ limitedEdition }) => limitedEdition);
+    let writing: Promise<InsertOutcome> | undefined;
+    await this.database.transaction(
+      async (tx) => {
+        writing = insertOrder(tx, order);
+        tx.afterCommit(() => this.outbox.committed());
+        // Without a limited edition nothing has to be undone: an order that cannot be placed was not written.
+        if (limitedLines.length === 0) tx.sendWithCommit(writing);
+        else await allInOrder([writing.then(requirePlaced), this.takeStock(tx, placement, limitedLines)]);
+        this.faultPoints.pass('order-written');
+      },
       // If the connection is lost at COMMIT, this query shows whether the order was committed.
       { commitProbe: { statement: findOrder, values: [placement.orderId] } },
     );
+    if (writing !== undefined) requirePlaced(await writing);
+    return order;
   }
 
-  private async write(tx: Transaction, placement: Placement, priced: PricedOrder): Promise<OpenCharge> {
-    const { caller, order, orderId, keyScope } = placement;
+  private newOrder(placement: Placement, priced: PricedOrder): NewOrder {
     const { PAYMENT_TIMEOUT_MS: paymentTimeoutMs, RESUME_AFTER_MS: resumeAfterMs } = this.config;
+    const { caller, order, orderId, keyScope } = placement;
     const row = newOrder(placement, priced);
     const items = priced.lines.map(newItem);
-    const charge: OpenCharge = {
-      id: uuidv7(),
-      orderId,
-      amount: { amount: priced.cost, currency: priced.currency },
-      paymentMethod: priced.paymentMethod,
-      reference: null,
-      createdAt: row.created_at,
-      isFirstRequest: true,
-    };
-    const created = messages.orderCreated.make(
-      { order: orderSnapshot(row, items) },
-      { occurredAt: this.clock() },
-    );
-    await allInOrder([
-      keyScope && this.keys.attach(tx, keyScope, orderId, paymentTimeoutMs + settleTimeoutMs),
-      insertOrder(tx, {
-        row,
-        clientId: caller.clientId,
-        items,
-        address: order.shipping_address,
-        chargeId: charge.id,
+    return {
+      row,
+      items,
+      writtenAtMs: performance.now(),
+      clientId: caller.clientId,
+      address: order.shipping_address,
+      charge: {
+        id: uuidv7(),
+        orderId,
+        amount: { amount: priced.cost, currency: priced.currency },
         paymentMethod: priced.paymentMethod,
-        resumeAfterMs: paymentTimeoutMs + resumeAfterMs,
-      }),
-      this.outbox.add(tx, created),
-      this.stock.lockUnlimited(
-        tx,
-        priced.lines.flatMap(({ id, limitedEdition }) => (limitedEdition ? [] : [id])),
-      ),
-      this.takeStock(tx, placement, priced), // last, so that contended rows are locked for the shortest time
-    ]);
-    this.faultPoints.pass('order-written');
-    return charge;
+        reference: null,
+        createdAt: row.created_at,
+        isFirstRequest: true,
+      },
+      event: messages.orderCreated.make({ order: orderSnapshot(row, items) }, { occurredAt: this.clock() }),
+      resumeAfterMs: paymentTimeoutMs + resumeAfterMs,
+      unlimitedProducts: [
+        ...new Set(priced.lines.flatMap(({ id, limitedEdition }) => (limitedEdition ? [] : [id]))),
+      ],
+      key: keyScope && { key: keyScope.key, leaseMs: paymentTimeoutMs + settleTimeoutMs },
+    };
   }
 
   /** @throws Unprocessable with one detail per line with too few pieces in stock */
   private async takeStock(
     tx: Transaction,
     { orderId, order }: Placement,
-    { lines }: PricedOrder,
+    limitedLines: PricedOrder['lines'],
   ): Promise<void> {
-    const limited = lines.filter(({ limitedEdition }) => limitedEdition);
     const outOfStock = new Set(
       await this.stock.take(
         tx,
         orderId,
-        limited.map(({ id, quantity }) => ({ productId: id, quantity })),
+        limitedLines.map(({ id, quantity }) => ({ productId: id, quantity })),
       ),
     );
     if (outOfStock.size === 0) return;
-    const details = order.items.flatMap((_, index) =>
-      outOfStock.has(lines[index]?.id ?? '')
-        ? [{ field: `items.${index}.sku`, reason: 'insufficient_stock' }]
-        : [],
+    const skus = new Set(limitedLines.flatMap(({ id, sku }) => (outOfStock.has(id) ? [sku] : [])));
+    const details = order.items.flatMap(({ sku }, index) =>
+      skus.has(sku) ? [{ field: `items.${index}.sku`, reason: 'insufficient_stock' }] : [],
     );
     throw new Unprocessable('Some items are sold out.', details);
   }
+}
+
+function requirePlaced({ placed, unlimited }: InsertOutcome): void {
+  if (!unlimited) throw new BecameLimited();
+  if (!placed) throw stillRunning(); // another request has claimed the key since
 }
