@@ -10,8 +10,8 @@ import type { OrderItemDto } from './place-order.dto.js';
 import type { Placement } from './placement.js';
 import type { PricedOrder } from './price-order.js';
 
-// One statement, so that it needs one round trip. It writes nothing unless all of `unlimited` is locked and the
-// claimed key, if any, could be attached to the order.
+// One statement, so that it needs one round trip. It writes nothing unless all of `unlimited` is locked and
+// the claimed key, if any, could be attached to the order.
 const insertNewOrder = statement(
   'orders.insert',
   `WITH unlimited AS (
@@ -106,7 +106,7 @@ export interface NewOrder {
   readonly resumeAfterMs: number;
   /** Its products that must stay unlimited. */
   readonly unlimitedProducts: readonly string[];
-  /** The claimed idempotency key, which is attached to the order. Until its lease ends a repeated request gets 409. */
+  /** The claimed idempotency key, to attach to the order. Until its lease ends a repeated request gets 409. */
   readonly key: { readonly key: string; readonly leaseMs: number } | undefined;
 }
 
@@ -118,8 +118,8 @@ export interface InsertOutcome {
 }
 
 /**
- * Writes the order with its lines, its first charge and its event, and attaches its idempotency key; or nothing
- * at all, if `placed` is false.
+ * Writes the order with its lines, its first charge and its event, and attaches its idempotency key; or
+ * nothing at all, if `placed` is false.
  */
 export async function insertOrder(sql: Sql, order: NewOrder): Promise<InsertOutcome> {
   const { row, clientId, items, address, charge, event, resumeAfterMs, unlimitedProducts, key } = order;

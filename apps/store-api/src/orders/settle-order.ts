@@ -113,7 +113,7 @@ export class SettleOrder {
   }
 
   /**
-   * Settles a paid order that nobody has changed since it was written, in one statement: its event is known
+   * Settles a paid order that has not changed since it was written, in one statement: its event is known
    * before. Returns undefined if the order or its charge has changed.
    */
   private async settleUnchanged(
