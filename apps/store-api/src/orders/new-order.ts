@@ -106,7 +106,7 @@ export interface NewOrder {
   readonly resumeAfterMs: number;
   /** Its products that must stay unlimited. */
   readonly unlimitedProducts: readonly string[];
-  /** The claimed idempotency key, to attach to the order. Until its lease ends a repeated request gets 409. */
+  /** The claimed key, to attach to the order. Until its lease ends a repeated request gets 409. */
   readonly key: { readonly key: string; readonly leaseMs: number } | undefined;
 }
 
