@@ -35,8 +35,8 @@ export class QueueHandover {
   /** Makes one step. Call it until `isOver`. */
   async step(): Promise<void> {
     for (const retired of this.topology.retiredQueues(this.name)) {
-      const found = await this.inspect(retired);
-      if (found !== undefined && !(await this.finish(retired, found))) return;
+      const state = await this.inspect(retired);
+      if (state !== undefined && !(await this.finish(retired, state))) return;
     }
     await this.read(this.topology.queue(this.name));
   }
@@ -53,19 +53,19 @@ export class QueueHandover {
   }
 
   /** Reads a retired queue to its end and deletes it. Returns whether it is gone. */
-  private async finish(retired: string, found: Replies.AssertQueue): Promise<boolean> {
+  private async finish(retired: string, state: Replies.AssertQueue): Promise<boolean> {
     if (this.reading !== retired) {
-      if (found.consumerCount > 0) return false;
+      if (state.consumerCount > 0) return false;
       await this.unbind(retired);
       await this.read(retired);
       return false;
     }
-    if (found.messageCount > 0 || !this.reader.isIdle) return false;
+    if (state.messageCount > 0 || !this.reader.isIdle) return false;
     await this.reader.unsubscribe();
     this.reading = undefined;
-    const left = await this.inspect(retired);
-    if (left === undefined) return true;
-    const isUnused = left.messageCount === 0 && left.consumerCount === 0 && this.reader.isIdle;
+    const remaining = await this.inspect(retired);
+    if (remaining === undefined) return true;
+    const isUnused = remaining.messageCount === 0 && remaining.consumerCount === 0 && this.reader.isIdle;
     if (isUnused) await onOwnChannel(this.connection, (channel) => channel.deleteQueue(retired));
     return isUnused;
   }

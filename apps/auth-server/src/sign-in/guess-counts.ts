@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, statement, type Transaction } from '@fulfilment/database';
 import type { GuessCount } from './guess-limits.rules.js';
 
-export type Ending = 'right' | 'wrong' | 'unknown';
+export type GuessOutcome = 'right' | 'wrong' | 'unknown';
 
 interface CountRow {
   readonly subject: string;
@@ -13,7 +13,7 @@ interface CountRow {
 }
 
 /** A guess whose process died counts as in progress for this time. */
-const tryTimeoutSeconds = 30;
+const guessTimeoutSeconds = 30;
 const batchSize = 1000;
 /** Accounts of a network that raise its limit; more would make the limit meaningless. */
 const maxCountedAccounts = 1000;
@@ -30,14 +30,14 @@ const lockCounts = statement(
      extract(epoch FROM now() - failed_at)::float8 AS seconds_since_failure,
      extract(epoch FROM expires_at - now())::float8 AS seconds_left`,
 );
-const beginTry = statement(
+const beginGuess = statement(
   'guess-counts.begin',
-  `UPDATE guess_counts SET trying = trying + 1, trying_until = now() + interval '${tryTimeoutSeconds} seconds'
+  `UPDATE guess_counts SET trying = trying + 1, trying_until = now() + interval '${guessTimeoutSeconds} seconds'
    WHERE subject = ANY ($1)`,
 );
-// $2: ending; $3: subject that a correct guess resets; $4: window in seconds. The count of all networks
+// $2: outcome; $3: subject that a correct guess resets; $4: window in seconds. The count of all networks
 // expires a window after its last failure, the others a window after the first.
-const endTry = statement(
+const endGuess = statement(
   'guess-counts.end',
   `WITH locked AS MATERIALIZED (
      SELECT subject FROM guess_counts WHERE subject = ANY ($1) ORDER BY subject FOR UPDATE)
@@ -54,10 +54,10 @@ const countAccounts = statement(
   'guess-counts.accounts',
   `SELECT count(*)::int AS accounts FROM (
      SELECT 1 FROM network_sign_ins WHERE network = $1 AND signed_in_at > now() - interval '1 day'
-     LIMIT ${maxCountedAccounts}) AS those`,
+     LIMIT ${maxCountedAccounts}) AS recent_sign_ins`,
 );
 const recordSignIn = statement(
-  'guess-counts.note-sign-in',
+  'guess-counts.record-sign-in',
   `INSERT INTO network_sign_ins (network, user_id) SELECT network, $2 FROM unnest($1::text[]) AS network ORDER BY network
    ON CONFLICT (network, user_id) DO UPDATE SET signed_in_at = now()`,
 );
@@ -88,7 +88,7 @@ export class GuessCounts {
   }
 
   /**
-   * Locks the subjects' rows until the transaction ends. The counts are in the order of the subjects given.
+   * Locks the subjects' rows until the transaction ends. The counts are in the order of the subjects.
    */
   async lock(tx: Transaction, subjects: readonly string[]): Promise<GuessCount[]> {
     const rows = await tx.rows<CountRow>(lockCounts, [subjects]);
@@ -96,12 +96,17 @@ export class GuessCounts {
   }
 
   async begin(tx: Transaction, subjects: readonly string[]): Promise<void> {
-    await tx.run(beginTry, [subjects]);
+    await tx.run(beginGuess, [subjects]);
   }
 
   /** @param own the subject that a correct guess resets */
-  async end(subjects: readonly string[], ending: Ending, own: string, windowSeconds: number): Promise<void> {
-    await this.database.run(endTry, [subjects, ending, own, windowSeconds]);
+  async end(
+    subjects: readonly string[],
+    outcome: GuessOutcome,
+    own: string,
+    windowSeconds: number,
+  ): Promise<void> {
+    await this.database.run(endGuess, [subjects, outcome, own, windowSeconds]);
   }
 
   /** Distinct accounts that signed in from a network within a day. */
@@ -114,8 +119,8 @@ export class GuessCounts {
   }
 
   /** Deletes a batch of counts that expired. Returns their number. */
-  async deleteExpired(on: Database): Promise<number> {
-    return (await on.run(deleteExpired)) + (await on.run(deleteOldSignIns));
+  async deleteExpired(database: Database): Promise<number> {
+    return (await database.run(deleteExpired)) + (await database.run(deleteOldSignIns));
   }
 }
 

@@ -7,7 +7,7 @@ import type { Transaction } from '@fulfilment/database';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AuditEntry, Origin } from '../audit/audit-log.js';
 import { countRecord } from '../audit/counted-records.js';
-import { type Ending, GuessCounts } from './guess-counts.js';
+import { type GuessOutcome, GuessCounts } from './guess-counts.js';
 import { delayVerdict, limitVerdict, networkLimit, strictest, type Verdict } from './guess-limits.rules.js';
 import type { GuessTarget } from './guess-target.rules.js';
 
@@ -62,13 +62,13 @@ export class SignInThrottle {
   ): Promise<Guess<Result>> {
     const waitSeconds = await this.waitOrBegin(target, context);
     if (waitSeconds !== undefined) return { kind: 'locked', waitSeconds };
-    let ending: Ending = 'unknown';
+    let outcome: GuessOutcome = 'unknown';
     try {
       const result = await check();
-      ending = result === undefined ? 'wrong' : 'right';
+      outcome = result === undefined ? 'wrong' : 'right';
       return result === undefined ? { kind: 'wrong' } : { kind: 'right', result };
     } finally {
-      await this.counts.end(subjectsOf(target), ending, target.own, this.failures.windowSeconds);
+      await this.counts.end(subjectsOf(target), outcome, target.own, this.failures.windowSeconds);
     }
   }
 

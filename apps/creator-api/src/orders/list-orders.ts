@@ -8,7 +8,7 @@ import type { OrderSummary } from './order.shapes.js';
 import { type OrderColumns, orderSummary } from './order.view.js';
 import type { OrdersQuery } from './orders.dto.js';
 
-const creatorIsVisible = statement('orders.creator', 'SELECT 1 FROM creators WHERE id = $1');
+const findVisibleCreator = statement('orders.creator', 'SELECT 1 FROM creators WHERE id = $1');
 
 const isListed = `creator_id = $1 AND ($2::text IS NULL OR payment_status = $2 OR dispatch_status = $2)`;
 
@@ -24,16 +24,16 @@ export const readOrders = statement(
   'orders.page',
   `WITH days AS MATERIALIZED (
      SELECT placed_on::timestamp AT TIME ZONE 'UTC' AS starts_at, (placed_on + 1)::timestamp AT TIME ZONE 'UTC' AS ends_at,
-       sum(sum(orders)) OVER (ORDER BY placed_on DESC)::bigint AS passed, sum(orders)::bigint AS own
+       sum(sum(orders)) OVER (ORDER BY placed_on DESC)::bigint AS running_total, sum(orders)::bigint AS day_total
      FROM order_counts WHERE ${isListed} AND placed_on BETWEEN $3::date AND $4::date
      GROUP BY placed_on HAVING sum(orders) > 0
    )
    SELECT o.* FROM days CROSS JOIN LATERAL (
      SELECT id, placed_at, currency, payment_status, dispatch_status, tracking_code, gross_amount, royalty_amount, item_count
      FROM orders WHERE ${isListed} AND placed_at >= starts_at AND placed_at < ends_at
-     ORDER BY placed_at DESC, id DESC LIMIT $5 OFFSET GREATEST($6 - (passed - own), 0)
+     ORDER BY placed_at DESC, id DESC LIMIT $5 OFFSET GREATEST($6 - (running_total - day_total), 0)
    ) o
-   WHERE passed > $6 AND passed - own < $6 + $5
+   WHERE running_total > $6 AND running_total - day_total < $6 + $5
    ORDER BY placed_at DESC, id DESC LIMIT $5`,
 );
 
@@ -52,7 +52,7 @@ export class ListOrders {
     }
     const filters = [creator, status ?? null, from ?? '-infinity', to ?? 'infinity'];
     return this.visibility.replicaSnapshot(caller, async (tx) => {
-      if ((await tx.row(creatorIsVisible, [creator])) === undefined) notFound('creator');
+      if ((await tx.row(findVisibleCreator, [creator])) === undefined) notFound('creator');
       const total = (await tx.row<{ total: number }>(countOrders, filters))?.total ?? 0;
       const skip = (page - 1) * per_page;
       const rows = skip < total ? await tx.rows<OrderColumns>(readOrders, [...filters, per_page, skip]) : [];

@@ -15,7 +15,7 @@ import { Visibility } from '../visibility/visibility.js';
 import type { CreateReleaseDto } from './create-release.dto.js';
 import type { ReleaseView } from './release.shapes.js';
 
-const creatorIsVisible = statement('releases.creator', 'SELECT 1 FROM creators WHERE id = $1');
+const findVisibleCreator = statement('releases.creator', 'SELECT 1 FROM creators WHERE id = $1');
 const insert = statement(
   'releases.insert',
   `INSERT INTO editions (id, creator_id, title, release_type_id, ean, created_at) VALUES ($1, $2, $3, $4, $5, $6)`,
@@ -47,7 +47,7 @@ export class CreateRelease {
     const scope = key === undefined ? undefined : { creatorId, clientId: caller.clientId, key };
     const request: KeyedRequest | undefined = scope && { scope, fingerprints: [fingerprint(body)], at };
     const { response, headers } = await this.visibility.transaction(caller, async (tx) => {
-      if ((await tx.row(creatorIsVisible, [creatorId])) === undefined) notFound('creator');
+      if ((await tx.row(findVisibleCreator, [creatorId])) === undefined) notFound('creator');
       return createOnce(tx, request, () => this.create(tx, creatorId, body, at));
     });
     return new ResponseWithHeaders(response, headers);

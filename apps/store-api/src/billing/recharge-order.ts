@@ -103,12 +103,12 @@ export class RechargeOrder {
 
   private async takeStock(tx: Transaction, orderId: string, attempt: number): Promise<void> {
     const lines = await tx.rows<OrderLine>(readLines, [orderId]);
-    rejectIfAny(
+    assertNone(
       lines.filter(({ status }) => status !== 'available').map(({ productId }) => productId),
       'No longer available',
     );
     const limited = lines.filter(({ limitedEdition }) => limitedEdition);
-    rejectIfAny(await this.stock.take(tx, orderId, limited, attempt), 'Sold out');
+    assertNone(await this.stock.take(tx, orderId, limited, attempt), 'Sold out');
   }
 }
 
@@ -116,8 +116,8 @@ function uuidOf(order: string): string {
   return parsePublicId('ord', order) ?? notFound('order');
 }
 
-function rejectIfAny(productIds: readonly string[], what: string): void {
+function assertNone(productIds: readonly string[], problem: string): void {
   if (productIds.length === 0) return;
   const skus = [...new Set(productIds)].map((id) => publicId('prod', id));
-  throw new Unprocessable(`${what}: ${skus.join(', ')}.`, []);
+  throw new Unprocessable(`${problem}: ${skus.join(', ')}.`, []);
 }

@@ -66,7 +66,7 @@ export class Stock {
    * @param attempt number of the order's charge for which they are taken
    */
   async take(tx: Transaction, orderId: string, lines: readonly StockLine[], attempt = 1): Promise<string[]> {
-    const short: string[] = [];
+    const insufficient: string[] = [];
     const changes: { product: ProductSnapshot; previous: number }[] = [];
     const requested = sumByProduct(lines);
     // Pipelined: one connection runs them in this order.
@@ -75,10 +75,10 @@ export class Stock {
     );
     for (const [index, { productId, quantity }] of requested.entries()) {
       const row = rows[index];
-      if (row === undefined) short.push(productId);
+      if (row === undefined) insufficient.push(productId);
       else changes.push({ product: productSnapshot(row), previous: (row.quantity ?? 0) + quantity });
     }
-    if (short.length > 0 || requested.length === 0) return short;
+    if (insufficient.length > 0 || requested.length === 0) return insufficient;
     const productIds = requested.map((line) => line.productId);
     const quantities = requested.map((line) => line.quantity);
     await allInOrder([

@@ -111,11 +111,11 @@ export class Dispatcher extends BackgroundTask {
       }
       if (mayHaveMore) activity.mayHaveMore = true;
       const ended = Promise.all(attempts);
-      const { running } = activity;
+      const { running: runningAtStart } = activity;
       // One slow response does not delay the other deliveries of the subscription.
       const isSlow = activity.mayHaveMore && (await takesLongerThan(slowThresholdMs, ended));
       // Fewer attempts are running than at the start, so slots of the subscription are free.
-      if (isSlow && activity.running < running) this.continue(subscriptionId, activity);
+      if (isSlow && activity.running < runningAtStart) this.continue(subscriptionId, activity);
       await ended;
       this.continue(subscriptionId, activity);
     } catch (error) {
@@ -162,6 +162,7 @@ export class Dispatcher extends BackgroundTask {
       if (!activity.repeatClaim) activity.days = claim.days; // else the span has grown since
       const mayHaveMore = claim.mayHaveMore || activity.repeatClaim;
       used = deliveries.length;
+      activity.running += used;
       const [first] = deliveries;
       if (first === undefined) return { attempts: [], mayHaveMore };
       this.hosts.rememberHost(subscriptionId, first.url);
@@ -181,7 +182,6 @@ export class Dispatcher extends BackgroundTask {
       };
     } finally {
       activity.claiming = false;
-      activity.running += used;
       if (used > 0) activity.started = activity.running;
       slots.free(slots.count - used);
       hostSlots?.free(hostSlots.count - used);

@@ -57,19 +57,19 @@ const claim = statement(
          CASE WHEN s.consecutive_failures >= ${failingThreshold} THEN ${maxConcurrentDeliveries.failing}
               WHEN s.last_delivery_at IS NULL THEN ${maxConcurrentDeliveries.unknown}
               WHEN s.lane = 'slow' THEN ${maxConcurrentDeliveries.slow} END,
-         CASE WHEN s.url = r.url THEN r.size ELSE ${windowSizes.initial} END))) AS width, s.lane
+         CASE WHEN s.url = r.url THEN r.size ELSE ${windowSizes.initial} END))) AS max_claimed, s.lane
      FROM unnest($1::uuid[], $2::int[], $5::int[], $8::int[], $9::text[]) WITH ORDINALITY AS r(id, max_count, running, size, url, index)
      JOIN webhook_subscriptions s ON s.id = r.id AND s.deleted_at IS NULL AND NOT ${isAccessRevoked('s')}
    ), due AS MATERIALIZED (
      SELECT requested.index, taken.* FROM requested CROSS JOIN LATERAL (
-       ${selectDue('requested', 'AND day BETWEEN $6 AND $7')} LIMIT requested.width FOR UPDATE SKIP LOCKED) AS taken
+       ${selectDue('requested', 'AND day BETWEEN $6 AND $7')} LIMIT requested.max_claimed FOR UPDATE SKIP LOCKED) AS taken
    )
    UPDATE webhook_deliveries d SET status = 'in_flight', next_attempt_at = NULL, attempt_count = d.attempt_count + 1,
      attempt_started_at = now(), lease_token = $3, lease_until = now() + $4 * interval '1 millisecond'
    FROM due JOIN requested USING (index), webhook_events e
    WHERE d.day = due.day AND d.id = due.id AND e.day = due.day AND e.id = d.event_id AND e.api_version = d.api_version
      AND d.day BETWEEN $6 AND $7 AND e.day BETWEEN $6 AND $7
-   RETURNING due.index::int - 1 AS index, requested.width, requested.lane, d.day, d.id, d.subscription_id AS "subscriptionId", d.event, d.test,
+   RETURNING due.index::int - 1 AS index, requested.max_claimed AS "maxClaimed", requested.lane, d.day, d.id, d.subscription_id AS "subscriptionId", d.event, d.test,
      d.trigger, d.attempt_count AS number,
      d.attempt_count = 1 AND d.trigger = 'auto' AND due.status = 'pending' AS first, d.schedule_step AS "scheduleStep", d.prior_status AS "priorStatus",
      e.occurred_at AS "occurredAt", e.traceparent, e.body, requested.url, requested.secret, requested.previous_secret AS "previousSecret"`,
@@ -117,7 +117,8 @@ const emptyClaim = { deliveries: [], mayHaveMore: false, lane: undefined } as co
 
 interface ClaimedRow extends Omit<LeasedDelivery, 'token' | 'leaseEndsAtMs'> {
   readonly index: number;
-  readonly width: number;
+  /** Maximum number of deliveries that this claim could take. */
+  readonly maxClaimed: number;
   readonly lane: Lane;
 }
 
@@ -184,20 +185,23 @@ export class Lease {
     const rows = await claiming;
     return requests.map((_request, index) => {
       const taken = rows.filter((row) => row.index === index);
-      const deliveries = taken.map(({ index: _, width: __, lane: ___, ...row }) => ({
+      const deliveries = taken.map(({ index: _, maxClaimed: __, lane: ___, ...row }) => ({
         ...row,
         token,
         leaseEndsAtMs,
       }));
       const [first] = taken;
-      return { index, row: { deliveries, mayHaveMore: taken.length === first?.width, lane: first?.lane } };
+      return {
+        index,
+        row: { deliveries, mayHaveMore: taken.length === first?.maxClaimed, lane: first?.lane },
+      };
     });
   }
 }
 
 /**
- * Whether the deliveries that determined the days (at most 64) are taken, here or by other processes, and
- * more may be due on other days.
+ * Whether the known days have no more due deliveries, but other days may have some: `days.more` says that the
+ * days were determined from the first 64 due deliveries only.
  */
 function areDaysExhausted(days: DaySpan, request: ClaimRequest, claim: Claimed): boolean {
   if (days.more !== true || claim.mayHaveMore) return false;

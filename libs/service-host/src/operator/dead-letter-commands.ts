@@ -47,7 +47,7 @@ export const deadLetterCommands: Commands<BrokerContext> = {
     arguments: z.object({ QUEUE: queue, MESSAGE: textArgument() }),
     run: (context: BrokerContext, { QUEUE, MESSAGE }) =>
       withQueues(context, async (queues) => {
-        return (await queues.find(QUEUE, MESSAGE)) ?? missing(QUEUE);
+        return (await queues.find(QUEUE, MESSAGE)) ?? throwMessageMissing(QUEUE);
       }),
   }),
   'dead-letters replay': defineCommand({
@@ -58,7 +58,7 @@ export const deadLetterCommands: Commands<BrokerContext> = {
       withQueues(context, async (queues) => {
         if (MESSAGE === allMessages) return { queue: QUEUE, replayed: await queues.replay(QUEUE) };
         const replayed = await queues.replay(QUEUE, MESSAGE);
-        return replayed.length === 0 ? missing(QUEUE) : { queue: QUEUE, replayed };
+        return replayed.length === 0 ? throwMessageMissing(QUEUE) : { queue: QUEUE, replayed };
       }),
   }),
   'dead-letters discard': defineCommand({
@@ -68,7 +68,7 @@ export const deadLetterCommands: Commands<BrokerContext> = {
     run: (context: BrokerContext, { QUEUE, MESSAGE }) =>
       withQueues(context, async (queues) => {
         const discarded = await queues.discard(QUEUE, MESSAGE);
-        return discarded.length === 0 ? missing(QUEUE) : { queue: QUEUE, discarded };
+        return discarded.length === 0 ? throwMessageMissing(QUEUE) : { queue: QUEUE, discarded };
       }),
   }),
 };
@@ -88,6 +88,6 @@ async function withQueues<Result>(
   }
 }
 
-function missing(queue: string): never {
+function throwMessageMissing(queue: string): never {
   throw new Error(`The dead-letter queue of ${queue} has no such message.`);
 }
