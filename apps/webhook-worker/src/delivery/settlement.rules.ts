@@ -55,7 +55,8 @@ export function nextState(
   if (context.subscription === 'deleted') return failed('subscription_deleted');
   if (delivery.test) return failed('exhausted'); // a test event has one attempt
   if (exchange.statusCode === 410 && context.isSameUrl) return failed('gone');
-  if (priorStatus !== null) {
+  const wasOpenBeforeManualRetry = priorStatus !== null;
+  if (wasOpenBeforeManualRetry) {
     if (priorStatus === 'held') return transitionTo('held', { restorePrior: true });
     return context.subscription === 'disabled'
       ? transitionTo('held')

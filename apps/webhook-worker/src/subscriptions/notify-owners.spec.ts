@@ -70,7 +70,7 @@ async function aSubscription() {
 }
 
 describe("a subscription's owner", () => {
-  it('is notified of the first finally failed delivery, and of a further one only after a success', async () => {
+  it('is notified of the first delivery with an exhausted schedule, and of a further one only after a success', async () => {
     const { id, client, respondWith, deliver, published } = await aSubscription();
     respondWith(500);
     await deliver('failed');

@@ -48,7 +48,7 @@ export class NotifyOwners {
     >,
   ) {}
 
-  /** Reports the first finally failed delivery since the receiver began to fail. */
+  /** Reports the first delivery with an exhausted schedule since the receiver began to fail. */
   notifyDeliveryFailed(
     tx: Transaction,
     subscriptions: readonly FailingSubscription[],
