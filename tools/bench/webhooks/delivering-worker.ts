@@ -94,6 +94,21 @@ export class DeliveringWorker {
     );
   }
 
+  /** Measures the same for one subscriber. */
+  async fromBacklogOf(subscriber: Subscriber, count: number): Promise<Part> {
+    const events = writtenEvents(await this.data.sampleBody(), count - 1, () => subscriber);
+    const trigger = this.eventFor(subscriber, 0);
+    const ids = [...events.map(({ id }) => id), trigger.id];
+    return this.deliver(
+      ids.map((id) => ({ event: publicId('evt', id), path: subscriber.path })),
+      async () => {
+        await this.data.addBacklog(events);
+        await this.publish([trigger]);
+      },
+      [subscriber],
+    );
+  }
+
   /** Adds to the expected number of deliveries. */
   alsoExpect(count: number): void {
     this.totalExpected += count;
@@ -105,8 +120,8 @@ export class DeliveringWorker {
     return subscriber;
   }
 
-  waitUntilSettled(): Promise<void> {
-    const isSettled = () => this.data.isSettled(this.subscribers);
+  waitUntilSettled(subscribers = this.subscribers): Promise<void> {
+    const isSettled = () => this.data.isSettled(subscribers);
     return pollUntil(isSettled, settleTimeoutMs, 'The deliveries were not settled in time.');
   }
 
@@ -123,7 +138,11 @@ export class DeliveringWorker {
   }
 
   /** Prepares the work while the process is paused, so that writing and delivering do not compete. */
-  private async deliver(expected: readonly Expected[], prepare: () => Promise<void>): Promise<Part> {
+  private async deliver(
+    expected: readonly Expected[],
+    prepare: () => Promise<void>,
+    subscribers = this.subscribers,
+  ): Promise<Part> {
     const { process } = this.worker;
     process.pause();
     try {
@@ -134,7 +153,7 @@ export class DeliveringWorker {
     const cpuBefore = process.cpuMs();
     const startedAt = performance.now();
     await this.receiver.waitForDeliveries(expected.length);
-    await this.waitUntilSettled();
+    await this.waitUntilSettled(subscribers);
     const part = makePart(expected.length, performance.now() - startedAt, [cpuBefore, process.cpuMs()]);
     await this.receiver.takeExactly(expected);
     this.totalExpected += expected.length;
@@ -161,7 +180,12 @@ export class DeliveringWorker {
 }
 
 /** Subscribes a new creator to order.created. */
-export async function subscribe(worker: ServiceProcess, receiver: string, path: string): Promise<Subscriber> {
+export async function subscribe(
+  worker: ServiceProcess,
+  receiver: string,
+  path: string,
+  settings: { readonly max_in_flight?: number } = {},
+): Promise<Subscriber> {
   const creatorId = uuidv7();
   const token = await worker.token({ creator_id: creatorId, scope: 'webhooks:create' });
   const { statusCode, body } = await request(`${worker.origin}/store/v1/webhooks`, {
@@ -171,6 +195,7 @@ export async function subscribe(worker: ServiceProcess, receiver: string, path: 
       url: `${receiver}${path}`,
       events: ['order.created'],
       secret: subscriptionSecret(path),
+      ...settings,
     }),
   });
   const json: unknown = await body.json();

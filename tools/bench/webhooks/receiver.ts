@@ -4,9 +4,10 @@ import { subscriptionSecret } from './receiver-secret.ts';
 
 /**
  * The server of the subscribers, a separate process so that it does not share the processor time of senders.
- * POST /hook/N is a delivery to subscription N; POST /dead/N never gets a response. It stores deliveries, and
- * checks their signatures only after the measurement. GET /when?count=N responds once N deliveries have
- * arrived; GET /deliveries returns and deletes them. Prints its port.
+ * POST /hook/N is a delivery to subscription N; POST /far/N gets its response after 100 ms; POST /dead/N
+ * never gets one. It stores deliveries, and checks their signatures only after the measurement. GET
+ * /when?count=N responds once N deliveries have arrived; GET /deliveries returns and deletes them. Prints its
+ * port.
  */
 interface Kept {
   readonly path: string;
@@ -14,6 +15,8 @@ interface Kept {
   readonly headers: IncomingHttpHeaders;
   readonly body: readonly Buffer[];
 }
+
+const farLatencyMs = 100;
 
 let kept: Kept[] = [];
 let waiting: { readonly count: number; readonly response: ServerResponse }[] = [];
@@ -36,13 +39,15 @@ function describeDelivery(one: Kept) {
   return { path, arrivedAtMs, delivery: headers['x-service-delivery'], signed: isSigned(one), envelope };
 }
 
-function keep(request: IncomingMessage, response: ServerResponse): void {
+function keep(request: IncomingMessage, response: ServerResponse, latencyMs: number): void {
   const body: Buffer[] = [];
   const arrivedAtMs = performance.timeOrigin + performance.now();
   request.on('data', (chunk: Buffer) => body.push(chunk));
   request.on('end', () => {
     kept.push({ path: request.url ?? '', arrivedAtMs, headers: request.headers, body });
-    response.writeHead(204).end();
+    const respond = () => void response.writeHead(204).end();
+    if (latencyMs === 0) respond();
+    else setTimeout(respond, latencyMs);
     if (waiting.length > 0) resolveWaiting();
   });
 }
@@ -54,7 +59,8 @@ function resolveWaiting(): void {
 
 const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
   const { method, url = '' } = request;
-  if (method === 'POST' && url.startsWith('/hook/')) return keep(request, response);
+  if (method === 'POST' && url.startsWith('/hook/')) return keep(request, response, 0);
+  if (method === 'POST' && url.startsWith('/far/')) return keep(request, response, farLatencyMs);
   if (method === 'POST') return void request.resume(); // never gets a response
   if (url.startsWith('/when?count=')) {
     waiting.push({ count: Number(url.slice('/when?count='.length)), response });

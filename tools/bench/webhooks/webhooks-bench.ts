@@ -7,6 +7,7 @@ import { DeliveringWorker } from './delivering-worker.ts';
 import { benchWithDeadReceivers, benchLatency } from './latency.ts';
 import { ReceiverProcess } from './receiver-process.ts';
 import { benchRelay } from './relay.ts';
+import { benchWindows } from './windows.ts';
 
 const partsUntilCompiled = 5;
 
@@ -23,6 +24,7 @@ export async function benchWebhooks(site: BenchSite): Promise<readonly Figure[]>
     const of = await site.step('webhook-worker', () => DeliveringWorker.start(site, 'bench_webhooks', means));
     try {
       const figures = await site.step('Deliveries', () => versusBaseline(site, of, receiver));
+      figures.push(...(await site.step('Adaptive windows', () => benchWindows(site, of, receiver))));
       figures.push(...(await site.step('Outbox relay', () => benchRelay(site, channel))));
       figures.push(...(await site.step('Fixed rates', () => benchLatency(site, of, receiver))));
       await of.checkHistory();

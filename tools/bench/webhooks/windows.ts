@@ -1,0 +1,33 @@
+import type { BenchSite } from '../bench-site.ts';
+import type { Figure } from '../figures.ts';
+import { absolute, alternate, ratio } from '../rounds.ts';
+import { type DeliveringWorker, subscribe } from './delivering-worker.ts';
+import type { ReceiverProcess } from './receiver-process.ts';
+
+const deliveries = 400;
+
+/**
+ * Compares two subscriptions whose receiver responds after 100 ms. One allows eight requests at a time; the
+ * other has an adaptive window.
+ */
+export async function benchWindows(
+  site: BenchSite,
+  of: DeliveringWorker,
+  { origin }: ReceiverProcess,
+): Promise<Figure[]> {
+  const adaptive = await subscribe(of.worker, origin, '/far/0');
+  const eight = await subscribe(of.worker, origin, '/far/1', { max_in_flight: 8 });
+  const rounds = await alternate(
+    [
+      { name: 'adaptive window', part: () => of.fromBacklogOf(adaptive, deliveries) },
+      { name: 'eight at a time', part: () => of.fromBacklogOf(eight, deliveries) },
+    ],
+    site.rounds,
+  );
+  const name = 'deliveries to one receiver with 100 ms latency, of at most eight at a time';
+  return [
+    ratio(name, rounds, 'adaptive window', 'eight at a time', { atLeast: 3 }),
+    ...absolute(rounds, 'adaptive window'),
+    ...absolute(rounds, 'eight at a time'),
+  ];
+}
