@@ -1,13 +1,15 @@
 import { Failure, runMain } from './dev/failure.ts';
 
-const help = `npm run -s tools -- NAME: tools for developers who integrate with a running suite.
+const help = `npm run -s tools -- NAME: tools for developers and operators.
 
-  npm run -s tools -- listen    a webhook receiver on this machine that verifies and prints deliveries
+  npm run -s tools -- listen      a webhook receiver on this machine that verifies and prints deliveries
+  npm run -s tools -- capacity    predicts latencies and ceilings at a load, from the benchmarks
 
 For the options of a tool: npm run -s tools -- NAME --help`;
 
 /** Loaded only when used. */
-const tools: Readonly<Record<string, () => Promise<(args: readonly string[]) => Promise<void>>>> = {
+const tools: Readonly<Record<string, () => Promise<(args: readonly string[]) => void | Promise<void>>>> = {
+  capacity: async () => (await import('./capacity/capacity.ts')).capacity,
   listen: async () => (await import('./listen/listen.ts')).listen,
 };
 

@@ -1,0 +1,118 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { z } from 'zod';
+import { percentile } from '../bench/fixed-rate.ts';
+import { seededRandom } from '../demo/random.ts';
+import { Failure } from '../dev/failure.ts';
+import { root } from '../dev/settings.ts';
+import { poissonArrivals, simulate, type Station } from './queueing.ts';
+
+const help = `npm run -s tools -- capacity: predicts latencies at a load, from the processor times of the last \`npm run bench -- suite --write\`.
+
+  --orders N           orders a second (default: 200)
+  --service-cores N    cores of store-api, all replicas together (default: 2)
+  --database-cores N   cores of PostgreSQL (default: 2)
+  --sku-orders N       orders a second that one limited edition can take (default: 400); 0 if the orders have many SKUs
+  --shipments N        shipments that a warehouse reports at once (default: 1000000)
+  --reports N          reports a second that a replica applies (default: 2000)
+  --replicas N         replicas of store-api that apply reports (default: 1)`;
+
+const reportsSchema = z.object({
+  suite: z.object({ figures: z.array(z.object({ name: z.string(), value: z.number() })) }),
+});
+const simulatedMs = 60_000;
+const seed = 1;
+
+/** Predicts a drop day: many orders a second of one SKU, and a batch of shipments at the end of the day. */
+export function capacity(args: readonly string[]): void {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      help: { type: 'boolean', short: 'h' },
+      orders: { type: 'string', default: '200' },
+      'service-cores': { type: 'string', default: '2' },
+      'database-cores': { type: 'string', default: '2' },
+      'sku-orders': { type: 'string', default: '400' },
+      shipments: { type: 'string', default: '1000000' },
+      reports: { type: 'string', default: '2000' },
+      replicas: { type: 'string', default: '1' },
+    },
+  });
+  if (values.help === true) return console.log(help);
+  const amount = (name: Exclude<keyof typeof values, 'help'>, min: number): number => {
+    const value = Number(values[name]);
+    if (!Number.isInteger(value) || value < min) throw new Failure(`--${name} must be a number from ${min}.`);
+    return value;
+  };
+  const stations = orderStations({
+    serviceCores: amount('service-cores', 1),
+    databaseCores: amount('database-cores', 1),
+    skuOrders: amount('sku-orders', 0),
+  });
+  for (const line of describeOrders(stations, amount('orders', 1))) console.log(line);
+  const reportsPerSecond = amount('reports', 1) * amount('replicas', 1);
+  const shipments = amount('shipments', 0);
+  console.log(`${shipments} shipments at once: applied after ${duration(shipments / reportsPerSecond)}`);
+}
+
+/** The stations of an order: the API, the database, and the row of a limited edition. */
+function orderStations(of: {
+  readonly serviceCores: number;
+  readonly databaseCores: number;
+  readonly skuOrders: number;
+}): Station[] {
+  const stations: Station[] = [
+    {
+      name: 'store-api',
+      servers: of.serviceCores,
+      serviceMs: processorMs('store-api'),
+      variability: 'exponential',
+    },
+    {
+      name: 'postgres',
+      servers: of.databaseCores,
+      serviceMs: processorMs('postgres'),
+      variability: 'exponential',
+    },
+  ];
+  if (of.skuOrders === 0) return stations;
+  return [
+    ...stations,
+    { name: 'row of the SKU', servers: 1, serviceMs: 1000 / of.skuOrders, variability: 'fixed' },
+  ];
+}
+
+function describeOrders(stations: readonly Station[], perSecond: number): string[] {
+  const uniform = seededRandom(seed);
+  const random = (): number => uniform.below(1_000_000) / 1_000_000;
+  const { sojournsMs, utilisation, endedAtMs } = simulate(
+    stations,
+    poissonArrivals(perSecond, simulatedMs, random),
+    random,
+  );
+  const ceilings = stations.map(({ name, servers, serviceMs }) => {
+    const busy = Math.round((utilisation[name] ?? 0) * 100);
+    return `  ${name}: ${busy} % busy; at most ${Math.floor((servers * 1000) / serviceMs)} a second`;
+  });
+  return [
+    `${perSecond} orders a second:`,
+    `  p50 ${percentile(sojournsMs, 0.5).toFixed(1)} ms, p99 ${percentile(sojournsMs, 0.99).toFixed(1)} ms, without the network and the payment provider`,
+    `  the last of ${simulatedMs / 1000} s is done after ${duration(endedAtMs / 1000)}`,
+    ...ceilings,
+  ];
+}
+
+function processorMs(process: string): number {
+  const file = join(root, 'docs', 'reference', 'benchmarks.json');
+  if (!existsSync(file)) throw new Failure('Measure first: npm run bench -- suite --write');
+  const { suite } = reportsSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+  const found = suite.figures.find(({ name }) => name.includes(`${process}, its processor time`));
+  if (found === undefined)
+    throw new Failure(`The benchmark of the suite has no processor time of ${process}.`);
+  return found.value;
+}
+
+function duration(seconds: number): string {
+  return seconds < 120 ? `${seconds.toFixed(1)} s` : `${(seconds / 60).toFixed(1)} min`;
+}

@@ -1,0 +1,41 @@
+import { describe, expect, it } from '@jest/globals';
+import { seededRandom } from '../demo/random.ts';
+import { poissonArrivals, simulate, type Station } from './queueing.ts';
+
+const uniform = (seed: number) => {
+  const random = seededRandom(seed);
+  return () => random.below(1_000_000) / 1_000_000;
+};
+const meanOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+const meanSojourn = (station: Omit<Station, 'name'>, perSecond: number) => {
+  const random = uniform(7);
+  const arrivals = poissonArrivals(perSecond, 2_000_000, random);
+  return meanOf(simulate([{ name: 'one', ...station }], arrivals, random).sojournsMs);
+};
+
+describe('a simulated queue', () => {
+  it('has the mean time of M/M/1: the service time divided by the idle share', () => {
+    const mean = meanSojourn({ servers: 1, serviceMs: 10, variability: 'exponential' }, 70);
+    expect(mean / (10 / 0.3)).toBeCloseTo(1, 1);
+  });
+
+  it('has half the waiting time of M/M/1 when the service time is fixed', () => {
+    const mean = meanSojourn({ servers: 1, serviceMs: 10, variability: 'fixed' }, 70);
+    expect((mean - 10) / ((10 * 0.7) / 0.3 / 2)).toBeCloseTo(1, 1);
+  });
+
+  it('drains a batch at the rate of its servers', () => {
+    const stations: Station[] = [{ name: 'consumer', servers: 4, serviceMs: 2, variability: 'fixed' }];
+    const { endedAtMs, utilisation } = simulate(stations, Array<number>(1000).fill(0), uniform(7));
+    expect(endedAtMs).toBe(500);
+    expect(utilisation).toEqual({ consumer: 1 });
+  });
+
+  it('passes jobs through all stations in order', () => {
+    const stations: Station[] = [
+      { name: 'first', servers: 2, serviceMs: 3, variability: 'fixed' },
+      { name: 'second', servers: 1, serviceMs: 5, variability: 'fixed' },
+    ];
+    expect(simulate(stations, [0, 0], uniform(7)).sojournsMs).toEqual([8, 13]);
+  });
+});

@@ -1,0 +1,69 @@
+/** A step of processing: a number of equal servers with one first-come, first-served queue. */
+export interface Station {
+  readonly name: string;
+  readonly servers: number;
+  /** Mean time of a server for one job, in ms. */
+  readonly serviceMs: number;
+  readonly variability: 'fixed' | 'exponential';
+}
+
+export interface Simulation {
+  /** Per job, from its arrival until its last station is done, in ms. */
+  readonly sojournsMs: readonly number[];
+  /** Per station, the busy share of its servers. */
+  readonly utilisation: Readonly<Record<string, number>>;
+  /** When the last job was done, in ms. */
+  readonly endedAtMs: number;
+}
+
+/** Returns the arrival times in ms of a Poisson process. @param random uniform in [0, 1) */
+export function poissonArrivals(perSecond: number, forMs: number, random: () => number): number[] {
+  const arrivals: number[] = [];
+  for (
+    let at = exponential(1000 / perSecond, random);
+    at < forMs;
+    at += exponential(1000 / perSecond, random)
+  )
+    arrivals.push(at);
+  return arrivals;
+}
+
+/** Simulates jobs that pass all stations in order. */
+export function simulate(
+  stations: readonly Station[],
+  arrivalsMs: readonly number[],
+  random: () => number,
+): Simulation {
+  let jobs = arrivalsMs.map((arrivedAtMs) => ({ arrivedAtMs, readyAtMs: arrivedAtMs }));
+  const busyMs = new Map<string, number>();
+  for (const station of stations) {
+    const freeAtMs = new Array<number>(station.servers).fill(0);
+    jobs = jobs
+      .toSorted((a, b) => a.readyAtMs - b.readyAtMs)
+      .map(({ arrivedAtMs, readyAtMs }) => {
+        const server = indexOfSmallest(freeAtMs);
+        const serviceMs =
+          station.variability === 'fixed' ? station.serviceMs : exponential(station.serviceMs, random);
+        const doneAtMs = Math.max(readyAtMs, freeAtMs[server] ?? 0) + serviceMs;
+        freeAtMs[server] = doneAtMs;
+        busyMs.set(station.name, (busyMs.get(station.name) ?? 0) + serviceMs);
+        return { arrivedAtMs, readyAtMs: doneAtMs };
+      });
+  }
+  const endedAtMs = jobs.reduce((latest, { readyAtMs }) => Math.max(latest, readyAtMs), 0);
+  return {
+    sojournsMs: jobs.map(({ arrivedAtMs, readyAtMs }) => readyAtMs - arrivedAtMs),
+    utilisation: Object.fromEntries(
+      stations.map(({ name, servers }) => [name, (busyMs.get(name) ?? 0) / (servers * endedAtMs)]),
+    ),
+    endedAtMs,
+  };
+}
+
+function exponential(mean: number, random: () => number): number {
+  return -mean * Math.log(1 - random());
+}
+
+function indexOfSmallest(values: readonly number[]): number {
+  return values.reduce((best, value, index) => (value < (values[best] ?? Infinity) ? index : best), 0);
+}
