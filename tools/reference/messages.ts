@@ -31,6 +31,8 @@ export function messagesReference(): string {
         `| \`suite.${name}\` | ${types.map((type) => `\`${type}\``).join(', ') || '`replay.*`, sent directly to the queue'} |`,
     ),
     '',
+    'The messages of `store-api.fulfilment` are moved to shards: those of one order to one shard, and those about stock, apart from them, by product (ADR 44).',
+    '',
     '## Types',
     '',
     '| Type | Version | Meaning |',

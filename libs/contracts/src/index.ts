@@ -51,7 +51,11 @@ export {
   messageQueues,
   orderedQueues,
   serviceOfQueue,
+  shardedQueues,
   topologyOf,
+  type Lane,
   type MessageQueue,
+  type ShardedTopology,
   type Topology,
 } from './messages/queues.js';
+export { shardOf } from './messages/shards.js';

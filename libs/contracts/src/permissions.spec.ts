@@ -20,7 +20,7 @@ describe('the permissions of store users', () => {
     const owner = serviceOfQueue(queue);
     for (const user of storeUsers) {
       const { configure, read, write, binds } = brokerPermissions(user, 'suite');
-      for (const name of [`suite.${queue}`, `suite.${queue}.v2`])
+      for (const name of [`suite.${queue}`, `suite.${queue}.v2`, `suite.${queue}.v3.orders.0`])
         for (const pattern of [configure, read, write]) expect(allows(pattern, name)).toBe(user === owner);
       for (const pattern of messageQueues[queue])
         if (user === owner) expect(allows(binds, pattern)).toBe(true);

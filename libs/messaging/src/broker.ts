@@ -52,10 +52,14 @@ export class Broker {
     return this.isBlocked;
   }
 
-  /** Call before `start`. @param queues that the user consumes; declared before it gets its channel */
-  use(user: ChannelUser, queues: readonly MessageQueue[] = []): void {
+  /** Declares a queue after each connect, before channels are opened. Call before `start`. */
+  declare(queue: MessageQueue): void {
+    this.queues.push(queue);
+  }
+
+  /** Call before `start`. */
+  use(user: ChannelUser): void {
     this.users.push(user);
-    this.queues.push(...queues);
   }
 
   start(): void {

@@ -1,12 +1,12 @@
-import { type Message, type MessageQueue, orderedQueues } from '@fulfilment/contracts';
-import type { Database } from '@fulfilment/database';
+import { type MessageQueue, orderedQueues } from '@fulfilment/contracts';
 import { DependencyUnavailable } from '@fulfilment/error-envelope';
 import type { Logger } from '@fulfilment/runtime';
 import type { ChannelModel, ConfirmChannel, ConsumeMessage } from 'amqplib';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Broker } from './broker.js';
-import { type HandleMessages, MessageHandling } from './message-handling.js';
-import { QueueHandover } from './queue-handover.js';
+import type { HandlerCallbacks, MessageHandler } from './message-handling.js';
+import { QueueHandover, type QueueSource } from './queue-handover.js';
+import { TimeSlice } from './time-slice.js';
 
 const handoverPollIntervalMs = 500;
 const abandonedQueuePollIntervalMs = 600_000;
@@ -14,16 +14,15 @@ const pingTimeoutMs = 3_000;
 /** Below the broker's delivery limit, which also counts the messages behind the failing one. */
 const maxDeliveriesInOrder = 10;
 
-export interface ConsumerOptions {
+/** What a consumer reads, and how much of it at a time. */
+export interface ConsumerSettings {
   readonly queue: MessageQueue;
-  /** Maximum number of messages handled in one transaction. */
+  readonly source: QueueSource;
   readonly batchSize: number;
-  /** Applies messages that were not handled before, in order, in the same transaction as their inbox rows. */
-  readonly handle: HandleMessages;
-  /** Whether a message may share its transaction with its neighbours. By default, all may. */
-  readonly joinsBatch?: ((message: Message) => boolean) | undefined;
   /** Rejects while the database is unreachable. */
-  readonly ping?: () => Promise<void>;
+  readonly ping: () => Promise<void>;
+  /** How long a consumer of a backlog stays the single active one while others wait. Unlimited by default. */
+  readonly timeSliceMs?: number | undefined;
 }
 
 export interface ConsumerTimes {
@@ -34,11 +33,13 @@ export interface ConsumerTimes {
   readonly returnAfterMs?: number;
   /** Delays between two tries of one message. */
   readonly retryMs?: { readonly first: number; readonly last: number };
+  /** How long a replica consumes a shard while other replicas wait for it. */
+  readonly timeSliceMs?: number;
 }
 
 /**
- * Consumes a queue: inbox rows and effects in one commit, then the acknowledgement. A message may arrive
- * twice or late; its effect happens once.
+ * Consumes a queue. A message is acknowledged after its handler is done, so it may arrive twice or late; its
+ * effect happens once.
  *
  * A message that crashes its consumer affects no other message (ADR 23):
  * - A redelivered message is handled alone.
@@ -49,6 +50,9 @@ export interface ConsumerTimes {
  *   order. So several messages return with the crashing one, and all their delivery counts grow. The first of
  *   them was being handled, since all messages before it were acknowledged. It is dead-lettered once it was
  *   delivered too often.
+ *
+ * After its time slice, a consumer of a shard gives way to the next replica (ADR 44). It does so when all
+ * messages that RabbitMQ may send are handled, so no other replica handles newer ones earlier.
  */
 export class Consumer {
   private waiting: ConsumeMessage[] = [];
@@ -62,23 +66,23 @@ export class Consumer {
   private readonly isOrdered: boolean;
   /** `isSerial`: one message is prefetched at a time. */
   private subscription: { readonly tag: string; readonly isSerial: boolean } | undefined;
-  private readonly handling: MessageHandling;
+  private readonly handler: MessageHandler;
+  private readonly slice: TimeSlice;
 
   constructor(
-    private readonly options: ConsumerOptions,
-    private readonly database: Database,
+    private readonly options: ConsumerSettings,
     private readonly broker: Broker,
     private readonly logger: Logger,
-    times: ConsumerTimes = {},
+    makeHandler: (callbacks: HandlerCallbacks) => MessageHandler,
   ) {
     this.isOrdered = orderedQueues.has(options.queue);
-    this.handling = new MessageHandling(options, database, broker.topology, logger, {
-      ...times,
+    this.slice = new TimeSlice(this.prefetch, options.timeSliceMs);
+    this.handler = makeHandler({
       acknowledge: (channel, raw, scope) => this.acknowledge(channel, raw, scope),
       isOpen: (channel) => !this.stopping && this.channel === channel,
       returnMessages: () => this.returnMessages(),
     });
-    broker.use((channel, connection) => this.open(channel, connection), [options.queue]);
+    broker.use((channel, connection) => this.open(channel, connection));
   }
 
   /** Takes no more messages, and resolves when those in work are done. */
@@ -91,18 +95,19 @@ export class Consumer {
   private async open(channel: ConfirmChannel, connection: ChannelModel): Promise<void> {
     this.channel = channel;
     this.subscription = undefined;
+    this.slice.begin();
     channel.on('close', () => {
       if (this.channel === channel) this.channel = undefined;
     });
     this.waiting = []; // unacknowledged on the old channel, so the broker redelivers them
     const isIdle = () => this.waiting.length === 0 && this.working === undefined;
-    const handover = new QueueHandover(connection, this.broker.topology, this.options.queue, {
+    const { factsExchange } = this.broker.topology;
+    const handover = new QueueHandover(connection, factsExchange, this.options.source, {
       get isIdle() {
         return isIdle();
       },
       subscribe: (queue) => {
         this.source = queue;
-        this.isFirstInOrder = this.isOrdered;
         return this.subscribe(channel, { isSerial: !this.isOrdered });
       },
       unsubscribe: () => this.unsubscribe(channel),
@@ -133,11 +138,13 @@ export class Consumer {
   }
 
   private async subscribe(channel: ConfirmChannel, { isSerial }: { isSerial: boolean }): Promise<void> {
-    await channel.prefetch(isSerial ? 1 : this.options.batchSize * 2);
+    this.isFirstInOrder = this.isOrdered;
+    await channel.prefetch(isSerial ? 1 : this.prefetch);
     const { consumerTag: tag } = await channel.consume(this.source, (raw) => {
       if (raw === null) return this.broker.reconnect(); // cancelled by the broker, e.g. its queue moved
       if (this.stopping || this.channel !== channel) return;
       this.waiting.push(raw);
+      this.slice.received(raw);
       this.working ??= this.work().finally(() => {
         this.working = undefined;
       });
@@ -171,12 +178,12 @@ export class Consumer {
     try {
       const [first] = batch;
       if (this.isFirstInOrder && first !== undefined && deliveryCountOf(first) >= maxDeliveriesInOrder)
-        await this.handling.deadLetter(
+        await this.handler.deadLetter(
           channel,
           first,
           `its consumer stopped ${deliveryCountOf(first)} times while handling it`,
         );
-      else await this.handling.handle(channel, batch);
+      else await this.handler.handle(channel, batch);
       this.isFirstInOrder = false;
     } catch (error) {
       this.logger.error(
@@ -209,10 +216,13 @@ export class Consumer {
     return true;
   }
 
+  private get prefetch(): number {
+    return this.options.batchSize * 2;
+  }
+
   private ping(): Promise<void> {
-    const { ping = () => this.database.ping() } = this.options;
     return Promise.race([
-      ping(),
+      this.options.ping(),
       delay(pingTimeoutMs, undefined, { ref: false }).then(() => {
         throw new Error('The database did not respond to a ping.');
       }),
@@ -233,9 +243,13 @@ export class Consumer {
       // Unsubscribes before the acknowledgement, while at most this message is in work. Otherwise RabbitMQ
       // could give the next message to another replica while this one still handles a prefetched message.
       const isFirstNew = this.subscription?.isSerial === true && !raw.fields.redelivered;
-      if (isFirstNew) await this.unsubscribe(channel);
+      const next = this.slice.acknowledge(raw, { andAllBefore });
+      if (next.isWithheld) return;
+      const resubscribes = isFirstNew || next.isOver;
+      if (resubscribes) await this.unsubscribe(channel);
+      if (next.withheld !== undefined) channel.ack(next.withheld, true);
       channel.ack(raw, andAllBefore);
-      if (isFirstNew) await this.subscribe(channel, { isSerial: false });
+      if (resubscribes) await this.subscribe(channel, { isSerial: false });
     } catch (error) {
       this.logger.warn(
         { error, queue: this.options.queue },

@@ -1,7 +1,7 @@
 export { Messaging } from './messaging.js';
 export { Outbox, outboxRow } from './outbox.js';
-export type { ConsumerOptions, ConsumerTimes } from './consumer.js';
-export { MessageConsumer } from './message-consumer.js';
+export type { ConsumerTimes } from './consumer.js';
+export { MessageConsumer, type ConsumerOptions } from './message-consumer.js';
 export { NeedsOwnTransaction, RejectedMessage } from './message-handling.js';
 export { forEachMessage } from './for-each-message.js';
 export { deleteExpiredInboxRows, findOutcome, messageOutcomes, recordOutcome } from './inbox.js';
@@ -10,5 +10,12 @@ export { DeadLetterQueues, isMessageQueue } from './dead-letter-queues.js';
 export { publishMessage } from './publish-message.js';
 export { ReplayQueue } from './replay-queue.js';
 export { rejectionReasonHeader } from './publish-dead-letter.js';
-export { declareQueues, declareQueuesOf, ensureFactsExchange, queueNames, queuesOf } from './topology.js';
+export {
+  declareQueues,
+  declareQueuesOf,
+  ensureFactsExchange,
+  queueNames,
+  queuesBehind,
+  queuesOf,
+} from './topology.js';
 export { createMessagingTables } from './tables.js';

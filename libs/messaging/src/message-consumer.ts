@@ -1,13 +1,22 @@
 import type { Message, MessageQueue } from '@fulfilment/contracts';
 import type { Transaction } from '@fulfilment/database';
-import type { ConsumerOptions } from './consumer.js';
+import type { HandleMessages } from './message-handling.js';
+
+export interface ConsumerOptions {
+  readonly queue: MessageQueue;
+  /** Maximum number of messages handled in one transaction. */
+  readonly batchSize: number;
+  /** Applies messages that were not handled before, in order, in the same transaction as their inbox rows. */
+  readonly handle: HandleMessages;
+  /** Whether a message may share its transaction with other messages. By default, all may. */
+  readonly joinsBatch?: (message: Message) => boolean;
+}
 
 /** Consumes one queue. A service starts all its providers of this class. */
 export abstract class MessageConsumer implements ConsumerOptions {
   abstract readonly queue: MessageQueue;
   abstract readonly batchSize: number;
 
-  /** Whether a message may share its transaction with other messages. */
   joinsBatch(_message: Message): boolean {
     return true;
   }

@@ -10,6 +10,7 @@ import { DependencyUnavailable } from '@fulfilment/error-envelope';
 import { Counter, type Logger } from '@fulfilment/runtime';
 import type { ConfirmChannel, ConsumeMessage } from 'amqplib';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Limit } from './limit.js';
 import { publishDeadLetter } from './publish-dead-letter.js';
 import { claimMessages, recordRejection } from './inbox.js';
 
@@ -39,8 +40,19 @@ export class NeedsOwnTransaction extends Error {
 
 export type HandleMessages = (tx: Transaction, messages: readonly Message[]) => Promise<void>;
 
-/** Callbacks and limits that the consumer provides. */
-export interface HandlingOptions {
+/** Handles the messages that a consumer receives. */
+export interface MessageHandler {
+  /**
+   * Resolves when each message is handled, dead-lettered or returned.
+   * @throws when one could not be dead-lettered
+   */
+  handle(channel: ConfirmChannel, batch: readonly ConsumeMessage[]): Promise<void>;
+  /** Dead-letters a message without trying it. */
+  deadLetter(channel: ConfirmChannel, raw: ConsumeMessage, reason: string): Promise<void>;
+}
+
+/** Callbacks that the consumer provides. */
+export interface HandlerCallbacks {
   readonly acknowledge: (
     channel: ConfirmChannel,
     raw: ConsumeMessage,
@@ -50,6 +62,11 @@ export interface HandlingOptions {
   readonly isOpen: (channel: ConfirmChannel) => boolean;
   /** Called after a long database outage. Resolves to whether the messages were returned to RabbitMQ. */
   readonly returnMessages: () => Promise<boolean>;
+}
+
+export interface HandlingOptions extends HandlerCallbacks {
+  /** Shared by the consumers of a lane. */
+  readonly limit?: Limit | undefined;
   readonly returnAfterMs?: number;
   readonly retryMs?: { readonly first: number; readonly last: number };
 }
@@ -60,7 +77,7 @@ interface Delivery {
 }
 
 /** Applies messages in batches. Retries those that fail one by one, and dead-letters them with a reason. */
-export class MessageHandling {
+export class MessageHandling implements MessageHandler {
   /** Start of the first work that failed by an outage, until work succeeds; in ms of `performance.now()`. */
   private outageSinceMs: number | undefined;
 
@@ -76,10 +93,6 @@ export class MessageHandling {
     private readonly options: HandlingOptions,
   ) {}
 
-  /**
-   * Resolves when each message is applied, dead-lettered or returned.
-   * @throws when one could not be dead-lettered
-   */
   async handle(channel: ConfirmChannel, batch: readonly ConsumeMessage[]): Promise<void> {
     const deliveries: Delivery[] = [];
     for (const raw of batch) {
@@ -109,7 +122,6 @@ export class MessageHandling {
     return parts;
   }
 
-  /** Dead-letters a message without trying it. */
   async deadLetter(channel: ConfirmChannel, raw: ConsumeMessage, reason: string): Promise<void> {
     await this.reject(channel, raw, reason, idOf(raw));
   }
@@ -182,8 +194,10 @@ export class MessageHandling {
 
   private async apply(deliveries: readonly Delivery[]): Promise<void> {
     const startedAtMs = performance.now();
+    const { limit } = this.options;
+    const work = () => this.applyInTransaction(deliveries);
     try {
-      await this.applyInTransaction(deliveries);
+      await (limit === undefined ? work() : limit.run(work));
       this.outageSinceMs = undefined;
     } catch (error) {
       if (error instanceof DependencyUnavailable) this.outageSinceMs ??= startedAtMs;

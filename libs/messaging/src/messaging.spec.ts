@@ -2,7 +2,7 @@
  * Tests of libs/messaging. They are here because libs/testing depends on messaging, and libraries have no
  * cycles.
  */
-import { messages, type Message } from '@fulfilment/contracts';
+import { messages, type Message, type MessageQueue } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import {
   createMessagingTables,
@@ -48,14 +48,14 @@ describe('messaging', () => {
   /** Called by the handler in addition to its effect. */
   let onHandle: (message: Message) => void = () => undefined;
 
-  const start = (): Messaging => {
+  const start = (queue: MessageQueue = 'store-api.fulfilment'): Messaging => {
     const made = new Messaging(
       { url: line.url, service: 'test', namespace: broker.namespace },
       stores.database,
       logger,
     );
     made.consume({
-      queue: 'store-api.fulfilment',
+      queue,
       batchSize: 50,
       handle: forEachMessage(async (tx, message) => {
         onHandle(message);
@@ -233,6 +233,10 @@ describe('messaging', () => {
   });
 
   it('pauses publishing during a broker alarm, goes on consuming, and publishes afterwards', async () => {
+    await messaging.stop();
+    messaging = start('webhook-worker.clients'); // not sharded: moving messages to shards is publishing
+    const deleted = (client_id: string) =>
+      messages.clientDeleted.make({ client_id }, { occurredAt: new Date() });
     await eventually(() => messaging.connected || undefined);
     // Of class connection (AMQP 0-9-1), reason "x".
     const [blocked, unblocked] = ['01000000000006000a003c0178ce', '01000000000004000a003dce'];
@@ -240,8 +244,8 @@ describe('messaging', () => {
     await eventually(
       () => lines.some((text) => /"test, sending".*blocks publishing/.test(text)) || undefined,
     );
-    const publishing = broker.publish(stockSet(1));
-    await stores.database.transaction((tx) => messaging.outbox.add(tx, stockSet(2)));
+    const publishing = broker.publish(deleted('a'));
+    await stores.database.transaction((tx) => messaging.outbox.add(tx, deleted('b')));
     await publishing;
     await effectsReach(1);
     expect(await stores.database.row(countOutbox)).toEqual({ waiting: 1 });

@@ -1,12 +1,25 @@
-import type { MessageQueue } from '@fulfilment/contracts';
+import { type MessageQueue, messageQueues } from '@fulfilment/contracts';
 import type { Database } from '@fulfilment/database';
 import type { Logger } from '@fulfilment/runtime';
 import { Broker } from './broker.js';
-import { Consumer, type ConsumerOptions, type ConsumerTimes } from './consumer.js';
+import { Consumer, type ConsumerSettings, type ConsumerTimes } from './consumer.js';
+import { Limit } from './limit.js';
+import type { ConsumerOptions } from './message-consumer.js';
+import {
+  type HandlerCallbacks,
+  type HandlingOptions,
+  type MessageHandler,
+  MessageHandling,
+} from './message-handling.js';
+import { MoveToShards } from './move-to-shards.js';
 import { Outbox } from './outbox.js';
 import { OutboxRelay } from './outbox-relay.js';
 import type { OutboxTimes } from './outbox-scan-start.js';
 import { QueueGauges } from './queue-gauges.js';
+
+/** Messages that are moved from an intake to its shards at one time. */
+const movedAtOnce = 200;
+const shardTimeSliceMs = 5_000;
 
 /**
  * A service's side of RabbitMQ, with separate connections for publishing and consuming. While RabbitMQ is
@@ -55,18 +68,49 @@ export class Messaging {
   /** Call before `start`. */
   consume(consumer: ConsumerOptions): void {
     const { queue, batchSize } = consumer;
-    const handle: ConsumerOptions['handle'] = (...batch) => consumer.handle(...batch);
     this.queues.push(queue);
-    const { ping, consumerTimes } = this.settings;
-    this.consumers.push(
-      new Consumer(
-        { queue, batchSize, handle, joinsBatch: (message) => consumer.joinsBatch?.(message) ?? true, ping },
-        this.database,
-        this.consuming,
-        this.logger,
-        consumerTimes,
-      ),
-    );
+    this.consuming.declare(queue);
+    const { topology } = this.consuming;
+    const sharded = topology.sharded(queue);
+    const retired = topology.retiredQueues(queue);
+    const patterns = messageQueues[queue];
+    if (sharded === undefined) {
+      const source = { current: topology.queue(queue), retired, patterns };
+      this.add({ queue, source, batchSize }, (callbacks) => this.handling(consumer, callbacks));
+      return;
+    }
+    for (const { intake, shards, maxTransactions } of sharded.lanes) {
+      const source = { current: intake, retired, patterns };
+      this.add(
+        { queue, source, batchSize: movedAtOnce },
+        (callbacks) => new MoveToShards(queue, sharded, this.publishing, this.logger, callbacks),
+      );
+      const limit = new Limit(maxTransactions);
+      const { timeSliceMs = shardTimeSliceMs } = this.settings.consumerTimes ?? {};
+      for (const current of shards)
+        this.add(
+          { queue, source: { current, retired: [], patterns: [] }, batchSize, timeSliceMs },
+          (callbacks) => this.handling(consumer, { ...callbacks, limit }),
+        );
+    }
+  }
+
+  private add(
+    settings: Omit<ConsumerSettings, 'ping'>,
+    makeHandler: (callbacks: HandlerCallbacks) => MessageHandler,
+  ): void {
+    const { ping = () => this.database.ping() } = this.settings;
+    this.consumers.push(new Consumer({ ...settings, ping }, this.consuming, this.logger, makeHandler));
+  }
+
+  private handling(consumer: ConsumerOptions, options: HandlingOptions): MessageHandling {
+    const { topology } = this.consuming;
+    const { returnAfterMs, retryMs } = this.settings.consumerTimes ?? {};
+    return new MessageHandling(consumer, this.database, topology, this.logger, {
+      ...options,
+      ...(returnAfterMs !== undefined && { returnAfterMs }),
+      ...(retryMs !== undefined && { retryMs }),
+    });
   }
 
   start(): void {

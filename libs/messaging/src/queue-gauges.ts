@@ -1,6 +1,7 @@
 import type { MessageQueue } from '@fulfilment/contracts';
 import { BackgroundLoop, Gauge, type Logger } from '@fulfilment/runtime';
 import type { Broker } from './broker.js';
+import { queuesBehind } from './topology.js';
 
 const defaultIntervalMs = 15_000;
 
@@ -21,8 +22,8 @@ const nonEmptySeconds = new Gauge({
 });
 
 /**
- * Reports how many messages wait in each queue that a service consumes, by two passive declarations per
- * queue.
+ * Reports how many messages wait in each queue that a service consumes, by passive declarations. A sharded
+ * queue is reported as one: its intakes and shards together.
  */
 export class QueueGauges {
   private readonly loop: BackgroundLoop;
@@ -52,12 +53,23 @@ export class QueueGauges {
   private async round(): Promise<boolean> {
     for (const queue of this.queues) {
       const { topology } = this.broker;
-      const waiting = await this.broker.inspect(topology.queue(queue));
+      const waiting = await this.countAll(queuesBehind(topology, queue));
       const dead = await this.broker.inspect(topology.deadLetterQueue(queue));
-      if (waiting !== undefined) depth.set({ queue }, waiting.messageCount);
+      if (waiting !== undefined) depth.set({ queue }, waiting);
       if (dead !== undefined) this.report(queue, dead.messageCount);
     }
     return false;
+  }
+
+  /** @returns undefined while a count is not known */
+  private async countAll(names: readonly string[]): Promise<number | undefined> {
+    let sum = 0;
+    for (const name of names) {
+      const found = await this.broker.inspect(name);
+      if (found === undefined) return undefined;
+      sum += found.messageCount;
+    }
+    return sum;
   }
 
   private report(queue: MessageQueue, count: number): void {

@@ -1,4 +1,3 @@
-import { type MessageQueue, messageQueues, type Topology } from '@fulfilment/contracts';
 import type { ChannelModel, Replies } from 'amqplib';
 import { onOwnChannel } from './topology.js';
 
@@ -8,6 +7,15 @@ export interface QueueReader {
   readonly isIdle: boolean;
   subscribe(queue: string): Promise<void>;
   unsubscribe(): Promise<void>;
+}
+
+/** The queue that a consumer reads, after the earlier versions of it. */
+export interface QueueSource {
+  readonly current: string;
+  /** Oldest first. */
+  readonly retired: readonly string[];
+  /** Binding patterns of the retired queues. */
+  readonly patterns: readonly string[];
 }
 
 /**
@@ -22,23 +30,23 @@ export class QueueHandover {
 
   constructor(
     private readonly connection: ChannelModel,
-    private readonly topology: Topology,
-    private readonly name: MessageQueue,
+    private readonly factsExchange: string,
+    private readonly source: QueueSource,
     private readonly reader: QueueReader,
   ) {}
 
   /** Whether the current queue is being read. */
   get isOver(): boolean {
-    return this.reading === this.topology.queue(this.name);
+    return this.reading === this.source.current;
   }
 
   /** Makes one step. Call it until `isOver`. */
   async step(): Promise<void> {
-    for (const retired of this.topology.retiredQueues(this.name)) {
+    for (const retired of this.source.retired) {
       const state = await this.inspect(retired);
       if (state !== undefined && !(await this.finish(retired, state))) return;
     }
-    await this.read(this.topology.queue(this.name));
+    await this.read(this.source.current);
   }
 
   /**
@@ -46,7 +54,7 @@ export class QueueHandover {
    * handover.
    */
   async hasAbandonedRetiredQueue(): Promise<boolean> {
-    for (const retired of this.topology.retiredQueues(this.name)) {
+    for (const retired of this.source.retired) {
       if ((await this.inspect(retired))?.consumerCount === 0) return true;
     }
     return false;
@@ -78,8 +86,8 @@ export class QueueHandover {
 
   private async unbind(queue: string): Promise<void> {
     await onOwnChannel(this.connection, async (channel) => {
-      for (const pattern of messageQueues[this.name])
-        await channel.unbindQueue(queue, this.topology.factsExchange, pattern);
+      for (const pattern of this.source.patterns)
+        await channel.unbindQueue(queue, this.factsExchange, pattern);
     });
   }
 

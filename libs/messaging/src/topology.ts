@@ -3,6 +3,7 @@ import {
   messageQueues,
   orderedQueues,
   serviceOfQueue,
+  type ShardedTopology,
   type Topology,
   topologyOf,
 } from '@fulfilment/contracts';
@@ -19,6 +20,13 @@ export function queueNames(): MessageQueue[] {
   return Object.keys(messageQueues).filter((name): name is MessageQueue =>
     Object.hasOwn(messageQueues, name),
   );
+}
+
+/** Returns the names of the RabbitMQ queues of a queue: one, or all intakes and shards. */
+export function queuesBehind(topology: Topology, name: MessageQueue): string[] {
+  const sharded = topology.sharded(name);
+  if (sharded === undefined) return [topology.queue(name)];
+  return sharded.lanes.flatMap(({ intake, shards }) => [intake, ...shards]);
 }
 
 /** Returns the queues that only this service declares and reads. */
@@ -78,25 +86,51 @@ export async function declareQueues(
 }
 
 async function declareQueue(channel: Channel, topology: Topology, name: MessageQueue): Promise<void> {
-  const queue = topology.queue(name);
   const deadLetterQueue = topology.deadLetterQueue(name);
   const deadLetterExchange = topology.deadLetterExchange(name);
   await channel.assertExchange(deadLetterExchange, 'direct', { durable: true });
   await channel.assertQueue(deadLetterQueue, { durable: true, arguments: quorum });
   await channel.bindQueue(deadLetterQueue, deadLetterExchange, deadLetterQueue);
-  await channel.assertQueue(queue, {
-    durable: true,
-    deadLetterExchange,
-    deadLetterRoutingKey: deadLetterQueue,
-    arguments: {
-      ...quorum,
-      'x-delivery-limit': deliveryLimit,
-      'x-dead-letter-strategy': 'at-least-once',
-      'x-overflow': 'reject-publish', // at-least-once requires it; without a length limit nothing is rejected
-      ...(orderedQueues.has(name) ? { 'x-single-active-consumer': true } : {}),
-    },
-  });
-  for (const pattern of messageQueues[name]) await channel.bindQueue(queue, topology.factsExchange, pattern);
+  const declare = (queue: string) =>
+    channel.assertQueue(queue, {
+      durable: true,
+      deadLetterExchange,
+      deadLetterRoutingKey: deadLetterQueue,
+      arguments: {
+        ...quorum,
+        'x-delivery-limit': deliveryLimit,
+        'x-dead-letter-strategy': 'at-least-once',
+        'x-overflow': 'reject-publish', // at-least-once requires it; without a length limit nothing is rejected
+        ...(orderedQueues.has(name) ? { 'x-single-active-consumer': true } : {}),
+      },
+    });
+  const sharded = topology.sharded(name);
+  if (sharded === undefined) await declare(topology.queue(name));
+  else await declareLanes(channel, sharded, declare);
+  const { factsExchange } = topology;
+  for (const pattern of messageQueues[name])
+    await (sharded === undefined
+      ? channel.bindQueue(topology.queue(name), factsExchange, pattern)
+      : channel.bindExchange(sharded.exchange, factsExchange, pattern));
+}
+
+/** Every message has a queue: types that no lane names take the alternate exchange. */
+async function declareLanes(
+  channel: Channel,
+  { exchange, otherTypesExchange, lanes }: ShardedTopology,
+  declare: (queue: string) => Promise<unknown>,
+): Promise<void> {
+  await channel.assertExchange(otherTypesExchange, 'fanout', { durable: true });
+  await channel.assertExchange(exchange, 'topic', { durable: true, alternateExchange: otherTypesExchange });
+  for (const { intake, types, shards } of lanes) {
+    await declare(intake);
+    if (types.length === 0) await channel.bindQueue(intake, otherTypesExchange, '');
+    for (const type of types) await channel.bindQueue(intake, exchange, type);
+    for (const shard of shards) {
+      await declare(shard);
+      await channel.bindQueue(shard, exchange, shard);
+    }
+  }
 }
 
 /**

@@ -23,20 +23,72 @@ export const orderedQueues: ReadonlySet<MessageQueue> = new Set([
   'creator-api.replay',
 ]);
 
+/** A part of the messages of a sharded queue, by message type. Other parts do not wait for it. */
+export interface Lane {
+  readonly name: string;
+  /** Patterns of its message types. The lane without patterns has all other types. */
+  readonly types: readonly string[];
+  readonly shardCount: number;
+  /** Maximum number of transactions of the lane that one process runs at the same time. */
+  readonly maxTransactions: number;
+}
+
+/**
+ * Queues whose messages are divided into lanes by type, and within a lane into shards by a key (ADR 44). A
+ * shard is an ordered queue, and messages with the same key are in the same shard. A change of lanes or
+ * shards needs a new version of the queue.
+ */
+export const shardedQueues: ReadonlyMap<MessageQueue, readonly Lane[]> = new Map([
+  [
+    'store-api.fulfilment',
+    [
+      { name: 'orders', types: [], shardCount: 8, maxTransactions: 2 },
+      {
+        name: 'stock',
+        types: [
+          ...['fulfilment.stock_set', 'fulfilment.stock_adjusted'],
+          ...['fulfilment.product_released', 'fulfilment.product_withdrawn', 'catalogue.*'],
+        ],
+        shardCount: 4,
+        maxTransactions: 1,
+      },
+    ],
+  ],
+]);
+
 /**
  * RabbitMQ rejects a declaration with other arguments than the existing queue has, so a change of arguments
  * needs a new queue name. Add a version here (ADR 23). The last version is current; consumers empty and
  * delete the older queues.
  */
-const queueVersions = [1, 2] as const;
+const queueVersions: Readonly<Partial<Record<MessageQueue, readonly number[]>>> = {
+  'store-api.fulfilment': [1, 2, 3],
+};
+const defaultVersions = [1, 2];
+
+/** Names of the queues and exchanges of a sharded queue. */
+export interface ShardedTopology {
+  /** Routes message types to the intakes of the lanes, and the names of shards to the shards. */
+  readonly exchange: string;
+  /** Gets the messages that no lane names. */
+  readonly otherTypesExchange: string;
+  readonly lanes: readonly (Lane & {
+    /** The queue from which the lane's messages are moved to its shards. */
+    readonly intake: string;
+    readonly shards: readonly string[];
+  })[];
+}
 
 /** Names of a suite's exchanges and queues. Suites that share a broker use different namespaces. */
 export interface Topology {
   /** The topic exchange of all messages; the routing key is the message type. */
   readonly factsExchange: string;
+  /** The queue that receives messages. A sharded queue has several; this one accepts every type. */
   queue(name: MessageQueue): string;
   /** Names of the queue's earlier versions, oldest first. */
   retiredQueues(name: MessageQueue): string[];
+  /** Undefined for a queue that is not sharded. */
+  sharded(name: MessageQueue): ShardedTopology | undefined;
   /** Receives rejected messages of the queue's service; the routing key is the dead-letter queue. */
   deadLetterExchange(name: MessageQueue): string;
   /** Holds rejected messages for an operator. The same for all versions of the queue. */
@@ -45,13 +97,32 @@ export interface Topology {
 
 export function topologyOf(namespace: string): Topology {
   const versions = (name: MessageQueue): string[] =>
-    queueVersions.map((version) => `${namespace}.${name}${version === 1 ? '' : `.v${version}`}`);
+    (queueVersions[name] ?? defaultVersions).map(
+      (version) => `${namespace}.${name}${version === 1 ? '' : `.v${version}`}`,
+    );
+  const current = (name: MessageQueue): string => versions(name).at(-1) ?? name;
   return {
     factsExchange: `${namespace}.facts`,
-    queue: (name) => versions(name).at(-1) ?? name,
+    queue: current,
     retiredQueues: (name) => versions(name).slice(0, -1),
+    sharded: (name) => {
+      const lanes = shardedQueues.get(name);
+      return lanes && shardedTopology(current(name), lanes);
+    },
     deadLetterExchange: (name) => `${namespace}.${serviceOfQueue(name)}.dead-letters`,
     deadLetterQueue: (name) => `${namespace}.${name}.dead`,
+  };
+}
+
+function shardedTopology(queue: string, lanes: readonly Lane[]): ShardedTopology {
+  return {
+    exchange: `${queue}.types`,
+    otherTypesExchange: `${queue}.other-types`,
+    lanes: lanes.map((lane) => ({
+      ...lane,
+      intake: lane.types.length === 0 ? queue : `${queue}.${lane.name}`,
+      shards: Array.from({ length: lane.shardCount }, (_, shard) => `${queue}.${lane.name}.${shard}`),
+    })),
   };
 }
 

@@ -6,7 +6,7 @@ import {
   type Topology,
   topologyOf,
 } from '@fulfilment/contracts';
-import { declareQueues, ensureFactsExchange, queueNames } from '../index.js';
+import { declareQueues, ensureFactsExchange, queueNames, queuesBehind } from '../index.js';
 import { type ConfirmChannel, connect } from 'amqplib';
 import { storeUrl, uniqueName } from '@fulfilment/testing';
 
@@ -75,8 +75,11 @@ export async function scratchBroker(): Promise<ScratchBroker> {
     },
     drop: async () => {
       for (const name of queueNames()) {
-        for (const queue of [...topology.retiredQueues(name), topology.queue(name)])
+        for (const queue of [...topology.retiredQueues(name), ...queuesBehind(topology, name)])
           await channel.deleteQueue(queue);
+        const sharded = topology.sharded(name);
+        for (const exchange of sharded ? [sharded.exchange, sharded.otherTypesExchange] : [])
+          await channel.deleteExchange(exchange);
         await channel.deleteQueue(topology.deadLetterQueue(name));
         await channel.deleteExchange(topology.deadLetterExchange(name));
       }

@@ -1,0 +1,57 @@
+import { messages, publicId, shardOf, topologyOf, uuidv7 } from '../index.js';
+
+const sharded = topologyOf('test').sharded('store-api.fulfilment');
+const now = { occurredAt: new Date() };
+const shard = (message: object) => sharded && shardOf(sharded, Buffer.from(JSON.stringify(message)));
+const lane = (name: string) => sharded?.lanes.find((found) => found.name === name)?.shards ?? [];
+const newOrder = () => publicId('ord', uuidv7());
+const newProduct = () => publicId('prod', uuidv7());
+const cancelled = (order_id: string) => messages.fulfilmentCancelled.make({ order_id, reason: 'x' }, now);
+
+describe('shardOf', () => {
+  it('puts all reports of an order into one shard', () => {
+    const order_id = newOrder();
+    const tracking = { carrier: 'x', tracking_number: 'x', tracking_url: 'https://track.example/x' };
+    const shards = [
+      messages.fulfilmentShipped.make({ order_id, ...tracking }, now),
+      messages.fulfilmentTrackingCorrected.make({ order_id, ...tracking }, now),
+      messages.fulfilmentDelivered.make({ order_id }, now),
+      cancelled(order_id),
+    ].map(shard);
+    expect(new Set(shards).size).toBe(1);
+    expect(lane('orders')).toContain(shards[0]);
+  });
+
+  it('puts counts and adjustments of a product into one shard, apart from those of orders', () => {
+    const sku = newProduct();
+    const count = shard(messages.fulfilmentStockSet.make({ sku, quantity: 1 }, now));
+    expect(shard(messages.fulfilmentStockAdjusted.make({ sku, delta: 1 }, now))).toBe(count);
+    expect(lane('stock')).toContain(count);
+  });
+
+  it('uses all shards of a lane', () => {
+    const ofOrders = Array.from({ length: 200 }, () => shard(cancelled(newOrder())));
+    expect(new Set(ofOrders)).toEqual(new Set(lane('orders')));
+    const ofProducts = Array.from({ length: 200 }, () =>
+      shard(messages.fulfilmentStockSet.make({ sku: newProduct(), quantity: 1 }, now)),
+    );
+    expect(new Set(ofProducts)).toEqual(new Set(lane('stock')));
+  });
+
+  it('puts releases, withdrawals and approvals into one shard, since they depend on each other', () => {
+    const changes = [
+      messages.fulfilmentProductReleased.make({ sku: newProduct() }, now),
+      messages.fulfilmentProductWithdrawn.make({ sku: newProduct() }, now),
+      messages.catalogueReleaseApproved.make({ release_id: newProduct() }, now),
+    ].map(shard);
+    expect(new Set(changes).size).toBe(1);
+    expect(lane('stock')).toContain(changes[0]);
+  });
+
+  it.each(['{', 'null', '{"type":1,"data":{"order_id":{}}}', '{"type":"fulfilment.other"}'])(
+    'has a shard for the unreadable message %s',
+    (content) => {
+      expect(lane('orders')).toContain(sharded && shardOf(sharded, Buffer.from(content)));
+    },
+  );
+});

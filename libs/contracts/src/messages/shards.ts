@@ -1,0 +1,53 @@
+import type { ShardedTopology } from './queues.js';
+
+/**
+ * Returns the shard of a message. Reports of an order are in its shard, counts and adjustments of a product
+ * in the product's. Releases, withdrawals and approvals are rare and depend on each other, so they share one.
+ * @param content the message as it was sent; an unreadable one has a shard too, whose consumer rejects it
+ */
+export function shardOf({ lanes }: ShardedTopology, content: Buffer): string {
+  const { type, key } = routeOf(content);
+  const others = lanes.find(({ types }) => types.length === 0);
+  const lane = lanes.find(({ types }) => types.some((pattern) => matches(pattern, type))) ?? others;
+  const shard = lane?.shards[hash(key) % lane.shards.length];
+  if (shard === undefined) throw new Error('A sharded queue has no lane for all other types.');
+  return shard;
+}
+
+function routeOf(content: Buffer): { readonly type: string; readonly key: string } {
+  try {
+    const message: unknown = JSON.parse(content.toString());
+    const data = member(message, 'data');
+    return {
+      type: text(member(message, 'type')),
+      key: text(member(data, 'order_id')) || (hasStock(message) ? text(member(data, 'sku')) : ''),
+    };
+  } catch {
+    return { type: '', key: '' };
+  }
+}
+
+function hasStock(message: unknown): boolean {
+  return text(member(message, 'type')).startsWith('fulfilment.stock_');
+}
+
+/** @param pattern a type, or the first part of types followed by `*` */
+function matches(pattern: string, type: string): boolean {
+  return pattern.endsWith('*') ? type.startsWith(pattern.slice(0, -1)) : type === pattern;
+}
+
+/** FNV-1a with 32 bits. */
+function hash(key: string): number {
+  let value = 0x811c9dc5;
+  for (let index = 0; index < key.length; index += 1)
+    value = Math.imul(value ^ key.charCodeAt(index), 0x01000193);
+  return value >>> 0;
+}
+
+function member(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,19 @@
+/** Runs at most `max` pieces of work at the same time; the others wait in order. */
+export class Limit {
+  private running = 0;
+  private readonly waiting: (() => void)[] = [];
+
+  constructor(private readonly max: number) {}
+
+  async run<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.running < this.max) this.running += 1;
+    else await new Promise<void>((resolve) => this.waiting.push(resolve)); // it gets an ended one's place
+    try {
+      return await work();
+    } finally {
+      const next = this.waiting.shift();
+      if (next === undefined) this.running -= 1;
+      else next();
+    }
+  }
+}

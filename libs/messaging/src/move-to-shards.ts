@@ -1,0 +1,89 @@
+import { type MessageQueue, type ShardedTopology, shardOf } from '@fulfilment/contracts';
+import { Counter, type Logger } from '@fulfilment/runtime';
+import type { ConfirmChannel, ConsumeMessage } from 'amqplib';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Broker } from './broker.js';
+import type { HandlerCallbacks, MessageHandler } from './message-handling.js';
+import { publishDeadLetter } from './publish-dead-letter.js';
+import { waitForConfirmation } from './wait-for-confirmation.js';
+
+const retryDelayMs = 200;
+
+const moved = new Counter({
+  name: 'messages_moved_to_shards_total',
+  help: 'Messages that were moved from the intake of a sharded queue to one of its shards.',
+  labelNames: ['queue'],
+});
+
+/**
+ * Moves the messages of an intake to their shards, in order. RabbitMQ has confirmed a message in its shard
+ * before it is acknowledged at the intake. After a crash, messages may be moved a second time, but the first
+ * copies stay in order, and the inbox ignores the others.
+ */
+export class MoveToShards implements MessageHandler {
+  private channel: ConfirmChannel | undefined;
+  private returned = false;
+
+  /**
+   * @param publishing a connection on which nothing is consumed: RabbitMQ does not read from it while it is
+   * short of memory
+   */
+  constructor(
+    private readonly queue: MessageQueue,
+    private readonly sharded: ShardedTopology,
+    private readonly publishing: Broker,
+    private readonly logger: Logger,
+    private readonly options: HandlerCallbacks,
+  ) {
+    publishing.use((channel) => {
+      this.channel = channel;
+      this.returned = false;
+      channel.on('return', () => {
+        this.returned = true;
+      });
+      channel.on('close', () => {
+        if (this.channel === channel) this.channel = undefined;
+      });
+      return Promise.resolve();
+    });
+  }
+
+  async handle(channel: ConfirmChannel, batch: readonly ConsumeMessage[]): Promise<void> {
+    while (this.options.isOpen(channel)) {
+      try {
+        if (await this.publish(batch)) break;
+      } catch (error) {
+        this.logger.warn({ error, queue: this.queue }, 'Messages could not be moved to shards; will retry.');
+      }
+      await delay(retryDelayMs, undefined, { ref: false });
+    }
+    const last = batch.at(-1);
+    if (last === undefined || !this.options.isOpen(channel)) return;
+    moved.inc({ queue: this.queue }, batch.length);
+    await this.options.acknowledge(channel, last, { andAllBefore: true });
+  }
+
+  async deadLetter(channel: ConfirmChannel, raw: ConsumeMessage, reason: string): Promise<void> {
+    await publishDeadLetter(channel, this.publishing.topology, this.queue, raw, reason);
+    await this.options.acknowledge(channel, raw);
+  }
+
+  /** @returns whether RabbitMQ has confirmed each message in its shard; false while it cannot publish */
+  private async publish(batch: readonly ConsumeMessage[]): Promise<boolean> {
+    const { channel, publishing } = this;
+    if (channel === undefined || publishing.blocked) return false;
+    for (const { content, properties } of batch) {
+      const messageId: unknown = properties.messageId;
+      channel.publish(this.sharded.exchange, shardOf(this.sharded, content), content, {
+        persistent: true,
+        mandatory: true,
+        contentType: 'application/json',
+        ...(typeof messageId === 'string' && { messageId }),
+      });
+    }
+    await waitForConfirmation(channel); // an unroutable message is returned before its confirmation
+    if (!this.returned) return true;
+    this.returned = false;
+    throw new Error('A shard does not exist.');
+  }
+}

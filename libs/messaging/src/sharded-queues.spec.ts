@@ -1,0 +1,153 @@
+/** Tests of a queue that is divided into lanes and shards (ADR 44). */
+import { type Message, messages, publicId, shardOf, topologyOf, uuidv7 } from '@fulfilment/contracts';
+import { eventually, flakyProxy } from '@fulfilment/testing';
+import { type ScratchDatabase, scratchDatabase } from '@fulfilment/database/testing';
+import { type ScratchBroker, scratchBroker } from './testing/scratch-broker.js';
+import {
+  appliedIds,
+  EffectsTables1700000000000,
+  type Replica,
+  startReplica,
+} from './testing/effects-replica.js';
+
+const queue = 'store-api.fulfilment';
+const now = { occurredAt: new Date() };
+const reason = 'a test';
+const orderIds = (count: number) => Array.from({ length: count }, () => publicId('ord', uuidv7()));
+const reportOf = (order_id: string) => messages.fulfilmentCancelled.make({ order_id, reason }, now);
+const countOf = (sku: string) => messages.fulfilmentStockSet.make({ sku, quantity: 1 }, now);
+const idsOf = (sent: readonly Message[]) => sent.map(({ id }) => id);
+const keyOf = ({ data }: Message): unknown =>
+  typeof data === 'object' && data !== null ? Reflect.get(data, 'order_id') : undefined;
+
+describe('a sharded queue', () => {
+  let stores: ScratchDatabase;
+  let broker: ScratchBroker;
+  let replicas: Replica[];
+
+  beforeEach(async () => {
+    stores = await scratchDatabase([EffectsTables1700000000000]);
+    broker = await scratchBroker();
+    replicas = [];
+  });
+  afterEach(async () => {
+    await Promise.all(replicas.map((replica) => replica.stop()));
+    await broker.drop();
+    await stores.drop();
+  });
+
+  const start = async (settings: Partial<Parameters<typeof startReplica>[0]> = {}): Promise<Replica> => {
+    const { url, namespace } = broker;
+    const replica = await startReplica({ databaseUrl: stores.url, url, namespace, queue, ...settings });
+    replicas.push(replica);
+    await eventually(() => replica.messaging.connected || undefined);
+    return replica;
+  };
+  const allApplied = (sent: readonly Message[]) =>
+    eventually(
+      async () => {
+        const applied = await appliedIds(stores.database);
+        return applied.length >= sent.length ? applied : undefined;
+      },
+      30_000,
+      () => `${sent.length} effects`,
+    );
+  /** Expects that each message was applied once, and those of an order in the order of `sent`. */
+  const expectOrderOfEach = (applied: readonly string[], sent: readonly Message[]) => {
+    expect(applied.toSorted()).toEqual(idsOf(sent).toSorted());
+    for (const [order, ofOrder] of Map.groupBy(sent, keyOf)) {
+      const ids = new Set(idsOf(ofOrder));
+      expect([order, applied.filter((id) => ids.has(id))]).toEqual([order, idsOf(ofOrder)]);
+    }
+  };
+
+  it('spreads a backlog over replicas, in order for each order', async () => {
+    const orders = orderIds(16);
+    const sent = Array.from({ length: 150 }, () => orders.map(reportOf)).flat();
+    await broker.publish(...sent);
+    const counts = [0, 0];
+    for (const index of [0, 1])
+      await start({
+        batchSize: 10,
+        times: { timeSliceMs: 0 },
+        onHandle: () => {
+          counts[index] = (counts[index] ?? 0) + 1;
+        },
+      });
+    expectOrderOfEach(await allApplied(sent), sent);
+    for (const count of counts) expect(count).toBeGreaterThan(sent.length / 10);
+  });
+
+  it('keeps the order of each order when connections are cut', async () => {
+    const line = await flakyProxy(broker.url);
+    try {
+      const orders = orderIds(5);
+      const sent = Array.from({ length: 60 }, () => orders.map(reportOf)).flat();
+      const cutAt = new Set([30, 100, 170].map((index) => sent[index]?.id));
+      await start({
+        url: line.url,
+        onHandle: (_, { id }) => {
+          if (cutAt.delete(id)) line.sever();
+        },
+      });
+      await start();
+      await broker.publish(...sent);
+      expectOrderOfEach(await allApplied(sent), sent);
+      expect(cutAt.size).toBeLessThan(3); // the other replica may handle the later ones
+    } finally {
+      await line.stop();
+    }
+  });
+
+  it('applies stock counts while no report of an order can be applied', async () => {
+    let release: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    try {
+      await start({
+        onHandle: (_, { type }) => (type.startsWith('fulfilment.stock_') ? undefined : released),
+      });
+      const reports = orderIds(100).map(reportOf);
+      const counts = Array.from({ length: 20 }, () => countOf(publicId('prod', uuidv7())));
+      await broker.publish(...reports, ...counts);
+      const applied = await allApplied(counts);
+      expect(applied.toSorted()).toEqual(idsOf(counts).toSorted());
+      release();
+      await allApplied([...reports, ...counts]);
+    } finally {
+      release();
+    }
+  });
+
+  it('applies reports of other orders while one shard waits', async () => {
+    const [blocked = '', ...others] = orderIds(40);
+    const sharded = topologyOf(broker.namespace).sharded(queue);
+    const shard = (message: Message) => sharded && shardOf(sharded, Buffer.from(JSON.stringify(message)));
+    const first = reportOf(blocked);
+    const reports = others.map(reportOf);
+    const elsewhere = reports.filter((report) => shard(report) !== shard(first));
+    let release: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    try {
+      await start({ onHandle: (_, { id }) => (id === first.id ? released : undefined) });
+      await broker.publish(first, ...reports);
+      const applied = await allApplied(elsewhere);
+      expect(applied).toEqual(expect.arrayContaining(idsOf(elsewhere)));
+      expect(applied).not.toContain(first.id);
+      release();
+      await allApplied([first, ...reports]);
+    } finally {
+      release();
+    }
+  });
+
+  it('dead-letters a message of a type that no lane names', async () => {
+    await start();
+    const unknown = { ...countOf('prod_x'), type: 'fulfilment.unknown' };
+    await broker.publish(unknown);
+    const reasons = await eventually(async () => {
+      const found = await broker.takeDeadLetters(queue);
+      return found.length === 0 ? undefined : found;
+    });
+    expect(reasons).toEqual(['unknown type fulfilment.unknown']);
+  });
+});

@@ -1,0 +1,66 @@
+import type { ConsumeMessage } from 'amqplib';
+
+type Acknowledgement =
+  /** Not now: acknowledged together with a later message. */
+  | { readonly isWithheld: true }
+  | {
+      readonly isWithheld: false;
+      /** Whether the consumer gives way to another: it unsubscribes before the acknowledgement. */
+      readonly isOver: boolean;
+      /** The last of the messages that were withheld, acknowledged first. */
+      readonly withheld?: ConsumeMessage | undefined;
+    };
+
+/**
+ * How long a single active consumer goes on while others wait. A consumer that unsubscribes with messages in
+ * hand would handle them while the next one already has newer messages. So after its time, acknowledgements
+ * are withheld until as many messages are handled as RabbitMQ sends without one: then none is on its way. If
+ * the queue is shorter than that, no other replica is needed, and the consumer stays.
+ */
+export class TimeSlice {
+  private receivedTag = 0;
+  private acknowledgedTag = 0;
+  private withheld: ConsumeMessage | undefined;
+  private endsAtMs = Infinity;
+
+  /** @param prefetch the number of messages that RabbitMQ sends without an acknowledgement */
+  constructor(
+    private readonly prefetch: number,
+    private readonly durationMs = Infinity,
+  ) {}
+
+  /** On a new channel: its delivery tags begin at 1. */
+  begin(): void {
+    this.receivedTag = 0;
+    this.acknowledgedTag = 0;
+    this.withheld = undefined;
+    this.extend();
+  }
+
+  received({ fields }: ConsumeMessage): void {
+    this.receivedTag = fields.deliveryTag;
+  }
+
+  /** Decides how a handled message is acknowledged. */
+  acknowledge(raw: ConsumeMessage, { andAllBefore }: { readonly andAllBefore: boolean }): Acknowledgement {
+    const { withheld } = this;
+    const { deliveryTag } = raw.fields;
+    const isLast = deliveryTag === this.receivedTag;
+    if (andAllBefore && !isLast && performance.now() >= this.endsAtMs) {
+      this.withheld = raw;
+      return { isWithheld: true };
+    }
+    const isFull = andAllBefore && isLast && deliveryTag - this.acknowledgedTag >= this.prefetch;
+    const isOver = isFull && performance.now() >= this.endsAtMs;
+    this.withheld = undefined;
+    this.acknowledgedTag = deliveryTag;
+    // After a single acknowledgement the number of messages that RabbitMQ sends is not known exactly.
+    if (isOver || !andAllBefore) this.extend();
+    return { isWithheld: false, isOver, withheld: andAllBefore ? undefined : withheld };
+  }
+
+  /** At random, so that replicas exchange shards one by one. */
+  private extend(): void {
+    this.endsAtMs = performance.now() + this.durationMs * (0.5 + Math.random());
+  }
+}
