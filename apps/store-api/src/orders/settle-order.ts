@@ -34,7 +34,7 @@ const settle = statement(
 const settleUnchanged = statement(
   'orders.settle-unchanged',
   `WITH open_charge AS (
-     SELECT id, order_id FROM charges WHERE order_id = $1 AND status = 'pending' FOR UPDATE
+     SELECT id, order_id FROM charges WHERE id = $1 AND status = 'pending' FOR UPDATE
    ), unchanged AS (
      SELECT orders.id, open_charge.id AS charge_id FROM open_charge JOIN orders ON orders.id = open_charge.order_id
      WHERE orders.version = $2 AND orders.status = 'pending' FOR UPDATE OF orders
@@ -118,7 +118,7 @@ export class SettleOrder {
    */
   private async settleUnchanged(
     database: Database,
-    { row, items, writtenAtMs }: NewOrder,
+    { row, items, charge, writtenAtMs }: NewOrder,
     { at, reference }: PaidOutcome,
   ): Promise<PlacedOrder | undefined> {
     const elapsedMs = Math.max(1, Math.floor(performance.now() - writtenAtMs));
@@ -132,7 +132,7 @@ export class SettleOrder {
     };
     const settled: PlacedOrder = { id: publicId('ord', row.id), status: paid.status };
     const written = await database.run(settleUnchanged, [
-      row.id,
+      charge.id,
       row.version,
       reference,
       paid.charged_at,
