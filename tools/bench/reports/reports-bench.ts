@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '../../dev/failure.ts';
 import type { BenchSite } from '../bench-site.ts';
 import { figure, type Figure } from '../figures.ts';
+import { alternate, makePart, type Part } from '../rounds.ts';
 import type { ServedProcess } from '../served-process.ts';
 import { ServiceProcess } from '../service-process.ts';
 import { Shop } from '../store/shop-data.ts';
@@ -12,7 +13,7 @@ import { WarehouseData } from './warehouse-data.ts';
 const name = 'bench_reports';
 const publishedAtOnce = 500;
 const minPerSecond = 100;
-const pollIntervalMs = 20;
+const pollIntervalMs = 50;
 const countIntervalMs = 100;
 
 /** Reports of the warehouse that store-api applies from full queues, with one replica and with two. */
@@ -57,21 +58,34 @@ class Warehouse {
 
   async measure(replicas: readonly ServedProcess[], which: string): Promise<Figure[]> {
     this.skus = await this.data.limitProducts();
-    const { rounds: length, oldRows: amount, step } = this.site;
-    const rates = { shipments: new Array<number>(), counts: new Array<number>() };
-    for (let round = 0; round <= length; round += 1) {
-      const shipments = await step(`Shipments, ${which}`, async () =>
-        this.rate(replicas, await this.shipments(amount)),
-      );
-      const stock = await step(`Stock counts, ${which}`, () => this.rate(replicas, this.stockCounts(amount)));
-      if (round === 0) continue; // warms up the code
-      rates.shipments.push(shipments);
-      rates.counts.push(stock);
-    }
-    return [
-      figure(`shipments, ${which}`, rates.shipments, '/s', { atLeast: 2000 }),
-      figure(`stock counts, ${which}`, rates.counts, '/s', { atLeast: 2000 }),
-    ];
+    const { oldRows: amount, rounds: count, step } = this.site;
+    const rounds = await alternate(
+      [
+        {
+          name: `shipments, ${which}`,
+          part: () =>
+            step(`Shipments, ${which}`, async () => this.apply(replicas, await this.shipments(amount))),
+        },
+        {
+          name: `stock counts, ${which}`,
+          part: () => step(`Stock counts, ${which}`, () => this.apply(replicas, this.stockCounts(amount))),
+        },
+      ],
+      count,
+    );
+    return Object.entries(rounds).flatMap(([name, parts]) => [
+      figure(
+        name,
+        parts.map(({ perSecond }) => perSecond),
+        '/s',
+        { atLeast: 2000 },
+      ),
+      figure(
+        '  its processor time in store-api',
+        parts.map(({ cpuUs = Number.NaN }) => cpuUs),
+        'µs',
+      ),
+    ]);
   }
 
   /** The time from the publication of a stock count until it is applied, while shipments wait. */
@@ -79,15 +93,15 @@ class Warehouse {
     const { oldRows: amount, step } = this.site;
     return step(`Stock counts behind ${amount} shipments`, async () => {
       const shipments = await this.shipments(amount);
-      const before = await this.data.appliedCount();
+      await this.data.clearInbox();
       await this.publishWhilePaused(replicas, shipments);
       const delaysMs: number[] = [];
       do {
         const [count] = this.stockCounts(1);
         if (count !== undefined) delaysMs.push(await this.delayOf(count));
         await sleep(countIntervalMs);
-      } while ((await this.data.appliedCount()) < before + amount);
-      await this.untilApplied(before + amount + delaysMs.length);
+      } while ((await this.data.appliedCount()) < amount);
+      await this.untilApplied(amount + delaysMs.length);
       return figure(`slowest stock count behind ${amount} shipments`, [Math.max(...delaysMs)], 'ms', {
         atMost: 1000,
       });
@@ -101,12 +115,13 @@ class Warehouse {
     return performance.now() - startedAt;
   }
 
-  /** @returns applied messages per second */
-  private async rate(replicas: readonly ServedProcess[], reports: readonly Message[]): Promise<number> {
-    const before = await this.data.appliedCount();
+  private async apply(replicas: readonly ServedProcess[], reports: readonly Message[]): Promise<Part> {
+    const cpuMs = () => replicas.reduce((sum, replica) => sum + (replica.cpuMs() ?? Number.NaN), 0);
+    await this.data.clearInbox();
+    const cpuBeforeMs = cpuMs();
     const startedAt = await this.publishWhilePaused(replicas, reports);
-    await this.untilApplied(before + reports.length);
-    return (reports.length * 1000) / (performance.now() - startedAt);
+    await this.untilApplied(reports.length);
+    return makePart(reports.length, performance.now() - startedAt, [cpuBeforeMs, cpuMs()]);
   }
 
   /** @returns when the replicas resumed */
@@ -132,7 +147,7 @@ class Warehouse {
   }
 
   private async untilApplied(count: number): Promise<void> {
-    const until = performance.now() + (this.site.oldRows * 1000) / minPerSecond + 10_000;
+    const until = performance.now() + (count * 1000) / minPerSecond + 10_000;
     for (;;) {
       const applied = await this.data.appliedCount();
       if (applied > count) throw new Failure(`${applied - count} messages too many were applied.`);

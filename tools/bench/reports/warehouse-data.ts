@@ -36,6 +36,11 @@ export class WarehouseData extends BenchDatabase {
     return rows.map(({ id }) => publicId('prod', id));
   }
 
+  /** Lets the next measurement begin at no applied messages. */
+  async clearInbox(): Promise<void> {
+    await this.client.query('TRUNCATE inbox');
+  }
+
   /** Returns the number of applied messages. */
   async appliedCount(): Promise<number> {
     const { rows } = await this.client.query<{ count: number }>(countApplied);
