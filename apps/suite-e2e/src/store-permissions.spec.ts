@@ -81,6 +81,7 @@ describeOwn('the RabbitMQ user of webhook-worker', () => {
       (channel) => channel.get(topology.deadLetterQueue('store-api.fulfilment')),
       (channel) =>
         channel.publish(topology.deadLetterExchange('store-api.fulfilment'), name, Buffer.from('{}')),
+      (channel) => channel.publish(`${name}.types`, `${name}.orders.0`, Buffer.from('{}')),
     ];
     for (const call of calls) expect(await rejection(user, call)).toBe(accessDenied);
   });

@@ -67,7 +67,7 @@ export class Consumer {
   /** `isSerial`: one message is prefetched at a time. */
   private subscription: { readonly tag: string; readonly isSerial: boolean } | undefined;
   private readonly handler: MessageHandler;
-  private readonly slice: TimeSlice;
+  private readonly slice: TimeSlice<ConsumeMessage>;
 
   constructor(
     private readonly options: ConsumerSettings,

@@ -1,6 +1,9 @@
-import type { ConsumeMessage } from 'amqplib';
+/** A message with its number on the channel. */
+interface Delivery {
+  readonly fields: { readonly deliveryTag: number };
+}
 
-type Acknowledgement =
+type Acknowledgement<Raw> =
   /** Not now: acknowledged together with a later message. */
   | { readonly isWithheld: true }
   | {
@@ -8,7 +11,7 @@ type Acknowledgement =
       /** Whether the consumer gives way to another: it unsubscribes before the acknowledgement. */
       readonly isOver: boolean;
       /** The last of the messages that were withheld, acknowledged first. */
-      readonly withheld?: ConsumeMessage | undefined;
+      readonly withheld?: Raw | undefined;
     };
 
 /**
@@ -17,10 +20,10 @@ type Acknowledgement =
  * are withheld until as many messages are handled as RabbitMQ sends without one: then none is on its way. If
  * the queue is shorter than that, no other replica is needed, and the consumer stays.
  */
-export class TimeSlice {
+export class TimeSlice<Raw extends Delivery> {
   private receivedTag = 0;
   private acknowledgedTag = 0;
-  private withheld: ConsumeMessage | undefined;
+  private withheld: Raw | undefined;
   private endsAtMs = Infinity;
 
   /** @param prefetch the number of messages that RabbitMQ sends without an acknowledgement */
@@ -37,12 +40,12 @@ export class TimeSlice {
     this.extend();
   }
 
-  received({ fields }: ConsumeMessage): void {
+  received({ fields }: Raw): void {
     this.receivedTag = fields.deliveryTag;
   }
 
   /** Decides how a handled message is acknowledged. */
-  acknowledge(raw: ConsumeMessage, { andAllBefore }: { readonly andAllBefore: boolean }): Acknowledgement {
+  acknowledge(raw: Raw, { andAllBefore }: { readonly andAllBefore: boolean }): Acknowledgement<Raw> {
     const { withheld } = this;
     const { deliveryTag } = raw.fields;
     const isLast = deliveryTag === this.receivedTag;

@@ -1,0 +1,47 @@
+import { TimeSlice } from './time-slice.js';
+
+const delivery = (deliveryTag: number) => ({ fields: { deliveryTag } });
+const andAllBefore = { andAllBefore: true };
+
+describe('a time slice that is over', () => {
+  const sliceWith = (received: number) => {
+    const slice = new TimeSlice(4, 0);
+    slice.begin();
+    for (let tag = 1; tag <= received; tag += 1) slice.received(delivery(tag));
+    return slice;
+  };
+
+  it('ends the subscription when all messages that RabbitMQ may send are handled', () => {
+    const slice = sliceWith(4);
+    expect(slice.acknowledge(delivery(2), andAllBefore)).toEqual({ isWithheld: true });
+    expect(slice.acknowledge(delivery(4), andAllBefore)).toMatchObject({ isWithheld: false, isOver: true });
+  });
+
+  it('goes on while fewer messages are there, since another may be on its way', () => {
+    const slice = sliceWith(3);
+    expect(slice.acknowledge(delivery(1), andAllBefore)).toEqual({ isWithheld: true });
+    expect(slice.acknowledge(delivery(3), andAllBefore)).toMatchObject({ isWithheld: false, isOver: false });
+  });
+
+  it('acknowledges withheld messages before a rejected one, and goes on', () => {
+    const slice = sliceWith(4);
+    expect(slice.acknowledge(delivery(2), andAllBefore)).toEqual({ isWithheld: true });
+    expect(slice.acknowledge(delivery(3), { andAllBefore: false })).toEqual({
+      isWithheld: false,
+      isOver: false,
+      withheld: delivery(2),
+    });
+    expect(slice.acknowledge(delivery(4), andAllBefore)).toMatchObject({ isOver: false });
+  });
+});
+
+describe('a time slice that goes on', () => {
+  it('withholds no acknowledgement', () => {
+    const slice = new TimeSlice(2);
+    slice.begin();
+    slice.received(delivery(1));
+    slice.received(delivery(2));
+    expect(slice.acknowledge(delivery(1), andAllBefore)).toMatchObject({ isWithheld: false, isOver: false });
+    expect(slice.acknowledge(delivery(2), andAllBefore)).toMatchObject({ isWithheld: false, isOver: false });
+  });
+});
