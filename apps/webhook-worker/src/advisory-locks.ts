@@ -10,3 +10,6 @@ export const advisoryLocks = {
   bulkUpdates: 7_391_052,
   expiry: 7_391_053,
 } as const;
+
+/** Seeds of `hashtextextended`: one for each kind of lock whose key is the hash of a text. */
+export const lockSeeds = { subscriptionLimit: 50, accessRevocations: 51, recoveries: 52 } as const;

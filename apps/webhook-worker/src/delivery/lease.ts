@@ -9,7 +9,7 @@ import type { DeliveryStatus, Trigger } from './delivery.rules.js';
 import { maxConcurrentDeliveries, failingThreshold, type Lane } from './lanes.rules.js';
 import { windowSizes } from './window.rules.js';
 import { LostClaims } from './lost-claims.js';
-import { isAccessRevoked } from '../subscriptions/access-revocations.js';
+import { accessRevokedSql } from '../subscriptions/access-revocations.js';
 
 /** A delivery that only this process may attempt, until its lease ends. */
 export interface LeasedDelivery {
@@ -59,7 +59,7 @@ const claim = statement(
               WHEN s.lane = 'slow' THEN ${maxConcurrentDeliveries.slow} END,
          CASE WHEN s.url = r.url THEN r.size ELSE ${windowSizes.initial} END))) AS max_claimed, s.lane
      FROM unnest($1::uuid[], $2::int[], $5::int[], $8::int[], $9::text[]) WITH ORDINALITY AS r(id, max_count, running, size, url, index)
-     JOIN webhook_subscriptions s ON s.id = r.id AND s.deleted_at IS NULL AND NOT ${isAccessRevoked('s')}
+     JOIN webhook_subscriptions s ON s.id = r.id AND s.deleted_at IS NULL AND NOT ${accessRevokedSql('s')}
    ), due AS MATERIALIZED (
      SELECT requested.index, taken.* FROM requested CROSS JOIN LATERAL (
        ${selectDue('requested', 'AND day BETWEEN $6 AND $7')} LIMIT requested.max_claimed FOR UPDATE SKIP LOCKED) AS taken
@@ -81,7 +81,7 @@ const findDays = statement(
   'deliveries.days-due',
   `SELECT r.index::int - 1 AS index, min(due.day) AS "from", max(due.day) AS "to", count(*) = ${maxDueRows} AS more
    FROM unnest($1::uuid[]) WITH ORDINALITY AS r(id, index)
-   JOIN webhook_subscriptions s ON s.id = r.id AND s.deleted_at IS NULL AND NOT ${isAccessRevoked('s')}
+   JOIN webhook_subscriptions s ON s.id = r.id AND s.deleted_at IS NULL AND NOT ${accessRevokedSql('s')}
    CROSS JOIN LATERAL (${selectDue('s')} LIMIT ${maxDueRows}) AS due
    GROUP BY r.index`,
 );

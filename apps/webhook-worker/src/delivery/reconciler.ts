@@ -15,10 +15,10 @@ const pollIntervalMs = 2_000;
 const pageSize = 500;
 const firstId = '00000000-0000-0000-0000-000000000000';
 /**
- * A subscription that has been due for longer without a running attempt has lost its wake-up. In the slow
- * lane subscriptions wait by design, so the limit is longer.
+ * A subscription that has been due for longer than this, without a running attempt, has lost its wake-up. In
+ * the slow lane subscriptions wait by design, so the limit is longer.
  */
-const lostAfterSeconds: Readonly<Record<Lane, number>> = { fast: 4, slow: 60 };
+const wakeUpLostAfterSeconds: Readonly<Record<Lane, number>> = { fast: 4, slow: 60 };
 
 interface OpenSubscription {
   readonly subscription_id: string;
@@ -76,22 +76,27 @@ export class Reconciler extends BackgroundLoop {
   }
 
   private async round(): Promise<boolean> {
-    const open = await this.database.transaction((tx) => this.findOpen(tx));
+    const open = await this.database.transaction((tx) => this.repairAndFindOpen(tx));
     if (open === undefined) return false;
+    // Disabled ones stay: their manual retries and test events are sent.
     const due = open.filter((row) => row.due_seconds >= 0 && row.state !== 'deleted');
-    this.reportLost(due);
+    this.reportLostWakeUps(due);
     this.queue.requeue(due.map(dueSubscription));
     return this.advancePage(open, due);
   }
 
-  private async findOpen(tx: Transaction): Promise<OpenSubscription[] | undefined> {
+  /**
+   * Under the lock: expires leases, requests state syncs of deliveries in the wrong state, and returns one
+   * page of subscriptions. Undefined if another replica has the lock.
+   */
+  private async repairAndFindOpen(tx: Transaction): Promise<OpenSubscription[] | undefined> {
     const lock = await tx.row<{ acquired: boolean }>(tryAcquireLock);
     if (lock?.acquired !== true) return undefined;
-    const lost = await expireLeases(tx);
-    if (lost > 0) {
-      deliveryMetrics.leasesExpired.inc(lost);
+    const expiredLeases = await expireLeases(tx);
+    if (expiredLeases > 0) {
+      deliveryMetrics.leasesExpired.inc(expiredLeases);
       this.logger.warn(
-        { attempts: lost },
+        { attempts: expiredLeases },
         'Attempts were lost because their process stopped; their deliveries are due again.',
       );
     }
@@ -102,10 +107,11 @@ export class Reconciler extends BackgroundLoop {
     return open;
   }
 
-  private reportLost(due: readonly OpenSubscription[]): void {
+  private reportLostWakeUps(due: readonly OpenSubscription[]): void {
+    // A subscription that waits in another replica is counted too.
     const lost = due.filter(
       (row) =>
-        row.due_seconds >= lostAfterSeconds[row.lane] &&
+        row.due_seconds >= wakeUpLostAfterSeconds[row.lane] &&
         !row.is_dispatching &&
         !this.queue.isWaiting(dueSubscription(row)) &&
         !this.hosts.isWaiting(row.subscription_id),
@@ -114,7 +120,7 @@ export class Reconciler extends BackgroundLoop {
     deliveryMetrics.wakeUpsLost.inc(lost.length);
     this.logger.info(
       { subscriptions: lost.length },
-      'No process was working on due deliveries; they are queued again.',
+      'Due deliveries were neither in flight nor queued in this process; they are queued again.',
     );
   }
 

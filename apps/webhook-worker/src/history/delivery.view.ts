@@ -41,7 +41,7 @@ export function deliveryView(row: DeliveryRow): DeliveryView {
   return {
     id: publicId('whd', row.id),
     subscription_id: publicId('whk', row.subscription_id),
-    event_id: eventPublicId(row.event_id, row),
+    event_id: eventPublicId(row.event_id, { test: row.test }),
     event: row.event,
     api_version: row.api_version,
     status: row.status,

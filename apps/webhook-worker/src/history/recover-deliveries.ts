@@ -4,40 +4,51 @@ import { Conflict, ValidationFailed } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
+import { lockSeeds } from '../advisory-locks.js';
 import { BulkUpdateRequests } from '../subscriptions/bulk-update-requests.js';
 import type { RecoverDeliveriesDto } from './delivery.dto.js';
 import { maxCountedDeliveries, type RecoverableStatus } from './history.rules.js';
 import type { Recovery } from './delivery.shapes.js';
 import { findOwned, lockOwned } from './owned-subscription.js';
-import { checkQuota, recordManualSend } from './manual-sends.js';
+import { checkQuota, countOwnerRequest } from './owner-requests.js';
 
 // Serialises the counts of one subscription, so that no two recoveries count the same delivery. Does not lock
 // the subscription.
 const serialise = statement(
   'history.serialise-recoveries',
-  'SELECT pg_advisory_xact_lock(hashtextextended($1::text, 52))',
+  `SELECT pg_advisory_xact_lock(hashtextextended($1::text, ${lockSeeds.recoveries}))`,
 );
-// Excludes deliveries that an earlier recovery has yet to send. Deliveries beyond the limit are not counted.
-const counted = (status: RecoverableStatus, condition: string, coveredBy: string): string =>
+/**
+ * SQL: failed or held deliveries of the span, at most the newest `maxCountedDeliveries`, each with
+ * `in_recovery`: whether an earlier recovery has yet to send it.
+ * @param condition SQL about columns of the delivery
+ * @param recoveryCondition SQL about the delivery `d` and the recovery `r`
+ */
+const matchingDeliveries = (
+  status: RecoverableStatus,
+  condition: string,
+  recoveryCondition: string,
+): string =>
   `SELECT EXISTS (SELECT FROM webhook_recoveries r WHERE r.subscription_id = $1 AND '${status}' = ANY(r.statuses)
-     AND d.created_at BETWEEN r.since AND r.until AND ${coveredBy}) AS covered
+     AND d.created_at BETWEEN r.since AND r.until AND ${recoveryCondition}) AS in_recovery
    FROM (SELECT created_at, completed_at FROM webhook_deliveries
          WHERE '${status}' = ANY($4::text[]) AND subscription_id = $1 AND status = '${status}' AND ${condition}
            AND created_at BETWEEN $2 AND coalesce($3::timestamptz, now())
          ORDER BY created_at DESC LIMIT ${maxCountedDeliveries}) AS d`;
-const count = statement(
+// The recovery sends what had failed by `countedAt` (its `created_at`), so this counts the same.
+const countMatching = statement(
   'history.count-recoverable',
-  `SELECT count(*) FILTER (WHERE NOT covered) AS matched, count(*) >= ${maxCountedDeliveries} AS "mayBeMore", statement_timestamp()::text AS "countedAt"
-   FROM (${counted('failed', 'NOT test AND completed_at <= statement_timestamp()', 'd.completed_at <= r.created_at')}
-         UNION ALL ${counted('held', 'true', 'true')}) AS counts`,
+  `SELECT count(*) FILTER (WHERE NOT in_recovery) AS matched, count(*) >= ${maxCountedDeliveries} AS "mayBeMore", statement_timestamp()::text AS "countedAt"
+   FROM (${matchingDeliveries('failed', 'NOT test AND completed_at <= statement_timestamp()', 'd.completed_at <= r.created_at')}
+         UNION ALL ${matchingDeliveries('held', 'true', 'true')}) AS matching`,
 );
-const begin = statement(
+const insertRecovery = statement(
   'history.begin-recovery',
   `INSERT INTO webhook_recoveries (id, subscription_id, since, until, statuses, created_at)
    VALUES ($5, $1, $2, coalesce($3::timestamptz, now()), $4, $6)`,
 );
 
-interface Counted {
+interface MatchCount {
   readonly matched: number;
   /** Whether the limit was reached, so that not all deliveries were counted. */
   readonly mayBeMore: boolean;
@@ -55,8 +66,8 @@ export class RecoverDeliveries {
 
   /**
    * Retries failed or held deliveries of a time span, as fast as the receiver takes them. A repeated call
-   * matches only deliveries that failed since, so repeating it is harmless. While the subscription is
-   * disabled, the rest waits.
+   * matches only deliveries that failed since, so repeating it is harmless. If the subscription is disabled
+   * before the recovery has ended, the remaining deliveries wait.
    *
    * @throws NotFound
    * @throws ValidationFailed when the span ends before it begins
@@ -68,14 +79,17 @@ export class RecoverDeliveries {
     if (until !== undefined && Date.parse(until) < Date.parse(since)) {
       throw new ValidationFailed([{ field: 'until', reason: 'must not be before since' }]);
     }
-    const subscriptionId = await this.admit(caller, webhookId);
+    const subscriptionId = await this.checkAndCountRequest(caller, webhookId);
     const recovery = await this.database.transaction((tx) => this.begin(tx, subscriptionId, input));
     this.log(recovery, subscriptionId, input);
     return recovery;
   }
 
-  /** Locks the subscription for a moment only. Returns its id. */
-  private async admit(caller: Caller, webhookId: string): Promise<string> {
+  /**
+   * Checks owner, quota and status, and counts this call for the quota, in a transaction of its own. Returns
+   * the id of the subscription.
+   */
+  private async checkAndCountRequest(caller: Caller, webhookId: string): Promise<string> {
     const { id } = await findOwned(this.database, caller, webhookId);
     await checkQuota(this.database, id, 'recover');
     return this.database.transaction(async (tx) => {
@@ -83,7 +97,7 @@ export class RecoverDeliveries {
       if (subscription.status === 'disabled') {
         throw new Conflict('This webhook subscription is disabled. Enable it first.');
       }
-      await recordManualSend(tx, subscription.id, 'recover');
+      await countOwnerRequest(tx, subscription.id, 'recover');
       return subscription.id;
     });
   }
@@ -96,11 +110,11 @@ export class RecoverDeliveries {
     await tx.rows(serialise, [subscriptionId]);
     const id = uuidv7();
     const span = [subscriptionId, input.since, input.until, input.statuses];
-    const counts = await tx.row<Counted>(count, span);
+    const counts = await tx.row<MatchCount>(countMatching, span);
     if (counts === undefined) throw new Error('PostgreSQL returned no count.');
     const { matched, mayBeMore, countedAt } = counts;
-    if (matched > 0 || mayBeMore) await tx.run(begin, [...span, id, countedAt]);
-    this.bulkUpdates.startAfterCommit(tx);
+    if (matched > 0 || mayBeMore) await tx.run(insertRecovery, [...span, id, countedAt]);
+    this.bulkUpdates.startRequestedAfterCommit(tx);
     return { id: publicId('whr', id), matched };
   }
 

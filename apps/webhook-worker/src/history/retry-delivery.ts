@@ -6,7 +6,7 @@ import { DispatchQueue } from '../delivery/dispatch-queue.js';
 import type { DeliveryView } from './delivery.shapes.js';
 import { deliveryColumns, type DeliveryRow, deliveryView } from './delivery.view.js';
 import { deliveryUuid, lockOwned } from './owned-subscription.js';
-import { recordManualSend } from './manual-sends.js';
+import { countOwnerRequest } from './owner-requests.js';
 
 // Waits for a worker that is just claiming the delivery, and then finds it in flight.
 const lock = statement(
@@ -58,7 +58,7 @@ export class RetryDelivery {
     const key = [deliveryUuid(deliveryId), subscription.id];
     const delivery =
       (await tx.row<{ status: string; test: boolean }>(lock, key)) ?? notFound('webhook delivery');
-    await recordManualSend(tx, subscription.id, delivery.test ? 'test' : 'retry');
+    await countOwnerRequest(tx, subscription.id, delivery.test ? 'test' : 'retry');
     if (delivery.status === 'in_flight') throw new Conflict('An attempt of this delivery is in progress.');
     await tx.run(savePriorState, key);
     const row = (await tx.row<DeliveryRow>(makeDue, key)) ?? notFound('webhook delivery');

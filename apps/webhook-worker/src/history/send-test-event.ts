@@ -12,7 +12,7 @@ import type { DeliveryView } from './delivery.shapes.js';
 import { deliveryColumns, type DeliveryRow, deliveryView } from './delivery.view.js';
 import { lockOwned, type OwnedSubscription } from './owned-subscription.js';
 import { sampleData } from '../fan-out/sample-event.rules.js';
-import { recordManualSend } from './manual-sends.js';
+import { countOwnerRequest } from './owner-requests.js';
 
 const insertEvent = statement(
   'history.insert-test-event',
@@ -49,7 +49,7 @@ export class SendTestEvent {
   ): Promise<ResponseWithHeaders<DeliveryView>> {
     const view = await this.database.transaction(async (tx) => {
       const subscription = await lockOwned(tx, caller, webhookId);
-      await recordManualSend(tx, subscription.id, 'test');
+      await countOwnerRequest(tx, subscription.id, 'test');
       const row = await insert(tx, subscription, event ?? firstKnownEvent(subscription.events));
       this.queue.scheduleAfterCommit(tx, [{ subscriptionId: subscription.id, lane: subscription.lane }]);
       return deliveryView(row);

@@ -49,7 +49,7 @@ const subscriptions = `
   );
   CREATE INDEX webhook_ended_access_unfinished ON webhook_ended_access (ended_at) WHERE unfinished;
 
-  -- The manual sends of the last minute (history/manual-sends.ts): a row for each subscription and kind.
+  -- The owner requests of the last minute (history/owner-requests.ts): a row for each subscription and kind.
   CREATE TABLE webhook_sends_by_hand (
     subscription_id uuid NOT NULL REFERENCES webhook_subscriptions ON DELETE CASCADE,
     kind text NOT NULL CHECK (kind IN ('test', 'retry', 'recover')),

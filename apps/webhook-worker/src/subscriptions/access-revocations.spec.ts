@@ -4,7 +4,11 @@ import { eventually, uniqueName } from '@fulfilment/testing';
 import type { ServerResponse } from 'node:http';
 import { setUpWorker } from '../worker-setup.fixture.js';
 import { aClient, deliveriesOf, deliveriesWhen, orderCreated, status } from '../webhook-worker.fixture.js';
-import { isCoveredBy, deleteExpiredRevocations, isRevoked } from './access-revocations.js';
+import {
+  issuedBeforeRevocationSql,
+  deleteExpiredRevocations,
+  lockAndCheckRevoked,
+} from './access-revocations.js';
 
 const given = setUpWorker();
 
@@ -213,7 +217,7 @@ describe('the subscriptions of a client that is disconnected', () => {
     const { database, broker } = given.stores;
     const revocation = disconnected(clientId, creatorId);
     await database.transaction(async (tx) => {
-      expect(await isRevoked(tx, clientId, creatorId, secondsAgo(minute))).toBe(false);
+      expect(await lockAndCheckRevoked(tx, clientId, creatorId, secondsAgo(minute))).toBe(false);
       await broker.publish(revocation);
       await eventually(async () => (await database.row(waiting)) !== undefined || undefined);
       await tx.run(insert, [creatorId, clientId, secondsAgo(minute)]);
@@ -226,7 +230,7 @@ describe('the subscriptions of a client that is disconnected', () => {
 describe('a subscription, with access that was revoked at 12:00:10.500', () => {
   const evaluate = statement(
     'test.is-covered-by',
-    `SELECT ${isCoveredBy('$1::timestamptz', '$2::timestamptz', '$3::timestamptz')} AS covered`,
+    `SELECT ${issuedBeforeRevocationSql('$1::timestamptz', '$2::timestamptz', '$3::timestamptz')} AS covered`,
   );
   it.each([
     ['is covered if its token is of an earlier second', '10:09', '10:09.900', true],

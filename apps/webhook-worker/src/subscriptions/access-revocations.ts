@@ -1,4 +1,5 @@
 import { type Database, statement, type Transaction } from '@fulfilment/database';
+import { lockSeeds } from '../advisory-locks.js';
 
 /** Revoked access of a client to one creator, or to all. */
 export interface AccessRevocation {
@@ -15,19 +16,19 @@ export interface AccessRevocation {
  * arrives. `iat` has second precision; within the same second, the creation time of the subscription is
  * compared.
  */
-export function isCoveredBy(authorizedAt: string, createdAt: string, revokedAt: string): string {
-  return `CASE WHEN ${authorizedAt} = date_trunc('second', ${revokedAt}) THEN ${createdAt} <= ${revokedAt} ELSE ${authorizedAt} < ${revokedAt} END`;
+export function issuedBeforeRevocationSql(issuedAt: string, createdAt: string, revokedAt: string): string {
+  return `CASE WHEN ${issuedAt} = date_trunc('second', ${revokedAt}) THEN ${createdAt} <= ${revokedAt} ELSE ${issuedAt} < ${revokedAt} END`;
 }
 
 // Serialises creations of subscriptions with revocations of the same client, so that the later one sees the
 // earlier one.
 const lockExclusive = statement(
   'access-revocations.lock-exclusive',
-  'SELECT pg_advisory_xact_lock(hashtextextended($1, 51))',
+  `SELECT pg_advisory_xact_lock(hashtextextended($1, ${lockSeeds.accessRevocations}))`,
 );
 const lockShared = statement(
   'access-revocations.lock-shared',
-  'SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 51))',
+  `SELECT pg_advisory_xact_lock_shared(hashtextextended($1, ${lockSeeds.accessRevocations}))`,
 );
 const record = statement(
   'access-revocations.record',
@@ -46,7 +47,7 @@ const finish = statement(
 const find = statement(
   'access-revocations.find',
   `SELECT 1 FROM webhook_ended_access
-   WHERE client_id = $1 AND (creator_id = $2 OR creator_id IS NULL) AND ${isCoveredBy('$3::timestamptz', 'now()', 'ended_at')} LIMIT 1`,
+   WHERE client_id = $1 AND (creator_id = $2 OR creator_id IS NULL) AND ${issuedBeforeRevocationSql('$3::timestamptz', 'now()', 'ended_at')} LIMIT 1`,
 );
 // Access tokens expire earlier: an hour after they were issued.
 const deleteExpired = statement(
@@ -55,13 +56,13 @@ const deleteExpired = statement(
 );
 
 /**
- * SQL: whether the access of a subscription is revoked. This is known before all of its subscriptions are
- * deleted.
+ * SQL: whether the access under which a subscription was created is revoked. True as soon as the revocation
+ * is recorded, although the subscription is deleted later.
  * @param subscription alias of `webhook_subscriptions`
  */
-export function isAccessRevoked(subscription: string): string {
+export function accessRevokedSql(subscription: string): string {
   return `EXISTS (SELECT FROM webhook_ended_access a WHERE a.client_id = ${subscription}.client_id AND (a.creator_id = ${subscription}.creator_id OR a.creator_id IS NULL)
-    AND ${isCoveredBy(`${subscription}.authorized_at`, `${subscription}.created_at`, 'a.ended_at')})`;
+    AND ${issuedBeforeRevocationSql(`${subscription}.authorized_at`, `${subscription}.created_at`, 'a.ended_at')})`;
 }
 
 /**
@@ -77,10 +78,10 @@ export async function recordRevocation(
 }
 
 /**
- * Whether the access of a token is revoked. The APIs reject such a token within a second; this check also
- * covers that second, and Redis outages. Revocations wait until the transaction ends.
+ * Returns whether the access of a token is revoked. The APIs reject such a token within a second; this check
+ * also covers that second, and Redis outages. Locks: revocations wait until the transaction ends.
  */
-export async function isRevoked(
+export async function lockAndCheckRevoked(
   tx: Transaction,
   clientId: string,
   creatorId: string,

@@ -33,11 +33,11 @@ export class BulkUpdateRequests {
   async requestStateSync(tx: Transaction, subscriptionIds: readonly string[]): Promise<void> {
     if (subscriptionIds.length === 0) return;
     await requestStateSync(tx, subscriptionIds);
-    this.startAfterCommit(tx);
+    this.startRequestedAfterCommit(tx);
   }
 
-  /** Starts bulk updates at commit. Call it in the transaction that requests a recovery or a state sync. */
-  startAfterCommit(tx: Transaction): void {
+  /** Starts bulk updates at commit, in the transaction that requests a recovery or a state sync. */
+  startRequestedAfterCommit(tx: Transaction): void {
     for (const listener of this.listeners) tx.afterCommit(listener);
   }
 }

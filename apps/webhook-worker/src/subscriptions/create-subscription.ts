@@ -13,9 +13,10 @@ import {
 } from '@fulfilment/http-service';
 import { CLOCK, type Clock, SecretBox } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
+import { lockSeeds } from '../advisory-locks.js';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
 import { CheckTarget } from './check-target.js';
-import { isRevoked } from './access-revocations.js';
+import { lockAndCheckRevoked } from './access-revocations.js';
 import { type Owner, ownerOf } from './owner.js';
 import type { CreateSubscriptionDto } from './subscription.dto.js';
 import {
@@ -35,7 +36,7 @@ import {
 // Serialises creations of one owner, so that concurrent requests cannot exceed the limit.
 const serialiseCreation = statement(
   'subscriptions.serialise-creation',
-  "SELECT pg_advisory_xact_lock(hashtextextended($1::text || ' ' || $2::text, 50))",
+  `SELECT pg_advisory_xact_lock(hashtextextended($1::text || ' ' || $2::text, ${lockSeeds.subscriptionLimit}))`,
 );
 const count = statement(
   'subscriptions.count',
@@ -141,7 +142,7 @@ async function requireAccess(
   { creatorId, clientId }: Owner,
   authorizedAt: Date,
 ): Promise<void> {
-  if (await isRevoked(tx, clientId, creatorId, authorizedAt))
+  if (await lockAndCheckRevoked(tx, clientId, creatorId, authorizedAt))
     throw new Forbidden('The access token is no longer connected to the creator.');
 }
 

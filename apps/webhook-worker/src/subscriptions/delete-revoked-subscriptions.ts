@@ -6,7 +6,7 @@ import { BulkUpdateRequests } from './bulk-update-requests.js';
 import { deletionStatement, markDeleted } from './mark-deleted.js';
 import {
   type AccessRevocation,
-  isCoveredBy,
+  issuedBeforeRevocationSql,
   finishRevocation,
   recordRevocation,
   lockUnfinishedRevocation,
@@ -22,8 +22,9 @@ const pollIntervalMs = 1_000;
  */
 const idsOfRevokedAccess = (condition: string): string =>
   `id = ANY (ARRAY(SELECT id FROM webhook_subscriptions
-     WHERE client_id = $2 AND deleted_at IS NULL AND ${isCoveredBy('authorized_at', 'created_at', '$3::timestamptz')}${condition}
+     WHERE client_id = $2 AND deleted_at IS NULL AND ${issuedBeforeRevocationSql('authorized_at', 'created_at', '$3::timestamptz')}${condition}
      ORDER BY id LIMIT ${batchSize} FOR NO KEY UPDATE))`;
+// `$1` is the reason.
 const deleteOfClient = deletionStatement('subscriptions.delete-of-client', idsOfRevokedAccess(''));
 const deleteOfConnection = deletionStatement(
   'subscriptions.delete-of-connection',
@@ -73,12 +74,15 @@ export class DeleteRevokedSubscriptions extends BackgroundLoop {
     const { clientId, creatorId, revokedAt } = access;
     const deleted =
       creatorId == null
-        ? await markDeleted(tx, deleteOfClient, 'client_deleted', clientId, revokedAt)
-        : await markDeleted(tx, deleteOfConnection, 'client_disconnected', clientId, revokedAt, creatorId);
+        ? await markDeleted(tx, deleteOfClient, { reason: 'client_deleted', values: [clientId, revokedAt] })
+        : await markDeleted(tx, deleteOfConnection, {
+            reason: 'client_disconnected',
+            values: [clientId, revokedAt, creatorId],
+          });
     if (deleted.length < batchSize) await finishRevocation(tx, access);
     else tx.afterCommit(() => this.wake());
     if (deleted.length === 0) return;
-    this.bulkUpdates.startAfterCommit(tx);
+    this.bulkUpdates.startRequestedAfterCommit(tx);
     tx.afterCommit(() => this.log(access, deleted));
   }
 

@@ -6,6 +6,7 @@ import { BulkUpdateRequests } from './bulk-update-requests.js';
 import { deletionStatement, markDeleted } from './mark-deleted.js';
 import { ownedId } from './owner.js';
 
+// `$1` is the reason.
 const deleteOwned = deletionStatement(
   'subscriptions.delete',
   'id = $2 AND creator_id = $3 AND client_id = $4',
@@ -22,9 +23,12 @@ export class DeleteSubscription {
   async run(caller: Caller, publicId: string): Promise<void> {
     const { id, creatorId, clientId } = ownedId(caller, publicId);
     await this.database.transaction(async (tx) => {
-      const deleted = await markDeleted(tx, deleteOwned, 'owner', id, creatorId, clientId);
+      const deleted = await markDeleted(tx, deleteOwned, {
+        reason: 'owner',
+        values: [id, creatorId, clientId],
+      });
       if (deleted.length === 0) notFound('webhook subscription');
-      this.bulkUpdates.startAfterCommit(tx);
+      this.bulkUpdates.startRequestedAfterCommit(tx);
     });
   }
 }

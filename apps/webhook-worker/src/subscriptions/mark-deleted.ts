@@ -17,12 +17,15 @@ export function deletionStatement(name: string, condition: string): Statement {
   );
 }
 
-/** Marks subscriptions as deleted, which stops all deliveries, including retries. Returns their ids. */
+/**
+ * Marks subscriptions as deleted, which stops all deliveries, including retries, and requests their state
+ * sync: `BulkUpdateRequests.startRequestedAfterCommit` in the same transaction starts it at once. Returns
+ * their ids.
+ */
 export async function markDeleted(
   tx: Transaction,
   deletion: Statement,
-  reason: DeletedReason,
-  ...values: readonly unknown[]
+  { reason, values }: { readonly reason: DeletedReason; readonly values: readonly unknown[] },
 ): Promise<string[]> {
   const ids = (await tx.rows<{ id: string }>(deletion, [reason, ...values])).map(({ id }) => id);
   await requestStateSync(tx, ids);

@@ -76,7 +76,9 @@ export async function deleteForOwner(
   database: Database,
   id: string,
 ): Promise<{ readonly id: string; readonly deleted: true }> {
-  const deleted = await database.transaction((tx) => markDeleted(tx, end, 'operator', id));
+  const deleted = await database.transaction((tx) =>
+    markDeleted(tx, end, { reason: 'operator', values: [id] }),
+  );
   if (deleted.length === 0)
     throw new Error(`The webhook subscription ${publicId('whk', id)} does not exist.`);
   return { id: publicId('whk', id), deleted: true };
