@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { Failure } from '../dev/failure.ts';
-import { readSettings } from '../dev/settings.ts';
+import { notRunning, readSettings } from '../dev/settings.ts';
 import { readStack, type Stack } from '../dev/stack-file.ts';
 import { authorizationCodeFlow } from './authorization.ts';
 
 /** Returns the suite of this state directory. @throws Failure when none is running */
 export function runningStack(): Stack {
-  const stack = readStack(readSettings().stateDir);
-  if (stack === undefined) throw new Failure('No suite is running. Start one with: npm start');
+  const { stateDir } = readSettings();
+  const stack = readStack(stateDir);
+  if (stack === undefined) throw notRunning(stateDir);
   return stack;
 }
 

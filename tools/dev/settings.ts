@@ -80,6 +80,13 @@ export function commandFor(stateDir: string, command: string): string {
   return dir === defaultStateDir ? command : `SUITE_DEV_DIR=${quoteForShell(dir)} ${command}`;
 }
 
+/** The failure of a command that needs a running suite. */
+export function notRunning(stateDir: string): Failure {
+  const isDefault = stateDir === join(root, defaultStateDir);
+  const place = isDefault ? '' : ` in ${stateDir}`;
+  return new Failure(`No suite is running${place}. Start one with: ${commandFor(stateDir, 'npm start')}`);
+}
+
 function quoteForShell(text: string): string {
   return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

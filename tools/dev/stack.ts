@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { Failure, runMain } from './failure.ts';
-import { readSettings } from './settings.ts';
+import { notRunning, readSettings } from './settings.ts';
 import { control } from './supervisor/control.ts';
 import { type PartStatus, verbs } from './supervisor/part.ts';
 
@@ -41,8 +41,9 @@ async function main(): Promise<void> {
     throw new Failure(
       'Expected status, or one of stop, start, restart, kill, pause, resume with a NAME. For help: npm run stack -- --help',
     );
-  const result = await control(readSettings().stateDir, command, name);
-  if (result === undefined) throw new Failure('No suite is running. Start one with: npm start');
+  const { stateDir } = readSettings();
+  const result = await control(stateDir, command, name);
+  if (result === undefined) throw notRunning(stateDir);
   const rows: PartStatus[] = z.array(statusSchema).parse(isVerb ? [result.answer] : result.answer);
   if (values.json) console.log(JSON.stringify(isVerb ? rows[0] : rows));
   else for (const line of table(rows)) console.log(line);

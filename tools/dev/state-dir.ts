@@ -18,6 +18,7 @@ const ownNames = new Set([
   'secrets.json',
   'stack.json',
   'stack.json.new',
+  'store-users',
 ]);
 const pollIntervalMs = 500;
 

@@ -28,7 +28,7 @@ import { Progress, type Say } from './progress.ts';
 import { findProgram, mustRun, stopRunningPrograms } from './run-program.ts';
 import { type Secrets, secretsIn } from './secrets.ts';
 import { serviceEnvironment, servicePlan, type ServiceSite } from './services.ts';
-import { root, type Settings } from './settings.ts';
+import { commandFor, root, type Settings } from './settings.ts';
 import { removeStack, type Stack, writeStack } from './stack-file.ts';
 import { whenRemoved } from './state-dir.ts';
 import { serveControl } from './supervisor/control.ts';
@@ -262,7 +262,7 @@ export class Suite {
     const { gateway } = this.ports;
     if (!(await isTaken(gateway))) return;
     throw new Failure(
-      `Another program uses port ${gateway} of the gateway. Stop that program, or use other ports: SUITE_BASE_PORT=${gateway + 1000} npm start`,
+      `Another program uses port ${gateway} of the gateway. Stop that program, or use other ports: ${commandFor(this.settings.stateDir, `SUITE_BASE_PORT=${gateway + 1000} npm start`)}`,
     );
   }
 

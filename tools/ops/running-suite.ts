@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { Failure } from '../dev/failure.ts';
-import { readSettings } from '../dev/settings.ts';
+import { notRunning, readSettings } from '../dev/settings.ts';
 import { control } from '../dev/supervisor/control.ts';
 
 const siteSchema = z.object({
@@ -17,7 +16,8 @@ export type RunningSuite = z.infer<typeof siteSchema>;
 
 /** Returns the suite of this state directory. @throws Failure when none is running */
 export async function openSuite(): Promise<RunningSuite> {
-  const running = await control(readSettings().stateDir, 'site');
-  if (running === undefined) throw new Failure('No suite is running. Start one with: npm start');
+  const { stateDir } = readSettings();
+  const running = await control(stateDir, 'site');
+  if (running === undefined) throw notRunning(stateDir);
   return siteSchema.parse(running.answer);
 }
