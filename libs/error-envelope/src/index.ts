@@ -9,7 +9,7 @@ export {
   Conflict,
   Forbidden,
   NotFound,
-  notFound,
+  throwNotFound,
   PayloadTooLarge,
   Problem,
   RateLimited,

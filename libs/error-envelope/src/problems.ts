@@ -105,8 +105,8 @@ export class ServiceUnavailable extends Problem {
   }
 }
 
-/** For `find(…) ?? notFound('order')`. */
-export function notFound(resource: string): never {
+/** For `find(…) ?? throwNotFound('order')`. @throws NotFound */
+export function throwNotFound(resource: string): never {
   throw new NotFound(resource);
 }
 

@@ -1,6 +1,6 @@
 import type { NumberedPage } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { notFound, ValidationFailed } from '@fulfilment/error-envelope';
+import { throwNotFound, ValidationFailed } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import { Visibility } from '../visibility/visibility.js';
@@ -52,7 +52,7 @@ export class ListOrders {
     }
     const filters = [creator, status ?? null, from ?? '-infinity', to ?? 'infinity'];
     return this.visibility.replicaSnapshot(caller, async (tx) => {
-      if ((await tx.row(findVisibleCreator, [creator])) === undefined) notFound('creator');
+      if ((await tx.row(findVisibleCreator, [creator])) === undefined) throwNotFound('creator');
       const total = (await tx.row<{ total: number }>(countOrders, filters))?.total ?? 0;
       const skip = (page - 1) * per_page;
       const rows = skip < total ? await tx.rows<OrderColumns>(readOrders, [...filters, per_page, skip]) : [];

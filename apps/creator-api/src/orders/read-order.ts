@@ -1,5 +1,5 @@
 import { statement } from '@fulfilment/database';
-import { notFound } from '@fulfilment/error-envelope';
+import { throwNotFound } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import { Visibility } from '../visibility/visibility.js';
@@ -27,7 +27,7 @@ export class ReadOrder {
   /** @throws NotFound when the order is not visible to the caller */
   run(caller: Caller, orderId: string): Promise<OrderDetail> {
     return this.visibility.snapshot(caller, async (tx) => {
-      const order = (await tx.row<OrderColumns>(readOrder, [orderId])) ?? notFound('order');
+      const order = (await tx.row<OrderColumns>(readOrder, [orderId])) ?? throwNotFound('order');
       return orderDetail(order, await tx.rows<ItemColumns>(readItems, [orderId]));
     });
   }

@@ -1,6 +1,6 @@
 import { messages, uuidv7 } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
-import { notFound, ValidationFailed } from '@fulfilment/error-envelope';
+import { throwNotFound, ValidationFailed } from '@fulfilment/error-envelope';
 import {
   ResponseWithHeaders,
   type Caller,
@@ -47,7 +47,7 @@ export class CreateRelease {
     const scope = key === undefined ? undefined : { creatorId, clientId: caller.clientId, key };
     const request: KeyedRequest | undefined = scope && { scope, fingerprints: [fingerprint(body)], at };
     const { response, headers } = await this.visibility.transaction(caller, async (tx) => {
-      if ((await tx.row(findVisibleCreator, [creatorId])) === undefined) notFound('creator');
+      if ((await tx.row(findVisibleCreator, [creatorId])) === undefined) throwNotFound('creator');
       return createOnce(tx, request, () => this.create(tx, creatorId, body, at));
     });
     return new ResponseWithHeaders(response, headers);

@@ -1,6 +1,6 @@
 import type { Currency } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { notFound } from '@fulfilment/error-envelope';
+import { throwNotFound } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import { Visibility } from '../visibility/visibility.js';
@@ -45,7 +45,7 @@ export class ReadStatistics {
   sales(caller: Caller, creatorId: string, period: string): Promise<SalesView> {
     return this.visibility.replicaSnapshot(caller, async (tx) => {
       const { currency, units, revenue } =
-        (await tx.row<TotalsRow>(monthTotals, [creatorId, period])) ?? notFound('creator');
+        (await tx.row<TotalsRow>(monthTotals, [creatorId, period])) ?? throwNotFound('creator');
       return { period, currency, totals: { units: Number(units), revenue: BigInt(revenue) } };
     });
   }
@@ -54,7 +54,7 @@ export class ReadStatistics {
   royalties(caller: Caller, creatorId: string, period: string): Promise<RoyaltiesView> {
     return this.visibility.replicaSnapshot(caller, async (tx) => {
       const { currency, units, revenue, royalties } =
-        (await tx.row<TotalsRow>(monthTotals, [creatorId, period])) ?? notFound('creator');
+        (await tx.row<TotalsRow>(monthTotals, [creatorId, period])) ?? throwNotFound('creator');
       const releases = await tx.rows<ReleaseRow>(monthReleases, [creatorId, period, currency]);
       return {
         period,

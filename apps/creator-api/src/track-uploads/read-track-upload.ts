@@ -1,5 +1,5 @@
 import { statement } from '@fulfilment/database';
-import { notFound } from '@fulfilment/error-envelope';
+import { throwNotFound } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type CreatorApiSettings } from '../config.js';
@@ -24,6 +24,6 @@ export class ReadTrackUpload {
   /** @throws NotFound when the upload is not visible to the caller */
   async run(caller: Caller, id: string): Promise<TrackUploadView> {
     const row = await this.visibility.snapshot(caller, (tx) => tx.row<TrackUploadRow>(read, [id]));
-    return trackUploadView(row ?? notFound('track upload'), this.config.BASE_URL);
+    return trackUploadView(row ?? throwNotFound('track upload'), this.config.BASE_URL);
   }
 }

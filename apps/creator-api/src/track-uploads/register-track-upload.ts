@@ -1,6 +1,6 @@
 import { uuidv7 } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
-import { Conflict, notFound, ValidationFailed } from '@fulfilment/error-envelope';
+import { Conflict, throwNotFound, ValidationFailed } from '@fulfilment/error-envelope';
 import { GuardedClient, targetUri } from '@fulfilment/guarded-fetch';
 import { ResponseWithHeaders, type Caller, FailureThrottle } from '@fulfilment/http-service';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
@@ -136,7 +136,7 @@ export class RegisterTrackUpload {
 
 async function releaseCreatorId(tx: Transaction, releaseId: string): Promise<string> {
   const owner = await tx.row<{ creator_id: string }>(releaseOwner, [releaseId]);
-  return (owner ?? notFound('release')).creator_id;
+  return (owner ?? throwNotFound('release')).creator_id;
 }
 
 /**

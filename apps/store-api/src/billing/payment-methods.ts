@@ -1,5 +1,5 @@
 import { Database, BatchLoader, type Sql, statement } from '@fulfilment/database';
-import { notFound, Unprocessable } from '@fulfilment/error-envelope';
+import { throwNotFound, Unprocessable } from '@fulfilment/error-envelope';
 import { Injectable } from '@nestjs/common';
 
 interface BillingRow {
@@ -43,7 +43,7 @@ export async function paymentMethodOf(sql: Sql, creatorId: string): Promise<stri
 }
 
 function requirePaymentMethod(billing: BillingRow | undefined): string {
-  if (billing === undefined) return notFound('connected creator');
+  if (billing === undefined) return throwNotFound('connected creator');
   if (billing.payment_method === null) {
     throw new Unprocessable('The creator has no payment method.', [
       { field: 'billing', reason: 'payment_method_missing' },

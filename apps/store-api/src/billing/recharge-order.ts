@@ -6,7 +6,7 @@ import {
   uuidv7,
 } from '@fulfilment/contracts';
 import { Database, statement, type Transaction } from '@fulfilment/database';
-import { Conflict, notFound, Unprocessable } from '@fulfilment/error-envelope';
+import { Conflict, throwNotFound, Unprocessable } from '@fulfilment/error-envelope';
 import type { Stock } from '../catalogue/stock.js';
 import { paymentMethodOf } from './payment-methods.js';
 
@@ -77,7 +77,7 @@ export class RechargeOrder {
   }
 
   async newest(order: string): Promise<Recharge> {
-    return (await this.database.row<Recharge>(readAttempt, [uuidOf(order)])) ?? notFound('order');
+    return (await this.database.row<Recharge>(readAttempt, [uuidOf(order)])) ?? throwNotFound('order');
   }
 
   private async begin(tx: Transaction, orderId: string): Promise<void> {
@@ -85,7 +85,7 @@ export class RechargeOrder {
     const order = await tx.row<{ creatorId: string; status: OrderStatus; redacted: boolean }>(lockOrder, [
       orderId,
     ]);
-    if (order === undefined) return notFound('order');
+    if (order === undefined) return throwNotFound('order');
     if (order.status !== 'payment_failed')
       throw new Conflict(
         `The order is ${order.status}; only an order with a failed payment can be charged again.`,
@@ -113,7 +113,7 @@ export class RechargeOrder {
 }
 
 function uuidOf(order: string): string {
-  return parsePublicId('ord', order) ?? notFound('order');
+  return parsePublicId('ord', order) ?? throwNotFound('order');
 }
 
 function assertNone(productIds: readonly string[], problem: string): void {

@@ -1,6 +1,6 @@
 import { type Currency, type CursorPage, parsePublicId } from '@fulfilment/contracts';
 import { BatchLoader, Database, ReadDatabase, type Sql } from '@fulfilment/database';
-import { notFound } from '@fulfilment/error-envelope';
+import { throwNotFound } from '@fulfilment/error-envelope';
 import { type Caller, type CursorKey, SignedCursors } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import type { ReleaseFacts, ReleaseSummary, ReleaseView } from './release.shapes.js';
@@ -68,9 +68,9 @@ export class ReadReleases {
   }
 
   async read(caller: Caller, id: string, currency: Currency): Promise<ReleaseView> {
-    const uuid = parsePublicId('prod', id) ?? notFound('release');
+    const uuid = parsePublicId('prod', id) ?? throwNotFound('release');
     const row = await this.database.row<WholeReleaseRow>(readRelease, [caller.creatorId, uuid]);
-    if (row === undefined) return notFound('release');
+    if (row === undefined) return throwNotFound('release');
     return releaseView(row, await readProductsOf(this.database, [uuid], currency), currency);
   }
 

@@ -1,6 +1,6 @@
 import { publicId } from '@fulfilment/contracts';
 import { Database, statement } from '@fulfilment/database';
-import { notFound } from '@fulfilment/error-envelope';
+import { throwNotFound } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import type { ConnectedCreatorView } from './creator.shapes.js';
@@ -24,9 +24,9 @@ export class ReadCreator {
   constructor(private readonly database: Database) {}
 
   async run(caller: Caller): Promise<ConnectedCreatorView> {
-    const creatorId = caller.creatorId ?? notFound('connected creator');
+    const creatorId = caller.creatorId ?? throwNotFound('connected creator');
     const row =
-      (await this.database.row<CreatorRow>(readCreator, [creatorId])) ?? notFound('connected creator');
+      (await this.database.row<CreatorRow>(readCreator, [creatorId])) ?? throwNotFound('connected creator');
     return {
       id: publicId('crt', row.id),
       name: row.name,

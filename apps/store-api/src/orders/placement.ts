@@ -1,5 +1,5 @@
 import { uuidv7 } from '@fulfilment/contracts';
-import { notFound, ValidationFailed } from '@fulfilment/error-envelope';
+import { throwNotFound, ValidationFailed } from '@fulfilment/error-envelope';
 import type { Caller, KeyScope } from '@fulfilment/http-service';
 import { requirementsOf } from './address-requirements.js';
 import { missingAddressParts } from './address.rules.js';
@@ -20,7 +20,7 @@ export function newPlacement(caller: Caller, order: PlaceOrderDto, key: string |
   const { shipping_address: address } = order;
   const missing = missingAddressParts(address, requirementsOf(address.country_code));
   if (missing.length > 0) throw new ValidationFailed(missing);
-  const creatorId = caller.creatorId ?? notFound('connected creator');
+  const creatorId = caller.creatorId ?? throwNotFound('connected creator');
   const keyScope = key === undefined ? undefined : { creatorId, clientId: caller.clientId, key };
   return { caller, creatorId, order, orderId: uuidv7(), keyScope };
 }

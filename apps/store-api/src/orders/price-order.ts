@@ -1,6 +1,6 @@
 import { type Currency, parsePublicId } from '@fulfilment/contracts';
 import { allInOrder } from '@fulfilment/database';
-import { notFound, Unprocessable } from '@fulfilment/error-envelope';
+import { throwNotFound, Unprocessable } from '@fulfilment/error-envelope';
 import { Injectable } from '@nestjs/common';
 import { requireSellableLines, type SellableLine, SellableProducts } from '../catalogue/sellable-products.js';
 import { ShippingQuotes } from '../shipping/shipping-quotes.js';
@@ -38,7 +38,7 @@ export class PriceOrder {
 
   /** @throws NotFound for an unknown rate; Unprocessable when the order cannot be placed as it is */
   async run({ creatorId, order }: Placement): Promise<PricedOrder> {
-    const rateId = parsePublicId('rate', order.shipping_rate_id) ?? notFound('shipping rate');
+    const rateId = parsePublicId('rate', order.shipping_rate_id) ?? throwNotFound('shipping rate');
     // Prices are read in the currency of the first line; a quote in another currency is rejected below.
     const lineCurrency = order.items[0]?.unit_price.currency ?? 'GBP';
     const [quote, paymentMethod, products] = await allInOrder([

@@ -1,6 +1,6 @@
 import { type CursorPage, parsePublicId } from '@fulfilment/contracts';
 import { BatchLoader, Database, ReadDatabase, type Statement, statement } from '@fulfilment/database';
-import { notFound } from '@fulfilment/error-envelope';
+import { throwNotFound } from '@fulfilment/error-envelope';
 import { type Caller, SignedCursors } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import type { ListOrdersDto } from './list-orders.dto.js';
@@ -47,9 +47,9 @@ export class ReadOrders {
   }
 
   async read(caller: Caller, id: string): Promise<OrderView> {
-    const uuid = parsePublicId('ord', id) ?? notFound('order');
+    const uuid = parsePublicId('ord', id) ?? throwNotFound('order');
     const row = await this.orders.load({ orderId: uuid, creatorId: caller.creatorId });
-    return row === undefined ? notFound('order') : orderView(row);
+    return row === undefined ? throwNotFound('order') : orderView(row);
   }
 
   private async loadBatch(keys: readonly OrderKey[]): Promise<{ index: number; row: OrderViewRow }[]> {

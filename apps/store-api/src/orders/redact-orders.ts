@@ -1,6 +1,6 @@
 import { type OrderStatus, parsePublicId } from '@fulfilment/contracts';
 import { type Database, statement } from '@fulfilment/database';
-import { Conflict, notFound } from '@fulfilment/error-envelope';
+import { Conflict, throwNotFound } from '@fulfilment/error-envelope';
 
 /** Replaces a text that was personal data. */
 export const redactedText = 'redacted';
@@ -38,10 +38,10 @@ const redactOld = statement(
  * @throws NotFound; Conflict while the address is still needed to send the order
  */
 export async function redactOrder(database: Database, order: string): Promise<{ redacted_at: string }> {
-  const orderId = parsePublicId('ord', order) ?? notFound('order');
+  const orderId = parsePublicId('ord', order) ?? throwNotFound('order');
   await database.run(redactOne, [orderId]);
   const state = await database.row<{ status: OrderStatus; redactedAt: Date | null }>(readState, [orderId]);
-  if (state === undefined) return notFound('order');
+  if (state === undefined) return throwNotFound('order');
   if (state.redactedAt === null)
     throw new Conflict(`The order is ${state.status} and needs its address. Cancel the order first.`);
   return { redacted_at: state.redactedAt.toISOString() };

@@ -1,6 +1,6 @@
 import { type Currency, publicId, uuidv7 } from '@fulfilment/contracts';
 import { Database, statement } from '@fulfilment/database';
-import { notFound, Unprocessable } from '@fulfilment/error-envelope';
+import { throwNotFound, Unprocessable } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import { requireSellableLines, SellableProducts } from '../catalogue/sellable-products.js';
@@ -31,7 +31,7 @@ export class QuoteRates {
     { country_code: countryCode, items = [] }: QuoteRatesDto,
     currency: Currency,
   ): Promise<{ data: ShippingRateView[] }> {
-    const creatorId = caller.creatorId ?? notFound('connected creator');
+    const creatorId = caller.creatorId ?? throwNotFound('connected creator');
     const weightGrams = items.length === 0 ? undefined : await this.weigh(creatorId, items, currency);
     const services = await priceServices(this.database, { countryCode, currency, weightGrams });
     if (services.length === 0 && items.length > 0) {

@@ -1,6 +1,6 @@
 import type { Currency } from '@fulfilment/contracts';
 import { Database, BatchLoader, statement } from '@fulfilment/database';
-import { notFound, Unprocessable } from '@fulfilment/error-envelope';
+import { throwNotFound, Unprocessable } from '@fulfilment/error-envelope';
 import { Injectable } from '@nestjs/common';
 import { bandsOf } from './rate-cards.js';
 import { bandPrice, parcelWeightGrams, type WeightBand } from './rate.rules.js';
@@ -42,7 +42,7 @@ export class ShippingQuotes {
 
   /** @throws NotFound for an unknown rate, or one of another creator */
   async find(creatorId: string, rateId: string): Promise<Quote> {
-    return (await this.quotes.load({ creatorId, rateId })) ?? notFound('shipping rate');
+    return (await this.quotes.load({ creatorId, rateId })) ?? throwNotFound('shipping rate');
   }
 
   /** @throws Unprocessable when the quote has expired or is for another country */

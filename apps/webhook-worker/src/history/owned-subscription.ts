@@ -1,6 +1,6 @@
 import { parsePublicId } from '@fulfilment/contracts';
 import { type Sql, statement, type Transaction } from '@fulfilment/database';
-import { notFound } from '@fulfilment/error-envelope';
+import { throwNotFound } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import type { Lane } from '../delivery/lanes.rules.js';
 import { ownedId } from '../subscriptions/owner.js';
@@ -24,7 +24,7 @@ const lock = statement('history.lock-subscription', `SELECT ${columns} ${owned} 
 export async function findOwned(sql: Sql, caller: Caller, publicId: string): Promise<OwnedSubscription> {
   const { id, creatorId, clientId } = ownedId(caller, publicId);
   const row = await sql.row<OwnedSubscription>(find, [id, creatorId, clientId]);
-  return row ?? notFound('webhook subscription');
+  return row ?? throwNotFound('webhook subscription');
 }
 
 /**
@@ -38,10 +38,10 @@ export async function lockOwned(
 ): Promise<OwnedSubscription> {
   const { id, creatorId, clientId } = ownedId(caller, publicId);
   const row = await tx.row<OwnedSubscription>(lock, [id, creatorId, clientId]);
-  return row ?? notFound('webhook subscription');
+  return row ?? throwNotFound('webhook subscription');
 }
 
 /** @throws NotFound */
 export function deliveryUuid(publicId: string): string {
-  return parsePublicId('whd', publicId) ?? notFound('webhook delivery');
+  return parsePublicId('whd', publicId) ?? throwNotFound('webhook delivery');
 }

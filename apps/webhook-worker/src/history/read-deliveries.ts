@@ -1,6 +1,6 @@
 import type { CursorPage } from '@fulfilment/contracts';
 import { Database, listTimeoutMs, ReadDatabase, statement } from '@fulfilment/database';
-import { notFound } from '@fulfilment/error-envelope';
+import { throwNotFound } from '@fulfilment/error-envelope';
 import { type Caller, SignedCursors } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import type { ListDeliveriesDto } from './delivery.dto.js';
@@ -68,7 +68,7 @@ export class ReadDeliveries {
     const uuid = deliveryUuid(deliveryId);
     return this.reads.read(async (database) => {
       const row = await database.row<DeliveryRow & { day: string; body: Buffer }>(findDelivery, [uuid, id]);
-      if (row === undefined) return notFound('webhook delivery');
+      if (row === undefined) return throwNotFound('webhook delivery');
       return deliveryDetail(row, await database.rows<AttemptRow>(listAttempts, [row.day, row.id]));
     });
   }

@@ -1,5 +1,5 @@
 import { Database, statement, type Transaction } from '@fulfilment/database';
-import { Conflict, notFound } from '@fulfilment/error-envelope';
+import { Conflict, throwNotFound } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import { DispatchQueue } from '../delivery/dispatch-queue.js';
@@ -57,11 +57,11 @@ export class RetryDelivery {
     const subscription = await lockOwned(tx, caller, webhookId);
     const key = [deliveryUuid(deliveryId), subscription.id];
     const delivery =
-      (await tx.row<{ status: string; test: boolean }>(lock, key)) ?? notFound('webhook delivery');
+      (await tx.row<{ status: string; test: boolean }>(lock, key)) ?? throwNotFound('webhook delivery');
     await countOwnerRequest(tx, subscription.id, delivery.test ? 'test' : 'retry');
     if (delivery.status === 'in_flight') throw new Conflict('An attempt of this delivery is in progress.');
     await tx.run(savePriorState, key);
-    const row = (await tx.row<DeliveryRow>(makeDue, key)) ?? notFound('webhook delivery');
+    const row = (await tx.row<DeliveryRow>(makeDue, key)) ?? throwNotFound('webhook delivery');
     this.queue.scheduleAfterCommit(tx, [{ subscriptionId: subscription.id, lane: subscription.lane }]);
     return deliveryView(row);
   }

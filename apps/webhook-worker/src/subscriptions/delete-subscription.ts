@@ -1,5 +1,5 @@
 import { Database } from '@fulfilment/database';
-import { notFound } from '@fulfilment/error-envelope';
+import { throwNotFound } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import { BulkUpdateRequests } from './bulk-update-requests.js';
@@ -27,7 +27,7 @@ export class DeleteSubscription {
         reason: 'owner',
         values: [id, creatorId, clientId],
       });
-      if (deleted.length === 0) notFound('webhook subscription');
+      if (deleted.length === 0) throwNotFound('webhook subscription');
       this.bulkUpdates.startRequestedAfterCommit(tx);
     });
   }

@@ -1,5 +1,5 @@
 import { isUuid, parsePublicId } from '@fulfilment/contracts';
-import { notFound } from '@fulfilment/error-envelope';
+import { throwNotFound } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 
 /** Owner of a subscription: a client, for one creator. */
@@ -19,6 +19,6 @@ export function ownerOf(caller: Caller): Owner | undefined {
  * @throws NotFound on a malformed id or a caller without a creator
  */
 export function ownedId(caller: Caller, id: string): Owner & { readonly id: string } {
-  const owner = ownerOf(caller) ?? notFound('webhook subscription');
-  return { ...owner, id: parsePublicId('whk', id) ?? notFound('webhook subscription') };
+  const owner = ownerOf(caller) ?? throwNotFound('webhook subscription');
+  return { ...owner, id: parsePublicId('whk', id) ?? throwNotFound('webhook subscription') };
 }

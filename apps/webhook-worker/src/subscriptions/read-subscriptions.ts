@@ -1,5 +1,5 @@
 import { Database, listTimeoutMs, statement } from '@fulfilment/database';
-import { notFound } from '@fulfilment/error-envelope';
+import { throwNotFound } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import { ownedId, ownerOf } from './owner.js';
@@ -44,6 +44,9 @@ export class ReadSubscriptions {
   async findOne(caller: Caller, publicId: string): Promise<SubscriptionView> {
     const { id, creatorId, clientId } = ownedId(caller, publicId);
     const row = await this.database.row<SubscriptionRow>(find, [id, creatorId, clientId]);
-    return subscriptionWithLag(row ?? notFound('webhook subscription'), await readLag(this.database, id));
+    return subscriptionWithLag(
+      row ?? throwNotFound('webhook subscription'),
+      await readLag(this.database, id),
+    );
   }
 }

@@ -1,5 +1,5 @@
 import { Database, statement, type Transaction } from '@fulfilment/database';
-import { notFound } from '@fulfilment/error-envelope';
+import { throwNotFound } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { targetUri } from '@fulfilment/guarded-fetch';
 import { Injectable } from '@nestjs/common';
@@ -70,12 +70,12 @@ export class UpdateSubscription {
     const { id, creatorId, clientId } = ownedId(caller, publicId);
     if (input.url !== undefined) {
       if ((await this.database.row(exists, [id, creatorId, clientId])) === undefined)
-        notFound('webhook subscription');
+        throwNotFound('webhook subscription');
       await this.target.checkName({ creatorId, clientId }, input.url);
     }
     const row = await this.database.transaction(async (tx) => {
       const found = await tx.row<{ status: string; secret: Buffer }>(lock, [id, creatorId, clientId]);
-      const { status, secret } = found ?? notFound('webhook subscription');
+      const { status, secret } = found ?? throwNotFound('webhook subscription');
       if (input.status !== undefined && input.status !== status)
         await this.changeStatus(tx, id, input.status);
       return tx.row<SubscriptionRow>(change, [
@@ -86,7 +86,10 @@ export class UpdateSubscription {
         input.max_in_flight,
       ]);
     });
-    return subscriptionWithLag(row ?? notFound('webhook subscription'), await readLag(this.database, id));
+    return subscriptionWithLag(
+      row ?? throwNotFound('webhook subscription'),
+      await readLag(this.database, id),
+    );
   }
 
   /**
