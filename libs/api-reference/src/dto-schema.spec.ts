@@ -1,6 +1,6 @@
 import { IsEmail, IsIn, IsOptional } from 'class-validator';
 import { dtoSchema } from './dto-schema.js';
-import { Description, Field, Objects } from './field.js';
+import { Description, Field, NestedDto } from './field.js';
 
 const atMostTen = Field({
   name: 'atMostTen',
@@ -17,7 +17,7 @@ class BaseDto {
 }
 class OuterDto extends BaseDto {
   @Description('What it holds')
-  @Objects(() => InnerDto)
+  @NestedDto(() => InnerDto)
   @Field({ name: 'any', schema: { type: 'object' }, holds: () => true, reason: () => '' })
   inner: InnerDto;
 

@@ -21,15 +21,15 @@ export function dtoSchema(dto: Class): NamedSchemas {
   const required: string[] = [];
   const schemas: Record<string, Schema> = {};
   for (const [name, checks] of [...members].sort((one, other) => isInherited(one) - isInherited(other))) {
-    const { described, inner } = documentationOf(defaults, name);
-    if (described === undefined) throw new Error(`${dto.name}.${name} has no @Description().`);
-    if (inner !== undefined) Object.assign(schemas, dtoComponents(inner));
+    const { description, nestedDto } = documentationOf(defaults, name);
+    if (description === undefined) throw new Error(`${dto.name}.${name} has no @Description().`);
+    if (nestedDto !== undefined) Object.assign(schemas, dtoComponents(nestedDto));
     const byDefault: unknown = Reflect.get(defaults, name);
     properties[name] = {
-      ...memberSchema(checks, inner, `${dto.name}.${name}`),
-      description: described.text,
+      ...memberSchema(checks, nestedDto, `${dto.name}.${name}`),
+      description: description.text,
       ...(byDefault !== undefined && { default: byDefault }),
-      ...(described.example !== undefined && { examples: [described.example] }),
+      ...(description.example !== undefined && { examples: [description.example] }),
     };
     if (byDefault === undefined && !checks.some(isOptional)) required.push(name);
   }
@@ -50,8 +50,8 @@ function isOptional({ name, type }: Check): boolean {
   return name === 'isOptional' || type === 'conditionalValidation';
 }
 
-function memberSchema(checks: readonly Check[], inner: Class | undefined, member: string): Schema {
-  const held = inner === undefined ? undefined : componentRef(dtoName(inner));
+function memberSchema(checks: readonly Check[], nestedDto: Class | undefined, member: string): Schema {
+  const held = nestedDto === undefined ? undefined : componentRef(dtoName(nestedDto));
   const schemaOf = (each: boolean): Schema =>
     checks
       .filter((check) => Boolean(check.each) === each)

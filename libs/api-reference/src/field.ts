@@ -5,7 +5,7 @@ import type { Schema } from './schema.js';
 
 export type Class = new () => object;
 
-/** A check of a member and its documentation, in one place so that both change together. */
+/** A check of a field and its documentation, in one place so that both change together. */
 export interface FieldRule {
   readonly name: string;
   /** The check as JSON Schema. */
@@ -15,13 +15,13 @@ export interface FieldRule {
   readonly reason: (value: unknown) => string;
 }
 
-/** Validates a member by a rule with class-validator. `dtoSchema` reads the rule's schema. */
+/** Validates a field by a rule with class-validator. `dtoSchema` reads the rule's schema. */
 export function Field({ name, schema, holds, reason }: FieldRule): PropertyDecorator {
-  return (target, property) => {
+  return (target, field) => {
     registerDecorator({
       name,
       target: target.constructor,
-      propertyName: String(property),
+      propertyName: String(field),
       constraints: [schema],
       validator: { validate: holds, defaultMessage: (context) => reason(context?.value) },
     });
@@ -29,24 +29,24 @@ export function Field({ name, schema, holds, reason }: FieldRule): PropertyDecor
 }
 
 const descriptionKey = 'reference:description';
-const objectsKey = 'reference:objects';
-const description = z.object({ text: z.string(), example: z.unknown() }).optional();
-const objects = z.custom<() => Class>((value) => typeof value === 'function').optional();
+const nestedDtoKey = 'reference:nested-dto';
+const descriptionSchema = z.object({ text: z.string(), example: z.unknown() }).optional();
+const nestedDtoSchema = z.custom<() => Class>((value) => typeof value === 'function').optional();
 
-/** Describes a member of a DTO. Required: without it the reference cannot be generated. */
+/** Describes a field of a DTO. Required: without it the reference cannot be generated. */
 export function Description(text: string, example?: unknown): PropertyDecorator {
   return Reflect.metadata(descriptionKey, { text, example });
 }
 
-/** Names the DTO of a member's object or list. */
-export function Objects(type: () => Class): PropertyDecorator {
-  return Reflect.metadata(objectsKey, type);
+/** Names the DTO of the nested objects of a field: of its value, or of the items of its list. */
+export function NestedDto(type: () => Class): PropertyDecorator {
+  return Reflect.metadata(nestedDtoKey, type);
 }
 
-/** The description of a member, and the DTO of its objects. */
-export function documentationOf(dto: object, property: string) {
+/** The description of a field, and the DTO of its nested objects. */
+export function documentationOf(dto: object, field: string) {
   return {
-    described: description.parse(Reflect.getMetadata(descriptionKey, dto, property)),
-    inner: objects.parse(Reflect.getMetadata(objectsKey, dto, property))?.(),
+    description: descriptionSchema.parse(Reflect.getMetadata(descriptionKey, dto, field)),
+    nestedDto: nestedDtoSchema.parse(Reflect.getMetadata(nestedDtoKey, dto, field))?.(),
   };
 }

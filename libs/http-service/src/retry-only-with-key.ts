@@ -4,7 +4,8 @@ import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 
 const retryOnlyWithKeyKey = 'request:retry-only-with-key';
-type Places = Parameters<Reflector['getAllAndOverride']>[1];
+/** The handler and its class, in this order. */
+type MetadataTargets = Parameters<Reflector['getAllAndOverride']>[1];
 
 /**
  * A repeated request without an `idempotency-key` may do its work twice. So error responses to requests
@@ -13,9 +14,8 @@ type Places = Parameters<Reflector['getAllAndOverride']>[1];
  */
 export const RetryOnlyWithKey = () => SetMetadata(retryOnlyWithKeyKey, true);
 
-/** @param places the handler and its class, in this order */
-export function isRetriedOnlyWithKey(reflector: Reflector, places: Places): boolean {
-  return reflector.getAllAndOverride<boolean | undefined>(retryOnlyWithKeyKey, places) === true;
+export function isRetriedOnlyWithKey(reflector: Reflector, targets: MetadataTargets): boolean {
+  return reflector.getAllAndOverride<boolean | undefined>(retryOnlyWithKeyKey, targets) === true;
 }
 
 /** Rejects nothing. It is the first guard, because it also applies to the errors of the other guards. */

@@ -69,7 +69,8 @@ export class Broker {
   /**
    * Closes the connection, even while its channels are being set up, and opens another. RabbitMQ redelivers
    * unacknowledged messages, to this process or another.
-   * @param gate the next connection is opened only once this resolves; polled every second
+   * @param gate the next connection is opened only once this resolves; called again with the delays of
+   * reconnecting (200 ms to 1 s)
    */
   reconnect(gate?: Gate): void {
     this.gate = gate ?? this.gate;
@@ -116,6 +117,7 @@ export class Broker {
         if (!signal.aborted) this.logger.warn('The connection to RabbitMQ was lost; reconnecting.');
       } catch (error) {
         if (signal.aborted) return;
+        // The gate is cleared once it resolves, so a remaining gate is what failed.
         const problem =
           this.gate === undefined ? 'RabbitMQ cannot be reached' : 'A dependency is unavailable';
         this.logger.warn({ error, retry_ms: retryDelayMs }, `${problem}; will retry.`);

@@ -38,7 +38,7 @@ export class BareSender {
     await this.ask('POST');
     const part = makePart(perBarePart, performance.now() - startedAt, [cpuBefore, this.process.cpuMs()]);
     await this.receiver.takeExactly(
-      events.map(({ id, subscriber }) => ({ event: publicId('evt', id), path: subscriber.path })),
+      events.map(({ id, subscriber }) => ({ eventId: publicId('evt', id), path: subscriber.path })),
     );
     return part;
   }

@@ -84,7 +84,7 @@ export class DeliveringWorker {
     const triggerEvents = this.subscribers.map((subscriber, index) => this.eventFor(subscriber, index));
     return this.deliver(
       [
-        ...events.map(({ id, subscriber }) => ({ event: publicId('evt', id), path: subscriber.path })),
+        ...events.map(({ id, subscriber }) => ({ eventId: publicId('evt', id), path: subscriber.path })),
         ...triggerEvents.map(({ id }, index) => this.expectedDelivery(id, index)),
       ],
       async () => {
@@ -100,7 +100,7 @@ export class DeliveringWorker {
     const trigger = this.eventFor(subscriber, 0);
     const ids = [...events.map(({ id }) => id), trigger.id];
     return this.deliver(
-      ids.map((id) => ({ event: publicId('evt', id), path: subscriber.path })),
+      ids.map((id) => ({ eventId: publicId('evt', id), path: subscriber.path })),
       async () => {
         await this.data.addBacklog(events);
         await this.publish([trigger]);
@@ -165,7 +165,7 @@ export class DeliveringWorker {
   }
 
   private expectedDelivery(id: string, index: number): Expected {
-    return { event: publicId('evt', id), path: this.subscriberAt(index).path };
+    return { eventId: publicId('evt', id), path: this.subscriberAt(index).path };
   }
 
   private async publish(sent: readonly Message[]): Promise<void> {

@@ -10,16 +10,16 @@ const received = z.array(
     path: z.string(),
     /** Since 1970: when the head of the request had been read. */
     arrivedAtMs: z.number(),
-    delivery: z.string(),
+    deliveryId: z.string(),
     signed: z.boolean(),
     envelope: z.object({ id: z.string(), api_version: z.string(), created_at: z.string() }).loose(),
   }),
 );
 export type Received = z.output<typeof received>[number];
 
-/** A delivery that must come: of which event, to which path. */
+/** A delivery that must arrive: of which event, at which path. */
 export interface Expected {
-  readonly event: string;
+  readonly eventId: string;
   readonly path: string;
 }
 
@@ -38,7 +38,7 @@ export class ReceiverProcess {
     this.process = process;
   }
 
-  /** Resolves when so many deliveries came since they were last taken. */
+  /** Resolves when `count` deliveries have arrived since the last `take`. */
   async waitForDeliveries(count: number): Promise<void> {
     const response = await request(`${this.origin}/when?count=${count}`, {
       headersTimeout: timeoutMs,
@@ -48,22 +48,22 @@ export class ReceiverProcess {
   }
 
   /**
-   * What came since they were last taken.
-   * @throws Failure unless it is each of the expected once, and signed as it should be
+   * Returns the deliveries since the last `take`.
+   * @throws Failure unless each expected delivery arrived exactly once, with a valid signature
    */
   async takeExactly(expected: readonly Expected[]): Promise<Received[]> {
     const all = await this.take();
     const keys = new Set(all.map(({ envelope, path }) => `${envelope.id} ${path}`));
-    const missing = expected.filter(({ event, path }) => !keys.has(`${event} ${path}`)).length;
+    const missing = expected.filter(({ eventId, path }) => !keys.has(`${eventId} ${path}`)).length;
     const unsigned = all.filter(({ signed }) => !signed).length;
-    const deliveries = new Set(all.map(({ delivery }) => delivery)).size;
+    const deliveries = new Set(all.map(({ deliveryId }) => deliveryId)).size;
     const wrong = { expected: expected.length, came: all.length, deliveries, missing, unsigned };
     if (all.length !== expected.length || deliveries !== all.length || missing > 0 || unsigned > 0)
       throw new Failure(`The receiver did not get what was sent: ${JSON.stringify(wrong)}`);
     return all;
   }
 
-  /** What came since they were last taken. */
+  /** Returns the deliveries since the last `take`. */
   async take(): Promise<Received[]> {
     const response = await request(`${this.origin}/deliveries`);
     return received.parse(await response.body.json());

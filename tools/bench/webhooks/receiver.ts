@@ -36,7 +36,7 @@ function isSigned({ path, headers, body }: Kept): boolean {
 function describeDelivery(one: Kept) {
   const { path, arrivedAtMs, headers } = one;
   const envelope: unknown = JSON.parse(Buffer.concat(one.body).toString());
-  return { path, arrivedAtMs, delivery: headers['x-service-delivery'], signed: isSigned(one), envelope };
+  return { path, arrivedAtMs, deliveryId: headers['x-service-delivery'], signed: isSigned(one), envelope };
 }
 
 function keep(request: IncomingMessage, response: ServerResponse, latencyMs: number): void {

@@ -1,5 +1,6 @@
 export type PartState = 'stopped' | 'starting' | 'running' | 'paused' | 'stopping' | 'waiting' | 'given';
 
+/** A part: a service or dependency that the supervisor runs. */
 export interface PartStatus {
   readonly name: string;
   readonly kind: 'service' | 'dependency';

@@ -9,7 +9,7 @@ import { signalTree, processStartTime } from './process-tree.ts';
 
 const leftoversSchema = z.array(z.object({ name: z.string(), pid: z.number(), started_at: z.string() }));
 
-/** All running parts, in the order in which they were started. */
+/** All parts that were started, also those stopped since, in the order of their start. */
 export class Supervisor {
   private readonly layers: (readonly ProcessPart[])[] = [];
   private readonly processesFile: string;
@@ -27,7 +27,7 @@ export class Supervisor {
     rmSync(this.processesFile);
     const alive = leftovers.filter(({ pid, started_at }) => processStartTime(pid) === started_at);
     for (const { pid } of alive) signalTree(pid, 'SIGKILL');
-    // Until its ports are free.
+    // Waits until they have ended, since their ports are free only then.
     for (const { pid } of alive) while (processStartTime(pid) !== undefined) await sleep(20);
     return alive.map(({ name }) => name);
   }

@@ -1,11 +1,11 @@
-import { type Class, Objects } from '@fulfilment/api-reference';
+import { type Class, NestedDto } from '@fulfilment/api-reference';
 import { applyDecorators } from '@nestjs/common';
 import { Transform, Type } from 'class-transformer';
 import { ArrayMaxSize, ArrayMinSize, IsArray, IsObject, ValidateNested } from 'class-validator';
 
 /** An object that is validated by a DTO. */
 export function ObjectField(type: () => Class): PropertyDecorator {
-  return applyDecorators(IsObject(), ValidateNested(), Type(type), Objects(type));
+  return applyDecorators(IsObject(), ValidateNested(), Type(type), NestedDto(type));
 }
 
 /** A list of objects of a DTO, within bounds. Errors name an invalid element by its index (`items.2`). */
@@ -20,7 +20,7 @@ export function ObjectList(
     ValidateNested({ each: true, message: 'must be an object' }),
     validatable(max),
     Type(type),
-    Objects(type),
+    NestedDto(type),
   );
 }
 
