@@ -59,7 +59,7 @@ describe('creators', () => {
     const uuid = '01920000-0000-7000-8000-000000000001';
     const creator = {
       id: uuid,
-      organisation: 'org_harbour',
+      organisationId: 'org_harbour',
       name: 'A creator',
       paymentMethod: 'pm_ok',
       settlementCurrency: 'EUR',
@@ -88,7 +88,7 @@ describe('creators', () => {
       creator: { id: uuid, version: 2, payment_method: 'pm_declined', settlement_currency: 'EUR' },
     });
     await expect(
-      registerCreator(server.database, outbox, { ...creator, organisation: 'org_meridian' }),
+      registerCreator(server.database, outbox, { ...creator, organisationId: 'org_meridian' }),
     ).rejects.toThrow('another organisation');
     await expect(
       changeCreator(server.database, outbox, { creator: 'crt_x', paymentMethod: 'pm_ok' }),

@@ -10,7 +10,8 @@ import type { SignedIn } from './signed-in.pipe.js';
 export class ShowBrowsers {
   constructor(private readonly browsers: BrowserSessions) {}
 
-  async run({ person, sessionUid, frame }: SignedIn, done: unknown): Promise<Page> {
+  /** @param completedAction query parameter `done` of the redirect after a form */
+  async run({ person, sessionUid, frame }: SignedIn, completedAction: unknown): Promise<Page> {
     const browsers = await this.browsers.list(person.id);
     return browsersPage(
       frame,
@@ -21,7 +22,7 @@ export class ShowBrowsers {
         signedInAt: browser.signed_in_at,
         isThis: browser.uid === sessionUid,
       })),
-      done === 'signed-out' ? { kind: 'done', text: 'Signed out of that browser.' } : undefined,
+      completedAction === 'signed-out' ? { kind: 'done', text: 'Signed out of that browser.' } : undefined,
     );
   }
 }

@@ -12,7 +12,8 @@ const scopeTexts = Object.entries({ ...identityScopes, ...storeScopes });
 export class ShowConnectedApps {
   constructor(private readonly apps: ReadConnectedApps) {}
 
-  async run({ person, frame }: SignedIn, done: unknown): Promise<Page> {
+  /** @param completedAction query parameter `done` of the redirect after a form */
+  async run({ person, frame }: SignedIn, completedAction: unknown): Promise<Page> {
     const apps = await this.apps.list(person.id);
     return connectedAppsPage(
       frame,
@@ -24,7 +25,7 @@ export class ShowConnectedApps {
         permissions: scopeTexts.flatMap(([scope, text]) => (app.scopes.includes(scope) ? [text] : [])),
         connectedAt: app.connected_at,
       })),
-      done === 'disconnected'
+      completedAction === 'disconnected'
         ? { kind: 'done', text: 'The app has been disconnected and no longer has access.' }
         : undefined,
     );

@@ -18,9 +18,10 @@ export class ShowOverview {
     private readonly factors: SecondFactors,
   ) {}
 
-  async run(signedIn: SignedIn, done: unknown): Promise<Page> {
+  /** @param completedAction query parameter `done` of the redirect after a form */
+  async run(signedIn: SignedIn, completedAction: unknown): Promise<Page> {
     const notice = { kind: 'done', text: 'Your name has been changed.' } as const;
-    return this.page(signedIn, done === 'name' ? notice : undefined);
+    return this.page(signedIn, completedAction === 'name' ? notice : undefined);
   }
 
   async page({ person, frame }: SignedIn, notice?: Notice): Promise<Page> {

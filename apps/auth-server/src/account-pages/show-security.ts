@@ -27,8 +27,9 @@ export class ShowSecurity {
     private readonly apps: ReadConnectedApps,
   ) {}
 
-  async run(signedIn: SignedIn, done: unknown): Promise<Page> {
-    const text = doneTexts.get(done);
+  /** @param completedAction query parameter `done` of the redirect after a form */
+  async run(signedIn: SignedIn, completedAction: unknown): Promise<Page> {
+    const text = doneTexts.get(completedAction);
     return this.page(signedIn, text === undefined ? undefined : { kind: 'done', text });
   }
 

@@ -7,7 +7,7 @@ import { disconnectAndPublish } from '../connected-apps/disconnect-and-publish.j
 import type { PublishRevokedTokens, RevokedToken } from '../revocation/deny-list.js';
 import { endAccessTokensOfUser, endFamiliesOfUserAndOrganisation } from '../tokens/families.js';
 import { requireOrganisation } from './create-organisation.js';
-import { lockUser, type NamedUser } from '../users/find-user.js';
+import { lockUser, type UserRow } from '../users/find-user.js';
 
 const roles = [...organisationRoles, 'none'] as const;
 
@@ -74,7 +74,7 @@ export async function changeRole(
 
 async function changeRoleAndEndTokens(
   tx: Transaction,
-  user: NamedUser,
+  user: UserRow,
   role: RoleChange['role'],
   organisation: string | undefined,
 ): Promise<{ id: string; revoked: RevokedToken[]; changed: boolean }> {
@@ -90,7 +90,7 @@ async function changeRoleAndEndTokens(
 /** Returns the number of changed rows. */
 async function applyRole(
   tx: Transaction,
-  { id, email, global_admin }: NamedUser,
+  { id, email, global_admin }: UserRow,
   role: RoleChange['role'],
   organisation: string | undefined,
 ): Promise<number> {

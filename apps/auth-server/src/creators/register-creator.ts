@@ -8,7 +8,7 @@ import { creatorOptions } from './creator-options.js';
 import { creatorColumns, type CreatorRow, creatorSnapshot } from './creator-snapshot.js';
 
 export interface NewCreator {
-  readonly organisation: string;
+  readonly organisationId: string;
   readonly name: string;
   readonly paymentMethod: string | null;
   readonly settlementCurrency: Currency;
@@ -18,8 +18,8 @@ export interface NewCreator {
   readonly id?: string | undefined;
 }
 
-/** Options of `creator create`. */
-export const newCreator = z
+/** Options of `creator create`, the command that registers a creator. */
+export const createCreatorOptions = z
   .object({
     ...creatorOptions,
     organisation: z.string('is missing').min(1, 'must not be empty'),
@@ -29,7 +29,7 @@ export const newCreator = z
     id: z.uuid('must be a UUID').toLowerCase().optional(),
   })
   .transform((options): NewCreator => ({
-    organisation: options.organisation,
+    organisationId: options.organisation,
     name: options.name,
     paymentMethod: options['payment-method'],
     settlementCurrency: options['settlement-currency'],
@@ -49,7 +49,7 @@ export interface RegisteredCreator {
 
 const insert = statement(
   'creators.insert',
-  `INSERT INTO creators (${creatorColumns}) VALUES ($1, $2, $3, $4, $6, $7, $5, 1, now())
+  `INSERT INTO creators (${creatorColumns}) VALUES ($1, $2, $3, $4, $5, $6, $7, 1, now())
    ON CONFLICT (id) DO NOTHING RETURNING ${creatorColumns}`,
 );
 const find = statement('creators.find', `SELECT ${creatorColumns} FROM creators WHERE id = $1`);
@@ -65,9 +65,9 @@ export async function registerCreator(
   creator: NewCreator,
 ): Promise<RegisteredCreator> {
   return database.transaction(async (tx) => {
-    await requireOrganisation(tx, creator.organisation);
+    await requireOrganisation(tx, creator.organisationId);
     const row = await insertOrFind(tx, creator);
-    if (row.organisation_id !== creator.organisation)
+    if (row.organisation_id !== creator.organisationId)
       throw new Error('A creator of another organisation already has this id.');
     const message = messages.creatorRegistered.make(
       { creator: creatorSnapshot(row) },
@@ -82,14 +82,14 @@ async function insertOrFind(tx: Transaction, creator: NewCreator): Promise<Creat
   const id = creator.id ?? uuidv7();
   const inserted = await tx.row<CreatorRow>(insert, [
     id,
-    creator.organisation,
+    creator.organisationId,
     creator.name,
     creator.paymentMethod,
-    creator.settlementCurrency,
     creator.paymentTermsAccepted ?? true,
     creator.taxInterviewCompleted ?? true,
+    creator.settlementCurrency,
   ]);
-  const details = { creator: id, organisation: creator.organisation };
+  const details = { creator: id, organisation: creator.organisationId };
   if (inserted !== undefined) await auditOperator(tx, { event: 'creator_registered', details });
   const row = inserted ?? (await tx.row<CreatorRow>(find, [id]));
   if (row === undefined) throw new Error('The creator was not stored.');

@@ -15,7 +15,7 @@ export type ClientAuthentication = { readonly clientId: string } | 'rejected';
 
 /**
  * By request: set by oidc/client-authentication.ts while oidc-provider handles it, read by
- * `recordAuthentication`.
+ * `rememberCredentials`.
  */
 const authentications = new WeakMap<object, ClientAuthentication>();
 
@@ -51,8 +51,8 @@ export class ClientQuotas {
       throw new RateLimited(decision.retryAfterSeconds, this.limiter.headers(quota, decision));
   }
 
-  /** Records whether the credentials of a handled request were accepted. */
-  async recordAuthentication(quota: AuthQuota, request: IncomingMessage): Promise<void> {
+  /** Remembers the credentials of a handled request if they were accepted, and forgets rejected ones. */
+  async rememberCredentials(quota: AuthQuota, request: IncomingMessage): Promise<void> {
     const credentials = this.sentCredentials.get(request);
     const authentication = authentications.get(request);
     if (credentials === undefined || authentication === undefined) return;

@@ -117,9 +117,9 @@ describe('the schedule', () => {
   it('keeps retired keys published for 30 days, longer than any token or session', async () => {
     const retired = (await states()).filter((state) => state.endsWith('retiring'));
     expect(retired.length).toBeGreaterThan(0);
-    await keysAt(inDays(20)).deleteRetired();
+    await keysAt(inDays(20)).deleteOldRetiring();
     expect((await states()).filter((state) => state.endsWith('retiring'))).toEqual(retired);
-    await keysAt(inDays(300)).deleteRetired();
+    await keysAt(inDays(300)).deleteOldRetiring();
     expect(await states()).toEqual(['ES256 active', 'RS256 active', 'ES256 next', 'RS256 next']);
   });
 });

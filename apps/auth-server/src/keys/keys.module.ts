@@ -13,6 +13,7 @@ import { SigningKeys } from './signing-keys.js';
       inject: [CONFIG],
       useFactory: ({ KEY_ENCRYPTION_KEY }: AuthServerSettings) => new SecretBox(KEY_ENCRYPTION_KEY),
     },
+    // Nothing injects it: the service host starts every provider that is a BackgroundTask.
     { provide: keyRotation, inject: [SigningKeys, CONFIG, LOGGER], useFactory: keyRotation },
   ],
   exports: [SecretBox, SigningKeys],

@@ -20,8 +20,8 @@ export interface SigningKey {
 }
 
 /**
- * Owner of a sealed signing key. It contains the type, so that the key cannot be opened as another kind of
- * secret.
+ * The `owner` that `SecretBox` binds a sealed signing key to. Its prefix keeps the key from being opened as
+ * another kind of secret.
  */
 export function signingKeyOwner(kid: string): string {
   return `signing-key:${kid}`;
@@ -34,6 +34,7 @@ export interface ListedKey {
   readonly state: State;
   readonly created_at: Date;
   readonly activated_at: Date | null;
+  /** When it became `retiring`. */
   readonly retired_at: Date | null;
 }
 
@@ -53,7 +54,9 @@ interface KeyRow {
   activated_at: Date | null;
 }
 
-const lockKeys = statement('keys.lock', 'SELECT pg_advisory_xact_lock(7391003)');
+/** Key of the advisory lock; all versions of the service must use the same. */
+const signingKeysLock = 7_391_003;
+const lockKeys = statement('keys.lock', `SELECT pg_advisory_xact_lock(${signingKeysLock})`);
 const readKeys = statement(
   'keys.read',
   `SELECT kid, alg, state, jwk_encrypted, created_at, activated_at FROM signing_keys
@@ -68,8 +71,8 @@ const insertKey = statement(
   `INSERT INTO signing_keys (kid, alg, state, jwk_encrypted, created_at, activated_at)
    VALUES ($1, $2, $3, $4, $5, CASE WHEN $3 = 'active' THEN $5::timestamptz END)`,
 );
-const retireActive = statement(
-  'keys.retire',
+const startRetiring = statement(
+  'keys.start-retiring',
   `UPDATE signing_keys SET state = 'retiring', retired_at = $2 WHERE alg = $1 AND state = 'active'`,
 );
 const activateNext = statement(
@@ -78,8 +81,8 @@ const activateNext = statement(
 );
 // Access tokens live an hour, but an ID token of any age may be sent as a hint (OpenID Connect RP-Initiated
 // Logout §2). 30 days is longer than any session.
-const deleteRetired = statement(
-  'keys.delete-retired',
+const deleteOldRetiring = statement(
+  'keys.delete-old-retiring',
   `DELETE FROM signing_keys WHERE state = 'retiring' AND retired_at < $1::timestamptz - interval '30 days'`,
 );
 const removeKey = statement('keys.remove', `DELETE FROM signing_keys WHERE kid = $1 AND state <> 'active'`);
@@ -141,8 +144,8 @@ export class SigningKeys {
   }
 
   /** Deletes keys whose signatures are no longer used. */
-  async deleteRetired(): Promise<void> {
-    await this.database.run(deleteRetired, [this.clock()]);
+  async deleteOldRetiring(): Promise<void> {
+    await this.database.run(deleteOldRetiring, [this.clock()]);
   }
 
   /**
@@ -208,11 +211,11 @@ export class SigningKeys {
   private async advance(tx: Transaction, actor: 'operator' | 'schedule'): Promise<string[]> {
     const now = this.clock();
     for (const alg of signingAlgorithms) {
-      await tx.run(retireActive, [alg, now]);
+      await tx.run(startRetiring, [alg, now]);
       await tx.run(activateNext, [alg, now]);
       await this.insert(tx, alg, 'next');
     }
-    await tx.run(deleteRetired, [now]);
+    await tx.run(deleteOldRetiring, [now]);
     const rows = await tx.rows<KeyRow>(readKeys);
     const active = rows.filter((row) => row.state === 'active').map((row) => row.kid);
     if (actor === 'operator') await auditOperator(tx, { event: 'keys_rotated', details: { active } });

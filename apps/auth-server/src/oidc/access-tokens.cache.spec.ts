@@ -23,11 +23,11 @@ function wellFormedToken(): string {
 }
 
 describe('parsePresentedToken', () => {
-  it('returns the same handle for the same token, and different handles for different tokens', () => {
+  it('returns the same digest for the same token, and different digests for different tokens', () => {
     const [one, other] = [wellFormedToken(), wellFormedToken()];
     expect(parsePresentedToken(one)).toEqual(parsePresentedToken(one));
-    expect(parsePresentedToken(one)?.handle).not.toBe(parsePresentedToken(other)?.handle);
-    expect(parsePresentedToken(`${one}x`)?.handle).not.toBe(parsePresentedToken(one)?.handle);
+    expect(parsePresentedToken(one)?.digest).not.toBe(parsePresentedToken(other)?.digest);
+    expect(parsePresentedToken(`${one}x`)?.digest).not.toBe(parsePresentedToken(one)?.digest);
     expect(parsePresentedToken('eyJ.no.token')).toBeUndefined();
   });
 

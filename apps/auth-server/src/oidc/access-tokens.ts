@@ -11,7 +11,7 @@ import { LocalSigningKey } from './signing-key.js';
  * oidc-provider would try to decode a value with dots as a JWT, which is expensive.
  */
 const handlePrefix = `${randomBytes(32).toString('base64url')}~`;
-const handleForm = /^([^~]*)~(.+)$/s;
+const handleForm = /^(?<digest>[^~]*)~(?<jti>.+)$/s;
 
 export interface AccessTokenSettings {
   readonly authUrl: string;
@@ -19,7 +19,7 @@ export interface AccessTokenSettings {
 }
 
 /** Signs access tokens with the active key. */
-export class AccessTokenFormat {
+export class AccessTokenSigner {
   private readonly key: LocalSigningKey;
   private readonly header: string;
 
@@ -33,19 +33,19 @@ export class AccessTokenFormat {
     this.header = encode({ alg: 'ES256', typ: 'at+jwt', kid: active.jwk.kid });
   }
 
-  /** RFC 9068 §2.2. */
-  write(token: AccessToken, stored: AdapterPayload): string {
+  /** Returns the signed JWT (RFC 9068 §2.2) of a token. */
+  sign(token: AccessToken, payload: AdapterPayload): string {
     const claims = {
-      ...stored.extra,
+      ...payload.extra,
       iss: issuer(this.settings.authUrl),
-      sub: stored.accountId,
+      sub: payload.accountId,
       aud: audienceOf(this.settings.baseUrl, token.client?.first_party === true),
-      client_id: stored.clientId,
-      scope: stored.scope ?? '',
-      jti: stored.jti,
-      iat: stored.iat,
-      exp: stored.exp,
-      ...(stored.jkt === undefined ? {} : { cnf: { jkt: stored.jkt } }),
+      client_id: payload.clientId,
+      scope: payload.scope ?? '',
+      jti: payload.jti,
+      iat: payload.iat,
+      exp: payload.exp,
+      ...(payload.jkt === undefined ? {} : { cnf: { jkt: payload.jkt } }),
     };
     const input = `${this.header}.${encode(claims)}`;
     return `${input}.${this.key.signSync(Buffer.from(input)).toString('base64url')}`;
@@ -55,8 +55,8 @@ export class AccessTokenFormat {
 /** A parsed token from a request. Its claims are not trusted until its row is found. */
 export interface PresentedToken {
   readonly claims: AccessTokenClaims;
-  /** Opaque value that oidc-provider's endpoints accept in place of the JWT. */
-  readonly handle: string;
+  /** SHA-256 of the JWT. */
+  readonly digest: string;
 }
 
 /** Resource servers introspect the same tokens repeatedly. */
@@ -82,22 +82,38 @@ function parse(value: string): PresentedToken | undefined {
   try {
     const [, payload = ''] = value.split('.');
     const claims = accessTokenClaims.parse(JSON.parse(Buffer.from(payload, 'base64url').toString()));
-    return { claims, handle: `${handlePrefix}${digestOf(value)}~${claims.jti}` };
+    return { claims, digest: digestOf(value) };
   } catch {
     return undefined;
   }
 }
 
+/** Returns the opaque value that oidc-provider's endpoints accept in place of the JWT. */
+export function handleOf({ claims, digest }: PresentedToken): string {
+  return `${handlePrefix}${digest}~${claims.jti}`;
+}
+
 /** A handle without a row. */
 export const unknownHandle = handlePrefix;
+
+/** Returns what identifies a token, from the JWT or its handle. */
+function parseTokenOrHandle(value: string): { readonly digest: string; readonly jti: string } | undefined {
+  if (!value.startsWith(handlePrefix)) {
+    const token = parsePresentedToken(value);
+    return token && { digest: token.digest, jti: token.claims.jti };
+  }
+  const { digest, jti } = handleForm.exec(value.slice(handlePrefix.length))?.groups ?? {};
+  return digest === undefined || jti === undefined ? undefined : { digest, jti };
+}
 
 /**
  * Issues access tokens as signed JWTs for several audiences and keeps their rows. So introspection,
  * revocation, UserInfo, DPoP and reuse detection of oidc-provider work with the token that the APIs accept;
- * its own JWT format does not support that (panva/node-oidc-provider#823). Replaces two undocumented methods:
- * the version of the package is pinned, and access-token.spec.ts tests them.
+ * its own JWT format does not support that (panva/node-oidc-provider#823). Replaces `getValueAndPayload` and
+ * `find`, and extends `IN_PAYLOAD`; these are undocumented: the version of the package is pinned, and
+ * access-token.spec.ts tests them.
  */
-export function useSignedAccessTokens(provider: Provider, format: AccessTokenFormat): void {
+export function useSignedAccessTokens(provider: Provider, signer: AccessTokenSigner): void {
   const model = provider.AccessToken;
   const { getValueAndPayload } = model.prototype;
   const find = model.find.bind(model);
@@ -105,17 +121,16 @@ export function useSignedAccessTokens(provider: Provider, format: AccessTokenFor
   Object.defineProperty(model, 'IN_PAYLOAD', { get: () => fields });
   model.prototype.getValueAndPayload = async function (this: AccessToken) {
     const { payload } = await getValueAndPayload.call(this);
-    const value = format.write(this, payload);
+    const value = signer.sign(this, payload);
     return { value, payload: { ...payload, digest: digestOf(value) } };
   };
   Object.assign(model, {
     find: async (value: unknown, options?: object) => {
       if (typeof value !== 'string') return undefined;
-      const handle = value.startsWith(handlePrefix) ? value : parsePresentedToken(value)?.handle;
-      const [, digest, jti] = handleForm.exec(handle?.slice(handlePrefix.length) ?? '') ?? [];
-      if (digest === undefined || jti === undefined) return undefined;
-      const found = await find(jti, options);
-      return found instanceof model && isMatch(found, digest) ? found : undefined;
+      const sought = parseTokenOrHandle(value);
+      if (sought === undefined) return undefined;
+      const found = await find(sought.jti, options);
+      return found instanceof model && isMatch(found, sought.digest) ? found : undefined;
     },
   });
 }

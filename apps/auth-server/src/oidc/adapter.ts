@@ -7,7 +7,7 @@ import { clientSecret, sealedClient } from '../registration/client-secret.js';
 import { storeClient } from '../registration/store-client.js';
 import { isStorableText } from '../http/storable-text.js';
 import type { Families } from '../tokens/families.js';
-import { isFamilyMember, isSecret, storedId } from '../tokens/stored-models.rules.js';
+import { isFamilyMember, hasSecretId, storedId } from '../tokens/stored-models.rules.js';
 import { sessionNotEnded, type StoredRow, type StoredRows } from '../tokens/stored-rows.js';
 import { consumedConcurrently, familyEnded, type NewRow } from '../tokens/token-writes.js';
 import type { UnitOfWork } from '../tokens/unit-of-work.js';
@@ -99,16 +99,19 @@ class ModelAdapter implements Adapter {
         throw new errors.InvalidDpopProof('DPoP proof JWT Replay detected');
     } else {
       await this.run(upsert, values);
+      // A self-registered client expires after 30 days unless a person authorizes it, which this Grant does.
       if (this.model === 'Grant') await this.run(clearClientExpiry, [payload.clientId]);
     }
   }
 
   async find(id: string): Promise<AdapterPayload | undefined> {
-    if (!isStorableText(id)) return undefined; // also from a header or a JWT
+    // PostgreSQL stores no NUL or lone surrogate. Ids in forms are checked earlier, and ids in headers
+    // and JWTs here.
+    if (!isStorableText(id)) return undefined;
     const { stored, work } = this.dependencies;
     const row = await stored.find(this.model, storedId(this.model, id), await work.currentTransaction());
     if (row === undefined) return undefined;
-    return { ...row.payload, ...(isSecret(this.model) ? { jti: id } : {}), ...consumedOf(row) };
+    return { ...row.payload, ...(hasSecretId(this.model) ? { jti: id } : {}), ...consumedOf(row) };
   }
 
   /** A session is found by its uid without the cookie's secret, which only the browser knows. */
@@ -146,8 +149,8 @@ class ModelAdapter implements Adapter {
   }
 
   /**
-   * Does nothing: oidc-provider then either destroys the Grant, which ends the whole family, or keeps the
-   * family.
+   * Does nothing: oidc-provider calls it for every model of tokens, and destroys the Grant too if
+   * `revokeGrantPolicy` allows. That ends the whole family; otherwise its tokens stay.
    */
   revokeByGrantId(): Promise<void> {
     return Promise.resolve();
@@ -170,6 +173,7 @@ class ClientAdapter extends ModelAdapter {
     const ctx = Provider.ctx;
     const origin = ctx && originOf({ ip: ctx.ip, headers: ctx.headers });
     const isChange = ctx?.oidc.route === 'client_update';
+    // A change of the client's identity ends its token families, so this may revoke tokens.
     await work.runRevocation((tx) => storeClient(tx, outbox, { id, isChange, metadata, stored, origin }));
   }
 
@@ -201,7 +205,7 @@ class ClientAdapter extends ModelAdapter {
  * oidc-provider's payloads repeat secrets of the client: the `jti`, and in an interaction the session cookie.
  */
 function withoutSecret(model: string, payload: AdapterPayload): AdapterPayload {
-  if (isSecret(model)) return { ...payload, jti: undefined };
+  if (hasSecretId(model)) return { ...payload, jti: undefined };
   if (model !== 'Interaction' || payload.session === undefined) return payload;
   return { ...payload, session: { ...payload.session, cookie: undefined } };
 }

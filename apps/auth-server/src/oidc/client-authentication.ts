@@ -1,19 +1,20 @@
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import { setClientAuthentication } from '../http/client-quotas.js';
-import type { CountRejections } from './count-rejections.js';
+import type { RejectionAudit } from './rejection-audit.js';
 
 /**
- * Records whether a confidential client has authenticated, and audits failed authentication. Public clients
+ * Notes whether a confidential client has authenticated, and audits failed authentication. Public clients
  * have no secret, so their id does not identify the sender.
  */
-export function recordClientAuthentication(rejections: CountRejections) {
+export function noteClientAuthentication(audit: RejectionAudit) {
   return async (ctx: KoaContextWithOIDC, next: () => Promise<unknown>): Promise<void> => {
     await next();
-    if (ctx.method !== 'POST') return; // 404
+    // These endpoints accept only POST; oidc-provider responds 404 to others.
+    if (ctx.method !== 'POST') return;
     const client = ctx.oidc.entities.Client;
     if (isInvalidClient(ctx.body)) {
       setClientAuthentication(ctx.req, 'rejected');
-      await rejections.count(ctx, { event: 'client_authentication_failed', clientId: client?.clientId });
+      await audit.record(ctx, { event: 'client_authentication_failed', clientId: client?.clientId });
     } else if (client !== undefined && client.clientAuthMethod !== 'none' && ctx.status < 500)
       setClientAuthentication(ctx.req, { clientId: client.clientId });
   };

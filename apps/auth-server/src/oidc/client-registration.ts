@@ -1,7 +1,7 @@
 import { type ClientMetadata, errors, type KoaContextWithOIDC } from 'oidc-provider';
 import {
   applicationType,
-  openGrants,
+  selfRegistrationGrantTypes,
   displayableName,
   registrationProblem,
   sizeProblem,
@@ -27,6 +27,6 @@ export function validateClientMetadata(
     metadata.application_type = applicationType(metadata.redirect_uris);
   // Default: both grant types, since a client that requests offline_access wants to refresh. The response
   // shows them.
-  if (ctx.oidc.body?.grant_types === undefined) metadata.grant_types = [...openGrants];
+  if (ctx.oidc.body?.grant_types === undefined) metadata.grant_types = [...selfRegistrationGrantTypes];
   delete metadata.logo_uri; // a logo on the consent page would let its server track people
 }

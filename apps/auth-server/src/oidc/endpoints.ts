@@ -56,7 +56,7 @@ export function endpoints(oidc: OidcServer, limiter: RateLimiter<AuthQuota>): Ha
     await clientQuotas.take(quota, request, form);
     await read;
     await oidc.handle(request, response);
-    await clientQuotas.recordAuthentication(quota, request);
+    await clientQuotas.rememberCredentials(quota, request);
   };
 
   return async (request, response, path) => {

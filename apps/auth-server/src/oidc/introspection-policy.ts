@@ -1,5 +1,5 @@
 import type { Client, KoaContextWithOIDC } from 'oidc-provider';
-import type { CountRejections } from './count-rejections.js';
+import type { RejectionAudit } from './rejection-audit.js';
 
 interface IntrospectedToken {
   readonly kind: string;
@@ -12,12 +12,12 @@ interface IntrospectedToken {
  * server receives one. A rejected request is audited, since its client holds a valid token of another (ADR
  * 31).
  */
-export function allowIntrospection(rejections: CountRejections) {
+export function allowIntrospection(audit: RejectionAudit) {
   return async (ctx: KoaContextWithOIDC, client: Client, token: IntrospectedToken): Promise<boolean> => {
     if (token.clientId === client.clientId) return true;
     const isRefreshToken = token.kind === 'RefreshToken';
     if (client.resource_server === true && !isRefreshToken) return true;
-    await rejections.count(ctx, {
+    await audit.record(ctx, {
       event: 'introspection_rejected',
       clientId: client.clientId,
       details: { token: isRefreshToken ? 'refresh_token' : 'access_token', token_client_id: token.clientId },

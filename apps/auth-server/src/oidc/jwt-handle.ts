@@ -1,15 +1,15 @@
 import type { AccessTokenClaims } from '@fulfilment/contracts';
 import { parse, stringify } from 'node:querystring';
 import { isStorableText } from '../http/storable-text.js';
-import { unknownHandle, parsePresentedToken } from './access-tokens.js';
+import { handleOf, parsePresentedToken, unknownHandle } from './access-tokens.js';
 import type { FormHook } from './request-bodies.js';
 
 /** By request: claims of the JWT that a handle replaced. */
 const replacedClaims = new WeakMap<object, AccessTokenClaims>();
 
 /**
- * Replaces a JWT in an introspection or revocation request by the handle of its row, since oidc-provider
- * rejects any JWT there with 400.
+ * Replaces a JWT in an introspection or revocation request by its handle, since oidc-provider rejects any JWT
+ * there with 400.
  * @param prefetch called with the id of the token that oidc-provider will look up
  */
 export function replaceJwtWithHandle(prefetch: (request: object, jti: string) => void): FormHook {
@@ -23,7 +23,7 @@ export function replaceJwtWithHandle(prefetch: (request: object, jti: string) =>
     if (parsed === undefined) return Buffer.from(stringify({ ...form, token: unknownHandle }));
     replacedClaims.set(request, parsed.claims);
     if (isStorableText(parsed.claims.jti)) prefetch(request, parsed.claims.jti);
-    return Buffer.from(stringify({ ...form, token: parsed.handle, token_type_hint: 'access_token' }));
+    return Buffer.from(stringify({ ...form, token: handleOf(parsed), token_type_hint: 'access_token' }));
   };
 }
 

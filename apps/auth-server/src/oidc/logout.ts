@@ -4,8 +4,8 @@ import type { UnitOfWork } from '../tokens/unit-of-work.js';
 
 /**
  * Ends the tokens that depend on a browser session before the browser gets the sign-out page, and prevents a
- * request in progress from saving the session again. oidc-provider's own way, tokens that expire with the
- * session, reaches introspection but not the APIs.
+ * request in progress from saving the session again. oidc-provider would only treat these tokens as inactive
+ * at introspection (`expiresWithSession`); the APIs would still accept them.
  */
 export function endTokensOfSession(work: UnitOfWork) {
   return async (

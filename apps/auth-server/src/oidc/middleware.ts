@@ -8,7 +8,7 @@ import { delayResponse } from '../tokens/reuse.js';
 import type { UnitOfWork } from '../tokens/unit-of-work.js';
 
 /** The part of a Koa context that `respondToOutages` uses. */
-interface Context {
+interface OutageContext {
   readonly req: object;
   readonly path: string;
   status: number;
@@ -27,11 +27,11 @@ const unavailable = {
 /**
  * Runs a middleware for its own paths only: an async middleware costs time in every request that it wraps.
  */
-export function onlyAt<Context extends object>(
+export function onlyAt<Ctx extends object>(
   paths: RegExp,
-  middleware: (ctx: Context, next: Next) => Promise<unknown>,
+  middleware: (ctx: Ctx, next: Next) => Promise<unknown>,
 ) {
-  return (ctx: Context & { readonly path: string }, next: Next): Promise<unknown> =>
+  return (ctx: Ctx & { readonly path: string }, next: Next): Promise<unknown> =>
     paths.test(ctx.path) ? middleware(ctx, next) : next();
 }
 
@@ -43,7 +43,7 @@ export function respondToOutages(provider: Provider, logger: Logger) {
   /** By request: the error behind a `server_error` response. */
   const failures = new WeakMap<object, unknown>();
   provider.on('server_error', (ctx, error) => failures.set(ctx.req, error));
-  return async (ctx: Context, next: Next): Promise<void> => {
+  return async (ctx: OutageContext, next: Next): Promise<void> => {
     let failure: unknown;
     try {
       await next();
@@ -67,7 +67,9 @@ export function respondToOutages(provider: Provider, logger: Logger) {
 /**
  * The token and revocation endpoints store everything in one transaction, or nothing when they fail. An error
  * response still commits what it revoked, since a reuse ends its token family. A request that lost a race
- * finds that out at the commit, and its response is replaced by `invalid_grant`.
+ * finds that out at the commit, and its response is replaced by `invalid_grant`. Before the commit, the
+ * response is delayed until concurrent requests with the same token have arrived, so that these lose a race
+ * and are no replay.
  */
 export function inOneTransaction(provider: Provider, work: UnitOfWork) {
   return async (ctx: KoaContextWithOIDC, next: Next): Promise<void> => {

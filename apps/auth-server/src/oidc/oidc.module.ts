@@ -2,14 +2,14 @@ import { RateLimiter, RedisConnection } from '@fulfilment/http-service';
 import { Module } from '@nestjs/common';
 import { CONFIG, type AuthServerSettings } from '../config.js';
 import type { AuthQuota } from '../http/request-limits.js';
-import { CountRejections } from './count-rejections.js';
+import { RejectionAudit } from './rejection-audit.js';
 import { ExistingGrants } from './grants.js';
 import { OidcServer } from './oidc-server.js';
 import { ProviderDependencies } from './provider.js';
 
 @Module({
   providers: [
-    CountRejections,
+    RejectionAudit,
     ExistingGrants,
     OidcServer,
     ProviderDependencies,

@@ -16,13 +16,13 @@ import { recordSignIns } from '../sessions/record-sign-ins.js';
 import { type AdapterDependencies, adapterFactory } from './adapter.js';
 import { shouldRevokeFamily, recordResponseTimestamps } from '../tokens/reuse.js';
 import { ResponseTimestampStore } from '../tokens/response-timestamps.js';
-import { AccessTokenFormat, useSignedAccessTokens } from './access-tokens.js';
+import { AccessTokenSigner, useSignedAccessTokens } from './access-tokens.js';
 import { accountClient } from '../registration/account-client.js';
 import { awaitRecords, recordEvents } from './audit-events.js';
 import { knownScopes, splitScope, validateAuthorizationRequest } from './authorization-request.js';
 import { validateClientMetadata } from './client-registration.js';
 import { cookieSettings } from './cookies.js';
-import { CountRejections } from './count-rejections.js';
+import { RejectionAudit } from './rejection-audit.js';
 import { isOriginOfClient } from './cors.rules.js';
 import { claimsOfScopes, currentOrganisationClaims, findAccount } from './find-account.js';
 import { connectGrantsToCreators, ExistingGrants } from './grants.js';
@@ -38,7 +38,7 @@ import {
 } from './lifetimes.rules.js';
 import { endTokensOfSession } from './logout.js';
 import { inOneTransaction, onlyAt, respondToOutages } from './middleware.js';
-import { recordClientAuthentication } from './client-authentication.js';
+import { noteClientAuthentication } from './client-authentication.js';
 import {
   advertiseResponseModes,
   cachePublicDocuments,
@@ -65,7 +65,7 @@ export class ProviderDependencies implements AdapterDependencies {
     readonly factors: SecondFactors,
     readonly browsers: BrowserSessions,
     readonly responseTimestamps: ResponseTimestampStore,
-    readonly rejections: CountRejections,
+    readonly rejectionAudit: RejectionAudit,
   ) {}
 }
 
@@ -80,17 +80,20 @@ export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies
     ...people(dependencies),
     adapter: adapterFactory(dependencies),
   });
-  const format = new AccessTokenFormat({ authUrl: config.AUTH_URL, baseUrl: config.BASE_URL }, keySet);
+  const signer = new AccessTokenSigner({ authUrl: config.AUTH_URL, baseUrl: config.BASE_URL }, keySet);
   provider.proxy = true; // mount.ts makes the forwarded headers trustworthy
   provider.maxIpsCount = 1;
-  useSignedAccessTokens(provider, format);
+  useSignedAccessTokens(provider, signer);
   connectGrantsToCreators(provider);
   provider.use(respondToOutages(provider, logger));
   provider.use(respondToUnknownPaths);
   provider.use(onlyAt(/^\/(jwks|\.well-known\/)/, cachePublicDocuments));
   provider.use(onlyAt(/^\/\.well-known\//, advertiseResponseModes));
   provider.use(
-    onlyAt(/^\/oauth2\/(token|introspect|revoke|par)$/, recordClientAuthentication(dependencies.rejections)),
+    onlyAt(
+      /^\/oauth2\/(token|introspect|revoke|par)$/,
+      noteClientAuthentication(dependencies.rejectionAudit),
+    ),
   );
   provider.use(onlyAt(/^\/oauth2\//, forbidStoring));
   provider.use(awaitRecords);
@@ -129,7 +132,7 @@ function identity({ keys }: KeySet, { config }: ProviderDependencies): Configura
 }
 
 /** OAuth 2.1: code with PKCE for every client, exact redirects, rotating refresh tokens, nothing implicit. */
-function protocol({ responseTimestamps, clock, rejections, work }: ProviderDependencies): Configuration {
+function protocol({ responseTimestamps, clock, rejectionAudit, work }: ProviderDependencies): Configuration {
   return {
     scopes: knownScopes,
     responseTypes: ['code'],
@@ -173,7 +176,7 @@ function protocol({ responseTimestamps, clock, rejections, work }: ProviderDepen
       registrationManagement: { enabled: true, rotateRegistrationAccessToken: true },
       introspection: {
         enabled: true,
-        allowedPolicy: allowIntrospection(rejections),
+        allowedPolicy: allowIntrospection(rejectionAudit),
       },
       revocation: {
         enabled: true,

@@ -4,7 +4,7 @@ import { changeCreator, creatorChange } from '../creators/change-creator.js';
 import { creatorOptions } from '../creators/creator-options.js';
 import { replayCreators } from '../creators/replay-creators.js';
 import { redactCreator } from '../creators/redact-creator.js';
-import { newCreator, registerCreator } from '../creators/register-creator.js';
+import { createCreatorOptions, registerCreator } from '../creators/register-creator.js';
 import type { OperatorContext } from './operator-context.js';
 
 const creatorOptionUsage = [
@@ -21,7 +21,7 @@ export const creatorCommands = {
     summary:
       'registers a creator; the payment method is a `pm_…` of the provider or `none` (sandbox: `pm_ok`, `pm_declined`, `pm_timeout`)',
     options: ['--organisation <O>', ...creatorOptionUsage, '--id <UUID>'],
-    arguments: newCreator,
+    arguments: createCreatorOptions,
     run: ({ database, outbox }: OperatorContext, creator) => registerCreator(database, outbox, creator),
   }),
   'creator change': defineCommand({

@@ -6,7 +6,7 @@ const maxMetadataLength = 24_576;
 const maxMembers = 100;
 const loopbackHosts = new Set(['127.0.0.1', '[::1]', 'localhost']);
 /** Grant types of clients that register themselves. */
-export const openGrants: readonly string[] = ['authorization_code', 'refresh_token'];
+export const selfRegistrationGrantTypes: readonly string[] = ['authorization_code', 'refresh_token'];
 /**
  * Rejected in open registration: each makes the server fetch a given URL, or gives rights that only the
  * operator gives.
@@ -144,5 +144,5 @@ export function displayableName(name: string): string {
 }
 
 function isOpenGrant(grant: unknown): boolean {
-  return typeof grant === 'string' && openGrants.includes(grant);
+  return typeof grant === 'string' && selfRegistrationGrantTypes.includes(grant);
 }

@@ -105,9 +105,9 @@ async function population(database: Database, secrets: SecretBox) {
   const outbox = new Outbox();
   await createOrganisation(database, { id: 'org_harbour', name: 'Harbour Lights' });
   await createOrganisation(database, { id: 'org_meridian', name: 'Meridian Sound' });
-  const creator = (organisation: string, name: string) =>
+  const creator = (organisationId: string, name: string) =>
     registerCreator(database, outbox, {
-      organisation,
+      organisationId,
       name,
       paymentMethod: 'pm_ok',
       settlementCurrency: 'GBP',

@@ -9,7 +9,7 @@ const secretModels = new Set(['AuthorizationCode', 'RefreshToken', 'Registration
 /** Models that belong to a token family: no row may be added after its Grant was deleted. */
 const familyModels = new Set(['AccessToken', 'AuthorizationCode', 'RefreshToken']);
 
-export function isSecret(model: string): boolean {
+export function hasSecretId(model: string): boolean {
   return secretModels.has(model);
 }
 
@@ -19,5 +19,5 @@ export function isFamilyMember(model: string): boolean {
 
 /** The id that a row is stored under. */
 export function storedId(model: string, id: string): string {
-  return isSecret(model) ? createHash('sha256').update(id).digest('base64url') : id;
+  return hasSecretId(model) ? createHash('sha256').update(id).digest('base64url') : id;
 }

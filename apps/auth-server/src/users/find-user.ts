@@ -1,7 +1,7 @@
 import { isUuid } from '@fulfilment/contracts';
 import { type Sql, statement, type Transaction } from '@fulfilment/database';
 
-export interface NamedUser {
+export interface UserRow {
   readonly id: string;
   readonly email: string;
   readonly global_admin: boolean;
@@ -15,17 +15,17 @@ const byEmail = statement('users.by-email', `SELECT ${columns} FROM users WHERE 
 const lock = statement('users.lock', `SELECT ${columns} FROM users WHERE id = $1 FOR UPDATE`);
 
 /** @param user UUID or e-mail address, case-insensitive @throws Error for an unknown user */
-export async function findUser(sql: Sql, user: string): Promise<NamedUser> {
+export async function findUser(sql: Sql, user: string): Promise<UserRow> {
   const id = user.trim().toLowerCase();
-  const row = await sql.row<NamedUser>(isUuid(id) ? byId : byEmail, [isUuid(id) ? id : user.trim()]);
+  const row = await sql.row<UserRow>(isUuid(id) ? byId : byEmail, [isUuid(id) ? id : user.trim()]);
   if (row === undefined) throw new Error(`The user ${user} does not exist.`);
   return row;
 }
 
 /** Like `findUser`, with a row lock. */
-export async function lockUser(tx: Transaction, user: string): Promise<NamedUser> {
+export async function lockUser(tx: Transaction, user: string): Promise<UserRow> {
   const { id } = await findUser(tx, user);
-  const locked = await tx.row<NamedUser>(lock, [id]);
+  const locked = await tx.row<UserRow>(lock, [id]);
   if (locked === undefined) throw new Error(`The user ${user} does not exist.`);
   return locked;
 }

@@ -10,7 +10,7 @@ type Rejection = Pick<AuditEntry, 'clientId' | 'details'> & {
 
 /** Audits rejections that a client could repeat at will, with one record per client, network and window. */
 @Injectable()
-export class CountRejections {
+export class RejectionAudit {
   private readonly windowSeconds: number;
 
   constructor(
@@ -24,7 +24,7 @@ export class CountRejections {
    * @param rejection without a client id, all rejections of a network count as one: client ids can be
    * invented
    */
-  async count({ ip, headers }: KoaContextWithOIDC, rejection: Rejection): Promise<void> {
+  async record({ ip, headers }: KoaContextWithOIDC, rejection: Rejection): Promise<void> {
     const { event, clientId = '' } = rejection;
     await this.audit.count({
       subject: `${event}:${clientId}@${clientNetwork(ip).network}`,
