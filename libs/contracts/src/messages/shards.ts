@@ -1,8 +1,9 @@
 import type { ShardedTopology } from './queues.js';
 
 /**
- * Returns the shard of a message. Reports of an order are in its shard, counts and adjustments of a product
- * in the product's. Releases, withdrawals and approvals are rare and depend on each other, so they share one.
+ * Returns the shard of a message. Fulfilment events of an order are in its shard; stock counts and
+ * adjustments, in that of their product. Other messages (releases, withdrawals, `catalogue.*`) have an empty
+ * key, so they share one shard of their lane: they are rare and depend on each other.
  * @param content the message as it was sent; an unreadable one has a shard too, whose consumer rejects it
  */
 export function shardOf({ lanes }: ShardedTopology, content: Buffer): string {
