@@ -3,6 +3,7 @@ import { createDataSource, Database, statement } from '@fulfilment/database';
 import { startHttp } from '@fulfilment/http-service';
 import { DatabasePools, ServiceLifecycle } from '@fulfilment/service-host';
 import { eventually, storeUrl, tokenMaker, uniqueName } from '@fulfilment/testing';
+import { queuesOf } from '@fulfilment/messaging';
 import { scratchBroker } from '@fulfilment/messaging/testing';
 import { absentReplica, scratchDatabase } from '@fulfilment/database/testing';
 import { DocumentedResponses, readDocument } from '@fulfilment/testing/reference';
@@ -90,7 +91,7 @@ export async function startStoreApi(
   const proxied =
     proxy && createDataSource({ url: proxy.url, poolSize: 5, applicationName: 'proxied', migrations: [] });
   await proxied?.initialize();
-  const broker = await scratchBroker();
+  const broker = await scratchBroker([...queuesOf('store-api'), 'creator-api.replay']);
   const tokens = await tokenMaker();
   const config = storeApiSettings.parse({
     PORT: '0',

@@ -2,7 +2,7 @@ import { type Message, messages, type OrderSnapshot, storeScopes, uuidv7 } from 
 import { type Database, statement } from '@fulfilment/database';
 import { GuardedClient } from '@fulfilment/guarded-fetch';
 import { startHttp } from '@fulfilment/http-service';
-import { Messaging } from '@fulfilment/messaging';
+import { Messaging, queuesOf } from '@fulfilment/messaging';
 import { CLOCK, type Clock, createLogger, LOGGER, systemClock } from '@fulfilment/runtime';
 import { DatabasePools, ServiceLifecycle } from '@fulfilment/service-host';
 import { eventually, storeUrl, tokenMaker, uniqueName } from '@fulfilment/testing';
@@ -41,7 +41,7 @@ export interface DeliveryRow {
 /** Stores and tokens that outlive a worker, so that a test can restart workers. */
 export async function webhookStores() {
   const stores = await scratchDatabase(migrations, { forceGenericPlan: true });
-  const broker = await scratchBroker();
+  const broker = await scratchBroker(queuesOf('webhook-worker'));
   const tokens = await tokenMaker();
   const prefix = uniqueName('webhooks');
   const creators: string[] = [];

@@ -24,7 +24,7 @@ describe('a consumer', () => {
 
   beforeEach(async () => {
     stores = await scratchDatabase([EffectsTables1700000000000]);
-    broker = await scratchBroker();
+    broker = await scratchBroker([queue]);
     line = await flakyProxy(stores.url);
     replicas = [];
   });

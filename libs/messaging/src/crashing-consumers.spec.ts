@@ -23,7 +23,7 @@ describe('a message that kills its process each time', () => {
     async (_, queue, make, expected) => {
       if (!existsSync(program)) throw new Error(`Build first: there is no ${program}.`);
       const stores = await scratchDatabase([EffectsTables1700000000000]);
-      const broker = await scratchBroker();
+      const broker = await scratchBroker(['store-api.fulfilment', 'webhook-worker.clients']);
       const letters = await DeadLetterQueues.open(broker);
       const sent = Array.from({ length: 60 }, (_, n) => make(n));
       const [killer] = sent.splice(20, 1);

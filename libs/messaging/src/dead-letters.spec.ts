@@ -43,7 +43,7 @@ describe('dead letters', () => {
 
   beforeEach(async () => {
     stores = await scratchDatabase([Tables1700000000000]);
-    broker = await scratchBroker();
+    broker = await scratchBroker([queue]);
     letters = await DeadLetterQueues.open(broker);
     onHandle = () => {
       throw new RejectedMessage('not now');

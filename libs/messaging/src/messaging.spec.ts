@@ -77,7 +77,7 @@ describe('messaging', () => {
 
   beforeEach(async () => {
     stores = await scratchDatabase([Tables1700000000000]);
-    broker = await scratchBroker();
+    broker = await scratchBroker(['store-api.fulfilment', 'webhook-worker.clients']);
     line = await flakyProxy(broker.url);
     onHandle = () => undefined;
     messaging = start();

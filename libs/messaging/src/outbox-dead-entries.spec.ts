@@ -66,7 +66,7 @@ describe('the outbox relay', () => {
 
   beforeEach(async () => {
     stores = await scratchDatabase([EffectsTables1700000000000]);
-    broker = await scratchBroker();
+    broker = await scratchBroker([]);
     database = new ObservedDatabase(stores.dataSource);
   });
   afterEach(async () => {

@@ -15,7 +15,7 @@ const gauge = async (name: string): Promise<number | undefined> =>
 describe('the queue gauges', () => {
   it('report waiting messages, and dead letters of the service and of RabbitMQ', async () => {
     const stores = await scratchDatabase([EffectsTables1700000000000]);
-    const broker = await scratchBroker();
+    const broker = await scratchBroker([queue]);
     let release: () => void = () => undefined;
     const released = new Promise<void>((resolve) => (release = resolve));
     const sent = stockReports(10);

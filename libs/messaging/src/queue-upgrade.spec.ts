@@ -29,7 +29,7 @@ describe('a queue of the previous release, with other arguments', () => {
 
   beforeEach(async () => {
     stores = await scratchDatabase([EffectsTables1700000000000]);
-    broker = await scratchBroker();
+    broker = await scratchBroker([queue]);
     connection = await connect(broker.url);
     replicas = [];
     const topology = topologyOf(broker.namespace);

@@ -12,7 +12,7 @@ const some = (count: number): Message[] =>
 describe('a replay queue', () => {
   let broker: ScratchBroker;
   beforeEach(async () => {
-    broker = await scratchBroker();
+    broker = await scratchBroker(['creator-api.replay']);
   });
   afterEach(() => broker.drop());
 

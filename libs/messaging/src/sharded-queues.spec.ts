@@ -27,7 +27,7 @@ describe('a sharded queue', () => {
 
   beforeEach(async () => {
     stores = await scratchDatabase([EffectsTables1700000000000]);
-    broker = await scratchBroker();
+    broker = await scratchBroker([queue]);
     replicas = [];
   });
   afterEach(async () => {

@@ -1,7 +1,7 @@
 import type { CreatorSnapshot, Message, OrderSnapshot } from '@fulfilment/contracts';
 import { GuardedClient } from '@fulfilment/guarded-fetch';
 import { startHttp } from '@fulfilment/http-service';
-import { Messaging } from '@fulfilment/messaging';
+import { Messaging, queuesOf } from '@fulfilment/messaging';
 import { CLOCK, type Clock, LOGGER, systemClock } from '@fulfilment/runtime';
 import { DatabasePools, ServiceLifecycle } from '@fulfilment/service-host';
 import { eventually, storeUrl, tokenMaker, uniqueName } from '@fulfilment/testing';
@@ -39,7 +39,7 @@ export async function creatorApi(
 ) {
   const [scratch, broker, tokens] = await Promise.all([
     scratchDatabase(migrations),
-    scratchBroker(),
+    scratchBroker(queuesOf('creator-api')),
     tokenMaker(),
   ]);
   const { database } = scratch;

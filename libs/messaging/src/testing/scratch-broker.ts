@@ -26,15 +26,18 @@ export interface ScratchBroker {
   drop(): Promise<void>;
 }
 
-/** Creates exchanges and queues in a namespace that only this test uses. */
-export async function scratchBroker(): Promise<ScratchBroker> {
+/**
+ * Creates exchanges and queues in a namespace that only this test uses.
+ * @param queues those that the test needs; each costs time
+ */
+export async function scratchBroker(queues: readonly MessageQueue[] = queueNames()): Promise<ScratchBroker> {
   const url = storeUrl('TEST_RABBITMQ_URL');
   const namespace = uniqueName('test');
   const topology = topologyOf(namespace);
   const connection = await connect(url);
   const channel = await connection.createConfirmChannel();
   await ensureFactsExchange(connection, topology);
-  await declareQueues(connection, topology, queueNames());
+  await declareQueues(connection, topology, queues);
   const published: Message[] = [];
   const { queue: spy } = await channel.assertQueue('', { exclusive: true });
   await channel.bindQueue(spy, topology.factsExchange, '#');
@@ -74,7 +77,7 @@ export async function scratchBroker(): Promise<ScratchBroker> {
       }
     },
     drop: async () => {
-      for (const name of queueNames()) {
+      for (const name of queues) {
         for (const queue of [...topology.retiredQueues(name), ...queuesBehind(topology, name)])
           await channel.deleteQueue(queue);
         const sharded = topology.sharded(name);
