@@ -51,14 +51,16 @@ export async function authorizationCodeFlow(
   );
   if (!back.href.startsWith(request.redirectUri))
     throw new Failure(
-      `Expected a redirect to ${request.redirectUri}, but ended at ${back.href} (${status}).`,
+      `The authorization server did not redirect to ${request.redirectUri} (${status}). Check the client "${request.clientId}" and its redirect URI.`,
     );
   equal('state', back.searchParams.get('state'), state);
   const code = back.searchParams.get('code');
-  if (code === null)
+  if (code === null) {
+    const reason = ['error', 'error_description'].map((name) => back.searchParams.get(name) ?? '').join(': ');
     throw new Failure(
-      `Expected an authorization code, but got ${back.searchParams.get('error') ?? 'nothing'}.`,
+      `The authorization server rejected the request (${reason}). Its scopes: ${request.scopes.join(' ')}`,
     );
+  }
   const response = await send(`${authUrl}/api/auth/oauth2/token`, {
     method: 'POST',
     headers: { 'content-type': 'application/x-www-form-urlencoded' },

@@ -77,10 +77,34 @@ const settle = `WITH charge AS (
     FROM charge WHERE orders.id = charge.order_id AND orders.status = 'pending' RETURNING orders.*`;
 const items = 'SELECT * FROM order_items WHERE order_id = $1 ORDER BY position';
 const remember = 'UPDATE idempotency_keys SET response = $2 WHERE order_id = $1 AND response IS NULL';
+/** All rows of a paid order, in one statement and one commit. */
+const placeAtOnce = `WITH key AS (
+    INSERT INTO idempotency_keys (creator_id, client_id, key, fingerprint, claimed_by, lease_until, order_id, response)
+    VALUES ($2, 'app', $7, $8, $1, now(), $1, $9)
+  ), placed AS (
+    INSERT INTO orders (id, creator_id, client_id, status, platform, store_id, external_order_id, currency, total_amount, item_count,
+                        rate_id, shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount, charged_at)
+    VALUES ($1, $2, 'app', 'processing', 'api', 'app', $1::uuid::text, 'GBP', 7847, 3, $3, 350, $4, 'GB', 'card', 'paid', 7847, now())
+    RETURNING *
+  ), items AS (
+    INSERT INTO order_items (order_id, position, id, product_id, release_id, title, release_title, product_type, quantity, unit_amount, royalty_rate)
+    SELECT $1, item.position, item.id, p.id, p.release_id, p.title, p.title, p.product_type, item.quantity, item.unit_amount, p.royalty_rate
+    FROM json_to_recordset($5::json) AS item (position int, id uuid, product_id uuid, quantity int, unit_amount bigint)
+    JOIN products p ON p.id = item.product_id
+  ), charge AS (
+    INSERT INTO charges (id, order_id, attempt, amount, currency, payment_method, status, settled_at)
+    VALUES ($6, $1, 1, 7847, 'GBP', 'pm_ok', 'succeeded', now())
+  ), sandbox AS (
+    INSERT INTO sandbox_charges (idempotency_key, amount, currency, payment_method, outcome)
+    VALUES ($6::uuid::text, 7847, 'GBP', 'pm_ok', 'succeeded')
+  )
+  INSERT INTO outbox (message_id, type, body)
+  SELECT message.id, message.type, jsonb_build_object('order', to_jsonb(placed), 'lines', $5::jsonb)
+  FROM placed, unnest($10::uuid[], $11::text[]) AS message (id, type)`;
 const takeStock = `UPDATE products SET quantity = quantity - $2, version = version + 1, updated_at = now()
   WHERE id = $1 AND quantity >= $2 RETURNING *`;
 
-interface RequiredPrograms {
+interface OrderRequest {
   readonly creator: string;
   readonly product: string;
   readonly rate: string;
@@ -97,7 +121,7 @@ async function placeOrder({
   address,
   key,
   take: pieces,
-}: RequiredPrograms): Promise<object> {
+}: OrderRequest): Promise<object> {
   const [orderId, chargeId] = [randomUUID(), randomUUID()];
   await run(pool, 'claim', claim, [creator, key, Buffer.alloc(32), orderId]);
   await inTransaction(async (client) => {
@@ -140,7 +164,34 @@ async function placeOrder({
   return { id: orderId, status: 'processing' };
 }
 
-function isHotEdition(body: unknown): body is RequiredPrograms {
+async function placeOrderAtOnce(request: OrderRequest): Promise<object> {
+  const { creator, product, rate, address, key } = request;
+  const orderId = randomUUID();
+  const placed = { id: orderId, status: 'processing' };
+  const lines = [1, 2].map((quantity, position) => ({
+    position,
+    id: randomUUID(),
+    product_id: product,
+    quantity,
+    unit_amount: 2499,
+  }));
+  await run(pool, 'place-at-once', placeAtOnce, [
+    orderId,
+    creator,
+    rate,
+    JSON.stringify(address),
+    JSON.stringify(lines),
+    randomUUID(),
+    key,
+    Buffer.alloc(32),
+    placed,
+    [randomUUID(), randomUUID()],
+    ['order.created', 'order.processing'],
+  ]);
+  return placed;
+}
+
+function isOrderRequest(body: unknown): body is OrderRequest {
   return typeof body === 'object' && body !== null && 'product' in body;
 }
 
@@ -150,19 +201,21 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
   return JSON.parse(text);
 }
 
-async function answer(request: IncomingMessage): Promise<[status: number, body: unknown]> {
+async function respond(request: IncomingMessage): Promise<[status: number, body: unknown]> {
   const [, what = '', creator = '', id = ''] = (request.url ?? '').split('/');
   if (what === 'orders' && request.method === 'GET')
     return [200, (await run(pool, 'order', order, [id, creator]))[0]];
   if (what === 'releases') return [200, { data: await run(pool, 'releases', releases, [creator, 26]) }];
   const body = await bodyOf(request);
-  if (what === 'orders') return isHotEdition(body) ? [201, await placeOrder(body)] : [400, {}];
+  if (what === 'orders') return isOrderRequest(body) ? [201, await placeOrder(body)] : [400, {}];
+  if (what === 'orders-at-once')
+    return isOrderRequest(body) ? [201, await placeOrderAtOnce(body)] : [400, {}];
   await inTransaction((client) => run(client, 'take-stock', takeStock, [id, 1]));
   return [201, {}];
 }
 
 const server = createServer((request, response) => {
-  answer(request).then(
+  respond(request).then(
     ([status, body]) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body)),
     (error: unknown) => {

@@ -87,6 +87,9 @@ async function versusBaseline(site: BenchSite, ours: Side): Promise<Figure[]> {
     const placed = await site.step('POST order', () =>
       compare('placeOrder', 'POST order, of bare', { atLeast: 0.5 }),
     );
+    const atOnce = await site.step('POST order in one statement', () =>
+      compare('placeOrderAtOnce', 'POST order, of the same rows in one bare statement'),
+    );
     const hot = await site.step('One hot limited product', () =>
       compare('orderHot', 'POST order of one hot limited product, of bare', { atLeast: 0.5 }),
     );
@@ -99,6 +102,7 @@ async function versusBaseline(site: BenchSite, ours: Side): Promise<Figure[]> {
       ...order.figures,
       ...releases.figures,
       ...placed.figures,
+      ...atOnce.figures,
       ...hot.figures,
       ...update.figures,
       ...(await site.step('Latency at half of that', async () => [

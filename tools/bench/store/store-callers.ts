@@ -20,6 +20,8 @@ export interface StoreRequests {
   readonly order: Caller;
   readonly releases: Caller;
   readonly placeOrder: Caller;
+  /** The same; of the bare server in one statement. */
+  readonly placeOrderAtOnce: Caller;
   /** Orders one piece of the edition that everybody wants. */
   readonly orderHot: Caller;
   /** The same; of the bare server only the guarded update. */
@@ -37,6 +39,7 @@ export function storeRequests(origin: string, data: ShopData, token: string): St
     order: () => send('GET', `/store/v1/orders/${any(ids)}`, 200),
     releases: () => send('GET', '/store/v1/releases?limit=25&currency=GBP', 200),
     placeOrder: order(data.sku, data.rateId, [1, 2]),
+    placeOrderAtOnce: order(data.sku, data.rateId, [1, 2]),
     orderHot: order(data.hotSku, data.hotRateId, [1]),
     buyHot: order(data.hotSku, data.hotRateId, [1]),
     close: () => send.close(),
@@ -52,6 +55,8 @@ export function baselineRequests(origin: string, data: ShopData): StoreRequests 
     order: () => send('GET', `/orders/${creator}/${any(data.orderIds)}`, 200),
     releases: () => send('GET', `/releases/${creator}`, 200),
     placeOrder: () => send('POST', '/orders', 201, { creator, product, rate, address, key: randomUUID() }),
+    placeOrderAtOnce: () =>
+      send('POST', '/orders-at-once', 201, { creator, product, rate, address, key: randomUUID() }),
     orderHot: () =>
       send('POST', '/orders', 201, { creator, product: hot, rate, address, key: randomUUID(), take: 1 }),
     buyHot: () => send('POST', `/hot/${creator}/${hot}`, 201, {}),
