@@ -31,7 +31,7 @@ export async function circumstances(site: Omit<BenchSite, 'step' | 'suite'>): Pr
   return [
     `Machine: ${cpus().length} × ${processor?.model.trim() ?? 'unknown'}, ${memory} GiB, ${type()} ${release()}`,
     `Versions: Node.js ${process.versions.node}, PostgreSQL ${await postgresVersion(stores.postgres)}, Redis ${await redisVersion(stores.redis)}`,
-    `Sizes: ${rounds} rounds of ${eachMs} ms a variant, taking turns; beside ${oldRows} rows`,
+    `Sizes: ${rounds} rounds of ${eachMs} ms a variant, which alternate; ${oldRows} existing rows`,
   ];
 }
 

@@ -85,10 +85,10 @@ async function versusBaseline(site: BenchSite, ours: Side): Promise<Figure[]> {
       compare('releases', 'GET releases page, of bare', { atLeast: 0.5 }),
     );
     const placed = await site.step('POST order', () =>
-      compare('placeOrder', 'POST order, of bare', { atLeast: 0.5 }),
+      compare('placeOrder', 'POST order, of bare', { atLeast: 0.7 }),
     );
     const atOnce = await site.step('POST order in one statement', () =>
-      compare('placeOrderAtOnce', 'POST order, of the same rows in one bare statement'),
+      compare('placeOrderAtOnce', 'POST order, of the same rows in one bare statement', { atLeast: 0.18 }),
     );
     const hot = await site.step('One hot limited product', () =>
       compare('orderHot', 'POST order of one hot limited product, of bare', { atLeast: 0.5 }),

@@ -66,9 +66,13 @@ export async function benchWithDeadReceivers(
     await sender.commit(dead.map(({ creatorId }, index) => placedOrder(index, creatorId)));
     const good = { perSecond: deadReceiversPerSecond, to: [of.subscriberAt(0)] };
     const rounds = await repeat(site.rounds, () => atRate(site, receiver, sender, good, () => undefined));
-    return percentiles(`a good subscription beside ${deadCount} dead ones with ${backlogCount} due`, rounds, {
-      atMost: 1_000,
-    });
+    return percentiles(
+      `a good subscription next to ${deadCount} dead ones with ${backlogCount} due`,
+      rounds,
+      {
+        atMost: 1_000,
+      },
+    );
   } finally {
     await sender.stop();
   }
