@@ -117,3 +117,10 @@ async function measure({ callers, cpuMs }: Variant, forMs: number): Promise<Part
   );
   return makePart(done, performance.now() - startedAt, [cpuBefore, cpuMs?.()]);
 }
+
+/** Does the work several times, one after another. */
+export async function repeat<Result>(times: number, work: () => Promise<Result>): Promise<Result[]> {
+  const results: Result[] = [];
+  for (let round = 0; round < times; round += 1) results.push(await work());
+  return results;
+}

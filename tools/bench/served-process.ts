@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { Failure } from '../dev/failure.ts';
 import { root } from '../dev/settings.ts';
+import { treeCpuMs } from './process-times.ts';
 
 const portLine = z.object({ port: z.number() });
 const readyTimeoutMs = 30_000;
@@ -79,18 +80,9 @@ export class ServedProcess {
     }
   }
 
-  /**
-   * CPU time so far, in ms; undefined if the system does not report it (proc(5); a clock tick is 10 ms on
-   * Linux).
-   */
+  /** CPU time so far, in ms; undefined if the system does not report it. */
   cpuMs(): number | undefined {
-    try {
-      const stat = readFileSync(`/proc/${this.child.pid}/stat`, 'utf8');
-      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      return (Number(fields[11]) + Number(fields[12])) * 10;
-    } catch {
-      return undefined;
-    }
+    return this.child.pid === undefined ? undefined : treeCpuMs(this.child.pid);
   }
 
   /** Pauses the process; requests wait until `resume`. */

@@ -99,7 +99,7 @@ export class Broker {
     await Promise.race([this.running, delay(stopTimeoutMs, undefined, { ref: false })]);
   }
 
-  /** The connection's `close` event does the rest. */
+  /** Does not wait: `runConnection` continues at the connection's `close` event. */
   private closeConnection(): void {
     if (this.connection !== undefined) void close(this.connection).catch(() => undefined);
   }

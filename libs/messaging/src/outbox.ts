@@ -12,11 +12,11 @@ const insertMessages = statement(
  * The messages that a service will send. Each is written in the transaction of the change that it reports.
  */
 export class Outbox {
-  private wakeRelay: () => void = () => undefined;
+  private wake: () => void = () => undefined;
 
   /** Sets the callback that runs after each commit that wrote a message. */
   onWritten(wake: () => void): void {
-    this.wakeRelay = wake;
+    this.wake = wake;
   }
 
   async add(tx: Transaction, ...messages: readonly Message[]): Promise<void> {
@@ -27,12 +27,12 @@ export class Outbox {
       rows.map(([, type]) => type),
       rows.map(([, , body]) => body),
     ]);
-    tx.afterCommit(() => this.committed());
+    tx.afterCommit(() => this.wakeRelay());
   }
 
   /** Call after the commit of a statement that inserted an `outboxRow` itself. */
-  committed(): void {
-    this.wakeRelay();
+  wakeRelay(): void {
+    this.wake();
   }
 }
 

@@ -4,7 +4,8 @@ import { figure, type Figure, median } from '../figures.ts';
 import { latenciesAtRate, percentile } from '../fixed-rate.ts';
 import { callerCount } from '../store/store-callers.ts';
 import { ReceiverProcess } from '../webhooks/receiver-process.ts';
-import { treeCpuMs } from './process-times.ts';
+import { treeCpuMs } from '../process-times.ts';
+import { repeat } from '../rounds.ts';
 import { Integration, type PlacedOrder } from './integration.ts';
 
 /** The processes whose processor time is reported, in the order of an order's path. */
@@ -77,12 +78,6 @@ export async function benchSuite(site: BenchSite): Promise<readonly Figure[]> {
     await integration.close();
     await receiver.stop();
   }
-}
-
-async function repeat<Result>(times: number, work: () => Promise<Result>): Promise<Result[]> {
-  const results: Result[] = [];
-  for (let round = 0; round < times; round += 1) results.push(await work());
-  return results;
 }
 
 /** One round of callers that each wait for their response. */

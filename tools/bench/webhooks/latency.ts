@@ -5,6 +5,7 @@ import type { BenchSite } from '../bench-site.ts';
 import { figure, type Figure } from '../figures.ts';
 import { latenciesAtRate, percentile } from '../fixed-rate.ts';
 import { placedOrder } from '../placed-order.ts';
+import { repeat } from '../rounds.ts';
 import { type DeliveringWorker, subscribe, writtenEvents } from './delivering-worker.ts';
 import { FactsSender } from './facts-sender.ts';
 import type { Received, ReceiverProcess } from './receiver-process.ts';
@@ -85,12 +86,6 @@ interface AtRate {
    * Until its transaction was answered, from when it was due: whether the machine could keep the rate at all.
    */
   readonly toCommit: readonly number[];
-}
-
-async function repeat(times: number, measure: () => Promise<AtRate>): Promise<AtRate[]> {
-  const rounds: AtRate[] = [];
-  for (let round = 0; round < times; round += 1) rounds.push(await measure());
-  return rounds;
 }
 
 function percentiles(name: string, rounds: readonly AtRate[], target?: { atMost: number }): Figure[] {

@@ -46,7 +46,7 @@ const insertNewOrder = statement(
 );
 
 /** The row of an order that was just placed. */
-export function newOrder({ caller, creatorId, order, orderId }: Placement, priced: PricedOrder): OrderRow {
+export function newOrderRow({ caller, creatorId, order, orderId }: Placement, priced: PricedOrder): OrderRow {
   const { source, shipping_address: address } = order;
   return {
     id: orderId,
@@ -76,7 +76,7 @@ export function newOrder({ caller, creatorId, order, orderId }: Placement, price
   };
 }
 
-export function newItem(line: SellableLine<OrderItemDto>): ItemRow {
+export function newItemRow(line: SellableLine<OrderItemDto>): ItemRow {
   return {
     id: uuidv7(),
     product_id: line.id,

@@ -37,19 +37,19 @@ const settleUnchanged = statement(
      SELECT id, order_id FROM charges WHERE id = $1 AND status = 'pending' FOR UPDATE
    ), unchanged AS (
      SELECT orders.id, open_charge.id AS charge_id FROM open_charge JOIN orders ON orders.id = open_charge.order_id
-     WHERE orders.version = $2 AND orders.status = 'pending' FOR UPDATE OF orders
+     WHERE orders.version = $2 AND orders.status = ANY($3::text[]) FOR UPDATE OF orders
    ), charged AS (
-     UPDATE charges SET status = 'succeeded', provider_reference = coalesce($3, provider_reference), settled_at = now()
+     UPDATE charges SET status = 'succeeded', provider_reference = coalesce($4, provider_reference), settled_at = now()
      FROM unchanged WHERE charges.id = unchanged.charge_id
    ), settled AS (
-     UPDATE orders SET status = 'processing', payment_status = 'paid', resume_at = NULL, charged_at = $4, updated_at = $5,
+     UPDATE orders SET status = $5, payment_status = $6, resume_at = NULL, charged_at = $7, updated_at = $8,
                        version = version + 1
      FROM unchanged WHERE orders.id = unchanged.id
    ), responded AS (
-     UPDATE idempotency_keys SET response = $6 FROM unchanged
+     UPDATE idempotency_keys SET response = $9 FROM unchanged
      WHERE order_id = unchanged.id AND (response IS NULL OR response->>'status' = 'pending')
    )
-   INSERT INTO outbox (message_id, type, body) SELECT $7, $8, $9::jsonb FROM unchanged`,
+   INSERT INTO outbox (message_id, type, body) SELECT $10, $11, $12::jsonb FROM unchanged`,
 );
 const cancelResume = statement('orders.cancel-resume', 'UPDATE orders SET resume_at = NULL WHERE id = $1');
 const markLateChargeRefundDue = statement(
@@ -134,14 +134,17 @@ export class SettleOrder {
     const written = await database.run(settleUnchanged, [
       charge.id,
       row.version,
+      statusesBefore(paid.status),
       reference,
+      paid.status,
+      paid.payment_status,
       paid.charged_at,
       paid.updated_at,
       settled,
       ...outboxRow(this.event(paid, items)),
     ]);
     if (written === 0) return undefined;
-    this.outbox.committed();
+    this.outbox.wakeRelay();
     this.faultPoints.pass('order-settled');
     return settled;
   }

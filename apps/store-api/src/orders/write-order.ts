@@ -8,7 +8,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { BecameLimited, Stock } from '../catalogue/stock.js';
 import { CONFIG, type StoreApiSettings } from '../config.js';
 import { FaultPoints } from '../fault-points.js';
-import { insertOrder, type InsertOutcome, newItem, newOrder, type NewOrder } from './new-order.js';
+import { insertOrder, type InsertOutcome, newItemRow, type NewOrder, newOrderRow } from './new-order.js';
 import { orderSnapshot } from './order-row.js';
 import type { Placement } from './placement.js';
 import type { PricedOrder } from './price-order.js';
@@ -40,7 +40,7 @@ export class WriteOrder {
     await this.database.transaction(
       async (tx) => {
         writing = insertOrder(tx, order);
-        tx.afterCommit(() => this.outbox.committed());
+        tx.afterCommit(() => this.outbox.wakeRelay());
         // Without a limited edition nothing has to be undone: an order that cannot be placed was not written.
         if (limitedLines.length === 0) tx.sendWithCommit(writing);
         else await allInOrder([writing.then(requirePlaced), this.takeStock(tx, placement, limitedLines)]);
@@ -56,8 +56,8 @@ export class WriteOrder {
   private newOrder(placement: Placement, priced: PricedOrder): NewOrder {
     const { PAYMENT_TIMEOUT_MS: paymentTimeoutMs, RESUME_AFTER_MS: resumeAfterMs } = this.config;
     const { caller, order, orderId, keyScope } = placement;
-    const row = newOrder(placement, priced);
-    const items = priced.lines.map(newItem);
+    const row = newOrderRow(placement, priced);
+    const items = priced.lines.map(newItemRow);
     return {
       row,
       items,

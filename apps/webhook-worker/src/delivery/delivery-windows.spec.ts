@@ -38,7 +38,7 @@ describe('the windows of a process', () => {
     expect(windows.get('a')).toEqual({ url, window: initialWindow });
   });
 
-  it('start anew with a new URL, which results of the old URL do not change', () => {
+  it('have the initial size for a new URL, which results of the old URL do not change', () => {
     windows.record(delivery, started, failed);
     expect(windows.use('a', 'https://new.example/')).toEqual(initialWindow);
     windows.record(delivery, started, failed);

@@ -37,7 +37,7 @@ describe('the queue of a lane', () => {
     expect(await queue.take()).toEqual({ subscriptionId: 's', lane: 'fast', days: undefined });
   });
 
-  it('gives a subscription to a waiting taker, and tells the adder when it is taken', async () => {
+  it('gives a subscription to a dispatcher that waits for one, and then resolves the call that added it', async () => {
     const queue = new LaneQueue();
     const taking = takeIds(queue, 1);
     await queue.add(due('s'), 'new');
