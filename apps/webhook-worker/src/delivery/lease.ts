@@ -16,6 +16,7 @@ export interface LeasedDelivery {
   readonly day: string;
   readonly id: string;
   readonly subscriptionId: string;
+  readonly eventId: string;
   readonly event: string;
   readonly test: boolean;
   readonly trigger: Trigger;
@@ -69,7 +70,8 @@ const claim = statement(
    FROM due JOIN requested USING (index), webhook_events e
    WHERE d.day = due.day AND d.id = due.id AND e.day = due.day AND e.id = d.event_id AND e.api_version = d.api_version
      AND d.day BETWEEN $6 AND $7 AND e.day BETWEEN $6 AND $7
-   RETURNING due.index::int - 1 AS index, requested.max_claimed AS "maxClaimed", requested.lane, d.day, d.id, d.subscription_id AS "subscriptionId", d.event, d.test,
+   RETURNING due.index::int - 1 AS index, requested.max_claimed AS "maxClaimed", requested.lane, d.day, d.id, d.subscription_id AS "subscriptionId",
+     d.event_id AS "eventId", d.event, d.test,
      d.trigger, d.attempt_count AS number,
      d.attempt_count = 1 AND d.trigger = 'auto' AND due.status = 'pending' AS first, d.schedule_step AS "scheduleStep", d.prior_status AS "priorStatus",
      e.occurred_at AS "occurredAt", e.traceparent, e.body, requested.url, requested.secret, requested.previous_secret AS "previousSecret"`,

@@ -4,8 +4,9 @@ import { nextTraceparent } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
 import { SigningKeys } from '../subscriptions/signing-keys.js';
+import { eventPublicId } from './event-public-id.js';
 import type { LeasedDelivery } from './lease.js';
-import { signature } from './sign.rules.js';
+import { signature, standardSignature } from './sign.rules.js';
 
 const bodyTimeoutMs = 1_000;
 const maxReadBytes = 16 * 1024;
@@ -38,18 +39,26 @@ export class PostWebhook {
     // Each attempt is signed with its own time: a retry a day later must be within the receiver's 300 seconds
     // as well.
     const unixSeconds = Math.floor(Date.now() / 1000);
-    const sign = (sealed: Buffer): string =>
-      signature(this.keys.get(sealed, delivery.subscriptionId), unixSeconds, delivery.body);
+    const { secret, previousSecret, subscriptionId, body } = delivery;
+    const keys = this.keys.get(secret, subscriptionId);
+    const previousKeys = previousSecret === null ? undefined : this.keys.get(previousSecret, subscriptionId);
+    const id = eventPublicId(delivery.eventId, delivery);
+    const standardSignatures = [keys, previousKeys]
+      .filter((each) => each !== undefined)
+      .map((each) => standardSignature(each, id, unixSeconds, body));
     return {
       'content-type': 'application/json',
       'user-agent': 'Service-Webhooks/1',
       'x-service-event': delivery.event,
       'x-service-delivery': publicId('whd', delivery.id),
       'x-service-attempt': String(delivery.number),
-      'x-service-signature': sign(delivery.secret),
-      ...(delivery.previousSecret === null
+      'x-service-signature': signature(keys, unixSeconds, body),
+      ...(previousKeys === undefined
         ? {}
-        : { 'x-service-signature-previous': sign(delivery.previousSecret) }),
+        : { 'x-service-signature-previous': signature(previousKeys, unixSeconds, body) }),
+      'webhook-id': id,
+      'webhook-timestamp': String(unixSeconds),
+      'webhook-signature': standardSignatures.join(' '),
       ...(delivery.test ? { 'x-service-test': 'true' } : {}),
       traceparent: nextTraceparent(delivery.traceparent ?? undefined),
     };

@@ -38,6 +38,7 @@ function attemptOf(subscriptionId: string): Attempt {
       day: '2026-11-22',
       id: '01900000-0000-7000-8000-000000000001',
       token: '01900000-0000-7000-8000-000000000002',
+      eventId: '01900000-0000-7000-8000-000000000003',
       event: 'order.created',
       test: false,
       trigger: 'auto',

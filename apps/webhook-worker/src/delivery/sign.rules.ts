@@ -1,10 +1,23 @@
 import { createHmac, type KeyObject } from 'node:crypto';
+import type { SecretKeys } from '../subscriptions/signing-keys.js';
 
 /**
- * Returns `t=<unix_seconds>,v1=<hex>`, with the HMAC-SHA256 of `<t>.<raw body>`, keyed with the UTF-8 bytes
- * of the secret (docs/receiving-webhooks.md).
+ * Returns `t=<unix_seconds>,v1=<hex>`, with the HMAC-SHA256 of `<t>.<raw body>` (docs/receiving-webhooks.md).
  */
-export function signature(secret: KeyObject, unixSeconds: number, body: Buffer): string {
-  const hex = createHmac('sha256', secret).update(`${unixSeconds}.`).update(body).digest('hex');
-  return `t=${unixSeconds},v1=${hex}`;
+export function signature({ service }: SecretKeys, unixSeconds: number, body: Buffer): string {
+  return `t=${unixSeconds},v1=${hmac(service, `${unixSeconds}.`, body).digest('hex')}`;
+}
+
+/** Returns `v1,<base64>`, with the HMAC-SHA256 of `<id>.<unix_seconds>.<raw body>` (Standard Webhooks). */
+export function standardSignature(
+  { standard }: SecretKeys,
+  id: string,
+  unixSeconds: number,
+  body: Buffer,
+): string {
+  return `v1,${hmac(standard, `${id}.${unixSeconds}.`, body).digest('base64')}`;
+}
+
+function hmac(key: KeyObject, prefix: string, body: Buffer) {
+  return createHmac('sha256', key).update(prefix).update(body);
 }

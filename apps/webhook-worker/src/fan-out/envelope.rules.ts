@@ -1,4 +1,5 @@
-import { publicId, type WebhookEnvelope, type WebhookEvent } from '@fulfilment/contracts';
+import { type WebhookEnvelope, type WebhookEvent } from '@fulfilment/contracts';
+import { eventPublicId } from '../delivery/event-public-id.js';
 import type { ApiVersion } from '../subscriptions/subscription.rules.js';
 
 export interface EnvelopeParts {
@@ -6,12 +7,6 @@ export interface EnvelopeParts {
   readonly event: WebhookEvent;
   readonly occurredAt: string;
   readonly data: Readonly<Record<string, unknown>>;
-}
-
-/** Returns the public id of an event: the same for every subscription, attempt and retry. */
-export function eventPublicId(id: string, { test }: { readonly test: boolean }): string {
-  const text = publicId('evt', id);
-  return test ? text.replace('evt_', 'evt_test_') : text;
 }
 
 /**

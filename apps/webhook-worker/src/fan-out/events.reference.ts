@@ -39,6 +39,32 @@ const headers: readonly Parameter[] = [
     schema: { type: 'string', pattern: '^t=\\d+,v1=[0-9a-f]{64}$' },
   },
   {
+    name: 'webhook-id',
+    in: 'header',
+    required: true,
+    description: 'Standard Webhooks: id of the event, as `id` in the body; the same for every attempt',
+    schema: { type: 'string', pattern: '^evt_' },
+    example: 'evt_01m7xwmx3fyb2a9s6d4k8q1r7c',
+  },
+  {
+    name: 'webhook-timestamp',
+    in: 'header',
+    required: true,
+    description: 'Standard Webhooks: time of the attempt in UNIX seconds',
+    schema: { type: 'string', pattern: '^\\d+$' },
+    example: '1795253400',
+  },
+  {
+    name: 'webhook-signature',
+    in: 'header',
+    required: true,
+    description:
+      'Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`; a second one, after a space, for 24 hours after the secret was changed. ' +
+      "The key is the subscription's secret as UTF-8, or the bytes after `whsec_` if they are base64",
+    schema: { type: 'string', pattern: '^v1,\\S+( v1,\\S+)?$' },
+    example: 'v1,AbP0KUXgZ4GTI4dQnYUBW4cUcGHEsHbV3JpLR1A1vTs=',
+  },
+  {
     name: 'X-Service-Event',
     in: 'header',
     required: true,

@@ -2,7 +2,7 @@ import { publicId, webhookEnvelopeShape, type WebhookEvent } from '@fulfilment/c
 import type { Outcome } from '@fulfilment/guarded-fetch';
 import { StringDecoder } from 'node:string_decoder';
 import type { DeliveryStatus, FailureReason, Trigger } from '../delivery/delivery.rules.js';
-import { eventPublicId } from '../fan-out/envelope.rules.js';
+import { eventPublicId } from '../delivery/event-public-id.js';
 import type { AttemptView, DeliveryDetail, DeliveryView } from './delivery.shapes.js';
 
 export const deliveryColumns = `d.id, d.subscription_id, d.event_id, d.event, d.api_version, d.status, d.failure_reason, d.test,

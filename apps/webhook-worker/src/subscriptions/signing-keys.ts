@@ -4,25 +4,46 @@ import { SecretBox } from '@fulfilment/runtime';
 
 const maxCachedKeys = 10_000;
 
+/** The keys that one secret stands for. */
+export interface SecretKeys {
+  /** Signs `X-Service-Signature`: the UTF-8 bytes of the secret. */
+  readonly service: KeyObject;
+  /** Signs `webhook-signature`: the bytes that follow `whsec_` in base64; otherwise the same as `service`. */
+  readonly standard: KeyObject;
+}
+
+export function secretKeys(secret: Buffer): SecretKeys {
+  const service = createSecretKey(secret);
+  const bytes = standardKeyBytes(secret.toString('utf8'));
+  return { service, standard: bytes === undefined ? service : createSecretKey(bytes) };
+}
+
+function standardKeyBytes(secret: string): Buffer | undefined {
+  const [, base64] = /^whsec_([A-Za-z0-9+/]+)={0,2}$/.exec(secret) ?? [];
+  // One character is left over: not base64, as Buffer would drop it.
+  if (base64 === undefined || base64.length % 4 === 1) return undefined;
+  return Buffer.from(base64, 'base64');
+}
+
 /**
  * Caches opened secrets as signing keys. Opening a secret and creating its key costs ten times as much as
  * signing.
  */
 @Injectable()
 export class SigningKeys {
-  private readonly keys = new Map<string, KeyObject>();
+  private readonly keys = new Map<string, SecretKeys>();
 
   constructor(private readonly box: SecretBox) {}
 
   /** @throws as SecretBox.open does */
-  get(sealed: Buffer, subscriptionId: string): KeyObject {
+  get(sealed: Buffer, subscriptionId: string): SecretKeys {
     const cacheKey = subscriptionId + sealed.toString('latin1'); // each sealing of a secret is unique
     const cached = this.keys.get(cacheKey);
     if (cached !== undefined) return cached;
-    const key = createSecretKey(this.box.open(sealed, subscriptionId));
+    const keys = secretKeys(this.box.open(sealed, subscriptionId));
     const oldest = this.keys.keys().next().value;
     if (this.keys.size >= maxCachedKeys && oldest !== undefined) this.keys.delete(oldest);
-    this.keys.set(cacheKey, key);
-    return key;
+    this.keys.set(cacheKey, keys);
+    return keys;
   }
 }

@@ -1,0 +1,7 @@
+import { publicId } from '@fulfilment/contracts';
+
+/** Returns the public id of an event: the same for every subscription, attempt and retry. */
+export function eventPublicId(id: string, { test }: { readonly test: boolean }): string {
+  const text = publicId('evt', id);
+  return test ? text.replace('evt_', 'evt_test_') : text;
+}
