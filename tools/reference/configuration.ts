@@ -9,6 +9,7 @@ const described = z.object({
   description: z.string().optional(),
   default: z.union([z.string(), z.number(), z.boolean()]).optional(),
   enum: z.array(z.string()).optional(),
+  secret: z.literal(true).optional(),
 });
 
 /** A table of every setting of every service, generated from the schema that parses it. */
@@ -20,7 +21,7 @@ export async function configurationReference(): Promise<string> {
     '# Settings',
     '',
     'Each service reads its environment once, at start. If a value is invalid, the service names it on standard error and exits with status 78.',
-    'An empty value is the same as no value.',
+    'An empty value is the same as no value. A setting marked as secret may be in a file instead: `NAME_FILE` is the path of the file, and `NAME` is not set.',
     '',
     ...sections.flat(),
   ].join('\n');
@@ -41,11 +42,12 @@ function readExports(module: unknown): unknown[] {
 function table(schema: z.ZodObject): string[] {
   const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   const rows = Object.entries(properties).map(([name, property]) => {
-    const { description = '', default: byDefault, enum: words } = described.parse(property);
+    const { description = '', default: byDefault, enum: words, secret } = described.parse(property);
     const isSet = byDefault !== undefined && byDefault !== '';
     const value = isSet ? `\`${String(byDefault)}\`` : required.includes(name) ? 'required' : 'none';
     const oneOf = words === undefined ? '' : ` (${words.map((word) => `\`${word}\``).join(', ')})`;
-    return `| \`${name}\` | ${value} | ${description}${oneOf} |`;
+    const mark = secret === true ? ' (secret)' : '';
+    return `| \`${name}\` | ${value} | ${description}${oneOf}${mark} |`;
   });
   return ['| Setting | Default | Meaning |', '| --- | --- | --- |', ...rows];
 }

@@ -1,12 +1,14 @@
 import { quotaSetting } from '@fulfilment/http-service';
-import { flag, keyring, type RelaxedSetting, serviceSettings } from '@fulfilment/runtime';
+import { flag, keyring, type RelaxedSetting, secret, serviceSettings } from '@fulfilment/runtime';
 import { z } from 'zod';
 
 /** Settings of the authorization server, from its environment. */
 export const authServerSettings = serviceSettings.extend({
-  KEY_ENCRYPTION_KEY: keyring().describe(
-    'Key that encrypts signing keys, client secrets and second factors at rest: 32 bytes in base64. To rotate it, put the new key before the old key, separated by a comma',
-  ),
+  KEY_ENCRYPTION_KEY: keyring()
+    .meta(secret)
+    .describe(
+      'Key that encrypts signing keys, client secrets and second factors at rest: 32 bytes in base64. To rotate it, put the new key before the old key, separated by a comma',
+    ),
   COOKIE_KEYS: z
     .string()
     .transform((text) => text.split(',').map((key) => key.trim()))
@@ -14,6 +16,7 @@ export const authServerSettings = serviceSettings.extend({
       (keys) => keys.every((key) => key.length >= 32),
       'must be keys of at least 32 characters, separated by commas',
     )
+    .meta(secret)
     .describe(
       'Keys that sign cookies and form tokens, separated by commas, newest first; the same for all replicas',
     ),

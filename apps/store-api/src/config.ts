@@ -1,5 +1,5 @@
 import { apiSettings, operationQuotaSettings } from '@fulfilment/http-service';
-import { flag, milliseconds, type RelaxedSetting } from '@fulfilment/runtime';
+import { flag, milliseconds, type RelaxedSetting, secret } from '@fulfilment/runtime';
 import { z } from 'zod';
 import { isTestKey } from './payments/stripe/stripe-key.rules.js';
 import { faultPoints } from './fault-points.js';
@@ -57,6 +57,7 @@ export const storeApiSettings = apiSettings
       .string()
       .regex(/^(sk|rk)_\w{1,250}$/, "must be one of Stripe's secret or restricted keys")
       .optional()
+      .meta(secret)
       .describe('Secret key of Stripe, or a restricted key that may write PaymentIntents and refunds'),
     STRIPE_ALLOW_TEST_KEY: flag().describe(
       'For rehearsals: accept a test key, with which Stripe moves no money. Without this setting the service does not start with a test key',
@@ -68,6 +69,7 @@ export const storeApiSettings = apiSettings
         "must be Stripe's signing secrets (whsec_…)",
       )
       .optional()
+      .meta(secret)
       .describe(
         'Signing secret of the Stripe webhook endpoint; up to five, separated by commas, during a rotation. Without it /store/webhooks/stripe does not exist',
       ),

@@ -1,6 +1,6 @@
 import { guardedClientSettings, rejectLoopbackTargetsInPublic } from '@fulfilment/guarded-fetch';
 import { apiSettings } from '@fulfilment/http-service';
-import { delaysSetting, keyPrefix, keyring, milliseconds, poolSize } from '@fulfilment/runtime';
+import { delaysSetting, keyPrefix, keyring, milliseconds, poolSize, secret } from '@fulfilment/runtime';
 import { z } from 'zod';
 
 const second = 1_000;
@@ -30,9 +30,11 @@ const fields = apiSettings.extend({
   DATABASE_DELIVERY_POOL_SIZE: poolSize(5).describe(
     'Maximum number of PostgreSQL connections for claiming deliveries and storing the results of attempts',
   ),
-  SECRET_ENCRYPTION_KEY: keyring().describe(
-    'Key that encrypts the secrets of subscriptions: 32 bytes in base64. To rotate it, put the new key before the old key, separated by a comma',
-  ),
+  SECRET_ENCRYPTION_KEY: keyring()
+    .meta(secret)
+    .describe(
+      'Key that encrypts the secrets of subscriptions: 32 bytes in base64. To rotate it, put the new key before the old key, separated by a comma',
+    ),
   WEBHOOK_RETRY_SCHEDULE_MS: delaysSetting(defaultScheduleMs).describe(
     'Delays before the attempts of a delivery, in ms, separated by commas; the first value is the delay before the first attempt',
   ),

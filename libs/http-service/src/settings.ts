@@ -1,4 +1,4 @@
-import { milliseconds, serviceSettings } from '@fulfilment/runtime';
+import { milliseconds, secret, serviceSettings } from '@fulfilment/runtime';
 import { z } from 'zod';
 import type { Quota } from './access/quota-share.js';
 import type { Quotas } from './access/rate-limiter.js';
@@ -27,13 +27,18 @@ export const apiSettings = serviceSettings.extend({
   DATABASE_READ_URL: z
     .url({ protocol: /^postgres(ql)?$/ })
     .optional()
+    .meta(secret)
     .describe(
       'PostgreSQL URL of a read replica of `DATABASE_URL`, for lists, histories and statistics; it must lead to one server',
     ),
   DATABASE_READ_MAX_LAG_MS: milliseconds(1, 5_000, 100).describe(
     'Maximum time that a read waits for the read replica to have all earlier writes; after that it uses the primary',
   ),
-  CURSOR_SECRET: z.string().min(32).describe('Key that signs list cursors; the same for all replicas'),
+  CURSOR_SECRET: z
+    .string()
+    .min(32)
+    .meta(secret)
+    .describe('Key that signs list cursors; the same for all replicas'),
   RATE_LIMIT_DEFAULT: quotaSetting(
     6000,
     60,

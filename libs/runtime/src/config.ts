@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readSecretFiles, secret } from './secret-files.js';
 
 /** Exit status of a process whose configuration is invalid: EX_CONFIG of sysexits.h. */
 export const exitCodeConfig = 78;
@@ -31,10 +32,12 @@ export const serviceSettings = z.object({
     .describe('Minimum level that is logged'),
   DATABASE_URL: z
     .url({ protocol: /^postgres(ql)?$/ })
+    .meta(secret)
     .describe("PostgreSQL URL of the service's own database; add `?sslmode=verify-full` for TLS"),
   DATABASE_DIRECT_URL: z
     .url({ protocol: /^postgres(ql)?$/ })
     .optional()
+    .meta(secret)
     .describe(
       'PostgreSQL URL for the programs `migrate` and `cli` if `DATABASE_URL` leads to a connection pooler; by default `DATABASE_URL`',
     ),
@@ -44,9 +47,11 @@ export const serviceSettings = z.object({
   ),
   REDIS_URL: z
     .url({ protocol: /^rediss?$/ })
+    .meta(secret)
     .describe("Redis URL with the service's own user; `rediss:` for TLS"),
   RABBITMQ_URL: z
     .url({ protocol: /^amqps?$/ })
+    .meta(secret)
     .describe("RabbitMQ URL with the service's own user; `amqps:` for TLS"),
   RABBITMQ_NAMESPACE: z
     .string()
@@ -119,14 +124,23 @@ export function keyring() {
 }
 
 /**
- * Reads the settings, typed and frozen. An invalid one stops the start; its name is printed, never its value.
+ * Reads the settings, typed and frozen. A secret may be in a file (`NAME_FILE`). An invalid setting stops the
+ * start; its name is printed, never its value.
  */
 export function readConfig<Schema extends z.ZodType>(
   schema: Schema,
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): Readonly<z.output<Schema>> {
-  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const { values, problems } = readSecretFiles(schema, environment);
+  const given = {
+    ...Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== '')),
+    ...values,
+  };
   const result = schema.safeParse(given);
+  if (problems.length > 0) {
+    for (const problem of problems) process.stderr.write(`${problem}\n`);
+    process.exit(exitCodeConfig);
+  }
   if (result.success) return Object.freeze(result.data);
   for (const issue of result.error.issues) {
     const name = issue.path.join('.');

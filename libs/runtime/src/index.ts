@@ -12,6 +12,7 @@ export {
   serviceSettings,
   type ServiceSettings,
 } from './config.js';
+export { secret, secretNames } from './secret-files.js';
 export { currentContext, inContext, nextTraceparent, WorkContext } from './work-context.js';
 export { createLogger, LOGGER, nestLogger, type Logger } from './logger.js';
 export { collectProcessMetrics, Counter, Gauge, Histogram, metrics } from './metrics.js';
