@@ -78,6 +78,20 @@ describe('a delivery', () => {
     expect(given.receiver.deliveries).toHaveLength(2);
   });
 
+  it('is created for subscriptions to all events, and to all events of its kind', async () => {
+    const client = await aClient(given.stores, given.worker);
+    const ids = [
+      await client.subscribe(given.receiver.url, ['*']),
+      await client.subscribe(given.receiver.url, ['product.in_stock', 'order.*']),
+    ];
+    await client.subscribe(given.receiver.url, ['product.*']);
+    await client.subscribe(given.receiver.url, ['*', 'order.created', 'order.*']).then((id) => ids.push(id));
+    await given.stores.broker.publish(orderCreated(client.creatorId));
+    await deliveriesWhen(given.stores, status('succeeded', 'succeeded', 'succeeded'));
+    const found = await Promise.all(ids.map((id) => client.get(`/${id}/deliveries`)));
+    expect(found.map(({ body }) => body.data.length)).toEqual([1, 1, 1]);
+  });
+
   it('is retried until the receiver accepts it, with the same bytes and a new attempt number', async () => {
     const client = await aClient(given.stores, given.worker);
     const id = await client.subscribe(given.receiver.url);

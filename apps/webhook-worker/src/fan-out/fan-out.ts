@@ -21,7 +21,8 @@ const fanOut = statement(
    ), matched AS (
      SELECT i.*, s.id AS subscription_id, s.lane, s.status
      FROM incoming i JOIN webhook_subscriptions s
-       ON s.creator_id = i.creator_id AND s.api_version = i.api_version AND i.event = ANY(s.events) AND s.deleted_at IS NULL
+       ON s.creator_id = i.creator_id AND s.api_version = i.api_version AND s.deleted_at IS NULL
+         AND s.events && ARRAY[i.event, split_part(i.event, '.', 1) || '.*', '*']
    ), inserted_events AS (
      INSERT INTO webhook_events (day, id, api_version, event, creator_id, occurred_at, traceparent, body)
      SELECT DISTINCT ON (day, id, api_version) day, id, api_version, event, creator_id, occurred_at, traceparent, body

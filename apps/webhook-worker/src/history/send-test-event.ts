@@ -1,4 +1,4 @@
-import { isWebhookEvent, uuidv7, type WebhookEvent } from '@fulfilment/contracts';
+import { uuidv7, type WebhookEvent } from '@fulfilment/contracts';
 import { Database, statement, type Transaction } from '@fulfilment/database';
 import { ResponseWithHeaders, type Caller } from '@fulfilment/http-service';
 import { currentContext } from '@fulfilment/runtime';
@@ -13,6 +13,7 @@ import { deliveryColumns, type DeliveryRow, deliveryView } from './delivery.view
 import { lockOwned, type OwnedSubscription } from './owned-subscription.js';
 import { sampleData } from '../fan-out/sample-event.rules.js';
 import { countOwnerRequest } from './owner-requests.js';
+import { firstEventOf } from '../subscriptions/subscription.rules.js';
 
 const insertEvent = statement(
   'history.insert-test-event',
@@ -37,7 +38,7 @@ export class SendTestEvent {
   /**
    * Sends a sample event like a real one, in the `api_version` of the subscription. It has one attempt, is
    * also sent while the subscription is disabled, and does not affect its health. If the request names no
-   * event, the first subscribed one is used.
+   * event, the first that the subscription receives is used.
    *
    * @throws NotFound
    * @throws RateLimited after ten in a minute, including manual retries of tests
@@ -50,17 +51,17 @@ export class SendTestEvent {
     const view = await this.database.transaction(async (tx) => {
       const subscription = await lockOwned(tx, caller, webhookId);
       await countOwnerRequest(tx, subscription.id, 'test');
-      const row = await insert(tx, subscription, event ?? firstKnownEvent(subscription.events));
+      const row = await insert(
+        tx,
+        subscription,
+        event ?? firstEventOf(subscription.events) ?? 'order.created',
+      );
       this.queue.scheduleAfterCommit(tx, [{ subscriptionId: subscription.id, lane: subscription.lane }]);
       return deliveryView(row);
     });
     const location = `${this.config.BASE_URL}/store/v1/webhooks/${webhookId}/deliveries/${view.id}`;
     return new ResponseWithHeaders(view, { Location: location });
   }
-}
-
-function firstKnownEvent(events: readonly string[]): WebhookEvent {
-  return events.find(isWebhookEvent) ?? 'order.created'; // every name is of a retired event
 }
 
 async function insert(

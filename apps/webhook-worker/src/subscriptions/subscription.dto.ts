@@ -1,11 +1,11 @@
 import { Description, Field } from '@fulfilment/api-reference';
-import { webhookEvents } from '@fulfilment/contracts';
 import { IntegerField, TextField } from '@fulfilment/http-service';
 import { IsIn, IsOptional } from 'class-validator';
 import {
   maxEvents,
   maxInFlightLimit,
   maxUrlCharacters,
+  subscribableNames,
   type SubscriptionStatus,
   subscriptionStatuses,
 } from './subscription.rules.js';
@@ -42,7 +42,7 @@ function EventNames(): PropertyDecorator {
       type: 'array',
       minItems: 1,
       maxItems: maxEvents,
-      items: { type: 'string', enum: [...webhookEvents] },
+      items: { type: 'string', enum: [...subscribableNames] },
     },
     holds: (value) => Array.isArray(value) && value.length >= 1 && value.length <= maxEvents,
     reason: (value) => {
@@ -53,7 +53,11 @@ function EventNames(): PropertyDecorator {
 }
 
 export class CreateSubscriptionDto {
-  @Description('Events to receive; duplicates are ignored') @EventNames() events: unknown[];
+  @Description(
+    'Events to receive; duplicates are ignored. `order.*` and `product.*` stand for all events of orders or products, `*` for all events, including those that are added later',
+  )
+  @EventNames()
+  events: unknown[];
 
   @Description(
     'URL that receives deliveries: https, without credentials or fragment, at a public address, with port 443 or a port from 1024 that is not reserved for infrastructure',

@@ -1,4 +1,4 @@
-import { isWebhookEvent, type WebhookEvent } from '@fulfilment/contracts';
+import { type WebhookEvent, webhookEvents } from '@fulfilment/contracts';
 
 /** Limit per client and creator, including disabled subscriptions. */
 export const maxSubscriptions = 50;
@@ -23,16 +23,37 @@ export interface FieldProblem {
   readonly reason: string;
 }
 
+/** Names that stand for all events, or all of one kind, including events that are added later. */
+const eventGroups = ['*', 'order.*', 'product.*'] as const;
+
+/** The names that a subscription may list. */
+export const subscribableNames = [...webhookEvents, ...eventGroups] as const;
+export type SubscribableName = (typeof subscribableNames)[number];
+
+function isSubscribable(name: unknown): name is SubscribableName {
+  return subscribableNames.some((each) => each === name);
+}
+
+/** Returns the first event that these names stand for; undefined if all are names of retired events. */
+export function firstEventOf(names: readonly string[]): WebhookEvent | undefined {
+  const [first] = names.flatMap((name) => webhookEvents.filter((event) => standsFor(name, event)));
+  return first;
+}
+
+function standsFor(name: string, event: WebhookEvent): boolean {
+  return name === event || (name.endsWith('*') && event.startsWith(name.slice(0, -1)));
+}
+
 /** Returns one detail for each unknown event name. */
 export function unknownEvents(events: readonly unknown[]): FieldProblem[] {
   return events.flatMap((name, index) =>
-    isWebhookEvent(name) ? [] : [{ field: `events.${index}`, reason: 'is not the name of an event' }],
+    isSubscribable(name) ? [] : [{ field: `events.${index}`, reason: 'is not the name of an event' }],
   );
 }
 
 /** Removes repeated names, and keeps their order. */
-export function distinctEvents(events: readonly unknown[]): WebhookEvent[] {
-  return [...new Set(events.filter(isWebhookEvent))];
+export function distinctEvents(events: readonly unknown[]): SubscribableName[] {
+  return [...new Set(events.filter(isSubscribable))];
 }
 
 /** Limit of one request, repeated names included. */

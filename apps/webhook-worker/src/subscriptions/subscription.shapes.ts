@@ -1,9 +1,10 @@
-import { idShape, webhookEvents } from '@fulfilment/contracts';
+import { idShape } from '@fulfilment/contracts';
 import { z } from 'zod';
 import {
   maxCountedDue,
   maxInFlightLimit,
   maxSubscriptions,
+  subscribableNames,
   subscriptionStatuses,
 } from './subscription.rules.js';
 
@@ -23,7 +24,10 @@ export const subscriptionExample = {
 export const subscriptionShape = z
   .object({
     id: idShape('whk', 'The id of the subscription'),
-    events: z.array(z.enum(webhookEvents)).min(1).describe('Events that the subscription receives'),
+    events: z
+      .array(z.enum(subscribableNames))
+      .min(1)
+      .describe('Events that the subscription receives, as its owner named them'),
     url: z.url().describe('URL that receives deliveries'),
     status: z
       .enum(subscriptionStatuses)

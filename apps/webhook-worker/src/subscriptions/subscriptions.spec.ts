@@ -68,6 +68,15 @@ describe('POST /v1/webhooks', () => {
     if (secret.length > 2) expect(row?.secret.includes(Buffer.from(secret))).toBe(false);
   });
 
+  it('returns groups of events as they were named', async () => {
+    const client = await aClient(stores, worker);
+    const events = ['order.*', 'product.in_stock'];
+    const { body } = await client.post({ ...input, events }).expect(201);
+    expect(body.events).toEqual(events);
+    const changed = await client.patch(body.id, { events: ['*', '*'] }).expect(200);
+    expect(changed.body.events).toEqual(['*']);
+  });
+
   it('stores repeated events once, and ignores unknown members', async () => {
     const client = await aClient(stores, worker);
     const { body } = await client
@@ -88,6 +97,10 @@ describe('POST /v1/webhooks', () => {
     [{ ...input, events: [null] }, 'events.0'],
     [{ ...input, events: Array(101).fill('order.created') }, 'events'],
     [{ ...input, events: ['order.created', 'order.lost'] }, 'events.1'],
+    [{ ...input, events: ['*', 'creator.*'] }, 'events.1'],
+    [{ ...input, events: ['order.*', '*.created'] }, 'events.1'],
+    [{ ...input, events: ['order.*', 'order.ship*'] }, 'events.1'],
+    [{ ...input, events: ['order.*', 'order'] }, 'events.1'],
     [{ url, secret: 's' }, 'events'],
     [{ ...input, url: undefined }, 'url'],
     [{ ...input, url: 7 }, 'url'],
