@@ -11,6 +11,15 @@ export { BACKGROUND_DATABASE, Database, listTimeoutMs } from './database.js';
 export { ReadDatabase, type ReadReplica } from './read-database.js';
 export { createDataSource, type DataSourceSettings } from './data-source.js';
 export { migrate } from './migrate.js';
+export {
+  addDays,
+  changePartitions,
+  createPartition,
+  currentDay,
+  dayOfPartition,
+  dayPartition,
+  partitionsOf,
+} from './partitions.js';
 export { buildConcurrently, changeBriefly, dropConcurrently } from './online-changes.js';
 export {
   connectProgram,

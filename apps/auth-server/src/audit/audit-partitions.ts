@@ -1,6 +1,7 @@
-import { type Database, statement, type Transaction } from '@fulfilment/database';
+import { changePartitions, createPartition, type Database, statement } from '@fulfilment/database';
 import type { Logger } from '@fulfilment/runtime';
 
+const table = 'audit_log';
 const monthsAhead = 3;
 /** Arbitrary, equal for all replicas. */
 const advisoryLock = 7_391_005;
@@ -9,21 +10,15 @@ interface Month {
   readonly name: string;
 }
 
-const tryLock = statement(
-  'audit-partitions.lock',
-  `SELECT pg_try_advisory_xact_lock(${advisoryLock}) AS mine`,
-);
-// Requests write to the log: if the lock is not available at once, the next run in a minute retries.
-const setLockTimeout = statement('audit-partitions.lock-timeout', "SET LOCAL lock_timeout = '200ms'");
 const partitions = `
   SELECT quote_ident(child.relname) AS name,
     (regexp_match(pg_get_expr(child.relpartbound, child.oid), $$TO \\('([^']+)'\\)$$))[1]::timestamptz AS ends
-  FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid WHERE inhparent = 'audit_log'::regclass`;
+  FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid WHERE inhparent = '${table}'::regclass`;
 const nextMonth = statement(
   'audit-partitions.next',
-  `SELECT to_char(last AT TIME ZONE 'UTC', '"audit_log_"YYYY_MM') AS name,
-     to_char(last AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS starts,
-     to_char(last AT TIME ZONE 'UTC' + interval '1 month', 'YYYY-MM-DD') AS ends
+  `SELECT to_char(last AT TIME ZONE 'UTC', '"${table}_"YYYY_MM') AS name,
+     to_char(last AT TIME ZONE 'UTC', 'YYYY-MM-DD 00:00:00+00') AS "from",
+     to_char(last AT TIME ZONE 'UTC' + interval '1 month', 'YYYY-MM-DD 00:00:00+00') AS "to"
    FROM (SELECT max(ends) AS last FROM (${partitions}) AS months) AS newest
    WHERE last < now() + interval '${monthsAhead} months'`,
 );
@@ -42,43 +37,30 @@ export async function maintainAuditPartitions(
   logger: Logger,
 ): Promise<void> {
   try {
-    while (await withLock(database, createNextMonth));
-    await withLock(database, (tx) => dropOldMonths(tx, retentionDays));
+    while (await createNextMonth(database));
+    await dropOldMonths(database, retentionDays);
   } catch (error) {
     logger.warn({ error }, 'The partitions of the audit log could not be changed; will retry in a minute.');
   }
 }
 
-/** Runs on one replica at a time; the others skip it. */
-function withLock(database: Database, work: (tx: Transaction) => Promise<boolean>): Promise<boolean> {
-  return database.transaction(async (tx) => {
-    if ((await tx.row<{ mine: boolean }>(tryLock))?.mine !== true) return false;
-    await tx.run(setLockTimeout);
-    return work(tx);
+/** Returns whether a partition was missing. */
+async function createNextMonth(database: Database): Promise<boolean> {
+  let created = false;
+  await changePartitions(database, advisoryLock, async (run, tx) => {
+    const month = await tx.row<Month & { from: string; to: string }>(nextMonth);
+    if (month === undefined) return;
+    const appendOnly = `
+      CREATE TRIGGER audit_log_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ${month.name}
+      FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change()`;
+    await createPartition(run, { table, ...month, prepare: [appendOnly] });
+    created = true;
   });
+  return created;
 }
 
-/**
- * Returns whether a partition was missing. DDL has no parameters; the names and dates come from PostgreSQL.
- */
-async function createNextMonth(tx: Transaction): Promise<boolean> {
-  const month = await tx.row<Month & { starts: string; ends: string }>(nextMonth);
-  if (month === undefined) return false;
-  const { name, starts, ends } = month;
-  const run = (text: string): Promise<number> => tx.run({ name: '', text });
-  await run(`CREATE TABLE ${name} (LIKE audit_log INCLUDING ALL)`);
-  await run(
-    `CREATE TRIGGER audit_log_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ${name}
-     FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change()`,
-  );
-  await run(
-    `ALTER TABLE audit_log ATTACH PARTITION ${name} FOR VALUES FROM ('${starts} 00:00:00+00') TO ('${ends} 00:00:00+00')`,
-  );
-  return true;
-}
-
-async function dropOldMonths(tx: Transaction, retentionDays: number): Promise<boolean> {
-  const months = await tx.rows<Month>(oldMonths, [retentionDays]);
-  for (const { name } of months) await tx.run({ name: '', text: `DROP TABLE ${name}` });
-  return months.length > 0;
+async function dropOldMonths(database: Database, retentionDays: number): Promise<void> {
+  await changePartitions(database, advisoryLock, async (run, tx) => {
+    for (const { name } of await tx.rows<Month>(oldMonths, [retentionDays])) await run(`DROP TABLE ${name}`);
+  });
 }

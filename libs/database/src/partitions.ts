@@ -1,0 +1,114 @@
+import type { Database } from './database.js';
+import { type Sql, statement } from './sql.js';
+
+/** Runs a change of the schema. DDL takes no parameters: names and bounds never come from a caller. */
+export type RunChange = (text: string) => Promise<number>;
+
+export interface NewPartition {
+  readonly table: string;
+  readonly name: string;
+  /** First value of the partition key, as a literal without quotes. */
+  readonly from: string;
+  /** The first value after the partition. */
+  readonly to: string;
+  /** For a table with a default partition: rows of the new one are moved out of it. */
+  readonly default?: {
+    readonly partition: string;
+    /** The partition key. */
+    readonly column: string;
+    /** The table is locked during the move, for well under a second. */
+    readonly maxMovedRows: number;
+  };
+  /** Changes of the new partition before it is attached, e.g. its triggers. */
+  readonly prepare?: readonly string[];
+}
+
+// Other statements queue behind a pending lock request: a change that does not get its locks at once is
+// repeated in a later round.
+const setLockTimeout = statement('partitions.set-lock-timeout', "SET LOCAL lock_timeout = '200ms'");
+const tryLock = statement('partitions.try-lock', 'SELECT pg_try_advisory_xact_lock($1) AS acquired');
+const attached = statement(
+  'partitions.attached',
+  `SELECT child.relname AS name FROM pg_inherits i JOIN pg_class child ON child.oid = i.inhrelid
+   WHERE i.inhparent = ANY($1::text[]::regclass[])`,
+);
+const today = statement('partitions.today', "SELECT (now() AT TIME ZONE 'UTC')::date AS day");
+
+/**
+ * Changes partitions in one transaction, in one replica at a time; the others skip it. Waits at most 200 ms
+ * for a lock.
+ *
+ * @param advisoryLock of these tables, the same in all versions of the service
+ * @returns whether this replica did it
+ */
+export function changePartitions(
+  database: Database,
+  advisoryLock: number,
+  work: (run: RunChange, tx: Sql) => Promise<void>,
+): Promise<boolean> {
+  return database.transaction(async (tx) => {
+    const lock = await tx.row<{ acquired: boolean }>(tryLock, [advisoryLock]);
+    if (lock?.acquired !== true) return false;
+    await tx.run(setLockTimeout);
+    // Statements without a name are not prepared.
+    await work((text) => tx.run({ name: '', text }), tx);
+    return true;
+  });
+}
+
+/** The names of the partitions of tables. */
+export async function partitionsOf(sql: Sql, ...tables: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = await sql.rows<{ name: string }>(attached, [tables]);
+  return new Set(rows.map(({ name }) => name));
+}
+
+/**
+ * Creates the partition before it locks the table, so that work on the table stops for some milliseconds
+ * only. With a default partition, the lock is needed: a concurrent insert of a row of the new partition into
+ * the default one would be rejected.
+ *
+ * @throws when the default partition has too many rows to move: they stay there, which is correct but slower
+ */
+export async function createPartition(run: RunChange, partition: NewPartition): Promise<void> {
+  const { table, name, from, to, prepare = [] } = partition;
+  await run(`CREATE TABLE ${name} (LIKE ${table} INCLUDING ALL)`);
+  for (const change of prepare) await run(change);
+  if (partition.default !== undefined) await moveFromDefault(run, { ...partition, ...partition.default });
+  await run(`ALTER TABLE ${table} ATTACH PARTITION ${name} FOR VALUES FROM ('${from}') TO ('${to}')`);
+}
+
+async function moveFromDefault(
+  run: RunChange,
+  moved: NewPartition & NonNullable<NewPartition['default']>,
+): Promise<void> {
+  const { table, name, from, to, partition, column, maxMovedRows } = moved;
+  const ofPartition = `${column} >= '${from}' AND ${column} < '${to}'`;
+  await run(`LOCK TABLE ONLY ${table} IN ACCESS EXCLUSIVE MODE`);
+  const found = await run(`SELECT FROM ${partition} WHERE ${ofPartition} LIMIT ${maxMovedRows + 1}`);
+  if (found > maxMovedRows) throw new Error(`More than ${maxMovedRows} rows of ${name} are in ${partition}.`);
+  if (found === 0) return;
+  await run(
+    `WITH moved AS (DELETE FROM ${partition} WHERE ${ofPartition} RETURNING *) INSERT INTO ${name} SELECT * FROM moved`,
+  );
+}
+
+/** The day by the clock of PostgreSQL, UTC, as `YYYY-MM-DD`. */
+export async function currentDay(sql: Sql): Promise<string> {
+  const now = await sql.row<{ day: string }>(today);
+  if (now === undefined) throw new Error('PostgreSQL returned no date.');
+  return now.day;
+}
+
+export function addDays(day: string, days: number): string {
+  return new Date(Date.parse(day) + days * 86_400_000).toISOString().slice(0, 10);
+}
+
+export function dayPartition(table: string, day: string): string {
+  return `${table}_${day.replaceAll('-', '_')}`;
+}
+
+/** The day of a partition that `dayPartition` named; undefined for another. */
+export function dayOfPartition(name: string): string | undefined {
+  const match = /_(\d{4})_(\d{2})_(\d{2})$/.exec(name);
+  return match === null ? undefined : `${match[1]}-${match[2]}-${match[3]}`;
+}
