@@ -1,6 +1,6 @@
 import { uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { deleteExpiredInboxRows, Outbox } from '@fulfilment/messaging';
+import { Outbox } from '@fulfilment/messaging';
 import { createLogger } from '@fulfilment/runtime';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { cleanupJobs } from './cleanup-jobs.js';
@@ -20,11 +20,6 @@ const insertKey = statement(
    VALUES ($1, 'client', $2, '', $1, now() - $3::interval, now() + $4::interval, $5, $6)`,
 );
 const keptKeys = statement('test.kept-keys', 'SELECT key FROM idempotency_keys ORDER BY key');
-const insertInbox = statement(
-  'test.insert-inbox',
-  `INSERT INTO inbox (message_id, queue, outcome, handled_at) VALUES ($1, $2, 'applied', now() - $3::interval)`,
-);
-const keptInbox = statement('test.kept-inbox', 'SELECT queue FROM inbox');
 const insertRejectedEvents = statement(
   'test.insert-rejected-events',
   `WITH placed AS (
@@ -81,13 +76,6 @@ describe('the clean-up of store-api', () => {
       { key: 'kept: open order' },
       { key: 'kept: young' },
     ]);
-  });
-
-  it('deletes inbox rows after 30 days, and keeps younger ones', async () => {
-    await stores.database.run(insertInbox, [uuidv7(), 'old', '30 days 1 minute']);
-    await stores.database.run(insertInbox, [uuidv7(), 'young', '29 days']);
-    expect(await deleteExpiredInboxRows(stores.database)).toBe(1);
-    expect(await stores.database.rows(keptInbox)).toEqual([{ queue: 'young' }]);
   });
 
   it('deletes out-of-order events that were rejected, 50 at a time', async () => {

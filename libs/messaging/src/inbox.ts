@@ -22,6 +22,36 @@ export async function claimMessages(
   return new Set(rows.map((row) => row.message_id));
 }
 
+/** Younger than any message of a dropped day, with a day for differences between clocks. */
+const oldMessageMs = 6 * 86_400_000;
+// Before the rows are read: no day is dropped until the end of the transaction.
+const keepDays = statement('inbox.keep-days', 'LOCK TABLE ONLY inbox IN ROW EXCLUSIVE MODE');
+const findOfDroppedDays = statement(
+  'inbox.of-dropped-days',
+  `SELECT id FROM unnest($1::uuid[]) AS id JOIN inbox_dropped d ON id >= d.first_id AND id < d.end_id
+   WHERE NOT EXISTS (SELECT FROM inbox WHERE message_id = id AND queue = $2)`,
+);
+
+/**
+ * Whether a message may have been handled on a day whose rows were dropped. Call before `claimMessages`, in
+ * its transaction.
+ */
+export async function hasDroppedMessages(
+  tx: Transaction,
+  queue: string,
+  ids: readonly string[],
+): Promise<boolean> {
+  const old = ids.filter((id) => uuidTime(id) < Date.now() - oldMessageMs);
+  if (old.length === 0) return false;
+  await tx.run(keepDays);
+  return (await tx.rows(findOfDroppedDays, [old, queue])).length > 0;
+}
+
+/** The time in a UUIDv7 (RFC 9562 §5.7), in ms. */
+function uuidTime(id: string): number {
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+}
+
 // Tables, metrics and responses of the internal port call a rejected message `refused`.
 const reject = statement(
   'inbox.reject',
@@ -79,15 +109,4 @@ export function messageOutcomes(database: Database): InternalRoute {
     const row = await findOutcome(database, messageId);
     return row === undefined ? undefined : { message_id: messageId, ...row };
   };
-}
-
-const deleteExpired = statement(
-  'inbox.delete-expired',
-  `DELETE FROM inbox WHERE ctid = ANY (ARRAY(
-     SELECT ctid FROM inbox WHERE handled_at < now() - interval '30 days' LIMIT 5000))`,
-);
-
-/** Deletes a batch of inbox rows that are older than 30 days. Returns their number. */
-export function deleteExpiredInboxRows(database: Database): Promise<number> {
-  return database.run(deleteExpired);
 }

@@ -4,7 +4,8 @@ export type { ConsumerTimes } from './consumer.js';
 export { MessageConsumer, type ConsumerOptions } from './message-consumer.js';
 export { NeedsOwnTransaction, RejectedMessage } from './message-handling.js';
 export { forEachMessage } from './for-each-message.js';
-export { deleteExpiredInboxRows, findOutcome, messageOutcomes, recordOutcome } from './inbox.js';
+export { deleteExpiredInboxRows, InboxPartitions } from './inbox-partitions.js';
+export { findOutcome, messageOutcomes, recordOutcome } from './inbox.js';
 export type { DeadLetter } from './dead-letter.js';
 export { DeadLetterQueues, isMessageQueue } from './dead-letter-queues.js';
 export { publishMessage } from './publish-message.js';
@@ -18,4 +19,4 @@ export {
   queuesBehind,
   queuesOf,
 } from './topology.js';
-export { createMessagingTables } from './tables.js';
+export { createMessagingTables, partitionInbox } from './tables.js';

@@ -12,12 +12,14 @@ import type { ConfirmChannel, ConsumeMessage } from 'amqplib';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Limit } from './limit.js';
 import { publishDeadLetter } from './publish-dead-letter.js';
-import { claimMessages, recordRejection } from './inbox.js';
+import { claimMessages, hasDroppedMessages, recordRejection } from './inbox.js';
 
 const defaultRetryMs = { first: 100, last: 5_000 };
 const defaultReturnAfterMs = 15_000;
 const maxUnexpectedErrorTries = 5;
 const maxTimeoutTries = 12;
+const olderThanInbox =
+  'older than the inbox, which no longer shows whether it was handled; check its effect, then replay or discard it';
 
 const handled = new Counter({
   name: 'messages_handled_total',
@@ -208,11 +210,11 @@ export class MessageHandling implements MessageHandler {
 
   private async applyInTransaction(deliveries: readonly Delivery[]): Promise<void> {
     await this.database.transaction(async (tx) => {
-      const newIds = await claimMessages(
-        tx,
-        this.consumer.queue,
-        deliveries.map(({ message }) => message.id),
-      );
+      const { queue } = this.consumer;
+      const ids = deliveries.map(({ message }) => message.id);
+      if (await hasDroppedMessages(tx, queue, ids))
+        throw ids.length > 1 ? new NeedsOwnTransaction() : new RejectedMessage(olderThanInbox);
+      const newIds = await claimMessages(tx, queue, ids);
       const messages = new Map(deliveries.map(({ message }) => [message.id, message]));
       await this.consumer.handle(
         tx,

@@ -1,6 +1,6 @@
 import { BACKGROUND_DATABASE, Database, ReadDatabase } from '@fulfilment/database';
 import { READINESS_CHECKS, type ReadinessChecks, RedisConnection } from '@fulfilment/http-service';
-import { deleteExpiredInboxRows, Messaging, Outbox } from '@fulfilment/messaging';
+import { deleteExpiredInboxRows, InboxPartitions, Messaging, Outbox } from '@fulfilment/messaging';
 import { CLOCK, CONFIG, createLogger, LOGGER, type Logger, systemClock } from '@fulfilment/runtime';
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
@@ -89,6 +89,11 @@ export class ServiceModule {
             const deleteBatch = () => deleteExpiredInboxRows(database);
             return new Cleanup([{ name: 'inbox rows', intervalMs: 3_600_000, deleteBatch }], logger);
           },
+        },
+        {
+          provide: InboxPartitions,
+          inject: [BACKGROUND_DATABASE, LOGGER],
+          useFactory: (database: Database, logger: Logger) => new InboxPartitions(database, logger),
         },
         ServiceLifecycle,
       ],

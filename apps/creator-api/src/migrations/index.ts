@@ -1,4 +1,5 @@
 import { Baseline } from './0001-baseline.js';
+import { InboxByDay } from './0002-inbox-by-day.js';
 
 /** In the order in which they are applied. */
-export const migrations = [Baseline];
+export const migrations = [Baseline, InboxByDay];

@@ -258,6 +258,8 @@ describe('the visibility of rows to callers', () => {
     'waiting_bookings',
     'exchange_rates',
     'inbox',
+    'inbox_other_days',
+    'inbox_dropped',
     'outbox',
   ])('does not let requests read %s', async (table) => {
     const visibility = new Visibility(api.database, new ReadDatabase(api.database));

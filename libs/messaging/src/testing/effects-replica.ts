@@ -17,7 +17,7 @@ export class EffectsTables1700000000000 implements MigrationInterface {
   }
 }
 
-const insertEffect = statement('test.insert', 'INSERT INTO effects (message_id) VALUES ($1)');
+export const insertEffect = statement('test.insert', 'INSERT INTO effects (message_id) VALUES ($1)');
 const readEffects = statement('test.effects', 'SELECT message_id AS id FROM effects ORDER BY position');
 
 export async function appliedIds(database: Database): Promise<string[]> {

@@ -1,0 +1,116 @@
+import {
+  addDays,
+  changePartitions,
+  createPartition,
+  currentDay,
+  type Database,
+  dayOfPartition,
+  dayPartition,
+  partitionsOf,
+  statement,
+} from '@fulfilment/database';
+import { BackgroundLoop, type Logger } from '@fulfilment/runtime';
+
+const table = 'inbox';
+const defaultPartition = 'inbox_other_days';
+const intervalMs = 60_000;
+const daysAhead = 2;
+/** Today and the last seven days on which the service ran. */
+const keptDays = 8;
+const maxMovedRows = 20_000;
+/** Arbitrary, equal for all replicas. */
+const advisoryLock = 7_391_006;
+
+/** The lowest UUIDv7 of a day, and of no earlier one. */
+export function firstIdOf(day: string): string {
+  const hex = Date.parse(day).toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+}
+
+/**
+ * Partitions the inbox by the day in the message id, a UUIDv7: every copy of a message has the same key, so
+ * the primary key recognises it, whenever it arrives. Ids without a day go to the default partition.
+ */
+export class InboxPartitions extends BackgroundLoop {
+  constructor(
+    private readonly database: Database,
+    private readonly logger: Logger,
+  ) {
+    super({ name: 'inbox-partitions', intervalMs, logger, round: () => this.round() });
+  }
+
+  async round(): Promise<boolean> {
+    const today = await currentDay(this.database);
+    const names = await partitionsOf(this.database, table);
+    for (let ahead = 0; ahead <= daysAhead; ahead += 1) {
+      const day = addDays(today, ahead);
+      if (!names.has(dayPartition(table, day))) await this.attempt(day, () => this.create(day));
+    }
+    for (const day of expiredDays(names, today)) await this.attempt(day, () => this.drop(day));
+    return false;
+  }
+
+  private async attempt(day: string, work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.logger.warn(
+        { error, day },
+        'A partition of the inbox could not be changed; will retry in a minute.',
+      );
+    }
+  }
+
+  private create(day: string): Promise<boolean> {
+    const name = dayPartition(table, day);
+    return changePartitions(this.database, advisoryLock, async (run, tx) => {
+      if ((await partitionsOf(tx, table)).has(name)) return;
+      const [from, to] = [firstIdOf(day), firstIdOf(addDays(day, 1))];
+      const rest = { partition: defaultPartition, column: 'message_id', maxMovedRows };
+      await createPartition(run, { table, name, from, to, default: rest });
+    });
+  }
+
+  /** Keeps the rows of messages that were not applied: they may be replayed. */
+  private drop(day: string): Promise<boolean> {
+    const name = dayPartition(table, day);
+    return changePartitions(this.database, advisoryLock, async (run, tx) => {
+      if (!(await partitionsOf(tx, table)).has(name)) return;
+      await run(`ALTER TABLE ${table} DETACH PARTITION ${name}`);
+      await run(`INSERT INTO ${table} SELECT * FROM ${name} WHERE outcome <> 'applied'`);
+      await run(
+        `INSERT INTO inbox_dropped AS d (first_id, end_id) VALUES ('${firstIdOf(day)}', '${firstIdOf(addDays(day, 1))}')
+         ON CONFLICT (only_row) DO UPDATE SET first_id = least(d.first_id, excluded.first_id),
+           end_id = greatest(d.end_id, excluded.end_id)`,
+      );
+      await run(`DROP TABLE ${name}`);
+    });
+  }
+}
+
+/**
+ * A stopped service creates no partitions. So days are counted, not time: after an outage, the queues still
+ * have messages of the days before it.
+ */
+function expiredDays(names: ReadonlySet<string>, today: string): string[] {
+  const days = [...names].flatMap((name) => dayOfPartition(name) ?? []);
+  return days
+    .filter((day) => day <= today)
+    .toSorted()
+    .slice(0, -keptDays);
+}
+
+const deleteExpired = statement(
+  'inbox.delete-expired',
+  `DELETE FROM ${defaultPartition} WHERE ctid = ANY (ARRAY(
+     SELECT ctid FROM ${defaultPartition} WHERE handled_at < now() - interval '30 days'
+       AND (outcome = 'applied' OR handled_at < now() - interval '1 year') LIMIT 5000))`,
+);
+
+/**
+ * Deletes a batch of rows of the default partition, after 30 days; those of messages that were not applied,
+ * after a year. Returns their number.
+ */
+export function deleteExpiredInboxRows(database: Database): Promise<number> {
+  return database.run(deleteExpired);
+}
