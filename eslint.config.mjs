@@ -39,6 +39,7 @@ export default tseslint.config(
       '.dev/**',
       '.nx/**',
       'docs/reference/**',
+      'libs/client/src/generated/**',
     ],
   },
   eslint.configs.recommended,

@@ -1,0 +1,35 @@
+import { type Client, createClient } from '../generated/client/index.js';
+import { ApiError } from './errors.js';
+import { createTransport, type TransportOptions } from './transport.js';
+
+export interface ApiClientOptions extends TransportOptions {
+  /** The address of the API, e.g. `https://localhost:8443/store`. */
+  readonly baseUrl: string;
+}
+
+/**
+ * @param keyed paths of the POST operations that have an `idempotency-key`. They get one unless the caller
+ *   sends its own, so that they can be retried.
+ */
+export function createApiClient(options: ApiClientOptions, keyed: readonly string[]): Client {
+  const send = createTransport(options);
+  const client = createClient({
+    baseUrl: options.baseUrl.replace(/\/$/, ''),
+    throwOnError: true,
+    fetch: (request) => send(request instanceof Request ? request : new Request(request)),
+  });
+  client.interceptors.request.use((request, { url }) => {
+    setDefault(request, 'x-request-id');
+    if (request.method === 'POST' && keyed.includes(url)) setDefault(request, 'idempotency-key');
+    return request;
+  });
+  client.interceptors.error.use((error, response, request) => {
+    if (response === undefined) return error;
+    return new ApiError(response, error, request?.headers.get('x-request-id') ?? undefined);
+  });
+  return client;
+}
+
+function setDefault({ headers }: Request, name: string): void {
+  if (!headers.has(name)) headers.set(name, crypto.randomUUID());
+}

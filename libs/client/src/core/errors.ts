@@ -1,0 +1,80 @@
+import type { Error as ErrorEnvelope } from '../generated/store/types.gen.js';
+
+/** Codes may be added. `UNEXPECTED_RESPONSE`: the response is not one of the API, but e.g. of a proxy. */
+export type ApiErrorCode = ErrorEnvelope['code'] | 'UNEXPECTED_RESPONSE' | (string & {});
+export type ErrorDetail = NonNullable<ErrorEnvelope['details']>[number];
+
+/** The API responded with an error. Branch on `code`, and on the `reason` of `details`. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly status: number;
+  readonly code: ApiErrorCode;
+  /** The problems of the request, one element each. */
+  readonly details: readonly ErrorDetail[];
+  /** Quote it when you contact support. */
+  readonly requestId: string | undefined;
+  /** Set if the request may be repeated after this time. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(response: Response, body: unknown, requestId?: string) {
+    const { code, message, details } = readEnvelope(body);
+    super(`${response.status} ${code}: ${message}`);
+    this.status = response.status;
+    this.code = code;
+    this.details = details;
+    this.requestId = response.headers.get('x-request-id') ?? requestId;
+    this.retryAfterMs = retryAfterMs(response);
+  }
+}
+
+/**
+ * No response: the network failed (`cause`), or there was none in time. The request may have had its effect.
+ */
+export class ConnectionError extends Error {
+  override readonly name = 'ConnectionError';
+  readonly requestId: string | undefined;
+  readonly timedOut: boolean;
+
+  constructor(
+    cause: unknown,
+    request: { readonly requestId: string | undefined; readonly timedOut: boolean },
+  ) {
+    super(request.timedOut ? 'The API did not respond in time.' : 'The API could not be reached.', { cause });
+    this.requestId = request.requestId;
+    this.timedOut = request.timedOut;
+  }
+}
+
+/** There is no valid token: none was stored, or it has expired or was revoked. The person signs in again. */
+export class SignInRequiredError extends Error {
+  override readonly name = 'SignInRequiredError';
+}
+
+/** Seconds or a date (RFC 9110 §10.2.3). Undefined if missing or malformed. */
+export function retryAfterMs(response: Response, now = Date.now): number | undefined {
+  const value = response.headers.get('retry-after')?.trim();
+  if (value === undefined || value === '') return undefined;
+  const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - now();
+  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
+}
+
+function readEnvelope(body: unknown): Pick<ApiError, 'code' | 'message' | 'details'> {
+  const isEnvelope =
+    isRecord(body) && typeof body['code'] === 'string' && typeof body['message'] === 'string';
+  if (!isEnvelope)
+    return { code: 'UNEXPECTED_RESPONSE', message: 'The response is not one of the API.', details: [] };
+  const { code, message, details } = body;
+  return {
+    code: String(code),
+    message: String(message),
+    details: Array.isArray(details) ? details.filter(isDetail) : [],
+  };
+}
+
+function isDetail(value: unknown): value is ErrorDetail {
+  return isRecord(value) && typeof value['field'] === 'string' && typeof value['reason'] === 'string';
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createStoreClient, placeOrder, quoteRates, readOrder } from '../store.js';
+import { failure, FakeApi, hangUp, json } from '../test/fake-api.fixture.js';
+
+const api = new FakeApi();
+beforeAll(() => api.start());
+afterAll(() => api.stop());
+
+const order = { id: 'ord_1', status: 'processing' };
+const path = { id: 'ord_1' };
+const orderBody = {
+  items: [{ sku: 'prod_1', quantity: 1, unit_price: { amount: 1099, currency: 'GBP' as const } }],
+  shipping_rate_id: 'rate_1',
+  shipping_address: {
+    full_name: 'Aiko Mori',
+    address_line_1: '1 Quay Street',
+    city: 'London',
+    postal_code: 'N1 1AA',
+    country_code: 'GB' as const,
+  },
+};
+
+describe('a client', () => {
+  it.each([429, 503])('repeats a request with status %d after the seconds in Retry-After', async (status) => {
+    api.reply(failure(status, 'TRANSIENT', { 'retry-after': '2' }), json(200, order));
+    const { data } = await readOrder({ client: createStoreClient(api.options()), path });
+    expect(data.id).toBe('ord_1');
+    expect(api.waitsMs).toEqual([2000]);
+  });
+
+  it('adds jitter to Retry-After, so that clients do not return at once', async () => {
+    api.reply(failure(429, 'RATE_LIMITED', { 'retry-after': '2' }), json(200, order));
+    await readOrder({ client: createStoreClient({ ...api.options(), random: () => 1 }), path });
+    expect(api.waitsMs).toEqual([2500]);
+  });
+
+  it('understands a date in Retry-After', async () => {
+    api.reply(
+      failure(503, 'SERVICE_UNAVAILABLE', { 'retry-after': new Date(Date.now() - 5000).toUTCString() }),
+      json(200, order),
+    );
+    await readOrder({ client: createStoreClient(api.options()), path });
+    expect(api.waitsMs).toEqual([0]);
+  });
+
+  it('leaves a Retry-After of more than a minute to the caller', async () => {
+    api.reply(failure(429, 'RATE_LIMITED', { 'retry-after': '61' }));
+    await expect(readOrder({ client: createStoreClient(api.options()), path })).rejects.toMatchObject({
+      code: 'RATE_LIMITED',
+      retryAfterMs: 61_000,
+    });
+    expect(api.requests).toHaveLength(1);
+  });
+
+  it('doubles the wait without Retry-After, and gives up after the allowed retries', async () => {
+    api.reply(failure(503, 'SERVICE_UNAVAILABLE'));
+    const client = createStoreClient({ ...api.options(), random: () => 1, maxRetries: 6 });
+    await expect(readOrder({ client, path })).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    expect(api.waitsMs).toEqual([500, 1000, 2000, 4000, 8000, 8000]);
+    expect(api.requests).toHaveLength(7);
+  });
+
+  it.each([400, 403, 404, 409, 422, 500])('does not repeat a request with status %d', async (status) => {
+    api.reply(failure(status, 'REJECTED'));
+    await expect(
+      placeOrder({ client: createStoreClient(api.options()), body: orderBody }),
+    ).rejects.toMatchObject({ status });
+    expect(api.requests).toHaveLength(1);
+  });
+
+  it('repeats an order with the same key and body when the connection breaks', async () => {
+    api.reply(hangUp, failure(503, 'SERVICE_UNAVAILABLE'), json(201, order));
+    await placeOrder({ client: createStoreClient(api.options()), body: orderBody });
+    const [first, ...repeated] = api.requests;
+    expect(first?.headers['idempotency-key']).toMatch(/^[0-9a-f-]{36}$/);
+    expect(JSON.parse(first?.body ?? '')).toEqual(orderBody);
+    for (const request of repeated) {
+      expect(request.headers['idempotency-key']).toBe(first?.headers['idempotency-key']);
+      expect(request.body).toBe(first?.body);
+    }
+    expect(repeated).toHaveLength(2);
+  });
+
+  it('waits for the first request with its key, which may still be running', async () => {
+    api.reply(hangUp, failure(409, 'CONFLICT', { 'retry-after': '1' }), json(201, order));
+    const { data } = await placeOrder({ client: createStoreClient(api.options()), body: orderBody });
+    expect(data.id).toBe('ord_1');
+    expect(api.waitsMs).toEqual([250, 1000]);
+  });
+
+  it("keeps the caller's key", async () => {
+    api.reply(json(201, order));
+    const headers = { 'idempotency-key': 'order-1042' };
+    await placeOrder({ client: createStoreClient(api.options()), body: orderBody, headers });
+    expect(api.requests[0]?.headers['idempotency-key']).toBe('order-1042');
+  });
+
+  it.each([
+    ['the connection breaks', hangUp],
+    ['the service is unavailable without Retry-After', failure(503, 'SERVICE_UNAVAILABLE')],
+  ])('does not repeat a POST without a key when %s', async (_what, reply) => {
+    api.reply(reply, json(200, { data: [] }));
+    const body = { country_code: 'GB' as const };
+    await expect(quoteRates({ client: createStoreClient(api.options()), body })).rejects.toThrow();
+    expect(api.requests).toHaveLength(1);
+    expect(api.requests[0]?.headers['idempotency-key']).toBeUndefined();
+  });
+
+  it('repeats a POST without a key after Retry-After, because it had no effect', async () => {
+    api.reply(failure(429, 'RATE_LIMITED', { 'retry-after': '1' }), json(200, { data: [] }));
+    const body = { country_code: 'GB' as const };
+    await quoteRates({ client: createStoreClient(api.options()), body });
+    expect(api.requests.map((request) => request.body)).toEqual(Array(2).fill(JSON.stringify(body)));
+  });
+
+  it('repeats a read whose body breaks off', async () => {
+    api.reply(
+      (response) => {
+        response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' });
+        response.write('{"id":', () => response.destroy());
+      },
+      json(200, order),
+    );
+    const { data } = await readOrder({ client: createStoreClient(api.options()), path });
+    expect(data.id).toBe('ord_1');
+  });
+});

@@ -1,0 +1,40 @@
+import { retryAfterMs } from './errors.js';
+
+export interface Attempt {
+  readonly request: Request;
+  /** Undefined if the network failed or the time was over. */
+  readonly response: Response | undefined;
+  /** Retries before this attempt. */
+  readonly retries: number;
+  /** From 0 to 1. */
+  readonly random: number;
+}
+
+const firstBackoffMs = 500;
+const maxBackoffMs = 8_000;
+/** A longer `Retry-After` is left to the caller. */
+const maxWaitMs = 60_000;
+/** 409 has `Retry-After` while the first request with this idempotency key runs. */
+const withRetryAfter: readonly number[] = [409, 429, 503];
+const transient: readonly number[] = [429, 503];
+
+/**
+ * How long to wait before the next attempt; undefined if there should be none. If the response has
+ * `Retry-After`, the request had no effect, so it is always repeated. Otherwise it may have had its effect,
+ * so it is repeated only if a repetition has none.
+ */
+export function retryDelayMs({ request, response, retries, random }: Attempt): number | undefined {
+  const backoffMs = Math.min(firstBackoffMs * 2 ** retries, maxBackoffMs);
+  const required = response === undefined ? undefined : retryAfterMs(response);
+  if (response !== undefined && required !== undefined && withRetryAfter.includes(response.status)) {
+    // Never earlier, and not all clients at once.
+    return required > maxWaitMs ? undefined : required + backoffMs * random;
+  }
+  const isTransient = response === undefined || transient.includes(response.status);
+  return isTransient && isRepeatable(request) ? backoffMs * (0.5 + random / 2) : undefined;
+}
+
+/** RFC 9110 §9.2.2, and requests that the API repeats by their key. */
+function isRepeatable(request: Request): boolean {
+  return ['GET', 'HEAD', 'PUT', 'DELETE'].includes(request.method) || request.headers.has('idempotency-key');
+}

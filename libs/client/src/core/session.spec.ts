@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  createStoreClient,
+  memoryTokenStore,
+  readOrder,
+  Session,
+  SignInRequiredError,
+  type Tokens,
+  type TokenStore,
+} from '../store.js';
+import { failure, FakeApi, json, type Reply } from '../test/fake-api.fixture.js';
+
+const api = new FakeApi();
+beforeAll(() => api.start());
+afterAll(() => api.stop());
+
+const path = { id: 'ord_1' };
+const first: Tokens = { accessToken: 'at_1', refreshToken: 'rt_1' };
+
+/** Accepts only one token. */
+function accepting(token: string): Reply {
+  return (response, request) => {
+    const isAccepted = request.headers.authorization === `Bearer ${token}`;
+    (isAccepted ? json(200, { id: 'ord_1' }) : failure(401, 'UNAUTHORIZED'))(response, request);
+  };
+}
+
+/** A store that counts, and an authorization server that accepts each refresh token once. */
+function signedIn(tokens = first) {
+  const memory = memoryTokenStore(tokens);
+  const saved: Tokens[] = [];
+  const used: string[] = [];
+  const store: TokenStore = {
+    load: () => memory.load(),
+    save: (next) => {
+      saved.push(next);
+      return memory.save(next);
+    },
+  };
+  const refresh = (refreshToken: string): Promise<Tokens> => {
+    if (used.includes(refreshToken)) return Promise.reject(new SignInRequiredError('It was used.'));
+    const number = used.push(refreshToken) + 1;
+    return Promise.resolve({ accessToken: `at_${number}`, refreshToken: `rt_${number}` });
+  };
+  return { store, saved, used, refresh };
+}
+
+describe('a session', () => {
+  it('refreshes once for two concurrent requests with an expired token, and saves the new tokens once', async () => {
+    const { store, saved, used, refresh } = signedIn();
+    api.reply(accepting('at_2'));
+    const client = createStoreClient({ ...api.options(), auth: new Session({ store, refresh }) });
+    await Promise.all([readOrder({ client, path }), readOrder({ client, path })]);
+    expect(used).toEqual(['rt_1']);
+    expect(saved).toEqual([{ accessToken: 'at_2', refreshToken: 'rt_2' }]);
+    expect(api.requests).toHaveLength(4);
+  });
+
+  it('refreshes once for two tabs that share a store and a lock', async () => {
+    const { store, saved, used, refresh } = signedIn();
+    const tab = () => new Session({ store, refresh, lockName: 'suite app' });
+    expect(await Promise.all([tab().renew('at_1'), tab().renew('at_1')])).toEqual(['at_2', 'at_2']);
+    expect(used).toEqual(['rt_1']);
+    expect(saved).toHaveLength(1);
+  });
+
+  it('takes the token that another request has renewed since', async () => {
+    const { store, used, refresh } = signedIn();
+    const session = new Session({ store, refresh });
+    await session.renew('at_1');
+    expect(await session.renew('at_1')).toBe('at_2');
+    expect(used).toEqual(['rt_1']);
+  });
+
+  it('uses the next refresh token for the next refresh', async () => {
+    const { store, used, refresh } = signedIn();
+    const session = new Session({ store, refresh });
+    expect(await session.renew(await session.renew('at_1'))).toBe('at_3');
+    expect(used).toEqual(['rt_1', 'rt_2']);
+  });
+
+  it('keeps the refresh token if the response has no new one', async () => {
+    const { store, saved } = signedIn();
+    const session = new Session({ store, refresh: () => Promise.resolve({ accessToken: 'at_2' }) });
+    await session.renew('at_1');
+    expect(saved).toEqual([{ accessToken: 'at_2', refreshToken: 'rt_1' }]);
+  });
+
+  it.each([
+    ['30 s before its end', 1_030_000, 'at_1'],
+    ['less than 30 s before its end', 1_029_999, 'at_2'],
+  ])('sends a token %s', async (_when, expiresAtMs, sent) => {
+    const { store, refresh } = signedIn({ ...first, expiresAtMs });
+    expect(await new Session({ store, refresh, now: () => 1_000_000 }).accessToken()).toBe(sent);
+  });
+
+  it('uses no token before it is saved, so that a crash does not lose the next refresh token', async () => {
+    const { store, refresh } = signedIn();
+    const failing = { ...store, save: () => Promise.reject(new Error('The disk is full.')) };
+    await expect(new Session({ store: failing, refresh }).renew('at_1')).rejects.toThrow('The disk is full.');
+  });
+
+  it('says that the person must sign in again', async () => {
+    const { refresh } = signedIn();
+    const signedOut = new Session({ store: memoryTokenStore(), refresh });
+    await expect(signedOut.accessToken()).rejects.toThrow(SignInRequiredError);
+    const notRenewable = new Session({ store: memoryTokenStore({ accessToken: 'at_1' }), refresh });
+    await expect(notRenewable.renew('at_1')).rejects.toThrow(SignInRequiredError);
+  });
+
+  it('tries again after a failed refresh', async () => {
+    const { store, refresh } = signedIn();
+    let isDown = true;
+    const session = new Session({
+      store,
+      refresh: (token) => (isDown ? Promise.reject(new Error('It is down.')) : refresh(token)),
+    });
+    await expect(session.renew('at_1')).rejects.toThrow('It is down.');
+    isDown = false;
+    expect(await session.renew('at_1')).toBe('at_2');
+  });
+});

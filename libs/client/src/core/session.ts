@@ -1,0 +1,101 @@
+import { SignInRequiredError } from './errors.js';
+import type { TokenSource } from './token-source.js';
+
+export interface Tokens {
+  readonly accessToken: string;
+  /** Milliseconds since 1970; undefined if unknown. */
+  readonly expiresAtMs?: number | undefined;
+  /** Only with the scope `offline_access`. Can be used once. */
+  readonly refreshToken?: string | undefined;
+}
+
+/** Keeps the tokens of one signed-in person. Tabs of a browser share a session by sharing its store. */
+export interface TokenStore {
+  load(): Promise<Tokens | undefined>;
+  save(tokens: Tokens): Promise<void>;
+}
+
+export interface SessionOptions {
+  readonly store: TokenStore;
+  /** Exchanges a refresh token. @throws SignInRequiredError if the token is not valid */
+  readonly refresh: (refreshToken: string) => Promise<Tokens>;
+  /** Name of the lock around the refresh, for all sessions that share the store. */
+  readonly lockName?: string;
+  readonly now?: () => number;
+}
+
+/** A token that expires this soon is renewed before it is sent. */
+const expiryMarginMs = 30_000;
+
+/**
+ * The tokens of a signed-in person. A refresh token can be used once, and a second use ends the session. So
+ * one refresh runs at a time, also across the tabs of a browser (`navigator.locks`), and the new tokens are
+ * saved before any of them is used.
+ */
+export class Session implements TokenSource {
+  readonly #options: SessionOptions;
+  #renewal: Promise<string> | undefined;
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+  }
+
+  /** @throws SignInRequiredError */
+  async accessToken(): Promise<string> {
+    const { store, now = Date.now } = this.#options;
+    const tokens = await this.#tokens(store);
+    const expiresSoon = tokens.expiresAtMs !== undefined && tokens.expiresAtMs - now() < expiryMarginMs;
+    return expiresSoon && tokens.refreshToken !== undefined
+      ? this.renew(tokens.accessToken)
+      : tokens.accessToken;
+  }
+
+  /** @throws SignInRequiredError */
+  async renew(rejected: string): Promise<string> {
+    const running = await this.#renewal;
+    if (running !== undefined && running !== rejected) return running;
+    this.#renewal ??= this.#exclusively(() => this.#replace(rejected)).finally(() => {
+      this.#renewal = undefined;
+    });
+    return this.#renewal;
+  }
+
+  /** Another tab may have replaced the token while this one waited for the lock. */
+  async #replace(rejected: string): Promise<string> {
+    const { store, refresh } = this.#options;
+    const current = await this.#tokens(store);
+    if (current.accessToken !== rejected) return current.accessToken;
+    if (current.refreshToken === undefined)
+      throw new SignInRequiredError('The access token is no longer valid.');
+    const renewed = await refresh(current.refreshToken);
+    const tokens = { ...renewed, refreshToken: renewed.refreshToken ?? current.refreshToken };
+    await store.save(tokens);
+    return tokens.accessToken;
+  }
+
+  async #tokens(store: TokenStore): Promise<Tokens> {
+    const tokens = await store.load();
+    if (tokens === undefined) throw new SignInRequiredError('Nobody is signed in.');
+    return tokens;
+  }
+
+  #exclusively(work: () => Promise<string>): Promise<string> {
+    const { lockName } = this.#options;
+    // Node has it since version 24.5, browsers in secure contexts.
+    const locks = 'navigator' in globalThis && 'locks' in navigator ? navigator.locks : undefined;
+    if (lockName === undefined || locks === undefined) return work();
+    return locks.request(lockName, work);
+  }
+}
+
+/** Keeps the tokens until the process or page ends. */
+export function memoryTokenStore(tokens?: Tokens): TokenStore {
+  let current = tokens;
+  return {
+    load: () => Promise.resolve(current),
+    save: (renewed) => {
+      current = renewed;
+      return Promise.resolve();
+    },
+  };
+}

@@ -1,0 +1,7 @@
+/** Where a client gets its access tokens, e.g. a `Session`. */
+export interface TokenSource {
+  /** Returns the current access token. */
+  accessToken(): Promise<string>;
+  /** Returns another access token after an API rejected this one with 401. */
+  renew(rejected: string): Promise<string>;
+}

@@ -1,0 +1,90 @@
+import { ConnectionError } from './errors.js';
+import { retryDelayMs } from './retry.js';
+import type { TokenSource } from './token-source.js';
+
+export interface TransportOptions {
+  /** An access token, or a source that renews expired ones, such as a `Session`. */
+  readonly auth?: string | TokenSource;
+  /** Time for one attempt, with its body. Default: 30 000. */
+  readonly timeoutMs?: number;
+  /** Default: 3. */
+  readonly maxRetries?: number;
+  /** Default: the global `fetch`. */
+  readonly fetch?: typeof fetch;
+  /** Waits between attempts. Rejects if the signal aborts. */
+  readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** Returns a number from 0 to 1, for the jitter. */
+  readonly random?: () => number;
+}
+
+/** Sends a request until it has a response that is not transient. */
+export type Send = (request: Request) => Promise<Response>;
+
+/**
+ * @throws ConnectionError without a response
+ * @throws SignInRequiredError if the token cannot be renewed
+ * @throws the signal's reason if the caller aborts
+ */
+export function createTransport(options: TransportOptions): Send {
+  const { auth, maxRetries = 3, wait = waitFor, random = Math.random } = options;
+  return async (request) => {
+    let token = typeof auth === 'object' ? await auth.accessToken() : auth;
+    let isRenewed = false;
+    for (let retries = 0; ;) {
+      const outcome = await attempt(withToken(request, token), request.signal, options);
+      const response = outcome instanceof Response ? outcome : undefined;
+      if (response?.status === 401 && typeof auth === 'object' && token !== undefined && !isRenewed) {
+        token = await auth.renew(token);
+        isRenewed = true;
+        continue;
+      }
+      const delayMs = retryDelayMs({ request, response, retries, random: random() });
+      if (delayMs !== undefined && retries < maxRetries) {
+        await wait(delayMs, request.signal);
+        retries += 1;
+        continue;
+      }
+      if (outcome instanceof Response) return outcome;
+      throw outcome;
+    }
+  };
+}
+
+function withToken(request: Request, token: string | undefined): Request {
+  const copy = request.clone(); // the body is needed again for a retry
+  if (token !== undefined) copy.headers.set('authorization', `Bearer ${token}`);
+  return copy;
+}
+
+/** Reads the body too, so that a connection that breaks in it counts as one. */
+async function attempt(
+  request: Request,
+  aborted: AbortSignal,
+  { timeoutMs = 30_000, fetch: send = fetch }: TransportOptions,
+): Promise<Response | ConnectionError> {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  try {
+    const response = await send(new Request(request, { signal: AbortSignal.any([aborted, timeout]) }));
+    const body = await response.arrayBuffer();
+    const { status, statusText, headers } = response;
+    return new Response(body.byteLength === 0 ? null : body, { status, statusText, headers });
+  } catch (error) {
+    aborted.throwIfAborted();
+    const requestId = request.headers.get('x-request-id') ?? undefined;
+    return new ConnectionError(error, { requestId, timedOut: timeout.aborted });
+  }
+}
+
+async function waitFor(ms: number, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  await new Promise<void>((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener('abort', end);
+  });
+  signal.throwIfAborted();
+}

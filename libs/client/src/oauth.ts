@@ -1,0 +1,169 @@
+import * as oauth from 'oauth4webapi';
+import { SignInRequiredError } from './core/errors.js';
+import { Session, type Tokens, type TokenStore } from './core/session.js';
+import { createTransport, type Send, type TransportOptions } from './core/transport.js';
+
+export { ConnectionError, SignInRequiredError } from './core/errors.js';
+export { memoryTokenStore, Session, type Tokens, type TokenStore } from './core/session.js';
+
+export interface AppRegistration {
+  /** Shown to the person who is asked for consent. */
+  readonly name: string;
+  /** HTTPS URLs, or loopback addresses of a native app, whose port does not matter (RFC 8252 §7.3). */
+  readonly redirectUris: readonly string[];
+}
+
+export interface SignInRequest {
+  readonly clientId: string;
+  readonly redirectUri: string;
+  /** With `offline_access`, the session can be renewed. */
+  readonly scopes: readonly string[];
+}
+
+/** A sign-in that was started. It may be stored as JSON until the browser returns. */
+export interface SignIn extends SignInRequest {
+  /** Open it in the person's browser. */
+  readonly url: string;
+  readonly codeVerifier: string;
+  readonly state: string;
+}
+
+export interface AuthorizationServerOptions extends Pick<
+  TransportOptions,
+  'fetch' | 'timeoutMs' | 'maxRetries' | 'wait' | 'random'
+> {
+  readonly now?: () => number;
+}
+
+/** The authorization server of a suite, for public clients: PKCE and rotating refresh tokens (OAuth 2.1). */
+export class AuthorizationServer {
+  readonly #metadata: oauth.AuthorizationServer;
+  readonly #send: Send;
+  readonly #now: () => number;
+
+  private constructor(metadata: oauth.AuthorizationServer, send: Send, now: () => number) {
+    this.#metadata = metadata;
+    this.#send = send;
+    this.#now = now;
+  }
+
+  /** Reads the metadata (RFC 8414). @param issuer e.g. `https://localhost:8443/api/auth` */
+  static async discover(
+    issuer: string,
+    options: AuthorizationServerOptions = {},
+  ): Promise<AuthorizationServer> {
+    const send = createTransport(options);
+    const url = new URL(issuer);
+    const response = await oauth.discoveryRequest(url, { ...through(send), algorithm: 'oauth2' });
+    const metadata = await oauth.processDiscoveryResponse(url, response);
+    return new AuthorizationServer(metadata, send, options.now ?? Date.now);
+  }
+
+  /** Registers a public app (RFC 7591). Returns its `clientId`: register once, and keep it. */
+  async register({ name, redirectUris }: AppRegistration): Promise<string> {
+    const metadata = {
+      client_name: name,
+      redirect_uris: [...redirectUris],
+      token_endpoint_auth_method: 'none',
+      grant_types: ['authorization_code', 'refresh_token'],
+    };
+    const response = await oauth.dynamicClientRegistrationRequest(this.#metadata, metadata, this.#through());
+    return (await oauth.processDynamicClientRegistrationResponse(response)).client_id;
+  }
+
+  async startSignIn(request: SignInRequest): Promise<SignIn> {
+    const codeVerifier = oauth.generateRandomCodeVerifier();
+    const state = oauth.generateRandomState();
+    const url = new URL(this.#metadata.authorization_endpoint ?? '');
+    url.search = new URLSearchParams({
+      response_type: 'code',
+      client_id: request.clientId,
+      redirect_uri: request.redirectUri,
+      scope: request.scopes.join(' '),
+      code_challenge: await oauth.calculatePKCECodeChallenge(codeVerifier),
+      code_challenge_method: 'S256',
+      state,
+    }).toString();
+    return { ...request, url: url.href, codeVerifier, state };
+  }
+
+  /**
+   * Exchanges the code. @param callback the URL to which the browser returned
+   * @throws oauth4webapi's AuthorizationResponseError if the person declined
+   */
+  async finishSignIn(signIn: SignIn, callback: string | URL): Promise<Tokens> {
+    const client = { client_id: signIn.clientId };
+    const parameters = oauth.validateAuthResponse(this.#metadata, client, new URL(callback), signIn.state);
+    const response = await oauth.authorizationCodeGrantRequest(
+      this.#metadata,
+      client,
+      oauth.None(),
+      parameters,
+      signIn.redirectUri,
+      signIn.codeVerifier,
+      this.#through(),
+    );
+    return this.#tokens(await oauth.processAuthorizationCodeResponse(this.#metadata, client, response));
+  }
+
+  /** @throws SignInRequiredError if the refresh token is expired, revoked or used */
+  async refresh(clientId: string, refreshToken: string): Promise<Tokens> {
+    const client = { client_id: clientId };
+    const response = await oauth.refreshTokenGrantRequest(
+      this.#metadata,
+      client,
+      oauth.None(),
+      refreshToken,
+      this.#through(),
+    );
+    try {
+      return this.#tokens(await oauth.processRefreshTokenResponse(this.#metadata, client, response));
+    } catch (error) {
+      if (error instanceof oauth.ResponseBodyError && error.error === 'invalid_grant')
+        throw new SignInRequiredError('The session has ended.', { cause: error });
+      throw error;
+    }
+  }
+
+  /** Ends an access token, or with a refresh token the whole session (RFC 7009). */
+  async revoke(clientId: string, token: string): Promise<void> {
+    const client = { client_id: clientId };
+    const response = await oauth.revocationRequest(
+      this.#metadata,
+      client,
+      oauth.None(),
+      token,
+      this.#through(),
+    );
+    await oauth.processRevocationResponse(response);
+  }
+
+  /** A session that renews its tokens here, e.g. `createStoreClient({ baseUrl, auth: session })`. */
+  session(clientId: string, store: TokenStore): Session {
+    return new Session({
+      store,
+      refresh: (refreshToken) => this.refresh(clientId, refreshToken),
+      lockName: `${this.#metadata.issuer} ${clientId}`,
+      now: this.#now,
+    });
+  }
+
+  #tokens(response: oauth.TokenEndpointResponse): Tokens {
+    return {
+      accessToken: response.access_token,
+      expiresAtMs: response.expires_in === undefined ? undefined : this.#now() + response.expires_in * 1000,
+      refreshToken: response.refresh_token,
+    };
+  }
+
+  #through(): ReturnType<typeof through> {
+    return through(this.#send);
+  }
+}
+
+/** oauth4webapi's requests with our timeouts and retries. A POST is retried only after `Retry-After`. */
+function through(send: Send) {
+  return {
+    [oauth.customFetch]: (url: string, init: RequestInit): Promise<Response> => send(new Request(url, init)),
+  };
+}

@@ -1,0 +1,66 @@
+import type { OpenApiDocument } from '@fulfilment/api-reference';
+import { createClient } from '@hey-api/openapi-ts';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { format, resolveConfig } from 'prettier';
+import { Failure } from '../dev/failure.ts';
+import { root } from '../dev/settings.ts';
+
+/** The folders of @hey-api/openapi-ts that are the same for every document. */
+const shared = /^(client|core)\//;
+
+/**
+ * Returns the generated sources of libs/client by their path: the types and operations of each API, and once
+ * the code that sends requests (docs/adr/0053).
+ */
+export async function clientSources(
+  documents: Readonly<Record<string, OpenApiDocument>>,
+  dir: string,
+): Promise<Record<string, string>> {
+  const sources: Record<string, string> = {};
+  for (const [api, document] of Object.entries(documents)) {
+    for (const [path, text] of await generated(document)) {
+      const name = join(dir, shared.test(path) ? path : join(api, path));
+      const source = shared.test(path)
+        ? text
+        : text.replaceAll(`'./client/index.js'`, `'../client/index.js'`);
+      if ((sources[name] ?? source) !== source) throw new Failure(`${name} depends on the API.`);
+      sources[name] = source;
+    }
+  }
+  const config = await resolveConfig(join(root, 'package.json'));
+  const formatted = Object.entries(sources).map(async ([name, source]) => {
+    return [name, await format(source, { ...config, filepath: name })] as const;
+  });
+  return Object.fromEntries(await Promise.all(formatted));
+}
+
+async function generated(document: OpenApiDocument): Promise<(readonly [string, string])[]> {
+  const dir = mkdtempSync(join(tmpdir(), 'client-'));
+  try {
+    await createClient({
+      input: { ...document, paths: withoutService(document) },
+      output: { path: dir, module: { extension: '.js' }, entryFile: false },
+      logs: { level: 'silent', file: false },
+      plugins: [
+        '@hey-api/typescript',
+        { name: '@hey-api/sdk', client: false },
+        { name: '@hey-api/client-fetch', throwOnError: true, baseUrl: false },
+      ],
+    });
+    return readdirSync(dir, { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.ts') && !path.startsWith('client.gen'))
+      .toSorted()
+      .map((path) => [path, readFileSync(join(dir, path), 'utf8')] as const);
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
+}
+
+/** Without health, discovery and the reference, which are not part of an integration. */
+function withoutService({ paths }: OpenApiDocument): OpenApiDocument['paths'] {
+  const isService = (path: object): boolean =>
+    Object.values(path).some(({ tags = [] }: { tags?: string[] }) => tags.includes('Service'));
+  return Object.fromEntries(Object.entries(paths).filter(([, path]) => !isService(path)));
+}
