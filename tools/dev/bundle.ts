@@ -1,82 +1,94 @@
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import {
+  cpSync,
+  existsSync,
+  lutimesSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
 import { z } from 'zod';
-import { reasonOf } from './failure.ts';
-import { mustRun, namesIn } from './run-program.ts';
+import { Failure, reasonOf } from './failure.ts';
+import { readLockFile, requiredPackages } from './lock-file.ts';
 import { root } from './settings.ts';
+import { isNeededAtRunTime } from './run-time-files.rules.ts';
 
-const packageSchema = z.object({
-  name: z.string(),
-  dependencies: z.record(z.string(), z.string()).optional(),
+const manifestSchema = z.looseObject({
   /** Files besides code that the app reads at run time, by their path in the repository. */
   bundledFiles: z.array(z.string()).optional(),
 });
-const scope = '@fulfilment/';
 
 /**
  * Creates the deployable folder `dist/apps/NAME` of an app: the app, its libraries, production packages and
  * run-time files, laid out like the repository. `node apps/NAME/dist/main.js` runs there without other files.
- * The app must be built; Nx runs this as the target `bundle` and caches the result.
+ * The packages are copied from node_modules, which the lock file determines, so the same commit gives the
+ * same files. The app must be built; Nx runs this as the target `bundle` and caches the result.
  */
-async function bundle(appDir: string): Promise<void> {
+function bundle(appDir: string): void {
   const app = join('apps', basename(appDir));
   const target = join(root, 'dist', app);
   rmSync(target, { recursive: true, force: true });
-  const copy = (path: string): void => {
-    mkdirSync(dirname(join(target, path)), { recursive: true });
-    cpSync(join(root, path), join(target, path), { recursive: true });
-  };
-  // npm checks the lock file against every workspace, so all manifests are copied, but only the used code.
-  for (const path of ['package.json', 'package-lock.json', '.npmrc', ...workspaces()]) {
-    copy(path.includes('.') ? path : join(path, 'package.json'));
+  const { projects, packages, links } = requiredPackages(readLockFile(), app);
+  for (const project of projects) {
+    if (existsSync(join(root, project, 'tsconfig.build.json'))) mustBeBuilt(project);
+    copyFiles(join(project, 'dist'), target);
+    copyManifest(project, target);
   }
-  for (const project of [app, ...requiredLibraries(app)]) copy(join(project, 'dist'));
-  for (const file of readManifest(app).bundledFiles ?? []) copy(file);
-  await mustRun(
-    'npm',
-    [
-      'ci',
-      '--omit=dev',
-      '--ignore-scripts',
-      '--no-audit',
-      '--no-fund',
-      '--workspace',
-      app,
-      '--include-workspace-root=false',
-    ],
-    { cwd: target, env: cleanEnvironment() },
-  );
-}
-
-function workspaces(): string[] {
-  const groups = ['apps', 'libs'].flatMap((group) =>
-    namesIn(join(root, group)).map((name) => join(group, name)),
-  );
-  return [...groups, 'tools'].filter((path) => existsSync(join(root, path, 'package.json')));
-}
-
-/** Returns the project's libraries, including transitive ones. */
-function requiredLibraries(project: string, found = new Set<string>()): Set<string> {
-  const { dependencies = {} } = readManifest(project);
-  for (const name of Object.keys(dependencies).filter((dependency) => dependency.startsWith(scope))) {
-    const library = join('libs', name.slice(scope.length));
-    if (found.has(library)) continue;
-    found.add(library);
-    requiredLibraries(library, found);
+  for (const path of packages) copyFiles(path, target);
+  for (const { path, project } of links) {
+    const link = join(target, path);
+    mkdirSync(dirname(link), { recursive: true });
+    symlinkSync(relative(dirname(path), project), link);
   }
-  return found;
+  for (const file of readManifest(app).bundledFiles ?? []) copyFiles(file, target);
+  const epoch = process.env.SOURCE_DATE_EPOCH;
+  if (epoch !== undefined && epoch !== '') setTimes(target, Number(epoch));
 }
 
-function readManifest(project: string): z.output<typeof packageSchema> {
-  return packageSchema.parse(JSON.parse(readFileSync(join(root, project, 'package.json'), 'utf8')));
+/** Copies a file or folder, without packages below it and without what only developers need. */
+function copyFiles(path: string, target: string): void {
+  const source = join(root, path);
+  if (!existsSync(source)) return; // an optional package of another platform
+  mkdirSync(dirname(join(target, path)), { recursive: true });
+  cpSync(source, join(target, path), {
+    recursive: true,
+    filter: (file) => file === source || isNeededAtRunTime(relative(root, file)),
+  });
 }
 
-/** The environment without npm's variables, which would affect the inner npm. */
-function cleanEnvironment(): Record<string, string | undefined> {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|INIT_CWD$)/i.test(name)));
+function mustBeBuilt(project: string): void {
+  if (!existsSync(join(root, project, 'dist')))
+    throw new Failure(`${project} is not built. Run npm run build.`);
 }
 
-bundle(process.cwd()).catch((error: unknown) => {
+/** Node.js needs only these members of a project's manifest to resolve its modules. */
+function copyManifest(project: string, target: string): void {
+  const { name, version, type, exports } = readManifest(project);
+  const text = `${JSON.stringify({ name, version, type, exports }, null, 2)}\n`;
+  mkdirSync(join(target, project), { recursive: true });
+  writeFileSync(join(target, project, 'package.json'), text);
+}
+
+function readManifest(project: string): z.output<typeof manifestSchema> {
+  return manifestSchema.parse(JSON.parse(readFileSync(join(root, project, 'package.json'), 'utf8')));
+}
+
+/** Sets the times of all files, since they are part of an image layer. */
+function setTimes(path: string, epochSeconds: number): void {
+  for (const entry of readdirSync(path, { withFileTypes: true })) {
+    const child = join(path, entry.name);
+    if (entry.isDirectory()) setTimes(child, epochSeconds);
+    else lutimesSync(child, epochSeconds, epochSeconds);
+  }
+  lutimesSync(path, epochSeconds, epochSeconds);
+}
+
+try {
+  bundle(process.cwd());
+} catch (error) {
   console.error(reasonOf(error));
   process.exit(1);
-});
+}

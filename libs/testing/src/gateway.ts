@@ -64,13 +64,12 @@ export async function testGateway(
       GATEWAY_LISTEN_LINES: `    listen 127.0.0.1:${ownPort} ssl;`,
       GATEWAY_PUBLIC_HOST: `localhost:${ownPort}`,
       GATEWAY_HSTS_SECONDS: '0',
-      STORE_API_ADDRESS: nowhere,
-      CREATOR_API_ADDRESS: nowhere,
-      AUTH_SERVER_ADDRESS: nowhere,
-      WEBHOOK_WORKER_ADDRESS: nowhere,
+      STORE_API_SERVERS: serverLine(services.STORE_API_ADDRESS),
+      CREATOR_API_SERVERS: serverLine(services.CREATOR_API_ADDRESS),
+      AUTH_SERVER_SERVERS: serverLine(services.AUTH_SERVER_ADDRESS),
+      WEBHOOK_WORKER_SERVERS: serverLine(services.WEBHOOK_WORKER_ADDRESS),
       GATEWAY_REAL_IP_LINES: '',
       ...limitsForTests,
-      ...services,
       ...changes,
     }),
   );
@@ -99,7 +98,10 @@ export async function testGateway(
   };
 }
 
-const nowhere = '127.0.0.1:1';
+/** The line of an upstream; nothing listens at the default address. */
+function serverLine(address = '127.0.0.1:1'): string {
+  return `server ${address};`;
+}
 /** All clients of the tests share one address. */
 const limitsForTests = {
   GATEWAY_CONNECTIONS_PER_CLIENT: '8000',

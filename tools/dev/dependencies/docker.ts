@@ -6,7 +6,7 @@ import { type Dependency, type DependencyName, ownUrl, type Site } from './depen
 import { postgresResponds, rabbitmqResponds, redisResponds } from './readiness.ts';
 import { writeBrokerDefinitions, writeRedisUsers } from './store-users.ts';
 
-const composeFile = join(root, 'deploy', 'compose.yaml');
+const composeFile = join(root, 'tools', 'dev', 'dependencies', 'stores.compose.yaml');
 const ready = { postgres: postgresResponds, redis: redisResponds, rabbitmq: rabbitmqResponds };
 
 /** Whether a Docker engine with Compose responds. */
@@ -88,6 +88,7 @@ function environment({ settings, ports, secrets }: Site): Record<string, string>
     REDIS_PORT: String(ports.redis),
     RABBITMQ_PORT: String(ports.rabbitmq),
     STATE_DIR: settings.stateDir,
+    USER_IDS: `${process.getuid?.() ?? 0}:${process.getgid?.() ?? 0}`,
   };
 }
 
@@ -98,4 +99,5 @@ const unusedValues = {
   REDIS_PORT: '0',
   RABBITMQ_PORT: '0',
   STATE_DIR: '/tmp',
+  USER_IDS: '0:0',
 };

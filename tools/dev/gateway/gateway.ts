@@ -28,13 +28,13 @@ export async function gatewayPlan(
   const asRoot = process.getuid?.() === 0;
   mkdirSync(runDir, { recursive: true });
   const { ports } = site;
-  const at = (port: number): string => `127.0.0.1:${port}`;
+  const server = (port: number): string => `server 127.0.0.1:${port};`;
   const listenOptions = from === 'docker' || (await speaksHttp2(program)) ? 'ssl http2' : 'ssl';
   writeFileSync(
     config,
     fillTemplate(readFileSync(template, 'utf8'), {
       // Run the workers as root too: otherwise they could not read a state directory below /root.
-      GATEWAY_USER_LINE: asRoot || from === 'docker' ? 'user root;' : '',
+      GATEWAY_USER_LINE: asRoot ? 'user root;' : '',
       GATEWAY_RUN_DIR: runDir,
       GATEWAY_ACCESS_LOG: accessLog,
       GATEWAY_CERTIFICATE: certificates.certificateFile,
@@ -49,10 +49,10 @@ export async function gatewayPlan(
       GATEWAY_CONNECTIONS_PER_CLIENT: '8000',
       GATEWAY_REQUESTS_PER_SECOND: '100000',
       GATEWAY_REQUEST_BURST: '100000',
-      STORE_API_ADDRESS: at(ports.services['store-api']),
-      CREATOR_API_ADDRESS: at(ports.services['creator-api']),
-      AUTH_SERVER_ADDRESS: at(ports.services['auth-server']),
-      WEBHOOK_WORKER_ADDRESS: at(ports.services['webhook-worker']),
+      STORE_API_SERVERS: server(ports.services['store-api']),
+      CREATOR_API_SERVERS: server(ports.services['creator-api']),
+      AUTH_SERVER_SERVERS: server(ports.services['auth-server']),
+      WEBHOOK_WORKER_SERVERS: server(ports.services['webhook-worker']),
     }),
   );
   const ready = (): Promise<boolean> => gatewayResponds(ports.gateway, certificates.caFile);

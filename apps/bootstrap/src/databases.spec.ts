@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { createDatabases, dropDatabases, type ServiceDatabase } from './databases.ts';
+
+const adminUrl = process.env.TEST_POSTGRES_URL ?? '';
+
+/** Runs a statement with the role of a database, in that database or another one. */
+async function as(
+  own: ServiceDatabase,
+  statement: string,
+  database = own.database,
+): Promise<readonly unknown[]> {
+  const url = new URL(adminUrl);
+  url.username = own.role;
+  url.password = own.password;
+  url.pathname = `/${database}`;
+  const client = new pg.Client({ connectionString: url.href });
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(statement)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+describe('createDatabases', () => {
+  const tag = randomBytes(4).toString('hex');
+  const named = (service: ServiceDatabase['service'], name: string): ServiceDatabase => ({
+    service,
+    database: `bootstrap_${tag}_${name}`,
+    role: `bootstrap_${tag}_${name}`,
+    password: `it's ${tag}`,
+  });
+  const store = named('store-api', 'store');
+  const creator = named('creator-api', 'creator');
+  beforeAll(() => createDatabases(adminUrl, [store, creator]));
+  afterAll(() => dropDatabases(adminUrl, [store, creator]));
+
+  it('lets a role create tables in its own database, and connect to no database of another service', async () => {
+    await as(store, 'CREATE TABLE things (id int)');
+    await expect(as(store, 'SELECT 1', creator.database)).rejects.toThrow('permission denied for database');
+  });
+
+  it('gives a role no right on the server', async () => {
+    const rights = 'rolsuper, rolcreatedb, rolcreaterole, rolreplication, rolbypassrls';
+    expect(await as(store, `SELECT ${rights} FROM pg_roles WHERE rolname = current_user`)).toEqual([
+      {
+        rolsuper: false,
+        rolcreatedb: false,
+        rolcreaterole: false,
+        rolreplication: false,
+        rolbypassrls: false,
+      },
+    ]);
+  });
+
+  it('lets only creator-api assume the roles of its requests', async () => {
+    await as(creator, 'SET ROLE creator_api_member');
+    await expect(as(store, 'SET ROLE creator_api_member')).rejects.toThrow('permission denied');
+  });
+
+  it('changes the password when it is repeated, and keeps the data', async () => {
+    const rotated = { ...store, password: `rotated ${tag}` };
+    await createDatabases(adminUrl, [rotated]);
+    expect(await as(rotated, 'SELECT count(*)::int AS count FROM things')).toEqual([{ count: 0 }]);
+    await expect(as(store, 'SELECT 1')).rejects.toThrow('password authentication failed');
+  });
+});

@@ -1,0 +1,124 @@
+import { storeUsers } from '@fulfilment/contracts/permissions';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import { selfSignedCertificate } from './certificate.ts';
+import { serviceNames } from './databases.ts';
+import { brokerDefinitions, redisUsers } from './store-users.ts';
+
+const secretsSchema = z.object({
+  postgres: z.string(),
+  redis: z.string(),
+  rabbitmq: z.string(),
+  databases: z.record(z.enum(serviceNames), z.string()),
+  users: z.record(z.enum(storeUsers), z.string()),
+  cursors: z.string(),
+  keyEncryption: z.string(),
+  secretEncryption: z.string(),
+  cookies: z.string(),
+  certificate: z.object({ certificate: z.string(), key: z.string() }),
+});
+type Secrets = z.infer<typeof secretsSchema>;
+
+export interface StoreAddresses {
+  /** `host:port` of each store, as the services reach it. */
+  readonly postgres: string;
+  readonly redis: string;
+  readonly rabbitmq: string;
+}
+
+/** Databases of the services: the role has the same name. */
+export const databaseNames = {
+  'store-api': 'store',
+  'creator-api': 'creator',
+  'auth-server': 'auth',
+  'webhook-worker': 'webhooks',
+} as const;
+
+/**
+ * Writes the secrets of a suite: one folder for each container that receives some. They are generated once,
+ * into `bootstrap/secrets.json`; the other files are derived from it each time, so a run may be repeated.
+ * @param host of the public URL, for the certificate
+ */
+export function writeSecrets(directory: string, stores: StoreAddresses, host: string): void {
+  const secrets = storedSecrets(join(directory, 'bootstrap', 'secrets.json'), host);
+  for (const [path, text] of Object.entries(secretFiles(secrets, stores)))
+    writeAtomically(join(directory, path), text);
+}
+
+function storedSecrets(file: string, host: string): Secrets {
+  if (existsSync(file)) return secretsSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+  const secrets = newSecrets(host);
+  writeAtomically(file, `${JSON.stringify(secrets, null, 2)}\n`);
+  return secrets;
+}
+
+function newSecrets(host: string): Secrets {
+  const password = (): string => randomBytes(24).toString('hex');
+  const key = (): string => randomBytes(32).toString('base64');
+  return {
+    postgres: password(),
+    redis: password(),
+    rabbitmq: password(),
+    databases: {
+      'store-api': password(),
+      'creator-api': password(),
+      'auth-server': password(),
+      'webhook-worker': password(),
+    },
+    users: {
+      'store-api': password(),
+      'creator-api': password(),
+      'auth-server': password(),
+      'webhook-worker': password(),
+      operator: password(),
+    },
+    cursors: key(),
+    keyEncryption: key(),
+    secretEncryption: key(),
+    cookies: key(),
+    certificate: selfSignedCertificate(host, new Date()),
+  };
+}
+
+/** Contents of the files by path. A container receives only its own folder. */
+function secretFiles(secrets: Secrets, stores: StoreAddresses): Record<string, string> {
+  const brokerUrl = (user: keyof Secrets['users']): string =>
+    `amqp://${user}:${secrets.users[user]}@${stores.rabbitmq}/%2F`;
+  const databaseUrl = (service: (typeof serviceNames)[number]): string =>
+    `postgres://${databaseNames[service]}:${secrets.databases[service]}@${stores.postgres}/${databaseNames[service]}`;
+  const files: Record<string, string> = {
+    'postgres/password': secrets.postgres,
+    'redis/users.acl': redisUsers({ administrator: secrets.redis, users: secrets.users }),
+    'rabbitmq/definitions.json': brokerDefinitions(
+      { administrator: secrets.rabbitmq, users: secrets.users },
+      'suite',
+      'suite',
+    ),
+    'gateway/tls.crt': secrets.certificate.certificate,
+    'gateway/tls.key': secrets.certificate.key,
+    'bootstrap/postgres-admin-url': `postgres://suite:${secrets.postgres}@${stores.postgres}/postgres`,
+    'operator/rabbitmq-url': brokerUrl('operator'),
+    'store-api/cursor-secret': secrets.cursors,
+    'creator-api/cursor-secret': secrets.cursors,
+    'webhook-worker/cursor-secret': secrets.cursors,
+    'webhook-worker/secret-encryption-key': secrets.secretEncryption,
+    'auth-server/key-encryption-key': secrets.keyEncryption,
+    'auth-server/cookie-keys': secrets.cookies,
+  };
+  for (const service of serviceNames) {
+    files[`${service}/database-url`] = databaseUrl(service);
+    files[`bootstrap/${service}-database-url`] = databaseUrl(service);
+    files[`${service}/redis-url`] = `redis://${service}:${secrets.users[service]}@${stores.redis}/0`;
+    files[`${service}/rabbitmq-url`] = brokerUrl(service);
+  }
+  return files;
+}
+
+/** Readable by every user: which container may read a file is decided by the folder that it mounts. */
+function writeAtomically(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(`${path}.new`, text, { mode: 0o444 });
+  renameSync(`${path}.new`, path);
+}

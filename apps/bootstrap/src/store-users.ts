@@ -1,0 +1,90 @@
+import {
+  brokerPermissions,
+  factsExchangeOf,
+  redisRules,
+  storeUsers,
+  type StoreUser,
+} from '@fulfilment/contracts/permissions';
+import { createHash, randomBytes } from 'node:crypto';
+
+const vhost = '/';
+
+/** Passwords of the administrator and of the services' users at one store. */
+export interface StorePasswords {
+  readonly administrator: string;
+  readonly users: Readonly<Record<StoreUser, string>>;
+}
+
+/**
+ * Returns the ACL file that Redis loads at its start, with hashes of the passwords.
+ * @param environment settings of the services that change their keys
+ */
+export function redisUsers(
+  { administrator, users }: StorePasswords,
+  environment: Readonly<Record<string, string>> = {},
+): string {
+  const services = storeUsers.filter((user) => user !== 'operator');
+  const lines = [
+    `user default on #${sha256(administrator).toString('hex')} ~* &* +@all`,
+    ...services.map(
+      (name) =>
+        `user ${name} on #${sha256(users[name]).toString('hex')} ${redisRules(name, environment).join(' ')}`,
+    ),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** Returns the definitions that RabbitMQ loads at its start: users, permissions and the facts exchange. */
+export function brokerDefinitions(
+  { administrator, users }: StorePasswords,
+  namespace: string,
+  administratorName: string,
+): string {
+  const exchange = factsExchangeOf(namespace);
+  const permissions = storeUsers.map((user) => ({ user, ...brokerPermissions(user, namespace) }));
+  const definitions = {
+    vhosts: [{ name: vhost }],
+    users: [
+      brokerUser(administratorName, administrator, 'administrator'),
+      ...storeUsers.map((user) => brokerUser(user, users[user], '')),
+    ],
+    permissions: [
+      { user: administratorName, vhost, configure: '.*', write: '.*', read: '.*' },
+      ...permissions.map(({ user, configure, write, read }) => ({ user, vhost, configure, write, read })),
+    ],
+    topic_permissions: permissions.map(({ user, publishes, binds }) => ({
+      user,
+      vhost,
+      exchange,
+      write: publishes,
+      read: binds,
+    })),
+    exchanges: [
+      {
+        name: exchange,
+        vhost,
+        type: 'topic',
+        durable: true,
+        auto_delete: false,
+        internal: false,
+        arguments: {},
+      },
+    ],
+  };
+  return `${JSON.stringify(definitions, null, 2)}\n`;
+}
+
+function brokerUser(name: string, password: string, tags: string) {
+  const salt = randomBytes(4);
+  const hash = sha256(Buffer.concat([salt, Buffer.from(password)]));
+  return {
+    name,
+    password_hash: Buffer.concat([salt, hash]).toString('base64'),
+    hashing_algorithm: 'rabbit_password_hashing_sha256',
+    tags,
+  };
+}
+
+function sha256(text: string | Buffer): Buffer {
+  return createHash('sha256').update(text).digest();
+}

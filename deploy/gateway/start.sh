@@ -1,0 +1,108 @@
+#!/bin/sh
+# Starts nginx with the configuration of the suite's gateway, as any user and on a read-only file system; only the
+# directory for temporary files must be writable.
+#
+# Required: STORE_API_ADDRESS, CREATOR_API_ADDRESS, AUTH_SERVER_ADDRESS, WEBHOOK_WORKER_ADDRESS (host:port),
+#   GATEWAY_PUBLIC_HOST (host:port of BASE_URL), and a certificate at GATEWAY_CERTIFICATE and GATEWAY_CERTIFICATE_KEY.
+# Limits of one client network: GATEWAY_CONNECTIONS_PER_CLIENT, GATEWAY_REQUESTS_PER_SECOND, GATEWAY_REQUEST_BURST.
+# Optional: GATEWAY_REAL_IP_LINES behind a load balancer (docs/runbook.md), GATEWAY_LISTEN_LINES, GATEWAY_HSTS_SECONDS,
+#   GATEWAY_ACCESS_LOG, GATEWAY_RUN_DIR, GATEWAY_RESOLVE_SECONDS.
+#
+# nginx resolves the names of services once, when it reads its configuration, and does not start with an unknown name.
+# So this script resolves them, every GATEWAY_RESOLVE_SECONDS, and reloads the configuration when an address or the
+# certificate has changed. A reload ends no request.
+set -eu
+
+template=${GATEWAY_TEMPLATE:-/gateway/nginx.conf.template}
+GATEWAY_RUN_DIR=${GATEWAY_RUN_DIR:-/tmp}
+GATEWAY_ACCESS_LOG=${GATEWAY_ACCESS_LOG:-/dev/stdout}
+GATEWAY_REAL_IP_LINES=${GATEWAY_REAL_IP_LINES:-}
+GATEWAY_USER_LINE=
+interval=${GATEWAY_RESOLVE_SECONDS:-2}
+config=$GATEWAY_RUN_DIR/nginx.conf
+services='STORE_API CREATOR_API AUTH_SERVER WEBHOOK_WORKER'
+
+fail() {
+  echo "gateway: $*" >&2
+  exit 78 # EX_CONFIG, as the services
+}
+
+for name in STORE_API_ADDRESS CREATOR_API_ADDRESS AUTH_SERVER_ADDRESS WEBHOOK_WORKER_ADDRESS GATEWAY_PUBLIC_HOST \
+  GATEWAY_CERTIFICATE GATEWAY_CERTIFICATE_KEY GATEWAY_HSTS_SECONDS \
+  GATEWAY_CONNECTIONS_PER_CLIENT GATEWAY_REQUESTS_PER_SECOND GATEWAY_REQUEST_BURST; do
+  eval "value=\${$name:-}"
+  [ -n "$value" ] || fail "The setting $name is missing."
+  case $name:$value in
+    *_ADDRESS:*:*[!0-9]* | *_ADDRESS:*: | *_ADDRESS::* | *_ADDRESS:*[!a-zA-Z0-9.:_-]*)
+      fail "The setting $name is invalid: it must be host:port." ;;
+    *_ADDRESS:*:*) ;;
+    *_ADDRESS:*) fail "The setting $name is invalid: it must be host:port." ;;
+  esac
+done
+for name in GATEWAY_CERTIFICATE GATEWAY_CERTIFICATE_KEY; do
+  eval "value=\$$name"
+  [ -r "$value" ] || fail "The setting $name is invalid: the file $value cannot be read."
+done
+[ -w "$GATEWAY_RUN_DIR" ] || fail "The directory $GATEWAY_RUN_DIR is not writable. Mount a tmpfs there."
+
+if [ -z "${GATEWAY_LISTEN_LINES:-}" ]; then
+  GATEWAY_LISTEN_LINES='listen 8443 ssl; http2 on;'
+  [ ! -e /proc/net/if_inet6 ] || GATEWAY_LISTEN_LINES="listen [::]:8443 ssl; $GATEWAY_LISTEN_LINES"
+fi
+export GATEWAY_RUN_DIR GATEWAY_ACCESS_LOG GATEWAY_REAL_IP_LINES GATEWAY_USER_LINE GATEWAY_LISTEN_LINES
+
+# Prints the `server` lines of an upstream, always in the same order; nothing if the name has no address.
+servers_of() {
+  eval "address=\$$1_ADDRESS"
+  getent ahosts "${address%:*}" | while read -r ip type _; do
+    [ "$type" = STREAM ] || continue
+    case $ip in *:*) ip="[$ip]" ;; esac
+    echo "server $ip:${address##*:};"
+  done | sort -u | tr '\n' ' '
+}
+
+# A name that cannot be resolved keeps its last addresses. At start it has none, so requests to it get 503.
+resolve() {
+  for service in $services; do
+    servers=$(servers_of "$service")
+    eval "known_servers=\${${service}_SERVERS:-}"
+    eval "${service}_SERVERS=\${servers:-\${known_servers:-server unix:\$GATEWAY_RUN_DIR/no-address.sock;}}"
+    export "${service}_SERVERS"
+  done
+}
+
+write_config() {
+  # Only these names: the variables of nginx are written as $name too.
+  # shellcheck disable=SC2016
+  envsubst '${GATEWAY_USER_LINE} ${GATEWAY_RUN_DIR} ${GATEWAY_ACCESS_LOG} ${GATEWAY_REAL_IP_LINES} ${GATEWAY_CERTIFICATE}
+    ${GATEWAY_CERTIFICATE_KEY} ${GATEWAY_LISTEN_LINES} ${GATEWAY_PUBLIC_HOST} ${GATEWAY_HSTS_SECONDS}
+    ${GATEWAY_CONNECTIONS_PER_CLIENT} ${GATEWAY_REQUESTS_PER_SECOND} ${GATEWAY_REQUEST_BURST}
+    ${STORE_API_SERVERS} ${CREATOR_API_SERVERS} ${AUTH_SERVER_SERVERS} ${WEBHOOK_WORKER_SERVERS}' <"$template" >"$config.new"
+  mv "$config.new" "$config"
+}
+
+# What a reload is for: other addresses, or a renewed certificate.
+state() {
+  echo "$STORE_API_SERVERS|$CREATOR_API_SERVERS|$AUTH_SERVER_SERVERS|$WEBHOOK_WORKER_SERVERS"
+  cat "$GATEWAY_CERTIFICATE" "$GATEWAY_CERTIFICATE_KEY" | cksum
+}
+
+resolve
+write_config
+nginx -e stderr -q -t -c "$config" -g 'daemon off;' || fail 'nginx rejects the configuration; its message is above.'
+
+# Runs beside nginx, which takes the place of this process and so receives the signals of the container.
+nginx_pid=$$
+(
+  last=$(state)
+  while sleep "$interval" && kill -0 "$nginx_pid" 2>/dev/null; do
+    resolve
+    [ "$(state)" != "$last" ] || continue
+    last=$(state)
+    write_config
+    kill -HUP "$nginx_pid"
+    echo "{\"level\":\"info\",\"service\":\"gateway\",\"message\":\"The configuration was reloaded: an address or the certificate has changed.\"}"
+  done
+) &
+
+exec nginx -e stderr -c "$config" -g 'daemon off;'
