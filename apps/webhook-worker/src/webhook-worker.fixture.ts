@@ -1,4 +1,11 @@
-import { type Message, messages, type OrderSnapshot, storeScopes, uuidv7 } from '@fulfilment/contracts';
+import {
+  type Message,
+  messages,
+  type OrderSnapshot,
+  type ProductSnapshot,
+  storeScopes,
+  uuidv7,
+} from '@fulfilment/contracts';
 import { type Database, statement } from '@fulfilment/database';
 import { GuardedClient } from '@fulfilment/guarded-fetch';
 import { startHttp } from '@fulfilment/http-service';
@@ -248,6 +255,23 @@ export function anOrder(creatorId: string, changes: Partial<OrderSnapshot> = {})
       },
     ],
     ...changes,
+  };
+}
+
+/** Returns a product snapshot. */
+export function aProduct(creatorId: string): ProductSnapshot {
+  return {
+    id: uuidv7(),
+    version: 3,
+    release_id: uuidv7(),
+    creator_id: creatorId,
+    title: 'Tidal Maps',
+    product_type: 'vinyl_12_lp',
+    ean: null,
+    status: 'available',
+    limited_edition: true,
+    quantity: 4,
+    updated_at: '2026-11-20T10:00:00.000Z',
   };
 }
 

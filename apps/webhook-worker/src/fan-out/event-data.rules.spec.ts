@@ -1,5 +1,5 @@
 import { type Message, messages, publicId, uuidv7, webhookEvents } from '@fulfilment/contracts';
-import { anOrder } from '../webhook-worker.fixture.js';
+import { anOrder, aProduct } from '../webhook-worker.fixture.js';
 import { renderBody } from './envelope.rules.js';
 import { eventContent, IncompleteMessage } from './event-data.rules.js';
 import { eventDay } from './event-day.rules.js';
@@ -15,19 +15,7 @@ const tracking = {
   updated_at: '2026-11-20T11:00:00.000Z',
 };
 const shipped = anOrder(creatorId, { id: order.id, status: 'shipped', tracking });
-const product = {
-  id: uuidv7(),
-  version: 3,
-  release_id: uuidv7(),
-  creator_id: creatorId,
-  title: 'Tidal Maps',
-  product_type: 'vinyl_12_lp',
-  ean: null,
-  status: 'available' as const,
-  limited_edition: true,
-  quantity: 4,
-  updated_at: '2026-11-20T10:00:00.000Z',
-};
+const product = aProduct(creatorId);
 const product_id = publicId('prod', product.id);
 const release_id = publicId('prod', product.release_id);
 const { updated_at } = order;
@@ -99,7 +87,8 @@ const expected: readonly [Message, object][] = [
 
 describe('the content of an event', () => {
   it.each(expected)('of $type has exactly the expected members', (message, data) => {
-    expect(eventContent(message)).toEqual({ event: message.type, creatorId, data });
+    const subjectId = message.type.startsWith('order.') ? order.id : product.id;
+    expect(eventContent(message)).toEqual({ event: message.type, creatorId, subjectId, data });
   });
 
   it('is covered by these tests for all twelve events', () => {

@@ -16,6 +16,8 @@ type Data = Readonly<Record<string, unknown>>;
 export interface EventContent {
   readonly event: WebhookEvent;
   readonly creatorId: string;
+  /** UUID of the order or product that it is about. */
+  readonly subjectId: string;
   readonly data: Data;
 }
 
@@ -56,7 +58,12 @@ function renderOrderEvent<Event extends WebhookEvent, Payload extends { order: O
 ): Render {
   return (message) =>
     messageType.is(message)
-      ? { event: messageType.type, creatorId: message.data.order.creator_id, data: data(message.data) }
+      ? {
+          event: messageType.type,
+          creatorId: message.data.order.creator_id,
+          subjectId: message.data.order.id,
+          data: data(message.data),
+        }
       : undefined;
 }
 
@@ -66,7 +73,12 @@ function renderProductEvent<Event extends WebhookEvent, Payload extends { produc
 ): Render {
   return (message) =>
     messageType.is(message)
-      ? { event: messageType.type, creatorId: message.data.product.creator_id, data: data(message.data) }
+      ? {
+          event: messageType.type,
+          creatorId: message.data.product.creator_id,
+          subjectId: message.data.product.id,
+          data: data(message.data),
+        }
       : undefined;
 }
 

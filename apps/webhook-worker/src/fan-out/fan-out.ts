@@ -3,6 +3,7 @@ import { statement, type Transaction } from '@fulfilment/database';
 import { RejectedMessage } from '@fulfilment/messaging';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
+import { deliveryIdSql } from '../delivery/delivery-id.js';
 import type { Lane } from '../delivery/lanes.rules.js';
 import { DispatchQueue } from '../delivery/dispatch-queue.js';
 import { apiVersions } from '../subscriptions/subscription.rules.js';
@@ -10,28 +11,27 @@ import { renderBody } from './envelope.rules.js';
 import { type EventContent, eventContent, IncompleteMessage } from './event-data.rules.js';
 import { eventDay } from './event-day.rules.js';
 
-// One statement for the whole batch. The id of a delivery is the first half of SHA-256 of event and
-// subscription, so that a repeated message creates no second delivery. Deliveries of disabled subscriptions
-// are written as well; the reconciler holds them.
+// One statement for the whole batch. Deliveries of disabled subscriptions are written as well; the reconciler
+// holds them.
 const fanOut = statement(
   'fan-out.insert',
   `WITH incoming AS (
-     SELECT * FROM unnest($1::date[], $2::uuid[], $3::text[], $4::text[], $5::uuid[], $6::timestamptz[], $7::text[], $8::bytea[])
-       AS i(day, id, api_version, event, creator_id, occurred_at, traceparent, body)
+     SELECT * FROM unnest($1::date[], $2::uuid[], $3::text[], $4::text[], $5::uuid[], $6::timestamptz[], $7::text[], $8::bytea[], $10::uuid[])
+       AS i(day, id, api_version, event, creator_id, occurred_at, traceparent, body, subject_id)
    ), matched AS (
      SELECT i.*, s.id AS subscription_id, s.lane, s.status
      FROM incoming i JOIN webhook_subscriptions s
        ON s.creator_id = i.creator_id AND s.api_version = i.api_version AND s.deleted_at IS NULL
          AND s.events && ARRAY[i.event, split_part(i.event, '.', 1) || '.*', '*']
    ), inserted_events AS (
-     INSERT INTO webhook_events (day, id, api_version, event, creator_id, occurred_at, traceparent, body)
-     SELECT DISTINCT ON (day, id, api_version) day, id, api_version, event, creator_id, occurred_at, traceparent, body
+     INSERT INTO webhook_events (day, id, api_version, event, creator_id, occurred_at, traceparent, body, subject_id)
+     SELECT DISTINCT ON (day, id, api_version) day, id, api_version, event, creator_id, occurred_at, traceparent, body, subject_id
      FROM matched ORDER BY day, id, api_version
      ON CONFLICT DO NOTHING
    ), written AS (
      INSERT INTO webhook_deliveries (day, id, subscription_id, event_id, event, api_version, status, next_attempt_at)
      SELECT day,
-       encode(substring(sha256(convert_to(id::text || '|' || subscription_id::text, 'UTF8')) FROM 1 FOR 16), 'hex')::uuid AS delivery_id,
+       ${deliveryIdSql('id', 'subscription_id')} AS delivery_id,
        subscription_id, id, event, api_version, 'pending', now() + $9 * interval '1 millisecond'
      FROM matched ORDER BY day, delivery_id
      ON CONFLICT DO NOTHING
@@ -73,6 +73,7 @@ export class FanOut {
       rows.map((row) => row.traceparent),
       rows.map((row) => row.body),
       firstDelayMs,
+      rows.map((row) => row.subjectId),
     ]);
     this.queue.scheduleAfterCommit(
       tx,
@@ -90,13 +91,14 @@ function eventRows(message: Message) {
   const content = renderContent(message);
   if (content === undefined) return [];
   const { id, occurred_at: occurredAt, traceparent } = message;
-  const { event, creatorId, data } = content;
+  const { event, creatorId, subjectId, data } = content;
   return apiVersions.map((apiVersion) => ({
     day: eventDay(id, occurredAt),
     id,
     apiVersion,
     event,
     creatorId,
+    subjectId,
     occurredAt,
     traceparent,
     body: renderBody({ id, event, occurredAt, data }, apiVersion),

@@ -1,5 +1,8 @@
+import { parsePublicId } from '@fulfilment/contracts';
 import { type Statement, statement } from '@fulfilment/database';
+import { deliveryIdSql } from '../delivery/delivery-id.js';
 import { type DeliveryStatus, deliveryStatuses } from '../delivery/delivery.rules.js';
+import { eventUuid } from '../delivery/event-public-id.js';
 import { deliveryColumns } from './delivery.view.js';
 
 /** Filters of a page of the delivery history. Undefined means any. */
@@ -7,6 +10,9 @@ export interface DeliveryFilters {
   readonly status?: DeliveryStatus | undefined;
   readonly event?: string | undefined;
   readonly test?: 'true' | 'false' | undefined;
+  readonly event_id?: string | undefined;
+  readonly order_id?: string | undefined;
+  readonly product_id?: string | undefined;
   /** RFC 3339. */
   readonly created_after?: string | undefined;
   readonly created_before?: string | undefined;
@@ -63,6 +69,19 @@ const tests = statement(
    WHERE ${span} AND d.test AND d.status = coalesce($8, d.status) AND d.event = coalesce($9, d.event) ${newestFirst}`,
 );
 
+// Finds the events first, since an order has few.
+const ofEvents = (name: string, condition: string): Statement =>
+  statement(
+    name,
+    `SELECT ${columns} FROM webhook_events e CROSS JOIN LATERAL (
+       SELECT * FROM webhook_deliveries d WHERE d.day = e.day AND d.id = ${deliveryIdSql('e.id', '$1::uuid')}
+     ) AS d
+     WHERE ${condition} AND e.subject_id = ALL($12::uuid[]) AND ${span} AND ${isTest} AND d.status = coalesce($10, d.status) AND d.event = coalesce($11, d.event)
+     ${newestFirst}`,
+  );
+const ofEvent = ofEvents('history.page-of-event', 'e.id = $9');
+const ofSubject = ofEvents('history.page-of-subject', 'e.subject_id = $9');
+
 /** Returns the statement and parameters for a page of a subscription's deliveries, newest first. */
 export function pageQuery(
   subscriptionId: string,
@@ -70,9 +89,17 @@ export function pageQuery(
   limit: number,
   after?: PageEnd,
 ): PageQuery {
-  const { status, event, test, created_after: createdAfter, created_before: createdBefore } = filters;
+  const { status, event, test } = filters;
+  const { created_after: createdAfter, created_before: createdBefore } = filters;
   const values = [subscriptionId, limit, createdAfter, createdBefore, after?.micros, after?.id];
   values.push(latestDay(createdBefore, after));
+  const eventId = filters.event_id === undefined ? undefined : eventUuid(filters.event_id);
+  const subjectIds = subjectsOf(filters);
+  const [subjectId] = subjectIds;
+  if (eventId !== undefined)
+    return { statement: ofEvent, values: [...values, test, eventId, status, event, subjectIds] };
+  if (subjectId !== undefined)
+    return { statement: ofSubject, values: [...values, test, subjectId, status, event, subjectIds] };
   if (test === 'true') return { statement: tests, values: [...values, status, event] };
   if (event !== undefined) {
     const statuses = status === undefined ? deliveryStatuses : [status];
@@ -80,6 +107,14 @@ export function pageQuery(
   }
   if (status !== undefined) return { statement: byStatus, values: [...values, test, status] };
   return { statement: all, values: [...values, test] };
+}
+
+/** Returns the ids of the order and of the product that events must be about: of both means no event. */
+function subjectsOf({ order_id: order, product_id: product }: DeliveryFilters): string[] {
+  return [
+    order === undefined ? undefined : parsePublicId('ord', order),
+    product === undefined ? undefined : parsePublicId('prod', product),
+  ].filter((id) => id !== undefined);
 }
 
 /** Returns the day after the one on which the newest delivery of the page can have been created. */

@@ -1,9 +1,19 @@
-import { Description } from '@fulfilment/api-reference';
-import { type WebhookEvent, webhookEvents } from '@fulfilment/contracts';
+import { Description, Field } from '@fulfilment/api-reference';
+import { parsePublicId, type WebhookEvent, webhookEvents } from '@fulfilment/contracts';
 import { DateTimeField, StorePageDto } from '@fulfilment/http-service';
 import { ArrayMaxSize, ArrayNotEmpty, IsArray, IsIn, IsOptional } from 'class-validator';
 import { type DeliveryStatus, deliveryStatuses } from '../delivery/delivery.rules.js';
+import { eventUuid } from '../delivery/event-public-id.js';
 import { recoverableStatuses, type RecoverableStatus } from './history.rules.js';
+
+function IdFilter(what: string, parse: (text: string) => string | undefined): PropertyDecorator {
+  return Field({
+    name: 'idFilter',
+    schema: { type: 'string' },
+    holds: (value) => typeof value === 'string' && parse(value) !== undefined,
+    reason: () => `must be the id of ${what}`,
+  });
+}
 
 export class ListDeliveriesDto extends StorePageDto {
   @Description('Only deliveries with this current status')
@@ -15,6 +25,21 @@ export class ListDeliveriesDto extends StorePageDto {
   @IsOptional()
   @IsIn(webhookEvents, { message: 'must be the name of an event' })
   event?: WebhookEvent;
+
+  @Description('Only deliveries of the event with this id, as in the body', 'evt_01m7xwmx3fyb2a9s6d4k8q1r7c')
+  @IsOptional()
+  @IdFilter('an event', eventUuid)
+  event_id?: string;
+
+  @Description('Only deliveries of events about this order', 'ord_01m7xwmx3fyb2a9s6d4k8q1r7c')
+  @IsOptional()
+  @IdFilter('an order', (text) => parsePublicId('ord', text))
+  order_id?: string;
+
+  @Description('Only deliveries of events about this product', 'prod_01m7xwmx3fyb2a9s6d4k8q1r7c')
+  @IsOptional()
+  @IdFilter('a product', (text) => parsePublicId('prod', text))
+  product_id?: string;
 
   @Description('Only deliveries created after this time', '2026-11-20T12:00:00Z')
   @IsOptional()

@@ -1,7 +1,7 @@
-import { parsePublicId, webhookEvents } from '@fulfilment/contracts';
+import { messages, parsePublicId, publicId, uuidv7, webhookEvents } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { replicaReads } from '@fulfilment/database/testing';
-import { aClient, deliveriesWhen, isSignedWith, orderCreated } from '../webhook-worker.fixture.js';
+import { aClient, aProduct, deliveriesWhen, isSignedWith, orderCreated } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 
 const given = setUpWorker({
@@ -82,6 +82,10 @@ describe('the delivery history', () => {
     const wrong = [
       'status=lost',
       'event=x',
+      'event_id=ord_01m7xwmx3fyb2a9s6d4k8q1r7c',
+      'event_id=evt_test_evt_01m7xwmx3fyb2a9s6d4k8q1r7c',
+      'order_id=1',
+      'product_id=ord_01m7xwmx3fyb2a9s6d4k8q1r7c',
       'test=1',
       'created_after=yesterday',
       'created_after=2026-02-30T00:00:00Z',
@@ -97,6 +101,62 @@ describe('the delivery history', () => {
     }
     const { body } = await client.get(`/${id}/deliveries?limit=1`);
     await client.get(`/${id}/deliveries?status=failed&cursor=${body.pagination.next_cursor}`).expect(400);
+  });
+
+  it('leads from an event or an order to its deliveries', async () => {
+    const { client, id } = await withDeliveries(3, 'succeeded');
+    const idsOf = async (query: string): Promise<string[]> =>
+      (await client.get(`/${id}/deliveries?${query}`).expect(200)).body.data.map(
+        (delivery: { id: string }) => delivery.id,
+      );
+    for (const { headers, body } of given.receiver.deliveries) {
+      const [delivery, order] = [headers['x-service-delivery'], String(body.data['order_id'])];
+      expect(await idsOf(`event_id=${body.id}`)).toEqual([delivery]);
+      expect(await idsOf(`order_id=${order}&status=succeeded&event=order.created&limit=1`)).toEqual([
+        delivery,
+      ]);
+      expect(await idsOf(`order_id=${order}&status=failed`)).toEqual([]);
+      expect(await idsOf(`order_id=${order}&event=order.shipped`)).toEqual([]);
+      expect(await idsOf(`order_id=${order}&test=true`)).toEqual([]);
+      expect(await idsOf(`order_id=${order}&created_before=${longAgo}`)).toEqual([]);
+      expect(await idsOf(`order_id=${order}&event_id=${body.id}`)).toEqual([delivery]);
+    }
+    const [first, second] = given.receiver.deliveries;
+    const order = String(first?.body.data['order_id']);
+    expect(await idsOf(`order_id=${order}&event_id=${second?.body.id}`)).toEqual([]);
+    expect(await idsOf(`product_id=${publicId('prod', uuidv7())}`)).toEqual([]);
+    const other = await client.subscribe(`${given.receiver.url}/other`);
+    const { body } = await client.get(`/${other}/deliveries?event_id=${first?.body.id}`).expect(200);
+    expect(body.data).toEqual([]);
+  });
+
+  it('leads from a product to the deliveries of its events, in pages', async () => {
+    const client = await aClient(given.stores, given.worker);
+    const id = await client.subscribe(given.receiver.url, ['product.*']);
+    const products = [aProduct(client.creatorId), aProduct(client.creatorId)];
+    for (const product of [...products, ...products])
+      await given.stores.broker.publish(
+        messages.productInStock.make({ product }, { occurredAt: new Date() }),
+      );
+    await deliveriesWhen(given.stores, all('succeeded', 4));
+    const filter = `product_id=${publicId('prod', products[0]?.id ?? '')}&limit=1`;
+    const first = await client.get(`/${id}/deliveries?${filter}`).expect(200);
+    const next = `&cursor=${first.body.pagination.next_cursor}`;
+    const second = await client.get(`/${id}/deliveries?${filter}${next}`).expect(200);
+    expect(first.body.data).toHaveLength(1);
+    expect(second.body).toMatchObject({
+      data: [{ event: 'product.in_stock' }],
+      pagination: { has_more: false },
+    });
+    expect(second.body.data[0].id).not.toBe(first.body.data[0].id);
+    await client.get(`/${id}/deliveries?limit=1${next}`).expect(400);
+  });
+
+  it('finds a test event by its id', async () => {
+    const { client, id } = await withDeliveries(1, 'succeeded');
+    const { body: test } = await client.post({}, `/${id}/test`).expect(202);
+    const { body } = await client.get(`/${id}/deliveries?event_id=${test.event_id}`).expect(200);
+    expect(body.data).toEqual([expect.objectContaining({ id: test.id, test: true })]);
   });
 
   it('accepts a time as shown: exclusive in created_after and created_before, inclusive in a recovery', async () => {

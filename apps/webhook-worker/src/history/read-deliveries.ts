@@ -48,8 +48,9 @@ export class ReadDeliveries {
    */
   async list(caller: Caller, webhookId: string, query: ListDeliveriesDto): Promise<CursorPage<DeliveryView>> {
     const { id } = await findOwned(this.database, caller, webhookId);
-    const { status, event, created_after, created_before, test } = query;
-    const boundTo = ['deliveries', id, status, event, created_after, created_before, test];
+    const { status, event, event_id, order_id, product_id, created_after, created_before, test } = query;
+    const filters = [status, event, created_after, created_before, test, event_id, order_id, product_id];
+    const boundTo = ['deliveries', id, ...filters];
     const after = query.cursor === undefined ? undefined : this.cursors.open(boundTo, query.cursor);
     const { statement: list, values } = pageQuery(id, query, query.limit + 1, after);
     const rows = await this.reads.read((database) =>

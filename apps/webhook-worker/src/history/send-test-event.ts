@@ -4,6 +4,7 @@ import { ResponseWithHeaders, type Caller } from '@fulfilment/http-service';
 import { currentContext } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
+import { deliveryIdSql } from '../delivery/delivery-id.js';
 import { DispatchQueue } from '../delivery/dispatch-queue.js';
 import { renderBody } from '../fan-out/envelope.rules.js';
 import { eventDay } from '../fan-out/event-day.rules.js';
@@ -24,7 +25,8 @@ const insertDelivery = statement(
   'history.insert-test-delivery',
   `INSERT INTO webhook_deliveries AS d
      (day, id, subscription_id, event_id, event, api_version, test, trigger, status, next_attempt_at)
-   VALUES ($1, $2, $3, $4, $5, $6, true, 'test', 'pending', now()) RETURNING ${deliveryColumns}`,
+   VALUES ($1, ${deliveryIdSql('$2::uuid', '$3::uuid')}, $3, $2, $4, $5, true, 'test', 'pending', now())
+   RETURNING ${deliveryColumns}`,
 );
 
 @Injectable()
@@ -76,14 +78,7 @@ async function insert(
   const body = renderBody({ id: eventId, event, occurredAt, data }, apiVersion, { test: true });
   const traceparent = currentContext()?.traceparent;
   await tx.run(insertEvent, [day, eventId, apiVersion, event, occurredAt, traceparent, body, subscriptionId]);
-  const row = await tx.row<DeliveryRow>(insertDelivery, [
-    day,
-    uuidv7(now),
-    subscriptionId,
-    eventId,
-    event,
-    apiVersion,
-  ]);
+  const row = await tx.row<DeliveryRow>(insertDelivery, [day, eventId, subscriptionId, event, apiVersion]);
   if (row === undefined) throw new Error('The inserted test delivery was not returned.');
   return row;
 }
