@@ -1,9 +1,9 @@
 /**
  * Keys of the PostgreSQL advisory locks that serialise replicas. Any distinct numbers work, but all versions
- * of the service must use the same. libs/database uses 7391002 for migrations.
+ * of the service must use the same. libs/database uses 7391002 for migrations,
+ * libs/service-host 7391060 for shards.
  */
 export const advisoryLocks = {
-  reconciler: 7_391_050,
   /** Held while day partitions are created or dropped. */
   dayPartitions: 7_391_051,
   /** With the hash of a subscription id as second key, it locks that subscription. */

@@ -45,6 +45,7 @@ describe('a service', () => {
         { name: 'webhook-worker background' },
         { name: 'webhook-worker delivery' },
         { name: 'webhook-worker probe' },
+        { name: 'webhook-worker shards' },
       ]);
       for (const open of [requests, background]) await open.rollback();
     } finally {

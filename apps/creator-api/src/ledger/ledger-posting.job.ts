@@ -1,5 +1,6 @@
 import { BACKGROUND_DATABASE, type Database, statement } from '@fulfilment/database';
 import { BackgroundLoop, BackgroundTask, Gauge, LOGGER, type Logger } from '@fulfilment/runtime';
+import { Shards } from '@fulfilment/service-host';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type CreatorApiSettings } from '../config.js';
 import { WaitingOrders } from './post-waiting-orders.js';
@@ -24,7 +25,7 @@ const measure = statement(
 
 /**
  * Closes months and posts waiting orders once their creator and rate are known. Any number of replicas may
- * run it.
+ * run it; each polls for the creators of its shards.
  */
 @Injectable()
 export class LedgerPosting extends BackgroundTask {
@@ -34,10 +35,11 @@ export class LedgerPosting extends BackgroundTask {
   constructor(
     @Inject(BACKGROUND_DATABASE) private readonly database: Database,
     @Inject(CONFIG) private readonly config: Pick<CreatorApiSettings, 'STATISTICS_CLOSE_DAY'>,
+    @Inject(Shards) shards: Pick<Shards, 'owned'>,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     super();
-    this.waitingOrders = new WaitingOrders(database);
+    this.waitingOrders = new WaitingOrders(database, () => shards.owned);
     this.loop = new BackgroundLoop({
       name: 'waiting-bookings',
       intervalMs: pollIntervalMs,

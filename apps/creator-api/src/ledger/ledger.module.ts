@@ -1,5 +1,6 @@
+import { ShardsModule } from '@fulfilment/service-host';
 import { Module } from '@nestjs/common';
 import { LedgerPosting } from './ledger-posting.job.js';
 
-@Module({ providers: [LedgerPosting], exports: [LedgerPosting] })
+@Module({ imports: [ShardsModule], providers: [LedgerPosting], exports: [LedgerPosting] })
 export class LedgerModule {}

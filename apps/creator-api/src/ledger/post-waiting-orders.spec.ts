@@ -1,6 +1,7 @@
 import { type CreatorSnapshot, uuidv7 } from '@fulfilment/contracts';
 import { type Database, type Statement, statement } from '@fulfilment/database';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
+import { allShards, shardSql } from '@fulfilment/service-host';
 import { aCreator } from '../creators/creator-snapshot.fixture.js';
 import { recordCreators } from '../creators/record-creators.js';
 import { migrations } from '../migrations/index.js';
@@ -27,6 +28,11 @@ const addWaiting = statement(
    INSERT INTO waiting_bookings (order_id, creator_id, currency, paid_on)
    SELECT id, creator_id, currency, (charged_at AT TIME ZONE 'UTC')::date FROM added`,
 );
+const shardsOfCreators = statement(
+  'test.shards-of-creators',
+  `SELECT id, ${shardSql('id')} AS shard FROM unnest($1::uuid[]) AS id`,
+);
+const postedCreators = statement('test.posted-creators', 'SELECT creator_id FROM ledger');
 const analyse = statement('test.analyse', 'ANALYZE orders, waiting_bookings');
 
 describe('orders that wait for their creator or an exchange rate', () => {
@@ -127,10 +133,41 @@ describe('orders that wait for their creator or an exchange rate', () => {
     for (const { id } of creators) expect(await isPosted(id)).toBe(true);
   });
 
+  it('are posted by the replica that owns the shard of their creator, each once when the owner changes', async () => {
+    const creators = Array.from({ length: 40 }, () => aCreator('org_a'));
+    for (const { id } of creators) await sell(id, 'GBP');
+    for (const creator of creators) await register(creator);
+    const shardOf = new Map(
+      (
+        await database.rows<{ id: string; shard: number }>(shardsOfCreators, [creators.map(({ id }) => id)])
+      ).map((row) => [row.id, row.shard]),
+    );
+    const posted = async () => {
+      const rows = await database.rows<{ creator_id: string }>(postedCreators);
+      return rows.map((row) => row.creator_id).toSorted();
+    };
+    const idsIn = (shards: readonly number[]) =>
+      creators.flatMap(({ id }) => (shards.includes(shardOf.get(id) ?? NaN) ? [id] : [])).toSorted();
+    let own: readonly number[] = allShards.slice(0, 6);
+    let others: readonly number[] = allShards.slice(6, 12);
+    const replica = new WaitingOrders(database, () => own);
+    const other = new WaitingOrders(database, () => others);
+    await replica.round();
+    expect(await posted()).toEqual(idsIn(own));
+    // The shards change their owner in the middle, and for a moment both replicas count them as their own.
+    own = allShards;
+    others = allShards;
+    await Promise.all([replica.round(), other.round()]);
+    expect(await posted()).toEqual(idsIn(allShards));
+  });
+
   it('cost the same when forty times as many wait for a rate, and delay no other order', async () => {
     const stuck = aCreator('org_a');
     await register(stuck);
-    const everyGroup = ['00000000-0000-0000-0000-000000000000', '', '-infinity', uuidv7().replace(/^./, 'f')];
+    const everyGroup = [
+      ...['00000000-0000-0000-0000-000000000000', '', '-infinity', uuidv7().replace(/^./, 'f')],
+      allShards,
+    ];
     const oneGroup = [[stuck.id], ['JPY'], ['2026-05-02']];
     const measured = async () => {
       await database.run(analyse);

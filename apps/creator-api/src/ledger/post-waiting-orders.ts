@@ -1,4 +1,5 @@
 import { type Database, statement } from '@fulfilment/database';
+import { allShards, shardSql } from '@fulfilment/service-host';
 import { forceCustomPlan } from '../read-models/force-custom-plan.js';
 import { postOrders } from './post-orders.js';
 import { settlementRate } from './settlement-rate.sql.js';
@@ -15,10 +16,11 @@ interface Group {
   readonly paid_on: string;
 }
 
-/** A range of groups, in index order. */
+/** A range of groups, in index order; only those of this replica's shards unless `ofAllShards`. */
 interface Scope {
   readonly after: Group;
   readonly lastCreator: string;
+  readonly ofAllShards: boolean;
 }
 
 const firstUuid = '00000000-0000-0000-0000-000000000000';
@@ -28,7 +30,9 @@ const beforeCreator = (creatorId: string): Group => ({
   currency: '',
   paid_on: '-infinity',
 });
-const allGroups = (): Scope => ({ after: beforeCreator(firstUuid), lastCreator: lastUuid });
+const everyGroup = { after: beforeCreator(firstUuid), lastCreator: lastUuid };
+const allGroups: Scope = { ...everyGroup, ofAllShards: true };
+const ownGroups: Scope = { ...everyGroup, ofAllShards: false };
 
 // A loose index scan: the cost depends on the number of groups, not of orders.
 const nextGroup = (after: string): string =>
@@ -44,8 +48,8 @@ export const readGroups = statement(
      CROSS JOIN LATERAL (${nextGroup('g.creator_id, g.currency, g.paid_on')}) n
      WHERE g.position < ${groupsPerPage}
    )
-   SELECT g.creator_id, g.currency, g.paid_on::text,
-     COALESCE(g.currency = c.settlement_currency, false) OR r.rate_date IS NOT NULL AS ready
+   SELECT g.creator_id, g.currency, g.paid_on::text, ${shardSql('g.creator_id')} = ANY($5::int[])
+     AND (COALESCE(g.currency = c.settlement_currency, false) OR r.rate_date IS NOT NULL) AS ready
    FROM groups g LEFT JOIN creators c ON c.id = g.creator_id
    LEFT JOIN ${settlementRate({ currency: 'g.currency', day: 'g.paid_on' })} ON true
    ORDER BY g.position`,
@@ -63,51 +67,73 @@ export const claimOrders = statement(
    JOIN orders o ON o.id = w.order_id LIMIT ${ordersPerBatch} FOR UPDATE OF o SKIP LOCKED`,
 );
 
+interface Advanced {
+  /** The rest of the scope; the same scope if its page has more orders to post. */
+  readonly rest: Scope | undefined;
+  readonly posted: number;
+}
+
 /**
  * Posts waiting orders whose creator or exchange rate has become known. Changed creators and new rates are
- * checked at once; otherwise each round checks one page of all groups. Orders whose rate is still missing are
- * not read.
+ * checked at once; otherwise each round checks one page of the groups of this replica's shards. Orders whose
+ * rate is still missing are not read.
  */
 export class WaitingOrders {
   private scopes: Scope[] = [];
-  private polled = allGroups();
+  private polled = ownGroups;
 
-  constructor(private readonly database: Database) {}
+  /** @param ownShards the shards whose creators this replica polls for */
+  constructor(
+    private readonly database: Database,
+    private readonly ownShards: () => readonly number[] = () => allShards,
+  ) {}
 
   /** Schedules the waiting orders of creators that were registered or changed. */
   creatorsChanged(ids: readonly string[]): void {
-    const creators = ids.map((id) => ({ after: beforeCreator(id), lastCreator: id }));
+    const creators = ids.map((id) => ({
+      after: beforeCreator(id),
+      lastCreator: id,
+      ofAllShards: true,
+    }));
     this.scopes =
-      this.scopes.length + creators.length > maxScopes ? [allGroups()] : [...this.scopes, ...creators];
+      this.scopes.length + creators.length > maxScopes ? [allGroups] : [...this.scopes, ...creators];
   }
 
-  /** Schedules all waiting orders, since rates of any day may have been loaded. */
+  /**
+   * Schedules all waiting orders, since rates of any day may have been loaded: first those of this replica's
+   * shards, then what other replicas have not posted yet.
+   */
   ratesLoaded(): void {
-    this.scopes = [allGroups()];
+    this.scopes = [ownGroups, allGroups];
   }
 
-  /** Handles one page of groups and at most one batch of orders. Returns whether to run again immediately. */
+  /**
+   * Handles one page of groups and at most one batch of orders. Returns whether to run again immediately:
+   * polling goes on to the next page while it posts.
+   */
   async round(): Promise<boolean> {
     const [scope] = this.scopes;
-    const rest = await this.advance(scope ?? this.polled);
-    if (scope === undefined) this.polled = rest ?? allGroups();
+    const { rest, posted } = await this.advance(scope ?? this.polled);
+    if (scope === undefined) this.polled = rest ?? ownGroups;
     else this.scopes = this.scopes.flatMap((item) => (item === scope ? (rest ?? []) : item));
-    return this.scopes.length > 0;
+    return this.scopes.length > 0 || (scope === undefined && posted > 0 && rest !== undefined);
   }
 
-  /** Returns the rest of the scope; the same scope if its page has more orders to post. */
-  private async advance(scope: Scope): Promise<Scope | undefined> {
-    const { after, lastCreator } = scope;
+  private async advance(scope: Scope): Promise<Advanced> {
+    const { after, lastCreator, ofAllShards } = scope;
     const groups = await this.database.rows<Group & { ready: boolean }>(readGroups, [
       after.creator_id,
       after.currency,
       after.paid_on,
       lastCreator,
+      ofAllShards ? allShards : this.ownShards(),
     ]);
     const ready = groups.filter((group) => group.ready);
-    if (ready.length > 0 && (await this.post(ready)) === ordersPerBatch) return scope;
+    const posted = ready.length > 0 ? await this.post(ready) : 0;
+    if (posted === ordersPerBatch) return { rest: scope, posted };
     const last = groups.at(-1);
-    return last === undefined || groups.length < groupsPerPage ? undefined : { after: last, lastCreator };
+    const isLastPage = last === undefined || groups.length < groupsPerPage;
+    return { rest: isLastPage ? undefined : { ...scope, after: last }, posted };
   }
 
   private post(groups: readonly Group[]): Promise<number> {

@@ -6,6 +6,7 @@ import {
   type Transaction,
 } from '@fulfilment/database';
 import { BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
+import { allShards, Shards, shardSql } from '@fulfilment/service-host';
 import { Inject, Injectable } from '@nestjs/common';
 import { advisoryLocks } from '../advisory-locks.js';
 import type { Lane } from '../delivery/lanes.rules.js';
@@ -31,7 +32,8 @@ const claimExpiry = statement(
 );
 const dueStateSyncs = statement(
   'bulk-updates.due-state-syncs',
-  `SELECT subscription_id FROM webhook_alignments WHERE due_at <= now() ORDER BY due_at LIMIT ${pageSize}`,
+  `SELECT subscription_id FROM webhook_alignments
+   WHERE due_at <= now() AND ${shardSql('subscription_id')} = ANY($1::int[]) ORDER BY due_at LIMIT ${pageSize}`,
 );
 const lockStateSync = statement(
   'bulk-updates.lock-state-sync',
@@ -47,7 +49,8 @@ const delayStateSync = statement(
 );
 const dueRecoveries = statement(
   'bulk-updates.due-recoveries',
-  `SELECT id, subscription_id FROM webhook_recoveries WHERE due_at <= now() ORDER BY due_at LIMIT ${pageSize}`,
+  `SELECT id, subscription_id FROM webhook_recoveries
+   WHERE due_at <= now() AND ${shardSql('subscription_id')} = ANY($1::int[]) ORDER BY due_at LIMIT ${pageSize}`,
 );
 const isRecoveryDue = statement(
   'bulk-updates.is-recovery-due',
@@ -83,7 +86,8 @@ interface LockedSubscription {
  * enabled, cancels them when it is deleted, recovers them on request, and expires those held too long.
  * Pending work is stored in PostgreSQL and done in batches, each in its own transaction, so that no number of
  * deliveries delays a request or a settlement. Released and recovered deliveries become due as fast as the
- * receiver takes them. All replicas run the loop; one at a time works on a subscription.
+ * receiver takes them. A replica works on the subscriptions of its shards first, then on those of others; one
+ * replica at a time works on a subscription.
  */
 @Injectable()
 export class BulkUpdates extends BackgroundLoop {
@@ -92,6 +96,7 @@ export class BulkUpdates extends BackgroundLoop {
   constructor(
     @Inject(BACKGROUND_DATABASE) private readonly database: Database,
     private readonly queue: DispatchQueue,
+    private readonly shards: Shards,
     requests: BulkUpdateRequests,
     @Inject(LOGGER) logger: Logger,
   ) {
@@ -123,7 +128,9 @@ export class BulkUpdates extends BackgroundLoop {
   ): Promise<boolean> {
     let hasMore = false;
     const errors: unknown[] = [];
-    for (const item of await this.database.rows<Item>(page)) {
+    const own = await this.database.rows<Item>(page, [this.shards.owned]);
+    const items = own.length > 0 ? own : await this.database.rows<Item>(page, [allShards]);
+    for (const item of items) {
       if (this.stopping) break;
       const done = this.database.transaction(async (tx) => {
         const claim = await tx.row<Claim>(claimSubscription, [item.subscription_id]);

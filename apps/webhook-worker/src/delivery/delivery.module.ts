@@ -1,4 +1,4 @@
-import { DatabasePools } from '@fulfilment/service-host';
+import { DatabasePools, ShardsModule } from '@fulfilment/service-host';
 import { Module } from '@nestjs/common';
 import { CONFIG, DELIVERY_DATABASE, type WebhookWorkerSettings } from '../config.js';
 import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
@@ -14,7 +14,7 @@ import { SettleAttempts } from './settle-attempts.js';
 import { SettlementBatches } from './settlement-batches.js';
 
 @Module({
-  imports: [SubscriptionsModule],
+  imports: [ShardsModule, SubscriptionsModule],
   providers: [
     DeliveryWindows,
     Dispatcher,

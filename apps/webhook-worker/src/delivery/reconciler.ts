@@ -1,7 +1,7 @@
 import { BACKGROUND_DATABASE, Database, statement, type Transaction } from '@fulfilment/database';
 import { BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
+import { Shards } from '@fulfilment/service-host';
 import { Inject, Injectable } from '@nestjs/common';
-import { advisoryLocks } from '../advisory-locks.js';
 import { BulkUpdateRequests } from '../subscriptions/bulk-update-requests.js';
 import type { SubscriptionState } from '../subscriptions/subscription.rules.js';
 import { deliveryMetrics } from './delivery-metrics.js';
@@ -10,10 +10,10 @@ import type { DueSubscription } from './lane-queue.js';
 import { HostSlots } from './host-slots.js';
 import { type Lane, lanes } from './lanes.rules.js';
 import { expireLeases } from './lease.js';
+import { type IdRange, rangesOfShards } from './scan-ranges.rules.js';
 
 const pollIntervalMs = 2_000;
 const pageSize = 500;
-const firstId = '00000000-0000-0000-0000-000000000000';
 /**
  * A subscription that has been due for longer than this, without a running attempt, has lost its wake-up. In
  * the slow lane subscriptions wait by design, so the limit is longer.
@@ -29,15 +29,18 @@ interface OpenSubscription {
   readonly is_dispatching: boolean;
 }
 
-const tryAcquireLock = statement(
-  'reconciler.try-acquire-lock',
-  `SELECT pg_try_advisory_xact_lock(${advisoryLocks.reconciler}) AS acquired`,
+// ANALYZE keeps 101 ids that divide the subscriptions into equal parts. No row before the first ANALYZE.
+const readBounds = statement(
+  'reconciler.read-bounds',
+  `SELECT histogram_bounds::text::uuid[] AS ids FROM pg_stats
+   WHERE schemaname = current_schema() AND tablename = 'webhook_subscriptions' AND attname = 'id'
+     AND histogram_bounds IS NOT NULL`,
 );
 
 // Skips from subscription to subscription in the index of open deliveries: the cost depends on the number of
 // subscriptions, not of deliveries.
 const nextOpen = `SELECT subscription_id, next_attempt_at FROM webhook_deliveries
-  WHERE status IN ('pending', 'retrying') AND subscription_id >`;
+  WHERE status IN ('pending', 'retrying') AND subscription_id <= $2 AND subscription_id >`;
 const findOpen = statement(
   'reconciler.find-open',
   `WITH RECURSIVE open AS (
@@ -57,41 +60,60 @@ const findOpen = statement(
    ORDER BY page.subscription_id`,
 );
 /**
- * Finds due deliveries that a crash, a lost wake-up or a flushed Redis left, using PostgreSQL alone. All
- * replicas run the loop; in each round one of them acquires the lock.
+ * Finds due deliveries that a crash, a lost wake-up or a flushed Redis left, using PostgreSQL alone. Each
+ * replica scans the subscriptions of its shards. A subscription that two replicas scan is queued in both,
+ * and their claims decide.
  */
 @Injectable()
 export class Reconciler extends BackgroundLoop {
-  private cursor = firstId;
+  /** What the current scan has not read yet. */
+  private ranges: readonly IdRange[] = [];
   private oldestDueSeconds: Record<Lane, number> = { fast: 0, slow: 0 };
 
   constructor(
     @Inject(BACKGROUND_DATABASE) private readonly database: Database,
-    private readonly queue: DispatchQueue,
-    private readonly bulkUpdates: BulkUpdateRequests,
-    private readonly hosts: HostSlots,
+    @Inject(DispatchQueue) private readonly queue: Pick<DispatchQueue, 'isWaiting' | 'requeue'>,
+    @Inject(BulkUpdateRequests) private readonly bulkUpdates: Pick<BulkUpdateRequests, 'requestStateSync'>,
+    @Inject(HostSlots) private readonly hosts: Pick<HostSlots, 'isWaiting'>,
+    @Inject(Shards) private readonly shards: Pick<Shards, 'onTaken' | 'owned'>,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     super({ name: 'webhook-reconciler', intervalMs: pollIntervalMs, logger, round: () => this.round() });
+    shards.onTaken(() => this.wake());
   }
 
+  /** Reads a page of the scan. Returns whether there are more pages. */
   private async round(): Promise<boolean> {
-    const open = await this.database.transaction((tx) => this.repairAndFindOpen(tx));
-    if (open === undefined) return false;
+    if (this.ranges.length === 0) this.ranges = await this.ownRanges();
+    const [range, ...rest] = this.ranges;
+    if (range === undefined) return this.endScan();
+    const open = await this.database.transaction((tx) => this.repairAndFindOpen(tx, range));
     // Disabled ones stay: their manual retries and test events are sent.
     const due = open.filter((row) => row.due_seconds >= 0 && row.state !== 'deleted');
     this.reportLostWakeUps(due);
     this.queue.requeue(due.map(dueSubscription));
-    return this.advancePage(open, due);
+    this.recordOldest(due);
+    const last = open.at(-1);
+    const isFull = open.length === pageSize && last !== undefined;
+    this.ranges = isFull ? [{ ...range, after: last.subscription_id }, ...rest] : rest;
+    return this.ranges.length > 0 || this.endScan();
+  }
+
+  private async ownRanges(): Promise<IdRange[]> {
+    const { owned } = this.shards;
+    if (owned.length === 0) return [];
+    const bounds = await this.database.row<{ ids: string[] }>(readBounds);
+    return rangesOfShards(owned, bounds?.ids ?? []);
   }
 
   /**
-   * Under the lock: expires leases, requests state syncs of deliveries in the wrong state, and returns one
-   * page of subscriptions. Undefined if another replica has the lock.
+   * Expires leases, requests state syncs of deliveries in the wrong state, and returns one page of
+   * subscriptions.
    */
-  private async repairAndFindOpen(tx: Transaction): Promise<OpenSubscription[] | undefined> {
-    const lock = await tx.row<{ acquired: boolean }>(tryAcquireLock);
-    if (lock?.acquired !== true) return undefined;
+  private async repairAndFindOpen(
+    tx: Transaction,
+    { after, upTo }: IdRange,
+  ): Promise<readonly OpenSubscription[]> {
     const expiredLeases = await expireLeases(tx);
     if (expiredLeases > 0) {
       deliveryMetrics.leasesExpired.inc(expiredLeases);
@@ -100,7 +122,7 @@ export class Reconciler extends BackgroundLoop {
         'Attempts were lost because their process stopped; their deliveries are due again.',
       );
     }
-    const open = await tx.rows<OpenSubscription>(findOpen, [this.cursor]);
+    const open = await tx.rows<OpenSubscription>(findOpen, [after, upTo]);
     // Deliveries that were written while their subscription was disabled or deleted.
     const misplaced = open.filter((row) => row.state !== 'active').map((row) => row.subscription_id);
     await this.bulkUpdates.requestStateSync(tx, misplaced);
@@ -124,19 +146,15 @@ export class Reconciler extends BackgroundLoop {
     );
   }
 
-  /** Returns whether there are more pages. */
-  private advancePage(open: readonly OpenSubscription[], due: readonly OpenSubscription[]): boolean {
+  private recordOldest(due: readonly OpenSubscription[]): void {
     for (const { state, lane, due_seconds: seconds } of due) {
       if (state === 'active') this.oldestDueSeconds[lane] = Math.max(this.oldestDueSeconds[lane], seconds);
     }
-    const last = open.at(-1);
-    if (open.length === pageSize && last !== undefined) {
-      this.cursor = last.subscription_id;
-      return true;
-    }
+  }
+
+  private endScan(): false {
     for (const lane of lanes) deliveryMetrics.oldestDue.set({ lane }, this.oldestDueSeconds[lane]);
     this.oldestDueSeconds = { fast: 0, slow: 0 };
-    this.cursor = firstId;
     return false;
   }
 }

@@ -1,0 +1,34 @@
+import { allShards } from '@fulfilment/service-host';
+
+/** Subscription ids above `after`, up to and including `upTo`. */
+export interface IdRange {
+  readonly after: string;
+  readonly upTo: string;
+}
+
+const firstId = '00000000-0000-0000-0000-000000000000';
+const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+/**
+ * Returns the ids that the shards scan. Shards are ranges here, not hashes: the index of open deliveries
+ * starts with the id, so a range is read alone, while a hash would need all of it.
+ * @param shards in ascending order; neighbours share a range
+ * @param bounds ids that divide the subscriptions into equal parts, in ascending order; if there are none,
+ *   shard 0 has all ids
+ */
+export function rangesOfShards(shards: readonly number[], bounds: readonly string[]): IdRange[] {
+  const ranges: IdRange[] = [];
+  for (const shard of shards) {
+    const [after, upTo] = [lowerBound(shard, bounds), lowerBound(shard + 1, bounds)];
+    const previous = ranges.at(-1);
+    if (previous?.upTo === after) ranges.splice(-1, 1, { after: previous.after, upTo });
+    else if (after !== upTo) ranges.push({ after, upTo });
+  }
+  return ranges;
+}
+
+function lowerBound(shard: number, bounds: readonly string[]): string {
+  if (shard === 0) return firstId;
+  if (shard === allShards.length) return lastId;
+  return bounds[Math.floor((shard * bounds.length) / allShards.length)] ?? lastId;
+}

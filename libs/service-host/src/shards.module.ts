@@ -1,0 +1,17 @@
+import { LOGGER, type Logger } from '@fulfilment/runtime';
+import { Module } from '@nestjs/common';
+import { DatabasePools } from './database-pools.js';
+import { Shards } from './shards.js';
+
+/** For services with work that is divided over their replicas. The locks occupy one connection. */
+@Module({
+  providers: [
+    {
+      provide: Shards,
+      inject: [DatabasePools, LOGGER],
+      useFactory: (pools: DatabasePools, logger: Logger) => new Shards(pools.open('shards', 1), logger),
+    },
+  ],
+  exports: [Shards],
+})
+export class ShardsModule {}

@@ -1,0 +1,146 @@
+import { statement, Database, createDataSource } from '@fulfilment/database';
+import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
+import { createLogger } from '@fulfilment/runtime';
+import { eventually } from '@fulfilment/testing';
+import { allShards, shardSql, Shards } from './shards.js';
+
+const shardsOfUuids = statement(
+  'test.shards',
+  `SELECT DISTINCT ${shardSql('id')} AS shard FROM (SELECT gen_random_uuid() AS id FROM generate_series(1, 2000)) AS ids
+   ORDER BY 1`,
+);
+const endSessionsOfLocks = statement(
+  'test.end-sessions',
+  `SELECT pg_terminate_backend(pid) FROM pg_locks
+   WHERE locktype = 'advisory' AND classid = 7391060 AND objid = $1
+     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+);
+const holders = statement(
+  'test.holders',
+  `SELECT objid::int AS shard, count(*)::int AS holders FROM pg_locks
+   WHERE locktype = 'advisory' AND classid = 7391060 AND objid < 16 AND granted
+     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+   GROUP BY 1 ORDER BY 1`,
+);
+const transactions = statement(
+  'test.transactions',
+  `SELECT virtualtransaction AS id FROM pg_locks WHERE locktype = 'advisory' AND classid = 7391060 AND objid < 16
+     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+);
+const logger = createLogger('test', 'silent');
+
+describe('the shards of a service', () => {
+  let scratch: ScratchDatabase;
+  let replicas: Shards[] = [];
+  beforeAll(async () => {
+    scratch = await scratchDatabase([]);
+  });
+  afterAll(() => scratch.drop());
+  afterEach(async () => {
+    await Promise.all(replicas.map((replica) => replica.stop()));
+    replicas = [];
+  });
+
+  const start = (first = 0, { maxPauseMs = 6_000, database = scratch.database } = {}): Shards => {
+    const replica = new Shards(database, logger, { first, maxPauseMs });
+    replica.start();
+    replicas.push(replica);
+    return replica;
+  };
+  /** Renews all replicas until they own these numbers of shards, and each shard has one owner. */
+  const untilOwned = (...counts: number[]) =>
+    eventually(() => {
+      for (const replica of replicas) replica.wake();
+      const owned = replicas.flatMap((replica) => replica.owned);
+      const isDivided =
+        new Set(owned).size === owned.length &&
+        replicas.every((replica, index) => replica.owned.length === counts[index]);
+      return isDivided || undefined;
+    });
+
+  it('all belong to the only replica', async () => {
+    const replica = start(5);
+    await untilOwned(16);
+    expect(replica.owned).toEqual(allShards);
+  });
+
+  it('are divided evenly when replicas start, one owner each', async () => {
+    start();
+    await untilOwned(16);
+    start(7);
+    await untilOwned(8, 8);
+    start(11);
+    start(3);
+    await untilOwned(4, 4, 4, 4);
+    const held = await scratch.database.rows<{ shard: number; holders: number }>(holders);
+    expect(held.every((row) => row.holders === 1)).toBe(true);
+  });
+
+  it('stay with their owner when nothing changes', async () => {
+    const [one, other] = [start(), start(8)];
+    await untilOwned(8, 8);
+    const before = [one.owned, other.owned];
+    let taken = 0;
+    one.onTaken(() => (taken += 1));
+    const transactionIds = () => scratch.database.rows<{ id: string }>(transactions);
+    const earlier = (await transactionIds()).map(({ id }) => id);
+    one.wake();
+    other.wake();
+    await eventually(async () => {
+      const now = await transactionIds();
+      return (now.length === 16 && now.every(({ id }) => !earlier.includes(id))) || undefined;
+    });
+    expect([one.owned, other.owned]).toEqual(before);
+    expect(taken).toBe(0);
+  });
+
+  it('of a replica that stops are taken by another, which is notified', async () => {
+    const [stopping, staying] = [start(), start(8)];
+    await untilOwned(8, 8);
+    const taken = new Promise<void>((resolve) => staying.onTaken(resolve));
+    await stopping.stop();
+    expect(stopping.owned).toEqual([]);
+    replicas = [staying];
+    await untilOwned(16);
+    await taken;
+  });
+
+  it('of a replica that lost its connection and cannot connect are taken by another', async () => {
+    const dataSource = createDataSource({
+      url: scratch.url,
+      poolSize: 1,
+      applicationName: 'dying',
+      migrations: [],
+    });
+    await dataSource.initialize();
+    const dying = start(0, { database: new Database(dataSource) });
+    const staying = start(8);
+    await untilOwned(8, 8);
+    replicas = [staying]; // the other one is not renewed here any more
+    const [shard] = dying.owned;
+    await scratch.database.rows(endSessionsOfLocks, [shard]);
+    await dataSource.destroy();
+    await untilOwned(16);
+    dying.wake();
+    await eventually(() => dying.owned.length === 0 || undefined);
+    await dying.stop();
+  });
+
+  it('of a process that is suspended are freed by PostgreSQL', async () => {
+    const suspended = start(0, { maxPauseMs: 10 }); // less than the time between two renewals
+    await eventually(() => suspended.owned.length > 0 || undefined);
+    replicas = []; // so that it is not renewed here
+    const other = start(8);
+    try {
+      await untilOwned(16);
+    } finally {
+      await suspended.stop();
+      await other.stop();
+    }
+  });
+
+  it('are used by UUIDs evenly, by hash', async () => {
+    const found = await scratch.database.rows<{ shard: number }>(shardsOfUuids);
+    expect(found.map(({ shard }) => shard)).toEqual(allShards);
+  });
+});

@@ -1,0 +1,135 @@
+import { type Database, type OpenTransaction, statement } from '@fulfilment/database';
+import { BackgroundLoop, BackgroundTask, Gauge, type Logger } from '@fulfilment/runtime';
+
+const shardCount = 16;
+export const allShards: readonly number[] = Array.from({ length: shardCount }, (_, shard) => shard);
+const renewIntervalMs = 1_000;
+/** PostgreSQL ends the transaction of a process that is suspended for longer, and frees its shards. */
+const defaultMaxPauseMs = 6_000;
+
+/** First key of the advisory locks. The second key is a shard, or `memberKey`. */
+const lockClass = 7_391_060;
+/** Every replica has a shared lock of this key, so that replicas can be counted. */
+const memberKey = shardCount;
+
+const joinMembers = statement(
+  'shards.join',
+  `SELECT pg_advisory_xact_lock_shared(${lockClass}, ${memberKey}),
+     set_config('idle_in_transaction_session_timeout', $1::text, true)`,
+);
+// Takes free shards in the order of $1, until this replica has its share.
+const takeShards = statement(
+  'shards.take',
+  `SELECT shard FROM unnest($1::int[]) AS shard WHERE pg_try_advisory_xact_lock(${lockClass}, shard)
+   LIMIT (SELECT ceil(${shardCount}::numeric / greatest(count(*), 1))::int FROM pg_locks
+          WHERE locktype = 'advisory' AND classid = ${lockClass} AND objid = ${memberKey} AND granted
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`,
+);
+
+const ownedShards = new Gauge({
+  name: 'background_shards_owned',
+  help: 'Shards of background work that this replica owns. Their sum over the replicas of a service is 16; alert below that.',
+});
+
+export interface ShardSettings {
+  /** The shard that this replica prefers. Random by default. */
+  readonly first?: number;
+  readonly maxPauseMs?: number;
+}
+
+/** SQL: the shard of a UUID, by hash. */
+export function shardSql(uuid: string): string {
+  return `(uuid_hash(${uuid}) & ${shardCount - 1})`;
+}
+
+/**
+ * Divides background work over the replicas of a service (docs/adr/0048). Work has a key, and each key one of
+ * 16 shards; a shard has one owner, which holds its advisory lock in an open transaction. The transaction is
+ * renewed every two seconds. Each time a replica takes free shards up to its fair share, its previous ones
+ * first. A replica that stops, or loses its connection, gives its shards up.
+ *
+ * Ownership divides work, but does not protect it: a previous owner may still be working when the next one
+ * begins. Each job must be safe when two replicas do the same work.
+ */
+export class Shards extends BackgroundTask {
+  private readonly loop: BackgroundLoop;
+  private transaction: OpenTransaction | undefined;
+  private shards: readonly number[] = [];
+  private readonly listeners: (() => void)[] = [];
+
+  /** @param database the open transaction occupies one of its connections */
+  constructor(
+    private readonly database: Database,
+    logger: Logger,
+    private readonly settings: ShardSettings = {},
+  ) {
+    super();
+    const { first = Math.floor(Math.random() * shardCount) } = settings;
+    // Replicas begin at different shards, and neighbours stay together.
+    const preferred = [...allShards.slice(first), ...allShards.slice(0, first)];
+    this.loop = new BackgroundLoop({
+      name: 'shards',
+      intervalMs: renewIntervalMs,
+      logger,
+      round: async () => {
+        await this.renew(preferred);
+        return false;
+      },
+    });
+  }
+
+  /** Shards whose work this replica does, in ascending order. */
+  get owned(): readonly number[] {
+    return this.shards;
+  }
+
+  /** Calls back when this replica takes shards that it did not own. */
+  onTaken(listener: () => void): void {
+    this.listeners.push(listener);
+  }
+
+  start(): void {
+    this.loop.start();
+  }
+
+  /** Renews now, not at the end of the interval. */
+  wake(): void {
+    this.loop.wake();
+  }
+
+  async stop(): Promise<void> {
+    await this.loop.stop();
+    await this.release();
+    this.own([]);
+  }
+
+  private async renew(preferred: readonly number[]): Promise<void> {
+    try {
+      await this.release();
+      this.transaction = await this.database.begin();
+      const { tx } = this.transaction;
+      await tx.row(joinMembers, [this.settings.maxPauseMs ?? defaultMaxPauseMs]);
+      const others = preferred.filter((shard) => !this.shards.includes(shard));
+      const taken = await tx.rows<{ shard: number }>(takeShards, [[...this.shards, ...others]]);
+      this.own(taken.map(({ shard }) => shard));
+    } catch (error) {
+      this.own([]);
+      await this.release();
+      throw error;
+    }
+  }
+
+  private async release(): Promise<void> {
+    const { transaction } = this;
+    this.transaction = undefined;
+    await transaction?.rollback();
+  }
+
+  private own(shards: readonly number[]): void {
+    const previous = this.shards;
+    this.shards = shards.toSorted((one, other) => one - other);
+    ownedShards.set(shards.length);
+    if (shards.every((shard) => previous.includes(shard))) return;
+    for (const listener of this.listeners) listener();
+  }
+}
