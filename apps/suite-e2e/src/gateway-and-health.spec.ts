@@ -14,6 +14,7 @@ describe('the gateway', () => {
     expect(new Set(Object.values(ready.body.checks))).toEqual(new Set(['ok']));
     expect(Object.keys(ready.body.checks)).toContain('postgres');
     expect(ready.headers['cache-control']).toBe('no-store');
+    await send('get', `${api}/health/serving`).expect(200);
   });
 
   it('responds with the error envelope to a path of no service', async () => {

@@ -31,13 +31,15 @@ describe('a service', () => {
     const delivery: Database = service.get(DELIVERY_DATABASE, { strict: false });
     const readiness: ReadinessChecks = service.get(READINESS_CHECKS, { strict: false });
     try {
+      expect(await readiness.postgres?.()).toBe(false); // the service is starting
       await service.get(DatabasePools, { strict: false }).connect();
       const [requests, deliveries] = [
         await held(service.get(Database, { strict: false })),
         await held(delivery),
       ];
       const background = await held(service.get(BACKGROUND_DATABASE, { strict: false }));
-      await readiness.postgres?.(); // PostgreSQL can be reached, however busy the pools are
+      // PostgreSQL can be reached, however busy the pools are.
+      expect(await readiness.postgres?.()).not.toBe(false);
       await deliveries.rollback();
       await delivery.ping();
       expect(await stores.database.rows(readNames)).toEqual([

@@ -1,4 +1,6 @@
-import { sharedReadiness } from './health.js';
+import express from 'express';
+import request from 'supertest';
+import { healthRoutes, sharedReadiness } from './health.js';
 
 describe('sharedReadiness', () => {
   let nowMs: number;
@@ -61,4 +63,24 @@ describe('sharedReadiness', () => {
     });
     expect(await findFailedChecks()).toEqual(['redis']);
   });
+});
+
+describe('/health/serving', () => {
+  const checks = { postgres: () => true, redis: () => true, rabbitmq: () => true };
+  const get = (path: string, failed: readonly string[]) =>
+    request(express().use(healthRoutes(checks, () => Promise.resolve(failed)))).get(path);
+
+  it.each([
+    [[], 200],
+    [['redis', 'rabbitmq'], 200],
+    [['postgres'], 503],
+    [['postgres', 'redis', 'rabbitmq'], 503],
+  ])(
+    'responds by PostgreSQL alone, since requests continue without the others: %j is %i',
+    async (failed, status) => {
+      await get('/serving', failed).expect(status);
+      await get('/ready', failed).expect(failed.length === 0 ? 200 : 503);
+      await get('/live', failed).expect(200);
+    },
+  );
 });

@@ -35,7 +35,14 @@ export function sharedReadiness(
   };
 }
 
-/** `/health/live` and `/health/ready`: no authentication, no rate limit, no caching. */
+/** Requests continue without Redis and RabbitMQ, but not without PostgreSQL. */
+const checksOfServing: readonly string[] = ['postgres'];
+
+/**
+ * `/health/live`, `/health/ready` and `/health/serving`: no authentication, no rate limit, no caching. A load
+ * balancer that took every replica out during an outage of Redis or RabbitMQ would end requests that continue
+ * without them, so it reads `serving`.
+ */
 export function healthRoutes(checks: ReadinessChecks, findFailedChecks: FindFailedChecks): Router {
   const router = Router();
   router.use((_request, response, next) => {
@@ -46,23 +53,28 @@ export function healthRoutes(checks: ReadinessChecks, findFailedChecks: FindFail
     response.json({ status: 'ok' });
   });
   router.get('/ready', async (_request: Request, response: Response) => {
+    respond(response, Object.keys(checks), await findFailedChecks());
+  });
+  router.get('/serving', async (_request: Request, response: Response) => {
     const failed = await findFailedChecks();
-    if (failed.length === 0) {
-      response.json({
-        status: 'ok',
-        checks: Object.fromEntries(Object.keys(checks).map((name) => [name, 'ok'])),
-      });
-      return;
-    }
-    const { status, headers, body } = toErrorResponse(
-      new ServiceUnavailable(
-        'The service is not ready.',
-        failed.map((field) => ({ field, reason: 'unavailable' })),
-      ),
-    );
-    response.set(headers).status(status).json(body);
+    const isRelevant = (name: string): boolean => checksOfServing.includes(name);
+    respond(response, Object.keys(checks).filter(isRelevant), failed.filter(isRelevant));
   });
   return router;
+}
+
+function respond(response: Response, checks: readonly string[], failed: readonly string[]): void {
+  if (failed.length === 0) {
+    response.json({ status: 'ok', checks: Object.fromEntries(checks.map((name) => [name, 'ok'])) });
+    return;
+  }
+  const { status, headers, body } = toErrorResponse(
+    new ServiceUnavailable(
+      'The service is not ready.',
+      failed.map((field) => ({ field, reason: 'unavailable' })),
+    ),
+  );
+  response.set(headers).status(status).json(body);
 }
 
 async function failedChecks(checks: ReadinessChecks): Promise<string[]> {

@@ -27,6 +27,7 @@ export class DatabasePools {
   private readonly pools: Pool[] = [];
   private replica: Pool | undefined;
   private isReplicaConnected = false;
+  private areConnected = false;
   private isClosed = false;
 
   constructor(
@@ -39,6 +40,11 @@ export class DatabasePools {
     const pool = this.poolOf(this.service.config.DATABASE_URL, purpose, poolSize);
     this.pools.push(pool);
     return pool.database;
+  }
+
+  /** Whether every pool but that of the replica is connected, so that requests find a connection. */
+  get isConnected(): boolean {
+    return this.areConnected;
   }
 
   /** Opens the pool of the read replica. The service starts and runs without it. */
@@ -65,6 +71,7 @@ export class DatabasePools {
       this.pools.map(({ database }) => database),
       onFailure,
     );
+    this.areConnected = true;
     await this.connectReplica();
   }
 

@@ -75,9 +75,14 @@ export class ServiceModule {
         { provide: Outbox, inject: [Messaging], useFactory: ({ outbox }: Messaging) => outbox },
         {
           provide: READINESS_CHECKS,
-          inject: [PROBE_DATABASE, RedisConnection, Messaging],
-          useFactory: (probe: Database, redis: RedisConnection, messaging: Messaging): ReadinessChecks => ({
-            postgres: () => probe.ping(),
+          inject: [DatabasePools, PROBE_DATABASE, RedisConnection, Messaging],
+          useFactory: (
+            pools: DatabasePools,
+            probe: Database,
+            redis: RedisConnection,
+            messaging: Messaging,
+          ): ReadinessChecks => ({
+            postgres: () => pools.isConnected && probe.ping(),
             redis: () => redis.client.ping(),
             rabbitmq: () => messaging.connected,
           }),
