@@ -1,0 +1,167 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse, parseAllDocuments } from 'yaml';
+import { z } from 'zod';
+import { Failure } from '../dev/failure.ts';
+
+/** A Kubernetes object. */
+export type Manifest = z.infer<typeof manifest>;
+export const manifest = z.looseObject({
+  apiVersion: z.string(),
+  kind: z.string(),
+  metadata: z.looseObject({
+    name: z.string(),
+    namespace: z.string().optional(),
+    labels: z.record(z.string(), z.string()).default({}),
+  }),
+});
+
+const operation = z.strictObject({ op: z.enum(['add', 'replace']), path: z.string(), value: z.unknown() });
+type Operation = z.infer<typeof operation>;
+const target = z.strictObject({
+  kind: z.string(),
+  name: z.string().optional(),
+  labelSelector: z.string().optional(),
+});
+
+/** The features of kustomize that deploy/kubernetes uses. Another one fails, until it is added here. */
+const kustomization = z.strictObject({
+  apiVersion: z.string().startsWith('kustomize.config.k8s.io/'),
+  kind: z.enum(['Kustomization', 'Component']),
+  namespace: z.string().optional(),
+  nameSuffix: z.string().default(''),
+  resources: z.array(z.string()).default([]),
+  components: z.array(z.string()).default([]),
+  images: z
+    .array(
+      z.strictObject({ name: z.string(), newName: z.string().optional(), newTag: z.string().optional() }),
+    )
+    .default([]),
+  configMapGenerator: z
+    .array(
+      z.strictObject({
+        name: z.string(),
+        behavior: z.enum(['create', 'merge']).default('create'),
+        literals: z.array(z.string()),
+      }),
+    )
+    .default([]),
+  patches: z.array(z.strictObject({ target, patch: z.string() })).default([]),
+});
+type Kustomization = z.infer<typeof kustomization>;
+
+/**
+ * Builds a kustomization like `kubectl kustomize`, except that ConfigMaps keep their names: the hash of their
+ * content is not appended.
+ * @param extraComponents further components, as if the kustomization listed them
+ * @throws Failure, ZodError
+ */
+export function renderKustomization(directory: string, extraComponents: readonly string[] = []): Manifest[] {
+  return apply(directory, [], extraComponents);
+}
+
+function apply(
+  directory: string,
+  inherited: readonly Manifest[],
+  extraComponents: readonly string[] = [],
+): Manifest[] {
+  const file = join(directory, 'kustomization.yaml');
+  const settings = kustomization.parse(parse(readFileSync(file, 'utf8')));
+  const resources = settings.resources.flatMap((path) => readResource(join(directory, path)));
+  const components = [...settings.components.map((path) => join(directory, path)), ...extraComponents];
+  const all = components.reduce(
+    (manifests, component) => apply(component, manifests),
+    [...inherited, ...resources],
+  );
+  return transform(withConfigMaps(all, settings), settings, directory);
+}
+
+function readResource(path: string): Manifest[] {
+  if (statSync(path).isDirectory()) return renderKustomization(path);
+  return parseAllDocuments(readFileSync(path, 'utf8'), { version: '1.1', merge: true }).map((document) => {
+    if (document.errors[0] !== undefined) throw new Failure(`${path}: ${document.errors[0].message}`);
+    return manifest.parse(document.toJS());
+  });
+}
+
+function withConfigMaps(manifests: readonly Manifest[], { configMapGenerator }: Kustomization): Manifest[] {
+  return configMapGenerator.reduce(
+    (all, { name, behavior, literals }) => {
+      const found = all.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === name);
+      if ((found === undefined) === (behavior === 'merge'))
+        throw new Failure(`ConfigMap ${name}: cannot ${behavior}.`);
+      const data = Object.fromEntries(
+        literals.map((literal) => [
+          literal.slice(0, literal.indexOf('=')),
+          literal.slice(literal.indexOf('=') + 1),
+        ]),
+      );
+      if (found === undefined)
+        return [...all, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, labels: {} }, data }];
+      return all.map((one) => (one === found ? { ...one, data: { ...Object(one['data']), ...data } } : one));
+    },
+    [...manifests],
+  );
+}
+
+function transform(manifests: readonly Manifest[], settings: Kustomization, directory: string): Manifest[] {
+  return manifests
+    .map((one) =>
+      settings.patches
+        .filter((patch) => matches(one, patch.target))
+        .flatMap(({ patch }) => z.array(operation).parse(parse(patch)))
+        .reduce((patched, step) => manifest.parse(patchAt(patched, pathOf(step), step, directory)), one),
+    )
+    .map((one) => {
+      const { name, namespace = settings.namespace } = one.metadata;
+      const place = one.kind === 'Namespace' || namespace === undefined ? {} : { namespace };
+      return { ...one, metadata: { ...one.metadata, name: `${name}${settings.nameSuffix}`, ...place } };
+    })
+    .map((one) => manifest.parse(withImages(one, settings)));
+}
+
+function matches({ kind, metadata }: Manifest, { kind: kinds, name, labelSelector }: z.infer<typeof target>) {
+  const labels = (labelSelector ?? '').split(',').filter((term) => term !== '');
+  return (
+    new RegExp(`^(${kinds})$`).test(kind) &&
+    (name === undefined || name === metadata.name) &&
+    labels.every((term) => {
+      const [label = '', value = ''] = term.split(/!?=/);
+      return (metadata.labels[label] === value) !== term.includes('!=');
+    })
+  );
+}
+
+function pathOf({ path }: Operation): string[] {
+  return path.slice(1).split('/');
+}
+
+/** Applies a step of a JSON patch (RFC 6902): a member that exists or is added, or the end of a list. */
+function patchAt(node: unknown, path: readonly string[], step: Operation, directory: string): unknown {
+  const [key, ...rest] = path;
+  if (key === undefined) return step.value;
+  const missing = new Failure(`${directory}: the path ${step.path} of a patch does not exist.`);
+  if (Array.isArray(node)) {
+    const items: unknown[] = node;
+    if (key === '-' && step.op === 'add' && rest.length === 0) return [...items, step.value];
+    if (items[Number(key)] === undefined || (step.op === 'add' && rest.length === 0)) throw missing;
+    return items.with(Number(key), patchAt(items[Number(key)], rest, step, directory));
+  }
+  if (typeof node !== 'object' || node === null) throw missing;
+  const members = new Map<string, unknown>(Object.entries(node));
+  if (!members.has(key) && (step.op === 'replace' || rest.length > 0)) throw missing;
+  return Object.fromEntries(members.set(key, patchAt(members.get(key), rest, step, directory)));
+}
+
+/** Sets names and tags of images at every member `image`. */
+function withImages(node: unknown, settings: Kustomization): unknown {
+  if (Array.isArray(node)) return node.map((item) => withImages(item, settings));
+  if (typeof node !== 'object' || node === null) return node;
+  return Object.fromEntries(
+    Object.entries(node).map(([key, value]: [string, unknown]) => {
+      const image = key === 'image' ? settings.images.find(({ name }) => name === value) : undefined;
+      if (image === undefined) return [key, withImages(value, settings)];
+      return [key, `${image.newName ?? image.name}${image.newTag === undefined ? '' : `:${image.newTag}`}`];
+    }),
+  );
+}
