@@ -11,7 +11,7 @@ import {
   workloadsOf,
 } from './workloads.fixture.ts';
 
-const nodeSettings = ['NODE_OPTIONS', 'NODE_EXTRA_CA_CERTS'];
+const nodeSettings = ['NODE_EXTRA_CA_CERTS'];
 const gatewayDefaults = [...readText('deploy/gateway/Dockerfile').matchAll(/\b(GATEWAY_\w+)=/g)];
 const deploying = readText('docs/deploying.md');
 const shutdownMs = Number(
@@ -179,6 +179,7 @@ describe.each([...manifestSets()])('the Kubernetes manifests of %s', (set, manif
       }
     }
     expect(readText('deploy/gateway/Dockerfile')).toContain('EXPOSE 8443');
+    expect(readText('deploy/docker/Dockerfile')).toContain('EXPOSE 8080 9090');
   });
 
   it('select the pods of one Deployment, never those of a migration', () => {
