@@ -20,7 +20,12 @@ export {
   dayPartition,
   partitionsOf,
 } from './partitions.js';
-export { buildConcurrently, changeBriefly, dropConcurrently } from './online-changes.js';
+export {
+  buildConcurrently,
+  buildOnPartitionsConcurrently,
+  changeBriefly,
+  dropConcurrently,
+} from './online-changes.js';
 export {
   connectProgram,
   connectReplicaWhenUp,

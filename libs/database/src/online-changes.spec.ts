@@ -1,4 +1,11 @@
-import { buildConcurrently, changeBriefly, createDataSource, migrate, statement } from './index.js';
+import {
+  buildConcurrently,
+  buildOnPartitionsConcurrently,
+  changeBriefly,
+  createDataSource,
+  migrate,
+  statement,
+} from './index.js';
 import { randomUUID } from 'node:crypto';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { eventually } from '@fulfilment/testing';
@@ -89,5 +96,25 @@ describe('online schema changes', () => {
     await expect(
       runner.query("SELECT indisvalid FROM pg_index WHERE indexrelid = 'numbers_again'::regclass"),
     ).resolves.toEqual([{ indisvalid: true }]);
+  });
+
+  it('build an index on all partitions, also after an interrupted build and for later partitions', async () => {
+    await runner.query('CREATE TABLE days (day int, note text) PARTITION BY RANGE (day)');
+    for (const day of [1, 2])
+      await runner.query(
+        `CREATE TABLE days_${day} PARTITION OF days FOR VALUES FROM (${day}) TO (${day + 1})`,
+      );
+    await runner.query('CREATE INDEX days_note ON ONLY days (note)');
+    await runner.query('CREATE INDEX days_1_days_note ON days_1 (note)');
+    for (const _attempt of [1, 2]) await buildOnPartitionsConcurrently(runner, 'days_note', 'days', '(note)');
+    await runner.query('CREATE TABLE days_3 PARTITION OF days FOR VALUES FROM (3) TO (4)');
+    const attached: unknown = await runner.query(
+      `SELECT indrelid::regclass::text AS name, indisvalid AS valid FROM pg_inherits JOIN pg_index ON indexrelid = inhrelid
+       WHERE inhparent = 'days_note'::regclass ORDER BY 1`,
+    );
+    expect(attached).toEqual(['days_1', 'days_2', 'days_3'].map((name) => ({ name, valid: true })));
+    await expect(
+      runner.query("SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = 'days_note'::regclass"),
+    ).resolves.toEqual([{ valid: true }]);
   });
 });

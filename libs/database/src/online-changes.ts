@@ -25,6 +25,31 @@ export async function buildConcurrently(
   await withoutLockTimeout(runner, `CREATE ${kind} CONCURRENTLY ${name} ON ${on}`);
 }
 
+/**
+ * Builds an index of a partitioned table while services read and write it: on each partition, and attaches
+ * these to the index of the table. Later partitions get theirs when they are attached.
+ */
+export async function buildOnPartitionsConcurrently(
+  runner: QueryRunner,
+  name: string,
+  table: string,
+  on: string,
+): Promise<void> {
+  await changeBriefly(runner, `CREATE INDEX IF NOT EXISTS ${name} ON ONLY ${table} ${on}`);
+  const partitions = await runner.query<{ name: string }[]>(
+    `SELECT partition.inhrelid::regclass::text AS name FROM pg_inherits partition
+     WHERE partition.inhparent = to_regclass($1) AND NOT EXISTS (
+       SELECT FROM pg_inherits attached JOIN pg_index ON indexrelid = attached.inhrelid
+       WHERE attached.inhparent = to_regclass($2) AND indrelid = partition.inhrelid)`,
+    [table, name],
+  );
+  for (const { name: partition } of partitions) {
+    const partitionIndex = `${partition}_${name}`;
+    await buildConcurrently(runner, partitionIndex, 'INDEX', `${partition} ${on}`);
+    await changeBriefly(runner, `ALTER INDEX ${name} ATTACH PARTITION ${partitionIndex}`);
+  }
+}
+
 /** Drops an index, if it exists, while services read and write the table. */
 export async function dropConcurrently(runner: QueryRunner, name: string): Promise<void> {
   await withoutLockTimeout(runner, `DROP INDEX CONCURRENTLY IF EXISTS ${name}`);
