@@ -36,18 +36,23 @@ export async function buildOnPartitionsConcurrently(
   on: string,
 ): Promise<void> {
   await changeBriefly(runner, `CREATE INDEX IF NOT EXISTS ${name} ON ONLY ${table} ${on}`);
-  const partitions = await runner.query<{ name: string }[]>(
+  const partitions: unknown = await runner.query(
     `SELECT partition.inhrelid::regclass::text AS name FROM pg_inherits partition
      WHERE partition.inhparent = to_regclass($1) AND NOT EXISTS (
        SELECT FROM pg_inherits attached JOIN pg_index ON indexrelid = attached.inhrelid
        WHERE attached.inhparent = to_regclass($2) AND indrelid = partition.inhrelid)`,
     [table, name],
   );
-  for (const { name: partition } of partitions) {
+  for (const partition of namesIn(partitions)) {
     const partitionIndex = `${partition}_${name}`;
     await buildConcurrently(runner, partitionIndex, 'INDEX', `${partition} ${on}`);
     await changeBriefly(runner, `ALTER INDEX ${name} ATTACH PARTITION ${partitionIndex}`);
   }
+}
+
+function namesIn(rows: unknown): string[] {
+  if (!Array.isArray(rows)) throw new Error('PostgreSQL returned no rows.');
+  return rows.map((row: { readonly name: unknown }) => String(row.name));
 }
 
 /** Drops an index, if it exists, while services read and write the table. */
