@@ -1,101 +1,36 @@
-import { Agent, type Dispatcher, request } from 'undici';
-import { z } from 'zod';
+import { type Client as CreatorClient, createCreatorClient } from '@fulfilment/client/creator';
+import { createStoreClient, type Client as StoreClient } from '@fulfilment/client/store';
+import { readFileSync } from 'node:fs';
+import { Agent } from 'undici';
 import { Failure } from '../dev/failure.ts';
+import type { Stack } from '../dev/stack-file.ts';
 
-export interface ApiResponse<Body> {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly body: Body;
+/** Fetches with trust in the suite's own certificate authority. */
+export function fetchTrusting(ca: string | undefined): typeof fetch {
+  const dispatcher = new Agent({ connect: { ca } });
+  return (input, init) => fetch(input, { ...init, dispatcher });
 }
 
-/** Connections that trust the suite's own certificate authority. */
-export function agentTrusting(ca: string | undefined): Agent {
-  return new Agent({ connect: { ca } });
+/** A client of the Store API with a token. Its operations throw a Failure. */
+export function openStore(stack: Stack, token: string): StoreClient {
+  return failing(createStoreClient({ ...trusted(stack), baseUrl: `${stack.base_url}/store`, auth: token }));
 }
 
-/** Sends one request. @throws Failure without a response */
-export async function send(
-  url: string,
-  options: {
-    readonly method: string;
-    readonly headers?: Record<string, string>;
-    readonly body?: string;
-    readonly dispatcher: Dispatcher;
-  },
-): Promise<ApiResponse<string>> {
-  try {
-    const { statusCode, headers, body } = await request(url, options);
-    return { status: statusCode, headers, body: await body.text() };
-  } catch (error) {
-    throw new Failure(`${options.method} ${url}: ${error instanceof Error ? error.message : String(error)}`);
-  }
+/** A client of the Creator API with a token. Its operations throw a Failure. */
+export function openCreator(stack: Stack, token: string): CreatorClient {
+  return failing(
+    createCreatorClient({ ...trusted(stack), baseUrl: `${stack.base_url}/creator`, auth: token }),
+  );
 }
 
-/** A client of one API with a token. @throws Failure for an unsuccessful response or an invalid body */
-export class Api {
-  private readonly base: string;
-  private readonly token: string;
-  private readonly dispatcher: Dispatcher;
+function trusted({ ca_file }: Stack) {
+  return { fetch: fetchTrusting(readFileSync(ca_file, 'utf8')) };
+}
 
-  constructor(base: string, token: string, ca: string) {
-    this.base = base;
-    this.token = token;
-    this.dispatcher = agentTrusting(ca);
-  }
-
-  get<Body>(path: string, shape: z.ZodType<Body>): Promise<ApiResponse<Body>> {
-    return this.call('GET', path, shape);
-  }
-
-  post<Body>(
-    path: string,
-    body: object,
-    shape: z.ZodType<Body>,
-    headers: Record<string, string> = {},
-  ): Promise<ApiResponse<Body>> {
-    return this.call('POST', path, shape, JSON.stringify(body), {
-      'content-type': 'application/json',
-      ...headers,
-    });
-  }
-
-  async delete(path: string): Promise<number> {
-    const response = await send(`${this.base}${path}`, {
-      method: 'DELETE',
-      headers: this.credentials(),
-      dispatcher: this.dispatcher,
-    });
-    if (response.status !== 204)
-      throw new Failure(
-        `Expected DELETE ${path} to respond with 204, but it responded with ${response.status}: ${response.body}`,
-      );
-    return response.status;
-  }
-
-  private async call<Body>(
-    method: string,
-    path: string,
-    shape: z.ZodType<Body>,
-    body?: string,
-    headers: Record<string, string> = {},
-  ): Promise<ApiResponse<Body>> {
-    const response = await send(`${this.base}${path}`, {
-      method,
-      headers: { ...this.credentials(), ...headers },
-      body,
-      dispatcher: this.dispatcher,
-    });
-    if (response.status >= 300)
-      throw new Failure(
-        `Expected ${method} ${path} to succeed, but it responded with ${response.status}: ${response.body}`,
-      );
-    const read = shape.safeParse(JSON.parse(response.body));
-    if (!read.success)
-      throw new Failure(`Unexpected response of ${method} ${path}: ${z.prettifyError(read.error)}`);
-    return { ...response, body: read.data };
-  }
-
-  private credentials(): Record<string, string> {
-    return { authorization: `Bearer ${this.token}`, accept: 'application/json' };
-  }
+function failing(client: StoreClient): StoreClient {
+  client.interceptors.error.use((error, _response, request) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    return new Failure(`${request?.method} ${request?.url}: ${reason}`);
+  });
+  return client;
 }

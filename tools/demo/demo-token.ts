@@ -34,5 +34,5 @@ export async function demoToken(stack: Stack, wish: TokenRequest): Promise<strin
     email: wish.email,
     password,
   });
-  return tokens.access_token;
+  return tokens.accessToken;
 }

@@ -1,3 +1,14 @@
+import * as creatorApi from '@fulfilment/client/creator';
+import {
+  createWebhook,
+  deleteWebhook,
+  listReleases,
+  placeOrder,
+  type PlaceOrderRequest,
+  quoteRates,
+  readOrder,
+  readRelease,
+} from '@fulfilment/client/store';
 import { readFileSync } from 'node:fs';
 import { reasonOf, Failure } from '../dev/failure.ts';
 import { openShopReceiver, type ShopReceiver } from './receiver.ts';
@@ -5,8 +16,7 @@ import { equal, Steps, that } from './steps.ts';
 import { ThirdPartyApp } from './third-party-app.ts';
 import { demoToken, runningStack } from './demo-token.ts';
 import { shipWithOps } from './warehouse.ts';
-import { Api } from './api.ts';
-import { lists, order, placed, quote, release, sales, subscription, creatorOrder } from './shapes.ts';
+import { openCreator, openStore } from './api.ts';
 
 const webhookSecret = 'demo-webhook-secret';
 const scopes = [
@@ -35,64 +45,61 @@ async function demo(): Promise<void> {
   const month = new Date().toISOString().slice(0, 7);
   try {
     await steps.run('Register a client', async (note) => {
-      const { status, clientId } = await app.register();
-      note(`${status} client_id ${clientId.slice(0, 8)}…`);
+      note(`201 client_id ${(await app.register()).slice(0, 8)}…`);
     });
     const tokens = await steps.run('Sign in and consent', async (note) => {
       const got = await app.authorize(owner.email, owner.password, scopes);
-      note(`200 access token for ${got.expires_in} s, refresh token`);
+      note(`200 access token, ${got.refreshToken === undefined ? 'no' : 'and a'} refresh token`);
       return got;
     });
-    const store = new Api(`${stack.base_url}/store`, tokens.access_token, ca);
+    const client = openStore(stack, tokens.accessToken);
 
     const sku = await steps.run('Read releases', async (note) => {
-      const page = await store.get('/v1/releases?limit=100', lists.releases);
+      const { data: page } = await listReleases({ client, query: { limit: 100 } });
       const first =
-        page.body.data.find(({ price_range }) => price_range !== null) ?? fail('No release is available.');
-      const full = await store.get(`/v1/releases/${first.id}`, release);
-      const product = full.body.products.find(
+        page.data.find(({ price_range }) => price_range !== null) ?? fail('No release is available.');
+      const { data: full, response } = await readRelease({ client, path: { id: first.id } });
+      const product = full.products.find(
         ({ status, availability }) => status === 'available' && !availability.limited_edition,
       );
-      note(`${full.status} ${page.body.data.length} releases; "${first.name}"`);
+      note(`${response.status} ${page.data.length} releases; "${first.name}"`);
       return (product ?? fail(`"${first.name}" has no product that can be ordered.`)).id;
     });
     const items = [{ sku, quantity: 2 }];
+    const quote = async (country_code: 'GB' | 'JP', currency: 'GBP' | 'JPY') => {
+      const { data, response } = await quoteRates({
+        client,
+        query: { currency },
+        body: { country_code, items },
+      });
+      const [cheapest = fail(`No shipping service ships to ${country_code}.`)] = data.data;
+      equal('the currency of the quote', cheapest.price.currency, currency);
+      return { ...cheapest, httpStatus: response.status };
+    };
     const rate = await steps.run('Quote shipping in GBP', async (note) => {
-      const response = await store.post(
-        '/v1/shipping-rates?currency=GBP',
-        { country_code: 'GB', items },
-        quote,
-      );
-      const [cheapest = fail('No shipping service ships to GB.')] = response.body.data;
-      note(`${response.status} ${cheapest.name} £${(cheapest.price.amount / 100).toFixed(2)}`);
+      const cheapest = await quote('GB', 'GBP');
+      note(`${cheapest.httpStatus} ${cheapest.name} £${(cheapest.price.amount / 100).toFixed(2)}`);
       return cheapest;
     });
     await steps.run('Quote shipping in JPY', async (note) => {
-      const response = await store.post(
-        '/v1/shipping-rates?currency=JPY',
-        { country_code: 'JP', items },
-        quote,
-      );
-      const [cheapest = fail('No shipping service ships to JP.')] = response.body.data;
-      equal('the currency of the quote', cheapest.price.currency, 'JPY');
-      note(`${response.status} ${cheapest.name} ¥${cheapest.price.amount}`); // yen have no minor unit
+      const cheapest = await quote('JP', 'JPY');
+      note(`${cheapest.httpStatus} ${cheapest.name} ¥${cheapest.price.amount}`); // yen have no minor unit
     });
     const hook = await steps.run('Subscribe a receiver', async (note) => {
-      const response = await store.post(
-        '/v1/webhooks',
-        {
+      const { data, response } = await createWebhook({
+        client,
+        body: {
           url: receiver.url,
           secret: webhookSecret,
           events: ['order.created', 'order.processing', 'order.shipped'],
         },
-        subscription,
-      );
+      });
       equal('the status', response.status, 201);
-      note(`${response.status} ${response.body.id}`);
-      return response.body.id;
+      note(`${response.status} ${data.id}`);
+      return data.id;
     });
 
-    const body = {
+    const body: PlaceOrderRequest = {
       items: items.map((item) => ({ ...item, unit_price: { amount: 2999, currency: 'GBP' } })),
       shipping_address: {
         full_name: 'Aiko Mori',
@@ -104,65 +111,68 @@ async function demo(): Promise<void> {
       shipping_rate_id: rate.id,
       source: { platform: 'demo', external_order_id: `demo-${Date.now()}` },
     };
+    const place = () => placeOrder({ client, body, headers: { 'idempotency-key': key } });
     const key = crypto.randomUUID();
+    const token = await demoToken(stack, { email: owner.email, scopes: ['openid', 'profile'] });
+    const dashboard = openCreator(stack, token);
+    const uuid = owner.creators[0]?.uuid ?? fail('The demo account has no creator.');
+    const readSales = () =>
+      creatorApi.readSalesStatistics({ client: dashboard, path: { uuid }, query: { period: month } });
     const before = await steps.run("Read the month's sales before", async (note) => {
-      const token = await demoToken(stack, { email: owner.email, scopes: ['openid', 'profile'] });
-      const dashboard = new Api(`${stack.base_url}/creator`, token, ca);
-      const uuid = owner.creators[0]?.uuid ?? fail('The demo account has no creator.');
-      const response = await dashboard.get(`/api/v1/creators/${uuid}/stats/sales?period=${month}`, sales);
-      note(`${response.status} ${response.body.totals.units} units`);
-      return { dashboard, uuid, totals: response.body.totals };
+      const { data, response } = await readSales();
+      note(`${response.status} ${data.totals.units} units`);
+      return data.totals;
     });
     const orderId = await steps.run('Place an order', async (note) => {
-      const response = await store.post('/v1/orders', body, placed, { 'idempotency-key': key });
+      const { data, response } = await place();
       equal('the status', response.status, 201);
-      equal("the order's status", response.body.status, 'processing');
-      note(`${response.status} ${response.body.id} ${response.body.status}`);
-      return response.body.id;
+      equal("the order's status", data.status, 'processing');
+      note(`${response.status} ${data.id} ${data.status}`);
+      return data.id;
     });
     await steps.run('Retry it with the same key', async (note) => {
-      const response = await store.post('/v1/orders', body, placed, { 'idempotency-key': key });
-      equal('the order', response.body.id, orderId);
-      equal('idempotent-replayed', response.headers['idempotent-replayed'], 'true');
+      const { data, response } = await place();
+      equal('the order', data.id, orderId);
+      equal('idempotent-replayed', response.headers.get('idempotent-replayed'), 'true');
       note(`${response.status} the same order`);
     });
     await expectEvents(steps, receiver, orderId, ['order.created', 'order.processing']);
     await steps.run('Ship it from the warehouse', async (note) => {
       await shipWithOps(orderId);
-      const { body: shown, status } = await store.get(`/v1/orders/${orderId}`, order);
-      equal("the order's status", shown.status, 'shipped');
-      equal('the tracking number', shown.tracking?.tracking_number, 'TEST0001');
-      note(`${status} ${shown.status}, ${shown.tracking?.carrier} ${shown.tracking?.tracking_number}`);
+      const { data, response } = await readOrder({ client, path: { id: orderId } });
+      equal("the order's status", data.status, 'shipped');
+      equal('the tracking number', data.tracking?.tracking_number, 'TEST0001');
+      note(`${response.status} ${data.status}, ${data.tracking?.carrier} ${data.tracking?.tracking_number}`);
     });
     await expectEvents(steps, receiver, orderId, ['order.shipped']);
 
-    const { dashboard, uuid } = before;
     await steps.run('Find it in the Creator API', async (note) => {
       const found = await until(async () => {
-        const response = await dashboard.get(
-          `/api/v1/orders?creator=${uuid}&per_page=5`,
-          lists.creatorOrders,
-        );
-        return response.body.data.find(
+        const { data: page } = await creatorApi.listOrders({
+          client: dashboard,
+          query: { creator: uuid, per_page: 5 },
+        });
+        return page.data.find(
           ({ tracking_code, human_order_id }) => human_order_id === orderId && tracking_code !== '',
         );
       }, 'the order in the Creator API');
-      const detail = await dashboard.get(`/api/v1/orders/${found.uuid}`, creatorOrder);
-      equal('the dispatch status', detail.body.dispatch_status, 'dispatched');
-      equal('the payment status', detail.body.payment_status, 'paid');
-      note(
-        `${detail.status} ${found.human_order_id}, royalty £${(detail.body.totals.royalty / 100).toFixed(2)}`,
-      );
+      const { data, response } = await creatorApi.readOrder({
+        client: dashboard,
+        path: { uuid: found.uuid },
+      });
+      equal('the dispatch status', data.dispatch_status, 'dispatched');
+      equal('the payment status', data.payment_status, 'paid');
+      note(`${response.status} ${found.human_order_id}, royalty £${(data.totals.royalty / 100).toFixed(2)}`);
     });
     await steps.run("Read the month's sales", async (note) => {
-      const now = await dashboard.get(`/api/v1/creators/${uuid}/stats/sales?period=${month}`, sales);
+      const { data, response } = await readSales();
       // At least, since others may sell concurrently.
-      that('two more units sold', now.body.totals.units - before.totals.units >= 2);
-      that('their revenue', now.body.totals.revenue - before.totals.revenue >= 2 * 2999);
-      note(`${now.status} ${now.body.totals.units} units, £${(now.body.totals.revenue / 100).toFixed(2)}`);
+      that('two more units sold', data.totals.units - before.units >= 2);
+      that('their revenue', data.totals.revenue - before.revenue >= 2 * 2999);
+      note(`${response.status} ${data.totals.units} units, £${(data.totals.revenue / 100).toFixed(2)}`);
     });
     await steps.run('Unsubscribe', async (note) => {
-      note(`${await store.delete(`/v1/webhooks/${hook}`)}`);
+      note(`${(await deleteWebhook({ client, path: { id: hook } })).response.status}`);
     });
     steps.done();
   } finally {

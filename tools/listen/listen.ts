@@ -1,8 +1,7 @@
+import { type Client, createWebhook, deleteWebhook } from '@fulfilment/client/store';
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { Api } from '../demo/api.ts';
+import { openStore } from '../demo/api.ts';
 import { demoToken, runningStack } from '../demo/demo-token.ts';
-import { subscription } from '../demo/shapes.ts';
 import { Failure, reasonOf } from '../dev/failure.ts';
 import { formatLine, toReport } from './delivery-report.ts';
 import { listenHelp, type ListenOptions, readListenOptions, responseStatus } from './listen-options.ts';
@@ -18,7 +17,7 @@ export async function listen(args: readonly string[]): Promise<void> {
   const options = readListenOptions(args);
   if (options === undefined) return console.log(listenHelp);
   const stopped = untilStopped(); // from here on, a signal stops it gracefully
-  const store = openStore(options);
+  const client = clientOf(options);
   const secret = options.secret ?? randomBytes(24).toString('base64url');
   let count = 0;
   const receiver = await openReceiver({
@@ -33,33 +32,32 @@ export async function listen(args: readonly string[]): Promise<void> {
     },
   });
   try {
-    const wish = { url: receiver.url, secret, events: options.events };
-    const { body } = await (await store()).post('/v1/webhooks', wish, subscription);
-    console.error(
-      `${body.id} listens at ${receiver.url} for ${body.events.join(', ')}. Press Ctrl-C to stop.`,
-    );
+    const { data: subscription } = await createWebhook({
+      client: await client(),
+      body: { url: receiver.url, secret, events: [...options.events] },
+    });
+    const { id, events } = subscription;
+    console.error(`${id} listens at ${receiver.url} for ${events.join(', ')}. Press Ctrl-C to stop.`);
     await stopped;
-    await unsubscribe(store, body.id);
-    console.error(`${body.id} is deleted.`);
+    await unsubscribe(client, id);
+    console.error(`${id} is deleted.`);
   } finally {
     await receiver.stop();
   }
 }
 
-async function unsubscribe(store: () => Promise<Api>, id: string): Promise<void> {
+async function unsubscribe(client: () => Promise<Client>, id: string): Promise<void> {
   try {
-    await (await store()).delete(`/v1/webhooks/${id}`);
+    await deleteWebhook({ client: await client(), path: { id } });
   } catch (error) {
     throw new Failure(`${id} could not be deleted: ${reasonOf(error)}`);
   }
 }
 
 /** The Store API with a fresh token, because a token from the start may have expired. */
-function openStore({ token, email, password }: ListenOptions): () => Promise<Api> {
+function clientOf({ token, email, password }: ListenOptions): () => Promise<Client> {
   const stack = runningStack();
-  const ca = readFileSync(stack.ca_file, 'utf8');
-  return async () =>
-    new Api(`${stack.base_url}/store`, token ?? (await demoToken(stack, { email, password, scopes })), ca);
+  return async () => openStore(stack, token ?? (await demoToken(stack, { email, password, scopes })));
 }
 
 /** A terminal sends Ctrl-C to npm and all its children, so the signal may arrive more than once. */

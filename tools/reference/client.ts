@@ -22,9 +22,7 @@ export async function clientSources(
   for (const [api, document] of Object.entries(documents)) {
     for (const [path, text] of await generated(document)) {
       const name = join(dir, shared.test(path) ? path : join(api, path));
-      const source = shared.test(path)
-        ? text
-        : text.replaceAll(`'./client/index.js'`, `'../client/index.js'`);
+      const source = adapted(path, text);
       if ((sources[name] ?? source) !== source) throw new Failure(`${name} depends on the API.`);
       sources[name] = source;
     }
@@ -34,6 +32,13 @@ export async function clientSources(
     return [name, await format(source, { ...config, filepath: name })] as const;
   });
   return Object.fromEntries(await Promise.all(formatted));
+}
+
+/** The sources of an API import the shared code; and Node's types have no global `BodyInit`. */
+function adapted(path: string, text: string): string {
+  return shared.test(path)
+    ? text.replaceAll('BodyInit | null | undefined', `RequestInit['body']`)
+    : text.replaceAll(`'./client/index.js'`, `'../client/index.js'`);
 }
 
 async function generated(document: OpenApiDocument): Promise<(readonly [string, string])[]> {

@@ -140,6 +140,21 @@ describe('an authorization server', () => {
   });
 });
 
+describe('the discovery of an authorization server', () => {
+  const discover = (origin: string) =>
+    AuthorizationServer.discover(`${origin}/api/auth`, {
+      fetch: () => Promise.resolve(Response.json({ issuer: `${origin}/api/auth` })),
+    });
+
+  it('accepts HTTP on this machine, for development', async () => {
+    expect(await discover('http://127.0.0.1:8443')).toBeInstanceOf(AuthorizationServer);
+  });
+
+  it('rejects HTTP elsewhere, because tokens would be readable', async () => {
+    await expect(discover('http://suite.example')).rejects.toThrow('HTTPS');
+  });
+});
+
 describe('a sign-in on a loopback port', () => {
   const wish = { clientId: 'client_1', scopes: ['orders:read'] };
 

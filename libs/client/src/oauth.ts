@@ -54,7 +54,7 @@ export class AuthorizationServer {
   ): Promise<AuthorizationServer> {
     const send = createTransport(options);
     const url = new URL(issuer);
-    const response = await oauth.discoveryRequest(url, { ...through(send), algorithm: 'oauth2' });
+    const response = await oauth.discoveryRequest(url, { ...through(send, url), algorithm: 'oauth2' });
     const metadata = await oauth.processDiscoveryResponse(url, response);
     return new AuthorizationServer(metadata, send, options.now ?? Date.now);
   }
@@ -157,13 +157,15 @@ export class AuthorizationServer {
   }
 
   #through(): ReturnType<typeof through> {
-    return through(this.#send);
+    return through(this.#send, new URL(this.#metadata.issuer));
   }
 }
 
 /** oauth4webapi's requests with our timeouts and retries. A POST is retried only after `Retry-After`. */
-function through(send: Send) {
+function through(send: Send, issuer: URL) {
   return {
     [oauth.customFetch]: (url: string, init: RequestInit): Promise<Response> => send(new Request(url, init)),
+    // A development server without TLS on this machine.
+    [oauth.allowInsecureRequests]: ['127.0.0.1', '[::1]', 'localhost'].includes(issuer.hostname),
   };
 }

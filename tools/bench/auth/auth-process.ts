@@ -40,8 +40,8 @@ export async function signInEach(auth: ServiceProcess, callers: number): Promise
   const refreshTokens: string[] = [];
   for (let caller = 0; caller < callers; caller += 1) {
     const request = { clientId, redirectUri, scopes, ...person };
-    const { refresh_token } = await authorizationCodeFlow(auth.origin, undefined, request);
-    refreshTokens.push(refresh_token ?? '');
+    const { refreshToken = '' } = await authorizationCodeFlow(auth.origin, undefined, request);
+    refreshTokens.push(refreshToken);
   }
   return { origin: auth.origin, paths, clientId, resourceServer, refreshTokens };
 }

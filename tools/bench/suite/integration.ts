@@ -1,12 +1,12 @@
+import { type Client, createWebhook, iterate, listReleases, quoteRates } from '@fulfilment/client/store';
 import { parsePublicId, storeScopes } from '@fulfilment/contracts';
 import { readFileSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { z } from 'zod';
-import { Api } from '../../demo/api.ts';
+import { openStore } from '../../demo/api.ts';
 import { demoToken } from '../../demo/demo-token.ts';
-import { lists, placed, quote, release, subscription } from '../../demo/shapes.ts';
 import { Failure } from '../../dev/failure.ts';
 import type { Stack } from '../../dev/stack-file.ts';
 import { callerCount } from '../store/store-callers.ts';
@@ -16,6 +16,7 @@ import { subscriptionSecret } from '../webhooks/receiver-secret.ts';
 const webhookPath = '/hook/0';
 const projectionTimeoutMs = 60_000;
 const pollIntervalMs = 10; // more often, the polling itself would slow the suite
+const placed = z.object({ id: z.string() });
 const delivered = z.object({ data: z.object({ order_id: z.string() }) });
 const countryCode = 'GB';
 
@@ -44,24 +45,23 @@ export class Integration {
     const email = 'owner@harbour.example';
     const storeToken = await demoToken(stack, { email, scopes: ['openid', ...Object.keys(storeScopes)] });
     const creatorToken = await demoToken(stack, { email, scopes: ['openid', 'profile'] });
-    const api = new Api(`${stack.base_url}/store`, storeToken, ca);
-    const sku = await unlimitedProduct(api);
-    const rates = await api.post(
-      '/v1/shipping-rates?currency=GBP',
-      { country_code: countryCode, items: [{ sku, quantity: 3 }] },
-      quote,
-    );
-    const rateId = rates.body.data[0]?.id;
+    const client = openStore(stack, storeToken);
+    const sku = await unlimitedProduct(client);
+    const { data: rates } = await quoteRates({
+      client,
+      query: { currency: 'GBP' },
+      body: { country_code: countryCode, items: [{ sku, quantity: 3 }] },
+    });
+    const rateId = rates.data[0]?.id;
     if (rateId === undefined) throw new Failure(`No shipping service ships to ${countryCode}.`);
-    await api.post(
-      '/v1/webhooks',
-      {
+    await createWebhook({
+      client,
+      body: {
         url: `${receiver.origin}${webhookPath}`,
         secret: subscriptionSecret(webhookPath),
         events: ['order.processing'],
       },
-      subscription,
-    );
+    });
     return new Integration(
       stack.base_url,
       ca,
@@ -140,11 +140,11 @@ export class Integration {
   }
 }
 
-async function unlimitedProduct(api: Api): Promise<string> {
-  const releases = await api.get('/v1/releases?limit=100', lists.releases);
-  for (const { id } of releases.body.data) {
-    const { body } = await api.get(`/v1/releases/${id}`, release);
-    const product = body.products.find(
+async function unlimitedProduct(client: Client): Promise<string> {
+  const releases = iterate((cursor) => listReleases({ client, query: { format: 'detailed', cursor } }));
+  for await (const release of releases) {
+    const products = 'products' in release ? release.products : [];
+    const product = products.find(
       ({ status, availability }) => status === 'available' && !availability.limited_edition,
     );
     if (product !== undefined) return product.id;

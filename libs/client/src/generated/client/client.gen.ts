@@ -227,7 +227,7 @@ export const createClient = (config: Config = {}): Client => {
     const { opts, url } = await beforeRequest(options);
     return createSseClient({
       ...opts,
-      body: opts.body as BodyInit | null | undefined,
+      body: opts.body as RequestInit['body'],
       method,
       onRequest: async (url, init) => {
         let request = new Request(url, init);
@@ -238,7 +238,7 @@ export const createClient = (config: Config = {}): Client => {
         }
         return request;
       },
-      serializedBody: getValidRequestBody(opts) as BodyInit | null | undefined,
+      serializedBody: getValidRequestBody(opts) as RequestInit['body'],
       url,
     });
   };

@@ -2400,6 +2400,18 @@ export type ListWebhookDeliveriesData = {
       | 'product.in_stock'
       | 'product.out_of_stock';
     /**
+     * Only deliveries of the event with this id, as in the body
+     */
+    event_id?: string;
+    /**
+     * Only deliveries of events about this order
+     */
+    order_id?: string;
+    /**
+     * Only deliveries of events about this product
+     */
+    product_id?: string;
+    /**
      * Only deliveries created after this time
      */
     created_after?: string;
