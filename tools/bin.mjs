@@ -9,6 +9,7 @@ const programs = {
   test: ['dev/test.ts'],
   check: ['dev/check.ts'],
   bench: ['bench/bench.ts'],
+  images: ['images/images.ts'],
   demo: ['demo/demo.ts', { readsBuild: true }],
   token: ['demo/token.ts', { readsBuild: true }],
   ops: ['ops/ops.ts', { readsBuild: true }],

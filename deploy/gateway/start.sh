@@ -43,7 +43,7 @@ for name in GATEWAY_CERTIFICATE GATEWAY_CERTIFICATE_KEY; do
   eval "value=\$$name"
   [ -r "$value" ] || fail "The setting $name is invalid: the file $value cannot be read."
 done
-[ -w "$GATEWAY_RUN_DIR" ] || fail "The directory $GATEWAY_RUN_DIR is not writable. Mount a tmpfs there."
+touch "$config.new" 2>/dev/null || fail "The directory $GATEWAY_RUN_DIR is not writable. Mount a tmpfs there."
 
 if [ -z "${GATEWAY_LISTEN_LINES:-}" ]; then
   GATEWAY_LISTEN_LINES='listen 8443 ssl; http2 on;'

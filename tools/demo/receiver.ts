@@ -14,11 +14,13 @@ export interface ShopReceiver {
 
 /** The webhook endpoint of the app. Stores verified events. */
 export async function openShopReceiver(secret: string): Promise<ShopReceiver> {
+  const port = Number(process.env.DEMO_RECEIVER_PORT ?? 0);
   const events: ReceivedEvent[] = [];
   const errors: string[] = [];
   const { url, stop } = await openReceiver({
     secret,
-    port: 0,
+    port,
+    host: port === 0 ? '127.0.0.1' : '0.0.0.0', // a given port is for deliveries from containers
     respond: ({ verdict }) => {
       if ('event' in verdict) events.push(verdict.event);
       else errors.push(verdict.error);

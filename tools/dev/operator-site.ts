@@ -16,6 +16,8 @@ export interface OperatorSite {
   readonly internal_urls: Readonly<Record<string, string>>;
   /** Environment of each service's programs. */
   readonly environments: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** Command lines of the programs, unless they run on this machine. */
+  readonly programs?: Readonly<Record<string, string[]>>;
 }
 
 /** Addresses and environments for operator commands and the demo data. */

@@ -6,6 +6,7 @@ describe('isNeededAtRunTime', () => {
     'apps/store-api/dist/main.js',
     'docs/reference/store.md',
     'node_modules/pg/lib/index.js',
+    'node_modules/lru-cache/dist/esm/node/index.min.js',
     'node_modules/pg/package.json',
     'node_modules/pg/LICENSE',
     'node_modules/zod/LICENSE.md',

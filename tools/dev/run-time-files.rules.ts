@@ -2,7 +2,7 @@
 const licence = /^(licen[cs]e|notice|copying|third[-_]?party)/i;
 
 /** Endings of files that Node.js never loads. */
-const developmentFile = /(\.map|\.[cm]?tsx?|\.(spec|test)\.[cm]?js|\.md|\.markdown|\.flow|\.min\.js)$/i;
+const developmentFile = /(\.map|\.tsbuildinfo|\.[cm]?tsx?|\.(spec|test)\.[cm]?js|\.md|\.markdown|\.flow)$/i;
 
 /** Folders of packages that contain only tests, documentation or code for browsers. */
 const developmentFolder = /^(__tests__|tests?|docs?|examples?|benchmarks?|\.github|browser|coverage|umd)$/;

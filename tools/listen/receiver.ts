@@ -33,9 +33,11 @@ export interface Receiver {
 export async function openReceiver(options: {
   readonly secret: string;
   readonly port: number;
+  /** The address to listen on; by default only this machine can connect. */
+  readonly host?: string;
   readonly respond: (arrival: Arrival) => PlannedResponse;
 }): Promise<Receiver> {
-  const { secret, port, respond } = options;
+  const { secret, port, respond, host = '127.0.0.1' } = options;
   const waiting = new Set<NodeJS.Timeout>();
   const server = createServer((request, response) => {
     buffer(request).then(
@@ -56,7 +58,7 @@ export async function openReceiver(options: {
     );
   });
   return {
-    url: `http://127.0.0.1:${await listenOn(server, port)}/webhooks`,
+    url: `http://127.0.0.1:${await listenOn(server, port, host)}/webhooks`,
     stop: () =>
       new Promise((resolve) => {
         for (const timer of waiting) clearTimeout(timer);
@@ -76,10 +78,10 @@ function verdictOn(headers: IncomingHttpHeaders, body: Buffer, secret: string): 
 }
 
 /** Resolves with the port. */
-function listenOn(server: Server, port: number): Promise<number> {
+function listenOn(server: Server, port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (error) => reject(new Failure(whyNot(error, port))));
-    server.listen(port, '127.0.0.1', () => {
+    server.listen(port, host, () => {
       const address = server.address();
       resolve(typeof address === 'object' && address !== null ? address.port : port);
     });

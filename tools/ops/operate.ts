@@ -14,13 +14,14 @@ const resultSchema = z.record(z.string(), z.unknown());
  * @throws Failure with its error line, which is empty if the program printed it itself
  */
 export async function operate(
-  suite: Pick<RunningSuite, 'environments'>,
+  suite: Pick<RunningSuite, 'environments' | 'programs'>,
   service: string,
   args: readonly string[],
   input?: string,
 ): Promise<Record<string, unknown>> {
   const outside = input === undefined ? 'inherit' : 'pipe';
-  const child = spawn(process.execPath, [cliOf(service), ...args], {
+  const [command = '', ...words] = suite.programs?.[service] ?? [process.execPath, cliOf(service)];
+  const child = spawn(command, [...words, ...args], {
     cwd: process.env.INIT_CWD ?? process.cwd(), // npm runs scripts in the root of the repository
     env: {
       ...suite.environments[service],

@@ -9,6 +9,8 @@ const siteSchema = z.object({
   internal_urls: z.record(z.string(), z.string()),
   /** The environment of each service's own programs. */
   environments: z.record(z.string(), z.record(z.string(), z.string())),
+  /** Command lines of these programs, if they run in containers. */
+  programs: z.record(z.string(), z.array(z.string())).optional(),
 });
 
 /** Access of operator commands to the broker, the services' internal ports and their programs. */

@@ -1,0 +1,109 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { Failure } from '../dev/failure.ts';
+import { mustRun } from '../dev/run-program.ts';
+import { root } from '../dev/settings.ts';
+import { baseImage, type BaseName } from './base-images.ts';
+import type { Engine } from './engine.ts';
+import { compressedSize } from './layer-sizes.ts';
+import { softwareBill } from './software-bill.ts';
+
+export const apps = ['store-api', 'creator-api', 'auth-server', 'webhook-worker', 'bootstrap'] as const;
+export const imageNames = [...apps, 'gateway'] as const;
+export type ImageName = (typeof imageNames)[number];
+
+/** The limit of what an image adds to its base. */
+const maxCompressedBytes = 40_000_000;
+
+export interface BuiltImage {
+  readonly name: ImageName;
+  readonly tag: string;
+  readonly bytes: number;
+}
+
+/** Name of an image, as deploy/compose.yaml has it. */
+export function imageTag(name: ImageName, tag: string): string {
+  return `fulfilment/${name}:${tag}`;
+}
+
+/** Builds all images from the working tree, and writes the software bill of each into `dist/images`. */
+export async function buildImages(
+  engine: Engine,
+  tag: string,
+  say: (line: string) => void,
+): Promise<BuiltImage[]> {
+  const bills = join(root, 'dist', 'images');
+  mkdirSync(bills, { recursive: true });
+  const { revision, time, version } = await sourceState();
+  const pinned = { node: await pinnedBase(engine, 'node'), nginx: await pinnedBase(engine, 'nginx') };
+  const args = (values: Readonly<Record<string, string>>): string[] =>
+    Object.entries(values).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]);
+  const common = { VERSION: version, REVISION: revision };
+  const built: BuiltImage[] = [];
+  for (const name of imageNames) {
+    const startedAtMs = performance.now();
+    const image = imageTag(name, tag);
+    const source =
+      name === 'gateway'
+        ? [...args({ ...common, NGINX_IMAGE: pinned.nginx }), join(root, 'deploy', 'gateway')]
+        : [
+            ...['--file', join(root, 'deploy', 'docker', 'Dockerfile')],
+            ...(name === 'bootstrap' ? ['--target', 'bootstrap'] : []),
+            ...args({ ...common, NODE_IMAGE: pinned.node, APP: name, SOURCE_DATE_EPOCH: time }),
+            root,
+          ];
+    // The host's network, so that a registry or proxy on this machine can be used.
+    await engine.mustDocker(['build', '--network', 'host', '--tag', image, ...source]);
+    if (name !== 'gateway')
+      writeFileSync(join(bills, `${name}.cdx.json`), `${JSON.stringify(softwareBill(name), null, 2)}\n`);
+    const bytes = await ownSize(engine, image, name === 'gateway' ? pinned.nginx : pinned.node);
+    const seconds = ((performance.now() - startedAtMs) / 1000).toFixed(1);
+    say(
+      `  ${image.padEnd(36)} ${(bytes / 1e6).toFixed(1).padStart(5)} MB compressed above its base   ${seconds} s`,
+    );
+    if (bytes > maxCompressedBytes)
+      throw new Failure(`${image} adds more than ${maxCompressedBytes / 1e6} MB.`);
+    built.push({ name, tag: image, bytes });
+  }
+  return built;
+}
+
+/** The base by digest if it came from a registry, so that the image says what it was built from. */
+async function pinnedBase(engine: Engine, name: BaseName): Promise<string> {
+  const image = baseImage(name);
+  const inspected = await engine.docker(['image', 'inspect', '--format', '{{json .RepoDigests}}', image]);
+  const digests = inspected.code === 0 ? z.array(z.string()).parse(JSON.parse(inspected.output)) : [];
+  const digest = digests[0]?.split('@')[1];
+  return digest === undefined ? image : `${image}@${digest}`;
+}
+
+/** Version, commit and time of the commit; the same commit gives the same files. */
+async function sourceState(): Promise<{ revision: string; time: string; version: string }> {
+  const git = async (...args: string[]): Promise<string> =>
+    (await mustRun('git', args, { cwd: root })).trim();
+  const changes = await git('status', '--porcelain');
+  const revision = await git('rev-parse', 'HEAD');
+  const version = (await mustRun('node', ['-p', 'require("./package.json").version'], { cwd: root })).trim();
+  return {
+    revision: changes === '' ? revision : `${revision}-modified`,
+    time: await git('log', '-1', '--format=%ct'),
+    version,
+  };
+}
+
+/** Compressed size of the layers that an image adds to its base, as gzip makes them. */
+async function ownSize(engine: Engine, image: string, base: string): Promise<number> {
+  const layers = async (name: string): Promise<string[]> =>
+    z
+      .array(z.string())
+      .parse(
+        JSON.parse(
+          await engine.mustDocker(['image', 'inspect', '--format', '{{json .RootFS.Layers}}', name]),
+        ),
+      );
+  const [own, below] = [await layers(image), await layers(base)];
+  const isOnTop = below.every((layer, index) => own[index] === layer);
+  if (!isOnTop) throw new Failure(`${image} is not built on ${base}.`);
+  return compressedSize(engine, image, below.length);
+}

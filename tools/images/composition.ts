@@ -1,0 +1,78 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Failure } from '../dev/failure.ts';
+import type { Outcome } from '../dev/run-program.ts';
+import { root } from '../dev/settings.ts';
+import type { Engine } from './engine.ts';
+
+const projectDirectory = join(root, 'deploy');
+
+/** deploy/compose.yaml with the additions of the verification, as a project of its own. */
+export class Composition {
+  private readonly engine: Engine;
+  private readonly directory = mkdtempSync(join(tmpdir(), 'composition-'));
+  private readonly options: readonly string[];
+  private readonly settings: Readonly<Record<string, string>>;
+
+  private constructor(
+    engine: Engine,
+    project: string,
+    settings: Readonly<Record<string, string>>,
+    hasNames: boolean,
+  ) {
+    this.engine = engine;
+    this.settings = settings;
+    const files = [
+      join(projectDirectory, 'compose.yaml'),
+      join(root, 'tools', 'images', 'verify.compose.yaml'),
+    ];
+    const copies = files.map((file, index) => {
+      const text = readFileSync(file, 'utf8');
+      const copy = join(this.directory, `${index}.yaml`);
+      writeFileSync(copy, hasNames ? text : text.replace(/^name: .*$/m, ''));
+      return copy;
+    });
+    this.options = [
+      'compose',
+      ...['--project-name', project, '--project-directory', projectDirectory],
+      ...copies.flatMap((copy) => ['--file', copy]),
+    ];
+  }
+
+  static async open(
+    engine: Engine,
+    project: string,
+    settings: Readonly<Record<string, string>>,
+  ): Promise<Composition> {
+    const { code, output } = await engine.docker(['compose', 'version']);
+    if (code !== 0) throw new Failure('The engine has no Compose. Install the plugin docker-compose.');
+    // Compose 1, which Debian has, does not know the name of a project in its file.
+    return new Composition(engine, project, settings, !/\b1\.\d+\.\d+/.test(output.split('\n')[0] ?? ''));
+  }
+
+  run(args: readonly string[], timeoutMs?: number): Promise<Outcome> {
+    return this.engine.docker([...this.options, ...args], { env: this.settings, timeoutMs });
+  }
+
+  must(args: readonly string[]): Promise<string> {
+    return this.engine.mustDocker([...this.options, ...args], { env: this.settings });
+  }
+
+  /** The command line of an operator command, and the environment that it needs. */
+  command(service: string): { readonly line: string[]; readonly environment: Record<string, string> } {
+    const { program, environment } = this.engine.client;
+    const passedOn = ['--env', 'OPERATOR', '--env', 'CLI_PROGRAM'];
+    const defined = Object.entries({ ...environment, ...this.settings }).filter(
+      (entry): entry is [string, string] => entry[1] !== undefined,
+    );
+    return {
+      line: [program, ...this.options, 'run', '--rm', '-T', '--no-deps', ...passedOn, `${service}-cli`],
+      environment: Object.fromEntries(defined),
+    };
+  }
+
+  close(): void {
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,87 @@
+import { describe, expect, it } from '@jest/globals';
+import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { runProgram } from '../dev/run-program.ts';
+import { root } from '../dev/settings.ts';
+
+const maxBytes = 45_000_000;
+const services = ['store-api', 'creator-api', 'auth-server', 'webhook-worker'] as const;
+const folderOf = (app: string): string => join(root, 'dist', 'apps', app);
+
+/** Paths of all files below a folder, and where its links lead, without following them. */
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+/** The folders that the images contain (tools/dev/bundle.ts). */
+describe.each([...services, 'bootstrap'])('the deployable folder of %s', (app) => {
+  const files = filesBelow(folderOf(app));
+
+  it('has no source map, type declaration, test or lock file', () => {
+    const unwanted = /(\.map|\.d\.[cm]?ts|\.spec\.[jt]s|\.tsbuildinfo|package-lock\.json)$/;
+    expect(files.filter((file) => unwanted.test(file))).toEqual([]);
+    for (const name of ['playwright-core', 'typescript', 'jest', '@fulfilment/testing', '@nestjs/testing'])
+      expect(existsSync(join(folderOf(app), 'node_modules', name))).toBe(false);
+  });
+
+  it('is small', () => {
+    const bytes = files.reduce((sum, file) => sum + lstatSync(file).size, 0);
+    expect(bytes).toBeLessThan(maxBytes);
+  });
+
+  it('has the licence of every package that has one', () => {
+    const manifests = files.filter((file) => /node_modules\/(@[^/]+\/)?[^/]+\/package\.json$/.test(file));
+    for (const manifest of manifests) {
+      const folder = join(manifest, '..');
+      const installed = folder.replace(folderOf(app), root);
+      const licences = (place: string): string[] =>
+        readdirSync(place).filter((name) => /^(licen[cs]e|copying|notice)/i.test(name));
+      expect([folder, licences(folder)]).toEqual([folder, licences(installed)]);
+    }
+  });
+
+  it('has the entry point of every package', () => {
+    const schema = z.object({ main: z.string().optional().catch(undefined) });
+    for (const file of files.filter((one) => /node_modules\/(@[^/]+\/)?[^/]+\/package\.json$/.test(one))) {
+      const { main } = schema.parse(JSON.parse(readFileSync(file, 'utf8')));
+      const installed = file.replace(folderOf(app), root);
+      const places = ['', '.js', '/index.js'].map((ending) => join('..', `${main ?? 'index'}${ending}`));
+      const isThere = (manifest: string): boolean =>
+        places.some((place) => existsSync(join(manifest, place)));
+      expect([file, isThere(file)]).toEqual([file, isThere(installed)]);
+    }
+  });
+});
+
+describe.each(services)('the programs of %s', (app) => {
+  const run = (program: string, ...args: string[]) =>
+    runProgram(process.execPath, [join('dist', program), ...args], {
+      cwd: join(folderOf(app), 'apps', app),
+      env: { PATH: process.env.PATH },
+    });
+
+  it.each(['main.js', 'migrate.js'])(
+    '%s loads all of its modules, and then exits with status 78 without settings',
+    async (program) => {
+      const { code, output } = await run(program);
+      expect(output).toContain('The setting DATABASE_URL is missing');
+      expect(code).toBe(78);
+    },
+  );
+
+  it('cli.js loads all of its modules and prints its commands', async () => {
+    const { code, output } = await run('cli.js', '--help');
+    expect([code, output.includes('cli.js COMMAND')]).toEqual([0, true]);
+  });
+});
+
+it('the program of bootstrap exits with status 78 and its help without a command', async () => {
+  const { code, output } = await runProgram(process.execPath, ['src/main.ts'], {
+    cwd: join(folderOf('bootstrap'), 'apps', 'bootstrap'),
+    env: { PATH: process.env.PATH },
+  });
+  expect([code, output.includes('Prepares the stores')]).toEqual([78, true]);
+});

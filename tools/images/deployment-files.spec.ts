@@ -1,0 +1,171 @@
+import { describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { root } from '../dev/settings.ts';
+import { baseImage, baseNames } from './base-images.ts';
+import { apps } from './build-images.ts';
+
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+const serviceSchema = z.object({
+  image: z.string(),
+  build: z.looseObject({ args: z.record(z.string(), z.string()).optional() }).optional(),
+  user: z.string(),
+  read_only: z.literal(true),
+  cap_drop: z.array(z.string()),
+  cap_add: z.array(z.string()).optional(),
+  privileged: z.boolean().optional(),
+  security_opt: z.array(z.string()),
+  tmpfs: z.array(z.string()),
+  mem_limit: z.string(),
+  pids_limit: z.number(),
+  stop_grace_period: z.string().optional(),
+  environment: z.record(z.string(), z.string()).optional(),
+  volumes: z.array(z.string()).optional(),
+  ports: z.array(z.string()).optional(),
+  networks: z.array(z.string()).optional(),
+  command: z.array(z.string()).optional(),
+  depends_on: z.record(z.string(), z.object({ condition: z.string() })).optional(),
+});
+const composeText = read('deploy/compose.yaml');
+const compose = z
+  .object({ services: z.record(z.string(), serviceSchema), volumes: z.record(z.string(), z.unknown()) })
+  .parse(parse(composeText, { merge: true }));
+const services = Object.entries(compose.services);
+const apis = ['store-api', 'creator-api', 'auth-server', 'webhook-worker'] as const;
+const dockerfile = read('deploy/docker/Dockerfile');
+
+describe('deploy/compose.yaml', () => {
+  it.each(services)(
+    'restricts %s: no root, no capabilities, a read-only root file system',
+    (_name, service) => {
+      expect(service.user).toMatch(/^[1-9]\d*:[1-9]\d*$/);
+      expect(service.cap_drop).toEqual(['ALL']);
+      expect(service.cap_add).toBeUndefined();
+      expect(service.privileged).toBeUndefined();
+      expect(service.security_opt).toEqual(['no-new-privileges:true']);
+      expect(service.tmpfs.some((mount) => mount.startsWith('/tmp'))).toBe(true);
+    },
+  );
+
+  it.each(services)('contains no secret of %s, only paths of files', (_name, { environment = {} }) => {
+    for (const [name, value] of Object.entries(environment)) {
+      if (name.endsWith('_FILE')) expect(value).toMatch(/^\/run\//);
+      else expect(`${name}=${value}`).not.toMatch(/(PASSWORD|SECRET|_KEY|_KEYS|TOKEN)=|:\/\/[^/]*:[^/]*@/);
+    }
+  });
+
+  it.each(apis)('sets only settings of %s that the configuration reference describes', (name) => {
+    const section = read('docs/reference/configuration.md').split(`## ${name}\n`)[1]?.split('\n## ')[0] ?? '';
+    const settings = services
+      .filter(([other]) => [name, `${name}-migrations`].includes(other))
+      .flatMap(([, { environment = {} }]) => Object.keys(environment));
+    expect(settings.length).toBeGreaterThan(5);
+    for (const setting of settings) {
+      const row = section
+        .split('\n')
+        .find((line) => line.startsWith(`| \`${setting.replace(/_FILE$/, '')}\` |`));
+      expect(row).toBeDefined();
+      expect(row?.includes('(secret)')).toBe(setting.endsWith('_FILE'));
+    }
+  });
+
+  it.each(apis)('gives %s every setting that it requires', (name) => {
+    const section = read('docs/reference/configuration.md').split(`## ${name}\n`)[1]?.split('\n## ')[0] ?? '';
+    const required = [...section.matchAll(/^\| `(\w+)` \| required \|/gm)].map((match) => match[1] ?? '');
+    const given = Object.keys(compose.services[name]?.environment ?? {});
+    const fromImage = ['PORT', 'INTERNAL_PORT'];
+    for (const setting of required)
+      expect([...given, ...fromImage.map((one) => one)]).toContain(
+        given.includes(`${setting}_FILE`) ? `${setting}_FILE` : setting,
+      );
+  });
+
+  it('gives each container the secrets of no other container', () => {
+    for (const [name, { volumes = [] }] of services) {
+      if (name === 'secrets') continue; // it generates them
+      const secrets = volumes.filter((volume) => /-secrets:/.test(volume));
+      const owner = name.replace(/-(migrations|cli)$/, '').replace('databases', 'bootstrap');
+      const allowed = name.endsWith('-cli') ? [owner, 'operator'] : [owner];
+      expect(secrets.map((volume) => volume.split('-secrets:')[0]).sort()).toEqual([...allowed].sort());
+      for (const volume of secrets) expect(volume).toMatch(/:ro$/);
+    }
+  });
+
+  it('publishes only the gateway', () => {
+    expect(services.filter(([, { ports }]) => ports !== undefined).map(([name]) => name)).toEqual([
+      'gateway',
+    ]);
+    for (const store of ['postgres', 'redis', 'rabbitmq'])
+      expect(compose.services[store]?.networks).toEqual(['stores']);
+  });
+
+  it('connects the gateway to the ports that the images expose', () => {
+    const [port, internalPort] = ['PORT', 'INTERNAL_PORT'].map(
+      (name) => new RegExp(`\\b${name}=(\\d+)`).exec(dockerfile)?.[1],
+    );
+    expect(dockerfile).toContain(`EXPOSE ${port} ${internalPort}`);
+    const { environment = {}, ports } = compose.services['gateway'] ?? {};
+    for (const name of apis)
+      expect(environment[`${name.toUpperCase().replace('-', '_')}_ADDRESS`]).toBe(`${name}:${port}`);
+    const gatewayPort = /^EXPOSE (\d+)$/m.exec(read('deploy/gateway/Dockerfile'))?.[1];
+    expect(ports?.[0]?.endsWith(`:${gatewayPort}`)).toBe(true);
+  });
+
+  it.each(apis)('starts %s after its migrations and stores, and allows it to finish its work', (name) => {
+    const { depends_on: after = {}, stop_grace_period: grace = '0' } = compose.services[name] ?? {};
+    expect(after[`${name}-migrations`]?.condition).toBe('service_completed_successfully');
+    for (const store of ['redis', 'rabbitmq']) expect(after[store]?.condition).toBe('service_healthy');
+    expect(compose.services['gateway']?.depends_on?.[name]?.condition).toBe('service_healthy');
+    expect(parseInt(grace, 10)).toBeGreaterThan(20);
+  });
+
+  it('builds the image of every app, and names volumes that it declares', () => {
+    const built = services.flatMap(([, { build }]) => build?.args?.APP ?? []);
+    expect(built.sort()).toEqual([...apps].sort());
+    const mounted = services.flatMap(([, { volumes = [] }]) =>
+      volumes.map((volume) => volume.split(':')[0] ?? ''),
+    );
+    for (const volume of mounted.filter((source) => !source.startsWith('.')))
+      expect(Object.keys(compose.volumes)).toContain(volume);
+  });
+});
+
+describe('the Dockerfiles', () => {
+  it.each(baseNames)('name the image of %s once, with an exact version', (name) => {
+    expect(baseImage(name)).toMatch(/^[a-z]+:\d+\.\d+(\.\d+)?(-[\w-]+)?$/);
+    const files = ['deploy/docker/Dockerfile', 'deploy/gateway/Dockerfile', 'deploy/compose.yaml'].map(read);
+    const uses = files.join('\n').match(new RegExp(`^(FROM |ARG \\w+=| +image: )${name}:`, 'gm'));
+    expect(uses).toHaveLength(1);
+  });
+
+  it.each(['deploy/docker/Dockerfile', 'deploy/gateway/Dockerfile'])(
+    '%s has a numeric user, a health check, ports and labels, and no remote frontend',
+    (path) => {
+      const text = read(path);
+      expect(text).not.toMatch(/^# *syntax=/m);
+      for (const instruction of [/^USER [1-9]\d*:[1-9]\d*$/m, /^HEALTHCHECK --interval/m, /^EXPOSE \d/m])
+        expect(text).toMatch(instruction);
+      for (const label of ['title', 'version', 'revision', 'base.name'])
+        expect(text).toContain(`org.opencontainers.image.${label}=`);
+    },
+  );
+
+  it('build all services in one stage, which does not depend on the name of the app', () => {
+    const stages = dockerfile.split(/^FROM /m);
+    const build = stages.find((stage) => /^\S+ AS build$/m.test(stage)) ?? '';
+    expect(build).toContain('run-many --target=bundle');
+    expect(build).not.toMatch(/ARG APP/);
+    expect(build.indexOf('npm ci')).toBeLessThan(build.indexOf('COPY . .'));
+  });
+
+  it('start node itself as process 1, with the sizes of the heap as npm start has them', () => {
+    expect(dockerfile).toContain('ENTRYPOINT []\n');
+    expect(dockerfile).toContain('CMD ["node", "--max-http-header-size=40960", "dist/main.js"]');
+    const developmentOptions = read('tools/dev/services.ts');
+    for (const option of /NODE_OPTIONS="([^"]+)"/.exec(dockerfile)?.[1]?.split(' ') ?? ['missing'])
+      expect(developmentOptions).toContain(`'${option}'`);
+  });
+});

@@ -1,0 +1,149 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { certificatesIn } from '@fulfilment/testing/certificates';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Agent, request } from 'undici';
+import { findProgram, mustRun } from '../dev/run-program.ts';
+import { root } from '../dev/settings.ts';
+
+/** Runs the start script of the gateway's image with nginx and a fake name resolution. */
+describe('the start of the gateway', () => {
+  let directory: string;
+  let service: Server;
+  let servicePort: number;
+  let port: number;
+  let environment: Record<string, string>;
+  let gateway: ChildProcess | undefined;
+  let agent: Agent;
+
+  beforeEach(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'gateway-start-'));
+    service = createServer((_request, response) => {
+      response.setHeader('x-request-id', 'known').end('{}');
+    });
+    servicePort = await listen(service);
+    const unused = createServer();
+    port = await listen(unused);
+    unused.close();
+    const { certificateFile, keyFile, caFile } = await certificatesIn(directory, undefined, (args) =>
+      mustRun(findProgram('openssl') ?? 'openssl', args),
+    );
+    // Replaces getent: the names of services that have addresses are in a file, one `NAME ADDRESS` per line.
+    writeFileSync(
+      join(directory, 'getent'),
+      `#!/bin/sh\nsed -n "s/^$2 \\(.*\\)/\\1 STREAM/p" '${directory}/names'\n`,
+    );
+    chmodSync(join(directory, 'getent'), 0o755);
+    writeFileSync(join(directory, 'names'), '');
+    environment = {
+      PATH: `${directory}:${process.env.PATH ?? ''}:/usr/sbin`,
+      GATEWAY_TEMPLATE: join(root, 'deploy', 'gateway', 'nginx.conf.template'),
+      GATEWAY_RUN_DIR: directory,
+      GATEWAY_ACCESS_LOG: join(directory, 'access.log'),
+      GATEWAY_LISTEN_LINES: `listen 127.0.0.1:${port} ssl;`,
+      GATEWAY_CERTIFICATE: certificateFile,
+      GATEWAY_CERTIFICATE_KEY: keyFile,
+      GATEWAY_RESOLVE_SECONDS: '0.1',
+      GATEWAY_PUBLIC_HOST: `localhost:${port}`,
+      GATEWAY_HSTS_SECONDS: '0',
+      GATEWAY_CONNECTIONS_PER_CLIENT: '100',
+      GATEWAY_REQUESTS_PER_SECOND: '1000',
+      GATEWAY_REQUEST_BURST: '1000',
+      STORE_API_ADDRESS: `store-api:${servicePort}`,
+      CREATOR_API_ADDRESS: `creator-api:${servicePort}`,
+      AUTH_SERVER_ADDRESS: `auth-server:${servicePort}`,
+      WEBHOOK_WORKER_ADDRESS: `webhook-worker:${servicePort}`,
+    };
+    agent = new Agent({ connect: { ca: await readText(caFile) } });
+  });
+
+  afterEach(async () => {
+    if (gateway !== undefined && gateway.exitCode === null) {
+      gateway.kill('SIGQUIT');
+      await once(gateway, 'exit');
+    }
+    gateway = undefined;
+    await agent.destroy();
+    service.close();
+    service.closeAllConnections();
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  const start = (changes: Readonly<Record<string, string>> = {}): ChildProcess => {
+    const script = join(root, 'deploy', 'gateway', 'start.sh');
+    return (gateway = spawn('sh', [script], {
+      env: { ...environment, ...changes },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    }));
+  };
+
+  /** Waits until a request has this status. */
+  const expectStatus = async (path: string, wanted: number): Promise<void> => {
+    const endsAtMs = performance.now() + 20_000;
+    for (;;) {
+      const status = await request(`https://localhost:${port}${path}`, { dispatcher: agent }).then(
+        async ({ statusCode, body }) => {
+          await body.dump();
+          return statusCode;
+        },
+        () => undefined,
+      );
+      if (status === wanted) return;
+      if (performance.now() > endsAtMs) expect(status).toBe(wanted);
+      await delay(50);
+    }
+  };
+
+  it.each([
+    ['a missing address', { STORE_API_ADDRESS: '' }, 'The setting STORE_API_ADDRESS is missing.'],
+    ['an address without a port', { AUTH_SERVER_ADDRESS: 'auth' }, 'AUTH_SERVER_ADDRESS is invalid'],
+    ['text that nginx would read as configuration', { STORE_API_ADDRESS: 'a:1; deny all' }, 'is invalid'],
+    ['a missing certificate', { GATEWAY_CERTIFICATE: '/missing' }, 'the file /missing cannot be read'],
+    ['a read-only directory', { GATEWAY_RUN_DIR: '/proc' }, '/proc is not writable'],
+  ])('stops with status 78 and a message for %s', async (_case, changes, message) => {
+    const process = start(changes);
+    let written = '';
+    process.stderr?.setEncoding('utf8').on('data', (text: string) => (written += text));
+    const [code] = await once(process, 'close');
+    expect(code).toBe(78);
+    expect(written).toContain(message);
+  });
+
+  it('responds with 503 while a service has no address, and finds the service when it has one', async () => {
+    start();
+    await expectStatus('/store/v1/releases', 503);
+    await expectStatus('/unknown', 404);
+    writeFileSync(join(directory, 'names'), 'store-api 127.0.0.1\n');
+    await expectStatus('/store/v1/releases', 200);
+    await expectStatus('/creator/api/v1/orders', 503);
+  }, 60_000);
+
+  it('keeps the last addresses of a service while its name cannot be resolved', async () => {
+    writeFileSync(join(directory, 'names'), 'store-api 127.0.0.1\n');
+    start();
+    await expectStatus('/store/v1/releases', 200);
+    // The second name appears in the configuration together with the loss of the first.
+    writeFileSync(join(directory, 'names'), 'creator-api 127.0.0.1\n');
+    await expectStatus('/creator/api/v1/orders', 200);
+    await expectStatus('/store/v1/releases', 200);
+  }, 60_000);
+});
+
+function listen(server: Server): Promise<number> {
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      resolve(typeof address === 'object' && address !== null ? address.port : 0);
+    });
+  });
+}
+
+async function readText(path: string): Promise<string> {
+  const { readFile } = await import('node:fs/promises');
+  return readFile(path, 'utf8');
+}

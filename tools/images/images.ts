@@ -1,0 +1,77 @@
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { runMain } from '../dev/failure.ts';
+import { readSettings, stateDirHash } from '../dev/settings.ts';
+import { provideBaseImages } from './stand-ins.ts';
+import { buildImages } from './build-images.ts';
+import { type Engine, findEngine, PrivateEngine } from './engine.ts';
+import { verifyImages } from './verify-images.ts';
+
+const help = `npm run images: builds the container images of the suite, with an engine that responds (Docker or compatible).
+
+  npm run images                  build the images, and write the software bill of each into dist/images
+  npm run images -- --verify      then start the whole suite from them (deploy/compose.yaml), and run the demo against it
+  npm run images -- --engine      without an engine: start a private one from Debian's packages (as root), build stand-ins
+                                  for base images that cannot be pulled, and remove everything at the end
+  npm run images -- --keep        do not delete the data of the private engine, so that the next run is faster
+  npm run images -- --tag TAG     tag of the images (default: local)`;
+
+const say = (line: string): void => console.log(line);
+
+async function main(): Promise<number> {
+  const flag = { type: 'boolean', default: false } as const;
+  const { values } = parseArgs({
+    options: {
+      verify: flag,
+      engine: flag,
+      keep: flag,
+      tag: { type: 'string', default: 'local' },
+      help: { ...flag, short: 'h' },
+    },
+  });
+  if (values.help) {
+    say(help);
+    return 0;
+  }
+  const found = values.engine ? undefined : await findEngine();
+  if (found !== undefined) {
+    await work(found, values);
+    return 0;
+  }
+  if (!values.engine) {
+    say(
+      'No container engine responds. Start one, set DOCKER_HOST, or start a private one: npm run images -- --engine',
+    );
+    return 1;
+  }
+  const settings = readSettings();
+  const own = await PrivateEngine.start(join('/tmp', `fulfilment-engine-${stateDirHash(settings)}`), say);
+  const stop = (): Promise<void> => own.stop(values.keep);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.once(signal, () => void stop().finally(() => process.exit(130)));
+  try {
+    await work(own.engine, values);
+  } finally {
+    await stop();
+    say(values.keep ? 'The private engine is stopped; its data stays.' : 'The private engine is removed.');
+  }
+  return 0;
+}
+
+async function work(
+  engine: Engine,
+  options: { readonly verify: boolean; readonly tag: string },
+): Promise<void> {
+  const timed = async (title: string, run: () => Promise<unknown>): Promise<void> => {
+    const startedAtMs = performance.now();
+    say(title);
+    await run();
+    say(`  ✓ ${((performance.now() - startedAtMs) / 1000).toFixed(1)} s`);
+  };
+  say(`Container engine: ${engine.description}`);
+  await timed('Base images', () => provideBaseImages(engine, say));
+  await timed('Images', () => buildImages(engine, options.tag, say));
+  if (options.verify) await timed('The suite in containers', () => verifyImages(engine, options.tag, say));
+}
+
+runMain(main);

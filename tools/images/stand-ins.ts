@@ -1,0 +1,144 @@
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { Failure } from '../dev/failure.ts';
+import { findProgram, mustRun } from '../dev/run-program.ts';
+import { root } from '../dev/settings.ts';
+import { baseImage, type BaseName, baseNames } from './base-images.ts';
+import type { Engine } from './engine.ts';
+
+const label = 'org.fulfilment.stand-in';
+const debian = 'fulfilment-stand-in/debian';
+/** The release that has nginx with `http2 on`, PostgreSQL 17 and RabbitMQ 4. */
+const release = 'trixie';
+const folder = join(root, 'tools', 'images', 'stand-ins');
+const certificates = '/etc/ssl/certs/ca-certificates.crt';
+
+/**
+ * Makes the base images available: pulls them, or else builds replacements from Debian's packages under the
+ * same names. A real image is never replaced.
+ * @returns one sentence for each image
+ */
+export async function provideBaseImages(engine: Engine, say: (line: string) => void): Promise<void> {
+  const missing: BaseName[] = [];
+  for (const name of baseNames) {
+    const state = await stateOf(engine, baseImage(name));
+    if (state === 'real' || state === sourceHash()) continue;
+    const pulled =
+      state === 'absent' && (await engine.docker(['pull', '--quiet', baseImage(name)])).code === 0;
+    if (pulled) say(`Pulled ${baseImage(name)}.`);
+    else missing.push(name);
+  }
+  if (missing.length === 0) return;
+  say(`These images cannot be pulled here: ${missing.map(baseImage).join(', ')}.`);
+  say(`Building stand-ins for them from Debian ${release}. They test our files, not the official images.`);
+  const context = mkdtempSync(join(tmpdir(), 'stand-ins-'));
+  try {
+    await makeDebian(engine, context);
+    await fillContext(context);
+    for (const name of missing) {
+      const labels = ['--label', `${label}=${sourceHash()}`];
+      // The host's network reaches the package mirror everywhere.
+      const args = [
+        'build',
+        '--network',
+        'host',
+        ...labels,
+        '--target',
+        name,
+        '--tag',
+        baseImage(name),
+        context,
+      ];
+      await engine.mustDocker(args);
+    }
+  } finally {
+    rmSync(context, { recursive: true, force: true });
+  }
+}
+
+/** Returns `absent`, `real` for an official image, or the hash of the source of a replacement. */
+async function stateOf(engine: Engine, image: string): Promise<string> {
+  const format = `{{index .Config.Labels "${label}"}}`;
+  const { code, output } = await engine.docker(['image', 'inspect', '--format', format, image]);
+  if (code !== 0) return 'absent';
+  const hash = output.trim();
+  return hash === '' || hash === '<no value>' ? 'real' : hash;
+}
+
+function sourceHash(): string {
+  const hash = createHash('sha256');
+  for (const file of ['Dockerfile', 'postgres.sh']) hash.update(readFileSync(join(folder, file)));
+  return hash.digest('hex').slice(0, 16);
+}
+
+/** Imports the smallest Debian, with the package mirror and certificates of this machine. */
+async function makeDebian(engine: Engine, context: string): Promise<void> {
+  if ((await stateOf(engine, debian)) === sourceHash()) return;
+  const system = join(context, 'debian');
+  const mirror = await packageMirror();
+  await mustRun('debootstrap', ['--variant=minbase', '--include=ca-certificates', release, system, mirror]);
+  const write = (path: string, text: string): void => {
+    mkdirSync(dirname(join(system, path)), { recursive: true });
+    writeFileSync(join(system, path), text);
+  };
+  write('etc/apt/sources.list', `deb ${mirror} ${release} main\n`);
+  write('usr/sbin/policy-rc.d', '#!/bin/sh\nexit 101\n'); // packages start no servers
+  chmodSync(join(system, 'usr/sbin/policy-rc.d'), 0o755);
+  write(
+    'etc/apt/apt.conf.d/90stand-in',
+    'APT::Install-Recommends "false";\nAPT::Keep-Downloaded-Packages "false";\n',
+  );
+  write(
+    'etc/dpkg/dpkg.cfg.d/90stand-in',
+    ['doc', 'man', 'info', 'locale'].map((name) => `path-exclude /usr/share/${name}/*\n`).join(''),
+  );
+  copyFileSync(certificates, join(system, certificates));
+  const archive = join(context, 'debian.tar');
+  const unneeded = [
+    './var/cache/apt/*',
+    './var/lib/apt/lists/*',
+    './usr/share/doc/*',
+    './usr/share/locale/*',
+  ];
+  await mustRun('tar', [
+    ...unneeded.map((path) => `--exclude=${path}`),
+    ...['--numeric-owner', '--one-file-system', '-C', system, '-cf', archive, '.'],
+  ]);
+  rmSync(system, { recursive: true, force: true });
+  await engine.mustDocker(['import', '--change', `LABEL ${label}=${sourceHash()}`, archive, debian]);
+  rmSync(archive);
+}
+
+/** The mirror from which this machine gets Debian's main archive. */
+async function packageMirror(): Promise<string> {
+  const format = ['--format', '$(REPO_URI)', 'Created-By: Packages'];
+  const uris = (await mustRun('apt-get', ['indextargets', ...format])).split('\n');
+  const mirror = uris.find((uri) => uri !== '' && !uri.includes('security'));
+  if (mirror === undefined) throw new Failure('apt-get knows no package mirror. Run apt-get update.');
+  return mirror.replace(/\/$/, '');
+}
+
+/** The replacement of Node.js has the Node.js of node_modules, and the npm and registry of this machine. */
+async function fillContext(context: string): Promise<void> {
+  cpSync(folder, context, { recursive: true });
+  copyFileSync(process.execPath, join(context, 'node'));
+  chmodSync(join(context, 'node'), 0o755);
+  const npm = findProgram('npm');
+  if (npm === undefined) throw new Failure('npm is not in PATH.');
+  cpSync(dirname(dirname(realpathSync(npm))), join(context, 'npm'), { recursive: true });
+  const output = await mustRun('npm', ['config', 'get', 'registry'], { cwd: tmpdir() });
+  const registry = output.split('\n').find((line) => line.startsWith('http')) ?? '';
+  writeFileSync(join(context, 'npmrc'), `registry=${registry}\ncafile=${certificates}\n`);
+}
