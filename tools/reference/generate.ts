@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { Failure, runMain } from '../dev/failure.ts';
 import { root } from '../dev/settings.ts';
 import { apiPage } from './api-page.ts';
+import { asyncApiDocument } from './asyncapi.ts';
 import { clientSources } from './client.ts';
 import { commandsReference } from './commands.ts';
 import { configurationReference } from './configuration.ts';
@@ -32,6 +33,7 @@ async function main(): Promise<void> {
     // JSON has no place for the notice.
     'docs/reference/store.openapi.json': `${JSON.stringify(store, null, 2)}\n`,
     'docs/reference/creator.openapi.json': `${JSON.stringify(creator, null, 2)}\n`,
+    'docs/reference/asyncapi.json': `${JSON.stringify(asyncApiDocument(), null, 2)}\n`,
     'docs/reference/store.md': withNotice(apiPage(store)),
     'docs/reference/creator.md': withNotice(apiPage(creator)),
     'deploy/kubernetes/components/monitoring/prometheus-rule.yaml': prometheusRule(),

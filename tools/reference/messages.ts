@@ -18,6 +18,8 @@ export function messagesReference(): string {
     'and a dead-letter queue (`….dead`). A message is JSON with `id` (UUIDv7; a consumer handles each id once), `type`, `version`, `occurred_at`, `data`,',
     'and optionally `traceparent` (W3C Trace Context) and `operator` (the person who had it published). A message may arrive more than once, late or out of order.',
     '',
+    'The same as an AsyncAPI 3 document: [asyncapi.json](asyncapi.json).',
+    '',
     "The pressing plant and the warehouse publish the `fulfilment.*` messages. `GET /messages/{id}` on store-api's internal port returns the status of a message:",
     '`applied`, `held` with the event that it waits for, or `refused` with the reason (the message is then in the dead-letter queue).',
     'Times in these messages are RFC 3339 in UTC, from the year 1. Texts contain no control characters and no unpaired surrogates (`reason` may have several lines).',

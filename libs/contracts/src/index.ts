@@ -42,7 +42,7 @@ export {
 } from './webhook-events.js';
 export { maxTrackPosition, maxTrackSeconds } from './tracks.js';
 export { cursorPageShape, type CursorPage, type NumberedPage, numberedPageShape } from './pages.js';
-export type { MakeOptions, Message, MessageType } from './messages/message.js';
+export { type MakeOptions, type Message, messageEnvelope, type MessageType } from './messages/message.js';
 export type { OrderSnapshot } from './messages/order-messages.js';
 export type { ProductSnapshot } from './messages/product-messages.js';
 export type { CreatorSnapshot, EditionSnapshot } from './messages/creator-messages.js';

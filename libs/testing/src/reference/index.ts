@@ -5,3 +5,4 @@ export { mentionsField } from './mentions-field.js';
 export { readDocument } from './read-document.js';
 export { registeredRoutes } from './registered-routes.js';
 export { SchemaValidator } from './schema-validator.js';
+export { jsonSchemaFaults } from './json-schema-faults.js';

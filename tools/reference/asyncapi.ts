@@ -1,0 +1,62 @@
+import { messageEnvelope, messages, topologyOf } from '@fulfilment/contracts';
+import { z } from 'zod';
+
+type Kind = (typeof messages)[keyof typeof messages];
+
+const description = `The messages of the suite over RabbitMQ, for warehouses, pressing plants and other services of the platform.
+
+All messages go to one topic exchange; the routing key is the type. Declare and bind a queue of your own to receive them. A message may arrive more than once, late or out of order: handle each \`id\` once, and of two messages about the same resource keep the newer state. Messages that may be received are published by the suite; those that may be sent are accepted from the warehouse.`;
+
+/** Messages that the suite accepts; it publishes all others. */
+const accepted = /^(fulfilment|catalogue)\./;
+/** Messages that are sent directly to the queue of a consumer. */
+const internal = /^replay\./;
+
+/** The AsyncAPI 3 document of the messages, from the point of view of the suite. */
+export function asyncApiDocument(): object {
+  const kinds = Object.values(messages).filter(({ type }) => !internal.test(type));
+  const each = <Entry>(entry: (kind: Kind) => Entry): Record<string, Entry> =>
+    Object.fromEntries(kinds.map((kind) => [kind.type, entry(kind)]));
+  return {
+    asyncapi: '3.0.0',
+    info: { title: 'Messages', version: '1.0.0', description },
+    defaultContentType: 'application/json',
+    servers: { broker: { host: 'localhost:5672', protocol: 'amqp', description: 'RabbitMQ of the suite' } },
+    channels: each(({ type, summary }) => ({
+      address: type,
+      summary,
+      messages: { [type]: { $ref: `#/components/messages/${type}` } },
+      bindings: { amqp: { is: 'routingKey', exchange, bindingVersion: '0.3.0' } },
+    })),
+    operations: each(({ type }) => ({
+      action: accepted.test(type) ? 'receive' : 'send',
+      channel: { $ref: `#/channels/${type}` },
+    })),
+    components: {
+      messages: each(({ type, summary, ...kind }) => ({
+        name: type,
+        summary,
+        payload: payloadOf({ type, ...kind }),
+      })),
+    },
+  };
+}
+
+const exchange = {
+  name: topologyOf('suite').factsExchange,
+  type: 'topic',
+  durable: true,
+  autoDelete: false,
+  vhost: '/',
+};
+
+/** JSON Schema draft 7, on which AsyncAPI's own schema format is based. */
+function payloadOf({ type, version, schema }: Pick<Kind, 'type' | 'version' | 'schema'>): object {
+  const message = messageEnvelope.extend({
+    type: z.literal(type),
+    version: z.literal(version),
+    data: schema,
+  });
+  const { $schema: _draft, ...payload } = z.toJSONSchema(message, { io: 'input', target: 'draft-7' });
+  return payload;
+}
