@@ -54,6 +54,7 @@ export class ServiceProcess {
       AUTH_URL: tokens.authUrl,
       JWKS_URL: tokens.jwksUrl,
       CURSOR_SECRET: randomBytes(32).toString('hex'),
+      QUOTE_SIGNING_KEY: randomBytes(32).toString('base64'),
       RATE_LIMIT_DEFAULT: unlimited,
       ...settings(origin),
     });

@@ -19,6 +19,7 @@ const secretsSchema = z.object({
   cursorSecret: z.string(),
   keyEncryptionKey: z.string(),
   secretEncryptionKey: z.string(),
+  quoteSigningKey: z.string(),
   cookieKeys: z.string(),
 });
 export type Secrets = z.infer<typeof secretsSchema>;
@@ -51,6 +52,7 @@ function newSecrets(): Secrets {
     cursorSecret: key(),
     keyEncryptionKey: key(),
     secretEncryptionKey: key(),
+    quoteSigningKey: key(),
     cookieKeys: password(),
   };
 }

@@ -86,6 +86,7 @@ export function serviceEnvironment(name: ServiceName, site: ServiceSite): Record
     CURSOR_SECRET: secrets.cursorSecret,
     KEY_ENCRYPTION_KEY: secrets.keyEncryptionKey,
     SECRET_ENCRYPTION_KEY: secrets.secretEncryptionKey,
+    QUOTE_SIGNING_KEY: secrets.quoteSigningKey,
     COOKIE_KEYS: secrets.cookieKeys,
   };
   const wiring = {

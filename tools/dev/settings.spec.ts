@@ -20,6 +20,7 @@ const secrets = {
     operator: key,
   },
   secretEncryptionKey: key,
+  quoteSigningKey: key,
   cookieKeys: key,
 };
 

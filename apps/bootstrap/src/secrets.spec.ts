@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeSecrets } from './secrets.ts';
@@ -43,6 +43,17 @@ describe('writeSecrets', () => {
       read('auth-server/cookie-keys'),
       read('gateway/tls.key'),
     ]).toEqual(before);
+  });
+
+  it('adds a secret that an earlier version did not have', () => {
+    const file = join(directory, 'bootstrap', 'secrets.json');
+    const { quoteSigning: _, ...earlier } = JSON.parse(readFileSync(file, 'utf8'));
+    const cookies = read('auth-server/cookie-keys');
+    rmSync(file);
+    writeFileSync(file, JSON.stringify(earlier));
+    writeSecrets(directory, stores, 'localhost');
+    expect(Buffer.from(read('store-api/quote-signing-key'), 'base64')).toHaveLength(32);
+    expect(read('auth-server/cookie-keys')).toBe(cookies);
   });
 
   it('writes files that the user of any container can read', () => {

@@ -16,6 +16,7 @@ const secretsSchema = z.object({
   cursors: z.string(),
   keyEncryption: z.string(),
   secretEncryption: z.string(),
+  quoteSigning: z.string(),
   cookies: z.string(),
   certificate: z.object({ certificate: z.string(), key: z.string() }),
 });
@@ -48,8 +49,9 @@ export function writeSecrets(directory: string, stores: StoreAddresses, host: st
 }
 
 function storedSecrets(file: string, host: string): Secrets {
-  if (existsSync(file)) return secretsSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
-  const secrets = newSecrets(host);
+  const stored: unknown = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
+  // Adds secrets that an earlier version did not have.
+  const secrets = secretsSchema.parse(Object.assign(newSecrets(host), stored));
   writeAtomically(file, `${JSON.stringify(secrets, null, 2)}\n`);
   return secrets;
 }
@@ -77,6 +79,7 @@ function newSecrets(host: string): Secrets {
     cursors: key(),
     keyEncryption: key(),
     secretEncryption: key(),
+    quoteSigning: key(),
     cookies: key(),
     certificate: selfSignedCertificate(host, new Date()),
   };
@@ -101,6 +104,7 @@ function secretFiles(secrets: Secrets, stores: StoreAddresses): Record<string, s
     'bootstrap/postgres-admin-url': `postgres://suite:${secrets.postgres}@${stores.postgres}/postgres`,
     'operator/rabbitmq-url': brokerUrl('operator'),
     'store-api/cursor-secret': secrets.cursors,
+    'store-api/quote-signing-key': secrets.quoteSigning,
     'creator-api/cursor-secret': secrets.cursors,
     'webhook-worker/cursor-secret': secrets.cursors,
     'webhook-worker/secret-encryption-key': secrets.secretEncryption,

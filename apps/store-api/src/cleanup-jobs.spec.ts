@@ -8,12 +8,6 @@ import { DeferredEvents } from './fulfilment/deferred-events.js';
 import { migrations } from './migrations/index.js';
 import { IdempotencyKeys } from './orders/idempotency-keys.js';
 
-const insertQuotes = statement(
-  'test.insert-quotes',
-  `INSERT INTO quotes (id, creator_id, service_id, country_code, currency, amount, expires_at)
-   SELECT gen_random_uuid(), $1, $1, 'GB', 'GBP', $2, now() - $3::interval FROM generate_series(1, $4)`,
-);
-const keptQuotes = statement('test.kept-quotes', 'SELECT amount FROM quotes ORDER BY amount');
 const insertKey = statement(
   'test.insert-key',
   `INSERT INTO idempotency_keys (creator_id, client_id, key, fingerprint, claimed_by, created_at, lease_until, order_id, response)
@@ -47,17 +41,6 @@ describe('the clean-up of store-api', () => {
     cleanupJobs(stores.database, new IdempotencyKeys(stores.database), { ADDRESS_RETENTION_DAYS: 0 })
       .find((job) => job.name === name)
       ?.deleteBatch();
-
-  it('deletes quotes 7 days after they expired, a thousand at a time, and keeps younger ones', async () => {
-    const creator = uuidv7();
-    await stores.database.run(insertQuotes, [creator, 1, '7 days 1 minute', 1_002]);
-    await stores.database.run(insertQuotes, [creator, 2, '6 days 23 hours', 1]);
-    await stores.database.run(insertQuotes, [creator, 3, '-1 hour', 1]);
-    expect(await deleteBatchOf('quotes')).toBe(1_000);
-    expect(await deleteBatchOf('quotes')).toBe(2);
-    expect(await deleteBatchOf('quotes')).toBe(0);
-    expect(await stores.database.rows(keptQuotes)).toEqual([{ amount: 2 }, { amount: 3 }]);
-  });
 
   it('deletes idempotency keys after 24 hours, except those whose order has no outcome yet', async () => {
     const [old, young] = ['24 hours 1 minute', '23 hours 59 minutes'];

@@ -3,7 +3,6 @@ import type { CleanupJob } from '@fulfilment/service-host';
 import type { StoreApiSettings } from './config.js';
 import { IdempotencyKeys } from './orders/idempotency-keys.js';
 import { redactOldAddresses } from './orders/redact-orders.js';
-import { deleteExpiredQuotes } from './shipping/delete-expired-quotes.js';
 
 const intervalMs = 10_000;
 
@@ -14,7 +13,6 @@ export function cleanupJobs(
 ): CleanupJob[] {
   return [
     { name: 'idempotency keys', intervalMs, deleteBatch: () => keys.deleteExpired(database) },
-    { name: 'quotes', intervalMs, deleteBatch: () => deleteExpiredQuotes(database) },
     {
       name: 'addresses',
       intervalMs,

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { relaxedStoreApiSettings, storeApiSettings } from './config.js';
 
 const needed = {
@@ -9,6 +10,7 @@ const needed = {
   BASE_URL: 'https://suite.example',
   AUTH_URL: 'https://suite.example',
   CURSOR_SECRET: 'x'.repeat(32),
+  QUOTE_SIGNING_KEY: randomBytes(32).toString('base64'),
   PAYMENT_PROVIDER: 'sandbox',
 };
 const stripe = { PAYMENT_PROVIDER: 'stripe', STRIPE_SECRET_KEY: 'sk_live_standin' };

@@ -1,5 +1,5 @@
 import { apiSettings, operationQuotaSettings } from '@fulfilment/http-service';
-import { flag, milliseconds, type RelaxedSetting, secret } from '@fulfilment/runtime';
+import { flag, keyring, milliseconds, type RelaxedSetting, secret } from '@fulfilment/runtime';
 import { z } from 'zod';
 import { isTestKey } from './payments/stripe/stripe-key.rules.js';
 import { faultPoints } from './fault-points.js';
@@ -12,6 +12,11 @@ export const storeApiSettings = apiSettings
       .describe('`test` permits the settings that exist only for tests'),
     RATE_LIMIT_ORDERS_CREATE: operationQuotaSettings.RATE_LIMIT_ORDERS_CREATE,
     RATE_LIMIT_QUOTES: operationQuotaSettings.RATE_LIMIT_QUOTES,
+    QUOTE_SIGNING_KEY: keyring()
+      .meta(secret)
+      .describe(
+        'Key that signs shipping quotes: 32 bytes in base64, the same for all replicas. To rotate it, put the new key before the old key, separated by a comma, and remove the old key after 24 hours',
+      ),
     PAYMENT_TIMEOUT_MS: z.coerce
       .number()
       .int()

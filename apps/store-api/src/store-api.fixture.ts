@@ -8,7 +8,7 @@ import { scratchBroker } from '@fulfilment/messaging/testing';
 import { absentReplica, scratchDatabase } from '@fulfilment/database/testing';
 import { DocumentedResponses, readDocument } from '@fulfilment/testing/reference';
 import { Test } from '@nestjs/testing';
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import request from 'supertest';
 import { loadCatalogue } from './catalogue/load-catalogue.js';
 import { storeApiSettings } from './config.js';
@@ -78,6 +78,8 @@ const documented = new DocumentedResponses(readDocument('store'), '/store');
 
 const countOrders = statement('test.count-orders', 'SELECT count(*) AS count FROM orders');
 
+export const quoteSigningKey = randomBytes(32);
+
 /**
  * A store-api of the test's own: real PostgreSQL, Redis and RabbitMQ, its own tokens.
  * @param connectTo opens a proxy to PostgreSQL for requests; the test and the consumers connect directly
@@ -107,6 +109,7 @@ export async function startStoreApi(
     JWKS_URL: tokens.jwksUrl,
     PAYMENT_PROVIDER: 'sandbox',
     CURSOR_SECRET: 'test-cursor-secret-of-32-characters',
+    QUOTE_SIGNING_KEY: quoteSigningKey.toString('base64'),
     ...environment,
   });
   const requests = proxied === undefined ? stores.database : new Database(proxied);

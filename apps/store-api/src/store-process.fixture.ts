@@ -14,6 +14,7 @@ export async function startStoreProcess(
     PAYMENT_PROVIDER: config.PAYMENT_PROVIDER,
     PAYMENT_TIMEOUT_MS: String(config.PAYMENT_TIMEOUT_MS),
     RESUME_AFTER_MS: String(config.RESUME_AFTER_MS),
+    QUOTE_SIGNING_KEY: config.QUOTE_SIGNING_KEY.map((key) => key.toString('base64')).join(','),
     ...environment,
   });
   return {

@@ -53,7 +53,8 @@ export function parsePublicId(prefix: IdPrefix, text: string): string | undefine
   return formatUuid(value.toString(16).padStart(32, '0'));
 }
 
-function formatUuid(hex: string): string {
+/** A UUID's text. @param hex its 32 hexadecimal digits */
+export function formatUuid(hex: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 

@@ -1,4 +1,13 @@
-export { type IdPrefix, idPrefixes, idShape, isUuid, parsePublicId, publicId, uuidv7 } from './ids.js';
+export {
+  type IdPrefix,
+  formatUuid,
+  idPrefixes,
+  idShape,
+  isUuid,
+  parsePublicId,
+  publicId,
+  uuidv7,
+} from './ids.js';
 export {
   currencies,
   currencyExponents,

@@ -33,7 +33,7 @@ async function inTransaction<T>(work: (client: Client) => Promise<T>): Promise<T
 }
 
 const order = `SELECT id, status, total_amount, currency, item_count, created_at, updated_at, platform, store_id, external_order_id,
-    shipping_amount, billing_method, payment_status, charge_amount, charged_at, packages, rate_id, tracking_updated_at, shipping_address,
+    shipping_amount, billing_method, payment_status, charge_amount, charged_at, packages, shipping_rate_id, tracking_updated_at, shipping_address,
     (SELECT json_agg(json_build_object('product_id', i.product_id, 'title', i.title, 'quantity', i.quantity,
                                        'unit_amount', i.unit_amount) ORDER BY i.position)
      FROM order_items i WHERE i.order_id = orders.id) AS items
@@ -50,14 +50,13 @@ const claim = `INSERT INTO idempotency_keys (creator_id, client_id, key, fingerp
   VALUES ($1, 'app', $2, $3, $4, now() + interval '5 seconds') ON CONFLICT DO NOTHING`;
 const attach = `UPDATE idempotency_keys SET order_id = $3, lease_until = now() + interval '12 seconds'
   WHERE creator_id = $1 AND client_id = 'app' AND key = $2 AND order_id IS NULL`;
-const quote = `SELECT service_id, country_code, currency, amount, weight_grams, expires_at <= now() AS expired FROM quotes WHERE id = $1 AND creator_id = $2`;
 const billing = 'SELECT payment_method, payment_terms_accepted FROM creators WHERE id = $1';
 const sellable = `SELECT p.id, p.release_id, r.name, p.title, p.product_type, p.status, p.royalty_rate, p.price_gbp FROM products p
   JOIN releases r ON r.id = p.release_id JOIN product_types t ON t.product_type = p.product_type
   WHERE p.id = ANY($1::uuid[]) AND p.creator_id = $2`;
 const insertOrder = `WITH placed AS (
     INSERT INTO orders (id, creator_id, client_id, status, platform, store_id, external_order_id, currency, total_amount, item_count,
-                        rate_id, shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount, resume_at)
+                        shipping_rate_id, shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount, resume_at)
     VALUES ($1, $2, 'app', 'pending', 'api', 'app', $1::uuid::text, 'GBP', 7847, 3, $3, 350, $4, 'GB', 'card', 'pending', 7847, now() + interval '15 seconds')
     RETURNING *
   ), items AS (
@@ -83,7 +82,7 @@ const placeAtOnce = `WITH key AS (
     VALUES ($2, 'app', $7, $8, $1, now(), $1, $9)
   ), placed AS (
     INSERT INTO orders (id, creator_id, client_id, status, platform, store_id, external_order_id, currency, total_amount, item_count,
-                        rate_id, shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount, charged_at)
+                        shipping_rate_id, shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount, charged_at)
     VALUES ($1, $2, 'app', 'processing', 'api', 'app', $1::uuid::text, 'GBP', 7847, 3, $3, 350, $4, 'GB', 'card', 'paid', 7847, now())
     RETURNING *
   ), items AS (
@@ -125,7 +124,6 @@ async function placeOrder({
   const [orderId, chargeId] = [randomUUID(), randomUUID()];
   await run(pool, 'claim', claim, [creator, key, Buffer.alloc(32), orderId]);
   await inTransaction(async (client) => {
-    await run(client, 'quote', quote, [rate, creator]);
     await run(client, 'billing', billing, [creator]);
     const [productRow] = await run(client, 'sellable', sellable, [[product], creator]);
     await run(client, 'attach', attach, [creator, key, orderId]);

@@ -5,13 +5,10 @@ import { BenchDatabase } from '../bench-database.ts';
 export interface ShopData {
   readonly creatorId: string;
   /** As the rows have them; the names below are those of the Store API. */
-  readonly rows: { readonly product: string; readonly hot: string; readonly rate: string };
+  readonly rows: { readonly product: string; readonly hot: string };
   readonly sku: string;
   /** A limited edition that everybody wants, and that never runs out here. */
   readonly hotSku: string;
-  /** Quoted for one and two pieces of `sku`. */
-  readonly rateId: string;
-  readonly hotRateId: string;
   readonly orderIds: readonly string[];
 }
 
@@ -19,8 +16,9 @@ export const bigCreator = '01900000-0000-7000-8000-000000000001';
 export const smallCreator = '01900000-0000-7000-8000-000000000002';
 const productId = '01900000-0000-7000-8000-00000000000a';
 const hotId = '01900000-0000-7000-8000-00000000000b';
-const quoteId = '01900000-0000-7000-8000-00000000000c';
-const hotQuoteId = '01900000-0000-7000-8000-00000000000d';
+const serviceId = '01900000-0000-7000-8000-00000000000c';
+/** As long as a sealed quote. */
+export const rateId = `rate_${'x'.repeat(76)}`;
 const orderCount = 1000;
 
 const shop = `
@@ -45,18 +43,19 @@ const shop = `
   FROM (VALUES ('${productId}'::uuid, false, NULL::int), ('${hotId}'::uuid, true, 1000000000)) AS wanted (id, limited, quantity)
   CROSS JOIN LATERAL (SELECT id FROM releases LIMIT 1) AS release;
 
-  INSERT INTO quotes (id, creator_id, service_id, country_code, currency, amount, weight_grams, expires_at)
-  VALUES ('${quoteId}', '${bigCreator}', gen_random_uuid(), 'GB', 'GBP', 350, 1500, now() + interval '1 day'),
-         ('${hotQuoteId}', '${bigCreator}', gen_random_uuid(), 'GB', 'GBP', 350, 500, now() + interval '1 day');
+  INSERT INTO shipping_zone_countries (country_code, zone) VALUES ('GB', 'uk');
+  INSERT INTO shipping_services (id, name, carriers, position) VALUES ('${serviceId}', 'Tracked', '{Royal Mail}', 1);
+  INSERT INTO rate_cards (service_id, zone, currency, max_weight_grams, amount, extra_500g_amount)
+  VALUES ('${serviceId}', 'uk', 'GBP', 2000, 350, 100);
 `;
 
 /** Orders of one creator, each a second older than the next. */
 const orders = `
   WITH placed AS (
-    INSERT INTO orders (id, creator_id, client_id, status, platform, store_id, external_order_id, currency, total_amount, item_count, rate_id,
+    INSERT INTO orders (id, creator_id, client_id, status, platform, store_id, external_order_id, currency, total_amount, item_count, shipping_rate_id,
                         shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount, charged_at, created_at)
     SELECT gen_random_uuid(), $1, 'app', CASE n % 3 WHEN 0 THEN 'shipped' WHEN 1 THEN 'processing' ELSE 'delivered' END,
-           CASE n % 2 WHEN 0 THEN 'shop' ELSE 'api' END, 'store-' || n % 7, 'external-' || n, 'GBP', 7847, 3, '${quoteId}', 350,
+           CASE n % 2 WHEN 0 THEN 'shop' ELSE 'api' END, 'store-' || n % 7, 'external-' || n, 'GBP', 7847, 3, '${rateId}', 350,
            '{"full_name": "Aiko Mori", "address_line_1": "1 Quay Street", "city": "London", "postal_code": "N1 1AA", "country_code": "GB"}',
            'GB', 'card', 'paid', 7847, now(), now() - (n + $3::int) * interval '1 second'
     FROM generate_series(1, $2::int) AS n RETURNING id)
@@ -73,11 +72,9 @@ export class Shop extends BenchDatabase {
     await this.settle();
     return {
       creatorId: bigCreator,
-      rows: { product: productId, hot: hotId, rate: quoteId },
+      rows: { product: productId, hot: hotId },
       sku: publicId('prod', productId),
       hotSku: publicId('prod', hotId),
-      rateId: publicId('rate', quoteId),
-      hotRateId: publicId('rate', hotQuoteId),
       orderIds: [...new Set(rows.map((row) => row.order_id))],
     };
   }

@@ -37,7 +37,7 @@ export async function benchStore(site: BenchSite): Promise<readonly Figure[]> {
   try {
     const data = await site.step('Catalogue and orders', () => shop.furnish());
     const ready = await store.start();
-    const requests = storeRequests(store.origin, data, await tokenOf(store, data.creatorId));
+    const requests = await storeRequests(store.origin, data, await tokenOf(store, data.creatorId));
     const ours: Side = { requests, cpuMs: () => store.process.cpuMs() };
     const figures = await versusBaseline(site, ours);
     const { lacking, taken } = await shop.hotSold();
@@ -53,7 +53,10 @@ export async function benchStore(site: BenchSite): Promise<readonly Figure[]> {
 }
 
 function tokenOf(store: ServiceProcess, creatorId: string): Promise<string> {
-  return store.token({ creator_id: creatorId, scope: 'orders:read orders:create releases:read' });
+  return store.token({
+    creator_id: creatorId,
+    scope: 'orders:read orders:create releases:read shipping:read',
+  });
 }
 
 async function versusBaseline(site: BenchSite, ours: Side): Promise<Figure[]> {

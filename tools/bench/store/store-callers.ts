@@ -1,9 +1,10 @@
 import { publicId } from '@fulfilment/contracts';
 import { randomUUID } from 'node:crypto';
 import { Pool } from 'undici';
+import { z } from 'zod';
 import { Failure } from '../../dev/failure.ts';
 import type { Caller } from '../rounds.ts';
-import type { ShopData } from './shop-data.ts';
+import { rateId, type ShopData } from './shop-data.ts';
 
 export const callerCount = 16;
 
@@ -29,28 +30,47 @@ export interface StoreRequests {
   close(): Promise<void>;
 }
 
+const quotedRates = z.object({ data: z.array(z.object({ id: z.string() })) });
+
 /** Integrations of one creator at store-api. */
-export function storeRequests(origin: string, data: ShopData, token: string): StoreRequests {
+export async function storeRequests(origin: string, data: ShopData, token: string): Promise<StoreRequests> {
   const send = requestSender(origin, { authorization: `Bearer ${token}` });
   const ids = data.orderIds.map((id) => publicId('ord', id));
   const order = (sku: string, rate: string, quantities: readonly number[]) => () =>
     send('POST', '/store/v1/orders', 201, body(sku, rate, quantities), { 'idempotency-key': randomUUID() });
+  const [rate, hotRate] = [
+    await quote(origin, token, data.sku, 3),
+    await quote(origin, token, data.hotSku, 1),
+  ];
   return {
     order: () => send('GET', `/store/v1/orders/${any(ids)}`, 200),
     releases: () => send('GET', '/store/v1/releases?limit=25&currency=GBP', 200),
-    placeOrder: order(data.sku, data.rateId, [1, 2]),
-    placeOrderAtOnce: order(data.sku, data.rateId, [1, 2]),
-    orderHot: order(data.hotSku, data.hotRateId, [1]),
-    buyHot: order(data.hotSku, data.hotRateId, [1]),
+    placeOrder: order(data.sku, rate, [1, 2]),
+    placeOrderAtOnce: order(data.sku, rate, [1, 2]),
+    orderHot: order(data.hotSku, hotRate, [1]),
+    buyHot: order(data.hotSku, hotRate, [1]),
     close: () => send.close(),
   };
+}
+
+/** Quotes the shipping of some pieces. @returns the rate's id */
+async function quote(origin: string, token: string, sku: string, quantity: number): Promise<string> {
+  const response = await fetch(`${origin}/store/v1/shipping-rates?currency=GBP`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ country_code: 'GB', items: [{ sku, quantity }] }),
+  });
+  const [rate] = quotedRates.parse(await response.json()).data;
+  if (rate === undefined) throw new Failure('There is no shipping rate.');
+  return rate.id;
 }
 
 /** The same of the bare server. */
 export function baselineRequests(origin: string, data: ShopData): StoreRequests {
   const send = requestSender(origin, {});
   const { creatorId: creator } = data;
-  const { product, rate, hot } = data.rows;
+  const { product, hot } = data.rows;
+  const rate = rateId;
   return {
     order: () => send('GET', `/orders/${creator}/${any(data.orderIds)}`, 200),
     releases: () => send('GET', `/releases/${creator}`, 200),

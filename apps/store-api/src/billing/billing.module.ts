@@ -2,11 +2,10 @@ import { Module } from '@nestjs/common';
 import { ChargeSender } from './charge-sender.js';
 import { ChargeOrder } from './charge-order.js';
 import { DailyReconciliation } from './daily-reconciliation.js';
-import { PaymentMethods } from './payment-methods.js';
 import { RefundCharges } from './refund-charges.js';
 
 @Module({
-  providers: [ChargeSender, ChargeOrder, DailyReconciliation, PaymentMethods, RefundCharges],
-  exports: [ChargeSender, ChargeOrder, PaymentMethods],
+  providers: [ChargeSender, ChargeOrder, DailyReconciliation, RefundCharges],
+  exports: [ChargeSender, ChargeOrder],
 })
 export class BillingModule {}

@@ -29,17 +29,22 @@ export interface RequestedItem {
 /** A requested line with its product. */
 export type SellableLine<Item extends RequestedItem> = SellableProduct & Item;
 
+/** SQL for the members of `SellableProduct`, from `sellableTables`. @param currency SQL expression */
+export const sellableColumns = (
+  currency: string,
+): string => `p.id, p.release_id AS "releaseId", r.name AS "releaseTitle",
+   p.title, p.product_type AS "productType", coalesce(p.barcode, r.ean) AS ean, p.status,
+   coalesce(p.weight_grams, t.weight_grams) AS "weightGrams", p.royalty_rate AS "royaltyRate",
+   p.limited_edition AS "limitedEdition", p.quantity AS stock,
+   CASE ${currency} WHEN 'GBP' THEN p.price_gbp WHEN 'USD' THEN p.price_usd WHEN 'EUR' THEN p.price_eur ELSE p.price_jpy END AS price`;
+export const sellableTables =
+  'products p JOIN releases r ON r.id = p.release_id JOIN product_types t ON t.product_type = p.product_type';
+
 const readSellable = statement(
   'catalogue.sellable',
-  `SELECT (requested.number - 1)::int AS index, p.id, p.release_id AS "releaseId", r.name AS "releaseTitle", p.title,
-          p.product_type AS "productType", coalesce(p.barcode, r.ean) AS ean, p.status,
-          coalesce(p.weight_grams, t.weight_grams) AS "weightGrams", p.royalty_rate AS "royaltyRate",
-          p.limited_edition AS "limitedEdition", p.quantity AS stock,
-          CASE requested.currency WHEN 'GBP' THEN p.price_gbp WHEN 'USD' THEN p.price_usd WHEN 'EUR' THEN p.price_eur ELSE p.price_jpy END AS price
+  `SELECT (requested.number - 1)::int AS index, ${sellableColumns('requested.currency')}
    FROM unnest($1::uuid[], $2::uuid[], $3::text[]) WITH ORDINALITY AS requested (product_id, creator_of_caller, currency, number)
-   JOIN products p ON p.id = requested.product_id AND p.creator_id = requested.creator_of_caller
-   JOIN releases r ON r.id = p.release_id
-   JOIN product_types t ON t.product_type = p.product_type`,
+   JOIN (${sellableTables}) ON p.id = requested.product_id AND p.creator_id = requested.creator_of_caller`,
 );
 
 interface ProductKey {
@@ -48,7 +53,7 @@ interface ProductKey {
   readonly currency: Currency;
 }
 
-/** Reads products for orders and quotes. Concurrent reads share a round trip. */
+/** Reads products for quotes. Concurrent reads share a round trip. */
 @Injectable()
 export class SellableProducts {
   private readonly products: BatchLoader<ProductKey, SellableProduct>;

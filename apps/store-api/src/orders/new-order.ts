@@ -23,7 +23,7 @@ const insertNewOrder = statement(
      RETURNING key
    ), placed AS (
      INSERT INTO orders (id, creator_id, client_id, status, platform, store_id, external_order_id, currency, total_amount, item_count,
-                         rate_id, shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount, resume_at,
+                         shipping_rate_id, shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount, resume_at,
                          created_at, updated_at)
      SELECT $1, $2, $3, 'pending', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 'card', 'pending', $14,
             now() + $15::int * interval '1 millisecond', $19, $19
@@ -59,7 +59,6 @@ export function newOrderRow({ caller, creatorId, order, orderId }: Placement, pr
     currency: priced.currency,
     total_amount: priced.total,
     item_count: countPieces(priced.lines),
-    rate_id: priced.rateId,
     shipping_amount: priced.shippingAmount,
     country_code: address.country_code,
     billing_method: 'card',
@@ -98,6 +97,7 @@ export interface NewOrder {
   /** By `performance.now()`, soon after `row.created_at`. */
   readonly writtenAtMs: number;
   readonly clientId: string;
+  readonly rateId: string;
   readonly address: object;
   readonly charge: OpenCharge;
   /** `order.created` */
@@ -122,7 +122,8 @@ export interface InsertOutcome {
  * nothing at all, if `placed` is false.
  */
 export async function insertOrder(sql: Sql, order: NewOrder): Promise<InsertOutcome> {
-  const { row, clientId, items, address, charge, event, resumeAfterMs, unlimitedProducts, key } = order;
+  const { row, clientId, rateId, items, address, charge, event, resumeAfterMs, unlimitedProducts, key } =
+    order;
   const [outcome] = await sql.rows<InsertOutcome>(insertNewOrder, [
     row.id,
     row.creator_id,
@@ -133,7 +134,7 @@ export async function insertOrder(sql: Sql, order: NewOrder): Promise<InsertOutc
     row.currency,
     row.total_amount,
     row.item_count,
-    row.rate_id,
+    rateId,
     row.shipping_amount,
     JSON.stringify(address),
     row.country_code,

@@ -27,7 +27,6 @@ export interface OrderRow {
   currency: Currency;
   total_amount: number;
   item_count: number;
-  rate_id: string;
   shipping_amount: number;
   country_code: string;
   billing_method: PaymentMethod;
@@ -57,7 +56,7 @@ export interface ItemRow {
 }
 
 export const orderColumns =
-  'id, creator_id, version, status, platform, store_id, external_order_id, currency, total_amount, item_count, rate_id, ' +
+  'id, creator_id, version, status, platform, store_id, external_order_id, currency, total_amount, item_count, ' +
   'shipping_amount, country_code, billing_method, payment_status, charge_amount, charged_at, refunded_at, packages, ' +
   'tracking_updated_at, delivered_at, reason, created_at, updated_at';
 

@@ -167,7 +167,10 @@ export const orderShape = z
         line_items: [lineExample],
         shipping_address: addressExample,
         billing: billingExample,
-        shipping: { rate_id: 'rate_01m7xwmwt9fgvq2y3m6d0cze8s', amount: { amount: 285, currency: 'GBP' } },
+        shipping: {
+          rate_id: 'rate_8KdEfAGQAAAAAHAAgAAAAAAAAAxHQkdCUAAAAAAAAAEdAAAD6GsBh8AQPlX6BGFalH2dE0OmbY3G',
+          amount: { amount: 285, currency: 'GBP' },
+        },
         tracking: null,
       },
     ],

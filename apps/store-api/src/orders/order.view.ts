@@ -11,6 +11,7 @@ export interface OrderViewRow extends Omit<
   OrderRow,
   'creator_id' | 'version' | 'country_code' | 'refunded_at' | 'delivered_at' | 'reason'
 > {
+  rate_id: string;
   shipping_address: AddressView;
   items: { product_id: string; title: string; quantity: number; unit_amount: number }[];
 }
@@ -43,7 +44,7 @@ export function orderView(row: OrderViewRow): OrderView {
       charged_at: row.charged_at?.toISOString() ?? null,
       amount: money(row.charge_amount, row.currency),
     },
-    shipping: { rate_id: publicId('rate', row.rate_id), amount: money(row.shipping_amount, row.currency) },
+    shipping: { rate_id: row.rate_id, amount: money(row.shipping_amount, row.currency) },
     tracking: trackingView(row),
   };
 }

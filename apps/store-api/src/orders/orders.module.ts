@@ -6,6 +6,7 @@ import { IdempotencyKeys } from './idempotency-keys.js';
 import { OrdersController } from './orders.controller.js';
 import { PlaceOrder } from './place-order.js';
 import { PriceOrder } from './price-order.js';
+import { ReadPricing } from './read-pricing.js';
 import { ReadOrders } from './read-orders.js';
 import { OrderCompleter } from './order-completer.js';
 import { SettleOrder } from './settle-order.js';
@@ -14,7 +15,16 @@ import { WriteOrder } from './write-order.js';
 @Module({
   imports: [BillingModule, CatalogueModule, ShippingModule],
   controllers: [OrdersController],
-  providers: [IdempotencyKeys, PlaceOrder, PriceOrder, ReadOrders, OrderCompleter, SettleOrder, WriteOrder],
+  providers: [
+    IdempotencyKeys,
+    PlaceOrder,
+    PriceOrder,
+    ReadOrders,
+    ReadPricing,
+    OrderCompleter,
+    SettleOrder,
+    WriteOrder,
+  ],
   exports: [IdempotencyKeys],
 })
 export class OrdersModule {}

@@ -34,7 +34,7 @@ export const placeOrder = {
           postal_code: 'N1 1AA',
           country_code: 'GB',
         },
-        shipping_rate_id: 'rate_01m7xwmwt9fgvq2y3m6d0cze8s',
+        shipping_rate_id: 'rate_8KdEfAGQAAAAAHAAgAAAAAAAAAxHQkdCUAAAAAAAAAEdAAAD6GsBh8AQPlX6BGFalH2dE0OmbY3G',
         source: { platform: 'shopify', store_id: 'harbour-lights', external_order_id: '#1042' },
       },
     },

@@ -1,17 +1,17 @@
-import { type Currency, parsePublicId } from '@fulfilment/contracts';
-import { allInOrder } from '@fulfilment/database';
+import type { Currency } from '@fulfilment/contracts';
 import { throwNotFound, Unprocessable } from '@fulfilment/error-envelope';
 import { Injectable } from '@nestjs/common';
-import { requireSellableLines, type SellableLine, SellableProducts } from '../catalogue/sellable-products.js';
-import { ShippingQuotes } from '../shipping/shipping-quotes.js';
+import { requirePaymentMethod } from '../billing/payment-methods.js';
+import { requireSellableLines, type SellableLine } from '../catalogue/sellable-products.js';
+import { requireUsableQuote, shippingPrice } from '../shipping/quote.rules.js';
+import { SealedQuotes } from '../shipping/sealed-quotes.js';
 import { currencyMismatchDetails, orderTotal } from './order.rules.js';
-import { PaymentMethods } from '../billing/payment-methods.js';
 import type { OrderItemDto } from './place-order.dto.js';
 import type { Placement } from './placement.js';
+import { ReadPricing } from './read-pricing.js';
 
 /** An order with its prices, before it is written. Amounts are in minor units. */
 export interface PricedOrder {
-  readonly rateId: string;
   readonly lines: readonly SellableLine<OrderItemDto>[];
   readonly currency: Currency;
   readonly shippingAmount: number;
@@ -31,28 +31,23 @@ export interface PricedOrder {
 @Injectable()
 export class PriceOrder {
   constructor(
-    private readonly shippingQuotes: ShippingQuotes,
-    private readonly products: SellableProducts,
-    private readonly paymentMethods: PaymentMethods,
+    private readonly quotes: SealedQuotes,
+    private readonly readPricing: ReadPricing,
   ) {}
 
   /** @throws NotFound for an unknown rate; Unprocessable when the order cannot be placed as it is */
   async run({ creatorId, order }: Placement): Promise<PricedOrder> {
-    const rateId = parsePublicId('rate', order.shipping_rate_id) ?? throwNotFound('shipping rate');
-    // Prices are read in the currency of the first line; a quote in another currency is rejected below.
-    const lineCurrency = order.items[0]?.unit_price.currency ?? 'GBP';
-    const [quote, paymentMethod, products] = await allInOrder([
-      this.shippingQuotes.find(creatorId, rateId),
-      this.paymentMethods.forCreator(creatorId),
-      this.products.bySku(creatorId, order.items, lineCurrency),
-    ]);
-    this.shippingQuotes.assertUsable(quote, order.shipping_address.country_code);
-    const { currency, readAt: placedAt } = quote;
+    const quote = this.quotes.open(creatorId, order.shipping_rate_id) ?? throwNotFound('shipping rate');
+    const { currency } = quote;
+    const skus = order.items.map(({ sku }) => sku);
+    const { billing, products, bands, readAt: placedAt } = await this.readPricing.run(creatorId, skus, quote);
+    const paymentMethod = requirePaymentMethod(billing);
+    requireUsableQuote(quote, order.shipping_address.country_code, placedAt);
     const mismatches = currencyMismatchDetails(order.items, currency);
     if (mismatches.length > 0)
       throw new Unprocessable('All items must have the currency of the shipping rate.', mismatches);
     const lines = requireSellableLines(order.items, products, { checkStock: true });
-    const shippingAmount = this.shippingQuotes.price(quote, lines);
+    const shippingAmount = shippingPrice(quote, bands, lines);
     const total = orderTotal(
       lines.map(({ unit_price, quantity }) => ({ price: unit_price.amount, quantity })),
       shippingAmount,
@@ -67,6 +62,6 @@ export class PriceOrder {
         { field: 'items', reason: 'total_too_large' },
       ]);
     }
-    return { rateId, lines, currency, shippingAmount, total, cost, paymentMethod, placedAt };
+    return { lines, currency, shippingAmount, total, cost, paymentMethod, placedAt };
   }
 }

@@ -63,6 +63,7 @@ export class WriteOrder {
       items,
       writtenAtMs: performance.now(),
       clientId: caller.clientId,
+      rateId: order.shipping_rate_id,
       address: order.shipping_address,
       charge: {
         id: uuidv7(),

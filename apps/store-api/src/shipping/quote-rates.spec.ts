@@ -1,10 +1,11 @@
-import { statement } from '@fulfilment/database';
-import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
-
-const expire = statement(
-  'test.expire',
-  "UPDATE quotes SET expires_at = now() - interval '1 second' WHERE creator_id = $1",
-);
+import {
+  orderBody,
+  quoteSigningKey,
+  type StoreApiUnderTest,
+  startStoreApi,
+  type TestCreator,
+} from '../store-api.fixture.js';
+import { SealedQuotes } from './sealed-quotes.js';
 
 describe('POST /v1/shipping-rates', () => {
   let store: StoreApiUnderTest;
@@ -68,12 +69,17 @@ describe('POST /v1/shipping-rates', () => {
     expect(order.shipping.amount.amount).toBe(400 + 2 * 200); // 2600 g: the band up to 2000 g and two steps
   });
 
-  it('quotes a rate that an order cannot use after its expiry', async () => {
-    const owner = await store.creator();
-    const [item = ''] = (await store.release(owner.id)).skus;
-    const rate = await store.quote(owner.token);
-    await store.database.run(expire, [owner.id]);
-    const response = await store.post('/store/v1/orders', owner.token, orderBody(item, rate));
+  it('quotes a rate that an order can use for 24 hours, and not later', async () => {
+    const quotes = new SealedQuotes([quoteSigningKey]);
+    const dayMs = 24 * 3_600_000;
+    const now = Date.now();
+    const sealed = quotes.open(creator.id, await store.quote(creator.token));
+    if (sealed === undefined) throw new Error('The rate is not a sealed quote.');
+    expect(sealed.expiresAt.getTime()).toBeGreaterThanOrEqual(now + dayMs - 1000);
+    expect(sealed.expiresAt.getTime()).toBeLessThanOrEqual(Date.now() + dayMs);
+
+    const expired = quotes.seal(creator.id, { ...sealed, expiresAt: new Date(now) });
+    const response = await store.post('/store/v1/orders', creator.token, orderBody(sku, expired));
     expect([response.status, response.body.details]).toEqual([
       422,
       [{ field: 'shipping_rate_id', reason: 'expired' }],

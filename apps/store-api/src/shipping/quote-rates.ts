@@ -1,29 +1,26 @@
-import { type Currency, publicId, uuidv7 } from '@fulfilment/contracts';
-import { Database, statement } from '@fulfilment/database';
+import type { Currency } from '@fulfilment/contracts';
+import { Database } from '@fulfilment/database';
 import { throwNotFound, Unprocessable } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import { requireSellableLines, SellableProducts } from '../catalogue/sellable-products.js';
-import { priceServices, type PricedService } from './rate-cards.js';
+import { priceServices } from './rate-cards.js';
 import { parcelWeightGrams } from './rate.rules.js';
+import { SealedQuotes } from './sealed-quotes.js';
 import type { QuoteItemDto, QuoteRatesDto } from './shipping.dto.js';
 import type { ShippingRateView } from './shipping.shapes.js';
 
 const maxParcelGrams = 100_000_000; // 100 t: more than an order of 100 lines of 1000 can weigh
 
-const insertQuotes = statement(
-  'shipping.insert-quotes',
-  `INSERT INTO quotes (id, creator_id, service_id, country_code, currency, amount, weight_grams, expires_at)
-   SELECT id, $4, service_id, $5, $6, amount, $7, now() + interval '24 hours'
-   FROM unnest($1::uuid[], $2::uuid[], $3::bigint[]) AS quote (id, service_id, amount)`,
-);
+const validityMs = 24 * 3_600_000;
 
-/** Prices a parcel with every service that ships it, and stores each price as a quote for 24 hours. */
+/** Prices a parcel with every service that ships it. Each price is a quote that is valid for 24 hours. */
 @Injectable()
 export class QuoteRates {
   constructor(
     private readonly database: Database,
     private readonly products: SellableProducts,
+    private readonly quotes: SealedQuotes,
   ) {}
 
   async run(
@@ -40,7 +37,19 @@ export class QuoteRates {
         items.map((_, index) => ({ field: `items.${index}.sku`, reason: 'not_shippable_to_country' })),
       );
     }
-    return { data: await this.store(services, { creatorId, countryCode, currency, weightGrams }) };
+    return {
+      data: services.map(({ id: serviceId, name, carriers, description, amount, pricedAt }) => {
+        const expiresAt = new Date(pricedAt.getTime() + validityMs);
+        const quote = { serviceId, countryCode, currency, amount, weightGrams, expiresAt };
+        return {
+          id: this.quotes.seal(creatorId, quote),
+          name,
+          carriers,
+          description,
+          price: { amount, currency },
+        };
+      }),
+    };
   }
 
   private async weigh(
@@ -54,29 +63,5 @@ export class QuoteRates {
     throw new Unprocessable('The parcel is too heavy for all shipping services.', [
       { field: 'items', reason: 'too_heavy' },
     ]);
-  }
-
-  private async store(
-    services: readonly PricedService[],
-    parcel: { creatorId: string; countryCode: string; currency: Currency; weightGrams: number | undefined },
-  ): Promise<ShippingRateView[]> {
-    if (services.length === 0) return [];
-    const ids = services.map(() => uuidv7());
-    await this.database.run(insertQuotes, [
-      ids,
-      services.map(({ id }) => id),
-      services.map(({ amount }) => amount),
-      parcel.creatorId,
-      parcel.countryCode,
-      parcel.currency,
-      parcel.weightGrams ?? null,
-    ]);
-    return services.map(({ name, carriers, description, amount }, index) => ({
-      id: publicId('rate', ids[index] ?? ''),
-      name,
-      carriers,
-      description,
-      price: { amount, currency: parcel.currency },
-    }));
   }
 }

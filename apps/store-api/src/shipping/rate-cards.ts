@@ -8,6 +8,7 @@ interface ServiceRow {
   description: string | null;
   carriers: string[];
   bands: WeightBand[];
+  pricedAt: Date;
 }
 
 /** A service with the price of one parcel to one country in one currency. */
@@ -17,6 +18,8 @@ export interface PricedService {
   readonly description: string | null;
   readonly carriers: string[];
   readonly amount: number;
+  /** By PostgreSQL's clock. */
+  readonly pricedAt: Date;
 }
 
 const bands = `json_agg(json_build_object('maxWeightGrams', c.max_weight_grams, 'amount', c.amount,
@@ -31,7 +34,7 @@ export const bandsOf = (serviceId: string, countryCode: string, currency: string
 const servicesToCountry = statement(
   'shipping.services-to-country',
   `SELECT s.id, s.name, s.description, s.carriers,
-          ${bands} AS bands
+          ${bands} AS bands, now() AS "pricedAt"
    FROM shipping_zone_countries z
    JOIN rate_cards c ON c.zone = z.zone AND c.currency = $2
    JOIN shipping_services s ON s.id = c.service_id

@@ -2,7 +2,7 @@ import { idShape, moneyShape } from '@fulfilment/contracts';
 import { z } from 'zod';
 
 const rateExample = {
-  id: 'rate_01m7xwmwt9fgvq2y3m6d0cze8s',
+  id: 'rate_8KdEfAGQAAAAAHAAgAAAAAAAAAxHQkdCUAAAAAAAAAEdAAAD6GsBh8AQPlX6BGFalH2dE0OmbY3G',
   name: 'Economy',
   carriers: ['Evri'],
   description: 'Three to five days',
