@@ -81,10 +81,11 @@ export class Stock {
     if (insufficient.length > 0 || requested.length === 0) return insufficient;
     const productIds = requested.map((line) => line.productId);
     const quantities = requested.map((line) => line.quantity);
-    await allInOrder([
+    // Other orders wait for the locked rows, so no response is awaited before the commit.
+    tx.sendWithCommit(
       tx.run(recordMovements, [orderId, productIds, quantities, attempt]),
       this.publishChanges(tx, changes),
-    ]);
+    );
     return [];
   }
 

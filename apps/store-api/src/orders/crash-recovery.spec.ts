@@ -15,7 +15,7 @@ import type { FaultPoint } from '../fault-points.js';
 import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
 import { RechargeOrder } from '../billing/recharge-order.js';
 
-const completionTimeoutMs = 15_000;
+const completionTimeoutMs = 60_000;
 const payBy = statement('test.pay-by', 'UPDATE creators SET payment_method = $2 WHERE id = $1');
 /**
  * Processes that are killed at the fault points. The store-api in this process is the replica that continues:
