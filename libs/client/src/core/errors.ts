@@ -4,22 +4,28 @@ import type { Error as ErrorEnvelope } from '../generated/store/types.gen.js';
 export type ApiErrorCode = ErrorEnvelope['code'] | 'UNEXPECTED_RESPONSE' | (string & {});
 export type ErrorDetail = NonNullable<ErrorEnvelope['details']>[number];
 
-/** The API responded with an error. Branch on `code`, and on the `reason` of `details`. */
+/**
+ * The API responded with an error. Has the members of its envelope. Branch on `code`, and on the `reason` of
+ * `details`.
+ */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
-  readonly status: number;
+  readonly statusCode: number;
   readonly code: ApiErrorCode;
   /** The problems of the request, one element each. */
   readonly details: readonly ErrorDetail[];
+  /** The HTTP status text. */
+  readonly error: string;
   /** Quote it when you contact support. */
   readonly requestId: string | undefined;
   /** Set if the request may be repeated after this time. */
   readonly retryAfterMs: number | undefined;
 
   constructor(response: Response, body: unknown, requestId?: string) {
-    const { code, message, details } = readEnvelope(body);
+    const { code, error, message, details } = readEnvelope(body);
     super(`${response.status} ${code}: ${message}`);
-    this.status = response.status;
+    this.statusCode = response.status;
+    this.error = error;
     this.code = code;
     this.details = details;
     this.requestId = response.headers.get('x-request-id') ?? requestId;
@@ -58,14 +64,20 @@ export function retryAfterMs(response: Response, now = Date.now): number | undef
   return Number.isNaN(ms) ? undefined : Math.max(0, ms);
 }
 
-function readEnvelope(body: unknown): Pick<ApiError, 'code' | 'message' | 'details'> {
+function readEnvelope(body: unknown): Pick<ApiError, 'code' | 'error' | 'message' | 'details'> {
   const isEnvelope =
     isRecord(body) && typeof body['code'] === 'string' && typeof body['message'] === 'string';
   if (!isEnvelope)
-    return { code: 'UNEXPECTED_RESPONSE', message: 'The response is not one of the API.', details: [] };
-  const { code, message, details } = body;
+    return {
+      code: 'UNEXPECTED_RESPONSE',
+      error: '',
+      message: 'The response is not one of the API.',
+      details: [],
+    };
+  const { code, error, message, details } = body;
   return {
     code: String(code),
+    error: String(error),
     message: String(message),
     details: Array.isArray(details) ? details.filter(isDetail) : [],
   };

@@ -64,7 +64,7 @@ describe('a client', () => {
     api.reply(failure(status, 'REJECTED'));
     await expect(
       placeOrder({ client: createStoreClient(api.options()), body: orderBody }),
-    ).rejects.toMatchObject({ status });
+    ).rejects.toMatchObject({ statusCode: status });
     expect(api.requests).toHaveLength(1);
   });
 
