@@ -18,7 +18,14 @@ export const suiteCommands: readonly ListedCommand[] = [
     usage: 'audit --service SERVICE [--operator NAME] [--limit N] [--before POSITION]',
     summary: 'shows the operator commands that were run on that service, newest last',
   },
+  {
+    usage: 'doctor [--service SERVICE]',
+    summary: 'examines settings and stores of the services, and prints what is wrong and how to correct it',
+  },
 ];
+
+/** Commands of every service, which `npm run ops` forwards by `--service`. */
+const commandsOfAll = ['operator-audit', 'doctor'];
 
 /**
  * The commands of each service, from the help of its program.
@@ -34,7 +41,7 @@ async function listCommandsOf(service: string): Promise<ListedCommand[]> {
   const { stdout } = await promisify(execFile)(process.execPath, [cliOf(service), '--help']);
   const lines = stdout.matchAll(/^ {2}(\S.*)\n {6}(.*)$/gm);
   const commands = [...lines].map(([, usage = '', summary = '']) => ({ usage, summary }));
-  const own = commands.filter(({ usage }) => !usage.startsWith('operator-audit')); // `audit --service`
+  const own = commands.filter(({ usage }) => !commandsOfAll.includes(usage.split(' ', 1)[0] ?? ''));
   const lost = own.find(({ usage }) => serviceOf(usage.split(' ', 1)[0]) !== service);
   if (lost !== undefined) throw new Error(`npm run ops does not forward "${lost.usage}" to ${service}.`);
   return own;

@@ -17,6 +17,7 @@ async function main(): Promise<void> {
   if (operator !== undefined) process.env.OPERATOR = operator;
   const args = rest.filter((arg) => arg !== '--json');
   const [noun = '', verb] = args;
+  if (noun === 'doctor') return examine(args.slice(1));
   const service = serviceOf(noun);
   const isHelp = rest.length === 0 || args.some((arg) => arg === '--help' || arg === '-h');
   if (isHelp && (service === undefined || verb?.startsWith('-') !== false || verb === 'rebuild'))
@@ -48,6 +49,26 @@ async function run(
   if (typeof messageId === 'string')
     await Promise.all(creatorReaders.map((reader) => waitForOutcome(suite, reader, messageId)));
   return result;
+}
+
+/** Examines one service or all. The errors of a service do not keep the others from being examined. */
+async function examine(args: readonly string[]): Promise<void> {
+  const { value: only, rest } = takeOption(args, '--service');
+  if (only !== undefined && !(only in nounsOfServices))
+    throw new Failure(`--service must be one of ${Object.keys(nounsOfServices).join(', ')}.`);
+  if (rest.includes('--help') || rest.includes('-h')) return console.log(await help());
+  const suite = await openSuite();
+  const services = only === undefined ? Object.keys(nounsOfServices) : [only];
+  const results = await Promise.allSettled(
+    services.map((service) => operate(suite, service, ['doctor', ...rest], '')),
+  );
+  for (const result of results) {
+    if (result.status === 'fulfilled') console.log(format(result.value));
+    else {
+      console.error(result.reason instanceof Error ? result.reason.message : String(result.reason));
+      process.exitCode = 1;
+    }
+  }
 }
 
 function showHelp(service: string, args: readonly string[]): void {

@@ -11,6 +11,10 @@ import { operatorContext } from './operator/operator-context.js';
 await runServiceCli({
   name: 'auth-server',
   migrations,
+  examined: {
+    allSettings: async () => (await import('./config.js')).authServerSettings,
+    forceGenericPlan: true,
+  },
   settings: authServerSettings
     .pick({
       DATABASE_URL: true,

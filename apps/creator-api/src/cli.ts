@@ -25,6 +25,10 @@ async function readText(file: string, { input }: Context): Promise<string> {
 await runServiceCli({
   name: 'creator-api',
   migrations,
+  examined: {
+    allSettings: async () => (await import('./config.js')).creatorApiSettings,
+    roles: ['creator_api_member', 'creator_api_operator'],
+  },
   settings: serviceSettings.pick({ DATABASE_URL: true }),
   context: (context): Context => context,
   commands: {

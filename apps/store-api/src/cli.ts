@@ -84,6 +84,10 @@ async function reconcile(database: Database, range: TimeRange) {
 await runServiceCli({
   name: 'store-api',
   migrations,
+  examined: {
+    allSettings: async () => (await import('./config.js')).storeApiSettings,
+    extensions: ['pg_trgm', 'btree_gin'],
+  },
   settings: serviceSettings.pick({ DATABASE_URL: true, RABBITMQ_URL: true, RABBITMQ_NAMESPACE: true }),
   context: (context): Context => context,
   commands: {

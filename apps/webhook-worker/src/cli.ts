@@ -11,6 +11,10 @@ type Context = CommandContext<Pick<WebhookWorkerSettings, 'SECRET_ENCRYPTION_KEY
 await runServiceCli({
   name: 'webhook-worker',
   migrations,
+  examined: {
+    allSettings: async () => (await import('./config.js')).webhookWorkerSettings,
+    forceGenericPlan: true,
+  },
   settings: serviceSettings
     .pick({ DATABASE_URL: true })
     .extend({ SECRET_ENCRYPTION_KEY: webhookWorkerSettings.shape.SECRET_ENCRYPTION_KEY }),

@@ -20,3 +20,4 @@ export {
   queuesOf,
 } from './topology.js';
 export { createMessagingTables, partitionInbox } from './tables.js';
+export { type BrokerFindings, examineBroker } from './examine-broker.js';

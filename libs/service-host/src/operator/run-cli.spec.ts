@@ -51,6 +51,13 @@ function program(environment: Readonly<Record<string, string>> = { OPERATOR: 'an
       runCli(
         {
           commands,
+          standalone: {
+            doctor: defineCommand({
+              summary: 'examines the deployment',
+              arguments: z.object({}),
+              run: () => Promise.resolve({ status: 'ok' }),
+            }),
+          },
           environment,
           open: (operator) => {
             operators.push(operator);
@@ -75,6 +82,15 @@ function program(environment: Readonly<Record<string, string>> = { OPERATOR: 'an
 }
 
 describe('the operator program', () => {
+  it('runs a standalone command without an operator, a record and connections', async () => {
+    const { run, counts, recorded } = program({ BASE_URL: 'https://suite.example' });
+    expect(await run(['doctor'])).toEqual({ ok: true, line: '{"status":"ok"}' });
+    expect(await run(['doctor', '--as', 'ann'])).toEqual({ ok: true, line: '{"status":"ok"}' });
+    expect((await run(['doctor', 'x'])).ok).toBe(false);
+    expect((await run(['--help'])).line).toContain('examines the deployment');
+    expect([counts(), recorded]).toEqual([{ opened: 0, closed: 0 }, []]);
+  });
+
   it('prints one JSON object, and closes its connections', async () => {
     const { run, counts } = program();
     const flags = ['--email', 'a@b.example', '--redirect-uri', 'https://a', '--redirect-uri', 'https://b'];

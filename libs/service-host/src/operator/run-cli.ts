@@ -14,6 +14,8 @@ export interface OpenedContext<Context> {
 
 export interface Cli<Context> {
   readonly commands: Commands<Context>;
+  /** Commands that need no context and are not recorded. They are not part of a batch. */
+  readonly standalone?: Commands<void>;
   /** Called once per process, only for valid command lines. @param operator who runs the commands */
   open(operator: string): Promise<OpenedContext<Context>>;
   /** `CLI_PROGRAM` is how the program was started, for its help and usage. */
@@ -41,7 +43,7 @@ export async function runCli<Context>(
   const { commands, environment } = program;
   const name = environment['CLI_PROGRAM'] ?? 'node dist/cli.js';
   if (args.length === 0 || args.includes('--help') || args.includes('-h'))
-    return { ok: true, line: help(name, commands, args) };
+    return { ok: true, line: help(name, { ...commands, ...program.standalone }, args) };
   try {
     return { ok: true, line: JSON.stringify(await execute(name, program, args, input)) };
   } catch (error) {
@@ -55,6 +57,8 @@ async function execute<Context>(
   args: readonly string[],
   input: () => Promise<string>,
 ): Promise<object> {
+  const standalone = findStandalone(name, program, args);
+  if (standalone !== undefined) return standalone();
   const { operator, rest } = readOperatorName(args, program.environment);
   const batch = rest[0] === 'batch';
   const lines = batch ? commandLines.parse(JSON.parse(await input())) : [rest];
@@ -67,6 +71,16 @@ async function execute<Context>(
   } finally {
     await close();
   }
+}
+
+function findStandalone<Context>(
+  name: string,
+  { standalone = {}, environment }: Cli<Context>,
+  args: readonly string[],
+): (() => Promise<object>) | undefined {
+  const { rest } = readOperatorName(args, { OPERATOR: 'none', ...environment });
+  if (!Object.hasOwn(standalone, rest[0] ?? '')) return undefined;
+  return parseCommandLine(name, standalone, rest).run;
 }
 
 /** Returns the message in one line, without a stack. */

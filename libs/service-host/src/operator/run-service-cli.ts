@@ -3,6 +3,7 @@ import { readConfig, serviceSettings } from '@fulfilment/runtime';
 import { text } from 'node:stream/consumers';
 import type { MigrationInterface } from 'typeorm';
 import type { z } from 'zod';
+import { doctorCommands, type Examined } from './doctor-command.js';
 import { operatorAuditCommands } from './operator-audit-command.js';
 import { type AuditedCommand, runAudited } from './operator-audit.js';
 import type { Commands } from './define-command.js';
@@ -35,6 +36,8 @@ export async function runServiceCli<
   readonly migrations: readonly (new () => MigrationInterface)[];
   readonly settings: Settings;
   readonly commands: Commands<Context>;
+  /** For `doctor`. */
+  readonly examined: Omit<Examined, 'name' | 'migrations'>;
   readonly context: (context: CommandContext<Readonly<z.output<Settings>>>) => Context;
 }): Promise<void> {
   const { name, migrations } = program;
@@ -68,7 +71,12 @@ export async function runServiceCli<
     };
   };
   const { ok, line } = await runCli(
-    { commands, open, environment: process.env },
+    {
+      commands,
+      standalone: doctorCommands({ ...program.examined, name, migrations }),
+      open,
+      environment: process.env,
+    },
     process.argv.slice(2),
     input,
   );

@@ -1,0 +1,47 @@
+import { topologyOf } from '@fulfilment/contracts';
+import { connect } from 'amqplib';
+import { close } from './close.js';
+import { declareQueues, onOwnChannel, queuesBehind, queuesOf } from './topology.js';
+
+/** What a service finds at RabbitMQ. */
+export interface BrokerFindings {
+  readonly version: string;
+  /** The exchange and the queues that do not exist. */
+  readonly missing: readonly string[];
+  /** Queues whose declaration is rejected: other arguments, or no permission. */
+  readonly different: readonly string[];
+}
+
+/**
+ * Compares the exchange and the queues of a service with what it declares. Declares only queues that exist,
+ * which changes nothing.
+ */
+export async function examineBroker(
+  service: string,
+  { url, namespace }: { readonly url: string; readonly namespace: string },
+): Promise<BrokerFindings> {
+  const topology = topologyOf(namespace);
+  const connection = await connect(url, { timeout: 5_000 });
+  connection.on('error', () => undefined); // the current call rejects
+  try {
+    const missing: string[] = [];
+    const different: string[] = [];
+    const exchange = await onOwnChannel(connection, (channel) =>
+      channel.checkExchange(topology.factsExchange),
+    );
+    if (exchange === undefined) missing.push(topology.factsExchange);
+    for (const name of queuesOf(service)) {
+      const absent: string[] = [];
+      for (const queue of [...queuesBehind(topology, name), topology.deadLetterQueue(name)])
+        if ((await onOwnChannel(connection, (channel) => channel.checkQueue(queue))) === undefined)
+          absent.push(queue);
+      missing.push(...absent);
+      if (absent.length === 0 && exchange !== undefined)
+        await declareQueues(connection, topology, [name]).catch(() => different.push(name));
+    }
+    const { version }: { version?: unknown } = connection.connection.serverProperties;
+    return { version: String(version), missing, different };
+  } finally {
+    await close(connection);
+  }
+}

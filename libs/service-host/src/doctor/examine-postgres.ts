@@ -1,0 +1,145 @@
+import {
+  connectProgram,
+  connectWhenUp,
+  createDataSource,
+  Database,
+  UnsuitableConnection,
+  verifyNamedStatements,
+  verifyOwnSession,
+} from '@fulfilment/database';
+import type { DataSource } from 'typeorm';
+import { z } from 'zod';
+import type { Subject } from './subject.js';
+import { clockFindings, type Finding, findingAbout, versionFindings } from './findings.rules.js';
+
+const oldestVersion = [15];
+const undefinedTable = '42P01';
+
+const server = z.tuple([
+  z.object({
+    version: z.string(),
+    encoding: z.string(),
+    may_create: z.boolean(),
+    synchronous_commit: z.string(),
+    now_ms: z.number(),
+  }),
+]);
+const readServer = `
+  SELECT current_setting('server_version') AS version, pg_encoding_to_char(encoding) AS encoding,
+    has_database_privilege(datname, 'CREATE') AS may_create, current_setting('synchronous_commit') AS synchronous_commit,
+    (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now_ms
+  FROM pg_database WHERE datname = current_database()`;
+const names = z.array(z.object({ name: z.string() })).transform((rows) => rows.map(({ name }) => name));
+const findUnavailableExtensions = `
+  SELECT name FROM unnest($1::text[]) AS needed (name)
+  WHERE name NOT IN (SELECT extname FROM pg_extension UNION SELECT name FROM pg_available_extensions)`;
+const findMissingRoles = `
+  SELECT name FROM unnest($1::text[]) AS needed (name)
+  WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = needed.name AND pg_has_role(oid, 'MEMBER'))`;
+
+/** Examines the database of a service as the service and its programs use it. Changes nothing. */
+export async function examinePostgres(subject: Subject): Promise<Finding[]> {
+  const { name, settings } = subject;
+  const open = (url: string, statementTimeoutMs?: number): DataSource =>
+    createDataSource({ ...subject, url, poolSize: 2, applicationName: `${name} doctor`, statementTimeoutMs });
+  const pools = [open(settings.DATABASE_URL), open(settings.DATABASE_URL)] as const;
+  const program = open(settings.DATABASE_DIRECT_URL ?? settings.DATABASE_URL, 0);
+  try {
+    for (const pool of pools) await connectWhenUp(pool, subject, throwError);
+    return [
+      ...(await unsuitable(() =>
+        verifyNamedStatements(
+          pools.map((pool) => new Database(pool)),
+          throwError,
+        ),
+      )),
+      ...(await unsuitable(async () => {
+        await connectProgram(program, { statementTimeoutMs: 0 });
+        await verifyOwnSession(program);
+      })),
+      ...(await serverFindings(pools[0], subject)),
+      ...(await migrationFindings(pools[0], subject)),
+    ];
+  } catch (error) {
+    if (error instanceof UnsuitableConnection) return [connectionFinding(error)];
+    throw error;
+  } finally {
+    for (const pool of [...pools, program]) if (pool.isInitialized) await pool.destroy();
+  }
+}
+
+async function serverFindings(pool: DataSource, { extensions, roles }: Subject): Promise<Finding[]> {
+  const sentMs = Date.now();
+  const [row] = server.parse(await pool.query(readServer));
+  const nowMs = (sentMs + Date.now()) / 2;
+  const unavailable = names.parse(await pool.query(findUnavailableExtensions, [extensions ?? []]));
+  const missing = names.parse(await pool.query(findMissingRoles, [roles ?? []]));
+  return [
+    ...versionFindings('PostgreSQL', row.version, oldestVersion),
+    ...clockFindings('PostgreSQL', row.now_ms, nowMs),
+    ...findingAbout(
+      row.encoding === 'UTF8' ? [] : [row.encoding],
+      (encoding) => `The database has the encoding ${encoding}.`,
+      'Create it with ENCODING UTF8.',
+    ),
+    ...findingAbout(
+      row.may_create ? [] : ['CREATE'],
+      () => 'The role may not create tables in its database, so migrations fail.',
+      'Run ALTER DATABASE … OWNER TO the role of the service.',
+    ),
+    ...findingAbout(
+      ['off', 'local'].includes(row.synchronous_commit) ? [row.synchronous_commit] : [],
+      (value) => `synchronous_commit is ${value}, so a crash may lose what was confirmed.`,
+      'Set it to on for the role.',
+    ),
+    ...findingAbout(
+      unavailable,
+      (list) => `PostgreSQL does not offer the extensions that migrations create: ${list}.`,
+      'Install the packages of the extensions, or allow them in the managed service.',
+    ),
+    ...findingAbout(
+      missing,
+      (list) => `The role of the service is not a member of: ${list}.`,
+      missing
+        .map((role) => `Run CREATE ROLE ${role} NOLOGIN; GRANT ${role} TO the role of the service.`)
+        .join(' '),
+    ),
+  ];
+}
+
+async function migrationFindings(pool: DataSource, { name, migrations }: Subject): Promise<Finding[]> {
+  const applied = await appliedMigrations(pool);
+  const pending = migrations.map((migration) => migration.name).filter((one) => !applied.includes(one));
+  return findingAbout(
+    pending,
+    (list) => `Migrations are missing: ${list}.`,
+    `Run \`node dist/migrate.js\` of ${name}.`,
+  );
+}
+
+async function appliedMigrations(pool: DataSource): Promise<readonly string[]> {
+  try {
+    return names.parse(await pool.query('SELECT name FROM schema_migrations'));
+  } catch (error) {
+    if (z.object({ code: z.literal(undefinedTable) }).safeParse(error).success) return [];
+    throw error;
+  }
+}
+
+async function unsuitable(verify: () => Promise<void>): Promise<Finding[]> {
+  try {
+    await verify();
+    return [];
+  } catch (error) {
+    if (error instanceof UnsuitableConnection) return [connectionFinding(error)];
+    throw error;
+  }
+}
+
+function connectionFinding({ message }: UnsuitableConnection): Finding {
+  return { problem: 'The connection to PostgreSQL is unsuitable.', fix: message };
+}
+
+function throwError(error: unknown): never {
+  throw error;
+}

@@ -1,0 +1,88 @@
+import { fakePooler, scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
+import { type ScratchBroker, scratchBroker } from '@fulfilment/messaging/testing';
+import { freePort, storeUrl } from '@fulfilment/testing';
+import type { QueryRunner } from 'typeorm';
+import { examineService } from './examine-service.js';
+import type { Subject } from './subject.js';
+
+class CreateNotes1700000000000 {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('CREATE TABLE notes (id int)');
+  }
+  async down(): Promise<void> {}
+}
+class CreateTags1800000000000 extends CreateNotes1700000000000 {}
+
+describe('doctor', () => {
+  let stores: ScratchDatabase;
+  let broker: ScratchBroker;
+  let subject: Subject;
+  beforeAll(async () => {
+    stores = await scratchDatabase([CreateNotes1700000000000]);
+    broker = await scratchBroker(['creator-api.facts', 'creator-api.replay']);
+    subject = {
+      name: 'creator-api',
+      migrations: [CreateNotes1700000000000],
+      extensions: ['pg_trgm'],
+      roles: ['pg_monitor'],
+      settings: {
+        DATABASE_URL: stores.url,
+        REDIS_URL: storeUrl('TEST_REDIS_URL'),
+        RABBITMQ_URL: broker.url,
+        RABBITMQ_NAMESPACE: broker.namespace,
+      },
+    };
+  });
+  afterAll(async () => {
+    await broker.drop();
+    await stores.drop();
+  });
+
+  const problems = async (changes: Partial<Subject>) =>
+    (await examineService({ ...subject, ...changes })).map(({ problem, fix }) => `${problem} ${fix}`);
+
+  it('finds nothing wrong with a deployment after the migration step', async () => {
+    expect(await problems({})).toEqual([]);
+  });
+
+  it('names missing migrations, extensions, roles, queues and the exchange', async () => {
+    const found = await problems({
+      migrations: [CreateNotes1700000000000, CreateTags1800000000000],
+      extensions: ['pg_trgm', 'no_such_extension'],
+      roles: ['no_such_role'],
+      settings: { ...subject.settings, RABBITMQ_NAMESPACE: 'no-such-namespace' },
+    });
+    expect(found).toHaveLength(4);
+    expect(found.join('\n')).toMatch(/CreateTags1800000000000\. Run `node dist\/migrate\.js` of creator-api/);
+    expect(found.join('\n')).toMatch(/: no_such_extension\./);
+    expect(found.join('\n')).toContain('GRANT no_such_role');
+    expect(found.join('\n')).toMatch(/no-such-namespace\.facts, no-such-namespace\.creator-api\.facts/);
+  });
+
+  it('describes a connection pooler that drops the settings of a session', async () => {
+    const pooler = await fakePooler(stores.url);
+    try {
+      const [found, ...others] = await problems({
+        settings: { ...subject.settings, DATABASE_URL: pooler.url },
+      });
+      expect(found).toContain('SET statement_timeout');
+      expect(others).toEqual([]);
+    } finally {
+      await pooler.stop();
+    }
+  });
+
+  it('names the setting of each store that it cannot reach, in one run', async () => {
+    const closed = `localhost:${await freePort()}`;
+    const found = await problems({
+      settings: {
+        ...subject.settings,
+        ...{ DATABASE_URL: `postgres://u:hush@${closed}/d`, REDIS_URL: `redis://u:hush@${closed}` },
+        RABBITMQ_URL: `amqp://u:hush@${closed}`,
+      },
+    });
+    for (const setting of ['DATABASE_URL', 'REDIS_URL', 'RABBITMQ_URL'])
+      expect(found.filter((line) => line.includes(setting))).toHaveLength(1);
+    expect(found.join('\n')).not.toContain('hush');
+  });
+});

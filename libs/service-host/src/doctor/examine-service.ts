@@ -1,0 +1,77 @@
+import { RedisConnection } from '@fulfilment/http-service';
+import { examineBroker } from '@fulfilment/messaging';
+import { createLogger } from '@fulfilment/runtime';
+import { once } from 'node:events';
+import { examinePostgres } from './examine-postgres.js';
+import {
+  clockFindings,
+  type Finding,
+  findingAbout,
+  redisFindings,
+  versionFindings,
+} from './findings.rules.js';
+import type { Subject } from './subject.js';
+
+const connectTimeoutMs = 5_000;
+const oldestBroker = [3, 10];
+
+/** Examines the stores of a service from where it runs, with its own users. Returns what is wrong. */
+export async function examineService(subject: Subject): Promise<Finding[]> {
+  const findings = await Promise.all([
+    reach('PostgreSQL', 'DATABASE_URL', () => examinePostgres(subject)),
+    reach('Redis', 'REDIS_URL', () => examineRedis(subject)),
+    reach('RabbitMQ', 'RABBITMQ_URL', () => examineRabbitmq(subject)),
+  ]);
+  return findings.flat();
+}
+
+async function examineRedis({ settings }: Subject): Promise<Finding[]> {
+  const redis = new RedisConnection(settings.REDIS_URL, createLogger('doctor', 'silent'));
+  try {
+    await once(redis.client, 'ready', { signal: AbortSignal.timeout(connectTimeoutMs) });
+    const sentMs = Date.now();
+    const [seconds, microseconds] = await redis.client.time();
+    const nowMs = (sentMs + Date.now()) / 2;
+    return [
+      ...redisFindings(await redis.client.info()),
+      ...clockFindings('Redis', Number(seconds) * 1_000 + Number(microseconds) / 1_000, nowMs),
+    ];
+  } finally {
+    await redis.stop();
+  }
+}
+
+async function examineRabbitmq({ name, settings }: Subject): Promise<Finding[]> {
+  const { version, missing, different } = await examineBroker(name, {
+    url: settings.RABBITMQ_URL,
+    namespace: settings.RABBITMQ_NAMESPACE,
+  });
+  return [
+    ...versionFindings('RabbitMQ', version, oldestBroker),
+    ...findingAbout(
+      missing,
+      (list) => `RabbitMQ has no ${list}.`,
+      `Declare the exchange (docs/reference/permissions.md), then run \`node dist/migrate.js\` of ${name}.`,
+    ),
+    ...findingAbout(
+      different,
+      (list) => `RabbitMQ does not accept the declaration of queues: ${list}.`,
+      'Compare permissions with docs/reference/permissions.md. A queue with other arguments must be emptied and deleted; then run `node dist/migrate.js`.',
+    ),
+  ];
+}
+
+/** A store that cannot be reached, or rejects the user, is a finding too. */
+async function reach(store: string, setting: string, examine: () => Promise<Finding[]>): Promise<Finding[]> {
+  try {
+    return await examine();
+  } catch (error) {
+    const reason: unknown = error instanceof AggregateError ? error.errors[0] : error;
+    return [
+      {
+        problem: `${store} cannot be used: ${reason instanceof Error ? reason.message : String(reason)}.`,
+        fix: `Check ${setting}, the user and its password, TLS, and the network policy.`,
+      },
+    ];
+  }
+}

@@ -1,0 +1,28 @@
+import { clockFindings, redisFindings, versionFindings } from './findings.rules.js';
+
+describe('the findings about a store', () => {
+  it.each([
+    ['15.4 (Debian 15.4-1)', [15], 0],
+    ['14.9', [15], 1],
+    ['3.10.0', [3, 10], 0],
+    ['3.9.13', [3, 10], 1],
+    ['4.1.2', [3, 10], 0],
+    ['2.12', [3, 10], 1],
+  ])('the version %s compared with %j gives %i', (version, oldest, count) => {
+    expect(versionFindings('The store', version, oldest)).toHaveLength(count);
+  });
+
+  it('a clock may differ by a second, in either direction', () => {
+    expect(clockFindings('Redis', 10_000, 9_000)).toEqual([]);
+    expect(clockFindings('Redis', 9_000, 10_000)).toEqual([]);
+    expect(clockFindings('Redis', 9_000, 10_001)[0]?.problem).toContain('1001 ms');
+  });
+
+  it('Redis must be a primary of version 7 that deletes no keys', () => {
+    const info = (version: string, policy: string, role: string, cluster = '0') =>
+      `redis_version:${version}\r\nmaxmemory_policy:${policy}\r\nrole:${role}\r\ncluster_enabled:${cluster}\r\n`;
+    expect(redisFindings(info('7.0.15', 'noeviction', 'master'))).toEqual([]);
+    expect(redisFindings(info('6.2.1', 'allkeys-lru', 'slave'))).toHaveLength(3);
+    expect(redisFindings(info('7.0.15', 'noeviction', 'master', '1'))).toHaveLength(1);
+  });
+});

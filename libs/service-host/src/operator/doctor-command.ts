@@ -1,0 +1,32 @@
+import { readConfig } from '@fulfilment/runtime';
+import { z } from 'zod';
+import type { Subject } from '../doctor/subject.js';
+import { defineCommand, type Commands } from './define-command.js';
+
+/** What the command needs of a service. The settings are all of its settings. */
+export interface Examined extends Omit<Subject, 'settings'> {
+  readonly allSettings: () => Promise<z.ZodType<Subject['settings']>>;
+}
+
+/**
+ * Examines the deployment of the service. Needs neither an operator nor a database, so it is not recorded; it
+ * changes nothing and shows no data.
+ */
+export function doctorCommands({ allSettings, ...subject }: Examined): Commands<void> {
+  return {
+    doctor: defineCommand({
+      summary: 'examines settings and stores of the service, and prints what is wrong and how to correct it',
+      arguments: z.object({}),
+      run: async () => {
+        const settings = readConfig(await allSettings());
+        const { examineService } = await import('../doctor/examine-service.js'); // loads the HTTP stack
+        const findings = await examineService({ ...subject, settings });
+        if (findings.length > 0)
+          throw new Error(
+            findings.map(({ problem, fix }) => `${subject.name}: ${problem} ${fix}`).join(' · '),
+          );
+        return { service: subject.name, status: 'ok' };
+      },
+    }),
+  };
+}
