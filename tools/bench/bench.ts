@@ -17,6 +17,7 @@ const help = `npm run bench -- NAME: compares a service, compiled for production
   npm run bench -- reports    the reports of the warehouse that the Store API applies per second
   npm run bench -- creator    the Creator API against a bare consumer that writes the same rows
   npm run bench -- webhooks   webhook deliveries against bare undici, the outbox relay against bare publisher confirms
+  npm run bench -- traces     placing orders with spans for an OpenTelemetry collector against placing them without
   npm run bench -- suite      orders through TLS, gateway and all services, with a webhook and a projection of each
 
   --rounds N    number of counted rounds (default: 5); the variants alternate within a round, and ratios are per round
@@ -51,6 +52,7 @@ const benches: Readonly<Record<string, KnownBench>> = {
     load: async () => (await import('./webhooks/webhooks-bench.ts')).benchWebhooks,
     rows: 1_000_000,
   },
+  traces: { load: async () => (await import('./traces/traces-bench.ts')).benchTraces, rows: 0 },
   suite: {
     load: async () => (await import('./suite/suite-bench.ts')).benchSuite,
     rows: 0,

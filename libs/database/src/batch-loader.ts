@@ -1,6 +1,10 @@
+import { currentContext, inContext, isTracing, type WorkContext } from '@fulfilment/runtime';
+
 interface PendingKey<Key, Row> {
   readonly key: Key;
   readonly result: PromiseWithResolvers<Row | undefined>;
+  /** In which it was requested, if this process records spans. */
+  readonly context: WorkContext | undefined;
 }
 
 export interface BatchLoaderOptions<Key, Row> {
@@ -36,7 +40,7 @@ export class BatchLoader<Key, Row> {
     const same = this.waiting.get(dedupeKey);
     if (same !== undefined) return same.result.promise;
     const result = Promise.withResolvers<Row | undefined>();
-    this.waiting.set(dedupeKey, { key, result });
+    this.waiting.set(dedupeKey, { key, result, context: isTracing() ? currentContext() : undefined });
     this.schedule();
     return result.promise;
   }
@@ -57,7 +61,7 @@ export class BatchLoader<Key, Row> {
     this.running += 1;
     if (this.waiting.size > 0) this.schedule();
     try {
-      const rows = await this.options.run(batch.map(({ key }) => key));
+      const rows = await inContextOf(batch, () => this.options.run(batch.map(({ key }) => key)));
       for (const { index, row } of rows) batch[index]?.result.resolve(row);
       for (const { result } of batch) result.resolve(undefined); // has no effect on keys with a row
     } catch (error) {
@@ -74,4 +78,14 @@ export class BatchLoader<Key, Row> {
     for (const [dedupeKey] of batch) this.waiting.delete(dedupeKey);
     return batch.map(([, pending]) => pending);
   }
+}
+
+/** Runs a batch in the trace of one of its keys, if it is recorded, and not in that of an earlier batch. */
+function inContextOf<Result>(
+  batch: readonly { readonly context: WorkContext | undefined }[],
+  run: () => Result,
+): Result {
+  if (!isTracing()) return run();
+  const traced = batch.find(({ context }) => context?.span !== undefined) ?? batch[0];
+  return traced?.context === undefined ? run() : inContext(traced.context, run);
 }

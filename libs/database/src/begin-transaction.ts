@@ -1,3 +1,4 @@
+import type { Span } from '@fulfilment/runtime';
 import type { PoolClient } from 'pg';
 
 export interface BeginOptions {
@@ -7,6 +8,8 @@ export interface BeginOptions {
   readonly snapshot?: boolean | undefined;
   /** Ends each of its statements after this time. */
   readonly statementTimeoutMs?: number | undefined;
+  /** As in `TransactionOptions`. */
+  readonly span?: Span | undefined;
 }
 
 /**

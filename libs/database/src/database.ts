@@ -3,6 +3,7 @@ import type { DataSource } from 'typeorm';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DependencyUnavailable } from '@fulfilment/error-envelope';
+import type { Span } from '@fulfilment/runtime';
 import {
   type CommitProbe,
   type OpenTransaction,
@@ -14,6 +15,7 @@ import {
 import { beginTransaction, type BeginOptions } from './begin-transaction.js';
 import { allInOrder } from './all-in-order.js';
 import { isConnectionFailure, translateAndThrow } from './driver-errors.js';
+import { inStatementSpan, type TransactionSpan, transactionSpan } from './spans.js';
 
 interface NamedQuery {
   readonly name: string;
@@ -52,7 +54,11 @@ export interface TransactionOptions {
    * Timeout of each statement, shorter than that of the pool. It is sent with BEGIN and costs no round trip.
    */
   readonly statementTimeoutMs?: number;
+  /** The span of the work, if it is recorded; by default that of the current context. */
+  readonly span?: Span | undefined;
 }
+
+type TracedTransaction = OpenTransaction & { readonly span: TransactionSpan | undefined };
 
 /** A statement failed but the caller swallowed its error, so PostgreSQL rolled the transaction back. */
 class TransactionRolledBack extends Error {
@@ -81,7 +87,7 @@ export const BACKGROUND_DATABASE = Symbol('BACKGROUND_DATABASE');
 export class Database implements Sql {
   private cachedPool: Pool | undefined;
   private readonly autocommit: Queryable = {
-    query: (config) => this.pool.query(config).catch(translateAndThrow),
+    query: (config) => inStatementSpan(config.name, () => this.pool.query(config).catch(translateAndThrow)),
   };
 
   constructor(private readonly dataSource: DataSource) {}
@@ -144,10 +150,11 @@ export class Database implements Sql {
       returnId: options.commitProbe !== undefined,
       snapshot: options.snapshot,
       statementTimeoutMs: options.statementTimeoutMs,
+      span: options.span,
     });
     let result: Result;
     try {
-      result = await work(open.tx);
+      result = await (open.span === undefined ? work(open.tx) : open.span.run(() => work(open.tx)));
     } catch (error) {
       await open.rollback();
       throw error;
@@ -164,8 +171,12 @@ export class Database implements Sql {
    * @param options with `returnId`, `commit(probe)` can determine the outcome when the connection is lost;
    *   `snapshot` as in `transaction`
    */
-  async begin(options: BeginOptions = {}): Promise<OpenTransaction> {
-    const client = await this.pool.connect().catch(translateAndThrow);
+  async begin(options: BeginOptions = {}): Promise<TracedTransaction> {
+    const span = transactionSpan(options.span);
+    const client = await this.pool.connect().catch((error: unknown) => {
+      span?.rolledBack();
+      return translateAndThrow(error);
+    });
     const callbacks: (() => void)[] = [];
     const finalStatements: Promise<unknown>[] = [];
     let broken = false;
@@ -182,6 +193,7 @@ export class Database implements Sql {
     const rollback = async (): Promise<void> => {
       if (!broken) await client.query('ROLLBACK').catch(markBroken);
       release();
+      span?.rolledBack();
     };
     // After a client-side timeout no response will arrive, and later statements on the connection would wait
     // for it.
@@ -191,9 +203,12 @@ export class Database implements Sql {
     };
     const began = sendInOnePacket(client, () => beginTransaction(client, options));
     began.catch(markBroken); // the first statement fails for the same reason
-    const query = <Row extends QueryResultRow>(config: NamedQuery) =>
-      sendInOnePacket(client, () => client.query<Row>(config)).catch(markBrokenOnFailure);
+    const query = <Row extends QueryResultRow>(config: NamedQuery) => {
+      span?.add(config.name);
+      return sendInOnePacket(client, () => client.query<Row>(config)).catch(markBrokenOnFailure);
+    };
     return {
+      span,
       tx: transactionOn({ query }, callbacks, finalStatements),
       rollback,
       commit: async (probe) => {
@@ -207,6 +222,7 @@ export class Database implements Sql {
           // If a statement of the transaction failed, PostgreSQL responds to COMMIT with ROLLBACK.
           if ((await committing).command !== 'COMMIT') throw new TransactionRolledBack();
           release();
+          span?.committed();
         } catch (error) {
           // Has no effect after a lost connection, at which the server may have committed.
           await rollback();

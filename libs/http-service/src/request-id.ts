@@ -1,22 +1,33 @@
-import { inContext, WorkContext } from '@fulfilment/runtime';
+import { isTracing, startTrace, type Trace, WorkContext } from '@fulfilment/runtime';
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 const wellFormed = /^[\w.:/+=-]{1,128}$/;
 
 /**
- * Runs a request in its context, and adds `X-Request-Id` to its response: the client's if it is well-formed,
+ * Makes the context of a request, and adds `X-Request-Id` to its response: the client's if it is well-formed,
  * else a new one.
  */
-export function inRequestContext(
-  request: IncomingMessage,
-  response: ServerResponse,
-  handle: () => void,
-): void {
-  const { 'x-request-id': requested, traceparent } = request.headers;
+export function requestContext(request: IncomingMessage, response: ServerResponse): WorkContext {
+  const { 'x-request-id': requested } = request.headers;
   const id = typeof requested === 'string' && wellFormed.test(requested) ? requested : randomUUID();
   response.setHeader('X-Request-Id', id);
-  inContext(new WorkContext({ request_id: id }, single(traceparent)), handle);
+  const received = single(request.headers['traceparent']);
+  return new WorkContext(
+    { request_id: id },
+    received,
+    isTracing() ? traceOf(request, id, received) : undefined,
+  );
+}
+
+/** The route is known at the end of the request. */
+function traceOf({ method = '', url = '' }: IncomingMessage, id: string, received?: string): Trace {
+  if (url.includes('/health/')) return 'unsampled';
+  const attributes = { 'http.request.method': method };
+  return startTrace(
+    { name: method, kind: 'server', attributes },
+    { received, originId: id, isTrusted: false },
+  );
 }
 
 function single(header: string | string[] | undefined): string | undefined {

@@ -1,7 +1,7 @@
-import { Histogram } from '@fulfilment/runtime';
+import { type Span, TraceHistogram } from '@fulfilment/runtime';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-const duration = new Histogram({
+const duration = new TraceHistogram({
   name: 'http_request_duration_seconds',
   help: 'Time from the headers of a request to the end of the response, by route (none: unknown path). The status is aborted if the client disconnected before.',
   labelNames: ['method', 'route', 'status'],
@@ -17,13 +17,28 @@ export function nameRoute(request: IncomingMessage, route: string): void {
   rawRoutes.set(request, route);
 }
 
-export function measureRequest(request: IncomingMessage, response: ServerResponse): void {
+/** @param span of the request, if it is recorded; ends with it */
+export function measureRequest(request: IncomingMessage, response: ServerResponse, span?: Span): void {
   const startedAtMs = performance.now();
   response.once('close', () => {
     const status = response.writableFinished ? String(response.statusCode) : 'aborted';
     const labels = { method: request.method ?? '', route: routeOf(request), status };
-    duration.observe(labels, (performance.now() - startedAtMs) / 1000);
+    duration.observeIn(span, labels, (performance.now() - startedAtMs) / 1000);
+    if (span !== undefined) endRequestSpan(span, labels);
   });
+}
+
+function endRequestSpan(
+  span: Span,
+  { method, route, status }: { readonly method: string; readonly route: string; readonly status: string },
+): void {
+  if (route !== 'none') {
+    span.name = `${method} ${route}`;
+    span.set({ 'http.route': route });
+  }
+  if (status !== 'aborted') span.set({ 'http.response.status_code': Number(status) });
+  if (status === 'aborted' || status.startsWith('5')) span.fail(status);
+  span.end();
 }
 
 /** The declared path of the route that handled the request. */

@@ -1,5 +1,12 @@
 import { toErrorResponse, ValidationFailed } from '@fulfilment/error-envelope';
-import { CONFIG, LOGGER, type Logger, nestLogger, type ServiceSettings } from '@fulfilment/runtime';
+import {
+  CONFIG,
+  inContext,
+  LOGGER,
+  type Logger,
+  nestLogger,
+  type ServiceSettings,
+} from '@fulfilment/runtime';
 import { NotFoundException } from '@nestjs/common';
 import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
 import express, { type Request, type Response } from 'express';
@@ -14,7 +21,7 @@ import {
   endSilentConnectionsWhenClosing,
 } from './close-connections.js';
 import { healthRoutes, READINESS_CHECKS, type ReadinessChecks, sharedReadiness } from './health.js';
-import { inRequestContext } from './request-id.js';
+import { requestContext } from './request-id.js';
 import { measureRequest } from './request-metrics.js';
 
 // Longer than the gateway's, so that it never sends on a connection we are closing.
@@ -88,9 +95,10 @@ export async function startHttp(
 function handleEveryRequest(server: Server, rawHandler: RawHandler | undefined): void {
   handleBeforeExpress(server, (request, response, express) => {
     endConnectionWhenClosing(server, response);
-    measureRequest(request, response);
     request.url = decodablePath(request.url ?? '/');
-    inRequestContext(request, response, () => {
+    const context = requestContext(request, response);
+    measureRequest(request, response, context.span);
+    inContext(context, () => {
       if (rawHandler === undefined) express();
       else rawHandler(request, response, express);
     });

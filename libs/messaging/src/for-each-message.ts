@@ -1,6 +1,7 @@
 import type { Message } from '@fulfilment/contracts';
 import type { Transaction } from '@fulfilment/database';
 import { inContext, WorkContext } from '@fulfilment/runtime';
+import { traceOf } from './message-spans.js';
 
 /** Adapts a handler of single messages. Its logs and outgoing messages carry the message's id and trace. */
 export function forEachMessage(
@@ -8,7 +9,7 @@ export function forEachMessage(
 ): (tx: Transaction, messages: readonly Message[]) => Promise<void> {
   return async (tx, messages) => {
     for (const message of messages) {
-      const context = new WorkContext({ message_id: message.id }, message.traceparent);
+      const context = new WorkContext({ message_id: message.id }, message.traceparent, traceOf(message));
       await inContext(context, () => handle(tx, message));
     }
   };

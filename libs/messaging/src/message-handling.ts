@@ -11,6 +11,7 @@ import { Counter, type Logger } from '@fulfilment/runtime';
 import type { ConfirmChannel, ConsumeMessage } from 'amqplib';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Limit } from './limit.js';
+import { inMessageSpans } from './message-spans.js';
 import { publishDeadLetter } from './publish-dead-letter.js';
 import { claimMessages, hasDroppedMessages, recordRejection } from './inbox.js';
 
@@ -209,18 +210,23 @@ export class MessageHandling implements MessageHandler {
   }
 
   private async applyInTransaction(deliveries: readonly Delivery[]): Promise<void> {
-    await this.database.transaction(async (tx) => {
-      const { queue } = this.consumer;
-      const ids = deliveries.map(({ message }) => message.id);
-      if (await hasDroppedMessages(tx, queue, ids))
-        throw ids.length > 1 ? new NeedsOwnTransaction() : new RejectedMessage(olderThanInbox);
-      const newIds = await claimMessages(tx, queue, ids);
-      const messages = new Map(deliveries.map(({ message }) => [message.id, message]));
-      await this.consumer.handle(
-        tx,
-        [...messages.values()].filter((message) => newIds.has(message.id)),
-      );
-    });
+    const received = new Map(deliveries.map(({ message }) => [message.id, message]));
+    const { queue } = this.consumer;
+    await inMessageSpans(queue, [...received.values()], (messages, span) =>
+      this.database.transaction(
+        async (tx) => {
+          const ids = deliveries.map(({ message }) => message.id);
+          if (await hasDroppedMessages(tx, queue, ids))
+            throw ids.length > 1 ? new NeedsOwnTransaction() : new RejectedMessage(olderThanInbox);
+          const newIds = await claimMessages(tx, queue, ids);
+          await this.consumer.handle(
+            tx,
+            messages.filter((message) => newIds.has(message.id)),
+          );
+        },
+        { span },
+      ),
+    );
   }
 
   private async acknowledge(channel: ConfirmChannel, deliveries: readonly Delivery[]): Promise<void> {

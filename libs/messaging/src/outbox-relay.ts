@@ -1,7 +1,8 @@
 import { type Database, statement, type Transaction } from '@fulfilment/database';
-import { BackgroundLoop, Counter, Gauge, type Logger } from '@fulfilment/runtime';
+import { BackgroundLoop, Counter, Gauge, isTracing, type Logger } from '@fulfilment/runtime';
 import type { ConfirmChannel } from 'amqplib';
 import type { Broker } from './broker.js';
+import { recordSending } from './message-spans.js';
 import { waitForConfirmation } from './wait-for-confirmation.js';
 import type { Outbox } from './outbox.js';
 import { OutboxScanStart, type OutboxTimes } from './outbox-scan-start.js';
@@ -110,6 +111,7 @@ async function sendBatch(
 ): Promise<number[]> {
   const rows = await tx.rows<OutboxRow>(takeBatch, [from]);
   if (rows.length === 0) return [];
+  const startedAtMs = performance.now();
   for (const row of rows) {
     channel.publish(exchange, row.type, Buffer.from(row.body), {
       persistent: true,
@@ -118,6 +120,7 @@ async function sendBatch(
     });
   }
   await waitForConfirmation(channel);
+  if (isTracing()) recordSending(rows, startedAtMs);
   const positions = rows.map((row) => row.position);
   tx.sendWithCommit(tx.run(deleteBatch, [positions]));
   return positions;

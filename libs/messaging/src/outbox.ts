@@ -1,6 +1,7 @@
 import type { Message } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
-import { currentContext } from '@fulfilment/runtime';
+import { currentContext, isTracing } from '@fulfilment/runtime';
+import { recordCreation } from './message-spans.js';
 
 const insertMessages = statement(
   'outbox.insert',
@@ -38,7 +39,8 @@ export class Outbox {
 
 /** The columns `message_id`, `type` and `body` of a message, for a statement that inserts it itself. */
 export function outboxRow(message: Message): readonly [id: string, type: string, body: string] {
-  const traceparent = currentContext()?.traceparent;
-  const body = traceparent === undefined ? message : { traceparent, ...message };
+  const created = isTracing() ? recordCreation(message) : undefined;
+  const traceparent = created ?? message.traceparent ?? currentContext()?.traceparent;
+  const body = traceparent === undefined ? message : { ...message, traceparent };
   return [message.id, message.type, JSON.stringify(body)];
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { readSecretFiles, secret } from './secret-files.js';
+import { tracingSettings } from './tracing/settings.js';
 
 /** Exit status of a process whose configuration is invalid: EX_CONFIG of sysexits.h. */
 export const exitCodeConfig = 78;
@@ -60,6 +61,7 @@ export const serviceSettings = z.object({
     .describe('Prefix of the names of exchanges and queues, for suites that share a broker'),
   BASE_URL: publicUrl().describe('Public URL of the gateway, without a trailing slash'),
   AUTH_URL: publicUrl().describe('Public URL of the authorization server, without a trailing slash'),
+  ...tracingSettings.shape,
 });
 export type ServiceSettings = z.infer<typeof serviceSettings>;
 

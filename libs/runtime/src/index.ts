@@ -13,9 +13,22 @@ export {
   type ServiceSettings,
 } from './config.js';
 export { secret, secretNames } from './secret-files.js';
-export { currentContext, inContext, nextTraceparent, WorkContext } from './work-context.js';
+export { currentContext, inContext, WorkContext } from './work-context.js';
+export { nextTraceparent } from './tracing/traceparent.js';
+export { type Attributes, endFailed, Span, type SpanStart } from './tracing/span.js';
+export {
+  isTracing,
+  recordedTrace,
+  setTracer,
+  startBelow,
+  startTrace,
+  type Trace,
+  traceparentOfEffect,
+} from './tracing/tracer.js';
+export { currentSpan, endAfter, inSpan } from './tracing/in-span.js';
+export { startTracing, type Tracing } from './tracing/start-tracing.js';
 export { createLogger, LOGGER, nestLogger, type Logger } from './logger.js';
-export { collectProcessMetrics, Counter, Gauge, Histogram, metrics } from './metrics.js';
+export { collectProcessMetrics, Counter, Gauge, Histogram, metrics, TraceHistogram } from './metrics.js';
 export { startInternalServer, type InternalRoute, type InternalServer } from './internal-server.js';
 export {
   hasLoopbackHost,

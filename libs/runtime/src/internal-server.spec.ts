@@ -1,5 +1,7 @@
 import { createServer } from 'node:net';
 import { startInternalServer } from './internal-server.js';
+import { Counter, TraceHistogram } from './metrics.js';
+import { recordSpans } from './testing/record-spans.js';
 
 /** Linux routes every address of 127.0.0.0/8 to this machine. */
 const otherLocalAddress = '127.0.0.2';
@@ -26,6 +28,35 @@ describe('the internal server', () => {
     try {
       expect(await statusAt('127.0.0.1', port)).toBe(200);
       expect(await statusAt(otherLocalAddress, port)).toBeUndefined();
+    } finally {
+      await server.close();
+    }
+  });
+
+  it('serves exemplars to those who ask for OpenMetrics, and the classic format to others', async () => {
+    const counter = new Counter({ name: 'test_things_total', help: 'Things.' });
+    counter.inc();
+    const histogram = new TraceHistogram({ name: 'test_seconds', help: 'Times.', buckets: [1, 2] });
+    const traceId = 'a'.repeat(32);
+    histogram.observeIn({ traceId }, {}, 1.5);
+    histogram.observeIn(undefined, {}, 0.5);
+    const recorded = recordSpans();
+    const port = await freePort();
+    const server = await startInternalServer({ host: '127.0.0.1', port });
+    try {
+      const metrics = async (accept: string): Promise<string> =>
+        (await fetch(`http://127.0.0.1:${port}/metrics`, { headers: { accept } })).text();
+      const classicBefore = await metrics('*/*');
+      const open = await metrics('application/openmetrics-text;version=1.0.0,text/plain;q=0.5');
+      const exemplar = `# {trace_id="${traceId}"} 1.5 `;
+      expect(open).toContain(`test_seconds_bucket{le="2"} 2 ${exemplar}`);
+      expect(open).toContain('test_seconds_bucket{le="1"} 1\n');
+      expect(open).toMatch(/# TYPE test_things counter\ntest_things_total 1\n/);
+      expect(open.endsWith('# EOF\n')).toBe(true);
+      expect(classicBefore).toMatch(/# TYPE test_things_total counter\ntest_things_total 1\n/);
+      expect(await metrics('*/*')).toBe(classicBefore);
+      recorded.stop();
+      expect(await metrics('application/openmetrics-text')).toBe(classicBefore);
     } finally {
       await server.close();
     }

@@ -1,5 +1,6 @@
-import { createServer, type ServerResponse } from 'node:http';
-import { metrics } from './metrics.js';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { metrics, openMetrics, openMetricsType } from './metrics.js';
+import { isTracing } from './tracing/tracer.js';
 
 /** Returns the JSON body of a path of the internal port; undefined for 404. */
 export type InternalRoute = (path: string) => Promise<object | undefined>;
@@ -18,7 +19,7 @@ export function startInternalServer(options: {
   routes?: readonly InternalRoute[];
 }): Promise<InternalServer> {
   const server = createServer((request, response) => {
-    serve(request.url ?? '/', options.routes ?? [], response).catch(() => {
+    serve(request, options.routes ?? [], response).catch(() => {
       response.writeHead(503).end();
     });
   });
@@ -37,13 +38,16 @@ export function startInternalServer(options: {
 }
 
 async function serve(
-  path: string,
+  { url: path = '/', headers }: IncomingMessage,
   routes: readonly InternalRoute[],
   response: ServerResponse,
 ): Promise<void> {
   if (path === '/metrics') {
-    const text = await metrics.metrics();
-    response.writeHead(200, { 'content-type': metrics.contentType }).end(text);
+    // The classic format has no exemplars, and without tracing there are none.
+    const wantsExemplars = isTracing() && headers.accept?.includes('application/openmetrics-text') === true;
+    const text = await (wantsExemplars ? openMetrics() : metrics.metrics());
+    response.writeHead(200, { 'content-type': wantsExemplars ? openMetricsType : metrics.contentType });
+    response.end(text);
     return;
   }
   for (const route of routes) {

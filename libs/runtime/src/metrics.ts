@@ -1,9 +1,65 @@
-import { collectDefaultMetrics } from 'prom-client';
+import {
+  collectDefaultMetrics,
+  Counter,
+  Gauge,
+  Histogram,
+  type HistogramConfiguration,
+  type Metric,
+  Registry,
+  register,
+  Summary,
+} from 'prom-client';
 
 /** `metrics` is the registry of the process, served at `/metrics` of the internal port. */
-export { Counter, Gauge, Histogram, register as metrics } from 'prom-client';
+export { Counter, Gauge, Histogram, register as metrics };
 
 /** Node's metrics: event loop, memory, garbage collection. */
 export function collectProcessMetrics(): void {
   collectDefaultMetrics();
+}
+
+export const openMetricsType = Registry.OPENMETRICS_CONTENT_TYPE;
+
+/** A histogram whose buckets name a trace of their last values, in the format of OpenMetrics. */
+export class TraceHistogram extends Histogram<string> {
+  constructor(options: Pick<HistogramConfiguration<string>, 'name' | 'help' | 'labelNames' | 'buckets'>) {
+    super({ ...options, enableExemplars: true, registers: [openRegistry()] });
+    register.registerMetric(this);
+  }
+
+  /** @param span a recorded span in which the value was measured */
+  observeIn(
+    span: { readonly traceId: string } | undefined,
+    labels: Readonly<Record<string, string>>,
+    value: number,
+  ): void {
+    this.observe({ labels, value, exemplarLabels: span === undefined ? {} : { trace_id: span.traceId } });
+  }
+}
+
+/**
+ * Returns the metrics in the format of OpenMetrics, which has exemplars. The registry itself keeps the
+ * classic format: in this one, prom-client changes the names of the counters that it formats.
+ */
+export async function openMetrics(): Promise<string> {
+  const registry = openRegistry();
+  for (const metric of register.getMetricsAsArray()) registry.registerMetric(viewOf(metric));
+  return registry.metrics();
+}
+
+function openRegistry() {
+  const registry = new Registry<typeof openMetricsType>();
+  registry.setContentType(openMetricsType);
+  return registry;
+}
+
+/** What is set on the view does not change the metric. */
+function viewOf(metric: object): Metric {
+  const view: unknown = Object.create(metric);
+  if (isMetric(view)) return view;
+  throw new Error('prom-client has a new kind of metric.');
+}
+
+function isMetric(value: unknown): value is Metric {
+  return [Counter, Gauge, Histogram, Summary].some((type) => value instanceof type);
 }

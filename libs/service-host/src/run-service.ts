@@ -8,9 +8,12 @@ import {
   type RelaxedSetting,
   reportRelaxedSettings,
   type ServiceSettings,
+  startTracing,
+  type Tracing,
 } from '@fulfilment/runtime';
 import type { DynamicModule, INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { SERVICE, type Service } from './service.js';
 import { ServiceLifecycle } from './service-lifecycle.js';
 import { exitIfUnsuitable } from './unsuitable-connection.js';
 
@@ -27,18 +30,21 @@ export async function runService(
   collectProcessMetrics();
   const app = await startHttp((adapter, options) => NestFactory.create(module, adapter, options));
   const logger: Logger = app.get(LOGGER);
+  const { name, config }: Service = app.get(SERVICE);
+  const tracing = await startTracing(name, config, logger);
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
-    process.once(signal, () => void stop(app, signal, logger));
+    process.once(signal, () => void stop(app, tracing, signal, logger));
   reportRelaxedSettings([...relaxedServiceSettings(app.get<ServiceSettings>(CONFIG)), ...relaxed], logger);
   await exitIfUnsuitable(logger, () => app.get(ServiceLifecycle).start());
 }
 
-async function stop(app: INestApplication, signal: string, logger: Logger): Promise<void> {
+async function stop(app: INestApplication, tracing: Tracing, signal: string, logger: Logger): Promise<void> {
   logger.info({ signal }, 'Stopping.');
   setTimeout(() => {
     logger.error('Shutdown timed out; exiting with open connections or work.');
     process.exit(1);
   }, shutdownTimeoutMs).unref();
   await app.close();
+  await tracing.stop(); // last, for the spans of the work that the stop waited for
   process.exit(0);
 }

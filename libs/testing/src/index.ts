@@ -9,6 +9,8 @@ export {
   type ReceivedDelivery,
   type WebhookReceiver,
 } from './webhook-receiver.js';
+export { otlpCollector, type OtlpCollector } from './otlp-collector.js';
+export type { OtlpSpan } from './otlp-spans.js';
 export { certificatesIn, type Certificates } from './certificates.js';
 export { tlsProxy, type TlsProxy } from './tls-proxy.js';
 export { flakyProxy, type FlakyProxy } from './flaky-proxy.js';

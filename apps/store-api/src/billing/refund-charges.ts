@@ -1,9 +1,10 @@
 import { BACKGROUND_DATABASE, Database, statement } from '@fulfilment/database';
-import { LOGGER, type Logger, SlotLoop } from '@fulfilment/runtime';
+import { inSpan, LOGGER, type Logger, SlotLoop } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type StoreApiSettings } from '../config.js';
 import { PaymentGateway, type RefundRequest } from '../payments/payment-gateway.js';
 import { FaultPoints } from '../fault-points.js';
+import { providerSpan } from './provider-span.js';
 
 const pollIntervalMs = 2_000;
 const slots = 10;
@@ -69,7 +70,13 @@ export class RefundCharges extends SlotLoop<DueRefund> {
       this.database.run(scheduleRefundRetry, [id, tries, reference]);
     try {
       const timeout = AbortSignal.timeout(this.config.PAYMENT_TIMEOUT_MS);
-      const result = await this.payments.refund(due, AbortSignal.any([timeout, stopping]));
+      const signal = AbortSignal.any([timeout, stopping]);
+      const start = providerSpan('refund', this.config.PAYMENT_PROVIDER, { id });
+      const result = await inSpan(start, async (span) => {
+        const outcome = await this.payments.refund(due, signal);
+        span?.set({ 'payment.outcome': outcome.status });
+        return outcome;
+      });
       this.faultPoints.pass('refunded');
       if (result.status === 'refunded') await this.database.run(markRefunded, [id, result.reference]);
       if (result.status === 'under_way') await retryLater(result.reference);

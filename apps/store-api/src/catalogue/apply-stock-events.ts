@@ -1,7 +1,7 @@
 import { parsePublicId } from '@fulfilment/contracts';
 import { allInOrder, statement, type Transaction } from '@fulfilment/database';
 import { NeedsOwnTransaction, RejectedMessage } from '@fulfilment/messaging';
-import { LOGGER, type Logger, nextTraceparent } from '@fulfilment/runtime';
+import { LOGGER, type Logger, traceparentOfEffect } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { inRounds } from '../in-rounds.js';
 import { nextUpdateTime } from '../next-update-time.js';
@@ -221,7 +221,7 @@ export class ApplyStockEvents {
     const changes = changed.map(({ event, product }) => {
       const row = after.get(product.id);
       if (row === undefined) throw new Error('A locked product no longer exists.');
-      const traceparent = nextTraceparent(event.traceparent, event.messageId);
+      const traceparent = traceparentOfEffect(event.traceparent, event.messageId);
       return { product: productSnapshot(row), previous: product.quantity, traceparent };
     });
     await this.stock.publishChanges(tx, changes);

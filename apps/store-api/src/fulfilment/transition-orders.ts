@@ -1,6 +1,6 @@
 import { messages, type Message } from '@fulfilment/contracts';
 import { allInOrder, statement, type Transaction } from '@fulfilment/database';
-import { CLOCK, type Clock, nextTraceparent } from '@fulfilment/runtime';
+import { CLOCK, type Clock, traceparentOfEffect } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { Stock } from '../catalogue/stock.js';
 import {
@@ -141,7 +141,7 @@ export class TransitionOrders {
 
   /** A message that another one caused, in the same trace. */
   private effectOf({ id, traceparent }: Message) {
-    return { occurredAt: this.clock(), traceparent: nextTraceparent(traceparent, id) };
+    return { occurredAt: this.clock(), traceparent: traceparentOfEffect(traceparent, id) };
   }
 }
 

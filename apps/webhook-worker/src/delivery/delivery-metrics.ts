@@ -1,13 +1,13 @@
-import { Counter, Gauge, Histogram } from '@fulfilment/runtime';
+import { Counter, Gauge, Histogram, TraceHistogram } from '@fulfilment/runtime';
 
 /** Prometheus metrics of deliveries. docs/runbook.md describes what to do about each. */
 export const deliveryMetrics = {
-  eventToFirstAttempt: new Histogram({
+  eventToFirstAttempt: new TraceHistogram({
     name: 'webhook_event_to_first_attempt_seconds',
     help: 'Time from the business event to the first attempt of a delivery, except for deliveries that were held, recovered or retried manually before.',
     buckets: [0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
   }),
-  attemptDuration: new Histogram({
+  attemptDuration: new TraceHistogram({
     name: 'webhook_attempt_duration_seconds',
     help: 'Duration of attempts, by outcome.',
     labelNames: ['outcome'],

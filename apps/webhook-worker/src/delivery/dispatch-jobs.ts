@@ -1,4 +1,4 @@
-import { type Logger, LOGGER } from '@fulfilment/runtime';
+import { endAfter, type Logger, LOGGER, recordedTrace, startBelow } from '@fulfilment/runtime';
 import { type OnApplicationShutdown, Inject, Injectable } from '@nestjs/common';
 import { type BulkJobOptions, Queue, Worker } from 'bullmq';
 import { Redis, type RedisOptions } from 'ioredis';
@@ -21,6 +21,8 @@ const warnIntervalMs = 10_000;
 interface JobData {
   readonly subscriptionId: string;
   readonly days?: DaySpan | undefined;
+  /** The trace of the delivery whose retry needs the job. */
+  readonly traceparent?: string | null | undefined;
 }
 
 export function dispatchQueueName(lane: Lane): string {
@@ -61,15 +63,19 @@ export class DispatchJobs implements OnApplicationShutdown {
     for (const lane of lanes) {
       const name = dispatchQueueName(lane);
       const queue = new Queue<JobData>(name, { connection: adding, prefix });
-      const worker = new Worker<JobData>(name, ({ data }) => take({ ...data, lane }), {
-        connection: taking,
-        prefix,
-        concurrency: maxTakenJobs,
-        lockDuration: lockMs,
-        stalledInterval: stalledIntervalMs,
-        maxStalledCount,
-        runRetryDelay: retryDelayMs,
-      });
+      const worker = new Worker<JobData>(
+        name,
+        ({ data, id }) => inJobSpan(name, { id, ...data }, () => take(dueOf(data, lane))),
+        {
+          connection: taking,
+          prefix,
+          concurrency: maxTakenJobs,
+          lockDuration: lockMs,
+          stalledInterval: stalledIntervalMs,
+          maxStalledCount,
+          runRetryDelay: retryDelayMs,
+        },
+      );
       queue.on('error', (error) => this.warn(error));
       worker.on('error', (error) => this.warn(error));
       this.queues.set(lane, queue);
@@ -123,8 +129,32 @@ export class DispatchJobs implements OnApplicationShutdown {
   }
 }
 
+function dueOf({ subscriptionId, days }: JobData, lane: Lane): DueSubscription {
+  return { subscriptionId, days, lane };
+}
+
+/** The span of a job lasts until a dispatcher takes the subscription. */
+function inJobSpan(
+  queue: string,
+  { id, traceparent }: { readonly id: string | undefined; readonly traceparent?: string | null | undefined },
+  work: () => Promise<void>,
+): Promise<void> {
+  const span = startBelow(traceparent, {
+    name: `process ${queue}`,
+    kind: 'consumer',
+    attributes: {
+      'messaging.system': 'bullmq',
+      'messaging.operation.type': 'process',
+      'messaging.operation.name': 'process',
+      'messaging.destination.name': queue,
+      ...(id !== undefined && { 'messaging.message.id': id }),
+    },
+  });
+  return span === undefined ? work() : endAfter(span, work);
+}
+
 /** A repeated wake-up adds no job while the first is waiting, and one more job while the first is taken. */
-function job({ subscriptionId, days, delayMs = 0 }: DueSubscription) {
+function job({ subscriptionId, days, delayMs = 0, traceparent }: DueSubscription) {
   const options: BulkJobOptions = { removeOnComplete: true, removeOnFail: true };
   if (delayMs <= 0) {
     const deduplication = { id: subscriptionId, keepLastIfActive: true };
@@ -134,5 +164,10 @@ function job({ subscriptionId, days, delayMs = 0 }: DueSubscription) {
   const bucket = Math.ceil((now + delayMs) / bucketMs);
   const deduplication = { id: [subscriptionId, bucket, days?.from, days?.to].join(' ') };
   const delay = bucket * bucketMs - now;
-  return { name: 'dispatch', data: { subscriptionId, days }, opts: { ...options, delay, deduplication } };
+  const trace = recordedTrace(traceparent) === undefined ? {} : { traceparent };
+  return {
+    name: 'dispatch',
+    data: { subscriptionId, days, ...trace },
+    opts: { ...options, delay, deduplication },
+  };
 }

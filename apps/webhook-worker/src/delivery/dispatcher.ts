@@ -1,5 +1,5 @@
 import { publicId } from '@fulfilment/contracts';
-import { BackgroundTask, type Logger, LOGGER } from '@fulfilment/runtime';
+import { BackgroundTask, type Logger, LOGGER, recordedTrace } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
 import { AttemptSlots, type Slots } from './attempt-slots.js';
@@ -216,11 +216,13 @@ export class Dispatcher extends BackgroundTask {
     // If this process stalled since the claim, the lease may be too short: another process makes the attempt.
     if (performance.now() + this.config.WEBHOOK_TIMEOUT_MS > delivery.leaseEndsAtMs) return;
     if (delivery.first) {
-      deliveryMetrics.eventToFirstAttempt.observe((Date.now() - delivery.occurredAt.getTime()) / 1_000);
+      const seconds = (Date.now() - delivery.occurredAt.getTime()) / 1_000;
+      deliveryMetrics.eventToFirstAttempt.observeIn(recordedTrace(delivery.traceparent), {}, seconds);
     }
     try {
       const exchange = await this.post.run(delivery);
-      deliveryMetrics.attemptDuration.observe({ outcome: exchange.outcome }, exchange.durationMs / 1_000);
+      const { outcome, durationMs, span } = exchange;
+      deliveryMetrics.attemptDuration.observeIn(span, { outcome }, durationMs / 1_000);
       if (exchange.isLocalFailure) deliveryMetrics.localFailures.inc({ outcome: exchange.outcome });
       this.windows.record(delivery, started, exchange);
       await this.settlements.settle({ delivery, exchange });

@@ -12,6 +12,8 @@ export interface DueSubscription {
   readonly days?: DaySpan | undefined;
   /** Time until the deliveries are due (0). */
   readonly delayMs?: number;
+  /** The trace of one of the deliveries. */
+  readonly traceparent?: string | null | undefined;
 }
 
 interface Entry {

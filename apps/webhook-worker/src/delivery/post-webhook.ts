@@ -1,6 +1,6 @@
 import { publicId } from '@fulfilment/contracts';
 import { type Exchange, GuardedClient } from '@fulfilment/guarded-fetch';
-import { nextTraceparent } from '@fulfilment/runtime';
+import { nextTraceparent, Span, type SpanStart, startTrace } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
 import { SigningKeys } from '../subscriptions/signing-keys.js';
@@ -12,6 +12,9 @@ const bodyTimeoutMs = 1_000;
 const maxReadBytes = 16 * 1024;
 const maxKeptBytes = 4 * 1024;
 
+/** The span is undefined if it is not recorded. */
+export type SentAttempt = Exchange & { readonly span?: Span };
+
 /** Sends one signed attempt. */
 @Injectable()
 export class PostWebhook {
@@ -22,11 +25,23 @@ export class PostWebhook {
   ) {}
 
   /** Never rejects: failures of the receiver are outcomes of the exchange. */
-  run(delivery: LeasedDelivery): Promise<Exchange> {
+  async run(delivery: LeasedDelivery): Promise<SentAttempt> {
+    const { traceparent: received } = delivery;
+    const trace = startTrace(spanOf(delivery), { received, isTrusted: true });
+    if (!(trace instanceof Span)) {
+      const isSampled = trace === undefined ? undefined : false;
+      return this.send(delivery, nextTraceparent(received ?? undefined, undefined, isSampled));
+    }
+    const exchange = await this.send(delivery, trace.traceparent);
+    endSpan(trace, exchange);
+    return { ...exchange, span: trace };
+  }
+
+  private send(delivery: LeasedDelivery, traceparent: string): Promise<Exchange> {
     return this.client.send({
       method: 'POST',
       url: delivery.url,
-      headers: this.headers(delivery),
+      headers: { ...this.headers(delivery), traceparent },
       body: delivery.body,
       deadlineMs: this.config.WEBHOOK_TIMEOUT_MS,
       bodyTimeoutMs,
@@ -60,7 +75,28 @@ export class PostWebhook {
       'webhook-timestamp': String(unixSeconds),
       'webhook-signature': standardSignatures.join(' '),
       ...(delivery.test ? { 'x-service-test': 'true' } : {}),
-      traceparent: nextTraceparent(delivery.traceparent ?? undefined),
     };
   }
+}
+
+/** Neither the URL nor the host of the receiver, which may contain secrets. */
+function spanOf({ id, subscriptionId, event, number, trigger }: LeasedDelivery): SpanStart {
+  return {
+    name: `deliver ${event}`,
+    kind: 'client',
+    attributes: {
+      'http.request.method': 'POST',
+      'http.request.resend_count': number - 1,
+      'webhook.event': event,
+      'webhook.delivery.id': publicId('whd', id),
+      'webhook.subscription.id': publicId('whk', subscriptionId),
+      'webhook.trigger': trigger,
+    },
+  };
+}
+
+function endSpan(span: Span, { outcome, statusCode }: Exchange): void {
+  if (statusCode !== undefined) span.set({ 'http.response.status_code': statusCode });
+  if (outcome !== 'succeeded') span.fail(outcome);
+  span.end();
 }

@@ -187,9 +187,9 @@ function retriesOf(
   decided: readonly DecidedAttempt[],
   subscriptions: ReadonlyMap<string, SubscriptionHealth>,
 ): DueSubscription[] {
-  return decided.flatMap(({ delivery: { subscriptionId, day }, next: { delayMs } }) => {
+  return decided.flatMap(({ delivery: { subscriptionId, day, traceparent }, next: { delayMs } }) => {
     const lane = subscriptions.get(subscriptionId)?.health.lane ?? 'slow';
-    return delayMs === null ? [] : [{ subscriptionId, lane, days: singleDay(day), delayMs }];
+    return delayMs === null ? [] : [{ subscriptionId, lane, days: singleDay(day), delayMs, traceparent }];
   });
 }
 

@@ -1,4 +1,4 @@
-import { nextTraceparent } from './work-context.js';
+import { nextTraceparent } from './traceparent.js';
 
 describe('nextTraceparent', () => {
   it("stays in the caller's trace with a new span", () => {

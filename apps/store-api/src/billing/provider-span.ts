@@ -1,0 +1,20 @@
+import { publicId } from '@fulfilment/contracts';
+import type { SpanStart } from '@fulfilment/runtime';
+
+/** Describes the span of a request to the payment provider. */
+export function providerSpan(
+  operation: 'charge' | 'refund',
+  provider: string,
+  { id, orderId }: { readonly id: string; readonly orderId?: string },
+): () => SpanStart {
+  return () => ({
+    name: `${operation} payment`,
+    kind: 'client',
+    attributes: {
+      'payment.operation': operation,
+      'payment.provider': provider,
+      'payment.charge.id': id,
+      ...(orderId !== undefined && { 'order.id': publicId('ord', orderId) }),
+    },
+  });
+}

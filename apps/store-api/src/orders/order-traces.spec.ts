@@ -1,0 +1,49 @@
+import { type RecordedSpans, recordSpans } from '@fulfilment/runtime/testing';
+import { eventually } from '@fulfilment/testing';
+import { orderBody, type StoreApiUnderTest, startStoreApi } from '../store-api.fixture.js';
+import { orderDesk } from './order-desk.fixture.js';
+
+const traceId = 'a'.repeat(32);
+
+describe('the trace of an order', () => {
+  let store: StoreApiUnderTest;
+  let recorded: RecordedSpans;
+  beforeAll(async () => {
+    store = await startStoreApi();
+  }, 60_000);
+  afterAll(() => store.stop());
+  afterEach(() => recorded.stop());
+
+  it('contains its request, transactions, charge and messages, and nothing of the address', async () => {
+    const creator = await store.creator();
+    const [sku = ''] = (await store.release(creator.id, [{}])).skus;
+    const body = orderBody(sku, await store.quote(creator.token));
+    recorded = recordSpans();
+    const { body: order } = await orderDesk(store)
+      .place(creator, body, 'key-1')
+      .set('traceparent', `00-${traceId}-${'b'.repeat(16)}-00`)
+      .expect(201);
+    await eventually(() => (recorded.named('send order.processing').length > 0 ? true : undefined));
+    const [request] = recorded.named('POST /store/v1/orders');
+    const requestId = request?.spanContext().spanId;
+    const below = (name: string) =>
+      recorded.named(name).map(({ parentSpanContext }) => parentSpanContext?.spanId);
+    const written = recorded.spans.find(({ name }) => name.startsWith('transaction '));
+    const [charge] = recorded.named('charge payment');
+    expect(charge).toMatchObject({
+      parentSpanContext: { spanId: requestId },
+      attributes: { 'order.id': order.id, 'payment.provider': 'sandbox', 'payment.outcome': 'succeeded' },
+    });
+    expect(below('sandbox.insert-charge')).toEqual([charge?.spanContext().spanId]);
+    expect(below('orders.settle-unchanged')).toEqual([requestId]);
+    expect(written?.parentSpanContext?.spanId).toBe(requestId);
+    expect(below('create order.created')).toEqual([written?.spanContext().spanId]);
+    const created = recorded.named('create order.processing').map((span) => span.spanContext().spanId);
+    expect(below('send order.processing')).toEqual(created);
+    const { spans } = recorded;
+    expect(new Set(spans.map((span) => span.spanContext().traceId))).toEqual(new Set([traceId]));
+    const text = JSON.stringify(spans.map(({ name, attributes }) => ({ name, attributes })));
+    for (const secret of [creator.token, ...Object.values(body.shipping_address), 'key-1'])
+      expect(text).not.toContain(String(secret));
+  });
+});

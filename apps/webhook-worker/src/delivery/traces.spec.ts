@@ -1,0 +1,69 @@
+import { type RecordedSpans, recordSpans } from '@fulfilment/runtime/testing';
+import { eventually } from '@fulfilment/testing';
+import { aClient, deliveriesWhen, orderCreated, status } from '../webhook-worker.fixture.js';
+import { setUpWorker } from '../worker-setup.fixture.js';
+
+const given = setUpWorker();
+const traceId = 'a'.repeat(32);
+const unrecordedId = 'c'.repeat(32);
+const secretPath = '/hook?token=hunter2';
+
+describe('the trace of an event', () => {
+  let recorded: RecordedSpans;
+  beforeEach(() => {
+    recorded = recordSpans();
+  });
+  afterEach(() => recorded.stop());
+
+  it('has a span for each attempt, which the receiver gets, and one for the job of the retry', async () => {
+    const client = await aClient(given.stores, given.worker);
+    await client.subscribe(given.receiver.url.replace('/hook', secretPath), ['order.created']);
+    let failures = 1;
+    given.receiver.answerWith((response) => response.writeHead(failures-- > 0 ? 500 : 204).end());
+    await given.stores.broker.publish({
+      ...orderCreated(client.creatorId),
+      traceparent: `00-${traceId}-${'b'.repeat(16)}-01`,
+    });
+    await deliveriesWhen(given.stores, status('succeeded'));
+    const attempts = await eventually(() => {
+      const spans = recorded.named('deliver order.created');
+      return spans.length === 2 ? spans : undefined;
+    });
+    const [process] = recorded.named('process order.created');
+    const parent = { traceId, spanId: process?.spanContext().spanId };
+    expect(attempts).toMatchObject([
+      {
+        parentSpanContext: parent,
+        status: { code: 2 },
+        attributes: { 'http.response.status_code': 500, 'error.type': 'http_error' },
+      },
+      {
+        parentSpanContext: parent,
+        status: { code: 0 },
+        attributes: { 'http.response.status_code': 204, 'http.request.resend_count': 1 },
+      },
+    ]);
+    expect(given.receiver.deliveries.map(({ headers }) => headers['traceparent'])).toEqual(
+      attempts.map((span) => `00-${traceId}-${span.spanContext().spanId}-01`),
+    );
+    await eventually(() =>
+      recorded.spans.find(({ attributes }) => attributes['messaging.system'] === 'bullmq'),
+    );
+    expect(
+      recorded.spans.filter(({ attributes }) => attributes['messaging.system'] === 'bullmq'),
+    ).toMatchObject([{ parentSpanContext: parent }]);
+    expect(JSON.stringify(recorded.spans)).not.toMatch(/hunter2|127\.0\.0\.1/);
+  });
+
+  it('is not recorded if it was not recorded where it began, and receivers see that', async () => {
+    const client = await aClient(given.stores, given.worker);
+    await client.subscribe(given.receiver.url, ['order.created']);
+    await given.stores.broker.publish({
+      ...orderCreated(client.creatorId),
+      traceparent: `00-${unrecordedId}-${'b'.repeat(16)}-00`,
+    });
+    const [delivery] = await given.receiver.waitFor(1);
+    expect(delivery?.headers['traceparent']).toMatch(new RegExp(`^00-${unrecordedId}-[0-9a-f]{16}-00$`));
+    expect(recorded.spans.filter((span) => span.spanContext().traceId === unrecordedId)).toEqual([]);
+  });
+});

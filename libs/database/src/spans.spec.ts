@@ -1,0 +1,80 @@
+import { inContext, type Span, startTrace, WorkContext } from '@fulfilment/runtime';
+import { type RecordedSpans, recordSpans } from '@fulfilment/runtime/testing';
+import { statement } from './sql.js';
+import { type ScratchDatabase, scratchDatabase } from './testing/scratch-database.js';
+
+const one = statement('test.one', 'SELECT 1 AS value');
+const two = statement('test.two', 'SELECT 2 AS value');
+const failing = statement('test.failing', 'SELECT 1 / 0');
+const requestSpan = { name: 'request', kind: 'server' } as const;
+
+describe('the spans of a database', () => {
+  let stores: ScratchDatabase;
+  let recorded: RecordedSpans;
+  beforeAll(async () => {
+    stores = await scratchDatabase([]);
+  });
+  afterAll(() => stores.drop());
+  beforeEach(() => {
+    recorded = recordSpans();
+  });
+  afterEach(() => recorded.stop());
+
+  const inRequest = async (work: () => Promise<unknown>): Promise<string | undefined> => {
+    const trace = startTrace(requestSpan, { received: undefined, isTrusted: false });
+    const context = new WorkContext({ request_id: 'r' }, undefined, trace);
+    await inContext(context, work);
+    return context.span?.spanId;
+  };
+
+  it('name the statements of a transaction, and are below that of the request', async () => {
+    const requestId = await inRequest(() =>
+      stores.database.transaction(async (tx) => {
+        await tx.rows(one);
+        tx.sendWithCommit(tx.rows(two));
+      }),
+    );
+    expect(recorded.spans).toMatchObject([
+      {
+        name: 'transaction test.one',
+        parentSpanContext: { spanId: requestId },
+        attributes: { 'db.system.name': 'postgresql', 'db.query.summary': 'test.one test.two' },
+        status: { code: 0 },
+      },
+    ]);
+  });
+
+  it('say that a transaction was rolled back', async () => {
+    await inRequest(async () => {
+      await expect(stores.database.transaction((tx) => tx.rows(failing))).rejects.toThrow('division by zero');
+    });
+    expect(recorded.spans).toMatchObject([{ status: { code: 2 }, attributes: { 'error.type': 'rollback' } }]);
+  });
+
+  it('are made for a single statement too, with the SQLSTATE of its error', async () => {
+    await inRequest(async () => {
+      await stores.database.row(one);
+      await expect(stores.database.row(failing)).rejects.toThrow('division by zero');
+    });
+    expect(recorded.spans).toMatchObject([
+      { name: 'test.one', status: { code: 0 } },
+      { name: 'test.failing', status: { code: 2 }, attributes: { 'error.type': '22012' } },
+    ]);
+  });
+
+  it('are below a given span without a context, as that of a message', async () => {
+    const trace = startTrace(requestSpan, { received: undefined, isTrusted: true });
+    const span = ((): Span => {
+      if (trace === undefined || trace === 'unsampled') throw new Error('The trace is not recorded.');
+      return trace;
+    })();
+    await stores.database.transaction((tx) => tx.rows(one), { span });
+    expect(recorded.spans).toMatchObject([{ parentSpanContext: { spanId: span.spanId } }]);
+  });
+
+  it('are not made for the polling of background loops', async () => {
+    await stores.database.row(one);
+    await stores.database.transaction((tx) => tx.rows(one));
+    expect(recorded.spans).toEqual([]);
+  });
+});

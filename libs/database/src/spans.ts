@@ -1,0 +1,51 @@
+import { currentContext, currentSpan, endAfter, inContext, type Span } from '@fulfilment/runtime';
+
+const attributes = { 'db.system.name': 'postgresql' };
+const maxSummaryLength = 255; // as the semantic conventions ask for
+
+/** The span of a transaction, from the request for a connection to the end. It names the statements. */
+export class TransactionSpan {
+  private readonly span: Span;
+  private readonly statements: string[] = [];
+
+  constructor(parent: Span) {
+    this.span = parent.child({ name: 'transaction', kind: 'client', attributes });
+  }
+
+  add(statement: string): void {
+    this.statements.push(statement);
+  }
+
+  /** Runs the work of the transaction in its span. */
+  run<Result>(work: () => Result): Result {
+    const context = currentContext();
+    return context === undefined ? work() : inContext(context.withSpan(this.span), work);
+  }
+
+  committed(): void {
+    const [first] = this.statements;
+    if (first !== undefined) this.span.name = `transaction ${first}`;
+    this.span.set({ 'db.query.summary': this.statements.join(' ').slice(0, maxSummaryLength) });
+    this.span.end();
+  }
+
+  rolledBack(): void {
+    this.span.fail('rollback');
+    this.committed();
+  }
+}
+
+/** @param parent by default the span of the current context */
+export function transactionSpan(parent = currentSpan()): TransactionSpan | undefined {
+  return parent && new TransactionSpan(parent);
+}
+
+/** Runs a statement that is a transaction of its own, in a span if the current work has one. */
+export function inStatementSpan<Result>(name: string, run: () => Promise<Result>): Promise<Result> {
+  const parent = currentSpan();
+  if (parent === undefined) return run();
+  return endAfter(
+    parent.child({ name, kind: 'client', attributes: { ...attributes, 'db.query.summary': name } }),
+    run,
+  );
+}

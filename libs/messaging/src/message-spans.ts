@@ -1,0 +1,110 @@
+import type { Message, MessageQueue } from '@fulfilment/contracts';
+import {
+  currentSpan,
+  endFailed,
+  isTracing,
+  nextTraceparent,
+  Span,
+  startBelow,
+  startTrace,
+  type Trace,
+} from '@fulfilment/runtime';
+
+/** The traces of messages in work, by the message that their handler gets. */
+const traces = new WeakMap<Message, Trace>();
+const system = { 'messaging.system': 'rabbitmq' };
+
+/** Returns the span of a message in work. Undefined if this process records none. */
+export function traceOf(message: Message): Trace {
+  return traces.get(message);
+}
+
+/**
+ * Applies messages, each in a span of its own trace. The traceparents of the handled messages are those of
+ * these spans, so that what they cause follows them.
+ * @param apply gets the span for what the messages share: that of the first one, since a trace has one parent
+ */
+export async function inMessageSpans(
+  queue: MessageQueue,
+  messages: readonly Message[],
+  apply: (messages: readonly Message[], span?: Span) => Promise<void>,
+): Promise<void> {
+  if (!isTracing()) return apply(messages);
+  const spans: Span[] = [];
+  const traced = messages.map((message) => {
+    const trace = startTrace(
+      {
+        name: `process ${message.type}`,
+        kind: 'consumer',
+        attributes: {
+          ...system,
+          'messaging.operation.type': 'process',
+          'messaging.operation.name': 'process',
+          'messaging.destination.name': queue,
+          'messaging.rabbitmq.destination.routing_key': message.type,
+          'messaging.message.id': message.id,
+          ...(messages.length > 1 && { 'messaging.batch.message_count': messages.length }),
+        },
+      },
+      { received: message.traceparent, originId: message.id, isTrusted: true },
+    );
+    if (trace instanceof Span) spans.push(trace);
+    const handled = { ...message, traceparent: traceparentOf(trace, message) };
+    traces.set(handled, trace);
+    return handled;
+  });
+  try {
+    await apply(traced, spans[0]);
+    for (const span of spans) span.end();
+  } catch (error) {
+    for (const span of spans) endFailed(span, error);
+    throw error;
+  }
+}
+
+function traceparentOf(trace: Trace, { id, traceparent }: Message): string {
+  return trace instanceof Span ? trace.traceparent : nextTraceparent(traceparent, id, false);
+}
+
+/**
+ * Records that a message was written to the outbox.
+ * @returns the traceparent of what the message causes; undefined if it is not recorded
+ */
+export function recordCreation({ id, type, traceparent }: Message): string | undefined {
+  const start = {
+    name: `create ${type}`,
+    kind: 'producer',
+    attributes: {
+      ...system,
+      'messaging.operation.type': 'create',
+      'messaging.operation.name': 'create',
+      'messaging.destination.name': type,
+      'messaging.message.id': id,
+    },
+  } as const;
+  const span = traceparent === undefined ? currentSpan()?.child(start) : startBelow(traceparent, start);
+  span?.end();
+  return span?.traceparent;
+}
+
+// PostgreSQL orders the keys of jsonb by length, then by bytes, so this one is the last.
+const traceparentAtEnd = /"traceparent": "(00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2})"\}$/;
+
+/** Records the way of messages from the outbox to RabbitMQ, after its confirmation. */
+export function recordSending(
+  messages: readonly { readonly message_id: string; readonly type: string; readonly body: string }[],
+  startedAtMs: number,
+): void {
+  for (const { message_id: id, type, body } of messages) {
+    const attributes = {
+      ...system,
+      'messaging.operation.type': 'send',
+      'messaging.operation.name': 'send',
+      'messaging.destination.name': type,
+      'messaging.message.id': id,
+      ...(messages.length > 1 && { 'messaging.batch.message_count': messages.length }),
+    };
+    const received = traceparentAtEnd.exec(body.slice(-100))?.[1];
+    startBelow(received, { name: `send ${type}`, kind: 'client', attributes, startedAtMs })?.end();
+  }
+}

@@ -1,0 +1,160 @@
+import { type Message, messages } from '@fulfilment/contracts';
+import { statement, type Transaction } from '@fulfilment/database';
+import { type ScratchDatabase, scratchDatabase } from '@fulfilment/database/testing';
+import { createLogger, traceparentOfEffect } from '@fulfilment/runtime';
+import { type RecordedSpans, recordSpans } from '@fulfilment/runtime/testing';
+import { eventually } from '@fulfilment/testing';
+import { randomUUID } from 'node:crypto';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { createMessagingTables, forEachMessage, Messaging } from './index.js';
+import type { HandleMessages } from './message-handling.js';
+import { type ScratchBroker, scratchBroker } from './testing/scratch-broker.js';
+
+class Tables1700000000000 implements MigrationInterface {
+  name = 'Tables1700000000000';
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(createMessagingTables);
+  }
+  async down(): Promise<void> {
+    // Not used here.
+  }
+}
+
+const nothing = statement('test.nothing', 'SELECT');
+const randomHex = () => randomUUID().replaceAll('-', '');
+const parentId = 'c'.repeat(16);
+const stockSet = (traceparent?: string): Message =>
+  messages.fulfilmentStockSet.make(
+    { sku: 'prod_x', quantity: 1 },
+    { occurredAt: new Date(), ...(traceparent !== undefined && { traceparent }) },
+  );
+const type = 'fulfilment.stock_set';
+
+describe('the trace of a message', () => {
+  let stores: ScratchDatabase;
+  let broker: ScratchBroker;
+  let messaging: Messaging;
+  let recorded: RecordedSpans;
+  let handle: HandleMessages;
+  let traceIds: string[];
+
+  beforeAll(async () => {
+    stores = await scratchDatabase([Tables1700000000000]);
+    broker = await scratchBroker(['store-api.fulfilment']);
+    messaging = new Messaging(
+      { url: broker.url, service: 'test', namespace: broker.namespace },
+      stores.database,
+      createLogger('test', 'silent'),
+    );
+    messaging.consume({
+      queue: 'store-api.fulfilment',
+      batchSize: 50,
+      handle: (tx, batch) => handle(tx, batch),
+    });
+    messaging.start();
+  });
+  afterAll(async () => {
+    await messaging.stop();
+    await broker.drop();
+    await stores.drop();
+  });
+  beforeEach(() => {
+    recorded = recordSpans();
+    traceIds = [randomHex(), randomHex()];
+    handle = async (tx: Transaction) => {
+      await tx.run(nothing);
+    };
+  });
+  afterEach(() => recorded.stop());
+
+  /** Of this test: messages of an earlier one may still arrive. */
+  const named = (name: string) =>
+    recorded.named(name).filter((span) => traceIds.includes(span.spanContext().traceId));
+  const processed = (count: number) =>
+    eventually(() => {
+      const spans = named(`process ${type}`);
+      return spans.length >= count ? spans : undefined;
+    });
+  const received = (flags = '01', traceId = traceIds[0]) => `00-${traceId}-${parentId}-${flags}`;
+  const ofThisTest = ({ traceparent }: Message) => traceIds.some((id) => traceparent?.includes(id));
+
+  it('goes from the outbox over the broker to the transaction of its consumer', async () => {
+    const message = stockSet(received());
+    await stores.database.transaction((tx) => messaging.outbox.add(tx, message));
+    const [process] = await processed(1);
+    const [send] = await eventually(() => {
+      const sent = named(`send ${type}`);
+      return sent.length > 0 ? sent : undefined;
+    });
+    const [create] = named(`create ${type}`);
+    const [transaction] = named('transaction inbox.claim');
+    const created = create?.spanContext().spanId;
+    expect(create?.parentSpanContext).toMatchObject({ traceId: traceIds[0], spanId: parentId });
+    expect(send?.parentSpanContext).toMatchObject({ traceId: traceIds[0], spanId: created });
+    expect(process?.parentSpanContext).toMatchObject({ traceId: traceIds[0], spanId: created });
+    expect(transaction?.parentSpanContext?.spanId).toBe(process?.spanContext().spanId);
+    expect(transaction?.attributes['db.query.summary']).toBe('inbox.claim test.nothing');
+    expect(process?.attributes).toMatchObject({
+      'messaging.system': 'rabbitmq',
+      'messaging.destination.name': 'store-api.fulfilment',
+      'messaging.message.id': message.id,
+    });
+  });
+
+  it('stays its own when messages of several traces share a transaction', async () => {
+    const handled: (string | undefined)[] = [];
+    handle = (_tx, batch) => {
+      handled.push(...batch.filter(ofThisTest).map(({ traceparent }) => traceparent));
+      return Promise.resolve();
+    };
+    await broker.publish(...traceIds.map((id) => stockSet(received('01', id))));
+    const spans = (await processed(2)).map((span) => span.spanContext());
+    expect(new Set(spans.map((span) => span.traceId))).toEqual(new Set(traceIds));
+    expect(new Set(handled)).toEqual(new Set(spans.map((span) => `00-${span.traceId}-${span.spanId}-01`)));
+  });
+
+  it('continues in the messages that a handler writes', async () => {
+    let writes = 1;
+    handle = async (tx, batch) => {
+      for (const { id, traceparent } of batch.filter(ofThisTest))
+        if (writes-- > 0) await messaging.outbox.add(tx, stockSet(traceparentOfEffect(traceparent, id)));
+    };
+    await broker.publish(stockSet(received()));
+    const [process] = await processed(1);
+    const [create] = named(`create ${type}`);
+    expect(create?.parentSpanContext?.spanId).toBe(process?.spanContext().spanId);
+  });
+
+  it('is that of each message when a handler gets them one by one', async () => {
+    let writes = 1;
+    handle = forEachMessage(async (tx, message) => {
+      if (ofThisTest(message) && writes-- > 0) await messaging.outbox.add(tx, stockSet());
+    });
+    await broker.publish(stockSet(received()));
+    const [process] = await processed(1);
+    const [create] = named(`create ${type}`);
+    expect(create?.parentSpanContext?.spanId).toBe(process?.spanContext().spanId);
+  });
+
+  it('shows each attempt of a message that fails', async () => {
+    let failures = 1;
+    handle = (_tx, batch) =>
+      batch.some(ofThisTest) && failures-- > 0 ? Promise.reject(new TypeError('secret')) : Promise.resolve();
+    await broker.publish(stockSet(received()));
+    expect(await processed(2)).toMatchObject([
+      { status: { code: 2 }, attributes: { 'error.type': 'TypeError' } },
+      { status: { code: 0 } },
+    ]);
+  });
+
+  it('is not recorded if it was not recorded where it began', async () => {
+    const { promise: handled, resolve } = Promise.withResolvers<string | undefined>();
+    handle = (_tx, batch) => {
+      for (const { traceparent } of batch.filter(ofThisTest)) resolve(traceparent);
+      return Promise.resolve();
+    };
+    await broker.publish(stockSet(received('00')));
+    expect(await handled).toMatch(new RegExp(`^00-${traceIds[0]}-[0-9a-f]{16}-00$`));
+    expect(named(`process ${type}`)).toEqual([]);
+  });
+});

@@ -1,0 +1,40 @@
+import { currentContext, inContext, WorkContext } from '../work-context.js';
+import { endFailed, Span, type SpanStart } from './span.js';
+import { isTracing, startTrace } from './tracer.js';
+
+/** Returns the span of the current request or message; undefined if it is not recorded. */
+export function currentSpan(): Span | undefined {
+  return isTracing() ? currentContext()?.span : undefined;
+}
+
+/**
+ * Runs work in a span below the current one, or of a new trace if there is no context: for work that a
+ * background loop starts.
+ */
+export async function inSpan<Result>(
+  start: () => SpanStart,
+  work: (span?: Span) => Promise<Result>,
+): Promise<Result> {
+  if (!isTracing()) return work();
+  const context = currentContext();
+  if (context === undefined) {
+    const trace = startTrace(start(), { received: undefined, isTrusted: true });
+    const root = new WorkContext({}, undefined, trace);
+    return inContext(root, () => (trace instanceof Span ? endAfter(trace, work) : work()));
+  }
+  const span = context.span?.child(start());
+  if (span === undefined) return work();
+  return inContext(context.withSpan(span), () => endAfter(span, work));
+}
+
+/** Ends the span with its work, with the type of the error if that rejects. */
+export async function endAfter<Result>(span: Span, work: (span: Span) => Promise<Result>): Promise<Result> {
+  try {
+    const result = await work(span);
+    span.end();
+    return result;
+  } catch (error) {
+    endFailed(span, error);
+    throw error;
+  }
+}

@@ -1,0 +1,144 @@
+import type { Attributes, SpanContext } from '@opentelemetry/api';
+import type { Resource } from '@opentelemetry/resources';
+import type { ReadableSpan } from '@opentelemetry/sdk-trace';
+import { randomHex } from './random-hex.js';
+
+type HrTime = [number, number];
+export type { Attributes };
+
+/** OpenTelemetry's SpanKind, whose enum would load its package. */
+const kinds = { internal: 0, server: 1, client: 2, producer: 3, consumer: 4 } as const;
+
+/** What a span is called and knows at its start. */
+export interface SpanStart {
+  /** One of a few, never with an id. */
+  readonly name: string;
+  readonly kind: keyof typeof kinds;
+  /** As in OpenTelemetry's semantic conventions. Never a secret, token, address, e-mail, body or URL. */
+  readonly attributes?: Attributes;
+  /** In ms of `performance.now()`; by default now. */
+  readonly startedAtMs?: number;
+}
+
+/** Takes the spans that have ended. */
+export interface SpanSink {
+  readonly resource: Resource;
+  add(span: ReadableSpan): void;
+}
+
+/** What a span needs of its parent, which may be in another process. */
+export type SpanParent = Pick<SpanContext, 'traceId' | 'spanId'>;
+
+const sampled = 1;
+const failed = 2;
+const instrumentationScope = { name: '@fulfilment/runtime' };
+
+/**
+ * A span that is recorded. OpenTelemetry's own span costs several times as much to make: its tracer chooses,
+ * checks and limits what is known here (docs/adr/0052).
+ */
+export class Span implements ReadableSpan {
+  readonly kind: (typeof kinds)[keyof typeof kinds];
+  readonly attributes: Attributes;
+  readonly parentSpanContext?: SpanContext;
+  readonly resource: Resource;
+  readonly instrumentationScope = instrumentationScope;
+  readonly links = [];
+  readonly events = [];
+  readonly droppedAttributesCount = 0;
+  readonly droppedEventsCount = 0;
+  readonly droppedLinksCount = 0;
+  name: string;
+  status: { code: 0 | 2 } = { code: 0 };
+  ended = false;
+  private readonly sink: SpanSink;
+  private readonly own: SpanContext;
+  private readonly startedAtMs: number;
+  private endedAtMs = 0;
+
+  /** @param traceId of a root span */
+  constructor(
+    sink: SpanSink,
+    { name, kind, attributes, startedAtMs = performance.now() }: SpanStart,
+    parent: SpanParent | { readonly traceId: string },
+  ) {
+    this.sink = sink;
+    this.name = name;
+    this.kind = kinds[kind];
+    this.attributes = { ...attributes };
+    this.resource = sink.resource;
+    this.startedAtMs = startedAtMs;
+    this.own = { traceId: parent.traceId, spanId: randomHex().slice(0, 16), traceFlags: sampled };
+    if ('spanId' in parent)
+      this.parentSpanContext = { traceId: parent.traceId, spanId: parent.spanId, traceFlags: sampled };
+  }
+
+  get traceId(): string {
+    return this.own.traceId;
+  }
+
+  get spanId(): string {
+    return this.own.spanId;
+  }
+
+  /** W3C Trace Context of work that this span causes. */
+  get traceparent(): string {
+    return `00-${this.own.traceId}-${this.own.spanId}-01`;
+  }
+
+  spanContext(): SpanContext {
+    return this.own;
+  }
+
+  child(start: SpanStart): Span {
+    return new Span(this.sink, start, this.own);
+  }
+
+  set(attributes: Attributes): void {
+    Object.assign(this.attributes, attributes);
+  }
+
+  /** @param type one of a few: a code or the name of an error class, never its message */
+  fail(type: string): void {
+    this.status = { code: failed };
+    this.attributes['error.type'] = type;
+  }
+
+  /** Later calls have no effect. */
+  end(): void {
+    if (this.ended) return;
+    this.ended = true;
+    this.endedAtMs = performance.now();
+    this.sink.add(this);
+  }
+
+  get startTime(): HrTime {
+    return hrTime(performance.timeOrigin + this.startedAtMs);
+  }
+
+  get endTime(): HrTime {
+    return hrTime(performance.timeOrigin + this.endedAtMs);
+  }
+
+  get duration(): HrTime {
+    return hrTime(this.endedAtMs - this.startedAtMs);
+  }
+}
+
+/** @param ms since the epoch, or a duration */
+function hrTime(ms: number): HrTime {
+  const seconds = Math.floor(ms / 1_000);
+  return [seconds, Math.min(999_999_999, Math.round((ms - seconds * 1_000) * 1e6))];
+}
+
+/** Ends a span with the code or class of an error. */
+export function endFailed(span: Span, error: unknown): void {
+  span.fail(errorType(error));
+  span.end();
+}
+
+function errorType(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error;
+  const code: unknown = Reflect.get(error, 'code');
+  return typeof code === 'string' ? code : error.name;
+}

@@ -1,0 +1,128 @@
+import { eventually, otlpCollector } from '@fulfilment/testing';
+import { globSync, readFileSync } from 'node:fs';
+import { createLogger } from '../logger.js';
+import { metrics } from '../metrics.js';
+import { inSpan } from './in-span.js';
+import { tracingSettings } from './settings.js';
+import { startTracing } from './start-tracing.js';
+import { isTracing } from './tracer.js';
+
+const stopTimeoutMs = 50;
+const queueSize = 512;
+const spanCount = 3 * queueSize;
+
+const lines: string[] = [];
+const logger = createLogger('test', 'warn', { write: (line) => lines.push(line) });
+const start = (settings: Readonly<Record<string, string>>) =>
+  startTracing(
+    'test-service',
+    tracingSettings.parse({
+      OTEL_BSP_SCHEDULE_DELAY: '10',
+      OTEL_BSP_MAX_QUEUE_SIZE: String(queueSize),
+      ...settings,
+    }),
+    logger,
+    stopTimeoutMs,
+  );
+const work = () =>
+  inSpan(
+    () => ({
+      name: 'work',
+      kind: 'client',
+      attributes: { 'order.id': 'ord_1', 'http.response.status_code': 201 },
+    }),
+    () => Promise.resolve('done'),
+  );
+const dropped = async (reason: string): Promise<number> => {
+  const metric = await metrics.getSingleMetric('trace_spans_dropped_total')?.get();
+  return metric?.values.find(({ labels }) => labels['reason'] === reason)?.value ?? 0;
+};
+
+describe('tracing', () => {
+  beforeAll(() => {
+    process.env['OTEL_EXPORTER_OTLP_TIMEOUT'] = '300'; // after it, nothing keeps the process of the tests
+  });
+
+  it('sends spans to the collector, with the headers and the name of the service', async () => {
+    const collector = await otlpCollector();
+    const tracing = await start({
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_HEADERS: 'api-key=sec%20ret, tenant=t',
+    });
+    expect(await work()).toBe('done');
+    const [span] = await eventually(() => (collector.spans.length > 0 ? collector.spans : undefined));
+    expect(span).toMatchObject({
+      service: 'test-service',
+      name: 'work',
+      parentSpanId: '',
+      attributes: { 'order.id': 'ord_1', 'http.response.status_code': 201 },
+    });
+    expect(collector.headers).toMatchObject({ 'api-key': 'sec ret', tenant: 't' });
+    await tracing.stop();
+    await collector.stop();
+  });
+
+  it('sends at the stop what still waits', async () => {
+    const collector = await otlpCollector();
+    const tracing = await startTracing(
+      'test-service',
+      tracingSettings.parse({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/traces` }),
+      logger,
+    );
+    await work();
+    await tracing.stop();
+    expect(collector.spans).toHaveLength(1);
+    expect(isTracing()).toBe(false);
+    await collector.stop();
+  });
+
+  it('drops and counts spans while the collector does not respond, and stops without it', async () => {
+    const collector = await otlpCollector(0, () => undefined);
+    const before = await dropped('queue_full');
+    const tracing = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+    for (let count = 0; count < spanCount; count += 1) expect(await work()).toBe('done');
+    // One batch is on its way, and as many spans wait.
+    expect((await dropped('queue_full')) - before).toBe(spanCount - 2 * queueSize);
+    await tracing.stop();
+    await collector.stop();
+  });
+
+  it('drops and counts spans that the collector rejects, and logs that once', async () => {
+    lines.length = 0;
+    const collector = await otlpCollector(0, (response) => response.writeHead(400).end());
+    const before = await dropped('export_failed');
+    const tracing = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+    for (const count of [1, 2]) {
+      await work();
+      await eventually(async () => ((await dropped('export_failed')) >= before + count ? true : undefined));
+    }
+    expect(lines).toHaveLength(1);
+    await tracing.stop();
+    await collector.stop();
+  });
+
+  it('neither delays work nor the stop while no collector listens', async () => {
+    const collector = await otlpCollector();
+    await collector.stop();
+    const tracing = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+    for (let count = 0; count < spanCount; count += 1) expect(await work()).toBe('done');
+    await tracing.stop();
+    expect(isTracing()).toBe(false);
+  });
+
+  it('is off without a collector, and its packages are loaded nowhere else', async () => {
+    const tracing = await start({});
+    expect(isTracing()).toBe(false);
+    await tracing.stop();
+    const sources = globSync('libs/*/src/**/*.ts', {
+      cwd: '../..',
+      exclude: (path) => path.includes('testing'),
+    });
+    const loading = sources.filter((path) =>
+      /^import \{(?!.*type).*'@opentelemetry|import\('@opentelemetry/m.test(
+        readFileSync(`../../${path}`, 'utf8'),
+      ),
+    );
+    expect(loading).toEqual(['libs/runtime/src/tracing/start-tracing.ts']);
+  });
+});

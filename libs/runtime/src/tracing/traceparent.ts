@@ -1,0 +1,44 @@
+import { randomHex } from './random-hex.js';
+
+const traceparentPattern = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/;
+const traceIdPattern = /^(?!0{32})[0-9a-f]{32}$/;
+const sampledBit = 1;
+
+/** The parts of a traceparent (W3C Trace Context, version 00). */
+export interface ReceivedSpan {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly isSampled: boolean;
+}
+
+/** Returns undefined unless it is well formed. */
+export function parseTraceparent(text: string | null | undefined): ReceivedSpan | undefined {
+  const [, traceId, spanId, flags] = traceparentPattern.exec(text ?? '') ?? [];
+  if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;
+  return { traceId, spanId, isSampled: (parseInt(flags, 16) & sampledBit) === sampledBit };
+}
+
+/**
+ * Returns the next span: of the caller's trace if it is well formed, else of a new trace.
+ * @param isSampled the flag; by default the caller's, and true for a new trace
+ */
+export function nextTraceparent(received?: string, originId?: string, isSampled?: boolean): string {
+  const span = randomHex().slice(0, 16);
+  if (received !== undefined && traceparentPattern.test(received))
+    return `${received.slice(0, 36)}${span}-${isSampled === undefined ? received.slice(53) : flagsOf(isSampled)}`;
+  return `00-${newTraceId(originId)}-${span}-${flagsOf(isSampled ?? true)}`;
+}
+
+/**
+ * Returns the id of a new trace: that of the request or message if it has the form of a trace id (the
+ * gateway's request ids and UUIDs do), so that one id finds the log lines of the gateway, of this service and
+ * of receivers.
+ */
+export function newTraceId(originId?: string): string {
+  const own = originId?.replaceAll('-', '') ?? '';
+  return traceIdPattern.test(own) ? own : randomHex();
+}
+
+function flagsOf(isSampled: boolean): string {
+  return isSampled ? '01' : '00';
+}

@@ -1,0 +1,82 @@
+import { Span, type SpanSink, type SpanStart } from './span.js';
+import { newTraceId, nextTraceparent, parseTraceparent } from './traceparent.js';
+
+/** Decides which traces are recorded. */
+export interface Sampler {
+  /** Whether the decision of the process that started the trace counts. */
+  readonly isParentBased: boolean;
+  /** The share of the traces that start here, from 0 to 1. */
+  readonly ratio: number;
+}
+
+export interface Tracer extends SpanSink {
+  readonly sampler: Sampler;
+}
+
+/** The span of a request or message, if its trace is recorded. Undefined if the process records none. */
+export type Trace = Span | 'unsampled' | undefined;
+
+let tracer: Tracer | undefined;
+
+/** Undefined stops the recording. */
+export function setTracer(next: Tracer | undefined): void {
+  tracer = next;
+}
+
+/** Whether this process records spans. Everything that tracing costs when it is off is this check. */
+export function isTracing(): boolean {
+  return tracer !== undefined;
+}
+
+/**
+ * Starts the span of a request or message, if its trace is recorded.
+ *
+ * The decision of a message's trace was made where the trace began. That of a request is made here, at
+ * random: clients choose the flag and the id of their traceparent, so that neither may decide.
+ */
+export function startTrace(
+  start: SpanStart,
+  {
+    received,
+    originId,
+    isTrusted,
+  }: {
+    readonly received: string | null | undefined;
+    readonly originId?: string;
+    /** Whether a process of the suite made the traceparent. */
+    readonly isTrusted: boolean;
+  },
+): Trace {
+  if (tracer === undefined) return undefined;
+  const { isParentBased, ratio } = tracer.sampler;
+  const parent = parseTraceparent(received);
+  const isSampled =
+    isTrusted && isParentBased && parent !== undefined ? parent.isSampled : Math.random() < ratio;
+  if (!isSampled) return 'unsampled';
+  return new Span(tracer, start, parent ?? { traceId: newTraceId(originId) });
+}
+
+/** Starts a span below one of another process, if that is recorded. */
+export function startBelow(received: string | null | undefined, start: SpanStart): Span | undefined {
+  if (tracer === undefined) return undefined;
+  const parent = parseTraceparent(received);
+  return parent?.isSampled === true ? new Span(tracer, start, parent) : undefined;
+}
+
+/** Returns the trace of a traceparent if it is recorded, for an exemplar. */
+export function recordedTrace(received: string | null | undefined): { readonly traceId: string } | undefined {
+  if (tracer === undefined) return undefined;
+  const span = parseTraceparent(received);
+  return span?.isSampled === true ? span : undefined;
+}
+
+/**
+ * Returns the traceparent of work that a message causes. While spans are recorded, that is the message's: the
+ * work makes spans of its own.
+ */
+export function traceparentOfEffect(received: string | undefined, messageId: string): string {
+  if (tracer === undefined) return nextTraceparent(received, messageId);
+  return parseTraceparent(received) !== undefined && received !== undefined
+    ? received
+    : nextTraceparent(received, messageId, false);
+}

@@ -1,0 +1,89 @@
+/** A span as a collector receives it. */
+export interface OtlpSpan {
+  readonly service: string;
+  readonly name: string;
+  readonly traceId: string;
+  readonly spanId: string;
+  /** Empty for a root span. */
+  readonly parentSpanId: string;
+  readonly attributes: Readonly<Record<string, string | number>>;
+}
+
+interface Field {
+  readonly number: number;
+  readonly value: Buffer | bigint;
+}
+
+/**
+ * Reads an ExportTraceServiceRequest of OTLP: the members of its spans that tests look at. The numbers are
+ * those of opentelemetry-proto, trace/v1/trace.proto.
+ */
+export function readOtlpSpans(request: Buffer): OtlpSpan[] {
+  return children(request, 1).flatMap((resourceSpans) => {
+    const resource = attributesOf(children(resourceSpans, 1)[0] ?? Buffer.alloc(0), 1);
+    const service = String(resource['service.name']);
+    return children(resourceSpans, 2).flatMap((scopeSpans) =>
+      children(scopeSpans, 2).map((span) => ({
+        service,
+        name: text(span, 5, 'utf8'),
+        traceId: text(span, 1, 'hex'),
+        spanId: text(span, 2, 'hex'),
+        parentSpanId: text(span, 4, 'hex'),
+        attributes: attributesOf(span, 9),
+      })),
+    );
+  });
+}
+
+function attributesOf(message: Buffer, number: number): Record<string, string | number> {
+  return Object.fromEntries(
+    children(message, number).map((keyValue) => {
+      const [any] = fieldsOf(children(keyValue, 2)[0] ?? Buffer.alloc(0));
+      const value =
+        any === undefined ? '' : Buffer.isBuffer(any.value) ? String(any.value) : Number(any.value);
+      return [text(keyValue, 1, 'utf8'), value];
+    }),
+  );
+}
+
+function text(message: Buffer, number: number, encoding: BufferEncoding): string {
+  return children(message, number)[0]?.toString(encoding) ?? '';
+}
+
+function children(message: Buffer, number: number): Buffer[] {
+  return fieldsOf(message).flatMap((field) =>
+    field.number === number && Buffer.isBuffer(field.value) ? [field.value] : [],
+  );
+}
+
+/** The fields of a message of Protocol Buffers. */
+function fieldsOf(message: Buffer): Field[] {
+  const fields: Field[] = [];
+  let at = 0;
+  const varint = (): bigint => {
+    let value = 0n;
+    for (let shift = 0n; ; shift += 7n) {
+      const byte = message.readUInt8(at);
+      at += 1;
+      value |= BigInt(byte & 0x7f) << shift;
+      if (byte < 0x80) return value;
+    }
+  };
+  const bytes = (length: number): Buffer => {
+    at += length;
+    return message.subarray(at - length, at);
+  };
+  while (at < message.length) {
+    const key = Number(varint());
+    const number = key >> 3;
+    const kind = key & 7;
+    const value =
+      kind === 0
+        ? varint()
+        : kind === 1
+          ? bytes(8).readBigUInt64LE()
+          : bytes(kind === 5 ? 4 : Number(varint()));
+    fields.push({ number, value });
+  }
+  return fields;
+}
