@@ -1,6 +1,6 @@
 import { publicId } from '@fulfilment/contracts';
 import { type Exchange, GuardedClient } from '@fulfilment/guarded-fetch';
-import { nextTraceparent, Span, type SpanStart, startTrace } from '@fulfilment/runtime';
+import { isTracing, nextTraceparent, Span, type SpanStart, startTrace } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
 import { SigningKeys } from '../subscriptions/signing-keys.js';
@@ -27,7 +27,7 @@ export class PostWebhook {
   /** Never rejects: failures of the receiver are outcomes of the exchange. */
   async run(delivery: LeasedDelivery): Promise<SentAttempt> {
     const { traceparent: received } = delivery;
-    const trace = startTrace(spanOf(delivery), { received, isTrusted: true });
+    const trace = isTracing() ? startTrace(spanOf(delivery), { received, isTrusted: true }) : undefined;
     if (!(trace instanceof Span)) {
       const isSampled = trace === undefined ? undefined : false;
       return this.send(delivery, nextTraceparent(received ?? undefined, undefined, isSampled));
