@@ -136,7 +136,7 @@ export class IdempotencyKeys {
     return keys.flatMap(({ orderId }, index) => (claimed.has(orderId) ? [{ index, row: true }] : []));
   }
 
-  /** Frees a key whose request ended without an order. */
+  /** Frees a key whose request ended without an order. Has no effect on the key of an order. */
   async release(scope: KeyScope, orderId: string): Promise<void> {
     await this.database.run(release, [scope.creatorId, scope.clientId, scope.key, orderId]);
   }

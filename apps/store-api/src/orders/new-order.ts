@@ -11,7 +11,7 @@ import type { Placement } from './placement.js';
 import type { PricedOrder } from './price-order.js';
 
 // One statement, so that it needs one round trip. It writes nothing unless all of `unlimited` is locked and
-// the claimed key, if any, could be attached to the order.
+// the claimed key could be attached to the order.
 const insertNewOrder = statement(
   'orders.insert',
   `WITH unlimited AS (
@@ -27,7 +27,7 @@ const insertNewOrder = statement(
                          created_at, updated_at)
      SELECT $1, $2, $3, 'pending', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 'card', 'pending', $14,
             now() + $15::int * interval '1 millisecond', $19, $19
-     WHERE (SELECT count(*) FROM unlimited) = cardinality($20::uuid[]) AND ($24::text IS NULL OR EXISTS (SELECT FROM attached))
+     WHERE EXISTS (SELECT FROM attached)
      RETURNING id
    ), items AS (
      INSERT INTO order_items (order_id, position, id, product_id, release_id, title, release_title, product_type, ean, quantity,
@@ -106,8 +106,10 @@ export interface NewOrder {
   readonly resumeAfterMs: number;
   /** Its products that must stay unlimited. */
   readonly unlimitedProducts: readonly string[];
-  /** The claimed key, to attach to the order. Until its lease ends a repeated request gets 409. */
-  readonly key: { readonly key: string; readonly leaseMs: number } | undefined;
+  /** The claimed key, to attach to the order. */
+  readonly key: string;
+  /** Until the key's lease ends a repeated request gets 409. */
+  readonly keyLeaseMs: number;
 }
 
 export interface InsertOutcome {
@@ -122,8 +124,19 @@ export interface InsertOutcome {
  * nothing at all, if `placed` is false.
  */
 export async function insertOrder(sql: Sql, order: NewOrder): Promise<InsertOutcome> {
-  const { row, clientId, rateId, items, address, charge, event, resumeAfterMs, unlimitedProducts, key } =
-    order;
+  const {
+    row,
+    clientId,
+    rateId,
+    items,
+    address,
+    charge,
+    event,
+    resumeAfterMs,
+    unlimitedProducts,
+    key,
+    keyLeaseMs,
+  } = order;
   const [outcome] = await sql.rows<InsertOutcome>(insertNewOrder, [
     row.id,
     row.creator_id,
@@ -146,8 +159,8 @@ export async function insertOrder(sql: Sql, order: NewOrder): Promise<InsertOutc
     row.created_at,
     unlimitedProducts,
     ...outboxRow(event),
-    key?.key ?? null,
-    key?.leaseMs ?? null,
+    key,
+    keyLeaseMs,
   ]);
   return outcome ?? { placed: false, unlimited: true };
 }

@@ -50,9 +50,7 @@ export class PlaceOrder {
     return this.respond(placed);
   }
 
-  /** An order without a key needs no claim. */
   private async claimKey({ keyScope, order, orderId }: Placement): Promise<Claim> {
-    if (keyScope === undefined) return { state: 'claimed' };
     const claim = await this.keys.claim(keyScope, fingerprint(order), orderId);
     if (claim.state === 'claimed') this.faultPoints.pass('key-claimed');
     return claim;
@@ -67,7 +65,7 @@ export class PlaceOrder {
       // recursion ends.
       if (error instanceof BecameLimited) return this.priceAndWrite(placement);
       // Only outcomes with an order are stored under the key.
-      if (placement.keyScope !== undefined) await this.keys.release(placement.keyScope, placement.orderId);
+      await this.keys.release(placement.keyScope, placement.orderId);
       throw error;
     }
   }

@@ -11,8 +11,8 @@ export interface Placement {
   readonly creatorId: string;
   readonly order: PlaceOrderDto;
   readonly orderId: string;
-  /** Undefined without an idempotency key. */
-  readonly keyScope: KeyScope | undefined;
+  /** A request without an idempotency key has one of its own. */
+  readonly keyScope: KeyScope;
 }
 
 /** @throws ValidationFailed for an incomplete address; NotFound without a connected creator */
@@ -21,6 +21,8 @@ export function newPlacement(caller: Caller, order: PlaceOrderDto, key: string |
   const missing = missingAddressParts(address, requirementsOf(address.country_code));
   if (missing.length > 0) throw new ValidationFailed(missing);
   const creatorId = caller.creatorId ?? throwNotFound('connected creator');
-  const keyScope = key === undefined ? undefined : { creatorId, clientId: caller.clientId, key };
-  return { caller, creatorId, order, orderId: uuidv7(), keyScope };
+  const orderId = uuidv7();
+  // With a space, which a client's key cannot have.
+  const keyScope = { creatorId, clientId: caller.clientId, key: key ?? `order ${orderId}` };
+  return { caller, creatorId, order, orderId, keyScope };
 }

@@ -1,13 +1,15 @@
 import { messages, uuidv7 } from '@fulfilment/contracts';
 import { Database, statement, allInOrder, type Transaction } from '@fulfilment/database';
-import { Unprocessable } from '@fulfilment/error-envelope';
+import { DependencyUnavailable, Unprocessable } from '@fulfilment/error-envelope';
 import { stillRunning } from '@fulfilment/http-service';
 import { Outbox } from '@fulfilment/messaging';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
+import { setTimeout as delay } from 'node:timers/promises';
 import { BecameLimited, Stock } from '../catalogue/stock.js';
 import { CONFIG, type StoreApiSettings } from '../config.js';
 import { FaultPoints } from '../fault-points.js';
+import { IdempotencyKeys } from './idempotency-keys.js';
 import { insertOrder, type InsertOutcome, newItemRow, type NewOrder, newOrderRow } from './new-order.js';
 import { orderSnapshot } from './order-row.js';
 import type { Placement } from './placement.js';
@@ -15,14 +17,18 @@ import type { PricedOrder } from './price-order.js';
 
 /** Time for the request to settle the order, after the provider's timeout. */
 const settleTimeoutMs = 2_000;
+/** How long an unknown outcome is queried. A crashed server is back by then. */
+const outcomeTimeoutMs = 8_000;
+const retryDelayMs = 50;
 
 const findOrder = statement('orders.find', 'SELECT id FROM orders WHERE id = $1');
 
-/** Writes a new order in one transaction: its stock, its rows, its first charge and `order.created`. */
+/** Writes a new order in one commit: its stock, its rows, its first charge and `order.created`. */
 @Injectable()
 export class WriteOrder {
   constructor(
     private readonly database: Database,
+    private readonly keys: IdempotencyKeys,
     private readonly stock: Stock,
     private readonly outbox: Outbox,
     private readonly faultPoints: FaultPoints,
@@ -36,21 +42,40 @@ export class WriteOrder {
   async run(placement: Placement, priced: PricedOrder): Promise<NewOrder> {
     const order = this.newOrder(placement, priced);
     const limitedLines = priced.lines.filter(({ limitedEdition }) => limitedEdition);
-    let writing: Promise<InsertOutcome> | undefined;
-    await this.database.transaction(
-      async (tx) => {
-        writing = insertOrder(tx, order);
-        tx.afterCommit(() => this.outbox.wakeRelay());
-        // Without a limited edition nothing has to be undone: an order that cannot be placed was not written.
-        if (limitedLines.length === 0) tx.sendWithCommit(writing);
-        else await allInOrder([writing.then(requirePlaced), this.takeStock(tx, placement, limitedLines)]);
-        this.faultPoints.pass('order-written');
-      },
-      // If the connection is lost at COMMIT, this query shows whether the order was committed.
-      { commitProbe: { statement: findOrder, values: [placement.orderId] } },
-    );
-    if (writing !== undefined) requirePlaced(await writing);
+    try {
+      // One statement needs no transaction.
+      if (limitedLines.length === 0) requirePlaced(await insertOrder(this.database, order));
+      else {
+        await this.database.transaction(async (tx) => {
+          await allInOrder([
+            insertOrder(tx, order).then(requirePlaced),
+            this.takeStock(tx, placement, limitedLines),
+          ]);
+          this.faultPoints.pass('order-written');
+        });
+      }
+    } catch (error) {
+      if (!(error instanceof DependencyUnavailable) || !(await this.wasWritten(placement))) throw error;
+    }
+    this.outbox.wakeRelay();
     return order;
+  }
+
+  /**
+   * After a lost connection: whether the order was committed. Releasing its claim waits for a write in
+   * progress, and a write that PostgreSQL begins later writes nothing. The release may itself be repeated.
+   */
+  private async wasWritten({ keyScope, orderId }: Placement): Promise<boolean> {
+    const endsAtMs = performance.now() + outcomeTimeoutMs;
+    for (;;) {
+      try {
+        await this.keys.release(keyScope, orderId);
+        return (await this.database.row(findOrder, [orderId])) !== undefined;
+      } catch (error) {
+        if (performance.now() > endsAtMs) throw error;
+        await delay(retryDelayMs);
+      }
+    }
   }
 
   private newOrder(placement: Placement, priced: PricedOrder): NewOrder {
@@ -79,7 +104,8 @@ export class WriteOrder {
       unlimitedProducts: [
         ...new Set(priced.lines.flatMap(({ id, limitedEdition }) => (limitedEdition ? [] : [id]))),
       ],
-      key: keyScope && { key: keyScope.key, leaseMs: paymentTimeoutMs + settleTimeoutMs },
+      key: keyScope.key,
+      keyLeaseMs: paymentTimeoutMs + settleTimeoutMs,
     };
   }
 
