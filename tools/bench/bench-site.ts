@@ -12,6 +12,8 @@ export interface BenchSite {
   readonly eachMs: number;
   /** Number of old rows in addition to the live ones. */
   readonly oldRows: number;
+  /** Only this service is measured, by benchmarks of several. */
+  readonly service?: string | undefined;
   /** The complete suite on these stores. */
   readonly suite: Pick<Suite, 'startAll' | 'status'>;
   readonly step: <T>(title: string, work: () => Promise<T>) => Promise<T>;

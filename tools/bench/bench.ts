@@ -18,6 +18,7 @@ const help = `npm run bench -- NAME: compares a service, compiled for production
   npm run bench -- creator    the Creator API against a bare consumer that writes the same rows
   npm run bench -- webhooks   webhook deliveries against bare undici, the outbox relay against bare publisher confirms
   npm run bench -- traces     placing orders with spans for an OpenTelemetry collector against placing them without
+  npm run bench -- replicas   one replica of each service against four on the same machine
   npm run bench -- suite      orders through TLS, gateway and all services, with a webhook and a projection of each
 
   --rounds N    number of counted rounds (default: 5); the variants alternate within a round, and ratios are per round
@@ -25,6 +26,7 @@ const help = `npm run bench -- NAME: compares a service, compiled for production
   --rows N      number of existing rows for the measurements with much data: expired tokens of auth (default: 5000000),
                 orders of store and creator, past deliveries of webhooks (default: 1000000); 0 skips these measurements;
                 for reports, the reports in a full queue (default: 20000)
+  --service S   for replicas: only this service
   --write       write the figures to docs/reference/benchmarks.md and benchmarks.json
   --json        print the figures as JSON to standard output, everything else to standard error
   --no-gate     exit with status 0 even if a target is missed
@@ -53,6 +55,7 @@ const benches: Readonly<Record<string, KnownBench>> = {
     rows: 1_000_000,
   },
   traces: { load: async () => (await import('./traces/traces-bench.ts')).benchTraces, rows: 0 },
+  replicas: { load: async () => (await import('./replicas/replicas-bench.ts')).benchReplicas, rows: 0 },
   suite: {
     load: async () => (await import('./suite/suite-bench.ts')).benchSuite,
     rows: 0,
@@ -65,7 +68,7 @@ interface Options {
   readonly json: boolean;
   readonly gate: boolean;
   readonly write: boolean;
-  readonly amounts: Pick<BenchSite, 'rounds' | 'eachMs'> & Partial<Pick<BenchSite, 'oldRows'>>;
+  readonly amounts: Pick<BenchSite, 'rounds' | 'eachMs' | 'service'> & Partial<Pick<BenchSite, 'oldRows'>>;
 }
 
 async function main(): Promise<number> {
@@ -107,6 +110,7 @@ function readOptions(): Options | undefined {
       rounds: { type: 'string', default: '5' },
       each: { type: 'string', default: '1000' },
       rows: { type: 'string' },
+      service: { type: 'string' },
       json: { type: 'boolean', default: false },
       write: { type: 'boolean', default: false },
       'no-gate': { type: 'boolean', default: false },
@@ -118,6 +122,7 @@ function readOptions(): Options | undefined {
   const amounts = {
     rounds: amount('--rounds', values.rounds, 1),
     eachMs: amount('--each', values.each, 100),
+    service: values.service,
     ...(values.rows === undefined ? {} : { oldRows: amount('--rows', values.rows, 0) }),
   };
   return { name, json: values.json, gate: !values['no-gate'], write: values.write, amounts };

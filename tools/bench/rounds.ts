@@ -103,7 +103,8 @@ export function absolute(rounds: Rounds, name: string): Figure[] {
   ];
 }
 
-async function measure({ callers, cpuMs }: Variant, forMs: number): Promise<Part> {
+/** Measures a variant once. */
+export async function measure({ callers, cpuMs }: Omit<Variant, 'name'>, forMs: number): Promise<Part> {
   const startedAt = performance.now();
   const cpuBefore = cpuMs?.();
   let done = 0;

@@ -11,7 +11,7 @@ import { root } from '../dev/settings.ts';
 import { treeCpuMs } from './process-times.ts';
 
 const portLine = z.object({ port: z.number() });
-const readyTimeoutMs = 30_000;
+const readyTimeoutMs = 60_000;
 const pollIntervalMs = 20;
 
 /** A server under measurement, in a separate process. */

@@ -32,6 +32,7 @@ export class ServiceProcess {
   private readonly service: ServiceName;
   private readonly tokens: TokenMaker;
   private served: ServedProcess | undefined;
+  private readonly replicas: { readonly origin: string; readonly process: ServedProcess }[] = [];
 
   static async create(
     site: BenchSite,
@@ -95,7 +96,32 @@ export class ServiceProcess {
     return figure('ready after its process started', [readyS], 's', { atMost: 3 });
   }
 
-  /** Starts one more process of the same service, on the same stores. Stop it before this one. */
+  /** Of all its processes. */
+  get origins(): string[] {
+    return [this.origin, ...this.replicas.map(({ origin }) => origin)];
+  }
+
+  get processes(): ServedProcess[] {
+    return [this.process, ...this.replicas.map(({ process }) => process)];
+  }
+
+  /** CPU time of all processes so far, in ms; undefined if the system does not report it. */
+  cpuMs(): number | undefined {
+    const times = this.processes.map((process) => process.cpuMs() ?? Number.NaN);
+    const sum = times.reduce((total, ms) => total + ms, 0);
+    return Number.isNaN(sum) ? undefined : sum;
+  }
+
+  /** Pauses all processes; requests wait until `resume`. */
+  pause(): void {
+    for (const process of this.processes) process.pause();
+  }
+
+  resume(): void {
+    for (const process of this.processes) process.resume();
+  }
+
+  /** Starts one more process of the same service, on the same stores. */
   async startReplica(): Promise<ServedProcess> {
     const port = await freePort();
     const main = join(root, 'apps', this.service, 'dist', 'main.js');
@@ -104,7 +130,9 @@ export class ServiceProcess {
       PORT: String(port),
       INTERNAL_PORT: String(await freePort()),
     });
-    await replica.ready(`http://127.0.0.1:${port}/health/ready`);
+    const origin = `http://127.0.0.1:${port}`;
+    this.replicas.push({ origin, process: replica });
+    await replica.ready(`${origin}/health/ready`);
     return replica;
   }
 
@@ -133,6 +161,7 @@ export class ServiceProcess {
   }
 
   async stop(): Promise<void> {
+    await Promise.all(this.replicas.map(({ process }) => process.stop()));
     await this.stopProcess();
     await this.tokens.stop();
   }

@@ -137,24 +137,24 @@ export class DeliveringWorker {
     await this.worker.stop();
   }
 
-  /** Prepares the work while the process is paused, so that writing and delivering do not compete. */
+  /** Prepares the work while the worker is paused, so that writing and delivering do not compete. */
   private async deliver(
     expected: readonly Expected[],
     prepare: () => Promise<void>,
     subscribers = this.subscribers,
   ): Promise<Part> {
-    const { process } = this.worker;
-    process.pause();
+    const { worker } = this;
+    worker.pause();
     try {
       await prepare();
     } finally {
-      process.resume();
+      worker.resume();
     }
-    const cpuBefore = process.cpuMs();
+    const cpuBefore = worker.cpuMs();
     const startedAt = performance.now();
     await this.receiver.waitForDeliveries(expected.length);
     await this.waitUntilSettled(subscribers);
-    const part = makePart(expected.length, performance.now() - startedAt, [cpuBefore, process.cpuMs()]);
+    const part = makePart(expected.length, performance.now() - startedAt, [cpuBefore, worker.cpuMs()]);
     await this.receiver.takeExactly(expected);
     this.totalExpected += expected.length;
     return part;

@@ -1,0 +1,71 @@
+import type { BenchSite } from '../bench-site.ts';
+import type { Figure } from '../figures.ts';
+import { absolute, alternate, type Part, ratio } from '../rounds.ts';
+import type { ServiceProcess } from '../service-process.ts';
+
+/** A service with some replicas on stores of its own, and work for it. */
+export interface ReplicaSet {
+  readonly service: ServiceProcess;
+  /** Each measures one kind of work. */
+  readonly parts: Readonly<Record<string, () => Promise<Part>>>;
+  close(): Promise<void>;
+}
+
+const replicaCount = 4;
+
+/** Starts further processes until the service has `replicas`. */
+export async function addReplicas(service: ServiceProcess, replicas: number): Promise<void> {
+  while (service.processes.length < replicas) await service.startReplica();
+}
+
+/**
+ * Compares the throughput of four replicas with that of one. Both exist at the same time; the one that is not
+ * measured is paused, so that its polling is not counted.
+ */
+export async function compareReplicas(
+  site: BenchSite,
+  serviceName: string,
+  start: (name: string, replicas: number) => Promise<ReplicaSet>,
+): Promise<Figure[]> {
+  const prefix = `bench_replicas_${serviceName.replaceAll('-', '_')}`;
+  const started: ReplicaSet[] = [];
+  try {
+    const [one, four] = await site.step(`${serviceName}, one and four replicas`, async () => {
+      const single = await start(`${prefix}_one`, 1);
+      started.push(single);
+      const several = await start(`${prefix}_four`, replicaCount);
+      started.push(several);
+      return [single, several];
+    });
+    if (one === undefined || four === undefined) return [];
+    const figures: Figure[] = [];
+    for (const work of Object.keys(one.parts)) {
+      const alone = (measured: ReplicaSet, other: ReplicaSet) => async () => {
+        other.service.pause();
+        measured.service.resume();
+        return measured.parts[work]?.() ?? { perSecond: Number.NaN, cpuUs: undefined };
+      };
+      const rounds = await site.step(work, () =>
+        alternate(
+          [
+            { name: 'one replica', part: alone(one, four) },
+            { name: 'four replicas', part: alone(four, one) },
+          ],
+          site.rounds,
+        ),
+      );
+      figures.push(
+        ratio(`${work}, four replicas of one`, rounds, 'four replicas', 'one replica', { atLeast: 0.9 }),
+        ...absolute(rounds, 'one replica'),
+        ...absolute(rounds, 'four replicas'),
+      );
+    }
+    return figures;
+  } finally {
+    for (const replicaSet of started) {
+      replicaSet.service.resume();
+      await replicaSet.close();
+      await replicaSet.service.stop();
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import { messages, topologyOf, uuidv7 } from '@fulfilment/contracts';
+import { connect } from 'amqplib';
+import { type BenchSite, unlimited } from '../bench-site.ts';
+import { BenchDatabase } from '../bench-database.ts';
+import { placedOrder } from '../placed-order.ts';
+import { pollUntil } from '../poll-until.ts';
+import { makePart, type Part } from '../rounds.ts';
+import { ServiceProcess } from '../service-process.ts';
+import { addReplicas, type ReplicaSet } from './compare-replicas.ts';
+
+const creatorCount = 200;
+/** Orders of a part, evenly of all creators. */
+const orderCount = 4_000;
+const timeoutMs = 60_000;
+
+const addCreators = `
+  INSERT INTO creators (id, version, organisation_id, name, settlement_currency, registered_at)
+  SELECT id, 1, 'org_bench', 'Bench', 'GBP', now() FROM unnest($1::uuid[]) AS id`;
+
+/** Paid orders of new creators, as if the creators had been registered after their orders arrived. */
+const addWaiting = `
+  WITH creator_ids AS MATERIALIZED (SELECT gen_random_uuid() AS id FROM generate_series(1, ${creatorCount})),
+  placed AS (
+    INSERT INTO orders (id, creator_id, version, placed_at, currency, payment_status, dispatch_status, tracking_code,
+                        gross_amount, royalty_amount, item_count, charged_at)
+    SELECT gen_random_uuid(), id, 2, now(), 'GBP', 'paid', 'in_production', '', 2499, 312, 1, now()
+    FROM creator_ids, generate_series(1, ${orderCount / creatorCount}) RETURNING id, creator_id, currency, charged_at
+  ), items AS (
+    INSERT INTO order_items (order_id, position, id, creator_id, release_id, release_title, product_type, ean, quantity,
+                             unit_amount, total_amount, vat_amount, royalty_amount, royalty_rate)
+    SELECT id, 0, gen_random_uuid(), creator_id, creator_id, 'Release', 'vinyl_12_lp', '2000000000015', 1, 2499, 2499, 416, 312, 1500
+    FROM placed
+  ), registered AS (
+    INSERT INTO creators (id, version, organisation_id, name, settlement_currency, registered_at)
+    SELECT id, 1, 'org_bench', 'Bench', 'GBP', now() FROM creator_ids
+  )
+  INSERT INTO waiting_bookings (order_id, creator_id, currency, paid_on)
+  SELECT id, creator_id, currency, (charged_at AT TIME ZONE 'UTC')::date FROM placed`;
+
+class Rows extends BenchDatabase {
+  async addCreators(ids: readonly string[]): Promise<void> {
+    await this.client.query(addCreators, [ids]);
+  }
+
+  async addWaiting(): Promise<void> {
+    await this.client.query(addWaiting);
+  }
+
+  async areAllPosted(): Promise<boolean> {
+    const { rowCount } = await this.client.query('SELECT FROM waiting_bookings LIMIT 1');
+    return rowCount === 0;
+  }
+
+  /** Counts the messages that were applied. */
+  async applied(): Promise<number> {
+    const { rows } = await this.client.query<{ count: number }>('SELECT count(*)::int AS count FROM inbox');
+    return rows[0]?.count ?? 0;
+  }
+}
+
+export async function creatorReplicas(site: BenchSite, name: string, replicas: number): Promise<ReplicaSet> {
+  const service = await ServiceProcess.create(site, 'creator-api', name, () => ({
+    RATE_LIMIT_STATS: unlimited,
+    TRACK_UPLOAD_QUEUE_PREFIX: name,
+  }));
+  const rows = await Rows.open(service.databaseUrl);
+  const creators = Array.from({ length: creatorCount }, () => uuidv7());
+  await rows.addCreators(creators);
+  await service.start();
+  await addReplicas(service, replicas);
+  const connection = await connect(site.stores.rabbitmq);
+  const channel = await connection.createConfirmChannel();
+  const queue = topologyOf(name).queue('creator-api.facts');
+
+  const measureUntil = async (
+    prepare: () => Promise<void>,
+    isDone: () => Promise<boolean>,
+  ): Promise<Part> => {
+    service.pause();
+    await prepare();
+    const cpuBeforeMs = service.cpuMs();
+    const startedAt = performance.now();
+    service.resume();
+    await pollUntil(isDone, timeoutMs, 'The orders were not posted in time.');
+    return makePart(orderCount, performance.now() - startedAt, [cpuBeforeMs, service.cpuMs()]);
+  };
+
+  return {
+    service,
+    parts: {
+      'paid orders projected and posted': async () => {
+        const before = await rows.applied();
+        const publish = async () => {
+          for (const order of paidOrders(creators)) {
+            const message = messages.orderProcessing.make({ order }, { occurredAt: new Date() });
+            channel.publish('', queue, Buffer.from(JSON.stringify(message)), { persistent: true });
+          }
+          await channel.waitForConfirms();
+        };
+        return measureUntil(publish, async () => (await rows.applied()) === before + orderCount);
+      },
+      'waiting orders posted': () =>
+        measureUntil(
+          () => rows.addWaiting(),
+          () => rows.areAllPosted(),
+        ),
+    },
+    close: async () => {
+      await connection.close();
+      await rows.close();
+    },
+  };
+}
+
+function paidOrders(creators: readonly string[]) {
+  return Array.from({ length: orderCount }, (_, index) => {
+    const order = placedOrder(index, creators[index % creators.length] ?? '');
+    const payment = { ...order.payment, status: 'paid' as const, charged_at: order.placed_at };
+    return { ...order, version: 2, status: 'processing' as const, payment };
+  });
+}

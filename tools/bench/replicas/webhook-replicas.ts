@@ -1,0 +1,76 @@
+import { connect } from 'amqplib';
+import { BenchDatabase } from '../bench-database.ts';
+import type { BenchSite } from '../bench-site.ts';
+import { pollUntil } from '../poll-until.ts';
+import { makePart, type Part } from '../rounds.ts';
+import type { ServiceProcess } from '../service-process.ts';
+import { DeliveringWorker } from '../webhooks/delivering-worker.ts';
+import { ReceiverProcess } from '../webhooks/receiver-process.ts';
+import { addReplicas, type ReplicaSet } from './compare-replicas.ts';
+
+const disabledCount = 500;
+const timeoutMs = 60_000;
+const clientId = 'bench_disabled';
+
+/** Disabled subscriptions with one delivery each. */
+const addDisabled = `
+  WITH subscriptions AS (
+    INSERT INTO webhook_subscriptions (id, creator_id, client_id, url, events, secret, api_version, status)
+    SELECT gen_random_uuid(), gen_random_uuid(), '${clientId}', 'https://receiver.example', ARRAY['order.created'], '', 'v', 'disabled'
+    FROM generate_series(1, ${disabledCount}) RETURNING id
+  )
+  INSERT INTO webhook_deliveries (day, id, subscription_id, event_id, event, api_version, status)
+  SELECT (now() AT TIME ZONE 'UTC')::date, gen_random_uuid(), id, gen_random_uuid(), 'order.created', 'v', 'held' FROM subscriptions`;
+
+/** Their deliveries are open again, and bulk updates are requested that hold them. */
+const requestHolding = `
+  WITH disabled AS (SELECT id FROM webhook_subscriptions WHERE client_id = '${clientId}'), opened AS (
+    UPDATE webhook_deliveries SET status = 'retrying', next_attempt_at = now() + interval '1 day'
+    WHERE subscription_id IN (SELECT id FROM disabled)
+  )
+  INSERT INTO webhook_alignments (subscription_id) SELECT id FROM disabled`;
+
+class DisabledSubscriptions extends BenchDatabase {
+  async add(): Promise<void> {
+    await this.client.query(addDisabled);
+    await this.client.query('VACUUM ANALYZE');
+  }
+
+  /** Measures bulk updates that hold the deliveries of all disabled subscriptions. */
+  async hold(service: ServiceProcess): Promise<Part> {
+    service.pause();
+    await this.client.query(requestHolding);
+    const cpuBeforeMs = service.cpuMs();
+    const startedAt = performance.now();
+    service.resume();
+    const isDone = async () =>
+      (await this.client.query('SELECT FROM webhook_alignments LIMIT 1')).rowCount === 0;
+    await pollUntil(isDone, timeoutMs, 'The deliveries were not held in time.');
+    return makePart(disabledCount, performance.now() - startedAt, [cpuBeforeMs, service.cpuMs()]);
+  }
+}
+
+export async function webhookReplicas(site: BenchSite, name: string, replicas: number): Promise<ReplicaSet> {
+  const connection = await connect(site.stores.rabbitmq);
+  const channel = await connection.createConfirmChannel();
+  const receiver = await ReceiverProcess.start();
+  const worker = await DeliveringWorker.start(site, name, { receiver, channel });
+  const service = worker.worker;
+  await addReplicas(service, replicas);
+  const disabled = await DisabledSubscriptions.open(service.databaseUrl);
+  await disabled.add();
+  return {
+    service,
+    parts: {
+      'deliveries from message to settled': () => worker.measureFromMessages(),
+      'deliveries of what is due': () => worker.measureFromBacklog(),
+      'bulk updates of subscriptions': () => disabled.hold(service),
+    },
+    close: async () => {
+      await disabled.close();
+      await worker.data.close();
+      await receiver.stop();
+      await connection.close();
+    },
+  };
+}
