@@ -68,7 +68,8 @@ export class Composition {
     );
     return {
       line: [program, ...this.options, 'run', '--rm', '-T', '--no-deps', ...passedOn, `${service}-cli`],
-      environment: Object.fromEntries(defined),
+      // Compose 1 otherwise starts a client that may lose the output of a short command.
+      environment: { ...Object.fromEntries(defined), COMPOSE_INTERACTIVE_NO_CLI: '1' },
     };
   }
 
