@@ -26,6 +26,7 @@ export {
   changeBriefly,
   dropConcurrently,
 } from './online-changes.js';
+export { ScanStart, type ScanTimes } from './scan-start.js';
 export {
   connectProgram,
   connectReplicaWhenUp,

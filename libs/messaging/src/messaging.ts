@@ -1,5 +1,5 @@
 import { type MessageQueue, messageQueues } from '@fulfilment/contracts';
-import type { Database } from '@fulfilment/database';
+import type { Database, ScanTimes } from '@fulfilment/database';
 import type { Logger } from '@fulfilment/runtime';
 import { Broker } from './broker.js';
 import { Consumer, type ConsumerSettings, type ConsumerTimes } from './consumer.js';
@@ -14,7 +14,6 @@ import {
 import { MoveToShards } from './move-to-shards.js';
 import { Outbox } from './outbox.js';
 import { OutboxRelay } from './outbox-relay.js';
-import type { OutboxTimes } from './outbox-scan-start.js';
 import { QueueGauges } from './queue-gauges.js';
 
 /** Messages that are moved from an intake to its shards at one time. */
@@ -41,7 +40,7 @@ export class Messaging {
       readonly service: string;
       readonly namespace: string;
       readonly consumerTimes?: ConsumerTimes;
-      readonly outboxTimes?: OutboxTimes;
+      readonly outboxTimes?: ScanTimes;
       /**
        * Rejects while the database is unreachable. By default it uses `database`, whose pool may be
        * exhausted.

@@ -1,11 +1,10 @@
-import { type Database, statement, type Transaction } from '@fulfilment/database';
+import { type Database, ScanStart, type ScanTimes, statement, type Transaction } from '@fulfilment/database';
 import { BackgroundLoop, Counter, Gauge, isTracing, type Logger } from '@fulfilment/runtime';
 import type { ConfirmChannel } from 'amqplib';
 import type { Broker } from './broker.js';
 import { recordSending } from './message-spans.js';
 import { waitForConfirmation } from './wait-for-confirmation.js';
 import type { Outbox } from './outbox.js';
-import { OutboxScanStart, type OutboxTimes } from './outbox-scan-start.js';
 
 const batchSize = 500;
 const pollIntervalMs = 500; // finds messages that a crashed process left
@@ -47,7 +46,7 @@ const deleteBatch = statement('outbox.delete', 'DELETE FROM outbox WHERE positio
  */
 export class OutboxRelay extends BackgroundLoop {
   private channel: ConfirmChannel | undefined;
-  private readonly scanStart: OutboxScanStart;
+  private readonly scanStart: ScanStart;
   private position = 0;
 
   constructor(
@@ -55,10 +54,10 @@ export class OutboxRelay extends BackgroundLoop {
     private readonly broker: Broker,
     outbox: Outbox,
     logger: Logger,
-    times?: OutboxTimes,
+    times?: ScanTimes,
   ) {
     super({ name: 'outbox-relay', intervalMs: pollIntervalMs, restMs, logger, round: () => this.round() });
-    this.scanStart = new OutboxScanStart(times);
+    this.scanStart = new ScanStart(times);
     outbox.onWritten(() => this.wake());
     broker.use((channel) => {
       this.channel = channel;
@@ -84,7 +83,7 @@ export class OutboxRelay extends BackgroundLoop {
     this.position = this.scanStart.position();
     try {
       const positions = await this.database.transaction((tx) =>
-        sendBatch(tx, channel, { exchange: this.broker.topology.factsExchange, from: this.position }),
+        sendBatch(tx, channel, this.broker.topology.factsExchange, () => this.take(tx)),
       );
       this.scanStart.advance(positions);
       published.inc(positions.length);
@@ -98,6 +97,13 @@ export class OutboxRelay extends BackgroundLoop {
     }
   }
 
+  private async take(tx: Transaction): Promise<OutboxRow[]> {
+    const startedAtMs = performance.now();
+    const rows = await tx.rows<OutboxRow>(takeBatch, [this.position]);
+    if (this.position === 0) this.scanStart.fullScanTook(performance.now() - startedAtMs);
+    return rows;
+  }
+
   private async oldestSeconds(): Promise<number> {
     return (await this.database.row<{ seconds: number }>(readOldest, [this.position]))?.seconds ?? 0;
   }
@@ -107,9 +113,10 @@ export class OutboxRelay extends BackgroundLoop {
 async function sendBatch(
   tx: Transaction,
   channel: ConfirmChannel,
-  { exchange, from }: { readonly exchange: string; readonly from: number },
+  exchange: string,
+  take: () => Promise<readonly OutboxRow[]>,
 ): Promise<number[]> {
-  const rows = await tx.rows<OutboxRow>(takeBatch, [from]);
+  const rows = await take();
   if (rows.length === 0) return [];
   const startedAtMs = performance.now();
   for (const row of rows) {

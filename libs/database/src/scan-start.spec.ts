@@ -1,0 +1,47 @@
+import { ScanStart } from './scan-start.js';
+
+describe('the start of a scan', () => {
+  it('is the beginning at first, then follows the handled positions', () => {
+    const scan = new ScanStart({ lagMs: 0, fullScanMs: 600_000 });
+    expect(scan.position()).toBe(0);
+    scan.advance([5, 6, 9]);
+    scan.position();
+    expect(scan.position()).toBe(9);
+  });
+
+  it('stays behind positions that were handled less than the lag ago', () => {
+    const scan = new ScanStart({ lagMs: 600_000, fullScanMs: 600_000 });
+    scan.position();
+    scan.advance([5, 6, 9]);
+    expect(scan.position()).toBe(0);
+  });
+
+  it('returns to a lower position that a full scan found', () => {
+    const scan = new ScanStart({ lagMs: 0, fullScanMs: 0 });
+    scan.position();
+    scan.advance([50, 60]);
+    scan.position();
+    scan.position();
+    scan.advance([10, 60]);
+    scan.fullScanTook(60_000);
+    expect(scan.position()).toBe(10);
+  });
+
+  it('is the beginning if a full scan is preferred, unless the last one took longer than its share', () => {
+    const scan = new ScanStart({ lagMs: 0, fullScanMs: 600_000 });
+    scan.position();
+    scan.advance([5]);
+    scan.position();
+    expect([scan.position(), scan.position({ preferFull: true })]).toEqual([5, 0]);
+    scan.fullScanTook(60_000);
+    expect(scan.position({ preferFull: true })).toBe(5);
+  });
+
+  it('is the beginning again after the interval, unless the last full scan took longer than its share', () => {
+    const scan = new ScanStart({ lagMs: 0, fullScanMs: 0 });
+    scan.advance([5]);
+    expect([scan.position(), scan.position(), scan.position()]).toEqual([0, 0, 0]);
+    scan.fullScanTook(60_000);
+    expect(scan.position()).toBe(5);
+  });
+});
