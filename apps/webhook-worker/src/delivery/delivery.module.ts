@@ -6,6 +6,7 @@ import { DeliveryWindows } from './delivery-windows.js';
 import { Dispatcher } from './dispatcher.js';
 import { DispatchJobs } from './dispatch-jobs.js';
 import { DispatchQueue } from './dispatch-queue.js';
+import { DueScans } from './due-scans.js';
 import { HostSlots } from './host-slots.js';
 import { Lease } from './lease.js';
 import { PostWebhook } from './post-webhook.js';
@@ -20,6 +21,7 @@ import { SettlementBatches } from './settlement-batches.js';
     Dispatcher,
     DispatchJobs,
     DispatchQueue,
+    DueScans,
     HostSlots,
     Lease,
     PostWebhook,

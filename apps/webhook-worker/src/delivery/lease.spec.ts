@@ -5,6 +5,7 @@ import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/test
 import { dayFromNow, writeDue } from '../due-deliveries.fixture.js';
 import { migrations } from '../migrations/index.js';
 import type { DaySpan } from './day-span.rules.js';
+import { DueScans } from './due-scans.js';
 import { Lease } from './lease.js';
 import { initialWindow } from './window.rules.js';
 
@@ -27,7 +28,7 @@ const settings = { WEBHOOK_TIMEOUT_MS: 30_000, WEBHOOK_LEASE_SLACK_MS: 30_000 };
 
 beforeAll(async () => {
   stores = await scratchDatabase(migrations, { forceGenericPlan: true });
-  lease = new Lease(stores.database, settings);
+  lease = new Lease(stores.database, settings, new DueScans());
 });
 afterAll(() => stores.drop());
 beforeEach(async () => {
@@ -86,7 +87,7 @@ describe('a claim', () => {
     const source = createDataSource({ url: line.url, poolSize: 1, applicationName: 'cut', migrations: [] });
     await source.initialize();
     try {
-      const cut = new Lease(new Database(source), settings);
+      const cut = new Lease(new Database(source), settings, new DueScans());
       const days = { from: today, to: today };
       const request = { subscriptionId, maxCount: 8, running: 0, receiver, days };
       await cut.claim(request); // so that the statement is prepared

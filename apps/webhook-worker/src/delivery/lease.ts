@@ -8,6 +8,7 @@ import type { ReceiverWindow } from './delivery-windows.js';
 import type { DeliveryStatus, Trigger } from './delivery.rules.js';
 import { maxConcurrentDeliveries, failingThreshold, type Lane } from './lanes.rules.js';
 import { windowSizes } from './window.rules.js';
+import { DueScans } from './due-scans.js';
 import { LostClaims } from './lost-claims.js';
 import { accessRevokedSql } from '../subscriptions/access-revocations.js';
 
@@ -38,10 +39,11 @@ export interface LeasedDelivery {
   readonly leaseEndsAtMs: number;
 }
 
-/** SQL: the due deliveries of a subscription, oldest first. */
-const selectDue = (subscription: string, condition = ''): string =>
-  `SELECT day, id, status FROM webhook_deliveries
-   WHERE subscription_id = ${subscription}.id AND status IN ('pending', 'retrying') AND next_attempt_at <= now() ${condition}
+/** SQL: the due deliveries of a subscription since a time in seconds, oldest first. */
+const selectDue = (subscription: string, dueFrom: string, condition = ''): string =>
+  `SELECT day, id, status, next_attempt_at FROM webhook_deliveries
+   WHERE subscription_id = ${subscription}.id AND status IN ('pending', 'retrying') AND next_attempt_at <= now()
+     AND next_attempt_at >= to_timestamp(${dueFrom}) ${condition}
      AND (trigger IN ('manual', 'test') OR ${subscription}.status = 'active')
    ORDER BY next_attempt_at`;
 
@@ -58,19 +60,20 @@ const claim = statement(
          CASE WHEN s.consecutive_failures >= ${failingThreshold} THEN ${maxConcurrentDeliveries.failing}
               WHEN s.last_delivery_at IS NULL THEN ${maxConcurrentDeliveries.unknown}
               WHEN s.lane = 'slow' THEN ${maxConcurrentDeliveries.slow} END,
-         CASE WHEN s.url = r.url THEN r.size ELSE ${windowSizes.initial} END))) AS max_claimed, s.lane
-     FROM unnest($1::uuid[], $2::int[], $5::int[], $8::int[], $9::text[]) WITH ORDINALITY AS r(id, max_count, running, size, url, index)
+         CASE WHEN s.url = r.url THEN r.size ELSE ${windowSizes.initial} END))) AS max_claimed, s.lane, r.due_from
+     FROM unnest($1::uuid[], $2::int[], $5::int[], $8::int[], $9::text[], $10::float8[]) WITH ORDINALITY
+       AS r(id, max_count, running, size, url, due_from, index)
      JOIN webhook_subscriptions s ON s.id = r.id AND s.deleted_at IS NULL AND NOT ${accessRevokedSql('s')}
    ), due AS MATERIALIZED (
      SELECT requested.index, taken.* FROM requested CROSS JOIN LATERAL (
-       ${selectDue('requested', 'AND day BETWEEN $6 AND $7')} LIMIT requested.max_claimed FOR UPDATE SKIP LOCKED) AS taken
+       ${selectDue('requested', 'requested.due_from', 'AND day BETWEEN $6 AND $7')} LIMIT requested.max_claimed FOR UPDATE SKIP LOCKED) AS taken
    )
    UPDATE webhook_deliveries d SET status = 'in_flight', next_attempt_at = NULL, attempt_count = d.attempt_count + 1,
      attempt_started_at = now(), lease_token = $3, lease_until = now() + $4 * interval '1 millisecond'
    FROM due JOIN requested USING (index), webhook_events e
    WHERE d.day = due.day AND d.id = due.id AND e.day = due.day AND e.id = d.event_id AND e.api_version = d.api_version
      AND d.day BETWEEN $6 AND $7 AND e.day BETWEEN $6 AND $7
-   RETURNING due.index::int - 1 AS index, requested.max_claimed AS "maxClaimed", requested.lane, d.day, d.id, d.subscription_id AS "subscriptionId",
+   RETURNING due.index::int - 1 AS index, requested.max_claimed AS "maxClaimed", requested.lane, due.next_attempt_at AS "dueAt", d.day, d.id, d.subscription_id AS "subscriptionId",
      d.event_id AS "eventId", d.event, d.test,
      d.trigger, d.attempt_count AS number,
      d.attempt_count = 1 AND d.trigger = 'auto' AND due.status = 'pending' AS first, d.schedule_step AS "scheduleStep", d.prior_status AS "priorStatus",
@@ -82,9 +85,9 @@ const maxDueRows = 64;
 const findDays = statement(
   'deliveries.days-due',
   `SELECT r.index::int - 1 AS index, min(due.day) AS "from", max(due.day) AS "to", count(*) = ${maxDueRows} AS more
-   FROM unnest($1::uuid[]) WITH ORDINALITY AS r(id, index)
+   FROM unnest($1::uuid[], $2::float8[]) WITH ORDINALITY AS r(id, due_from, index)
    JOIN webhook_subscriptions s ON s.id = r.id AND s.deleted_at IS NULL AND NOT ${accessRevokedSql('s')}
-   CROSS JOIN LATERAL (${selectDue('s')} LIMIT ${maxDueRows}) AS due
+   CROSS JOIN LATERAL (${selectDue('s', 'r.due_from')} LIMIT ${maxDueRows}) AS due
    GROUP BY r.index`,
 );
 
@@ -113,7 +116,12 @@ export interface ClaimRequest {
   readonly days: DaySpan | undefined;
 }
 
-type DatedRequest = ClaimRequest & { readonly days: DaySpan };
+/** Where the search of a subscription begins, in ms since 1970; 0 for a full one. */
+interface Search {
+  readonly subscriptionId: string;
+  readonly dueFromMs: number;
+}
+type DatedRequest = ClaimRequest & Search & { readonly days: DaySpan };
 type Claimed = Omit<Claim, 'days'>;
 const emptyClaim = { deliveries: [], mayHaveMore: false, lane: undefined } as const;
 
@@ -122,6 +130,8 @@ interface ClaimedRow extends Omit<LeasedDelivery, 'token' | 'leaseEndsAtMs'> {
   /** Maximum number of deliveries that this claim could take. */
   readonly maxClaimed: number;
   readonly lane: Lane;
+  /** When it became due. */
+  readonly dueAt: Date;
 }
 
 /**
@@ -133,17 +143,18 @@ interface ClaimedRow extends Omit<LeasedDelivery, 'token' | 'leaseEndsAtMs'> {
 export class Lease {
   private readonly leaseMs: number;
   private readonly lostClaims: LostClaims;
-  private readonly days: BatchLoader<string, DaySpan>;
+  private readonly days: BatchLoader<Search, DaySpan>;
   private readonly claims: BatchLoader<DatedRequest, Claimed>;
 
   constructor(
     @Inject(DELIVERY_DATABASE) private readonly database: Database,
     @Inject(CONFIG) config: Pick<WebhookWorkerSettings, 'WEBHOOK_TIMEOUT_MS' | 'WEBHOOK_LEASE_SLACK_MS'>,
+    private readonly scans: DueScans,
   ) {
     this.leaseMs = config.WEBHOOK_TIMEOUT_MS + config.WEBHOOK_LEASE_SLACK_MS;
     this.lostClaims = new LostClaims(database);
     const limits = { maxConcurrent: maxConcurrentStatements, maxBatchSize: maxSubscriptionsPerStatement };
-    this.days = new BatchLoader({ run: (ids) => this.findDays(ids), ...limits });
+    this.days = new BatchLoader({ run: (searches) => this.findDays(searches), ...limits });
     this.claims = new BatchLoader({ run: (requests) => this.claimAll(requests), ...limits });
   }
 
@@ -152,7 +163,20 @@ export class Lease {
    * receiver's limit: its window, the maximum of its owner, or the limit of a receiver that is not healthy.
    */
   async claim(request: ClaimRequest): Promise<Claim> {
-    const days = request.days ?? (await this.days.load(request.subscriptionId));
+    const { subscriptionId } = request;
+    const scan = this.scans.of(subscriptionId);
+    // The reconciler does not know the days either: it has found a delivery that may be due for long.
+    const dueFromMs = scan.position({ preferFull: request.days === undefined });
+    const startedAtMs = performance.now();
+    try {
+      return await this.claimFrom({ ...request, dueFromMs });
+    } finally {
+      if (dueFromMs === 0) scan.fullScanTook(performance.now() - startedAtMs);
+    }
+  }
+
+  private async claimFrom(request: ClaimRequest & Search): Promise<Claim> {
+    const days = request.days ?? (await this.days.load(request));
     if (days === undefined) return { ...emptyClaim, days };
     const claim = (await this.claims.load({ ...request, days })) ?? emptyClaim;
     return areDaysExhausted(days, request, claim)
@@ -160,8 +184,11 @@ export class Lease {
       : { ...claim, days };
   }
 
-  private async findDays(ids: readonly string[]): Promise<{ index: number; row: DaySpan }[]> {
-    const rows = await this.database.rows<DaySpan & { index: number }>(findDays, [ids]);
+  private async findDays(searches: readonly Search[]): Promise<{ index: number; row: DaySpan }[]> {
+    const rows = await this.database.rows<DaySpan & { index: number }>(findDays, [
+      searches.map(({ subscriptionId }) => subscriptionId),
+      searches.map(({ dueFromMs }) => dueFromMs / 1000),
+    ]);
     return rows.map(({ index, ...row }) => ({ index, row }));
   }
 
@@ -179,15 +206,18 @@ export class Lease {
       days.to,
       requests.map(({ receiver }) => receiver.window.size),
       requests.map(({ receiver }) => receiver.url ?? null),
+      requests.map(({ dueFromMs }) => dueFromMs / 1000),
     ]);
     claiming.catch((error: unknown) => {
       // The claim may be committed.
       if (error instanceof DependencyUnavailable) this.lostClaims.free(token, leaseEndsAtMs);
     });
     const rows = await claiming;
-    return requests.map((_request, index) => {
+    return requests.map(({ subscriptionId }, index) => {
       const taken = rows.filter((row) => row.index === index);
-      const deliveries = taken.map(({ index: _, maxClaimed: __, lane: ___, ...row }) => ({
+      const dueTimes = taken.map(({ dueAt }) => dueAt.getTime()).toSorted((a, b) => a - b);
+      this.scans.of(subscriptionId).advance(dueTimes);
+      const deliveries = taken.map(({ index: _, maxClaimed: __, lane: ___, dueAt: ____, ...row }) => ({
         ...row,
         token,
         leaseEndsAtMs,

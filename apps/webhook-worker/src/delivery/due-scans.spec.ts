@@ -1,0 +1,108 @@
+/** Tests of claims during a transaction that keeps the index entries of sent deliveries, as pg_dump does. */
+import { uuidv7 } from '@fulfilment/contracts';
+import { Database, type Statement, statement } from '@fulfilment/database';
+import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
+import { z } from 'zod';
+import { dayFromNow, writeDue } from '../due-deliveries.fixture.js';
+import { migrations } from '../migrations/index.js';
+import { DueScans } from './due-scans.js';
+import { Lease } from './lease.js';
+import { initialWindow } from './window.rules.js';
+
+const node = z.looseObject({
+  'Index Name': z.string().optional(),
+  'Shared Hit Blocks': z.number(),
+  'Shared Read Blocks': z.number(),
+  get Plans() {
+    return z.array(node).optional();
+  },
+});
+type Node = z.infer<typeof node>;
+const explained = z.tuple([z.object({ Plan: node })]);
+const nodesOf = (plan: Node): Node[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+
+/** Records how many buffers each claim reads to find due deliveries. */
+class ObservedDatabase extends Database {
+  readonly buffers: number[] = [];
+
+  override async rows<Row>(asked: Statement, values: readonly unknown[] = []): Promise<Row[]> {
+    if (asked.name === 'deliveries.claim') this.buffers.push(await this.buffersOf(asked.text, values));
+    return super.rows<Row>(asked, values);
+  }
+
+  private async buffersOf(text: string, values: readonly unknown[]): Promise<number> {
+    const explain = statement('test.explain', `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`);
+    const open = await this.begin();
+    const row = await open.tx.row<{ 'QUERY PLAN': unknown }>(explain, values);
+    await open.rollback();
+    const [{ Plan: plan }] = explained.parse(row?.['QUERY PLAN']);
+    const scans = nodesOf(plan).filter((one) => one['Index Name']?.includes('subscription_id_next_attempt'));
+    return scans.reduce((sum, one) => sum + one['Shared Hit Blocks'] + one['Shared Read Blocks'], 0);
+  }
+}
+
+/** Follows the claimed deliveries at once. */
+class FollowingScans extends DueScans {
+  protected override readonly times = { lagMs: 0, fullScanMs: 600_000 };
+}
+
+const subscribe = statement(
+  'test.subscribe',
+  `INSERT INTO webhook_subscriptions (id, creator_id, client_id, url, events, secret, api_version, status, last_delivery_at)
+   VALUES ($1, $1, 'c', 'https://receiver.example', '{order.created}', 'x', 'v', 'active', now())`,
+);
+const settleAll = statement(
+  'test.settle-all',
+  `UPDATE webhook_deliveries SET status = 'succeeded', next_attempt_at = NULL, completed_at = now()`,
+);
+const count = statement('test.count', 'SELECT count(*) AS count FROM webhook_deliveries');
+const today = dayFromNow(0);
+const subscriptionId = uuidv7();
+
+describe('claims during a snapshot that keeps sent deliveries', () => {
+  let stores: ScratchDatabase;
+  let database: ObservedDatabase;
+  beforeAll(async () => {
+    stores = await scratchDatabase(migrations, { forceGenericPlan: true });
+    database = new ObservedDatabase(stores.dataSource);
+    await stores.database.run(subscribe, [subscriptionId]);
+  });
+  afterAll(() => stores.drop());
+
+  const claimWith = async (scans: DueScans) => {
+    const settings = { WEBHOOK_TIMEOUT_MS: 30_000, WEBHOOK_LEASE_SLACK_MS: 30_000 };
+    const lease = new Lease(database, settings, scans);
+    const receiver = { url: 'https://receiver.example', window: initialWindow };
+    const days = { from: today, to: today };
+    const claimed = [];
+    for (let batch = 0; batch < 4; batch += 1) {
+      const { deliveries } = await lease.claim({ subscriptionId, maxCount: 8, running: 0, receiver, days });
+      claimed.push(...deliveries);
+    }
+    return { claimed, buffers: database.buffers.splice(0) };
+  };
+
+  it('read the index entries of sent deliveries once, then start from the deliveries claimed last', async () => {
+    const snapshot = await stores.database.begin({ snapshot: true });
+    await snapshot.tx.row(count);
+    await writeDue(stores.database, subscriptionId, { day: today, count: 5_000, forSeconds: 120 });
+    await stores.database.run(settleAll);
+    for (const forSeconds of [90, 80, 70, 60])
+      await writeDue(stores.database, subscriptionId, { day: today, count: 8, forSeconds });
+    const { claimed, buffers } = await claimWith(new FollowingScans());
+    await snapshot.rollback();
+    expect(new Set(claimed.map(({ id }) => id)).size).toBe(32);
+    expect(buffers[0]).toBeGreaterThan(50);
+    expect(buffers.at(-1)).toBeLessThan(20);
+  });
+
+  it('find a delivery that is due since before those claimed last, in a full scan only', async () => {
+    for (const forSeconds of [10, 9, 8])
+      await writeDue(stores.database, subscriptionId, { day: today, count: 8, forSeconds });
+    const scans = new FollowingScans();
+    expect((await claimWith(scans)).claimed).toHaveLength(24);
+    await writeDue(stores.database, subscriptionId, { day: today, count: 3, forSeconds: 3_600 });
+    expect((await claimWith(scans)).claimed).toEqual([]);
+    expect((await claimWith(new FollowingScans())).claimed).toHaveLength(3);
+  });
+});
