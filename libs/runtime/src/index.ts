@@ -39,5 +39,6 @@ export {
 export { SecretBox } from './secret-box.js';
 export { BackgroundTask } from './background-task.js';
 export { BackgroundLoop, type BackgroundLoopOptions } from './background-loop.js';
+export { PollLimit } from './poll-limit.js';
 export { SlotLoop, type SlotLoopOptions } from './slot-loop.js';
 export { CLOCK, systemClock, type Clock } from './clock.js';

@@ -1,5 +1,6 @@
 import { BackgroundLoop } from './background-loop.js';
 import type { Logger } from './logger.js';
+import { PollLimit } from './poll-limit.js';
 
 export interface SlotLoopOptions<Item> {
   readonly name: string;
@@ -21,11 +22,12 @@ export class SlotLoop<Item> extends BackgroundLoop {
   private readonly running = new Set<Promise<void>>();
   private readonly stopping = new AbortController();
 
+  private readonly limit = new PollLimit();
   private readonly options: SlotLoopOptions<Item>;
 
   constructor(options: SlotLoopOptions<Item>) {
     const { name, intervalMs, logger } = options;
-    super({ name, intervalMs, logger, round: () => this.fillSlots() });
+    super({ name, intervalMs, logger, round: () => this.round() });
     this.options = options;
   }
 
@@ -42,6 +44,11 @@ export class SlotLoop<Item> extends BackgroundLoop {
     await Promise.all(this.running);
   }
 
+  private async round(): Promise<boolean> {
+    if (this.limit.isResting) return false;
+    return this.fillSlots();
+  }
+
   /** Returns whether there may be more items. */
   private async fillSlots(): Promise<boolean> {
     const free = this.options.slots - this.running.size;
@@ -49,9 +56,11 @@ export class SlotLoop<Item> extends BackgroundLoop {
       await Promise.race(this.running);
       return true;
     }
-    const items = await this.options.take(free);
+    const items = await this.limit.measure(() => this.options.take(free));
     for (const item of items) this.startWork(item);
-    return items.length === free;
+    if (items.length < free) return false;
+    this.limit.reset();
+    return true;
   }
 
   private startWork(item: Item): void {

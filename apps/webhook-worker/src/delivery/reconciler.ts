@@ -1,5 +1,5 @@
 import { BACKGROUND_DATABASE, Database, statement, type Transaction } from '@fulfilment/database';
-import { BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
+import { BackgroundLoop, type Logger, LOGGER, PollLimit } from '@fulfilment/runtime';
 import { Shards } from '@fulfilment/service-host';
 import { Inject, Injectable } from '@nestjs/common';
 import { BulkUpdateRequests } from '../subscriptions/bulk-update-requests.js';
@@ -66,6 +66,7 @@ const findOpen = statement(
  */
 @Injectable()
 export class Reconciler extends BackgroundLoop {
+  private readonly limit = new PollLimit();
   /** What the current scan has not read yet. */
   private ranges: readonly IdRange[] = [];
   private oldestDueSeconds: Record<Lane, number> = { fast: 0, slow: 0 };
@@ -84,10 +85,15 @@ export class Reconciler extends BackgroundLoop {
 
   /** Reads a page of the scan. Returns whether there are more pages. */
   private async round(): Promise<boolean> {
-    if (this.ranges.length === 0) this.ranges = await this.ownRanges();
+    if (this.ranges.length === 0) {
+      if (this.limit.isResting) return false;
+      this.ranges = await this.ownRanges();
+    }
     const [range, ...rest] = this.ranges;
     if (range === undefined) return this.endScan();
-    const open = await this.database.transaction((tx) => this.repairAndFindOpen(tx, range));
+    const open = await this.limit.measure(() =>
+      this.database.transaction((tx) => this.repairAndFindOpen(tx, range)),
+    );
     // Disabled ones stay: their manual retries and test events are sent.
     const due = open.filter((row) => row.due_seconds >= 0 && row.state !== 'deleted');
     this.reportLostWakeUps(due);

@@ -1,0 +1,31 @@
+/** Leaves an interval of 2 s as it is, unless a poll takes longer than 1 s. */
+const maxShare = 1 / 3;
+
+/**
+ * Limits the polls of a loop to a third of the time. A poll that reads many index entries of deleted rows,
+ * which a long snapshot keeps, becomes rarer instead of using a processor of PostgreSQL.
+ */
+export class PollLimit {
+  private restsUntilMs = -Infinity;
+
+  /** Whether the last poll took so long that the next one has to wait. */
+  get isResting(): boolean {
+    return performance.now() < this.restsUntilMs;
+  }
+
+  /** Call when a poll found all that it may take, so that more is due. */
+  reset(): void {
+    this.restsUntilMs = -Infinity;
+  }
+
+  async measure<Result>(poll: () => Promise<Result>): Promise<Result> {
+    const startedAtMs = performance.now();
+    try {
+      return await poll();
+    } finally {
+      const endedAtMs = performance.now();
+      const restMs = (endedAtMs - startedAtMs) * (1 / maxShare - 1);
+      this.restsUntilMs = Math.max(this.restsUntilMs, endedAtMs) + restMs;
+    }
+  }
+}
