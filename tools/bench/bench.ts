@@ -19,13 +19,15 @@ const help = `npm run bench -- NAME: compares a service, compiled for production
   npm run bench -- webhooks   webhook deliveries against bare undici, the outbox relay against bare publisher confirms
   npm run bench -- traces     placing orders with spans for an OpenTelemetry collector against placing them without
   npm run bench -- replicas   one replica of each service against four on the same machine
+  npm run bench -- snapshots  the outbox relay and deliveries during a long snapshot, such as that of pg_dump
   npm run bench -- suite      orders through TLS, gateway and all services, with a webhook and a projection of each
 
   --rounds N    number of counted rounds (default: 5); the variants alternate within a round, and ratios are per round
   --each MS     time of one variant in a round (default: 1000)
   --rows N      number of existing rows for the measurements with much data: expired tokens of auth (default: 5000000),
                 orders of store and creator, past deliveries of webhooks (default: 1000000); 0 skips these measurements;
-                for reports, the reports in a full queue (default: 20000)
+                for reports, the reports in a full queue (default: 20000);
+                for snapshots, the messages and deliveries during the snapshot (default: 100000)
   --service S   for replicas: only this service
   --write       write the figures to docs/reference/benchmarks.md and benchmarks.json
   --json        print the figures as JSON to standard output, everything else to standard error
@@ -56,6 +58,10 @@ const benches: Readonly<Record<string, KnownBench>> = {
   },
   traces: { load: async () => (await import('./traces/traces-bench.ts')).benchTraces, rows: 0 },
   replicas: { load: async () => (await import('./replicas/replicas-bench.ts')).benchReplicas, rows: 0 },
+  snapshots: {
+    load: async () => (await import('./snapshots/snapshots-bench.ts')).benchSnapshots,
+    rows: 100_000,
+  },
   suite: {
     load: async () => (await import('./suite/suite-bench.ts')).benchSuite,
     rows: 0,

@@ -9,8 +9,9 @@ import { pollUntil } from '../poll-until.ts';
 import { absolute, type Part, makePart, ratio, ratioPerCore, alternate } from '../rounds.ts';
 import { FactsSender } from './facts-sender.ts';
 
-const namespace = 'bench_relay';
-const perPart = 5_000;
+/** Of the exchange and queues. */
+export const relayNamespace = 'bench_relay';
+export const relayedPerPart = 5_000;
 const bareBatch = 100;
 const timeoutMs = 30_000;
 
@@ -20,14 +21,14 @@ const timeoutMs = 30_000;
  * bound to the suite's quorum queues.
  */
 export async function benchRelay(site: BenchSite, channel: ConfirmChannel): Promise<Figure[]> {
-  const sender = await FactsSender.start(site, namespace, 'bench_relay');
+  const sender = await FactsSender.start(site, relayNamespace, 'bench_relay');
   const outbox = new pg.Client({ connectionString: sender.databaseUrl });
   await outbox.connect();
   try {
     const rounds = await alternate(
       [
         { name: 'confirms', part: () => bare(channel) },
-        { name: 'relay', part: () => relay(channel, sender, outbox) },
+        { name: 'relay', part: () => measureRelay(channel, sender, outbox) },
       ],
       site.rounds,
     );
@@ -43,7 +44,7 @@ export async function benchRelay(site: BenchSite, channel: ConfirmChannel): Prom
   }
 }
 
-const orders = () => Array.from({ length: perPart }, (_, index) => placedOrder(index, creatorId));
+const orders = () => Array.from({ length: relayedPerPart }, (_, index) => placedOrder(index, creatorId));
 const creatorId = '01900000-0000-7000-8000-000000000001';
 
 async function bare(channel: ConfirmChannel): Promise<Part> {
@@ -54,24 +55,29 @@ async function bare(channel: ConfirmChannel): Promise<Part> {
   const cpuBefore = ownCpuMs();
   for (let from = 0; from < bodies.length; from += bareBatch) {
     for (const { id, body } of bodies.slice(from, from + bareBatch))
-      channel.publish(topologyOf(namespace).factsExchange, 'order.created', body, {
+      channel.publish(topologyOf(relayNamespace).factsExchange, 'order.created', body, {
         persistent: true,
         messageId: id,
         contentType: 'application/json',
       });
     await channel.waitForConfirms();
   }
-  const part = makePart(perPart, performance.now() - startedAt, [cpuBefore, ownCpuMs()]);
+  const part = makePart(relayedPerPart, performance.now() - startedAt, [cpuBefore, ownCpuMs()]);
   await purge(channel);
   return part;
 }
 
-async function relay(channel: ConfirmChannel, sender: FactsSender, outbox: pg.Client): Promise<Part> {
+/** Measures from the commit of rows until the outbox is empty. */
+export async function measureRelay(
+  channel: ConfirmChannel,
+  sender: FactsSender,
+  outbox: pg.Client,
+): Promise<Part> {
   const committedAtMs = await sender.commit(orders());
   const cpuBefore = sender.process.cpuMs();
   await pollUntil(() => isEmpty(outbox), timeoutMs, 'The outbox was not emptied in time.');
   const elapsedMs = performance.timeOrigin + performance.now() - committedAtMs;
-  const part = makePart(perPart, elapsedMs, [cpuBefore, sender.process.cpuMs()]);
+  const part = makePart(relayedPerPart, elapsedMs, [cpuBefore, sender.process.cpuMs()]);
   await purge(channel);
   return part;
 }
@@ -84,8 +90,9 @@ async function isEmpty(outbox: pg.Client): Promise<boolean> {
 /** @throws Failure unless each message is in each of the queues that order.created goes to */
 async function purge(channel: ConfirmChannel): Promise<void> {
   for (const name of ['creator-api.facts', 'webhook-worker.events'] as const) {
-    const { messageCount } = await channel.purgeQueue(topologyOf(namespace).queue(name));
-    if (messageCount !== perPart) throw new Failure(`${name} had ${messageCount} messages, not ${perPart}.`);
+    const { messageCount } = await channel.purgeQueue(topologyOf(relayNamespace).queue(name));
+    if (messageCount !== relayedPerPart)
+      throw new Failure(`${name} had ${messageCount} messages, not ${relayedPerPart}.`);
   }
 }
 
