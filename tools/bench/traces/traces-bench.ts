@@ -79,6 +79,7 @@ async function start(
   const data = await shop.furnish();
   await shop.close();
   await service.start();
-  const token = await service.token({ creator_id: data.creatorId, scope: 'orders:read orders:create' });
-  return { service, requests: storeRequests(service.origin, data, token) };
+  const scope = 'orders:read orders:create shipping:read';
+  const token = await service.token({ creator_id: data.creatorId, scope });
+  return { service, requests: await storeRequests(service.origin, data, token) };
 }
