@@ -62,14 +62,13 @@ export class Composition {
   /** The command line of an operator command, and the environment that it needs. */
   command(service: string): { readonly line: string[]; readonly environment: Record<string, string> } {
     const { program, environment } = this.engine.client;
-    const passedOn = ['--env', 'OPERATOR', '--env', 'CLI_PROGRAM'];
+    const passedOn = ['-e', 'OPERATOR', '-e', 'CLI_PROGRAM'];
     const defined = Object.entries({ ...environment, ...this.settings }).filter(
       (entry): entry is [string, string] => entry[1] !== undefined,
     );
     return {
       line: [program, ...this.options, 'run', '--rm', '-T', '--no-deps', ...passedOn, `${service}-cli`],
-      // Compose 1 otherwise starts a client that may lose the output of a short command.
-      environment: { ...Object.fromEntries(defined), COMPOSE_INTERACTIVE_NO_CLI: '1' },
+      environment: Object.fromEntries(defined),
     };
   }
 
