@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { buildAll } from '../dev/build.ts';
 import { runMain } from '../dev/failure.ts';
 import { readSettings, stateDirHash } from '../dev/settings.ts';
 import { provideBaseImages } from './stand-ins.ts';
@@ -71,7 +72,9 @@ async function work(
   say(`Container engine: ${engine.description}`);
   await timed('Base images', () => provideBaseImages(engine, say));
   await timed('Images', () => buildImages(engine, options.tag, say));
-  if (options.verify) await timed('The suite in containers', () => verifyImages(engine, options.tag, say));
+  if (!options.verify) return;
+  await timed('Build for the demo', buildAll);
+  await timed('The suite in containers', () => verifyImages(engine, options.tag, say));
 }
 
 runMain(main);
