@@ -53,12 +53,13 @@ describe('a secret in a file', () => {
   });
 });
 
-it('marks the URLs of the stores as secrets, since they contain passwords', () => {
+it('marks as secrets the URLs of the stores, which contain passwords, and the headers for the collector', () => {
   expect(secretNames(serviceSettings)).toEqual([
     'DATABASE_URL',
     'DATABASE_DIRECT_URL',
     'REDIS_URL',
     'RABBITMQ_URL',
+    'OTEL_EXPORTER_OTLP_HEADERS',
   ]);
 });
 

@@ -11,9 +11,8 @@ const stopTimeoutMs = 50;
 const queueSize = 512;
 const spanCount = 3 * queueSize;
 
-const lines: string[] = [];
-const logger = createLogger('test', 'warn', { write: (line) => lines.push(line) });
-const start = (settings: Readonly<Record<string, string>>) =>
+const silent = createLogger('test', 'silent');
+const start = (settings: Readonly<Record<string, string>>, logger = silent) =>
   startTracing(
     'test-service',
     tracingSettings.parse({
@@ -67,7 +66,7 @@ describe('tracing', () => {
     const tracing = await startTracing(
       'test-service',
       tracingSettings.parse({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/traces` }),
-      logger,
+      silent,
     );
     await work();
     await tracing.stop();
@@ -78,20 +77,22 @@ describe('tracing', () => {
 
   it('drops and counts spans while the collector does not respond, and stops without it', async () => {
     const collector = await otlpCollector(0, () => undefined);
-    const before = await dropped('queue_full');
+    const [before, failed] = [await dropped('queue_full'), await dropped('export_failed')];
     const tracing = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
     for (let count = 0; count < spanCount; count += 1) expect(await work()).toBe('done');
     // One batch is on its way, and as many spans wait.
     expect((await dropped('queue_full')) - before).toBe(spanCount - 2 * queueSize);
     await tracing.stop();
     await collector.stop();
+    await eventually(async () => ((await dropped('export_failed')) > failed ? true : undefined));
   });
 
   it('drops and counts spans that the collector rejects, and logs that once', async () => {
-    lines.length = 0;
+    const lines: string[] = [];
+    const logger = createLogger('test', 'warn', { write: (line) => lines.push(line) });
     const collector = await otlpCollector(0, (response) => response.writeHead(400).end());
     const before = await dropped('export_failed');
-    const tracing = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+    const tracing = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }, logger);
     for (const count of [1, 2]) {
       await work();
       await eventually(async () => ((await dropped('export_failed')) >= before + count ? true : undefined));
