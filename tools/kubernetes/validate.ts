@@ -49,8 +49,8 @@ async function typeProblems(manifests: readonly Manifest[]): Promise<string[]> {
       return `export const m${index}: import(${JSON.stringify(path)}).I${manifest.kind} = ${JSON.stringify(manifest)};`;
     });
     writeFileSync(file, lines.join('\n'));
-    const options = ['--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext', '--types', ''];
-    const { code, output } = await runProgram(process.execPath, [compiler, ...options, file], {
+    const options = '--noEmit --strict --skipLibCheck --pretty false --module nodenext --types'.split(' ');
+    const { code, output } = await runProgram(process.execPath, [compiler, ...options, '', file], {
       cwd: folder,
     });
     if (code === 0) return [];
