@@ -6,9 +6,12 @@ import { certificateAuthority, suite, type User } from './the-suite.js';
 
 const redirectUri = 'https://merch-sync.example/callback';
 const registered = z.looseObject({ registration_client_uri: z.url(), registration_access_token: z.string() });
-const trusting = fetchTrusting(certificateAuthority);
+let connections: ReturnType<typeof fetchTrusting> | undefined;
 /** Fetches over HTTPS from the gateway, trusting the suite's certificate authority. */
-export const fetchFromSuite = trusting.fetch;
+export const fetchFromSuite: typeof fetch = (input, init) => {
+  connections ??= fetchTrusting(certificateAuthority);
+  return connections.fetch(input, init);
+};
 
 /** A third-party app: openid-client as a relying party that registered itself. */
 export class ThirdPartyApp {
@@ -57,7 +60,9 @@ export class ThirdPartyApp {
   }
 }
 
-/** Lets the connections go that were kept open. */
-export function closeConnections(): Promise<void> {
-  return trusting.close();
+/** Closes the connections that were kept open. The next request opens new ones. */
+export async function closeConnections(): Promise<void> {
+  const open = connections;
+  connections = undefined;
+  await open?.close();
 }
