@@ -1,13 +1,16 @@
-/** One Jest setup for every project: ESM like production, libs read from their sources. */
+import { join } from 'node:path';
+
+const jest = join(import.meta.dirname, 'tools', 'jest');
+
+/** One Jest setup for every project: Node loads modules as in production, and libraries from their sources. */
 export default {
-  testEnvironment: 'node',
+  runtime: join(jest, 'process-runtime.mjs'),
+  testEnvironment: join(jest, 'process-environment.mjs'),
+  workerIdleMemoryLimit: '1GB', // also keeps the tests out of the process of Jest itself
   testTimeout: 30_000,
-  extensionsToTreatAsEsm: ['.ts'],
   setupFiles: ['reflect-metadata'],
   testMatch: ['<rootDir>/**/*.spec.ts'],
   testPathIgnorePatterns: ['/node_modules/', '/dist/'],
-  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
-  testEnvironmentOptions: { customExportConditions: ['@fulfilment/source', 'node', 'node-addons'] },
   transform: {
     '^.+\\.ts$': [
       '@swc/jest',

@@ -1,0 +1,45 @@
+import { ModernFakeTimers } from '@jest/fake-timers';
+import { ModuleMocker } from 'jest-mock';
+import { register as metrics } from 'prom-client';
+
+const eventHandlers = Symbol.for('EVENT_HANDLERS');
+const testTimeout = Symbol.for('TEST_TIMEOUT_SYMBOL');
+const exit = process.exit;
+
+/**
+ * A Jest environment without a `vm` context: the tests see the globals of their worker process. After each
+ * spec file it restores what is process-wide: settings, mocks, timers, metrics, and Jest's own state.
+ * See docs/adr/0054.
+ */
+export default class ProcessEnvironment {
+  global = globalThis;
+  moduleMocker = new ModuleMocker(globalThis);
+  fakeTimers = null;
+  #settings = { ...process.env };
+
+  /** @param {import('@jest/environment').JestEnvironmentConfig} config */
+  constructor({ projectConfig }) {
+    this.fakeTimersModern = new ModernFakeTimers({ config: projectConfig, global: globalThis });
+  }
+
+  async setup() {}
+
+  async teardown() {
+    this.fakeTimersModern.dispose();
+    this.moduleMocker.restoreAllMocks();
+    metrics.resetMetrics();
+    for (const name of Object.keys(process.env)) if (!(name in this.#settings)) delete process.env[name];
+    Object.assign(process.env, this.#settings);
+    process.exit = exit; // the runner wraps it for each file
+    delete globalThis[eventHandlers];
+    delete globalThis[testTimeout];
+  }
+
+  exportConditions() {
+    return [];
+  }
+
+  getVmContext() {
+    return null;
+  }
+}
