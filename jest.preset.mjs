@@ -2,7 +2,7 @@ import { join } from 'node:path';
 
 const jest = join(import.meta.dirname, 'tools', 'jest');
 
-/** One Jest setup for every project: Node loads modules as in production, and libraries from their sources. */
+/** One Jest setup for every project: Node loads modules as in production, libraries from their sources. */
 export default {
   runtime: join(jest, 'process-runtime.mjs'),
   testEnvironment: join(jest, 'process-environment.mjs'),
