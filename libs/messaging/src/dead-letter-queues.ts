@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { close } from './close.js';
 import { waitForConfirmation } from './wait-for-confirmation.js';
 import { type DeadLetter, deadLetter } from './dead-letter.js';
+import { replayHeaders } from './publish-dead-letter.js';
 
 /** Maximum number of messages in hand at one time. */
 const pageSize = 500;
@@ -80,7 +81,9 @@ export class DeadLetterQueues {
    * @returns the ids
    */
   replay(queue: MessageQueue, id?: string): Promise<string[]> {
-    return this.removeMatching(queue, id, (raw) => this.send(this.topology.queue(queue), raw, {}));
+    return this.removeMatching(queue, id, (raw) =>
+      this.send(this.topology.queue(queue), raw, replayHeaders()),
+    );
   }
 
   /** Deletes a rejected message. @returns its id, or an empty array when it does not exist */

@@ -210,6 +210,21 @@ describe('a consumer', () => {
     expect(await appliedIds(stores.database)).toEqual([message.id, recent.id, another.id, last.id]);
   });
 
+  it('handles no further copy of a message from a dropped day after it rejected one', async () => {
+    await createDay(9);
+    const message = messageOf(daysAgo(9));
+    await broker.publish(message);
+    await untilHandled(message, 'applied');
+    await dropDay9();
+    await broker.publish(message);
+    await untilHandled(message, 'refused');
+    const recent = messageOf(new Date());
+    await broker.publish(message, recent);
+    await untilHandled(recent, 'applied');
+    expect(await appliedIds(stores.database)).toEqual([message.id, recent.id]);
+    await untilLetters(2);
+  });
+
   it('applies a replayed dead letter once after its day was dropped', async () => {
     await createDay(9);
     rejects = true;

@@ -22,19 +22,25 @@ export async function claimMessages(
   return new Set(rows.map((row) => row.message_id));
 }
 
+/** The reason for which a message of a dropped day is rejected. */
+export const olderThanInbox =
+  'older than the inbox, which no longer shows whether it was handled; check its effect, then replay or discard it';
+
 /** Younger than any message of a dropped day, with a day for differences between clocks. */
 const oldMessageMs = 6 * 86_400_000;
 // Before the rows are read: no day is dropped until the end of the transaction.
 const keepDays = statement('inbox.keep-days', 'LOCK TABLE ONLY inbox IN ROW EXCLUSIVE MODE');
 const findOfDroppedDays = statement(
   'inbox.of-dropped-days',
+  // A message that was rejected for its age is still as unknown as before.
   `SELECT id FROM unnest($1::uuid[]) AS id JOIN inbox_dropped d ON id >= d.first_id AND id < d.end_id
-   WHERE NOT EXISTS (SELECT FROM inbox WHERE message_id = id AND queue = $2)`,
+   WHERE NOT EXISTS (SELECT FROM inbox WHERE message_id = id AND queue = $2 AND reason IS DISTINCT FROM $3)`,
 );
 
 /**
  * Whether a message may have been handled on a day whose rows were dropped. Call before `claimMessages`, in
  * its transaction.
+ * @param ids of messages that no operator has replayed
  */
 export async function hasDroppedMessages(
   tx: Transaction,
@@ -44,7 +50,7 @@ export async function hasDroppedMessages(
   const old = ids.filter((id) => uuidTime(id) < Date.now() - oldMessageMs);
   if (old.length === 0) return false;
   await tx.run(keepDays);
-  return (await tx.rows(findOfDroppedDays, [old, queue])).length > 0;
+  return (await tx.rows(findOfDroppedDays, [old, queue, olderThanInbox])).length > 0;
 }
 
 /** The time in a UUIDv7 (RFC 9562 §5.7), in ms. */

@@ -12,15 +12,13 @@ import type { ConfirmChannel, ConsumeMessage } from 'amqplib';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Limit } from './limit.js';
 import { inMessageSpans } from './message-spans.js';
-import { publishDeadLetter } from './publish-dead-letter.js';
-import { claimMessages, hasDroppedMessages, recordRejection } from './inbox.js';
+import { isReplayed, publishDeadLetter } from './publish-dead-letter.js';
+import { claimMessages, hasDroppedMessages, olderThanInbox, recordRejection } from './inbox.js';
 
 const defaultRetryMs = { first: 100, last: 5_000 };
 const defaultReturnAfterMs = 15_000;
 const maxUnexpectedErrorTries = 5;
 const maxTimeoutTries = 12;
-const olderThanInbox =
-  'older than the inbox, which no longer shows whether it was handled; check its effect, then replay or discard it';
 
 const handled = new Counter({
   name: 'messages_handled_total',
@@ -215,10 +213,10 @@ export class MessageHandling implements MessageHandler {
     await inMessageSpans(queue, [...received.values()], (messages, span) =>
       this.database.transaction(
         async (tx) => {
-          const ids = deliveries.map(({ message }) => message.id);
-          if (await hasDroppedMessages(tx, queue, ids))
-            throw ids.length > 1 ? new NeedsOwnTransaction() : new RejectedMessage(olderThanInbox);
-          const newIds = await claimMessages(tx, queue, ids);
+          const notReplayed = deliveries.filter(({ raw }) => !isReplayed(raw));
+          if (await hasDroppedMessages(tx, queue, idsOf(notReplayed)))
+            throw deliveries.length > 1 ? new NeedsOwnTransaction() : new RejectedMessage(olderThanInbox);
+          const newIds = await claimMessages(tx, queue, idsOf(deliveries));
           await this.consumer.handle(
             tx,
             messages.filter((message) => newIds.has(message.id)),
@@ -265,6 +263,10 @@ function reasonToReject(error: object, tries: { unexpected: number; timeouts: nu
   if (error instanceof DependencyUnavailable) return undefined;
   tries.unexpected += 1;
   return tries.unexpected < maxUnexpectedErrorTries ? undefined : 'failed; see the logs of the service';
+}
+
+function idsOf(deliveries: readonly Delivery[]): string[] {
+  return deliveries.map(({ message }) => message.id);
 }
 
 function idOf(raw: ConsumeMessage): string | undefined {

@@ -4,7 +4,7 @@ import type { ConfirmChannel, ConsumeMessage } from 'amqplib';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Broker } from './broker.js';
 import type { HandlerCallbacks, MessageHandler } from './message-handling.js';
-import { publishDeadLetter } from './publish-dead-letter.js';
+import { isReplayed, publishDeadLetter, replayHeaders } from './publish-dead-letter.js';
 import { waitForConfirmation } from './wait-for-confirmation.js';
 
 const retryDelayMs = 200;
@@ -72,13 +72,15 @@ export class MoveToShards implements MessageHandler {
   private async publish(batch: readonly ConsumeMessage[]): Promise<boolean> {
     const { channel, publishing } = this;
     if (channel === undefined || publishing.blocked) return false;
-    for (const { content, properties } of batch) {
+    for (const raw of batch) {
+      const { content, properties } = raw;
       const messageId: unknown = properties.messageId;
       channel.publish(this.sharded.exchange, shardOf(this.sharded, content), content, {
         persistent: true,
         mandatory: true,
         contentType: 'application/json',
         ...(typeof messageId === 'string' && { messageId }),
+        ...(isReplayed(raw) && { headers: replayHeaders() }),
       });
     }
     await waitForConfirmation(channel); // an unroutable message is returned before its confirmation

@@ -8,6 +8,18 @@ export const rejectionReasonHeader = 'x-refusal-reason';
 /** Header with the time of the rejection. */
 export const rejectedAtHeader = 'x-refused-at';
 
+const replayedAtHeader = 'x-replayed-at';
+
+/** Headers of a dead letter that an operator replays. */
+export function replayHeaders(): Record<string, string> {
+  return { [replayedAtHeader]: new Date().toISOString() };
+}
+
+/** Whether an operator replayed the message, after a check of its effect. */
+export function isReplayed({ properties }: Pick<ConsumeMessage, 'properties'>): boolean {
+  return properties.headers?.[replayedAtHeader] !== undefined;
+}
+
 /**
  * Publishes an unchanged message to its dead-letter queue, with the reason. Resolves when RabbitMQ has
  * confirmed it.
