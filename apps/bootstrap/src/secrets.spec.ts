@@ -56,6 +56,14 @@ describe('writeSecrets', () => {
     expect(read('auth-server/cookie-keys')).toBe(cookies);
   });
 
+  it('continues after it was interrupted while it wrote a file', () => {
+    // Its own user cannot write to a file of mode 0444; the mode shows it to a test that runs as root.
+    writeFileSync(join(directory, 'store-api', 'database-url.new'), 'postg', { mode: 0o400 });
+    writeSecrets(directory, stores, 'localhost');
+    expect(statSync(join(directory, 'store-api', 'database-url')).mode & 0o777).toBe(0o444);
+    expect(read('store-api/database-url')).toMatch(/\/store$/);
+  });
+
   it('writes files that the user of any container can read', () => {
     expect(statSync(join(directory, 'gateway', 'tls.key')).mode & 0o777).toBe(0o444);
   });

@@ -1,6 +1,6 @@
 import { storeUsers } from '@fulfilment/contracts/permissions';
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { selfSignedCertificate } from './certificate.ts';
@@ -123,6 +123,7 @@ function secretFiles(secrets: Secrets, stores: StoreAddresses): Record<string, s
 /** Readable by every user: which container may read a file is decided by the folder that it mounts. */
 function writeAtomically(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true });
+  rmSync(`${path}.new`, { force: true }); // an interrupted run left it, and it is read-only
   writeFileSync(`${path}.new`, text, { mode: 0o444 });
   renameSync(`${path}.new`, path);
 }
