@@ -15,6 +15,7 @@ import {
 import { beginTransaction, type BeginOptions } from './begin-transaction.js';
 import { allInOrder } from './all-in-order.js';
 import { isConnectionFailure, translateAndThrow } from './driver-errors.js';
+import { measurePool } from './pool-gauges.js';
 import { inStatementSpan, type TransactionSpan, transactionSpan } from './spans.js';
 
 interface NamedQuery {
@@ -95,7 +96,10 @@ export class Database implements Sql {
   /** @throws DependencyUnavailable before the first connection */
   private get pool(): Pool {
     if (!this.dataSource.isInitialized) throw new DependencyUnavailable('The database is not connected yet.');
-    this.cachedPool ??= poolOf(this.dataSource);
+    if (this.cachedPool === undefined) {
+      this.cachedPool = poolOf(this.dataSource);
+      measurePool(this.cachedPool);
+    }
     return this.cachedPool;
   }
 
