@@ -26,6 +26,11 @@ const handled = new Counter({
   labelNames: ['queue', 'outcome'],
 });
 
+/** Counts from 0, so that the first message is an increase, and that of an idle consumer is 0. */
+export function startCounting(queue: MessageQueue): void {
+  for (const outcome of ['applied', 'refused']) handled.inc({ queue, outcome }, 0);
+}
+
 /** Thrown by a handler to reject a message: it is dead-lettered with the reason and not retried. */
 export class RejectedMessage extends Error {
   override readonly name = 'RejectedMessage';

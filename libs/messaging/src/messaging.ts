@@ -10,6 +10,7 @@ import {
   type HandlingOptions,
   type MessageHandler,
   MessageHandling,
+  startCounting,
 } from './message-handling.js';
 import { MoveToShards } from './move-to-shards.js';
 import { Outbox } from './outbox.js';
@@ -68,6 +69,7 @@ export class Messaging {
   consume(consumer: ConsumerOptions): void {
     const { queue, batchSize } = consumer;
     this.queues.push(queue);
+    startCounting(queue);
     this.consuming.declare(queue);
     const { topology } = this.consuming;
     const sharded = topology.sharded(queue);

@@ -50,6 +50,9 @@ export const auditEvents = [
 ] as const;
 export type AuditEvent = (typeof auditEvents)[number];
 
+// Counts from 0, so that the first lost record is an increase.
+for (const event of auditEvents) recordsLost.inc({ event }, 0);
+
 /** Origin of a request. */
 export interface Origin {
   readonly ip: string;
