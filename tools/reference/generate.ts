@@ -2,6 +2,7 @@ import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } 
 import { dirname, join } from 'node:path';
 import { Failure, runMain } from '../dev/failure.ts';
 import { root } from '../dev/settings.ts';
+import { dashboards, dashboardsDir } from '../observability/dashboards.ts';
 import { apiPage } from './api-page.ts';
 import { asyncApiDocument } from './asyncapi.ts';
 import { clientSources } from './client.ts';
@@ -19,8 +20,9 @@ const withNotice = (text: string): string => `${generatedNotice}\n\n${text}`;
 const clientDir = 'libs/client/src/generated';
 
 /**
- * Writes docs/reference, docs/operator.md, the alerting rules for Kubernetes and the generated part of
- * libs/client; with `--check`, fails if a file is stale. Reads the compiled services: build first.
+ * Writes docs/reference, docs/operator.md, the alerting rules for Kubernetes, the dashboards and the
+ * generated part of libs/client; with `--check`, fails if a file is stale. Reads the compiled services: build
+ * first.
  */
 async function main(): Promise<void> {
   const check = process.argv.includes('--check');
@@ -37,10 +39,11 @@ async function main(): Promise<void> {
     'docs/reference/store.md': withNotice(apiPage(store)),
     'docs/reference/creator.md': withNotice(apiPage(creator)),
     'deploy/kubernetes/components/monitoring/prometheus-rule.yaml': prometheusRule(),
+    ...dashboards(),
     ...(await clientSources({ store, creator }, clientDir)),
   };
   const stale = Object.entries(files).filter(([name, text]) => !settle(join(root, name), text, check));
-  const leftOver = globSync(`${clientDir}/**/*.ts`, { cwd: root }).filter(
+  const leftOver = globSync([`${clientDir}/**/*.ts`, `${dashboardsDir}/*.json`], { cwd: root }).filter(
     (name) => !Object.hasOwn(files, name),
   );
   if (!check) for (const name of leftOver) rmSync(join(root, name));

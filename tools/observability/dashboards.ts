@@ -1,0 +1,23 @@
+import { grafanaDashboard, type Panel } from './grafana.ts';
+import { orderToWebhookRows } from './order-to-webhook-panels.ts';
+import { services } from './own-panels.ts';
+import { serviceRows } from './service-panels.ts';
+import { serviceLevelRows } from './service-level-panels.ts';
+
+/** Address of docs/runbook.md for the links of all panels. */
+const runbook = 'docs/runbook.md';
+export const dashboardsDir = 'deploy/observability/dashboards';
+
+/** The Grafana dashboards, by their path. */
+export function dashboards(): Readonly<Record<string, string>> {
+  return Object.fromEntries([
+    ...services.map((service) => file(service, `Service: ${service}`, serviceRows(service))),
+    file('order-to-webhook', 'From order to webhook', orderToWebhookRows()),
+    file('service-levels', 'Service levels', serviceLevelRows()),
+  ]);
+}
+
+function file(name: string, title: string, rows: Readonly<Record<string, readonly Panel[]>>) {
+  const model = grafanaDashboard({ uid: `suite-${name}`, title, runbook, rows });
+  return [`${dashboardsDir}/${name}.json`, `${JSON.stringify(model, null, 2)}\n`] as const;
+}

@@ -1,0 +1,96 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../dev/settings.ts';
+
+export interface RegisteredMetric {
+  readonly labels: readonly string[];
+  /** The only service that has the metric. Undefined if it is defined in a library. */
+  readonly service: string | undefined;
+}
+
+/** A metric that a query reads, with the labels that it matches. */
+export interface Selector {
+  readonly metric: string;
+  readonly labels: readonly string[];
+  readonly job: string | undefined;
+}
+
+const definition = /new (\w*(?:Counter|Gauge|Histogram))(?:<[^>]*>)?\(\{\s*name(?:: '(\w+)')?,([^}]*)\}/g;
+const byHelper = /\bgauge\(\s*'(\w+)'/g;
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+/** What Prometheus adds to each sample. */
+export const scrapeLabels = ['job', 'instance'];
+
+/** The metrics that the services register, with what Prometheus makes of a histogram, and its own. */
+export function registeredMetrics(): ReadonlyMap<string, RegisteredMetric> {
+  const ofNode = globSync('node_modules/prom-client/lib/metrics/*.js', { cwd: root })
+    .flatMap((path) => [...read(path).matchAll(/'((?:nodejs|process)_\w+)'/g)])
+    .map(([, name = '']) => [name, { labels: [], service: undefined }] as const);
+  const own = globSync(['apps/*/src/**/*.ts', 'libs/*/src/**/*.ts'], { cwd: root })
+    .filter((path) => !path.endsWith('.spec.ts'))
+    .flatMap((path) => metricsOf(read(path), /^apps[/\\]([\w-]+)/.exec(path)?.[1]));
+  const up = ['up', { labels: [], service: undefined }] as const;
+  const alerts = ['ALERTS', { labels: ['alertname', 'alertstate', 'severity'], service: undefined }] as const;
+  return new Map<string, RegisteredMetric>([...ofNode, ...own, up, alerts]);
+}
+
+function metricsOf(source: string, service: string | undefined): (readonly [string, RegisteredMetric])[] {
+  return [...source.matchAll(definition)].flatMap(([, type = '', name, body = '']) => {
+    const labels = namesIn(/labelNames: \[([^\]]*)\]/.exec(body)?.[1] ?? '');
+    // A helper of the file makes metrics with these labels.
+    const names = name === undefined ? [...source.matchAll(byHelper)].map(([, made = '']) => made) : [name];
+    return names.flatMap((each) => variants(each, type.endsWith('Histogram'), { labels, service }));
+  });
+}
+
+function variants(name: string, isHistogram: boolean, metric: RegisteredMetric) {
+  if (!isHistogram) return [[name, metric] as const];
+  const withBound = { ...metric, labels: [...metric.labels, 'le'] };
+  return [
+    [`${name}_count`, metric] as const,
+    [`${name}_sum`, metric] as const,
+    [`${name}_bucket`, withBound] as const,
+  ];
+}
+
+/** The selectors of a query in PromQL. A name without `_` is one only with matchers. */
+export function selectorsOf(query: string): readonly Selector[] {
+  const bare = query.replaceAll(/\b(?:by|without|on|ignoring) \([^)]*\)/g, '').replaceAll(/\[[^\]]*\]/g, '');
+  const found = [...bare.matchAll(/\b([a-zA-Z]\w*)\b(?:\{([^}]*)\}|(?!\s*[({"]))/g)];
+  return found
+    .filter(([, name = '', matchers]) => matchers !== undefined || name.includes('_') || name === 'ALERTS')
+    .map(([, metric = '', matchers = '']) => ({
+      metric,
+      labels: [...matchers.matchAll(/(\w+)(?:=|!)/g)].map(([, label = '']) => label),
+      job: /\bjob="([^"]+)"/.exec(matchers)?.[1],
+    }));
+}
+
+/** The labels by which a query groups. */
+export function groupLabelsOf(query: string): readonly string[] {
+  return [...query.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(/,\s*/));
+}
+
+/** What is wrong with the names and labels of a query. */
+export function faultsOf(query: string, metrics: ReadonlyMap<string, RegisteredMetric>): readonly string[] {
+  const selectors = selectorsOf(query);
+  const known = new Set(scrapeLabels);
+  const faults = selectors.length === 0 ? ['reads no metric'] : [];
+  for (const { metric, labels, job } of selectors) {
+    const registered = metrics.get(metric);
+    if (registered === undefined) faults.push(`no metric ${metric}`);
+    const own = [...scrapeLabels, ...(registered?.labels ?? [])];
+    for (const label of own) known.add(label);
+    faults.push(...labels.filter((label) => !own.includes(label)).map((label) => `no ${label} of ${metric}`));
+    if (job !== undefined && registered?.service !== undefined && registered.service !== job) {
+      faults.push(`${job} has no ${metric}`);
+    }
+  }
+  const groups = groupLabelsOf(query).filter((label) => !known.has(label));
+  return [...faults, ...groups.map((label) => `groups by ${label}`)];
+}
+
+function namesIn(list: string): string[] {
+  return [...list.matchAll(/'(\w+)'/g)].map(([, name = '']) => name);
+}

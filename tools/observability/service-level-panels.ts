@@ -1,0 +1,79 @@
+import type { Panel } from './grafana.ts';
+
+const orders = 'http_request_duration_seconds_count{method="POST",route="/store/v1/orders"}';
+const failedOrders =
+  'http_request_duration_seconds_count{method="POST",route="/store/v1/orders",status=~"5.."}';
+const webhooks = 'webhook_event_to_first_attempt_seconds_count';
+const webhooksInTime = 'webhook_event_to_first_attempt_seconds_bucket{le="5"}';
+
+interface ServiceLevel {
+  readonly alert: string;
+  /** Permitted share of bad events. */
+  readonly budget: number;
+  /** Share of bad events within a period. */
+  readonly badShare: (period: string) => string;
+}
+
+const ordersPlaced: ServiceLevel = {
+  alert: 'OrderErrorBudgetBurns',
+  budget: 0.001,
+  badShare: (period) =>
+    // While nothing fails, there is no series of failures.
+    `(sum(rate(${failedOrders}[${period}])) or vector(0)) / sum(rate(${orders}[${period}]))`,
+};
+const webhooksSent: ServiceLevel = {
+  alert: 'DeliveryTimeBudgetBurns',
+  budget: 0.01,
+  badShare: (period) => `1 - sum(rate(${webhooksInTime}[${period}])) / sum(rate(${webhooks}[${period}]))`,
+};
+
+export function serviceLevelRows(): Readonly<Record<string, readonly Panel[]>> {
+  return {
+    'Orders: 99.9 % are placed without a 5xx': panels(ordersPlaced),
+    'Webhooks: 99 % of the first attempts start within 5 s of the event': panels(webhooksSent),
+    Alerts: [
+      {
+        title: 'Alerts of service levels',
+        unit: 'short',
+        type: 'table',
+        queries: { '': 'ALERTS{alertname=~"OrderErrorBudgetBurns|DeliveryTimeBudgetBurns"}' },
+        alerts: [ordersPlaced.alert, webhooksSent.alert],
+      },
+      {
+        title: 'All alerts of the suite',
+        description: 'The runbook has a section for each.',
+        unit: 'short',
+        type: 'table',
+        queries: { '': 'sum by (alertname, alertstate, severity, job) (ALERTS)' },
+      },
+    ],
+  };
+}
+
+function panels({ alert, budget, badShare }: ServiceLevel): readonly Panel[] {
+  const periods = ['5m', '1h', '6h', '3d'];
+  return [
+    {
+      title: 'Burn rate of the error budget',
+      description: 'At 1, a month uses exactly its budget; at 14.4, the budget of a month ends in two days.',
+      unit: 'short',
+      queries: Object.fromEntries(periods.map((period) => [period, `(${badShare(period)}) / ${budget}`])),
+      alerts: [alert],
+      threshold: 14.4,
+    },
+    {
+      title: 'Share of failures',
+      unit: 'percentunit',
+      queries: { '5m': badShare('5m'), '1h': badShare('1h') },
+      alerts: [alert],
+      threshold: budget * 14.4,
+    },
+    {
+      title: 'Error budget left of 30 days',
+      description: 'Needs 30 days of metrics; with fewer, the share of the days that there are.',
+      unit: 'percentunit',
+      queries: { left: `clamp_min(1 - (${badShare('30d')}) / ${budget}, 0)` },
+      alerts: [alert],
+    },
+  ];
+}

@@ -1,0 +1,189 @@
+import type { Panel } from './grafana.ts';
+import { ownPanels, type ServiceName } from './own-panels.ts';
+
+/** Requests, errors, duration and saturation of a service, and what only this service has. */
+export function serviceRows(service: ServiceName): Readonly<Record<string, readonly Panel[]>> {
+  return {
+    'Requests, errors, duration': requests(service),
+    'Saturation: event loop, connection pools, queues': saturation(service),
+    'Replicas and their dependencies': replicas(service),
+    [`Only ${service}`]: ownPanels[service],
+  };
+}
+
+function requests(service: ServiceName): readonly Panel[] {
+  const of = `job="${service}"`;
+  const count = (matchers: string): string =>
+    `rate(http_request_duration_seconds_count{${matchers}}[$__rate_interval])`;
+  const bucket = `rate(http_request_duration_seconds_bucket{${of}}[$__rate_interval])`;
+  const failed = `${of},status=~"5.."`;
+  return [
+    {
+      title: 'Requests',
+      unit: 'reqps',
+      queries: { '{{method}} {{route}}': `sum by (method, route) (${count(of)})` },
+    },
+    {
+      title: 'Responses',
+      unit: 'reqps',
+      queries: { '{{status}}': `sum by (status) (${count(of)})` },
+    },
+    {
+      title: 'Share of 5xx responses',
+      unit: 'percentunit',
+      queries: { '5xx': `(sum(${count(failed)}) or vector(0)) / sum(${count(of)})` },
+      alerts: ['ServerErrors'],
+      threshold: 'ServerErrors',
+    },
+    {
+      title: '5xx responses',
+      unit: 'reqps',
+      queries: { '{{status}} {{method}} {{route}}': `sum by (status, method, route) (${count(failed)})` },
+      alerts: ['ServerErrors'],
+    },
+    {
+      title: 'Duration',
+      unit: 's',
+      queries: Object.fromEntries(
+        [0.5, 0.95, 0.99].map((share) => [
+          `p${share * 100}`,
+          `histogram_quantile(${share}, sum by (le) (${bucket}))`,
+        ]),
+      ),
+      exemplars: true,
+    },
+    {
+      title: 'Duration by route (p99)',
+      unit: 's',
+      queries: { '{{route}}': `histogram_quantile(0.99, sum by (route, le) (${bucket}))` },
+      alerts: ['SlowAnswers'],
+      threshold: 'SlowAnswers',
+      exemplars: true,
+    },
+  ];
+}
+
+function saturation(service: ServiceName): readonly Panel[] {
+  const of = `{job="${service}"}`;
+  return [
+    {
+      title: 'Delay of the event loop (p99)',
+      description: 'Above 0.1 s, add replicas.',
+      unit: 's',
+      queries: { '{{instance}}': `max by (instance) (nodejs_eventloop_lag_p99_seconds${of})` },
+      threshold: 0.1,
+    },
+    {
+      title: 'Processor time',
+      description: 'A service runs JavaScript on one core.',
+      unit: 'percentunit',
+      queries: {
+        '{{instance}}': `sum by (instance) (rate(process_cpu_seconds_total${of}[$__rate_interval]))`,
+      },
+      threshold: 1,
+    },
+    {
+      title: 'Memory',
+      unit: 'bytes',
+      queries: { '{{instance}}': `max by (instance) (process_resident_memory_bytes${of})` },
+    },
+    {
+      title: 'Connections in use, of those that a pool may open',
+      unit: 'percentunit',
+      queries: {
+        '{{pool}}': `sum by (pool) (database_pool_connections_used${of}) / sum by (pool) (database_pool_connections_max${of})`,
+      },
+      threshold: 1,
+    },
+    {
+      title: 'Requests that wait for a connection',
+      unit: 'short',
+      queries: { '{{pool}}': `sum by (pool) (database_pool_requests_waiting${of})` },
+    },
+    {
+      title: 'Messages that wait in queues',
+      unit: 'short',
+      queries: { '{{queue}}': `max by (queue) (messaging_queue_messages${of})` },
+      alerts: ['QueueBacklog', 'QueueNotConsumed'],
+      threshold: 'QueueBacklog',
+    },
+    {
+      title: 'Messages handled',
+      unit: 'ops',
+      queries: {
+        '{{queue}} {{outcome}}': `sum by (queue, outcome) (rate(messages_handled_total${of}[$__rate_interval]))`,
+      },
+      alerts: ['MessagesRefused', 'QueueNotConsumed'],
+    },
+    {
+      title: 'Age of the oldest message in the outbox',
+      unit: 's',
+      queries: { age: `max(outbox_oldest_seconds${of})` },
+      alerts: ['OutboxStuck'],
+      threshold: 'OutboxStuck',
+    },
+    {
+      title: 'Dead letters',
+      unit: 'short',
+      queries: { '{{queue}}': `max by (queue) (messaging_dead_letters${of})` },
+      alerts: ['DeadLettersWaiting'],
+      threshold: 'DeadLettersWaiting',
+    },
+    {
+      title: 'Time for which there have been dead letters',
+      unit: 's',
+      queries: { '{{queue}}': `min by (queue) (messaging_dead_letters_waiting_seconds${of})` },
+      alerts: ['DeadLettersForgotten'],
+      threshold: 'DeadLettersForgotten',
+    },
+  ];
+}
+
+function replicas(service: ServiceName): readonly Panel[] {
+  const of = `{job="${service}"}`;
+  return [
+    {
+      title: 'Replicas that respond',
+      unit: 'short',
+      queries: { '{{instance}}': `up${of}` },
+      alerts: ['ServiceDown'],
+    },
+    {
+      title: 'Commands that Redis did not execute in time',
+      unit: 'ops',
+      queries: { '{{use}}': `sum by (use) (rate(redis_fail_open_total${of}[$__rate_interval]))` },
+      alerts: ['RedisFailsOpen'],
+    },
+    ...(service === 'auth-server' ? [] : clientsOfAuthServer(of)),
+    {
+      title: 'Settings that are not meant for production',
+      unit: 'short',
+      queries: { '{{setting}}': `max by (setting) (relaxed_settings${of})` },
+      alerts: ['RelaxedSettings'],
+    },
+    {
+      title: 'Spans that were dropped',
+      unit: 'ops',
+      queries: { '{{reason}}': `sum by (reason) (rate(trace_spans_dropped_total${of}[$__rate_interval]))` },
+      alerts: ['SpansDropped'],
+    },
+  ];
+}
+
+/** auth-server has no read replica, and reads its own keys. */
+function clientsOfAuthServer(of: string): readonly Panel[] {
+  return [
+    {
+      title: 'Failed reads of the public signing keys',
+      unit: 'ops',
+      queries: { failures: `sum(rate(jwks_read_failures_total${of}[$__rate_interval]))` },
+      alerts: ['SigningKeysUnreadable'],
+    },
+    {
+      title: 'Reads that a read replica could run',
+      unit: 'ops',
+      queries: { '{{outcome}}': `sum by (outcome) (rate(read_replica_reads_total${of}[$__rate_interval]))` },
+      alerts: ['ReadReplicaUnused'],
+    },
+  ];
+}
