@@ -14,8 +14,10 @@ export interface OperatorSite {
   readonly namespace: string;
   /** URL of each service's message outcomes. */
   readonly internal_urls: Readonly<Record<string, string>>;
-  /** Environment of each service's programs. */
+  /** Environment of each service's programs, with the operator's user of RabbitMQ. */
   readonly environments: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** Environment of each service itself, which `doctor` examines. */
+  readonly service_environments?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Command lines of the programs, unless they run on this machine. */
   readonly programs?: Readonly<Record<string, string[]>>;
 }
@@ -23,6 +25,7 @@ export interface OperatorSite {
 /** Addresses and environments for operator commands and the demo data. */
 export function operatorSite(site: ServiceSite): OperatorSite {
   const rabbitmq = storeUserUrl('rabbitmq', 'operator', site);
+  const environments = serviceNames.map((name) => [name, serviceEnvironment(name, site)] as const);
   return {
     rabbitmq,
     namespace: rabbitmqNamespace(site.settings),
@@ -30,8 +33,9 @@ export function operatorSite(site: ServiceSite): OperatorSite {
       serviceNames.map((name) => [name, loopback(site.ports.internal[name])]),
     ),
     environments: Object.fromEntries(
-      serviceNames.map((name) => [name, { ...serviceEnvironment(name, site), RABBITMQ_URL: rabbitmq }]),
+      environments.map(([name, environment]) => [name, { ...environment, RABBITMQ_URL: rabbitmq }]),
     ),
+    service_environments: Object.fromEntries(environments),
   };
 }
 

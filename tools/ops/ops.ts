@@ -57,7 +57,8 @@ async function examine(args: readonly string[]): Promise<void> {
   if (only !== undefined && !(only in nounsOfServices))
     throw new Failure(`--service must be one of ${Object.keys(nounsOfServices).join(', ')}.`);
   if (rest.includes('--help') || rest.includes('-h')) return console.log(await help());
-  const suite = await openSuite();
+  const running = await openSuite();
+  const suite = { ...running, environments: running.service_environments ?? running.environments };
   const services = only === undefined ? Object.keys(nounsOfServices) : [only];
   const results = await Promise.allSettled(
     services.map((service) => operate(suite, service, ['doctor', ...rest], '')),

@@ -9,6 +9,8 @@ const siteSchema = z.object({
   internal_urls: z.record(z.string(), z.string()),
   /** The environment of each service's own programs. */
   environments: z.record(z.string(), z.record(z.string(), z.string())),
+  /** The environment of each service itself, unless it runs in a container. */
+  service_environments: z.record(z.string(), z.record(z.string(), z.string())).optional(),
   /** Command lines of these programs, if they run in containers. */
   programs: z.record(z.string(), z.array(z.string())).optional(),
 });

@@ -15,7 +15,7 @@ export const storeApiSettings = apiSettings
     QUOTE_SIGNING_KEY: keyring()
       .meta(secret)
       .describe(
-        'Key that signs shipping quotes: 32 bytes in base64, the same for all replicas. To rotate it, put the new key before the old key, separated by a comma, and remove the old key after 24 hours',
+        'Key that signs shipping quotes: 32 bytes in base64, the same for all replicas. To rotate it, append the new key on every replica, separated by a comma, then move it to the front, then remove the old key after 24 hours',
       ),
     PAYMENT_TIMEOUT_MS: z.coerce
       .number()

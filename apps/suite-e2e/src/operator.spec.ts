@@ -117,6 +117,12 @@ describe('the operator commands', () => {
     expect(made).toEqual({ client_id: expect.any(String), client_secret: expect.any(String) });
   });
 
+  it('find nothing wrong with the running suite', async () => {
+    const { status, output, errors } = await tryOps(['doctor']);
+    expect({ status, errors }).toEqual({ status: 0, errors: '' });
+    expect(output.match(/^status: ok$/gm)).toHaveLength(4);
+  });
+
   it('print text without --json', async () => {
     const { status, output } = await tryOps(['organisation', 'create', '--name', 'In words']);
     expect(status).toBe(0);

@@ -45,7 +45,7 @@ export function shardSql(uuid: string): string {
 /**
  * Divides background work over the replicas of a service (docs/adr/0048). Work has a key, and each key one of
  * 16 shards; a shard has one owner, which holds its advisory lock in an open transaction. The transaction is
- * renewed every two seconds. Each time a replica takes free shards up to its fair share, its previous ones
+ * renewed every second. Each time a replica takes free shards up to its fair share, its previous ones
  * first. A replica that stops, or loses its connection, gives its shards up.
  *
  * Ownership divides work, but does not protect it: a previous owner may still be working when the next one

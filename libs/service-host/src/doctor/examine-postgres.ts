@@ -109,7 +109,9 @@ async function serverFindings(pool: DataSource, { extensions, roles }: Subject):
 
 async function migrationFindings(pool: DataSource, { name, migrations }: Subject): Promise<Finding[]> {
   const applied = await appliedMigrations(pool);
-  const pending = migrations.map((migration) => migration.name).filter((one) => !applied.includes(one));
+  // As TypeORM records them: the name of the instance, not that of its class.
+  const required = migrations.map((Migration) => new Migration().name ?? Migration.name);
+  const pending = required.filter((one) => !applied.includes(one));
   return findingAbout(
     pending,
     (list) => `Migrations are missing: ${list}.`,

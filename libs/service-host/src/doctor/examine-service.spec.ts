@@ -5,24 +5,27 @@ import type { QueryRunner } from 'typeorm';
 import { examineService } from './examine-service.js';
 import type { Subject } from './subject.js';
 
-class CreateNotes1700000000000 {
+class CreateNotes {
+  readonly name: string = 'CreateNotes1700000000000';
   async up(runner: QueryRunner): Promise<void> {
     await runner.query('CREATE TABLE notes (id int)');
   }
   async down(): Promise<void> {}
 }
-class CreateTags1800000000000 extends CreateNotes1700000000000 {}
+class CreateTags extends CreateNotes {
+  override readonly name = 'CreateTags1800000000000';
+}
 
 describe('doctor', () => {
   let stores: ScratchDatabase;
   let broker: ScratchBroker;
   let subject: Subject;
   beforeAll(async () => {
-    stores = await scratchDatabase([CreateNotes1700000000000]);
+    stores = await scratchDatabase([CreateNotes]);
     broker = await scratchBroker(['creator-api.facts', 'creator-api.replay']);
     subject = {
       name: 'creator-api',
-      migrations: [CreateNotes1700000000000],
+      migrations: [CreateNotes],
       extensions: ['pg_trgm'],
       roles: ['pg_monitor'],
       settings: {
@@ -47,7 +50,7 @@ describe('doctor', () => {
 
   it('names missing migrations, extensions, roles, queues and the exchange', async () => {
     const found = await problems({
-      migrations: [CreateNotes1700000000000, CreateTags1800000000000],
+      migrations: [CreateNotes, CreateTags],
       extensions: ['pg_trgm', 'no_such_extension'],
       roles: ['no_such_role'],
       settings: { ...subject.settings, RABBITMQ_NAMESPACE: 'no-such-namespace' },
