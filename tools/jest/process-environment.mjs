@@ -27,7 +27,7 @@ export default class ProcessEnvironment {
   async teardown() {
     this.fakeTimersModern.dispose();
     this.moduleMocker.restoreAllMocks();
-    metrics.resetMetrics();
+    for (const metric of metrics.getMetricsAsArray()) setToZero(metric);
     for (const name of Object.keys(process.env)) if (!(name in this.#settings)) delete process.env[name];
     Object.assign(process.env, this.#settings);
     process.exit = exit; // the runner wraps it for each file
@@ -42,4 +42,11 @@ export default class ProcessEnvironment {
   getVmContext() {
     return null;
   }
+}
+
+/** Keeps the labels of counters and gauges: some of them start at 0 when their module is loaded. */
+function setToZero(metric) {
+  const values = Object.values(metric.hashMap ?? {});
+  if (!values.every(({ value }) => typeof value === 'number')) metric.reset();
+  else for (const entry of values) entry.value = 0;
 }

@@ -22,11 +22,6 @@ const holders = statement(
      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
    GROUP BY 1 ORDER BY 1`,
 );
-const transactions = statement(
-  'test.transactions',
-  `SELECT virtualtransaction AS id FROM pg_locks WHERE locktype = 'advisory' AND classid = 7391060 AND objid < 16
-     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
-);
 const logger = createLogger('test', 'silent');
 
 describe('the shards of a service', () => {
@@ -74,24 +69,6 @@ describe('the shards of a service', () => {
     await untilOwned(4, 4, 4, 4);
     const held = await scratch.database.rows<{ shard: number; holders: number }>(holders);
     expect(held.every((row) => row.holders === 1)).toBe(true);
-  });
-
-  it('stay with their owner when nothing changes', async () => {
-    const [one, other] = [start(), start(8)];
-    await untilOwned(8, 8);
-    const before = [one.owned, other.owned];
-    let taken = 0;
-    one.onTaken(() => (taken += 1));
-    const transactionIds = () => scratch.database.rows<{ id: string }>(transactions);
-    const earlier = (await transactionIds()).map(({ id }) => id);
-    one.wake();
-    other.wake();
-    await eventually(async () => {
-      const now = await transactionIds();
-      return (now.length === 16 && now.every(({ id }) => !earlier.includes(id))) || undefined;
-    });
-    expect([one.owned, other.owned]).toEqual(before);
-    expect(taken).toBe(0);
   });
 
   it('of a replica that stops are taken by another, which is notified', async () => {

@@ -3,7 +3,8 @@ import { BackgroundLoop, BackgroundTask, Gauge, type Logger } from '@fulfilment/
 
 const shardCount = 16;
 export const allShards: readonly number[] = Array.from({ length: shardCount }, (_, shard) => shard);
-const renewIntervalMs = 1_000;
+/** Different for each replica, so that two do not renew at the same moment again and again. */
+const randomIntervalMs = (): number => 900 + Math.floor(Math.random() * 200);
 /** PostgreSQL ends the transaction of a process that is suspended for longer, and frees its shards. */
 const defaultMaxPauseMs = 6_000;
 
@@ -46,7 +47,8 @@ export function shardSql(uuid: string): string {
  * Divides background work over the replicas of a service (docs/adr/0048). Work has a key, and each key one of
  * 16 shards; a shard has one owner, which holds its advisory lock in an open transaction. The transaction is
  * renewed every second. Each time a replica takes free shards up to its fair share, its previous ones
- * first. A replica that stops, or loses its connection, gives its shards up.
+ * first. If two replicas renew at the same moment, one may own shards of the other for a second. A replica
+ * that stops, or loses its connection, gives its shards up.
  *
  * Ownership divides work, but does not protect it: a previous owner may still be working when the next one
  * begins. Each job must be safe when two replicas do the same work.
@@ -69,7 +71,7 @@ export class Shards extends BackgroundTask {
     const preferred = [...allShards.slice(first), ...allShards.slice(0, first)];
     this.loop = new BackgroundLoop({
       name: 'shards',
-      intervalMs: renewIntervalMs,
+      intervalMs: randomIntervalMs(),
       logger,
       round: async () => {
         await this.renew(preferred);
