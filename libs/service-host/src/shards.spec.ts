@@ -22,6 +22,13 @@ const holders = statement(
      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
    GROUP BY 1 ORDER BY 1`,
 );
+const sessions = statement(
+  'test.sessions',
+  `SELECT DISTINCT pid, xact_start::text AS began, state_change::text AS changed FROM pg_stat_activity JOIN pg_locks USING (pid)
+   WHERE locktype = 'advisory' AND classid = 7391060 AND objid < 16 AND state = 'idle in transaction'
+     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+   ORDER BY pid`,
+);
 const logger = createLogger('test', 'silent');
 
 describe('the shards of a service', () => {
@@ -71,6 +78,26 @@ describe('the shards of a service', () => {
     expect(held.every((row) => row.holders === 1)).toBe(true);
   });
 
+  it('stay with their owners, in the same transactions, when nothing changes', async () => {
+    const [one, other] = [start(), start(8)];
+    await untilOwned(8, 8);
+    const readSessions = () =>
+      scratch.database.rows<{ pid: number; began: string; changed: string }>(sessions);
+    const before = { owned: [one.owned, other.owned], sessions: await readSessions() };
+    let taken = 0;
+    for (const replica of replicas) replica.onTaken(() => (taken += 1));
+    const after = await eventually(async () => {
+      for (const replica of replicas) replica.wake();
+      const now = await readSessions();
+      const haveAllRenewed =
+        now.length === 2 && now.every(({ changed }, index) => changed !== before.sessions[index]?.changed);
+      return haveAllRenewed ? now : undefined;
+    });
+    expect(after.map(({ began }) => began)).toEqual(before.sessions.map(({ began }) => began));
+    expect([one.owned, other.owned]).toEqual(before.owned);
+    expect(taken).toBe(0);
+  });
+
   it('of a replica that stops are taken by another, which is notified', async () => {
     const [stopping, staying] = [start(), start(8)];
     await untilOwned(8, 8);
@@ -104,7 +131,7 @@ describe('the shards of a service', () => {
   });
 
   it('of a process that is suspended are freed by PostgreSQL', async () => {
-    const suspended = start(0, { maxPauseMs: 10 }); // less than the time between two renewals
+    const suspended = start(0, { maxPauseMs: 10 }); // less than the time between two rounds
     await eventually(() => suspended.owned.length > 0 || undefined);
     replicas = []; // so that it is not renewed here
     const other = start(8);

@@ -3,8 +3,7 @@ import { BackgroundLoop, BackgroundTask, Gauge, type Logger } from '@fulfilment/
 
 const shardCount = 16;
 export const allShards: readonly number[] = Array.from({ length: shardCount }, (_, shard) => shard);
-/** Different for each replica, so that two do not renew at the same moment again and again. */
-const randomIntervalMs = (): number => 900 + Math.floor(Math.random() * 200);
+const intervalMs = 1_000;
 /** PostgreSQL ends the transaction of a process that is suspended for longer, and frees its shards. */
 const defaultMaxPauseMs = 6_000;
 
@@ -18,13 +17,16 @@ const joinMembers = statement(
   `SELECT pg_advisory_xact_lock_shared(${lockClass}, ${memberKey}),
      set_config('idle_in_transaction_session_timeout', $1::text, true)`,
 );
-// Takes free shards in the order of $1, until this replica has its share.
+// Takes free shards in the order of $1, until this replica, which owns $2 shards, has its share.
 const takeShards = statement(
   'shards.take',
-  `SELECT shard FROM unnest($1::int[]) AS shard WHERE pg_try_advisory_xact_lock(${lockClass}, shard)
-   LIMIT (SELECT ceil(${shardCount}::numeric / greatest(count(*), 1))::int FROM pg_locks
-          WHERE locktype = 'advisory' AND classid = ${lockClass} AND objid = ${memberKey} AND granted
-            AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`,
+  `SELECT share, ARRAY(
+     SELECT shard FROM unnest($1::int[]) AS shard WHERE pg_try_advisory_xact_lock(${lockClass}, shard)
+     LIMIT greatest(share - $2::int, 0)
+   ) AS taken
+   FROM (SELECT ceil(${shardCount}::numeric / greatest(count(*), 1))::int AS share FROM pg_locks
+         WHERE locktype = 'advisory' AND classid = ${lockClass} AND objid = ${memberKey} AND granted
+           AND database = (SELECT oid FROM pg_database WHERE datname = current_database())) AS replicas`,
 );
 
 const ownedShards = new Gauge({
@@ -45,10 +47,9 @@ export function shardSql(uuid: string): string {
 
 /**
  * Divides background work over the replicas of a service (docs/adr/0048). Work has a key, and each key one of
- * 16 shards; a shard has one owner, which holds its advisory lock in an open transaction. The transaction is
- * renewed every second. Each time a replica takes free shards up to its fair share, its previous ones
- * first. If two replicas renew at the same moment, one may own shards of the other for a second. A replica
- * that stops, or loses its connection, gives its shards up.
+ * 16 shards; a shard has one owner, which holds its advisory lock in an open transaction. Every second a
+ * replica takes free shards up to its fair share. If it owns more, because others have started, it begins a
+ * new transaction with its share. A replica that stops, or loses its connection, gives its shards up.
  *
  * Ownership divides work, but does not protect it: a previous owner may still be working when the next one
  * begins. Each job must be safe when two replicas do the same work.
@@ -71,7 +72,7 @@ export class Shards extends BackgroundTask {
     const preferred = [...allShards.slice(first), ...allShards.slice(0, first)];
     this.loop = new BackgroundLoop({
       name: 'shards',
-      intervalMs: randomIntervalMs(),
+      intervalMs,
       logger,
       round: async () => {
         await this.renew(preferred);
@@ -94,7 +95,7 @@ export class Shards extends BackgroundTask {
     this.loop.start();
   }
 
-  /** Renews now, not at the end of the interval. */
+  /** Takes shards now, not at the end of the interval. */
   wake(): void {
     this.loop.wake();
   }
@@ -107,18 +108,33 @@ export class Shards extends BackgroundTask {
 
   private async renew(preferred: readonly number[]): Promise<void> {
     try {
+      const share = await this.take(preferred, this.shards);
+      if (share >= this.shards.length) return;
+      const previous = this.shards;
       await this.release();
-      this.transaction = await this.database.begin();
-      const { tx } = this.transaction;
-      await tx.row(joinMembers, [this.settings.maxPauseMs ?? defaultMaxPauseMs]);
-      const others = preferred.filter((shard) => !this.shards.includes(shard));
-      const taken = await tx.rows<{ shard: number }>(takeShards, [[...this.shards, ...others]]);
-      this.own(taken.map(({ shard }) => shard));
+      await this.take([...new Set([...previous, ...preferred])], []);
     } catch (error) {
       this.own([]);
       await this.release();
       throw error;
     }
+  }
+
+  /** Takes free shards besides the owned ones, and returns the fair share. */
+  private async take(preferred: readonly number[], owned: readonly number[]): Promise<number> {
+    const tx = this.transaction?.tx ?? (await this.begin());
+    const others = preferred.filter((shard) => !owned.includes(shard));
+    const found = await tx.row<{ share: number; taken: number[] }>(takeShards, [others, owned.length]);
+    if (found === undefined) throw new Error('PostgreSQL returned no share.');
+    this.own([...owned, ...found.taken]);
+    return found.share;
+  }
+
+  private async begin(): Promise<OpenTransaction['tx']> {
+    this.transaction = await this.database.begin();
+    const { tx } = this.transaction;
+    await tx.row(joinMembers, [this.settings.maxPauseMs ?? defaultMaxPauseMs]);
+    return tx;
   }
 
   private async release(): Promise<void> {
