@@ -1,6 +1,6 @@
 import { Description } from '@fulfilment/api-reference';
 import { orderStatuses, type OrderStatus } from '@fulfilment/contracts';
-import { StorePageDto, TextField } from '@fulfilment/http-service';
+import { DateTimeField, StorePageDto, TextField } from '@fulfilment/http-service';
 import { IsIn, IsOptional } from 'class-validator';
 
 export class ListOrdersDto extends StorePageDto {
@@ -23,4 +23,22 @@ export class ListOrdersDto extends StorePageDto {
   @IsOptional()
   @TextField({ min: 0, max: 255 })
   external_order_id?: string;
+
+  @Description('Only orders created after this time', '2026-11-20T12:00:00Z')
+  @IsOptional()
+  @DateTimeField()
+  created_after?: string;
+
+  @Description('Only orders created before this time', '2026-11-21T12:00:00Z')
+  @IsOptional()
+  @DateTimeField()
+  created_before?: string;
+
+  @Description(
+    'Only orders whose `updated_at` is at or after this time. The list is then in the order of `updated_at`, oldest change first',
+    '2026-11-20T12:00:00Z',
+  )
+  @IsOptional()
+  @DateTimeField()
+  updated_since?: string;
 }

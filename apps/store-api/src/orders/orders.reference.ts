@@ -96,7 +96,9 @@ export const listOrders = {
   summary: 'List orders',
   description:
     'Returns the orders of the connected creator, newest first. A placed order is listed immediately. Orders that are placed concurrently may become visible in a different ' +
-    'sequence than their `created_at`. To poll for new orders, read back until every order of one whole minute was seen before, or subscribe to `order.created` instead.',
+    'sequence than their `created_at`. To poll for new orders, read back until every order of one whole minute was seen before, or subscribe to `order.created` instead.\n\n' +
+    'To keep a copy of all orders, poll with `updated_since`: read to the last page, keep the newest `updated_at`, and begin the next poll one minute before it. An order that changes ' +
+    'during a poll is returned once more. Of two versions of an order, keep the one with the later `updated_at`.',
   response: { description: 'A page of orders.', shape: page },
 } as const satisfies OperationDoc<typeof page>;
 

@@ -1,7 +1,7 @@
 import { statement } from '@fulfilment/database';
 import { replicaReads } from '@fulfilment/database/testing';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
-import { pageStatement } from './read-orders.js';
+import { pageStatement } from './order-pages.js';
 
 const oneTime = statement(
   'test.one-time',
@@ -102,7 +102,7 @@ describe('GET /v1/orders', () => {
       .join();
     await store.database.run(analyze);
     const plan = await store.database.transaction(async (tx) => {
-      const { text } = pageStatement([filter, secondFilter], false);
+      const { text } = pageStatement({ filters: [filter, secondFilter] });
       await tx.run(
         statement(
           `test.prepare-${filter}-${secondFilter}`,

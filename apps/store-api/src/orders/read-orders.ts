@@ -1,11 +1,12 @@
 import { type CursorPage, parsePublicId } from '@fulfilment/contracts';
-import { BatchLoader, Database, ReadDatabase, type Statement, statement } from '@fulfilment/database';
+import { BatchLoader, Database, ReadDatabase, statement } from '@fulfilment/database';
 import { throwNotFound } from '@fulfilment/error-envelope';
 import { type Caller, SignedCursors } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import type { ListOrdersDto } from './list-orders.dto.js';
 import type { OrderSummary, OrderView } from './order.shapes.js';
-import { orderSummary, type OrderSummaryRow, orderView, type OrderViewRow } from './order.view.js';
+import { cursorContext, type OrderPageRow, pageOf } from './order-pages.js';
+import { orderSummary, orderView, type OrderViewRow } from './order.view.js';
 
 /** For each pair of an order and a creator: the order, if it is the creator's. */
 const readOrders = statement(
@@ -20,19 +21,12 @@ const readOrders = statement(
    JOIN orders ON orders.id = requested.order_id AND orders.creator_id = requested.creator_of_caller`,
 );
 
-const filters = ['status', 'platform', 'store_id', 'external_order_id'] as const;
-type Filter = (typeof filters)[number];
-
 interface OrderKey {
   readonly orderId: string;
   readonly creatorId: string | undefined;
 }
 
-interface ListRow extends OrderSummaryRow {
-  created_micros: number;
-}
-
-/** The connected creator's orders, newest first. */
+/** The connected creator's orders. */
 @Injectable()
 export class ReadOrders {
   /** Concurrent reads share a round trip, which costs more than their rows. */
@@ -61,17 +55,10 @@ export class ReadOrders {
   }
 
   async list(caller: Caller, query: ListOrdersDto): Promise<CursorPage<OrderSummary>> {
-    const boundTo = ['orders', caller.creatorId, ...filters.map((name) => query[name])];
+    const boundTo = cursorContext(caller.creatorId, query);
     const after = query.cursor === undefined ? undefined : this.cursors.open(boundTo, query.cursor);
-    const usedFilters = filters.filter((name) => query[name] !== undefined);
-    const rows = await this.reads.read((database) =>
-      database.rows<ListRow>(pageStatement(usedFilters, after !== undefined), [
-        caller.creatorId,
-        query.limit + 1,
-        ...usedFilters.map((name) => query[name]),
-        ...(after === undefined ? [] : [after.micros, after.id]),
-      ]),
-    );
+    const { statement: readPage, values } = pageOf(caller.creatorId, query, after);
+    const rows = await this.reads.read((database) => database.rows<OrderPageRow>(readPage, values));
     const page = rows.slice(0, query.limit);
     const last = page.at(-1);
     const hasMore = rows.length > query.limit && last !== undefined;
@@ -79,27 +66,10 @@ export class ReadOrders {
       data: page.map(orderSummary),
       pagination: {
         next_cursor: hasMore
-          ? this.cursors.seal(boundTo, { micros: last.created_micros, id: last.id })
+          ? this.cursors.seal(boundTo, { micros: last.position_micros, id: last.id })
           : null,
         has_more: hasMore,
       },
     };
   }
-}
-
-/**
- * One prepared statement per combination of filters. One or two filters have an index in the order of the
- * list; a third one filters the rows of two.
- */
-export function pageStatement(usedFilters: readonly Filter[], afterCursor: boolean): Statement {
-  const conditions = usedFilters.map((name, index) => `AND ${name} = $${index + 3}`);
-  const next = usedFilters.length + 3;
-  const keyset = `AND (created_at, id) < ('epoch'::timestamptz + $${next}::bigint * interval '1 microsecond', $${next + 1}::uuid)`;
-  return statement(
-    `orders.list${afterCursor ? '-next' : ''}:${usedFilters.join(',')}`,
-    `SELECT id, status, total_amount, currency, item_count, created_at, updated_at,
-            (extract(epoch FROM created_at) * 1000000)::bigint AS created_micros
-     FROM orders WHERE creator_id = $1 ${conditions.join(' ')} ${afterCursor ? keyset : ''}
-     ORDER BY created_at DESC, id DESC LIMIT $2`,
-  );
 }

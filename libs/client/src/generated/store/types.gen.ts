@@ -1322,6 +1322,18 @@ export type ListOrdersData = {
      */
     external_order_id?: string;
     /**
+     * Only orders created after this time
+     */
+    created_after?: string;
+    /**
+     * Only orders created before this time
+     */
+    created_before?: string;
+    /**
+     * Only orders whose `updated_at` is at or after this time. The list is then in the order of `updated_at`, oldest change first
+     */
+    updated_since?: string;
+    /**
      * Maximum number of items per page
      */
     limit?: number;

@@ -1,0 +1,177 @@
+import { statement } from '@fulfilment/database';
+import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
+import { cursorContext, type PageShape, pageStatement } from './order-pages.js';
+
+/** Copies of an order: created minute by minute from 1 January on, changed from 1 February on in reverse. */
+const copyOrders = statement(
+  'test.copy-orders-by-minute',
+  `INSERT INTO orders (id, creator_id, client_id, status, platform, store_id, external_order_id, currency, total_amount, item_count,
+                       shipping_rate_id, shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount,
+                       created_at, updated_at)
+   SELECT gen_random_uuid(), $1::uuid, client_id, status, platform, store_id, n, currency, total_amount, item_count, shipping_rate_id,
+          shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount,
+          '2026-01-01T00:00:00Z'::timestamptz + n * interval '1 minute', '2026-02-01T00:00:00Z'::timestamptz + ($3::int - n) * interval '1 minute'
+   FROM (SELECT * FROM orders WHERE creator_id = $2::uuid LIMIT 1) AS one, generate_series(1, $3::int) AS n`,
+);
+const change = statement(
+  'test.change',
+  `UPDATE orders SET status = 'shipped', updated_at = '2026-03-01T00:00:00Z' WHERE creator_id = $1 AND external_order_id = $2`,
+);
+const analyze = statement('test.analyze-orders', 'ANALYZE orders');
+
+interface Listed {
+  readonly id: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+describe('GET /v1/orders with times', () => {
+  let store: StoreApiUnderTest;
+  let model: TestCreator;
+  let creator: TestCreator;
+
+  beforeAll(async () => {
+    store = await startStoreApi();
+    model = await store.creator();
+    const [sku = ''] = (await store.release(model.id)).skus;
+    await store.post('/store/v1/orders', model.token, orderBody(sku, await store.quote(model.token)));
+    creator = await store.creator();
+    await store.database.run(copyOrders, [creator.id, model.id, 10]);
+  });
+  afterAll(() => store.stop());
+
+  const list = (query: string, token = creator.token) => store.get(`/store/v1/orders?${query}`, token);
+  const times = async (query: string, member: 'created_at' | 'updated_at', token?: string) =>
+    (await list(query, token)).body.data.map((order: Listed) => order[member].slice(5, 16));
+
+  it('returns the orders between two times without those at the times, the newest first', async () => {
+    expect(
+      await times('created_after=2026-01-01T00:03:00Z&created_before=2026-01-01T00:06:00Z', 'created_at'),
+    ).toEqual(['01-01T00:05', '01-01T00:04']);
+    expect(await times('created_before=2026-01-01T00:02:00%2B00:00', 'created_at')).toEqual(['01-01T00:01']);
+    expect(await times('created_after=2026-01-01T01:09:00%2B01:00', 'created_at')).toEqual(['01-01T00:10']);
+    expect(
+      await times('created_after=2026-01-01T00:06:00Z&created_before=2026-01-01T00:03:00Z', 'created_at'),
+    ).toEqual([]);
+  });
+
+  it('returns the orders that changed at or after a time, the oldest change first', async () => {
+    expect(await times('updated_since=2026-02-01T00:08:00Z', 'updated_at')).toEqual([
+      '02-01T00:08',
+      '02-01T00:09',
+    ]);
+    const both = 'updated_since=2026-02-01T00:00:00Z&created_after=2026-01-01T00:08:00Z&status=processing';
+    expect(await times(both, 'created_at')).toEqual(['01-01T00:10', '01-01T00:09']);
+  });
+
+  it('returns every order that changed while the changes were read', async () => {
+    const reader = await store.creator();
+    await store.database.run(copyOrders, [reader.id, model.id, 10]);
+    const seen: string[] = [];
+    for (let page = 0, query = 'limit=3'; ; page += 1) {
+      const { body } = await list(`updated_since=2026-02-01T00:00:00Z&${query}`, reader.token);
+      seen.push(
+        ...body.data.map(
+          ({ status, created_at }: Listed & { status: string }) => `${status} ${created_at.slice(14, 16)}`,
+        ),
+      );
+      // The first order was read already, the last one was not.
+      if (page === 0) for (const source of ['10', '1']) await store.database.run(change, [reader.id, source]);
+      if (!body.pagination.has_more) break;
+      query = `limit=3&cursor=${body.pagination.next_cursor}`;
+    }
+    const unchanged = ['09', '08', '07', '06', '05', '04', '03', '02'].map(
+      (minute) => `processing ${minute}`,
+    );
+    expect(seen.slice(0, 9)).toEqual(['processing 10', ...unchanged]);
+    expect(seen.slice(9).sort()).toEqual(['shipped 01', 'shipped 10']);
+  });
+
+  it('returns no orders of another creator', async () => {
+    const other = await store.creator();
+    for (const query of ['updated_since=2020-01-01T00:00:00Z', 'created_after=2020-01-01T00:00:00Z'])
+      expect((await list(query, other.token)).body.data).toEqual([]);
+  });
+
+  it('accepts a cursor only with the times of its list', async () => {
+    const { body } = await list('limit=1&created_after=2026-01-01T00:03:00Z');
+    const cursor = `cursor=${body.pagination.next_cursor}`;
+    expect((await list(`created_after=2026-01-01T00:03:00Z&${cursor}`)).status).toBe(200);
+    for (const query of [
+      '',
+      'created_after=2026-01-01T00:04:00Z&',
+      'created_before=2026-01-01T00:03:00Z&',
+      'updated_since=2026-01-01T00:03:00Z&',
+    ]) {
+      const response = await list(`${query}${cursor}`);
+      expect([response.status, response.body.details[0].field]).toEqual([400, 'cursor']);
+    }
+  });
+
+  it('binds the cursors of lists without times to what they were bound to before', () => {
+    expect(cursorContext('creator', { limit: 25, platform: 'shopify' })).toEqual([
+      'orders',
+      'creator',
+      undefined,
+      'shopify',
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it.each(['created_after', 'created_before', 'updated_since'])(
+    'rejects a %s that is no time',
+    async (field) => {
+      for (const value of [
+        '',
+        'yesterday',
+        '2026-02-30T00:00:00Z',
+        '2026-01-01',
+        '1767225600',
+        `2026-01-01T00:00:00Z&${field}=2026-01-01T00:00:00Z`,
+      ]) {
+        const { status, body } = await list(`${field}=${value}`);
+        expect([value, status, body.details[0].field]).toEqual([value, 400, field]);
+      }
+    },
+  );
+
+  it.each<[string, PageShape, string[]]>([
+    [
+      'times of creation',
+      { filters: [], createdBounds: true },
+      ['2026-01-01T10:00:00Z', '2026-01-01T11:00:00Z'],
+    ],
+    [
+      'times of creation and a filter',
+      { filters: ['status'], createdBounds: true },
+      ['processing', '2026-01-01T10:00:00Z', '2026-01-01T11:00:00Z'],
+    ],
+    ['a time of change', { filters: [], changes: true }, ['2026-02-01T10:00:00Z']],
+    [
+      'a time of change, after a cursor',
+      { filters: [], changes: true, afterCursor: true },
+      ['2026-02-01T10:00:00Z', '1769940000000000', '01900000-0000-7000-8000-000000000000'],
+    ],
+  ])('reads only the rows of a page of a list with %s', async (_what, shape, values) => {
+    const buyer = await store.creator();
+    await store.database.run(copyOrders, [buyer.id, model.id, 5000]);
+    await store.database.run(analyze);
+    const { name, text } = pageStatement(shape);
+    const plan = await store.database.transaction(async (tx) => {
+      await tx.run(statement(`test.prepare ${name}`, `PREPARE pages AS ${text}`));
+      const given = [buyer.id, '26', ...values].map((value) => `'${value}'`).join();
+      const rows = await tx.rows<{ 'QUERY PLAN': string }>(
+        statement(
+          `test.explain ${name}`,
+          `EXPLAIN (ANALYZE, TIMING off, COSTS off) EXECUTE pages (${given})`,
+        ),
+      );
+      await tx.run(statement('test.deallocate-pages', 'DEALLOCATE pages'));
+      return rows.map((row) => row['QUERY PLAN']).join('\n');
+    });
+    expect(plan).toContain('Index Scan');
+    expect(plan).toMatch(/rows=26/);
+    expect(plan).not.toMatch(/Rows Removed by Filter|Sort/);
+  });
+});
