@@ -9,7 +9,10 @@ export const reference: ServiceReference = {
     { name: 'Creators', description: 'The creators that are visible to you.' },
     { name: 'Orders', description: 'The Store orders of a creator.' },
     { name: 'Statistics', description: 'Sales and royalties of a creator, by month.' },
-    { name: 'Releases', description: 'Creation of releases for the Store.' },
+    {
+      name: 'Releases',
+      description: 'Creation of releases for the Store, and the processing state of their tracks.',
+    },
     { name: 'Track uploads', description: 'Registration and analysis of the audio of tracks.' },
   ],
 };

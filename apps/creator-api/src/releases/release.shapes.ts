@@ -1,24 +1,73 @@
 import { z } from 'zod';
+import { trackUploadExample, trackUploadShape } from '../track-uploads/track-upload.shapes.js';
 
-export const releaseShape = z
+export const releaseExample = {
+  id: '019a7f2e-0c11-7d22-8e33-4f5566778899',
+  title: 'Quiet Machinery',
+  release_type_id: 1,
+  ean: '5060123450017',
+  created_at: '2026-11-20T10:15:30.000Z',
+};
+
+const release = {
+  id: z.uuid().describe('The release'),
+  title: z.string().describe('The title, trimmed and in Unicode normalisation form C'),
+  release_type_id: z.int().min(1).max(8).nullable().describe('Release type, as in the request'),
+  ean: z.string().nullable().describe('The EAN; null if there is none'),
+  created_at: z.iso.datetime().nullable().describe('When the release was created'),
+};
+
+export const releaseShape = z.object(release).meta({
+  id: 'Release',
+  description: 'A release (edition) that was created.',
+  examples: [releaseExample],
+});
+export type ReleaseView = z.infer<typeof releaseShape>;
+
+const count = (what: string) => z.int().min(0).describe(`Number of tracks whose newest upload ${what}`);
+
+const listed = {
+  ...release,
+  creator: z.uuid().describe('The creator of the release'),
+  tracks: z
+    .object({
+      pending: count('is waiting'),
+      processing: count('is being processed'),
+      completed: count('was analysed'),
+      failed: count('failed'),
+    })
+    .describe(
+      'Processing state of the tracks, by their newest upload. An upload counts for 90 days after it ended',
+    ),
+};
+
+export const listedReleaseExample = {
+  ...releaseExample,
+  creator: '019a7f2e-9f01-7a4b-8c3d-5e6f70819203',
+  tracks: { pending: 0, processing: 0, completed: 1, failed: 0 },
+};
+
+export const listedReleaseShape = z.object(listed).meta({
+  id: 'ReleaseSummary',
+  description: 'A release as returned in lists, with the processing state of its tracks.',
+  examples: [listedReleaseExample],
+});
+export type ListedRelease = z.infer<typeof listedReleaseShape>;
+
+/** A release shows the newest uploads of at most this many tracks. */
+export const maxShownTracks = 500;
+
+export const releaseDetailShape = z
   .object({
-    id: z.uuid().describe('The release'),
-    title: z.string().describe('The title, trimmed and in Unicode normalisation form C'),
-    release_type_id: z.int().min(1).max(8).nullable().describe('Release type, as in the request'),
-    ean: z.string().nullable().describe('The EAN; null if there is none'),
-    created_at: z.iso.datetime().nullable().describe('When the release was created'),
+    ...listed,
+    track_uploads: z
+      .array(trackUploadShape)
+      .max(maxShownTracks)
+      .describe('The newest upload of each track, the newest first; at most 500 tracks'),
   })
   .meta({
-    id: 'Release',
-    description: 'A release (edition) that was created.',
-    examples: [
-      {
-        id: '019a7f2e-0c11-7d22-8e33-4f5566778899',
-        title: 'Quiet Machinery',
-        release_type_id: 1,
-        ean: '5060123450017',
-        created_at: '2026-11-20T10:15:30.000Z',
-      },
-    ],
+    id: 'ReleaseDetail',
+    description: 'A release with the processing state of each of its tracks.',
+    examples: [{ ...listedReleaseExample, track_uploads: [trackUploadExample] }],
   });
-export type ReleaseView = z.infer<typeof releaseShape>;
+export type ReleaseDetail = z.infer<typeof releaseDetailShape>;

@@ -1,13 +1,32 @@
 import { Operation } from '@fulfilment/api-reference';
 import { BodyLimit, type Caller, IdempotencyKey, CurrentCaller, Scopes } from '@fulfilment/http-service';
-import { Body, Controller, Post } from '@nestjs/common';
+import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { CreateRelease } from './create-release.js';
 import { CreateReleaseDto } from './create-release.dto.js';
+import { ReadReleases } from './read-releases.js';
+import { ReleaseIdPath, ReleasesQuery } from './release.dto.js';
 import * as reference from './releases.reference.js';
 
 @Controller('api/v1/releases')
 export class ReleasesController {
-  constructor(private readonly createRelease: CreateRelease) {}
+  constructor(
+    private readonly createRelease: CreateRelease,
+    private readonly readReleases: ReadReleases,
+  ) {}
+
+  @Get()
+  @Scopes()
+  @Operation(reference.listReleases)
+  list(@CurrentCaller() caller: Caller, @Query() query: ReleasesQuery) {
+    return this.readReleases.list(caller, query);
+  }
+
+  @Get(':id')
+  @Scopes()
+  @Operation(reference.readRelease)
+  findOne(@CurrentCaller() caller: Caller, @Param() { id }: ReleaseIdPath) {
+    return this.readReleases.findOne(caller, id);
+  }
 
   @Post()
   @Scopes()

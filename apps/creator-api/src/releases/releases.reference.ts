@@ -1,8 +1,16 @@
 import type { OperationDoc } from '@fulfilment/api-reference';
+import { numberedPageShape } from '@fulfilment/contracts';
 import { NotFound, ValidationFailed } from '@fulfilment/error-envelope';
 import { keyConflicts } from '@fulfilment/http-service';
 import { creatorExample } from '../creators/creator.shapes.js';
-import { releaseShape } from './release.shapes.js';
+import {
+  listedReleaseExample,
+  listedReleaseShape,
+  releaseDetailShape,
+  releaseShape,
+} from './release.shapes.js';
+
+const page = numberedPageShape(listedReleaseShape, listedReleaseExample);
 
 export const createRelease = {
   id: 'createRelease',
@@ -39,3 +47,26 @@ export const createRelease = {
     ...keyConflicts,
   ],
 } as const satisfies OperationDoc<typeof releaseShape>;
+
+export const listReleases = {
+  id: 'listReleases',
+  tag: 'Releases',
+  summary: "List a creator's releases",
+  description:
+    'Returns the releases that were created through this API, newest first, with the processing state of their tracks. Releases of the catalogue are in the Store API.',
+  response: { description: 'A page of releases.', shape: page },
+  errors: [
+    { when: 'The creator does not exist, or is not visible to you.', example: new NotFound('creator') },
+  ],
+} as const satisfies OperationDoc<typeof page>;
+
+export const readRelease = {
+  id: 'readRelease',
+  tag: 'Releases',
+  summary: 'Read a release',
+  description: 'Returns a release that was created through this API, with the newest upload of each track.',
+  response: { description: 'The release.', shape: releaseDetailShape },
+  errors: [
+    { when: 'The release does not exist, or is not visible to you.', example: new NotFound('release') },
+  ],
+} as const satisfies OperationDoc<typeof releaseDetailShape>;

@@ -16,6 +16,8 @@ const orphan = paid(anOrder(stranger.id));
 
 let myUpload = '';
 let foreignUpload = '';
+let myRelease = '';
+let foreignRelease = '';
 
 type Claims = Readonly<Record<string, unknown>>;
 const insiders: [string, Claims][] = [
@@ -56,6 +58,8 @@ const operations: Record<
     api.get(`/api/v1/creators/${mine.id}/stats/sales?period=2026-03`, claims),
   'GET /creator/api/v1/creators/:uuid/stats/royalties': (api, claims) =>
     api.get(`/api/v1/creators/${mine.id}/stats/royalties?period=2026-03`, claims),
+  'GET /creator/api/v1/releases': (api, claims) => api.get(`/api/v1/releases?creator=${mine.id}`, claims),
+  'GET /creator/api/v1/releases/:id': (api, claims) => api.get(`/api/v1/releases/${myRelease}`, claims),
   'POST /creator/api/v1/releases': (api, claims) =>
     api.post('/api/v1/releases', claims, { title: 'Tidal Maps', release_type_id: 1, creator: mine.id }),
   'POST /creator/api/v1/releases/:id/track-upload': (api, claims) =>
@@ -106,6 +110,12 @@ describe('the visibility of rows to callers', () => {
         return String((await api.post(path, operator, upload)).body.id);
       }),
     );
+    [myRelease = '', foreignRelease = ''] = await Promise.all(
+      [mine, foreign].map(async ({ id }) => {
+        const release = { title: 'Tidal Maps', release_type_id: 1, creator: id };
+        return String((await api.post('/api/v1/releases', operator, release)).body.id);
+      }),
+    );
   });
   afterAll(() => api.stop());
 
@@ -143,7 +153,10 @@ describe('the visibility of rows to callers', () => {
   });
 
   describe.each<
-    [string, (id: { creator: string; order: string; release: string; upload: string }) => SendRequest]
+    [
+      string,
+      (id: Readonly<Record<'creator' | 'order' | 'release' | 'upload' | 'created', string>>) => SendRequest,
+    ]
   >([
     [
       'GET order',
@@ -176,6 +189,18 @@ describe('the visibility of rows to callers', () => {
           api.post('/api/v1/releases', claims, { title: 'Tidal Maps', release_type_id: 1, creator }),
     ],
     [
+      'GET releases',
+      ({ creator }) =>
+        (api, claims) =>
+          api.get(`/api/v1/releases?creator=${creator}`, claims),
+    ],
+    [
+      'GET release',
+      ({ created }) =>
+        (api, claims) =>
+          api.get(`/api/v1/releases/${created}`, claims),
+    ],
+    [
       'POST track upload',
       ({ release }) =>
         (api, claims) =>
@@ -194,8 +219,15 @@ describe('the visibility of rows to callers', () => {
         order: foreignOrder.id,
         release: foreignOrder.items[0]?.release_id ?? '',
         upload: foreignUpload,
+        created: foreignRelease,
       };
-      const missingIds = { creator: uuidv7(), order: uuidv7(), release: uuidv7(), upload: uuidv7() };
+      const missingIds = {
+        creator: uuidv7(),
+        order: uuidv7(),
+        release: uuidv7(),
+        upload: uuidv7(),
+        created: uuidv7(),
+      };
       const [otherOrganisationResponse, missing] = [
         await watched(api, requestFor(theirs)),
         await watched(api, requestFor(missingIds)),

@@ -11,9 +11,15 @@ import type {
   ListOrdersData,
   ListOrdersErrors,
   ListOrdersResponses,
+  ListReleasesData,
+  ListReleasesErrors,
+  ListReleasesResponses,
   ReadOrderData,
   ReadOrderErrors,
   ReadOrderResponses,
+  ReadReleaseData,
+  ReadReleaseErrors,
+  ReadReleaseResponses,
   ReadRoyaltyStatisticsData,
   ReadRoyaltyStatisticsErrors,
   ReadRoyaltyStatisticsResponses,
@@ -119,6 +125,20 @@ export const readRoyaltyStatistics = <ThrowOnError extends boolean = true>(
   });
 
 /**
+ * List a creator's releases
+ *
+ * Returns the releases that were created through this API, newest first, with the processing state of their tracks. Releases of the catalogue are in the Store API.
+ */
+export const listReleases = <ThrowOnError extends boolean = true>(
+  options: Options<ListReleasesData, ThrowOnError>,
+): RequestResult<ListReleasesResponses, ListReleasesErrors, ThrowOnError> =>
+  options.client.get<ListReleasesResponses, ListReleasesErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/releases',
+    ...options,
+  });
+
+/**
  * Create a release
  *
  * Creates a release of the creator that the access token is connected to, or of the creator in `creator`. The release appears in the Store within seconds as `pending`, with one pending product. It can be ordered after it is approved and priced. A repeated request creates another release, unless it has the same `idempotency-key`.
@@ -134,6 +154,20 @@ export const createRelease = <ThrowOnError extends boolean = true>(
       'Content-Type': 'application/json',
       ...options.headers,
     },
+  });
+
+/**
+ * Read a release
+ *
+ * Returns a release that was created through this API, with the newest upload of each track.
+ */
+export const readRelease = <ThrowOnError extends boolean = true>(
+  options: Options<ReadReleaseData, ThrowOnError>,
+): RequestResult<ReadReleaseResponses, ReadReleaseErrors, ThrowOnError> =>
+  options.client.get<ReadReleaseResponses, ReadReleaseErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/releases/{id}',
+    ...options,
   });
 
 /**

@@ -360,6 +360,112 @@ export type Release = {
 };
 
 /**
+ * A release with the processing state of each of its tracks.
+ */
+export type ReleaseDetail = {
+  /**
+   * The release
+   */
+  id: string;
+  /**
+   * The title, trimmed and in Unicode normalisation form C
+   */
+  title: string;
+  /**
+   * Release type, as in the request
+   */
+  release_type_id: number | null;
+  /**
+   * The EAN; null if there is none
+   */
+  ean: string | null;
+  /**
+   * When the release was created
+   */
+  created_at: string | null;
+  /**
+   * The creator of the release
+   */
+  creator: string;
+  /**
+   * Processing state of the tracks, by their newest upload. An upload counts for 90 days after it ended
+   */
+  tracks: {
+    /**
+     * Number of tracks whose newest upload is waiting
+     */
+    pending: number;
+    /**
+     * Number of tracks whose newest upload is being processed
+     */
+    processing: number;
+    /**
+     * Number of tracks whose newest upload was analysed
+     */
+    completed: number;
+    /**
+     * Number of tracks whose newest upload failed
+     */
+    failed: number;
+  };
+  /**
+   * The newest upload of each track, the newest first; at most 500 tracks
+   */
+  track_uploads: Array<TrackUpload>;
+};
+
+/**
+ * A release as returned in lists, with the processing state of its tracks.
+ */
+export type ReleaseSummary = {
+  /**
+   * The release
+   */
+  id: string;
+  /**
+   * The title, trimmed and in Unicode normalisation form C
+   */
+  title: string;
+  /**
+   * Release type, as in the request
+   */
+  release_type_id: number | null;
+  /**
+   * The EAN; null if there is none
+   */
+  ean: string | null;
+  /**
+   * When the release was created
+   */
+  created_at: string | null;
+  /**
+   * The creator of the release
+   */
+  creator: string;
+  /**
+   * Processing state of the tracks, by their newest upload. An upload counts for 90 days after it ended
+   */
+  tracks: {
+    /**
+     * Number of tracks whose newest upload is waiting
+     */
+    pending: number;
+    /**
+     * Number of tracks whose newest upload is being processed
+     */
+    processing: number;
+    /**
+     * Number of tracks whose newest upload was analysed
+     */
+    completed: number;
+    /**
+     * Number of tracks whose newest upload failed
+     */
+    failed: number;
+  };
+};
+
+/**
  * Royalties of a creator in a month.
  */
 export type RoyaltyStatistics = {
@@ -955,6 +1061,88 @@ export type ReadRoyaltyStatisticsResponses = {
 export type ReadRoyaltyStatisticsResponse =
   ReadRoyaltyStatisticsResponses[keyof ReadRoyaltyStatisticsResponses];
 
+export type ListReleasesData = {
+  body?: never;
+  path?: never;
+  query: {
+    /**
+     * The creator whose releases are listed
+     */
+    creator: string;
+    /**
+     * Number of the page, from 1
+     */
+    page?: number;
+    /**
+     * Maximum number of items per page
+     */
+    per_page?: number;
+  };
+  url: '/api/v1/releases';
+};
+
+export type ListReleasesErrors = {
+  /**
+   * The request does not have the documented shape; `details` names the invalid members, parameters or headers.
+   */
+  400: Error & {
+    statusCode?: 400;
+    code?: 'VALIDATION_ERROR';
+  };
+  /**
+   * The access token is missing, malformed, expired, revoked or not for this API.
+   */
+  401: Error & {
+    statusCode?: 401;
+    code?: 'UNAUTHORIZED';
+  };
+  /**
+   * The creator does not exist, or is not visible to you.
+   */
+  404: Error & {
+    statusCode?: 404;
+    code?: 'NOT_FOUND';
+  };
+  /**
+   * The quota is exceeded. Retry after the seconds in `Retry-After`.
+   */
+  429: Error & {
+    statusCode?: 429;
+    code?: 'RATE_LIMITED';
+  };
+  /**
+   * An unexpected error on the server.
+   */
+  500: Error & {
+    statusCode?: 500;
+    code?: 'INTERNAL_ERROR';
+  };
+  /**
+   * A dependency is unavailable, or the service is starting. Retry after the seconds in `Retry-After`.
+   */
+  503: Error & {
+    statusCode?: 503;
+    code?: 'SERVICE_UNAVAILABLE';
+  };
+};
+
+export type ListReleasesError = ListReleasesErrors[keyof ListReleasesErrors];
+
+export type ListReleasesResponses = {
+  /**
+   * A page of releases.
+   */
+  200: {
+    /**
+     * Items, newest first; empty past the last page
+     */
+    data: Array<ReleaseSummary>;
+    meta: PageNumbers;
+  };
+};
+
+export type ListReleasesResponse = ListReleasesResponses[keyof ListReleasesResponses];
+
 export type CreateReleaseData = {
   body: CreateReleaseRequest;
   headers?: {
@@ -1048,6 +1236,74 @@ export type CreateReleaseResponses = {
 };
 
 export type CreateReleaseResponse = CreateReleaseResponses[keyof CreateReleaseResponses];
+
+export type ReadReleaseData = {
+  body?: never;
+  path: {
+    /**
+     * The release: the `id` of a created release
+     */
+    id: string;
+  };
+  query?: never;
+  url: '/api/v1/releases/{id}';
+};
+
+export type ReadReleaseErrors = {
+  /**
+   * The request does not have the documented shape; `details` names the invalid members, parameters or headers.
+   */
+  400: Error & {
+    statusCode?: 400;
+    code?: 'VALIDATION_ERROR';
+  };
+  /**
+   * The access token is missing, malformed, expired, revoked or not for this API.
+   */
+  401: Error & {
+    statusCode?: 401;
+    code?: 'UNAUTHORIZED';
+  };
+  /**
+   * The release does not exist, or is not visible to you.
+   */
+  404: Error & {
+    statusCode?: 404;
+    code?: 'NOT_FOUND';
+  };
+  /**
+   * The quota is exceeded. Retry after the seconds in `Retry-After`.
+   */
+  429: Error & {
+    statusCode?: 429;
+    code?: 'RATE_LIMITED';
+  };
+  /**
+   * An unexpected error on the server.
+   */
+  500: Error & {
+    statusCode?: 500;
+    code?: 'INTERNAL_ERROR';
+  };
+  /**
+   * A dependency is unavailable, or the service is starting. Retry after the seconds in `Retry-After`.
+   */
+  503: Error & {
+    statusCode?: 503;
+    code?: 'SERVICE_UNAVAILABLE';
+  };
+};
+
+export type ReadReleaseError = ReadReleaseErrors[keyof ReadReleaseErrors];
+
+export type ReadReleaseResponses = {
+  /**
+   * The release.
+   */
+  200: ReleaseDetail;
+};
+
+export type ReadReleaseResponse = ReadReleaseResponses[keyof ReadReleaseResponses];
 
 export type RegisterTrackUploadData = {
   body: RegisterTrackUploadRequest;
