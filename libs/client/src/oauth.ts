@@ -1,10 +1,10 @@
 import * as oauth from 'oauth4webapi';
-import { SignInRequiredError } from './core/errors.js';
-import { Session, type Tokens, type TokenStore } from './core/session.js';
-import { createTransport, type Send, type TransportOptions } from './core/transport.js';
+import { SignInRequiredError } from './errors.js';
+import { Session, type Tokens, type TokenStore } from './session.js';
+import { createTransport, type Send, type TransportOptions } from './transport.js';
 
-export { ConnectionError, SignInRequiredError } from './core/errors.js';
-export { memoryTokenStore, Session, type Tokens, type TokenStore } from './core/session.js';
+export { ConnectionError, SignInRequiredError } from './errors.js';
+export { memoryTokenStore, Session, type Tokens, type TokenStore } from './session.js';
 
 export interface AppRegistration {
   /** Shown to the person who is asked for consent. */

@@ -62,7 +62,7 @@ try {
 }
 await creator.listOrders({ client: creator.createCreatorClient({ baseUrl: '/creator' }), query: { creator: 'c' } });
 // @ts-expect-error: the entry point has only what it exports
-await import('@fulfilment/client/core/transport');
+await import('@fulfilment/client/transport');
 `;
 const onServer = `${inBrowser}
 import { signIn } from '@fulfilment/client/sign-in';

@@ -1,26 +1,10 @@
-import { type ApiClientOptions, createApiClient } from './core/api-client.js';
+import { type ApiClientOptions, createApiClient } from './api-client.js';
 import type { Client } from './generated/client/index.js';
 
 export * from './generated/store/sdk.gen.js';
 export type * from './generated/store/types.gen.js';
-export type { Client } from './generated/client/index.js';
-export type { ApiClientOptions } from './core/api-client.js';
-export {
-  ApiError,
-  type ApiErrorCode,
-  ConnectionError,
-  type ErrorDetail,
-  SignInRequiredError,
-} from './core/errors.js';
-export { iterateByCursor as iterate } from './core/iterate.js';
-export {
-  memoryTokenStore,
-  Session,
-  type SessionOptions,
-  type Tokens,
-  type TokenStore,
-} from './core/session.js';
-export type { TokenSource } from './core/token-source.js';
+export * from './shared-exports.js';
+export { iterateByCursor as iterate } from './iterate.js';
 
 /** Paths of the POST operations that have an `idempotency-key`. */
 export const keyedStoreOperations = ['/v1/orders', '/v1/webhooks'] as const;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ApiError, ConnectionError, createStoreClient, listReleases, readOrder } from '../store.js';
-import { failure, FakeApi, hangUp, json } from '../test/fake-api.fixture.js';
+import { ApiError, ConnectionError, createStoreClient, listReleases, readOrder } from './store.js';
+import { failure, FakeApi, hangUp, json } from './fake-api.fixture.js';
 
 const api = new FakeApi();
 beforeAll(() => api.start());

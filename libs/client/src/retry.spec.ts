@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createStoreClient, placeOrder, quoteRates, readOrder } from '../store.js';
-import { failure, FakeApi, hangUp, json } from '../test/fake-api.fixture.js';
+import { createStoreClient, deleteWebhook, placeOrder, quoteRates, readOrder } from './store.js';
+import { failure, FakeApi, hangUp, json } from './fake-api.fixture.js';
 
 const api = new FakeApi();
 beforeAll(() => api.start());
@@ -123,5 +123,25 @@ describe('a client', () => {
     );
     const { data } = await readOrder({ client: createStoreClient(api.options()), path });
     expect(data.id).toBe('ord_1');
+  });
+
+  it('counts 404 as success for a DELETE whose earlier response was lost', async () => {
+    api.reply(hangUp, failure(404, 'NOT_FOUND'));
+    const { response } = await deleteWebhook({ client: createStoreClient(api.options()), path });
+    expect(response.status).toBe(204);
+    expect(api.requests).toHaveLength(2);
+  });
+
+  it.each([
+    ['the first response', [failure(404, 'NOT_FOUND')]],
+    [
+      'a retry after Retry-After, because the first request had no effect',
+      [failure(429, 'RATE_LIMITED', { 'retry-after': '1' }), failure(404, 'NOT_FOUND')],
+    ],
+  ])('reports 404 of a DELETE as an error if it is of %s', async (_what, replies) => {
+    api.reply(...replies);
+    await expect(deleteWebhook({ client: createStoreClient(api.options()), path })).rejects.toMatchObject({
+      statusCode: 404,
+    });
   });
 });

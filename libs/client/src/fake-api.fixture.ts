@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { ApiClientOptions } from '../core/api-client.js';
+import type { ApiClientOptions } from './api-client.js';
 
 export interface ReceivedRequest {
   readonly method: string;

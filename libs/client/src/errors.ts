@@ -1,4 +1,4 @@
-import type { Error as ErrorEnvelope } from '../generated/store/types.gen.js';
+import type { Error as ErrorEnvelope } from './generated/store/types.gen.js';
 
 /** Codes may be added. `UNEXPECTED_RESPONSE`: the response is not one of the API, but e.g. of a proxy. */
 export type ApiErrorCode = ErrorEnvelope['code'] | 'UNEXPECTED_RESPONSE' | (string & {});

@@ -1,4 +1,4 @@
-import { ConnectionError } from './errors.js';
+import { ConnectionError, retryAfterMs } from './errors.js';
 import { retryDelayMs } from './retry.js';
 import type { TokenSource } from './token-source.js';
 
@@ -30,6 +30,7 @@ export function createTransport(options: TransportOptions): Send {
   return async (request) => {
     let token = typeof auth === 'object' ? await auth.accessToken() : auth;
     let isRenewed = false;
+    let mayHaveHadEffect = false;
     for (let retries = 0; ;) {
       const outcome = await attempt(withToken(request, token), request.signal, options);
       const response = outcome instanceof Response ? outcome : undefined;
@@ -42,10 +43,13 @@ export function createTransport(options: TransportOptions): Send {
       if (delayMs !== undefined && retries < maxRetries) {
         await wait(delayMs, request.signal);
         retries += 1;
+        mayHaveHadEffect ||= response === undefined || retryAfterMs(response) === undefined;
         continue;
       }
-      if (outcome instanceof Response) return outcome;
-      throw outcome;
+      if (!(outcome instanceof Response)) throw outcome;
+      // An earlier attempt, whose response was lost, deleted it.
+      const isDeleted = mayHaveHadEffect && request.method === 'DELETE' && outcome.status === 404;
+      return isDeleted ? new Response(null, { status: 204, headers: outcome.headers }) : outcome;
     }
   };
 }

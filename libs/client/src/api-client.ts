@@ -1,4 +1,4 @@
-import { type Client, createClient } from '../generated/client/index.js';
+import { type Client, createClient } from './generated/client/index.js';
 import { ApiError } from './errors.js';
 import { createTransport, type TransportOptions } from './transport.js';
 

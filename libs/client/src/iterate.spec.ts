@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import * as creator from '../creator.js';
-import * as store from '../store.js';
-import { FakeApi, json } from '../test/fake-api.fixture.js';
+import * as creator from './creator.js';
+import * as store from './store.js';
+import { FakeApi, json } from './fake-api.fixture.js';
 
 const api = new FakeApi();
 beforeAll(() => api.start());

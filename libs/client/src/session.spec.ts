@@ -7,8 +7,8 @@ import {
   SignInRequiredError,
   type Tokens,
   type TokenStore,
-} from '../store.js';
-import { failure, FakeApi, json, type Reply } from '../test/fake-api.fixture.js';
+} from './store.js';
+import { failure, FakeApi, json, type Reply } from './fake-api.fixture.js';
 
 const api = new FakeApi();
 beforeAll(() => api.start());

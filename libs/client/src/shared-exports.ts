@@ -1,0 +1,12 @@
+/** What both APIs export. */
+export type { Client } from './generated/client/index.js';
+export type { ApiClientOptions } from './api-client.js';
+export {
+  ApiError,
+  type ApiErrorCode,
+  ConnectionError,
+  type ErrorDetail,
+  SignInRequiredError,
+} from './errors.js';
+export { memoryTokenStore, Session, type SessionOptions, type Tokens, type TokenStore } from './session.js';
+export type { TokenSource } from './token-source.js';
