@@ -99,9 +99,11 @@ export class OutboxRelay extends BackgroundLoop {
 
   private async take(tx: Transaction): Promise<OutboxRow[]> {
     const startedAtMs = performance.now();
-    const rows = await tx.rows<OutboxRow>(takeBatch, [this.position]);
-    if (this.position === 0) this.scanStart.fullScanTook(performance.now() - startedAtMs);
-    return rows;
+    try {
+      return await tx.rows<OutboxRow>(takeBatch, [this.position]);
+    } finally {
+      if (this.position === 0) this.scanStart.fullScanTook(performance.now() - startedAtMs);
+    }
   }
 
   private async oldestSeconds(): Promise<number> {
