@@ -1,6 +1,5 @@
-import type { Connection, Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
+import type { Pool, QueryResult, QueryResultRow } from 'pg';
 import type { DataSource } from 'typeorm';
-import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DependencyUnavailable } from '@fulfilment/error-envelope';
 import type { Span } from '@fulfilment/runtime';
@@ -15,6 +14,7 @@ import {
 import { beginTransaction, type BeginOptions } from './begin-transaction.js';
 import { allInOrder } from './all-in-order.js';
 import { isConnectionFailure, translateAndThrow } from './driver-errors.js';
+import { poolOf, sendInOnePacket } from './pg-internals.js';
 import { measurePool } from './pool-gauges.js';
 import { inStatementSpan, type TransactionSpan, transactionSpan } from './spans.js';
 
@@ -27,9 +27,7 @@ interface Queryable {
   query<Row extends QueryResultRow>(config: NamedQuery): Promise<QueryResult<Row>>;
 }
 
-/**
- * How long the outcome of a commit is queried after its response was lost. A crashed server is back by then.
- */
+/** Time to determine the outcome of a commit whose response was lost. A crashed server is back by then. */
 const commitOutcomeTimeoutMs = 8_000;
 const retryDelayMs = 50;
 const invalidParameterValue = '22023';
@@ -184,8 +182,7 @@ export class Database implements Sql {
     const callbacks: (() => void)[] = [];
     const finalStatements: Promise<unknown>[] = [];
     let broken = false;
-    // pg reports a connection that dies between two statements as an event. Unhandled, it would end the
-    // process.
+    // pg emits an event when a connection dies between two statements. Unhandled, it would end the process.
     const markBroken = (): void => {
       broken = true;
     };
@@ -267,27 +264,6 @@ export class Database implements Sql {
   }
 }
 
-/**
- * Sends what is written in one tick of the event loop as one packet: each further packet wakes the server's
- * process.
- */
-function sendInOnePacket<T>(client: PoolClient, send: () => Promise<T>): Promise<T> {
-  const stream = streamOf(client);
-  stream.cork();
-  process.nextTick(() => stream.uncork());
-  return send();
-}
-
-/** The pool's clients are instances of pg's `Client`, which exposes its connection. */
-function streamOf(client: PoolClient): Duplex {
-  if ('connection' in client && isConnection(client.connection)) return client.connection.stream;
-  throw new Error('pg no longer exposes the connection of a client.');
-}
-
-function isConnection(value: unknown): value is Connection {
-  return typeof value === 'object' && value !== null && 'stream' in value;
-}
-
 function transactionOn(
   client: Queryable,
   callbacks: (() => void)[],
@@ -320,21 +296,4 @@ async function run(
   values: readonly unknown[],
 ): Promise<number> {
   return (await queryable.query({ name, text, values: [...values] })).rowCount ?? 0;
-}
-
-/** TypeORM keeps its pg pool in the internal field `driver.master`; a test pins that. */
-function poolOf(dataSource: DataSource): Pool {
-  const pool: unknown = Reflect.get(dataSource.driver, 'master');
-  if (!isPool(pool)) throw new Error('TypeORM no longer keeps its pg pool as driver.master.');
-  return pool;
-}
-
-function isPool(value: unknown): value is Pool {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'connect' in value &&
-    'query' in value &&
-    'totalCount' in value
-  );
 }

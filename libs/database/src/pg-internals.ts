@@ -1,0 +1,41 @@
+import type { Connection, Pool, PoolClient } from 'pg';
+import type { DataSource } from 'typeorm';
+import type { Duplex } from 'node:stream';
+
+/**
+ * Sends what is written in one tick of the event loop as one packet: each further packet wakes the server's
+ * process.
+ */
+export function sendInOnePacket<T>(client: PoolClient, send: () => Promise<T>): Promise<T> {
+  const stream = streamOf(client);
+  stream.cork();
+  process.nextTick(() => stream.uncork());
+  return send();
+}
+
+/** The pool's clients are instances of pg's `Client`, which exposes its connection. */
+function streamOf(client: PoolClient): Duplex {
+  if ('connection' in client && isConnection(client.connection)) return client.connection.stream;
+  throw new Error('pg no longer exposes the connection of a client.');
+}
+
+function isConnection(value: unknown): value is Connection {
+  return typeof value === 'object' && value !== null && 'stream' in value;
+}
+
+/** TypeORM keeps its pg pool in the internal field `driver.master`; a test pins that. */
+export function poolOf(dataSource: DataSource): Pool {
+  const pool: unknown = Reflect.get(dataSource.driver, 'master');
+  if (!isPool(pool)) throw new Error('TypeORM no longer keeps its pg pool as driver.master.');
+  return pool;
+}
+
+function isPool(value: unknown): value is Pool {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'connect' in value &&
+    'query' in value &&
+    'totalCount' in value
+  );
+}
