@@ -1,5 +1,5 @@
 import { type Message, messages, publicId, uuidv7, webhookEvents } from '@fulfilment/contracts';
-import { anOrder, aProduct } from '../webhook-worker.fixture.js';
+import { anOrder, aProduct } from '../snapshots.fixture.js';
 import { renderBody } from './envelope.rules.js';
 import { eventContent, IncompleteMessage } from './event-data.rules.js';
 import { eventDay } from './event-day.rules.js';

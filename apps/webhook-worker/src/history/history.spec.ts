@@ -1,7 +1,7 @@
-import { messages, parsePublicId, publicId, uuidv7, webhookEvents } from '@fulfilment/contracts';
-import { statement } from '@fulfilment/database';
+import { messages, publicId, uuidv7 } from '@fulfilment/contracts';
 import { replicaReads } from '@fulfilment/database/testing';
-import { aClient, aProduct, deliveriesWhen, isSignedWith, orderCreated } from '../webhook-worker.fixture.js';
+import { aProduct } from '../snapshots.fixture.js';
+import { aClient, deliveriesWhen, orderCreated } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 
 const given = setUpWorker({
@@ -12,10 +12,6 @@ const given = setUpWorker({
 const all = (status: string, count: number) => (rows: readonly { status: string }[]) =>
   rows.length === count && rows.every((row) => row.status === status);
 const longAgo = '2020-01-01T00:00:00Z';
-const setApiVersion = statement(
-  'test.set-api-version',
-  'UPDATE webhook_subscriptions SET api_version = $2 WHERE id = $1',
-);
 
 /** A client with a subscription and some deliveries that have ended as `status`. */
 async function withDeliveries(count: number, status: 'succeeded' | 'failed') {
@@ -271,75 +267,5 @@ describe('a recovery', () => {
     const id = await client.subscribe(given.receiver.url);
     const response = await client.post(input, `/${id}/recover`).expect(400);
     expect(response.body.details[0].field).toBe(field);
-  });
-});
-
-describe('a test event', () => {
-  it('is sent like a real event, marked as a test, and is in the history', async () => {
-    const client = await aClient(given.stores, given.worker);
-    const id = await client.subscribe(given.receiver.url, ['order.shipped'], 'secret');
-    const { body, headers } = await client.post({}, `/${id}/test`).expect(202);
-    expect(body).toMatchObject({
-      test: true,
-      event: 'order.shipped',
-      event_id: expect.stringMatching(/^evt_test_/),
-    });
-    expect(headers['location']).toBe(`https://suite.localhost/store/v1/webhooks/${id}/deliveries/${body.id}`);
-    const [delivery] = await given.receiver.waitFor(1);
-    expect(delivery?.headers['x-service-test']).toBe('true');
-    expect(
-      isSignedWith('secret', delivery?.headers['x-service-signature'], delivery?.rawBody ?? Buffer.alloc(0)),
-    ).toBe(true);
-    expect(delivery?.body).toMatchObject({ id: body.event_id, event: 'order.shipped' });
-    expect(Object.keys(delivery?.body.data ?? {}).sort()).toEqual([
-      'carrier',
-      'order_id',
-      'tracking_number',
-      'tracking_url',
-      'updated_at',
-    ]);
-    expect(delivery?.body.data['order_id']).toMatch(/^ord_test_/);
-    await deliveriesWhen(given.stores, all('succeeded', 1));
-    expect((await client.get(`/${id}/deliveries?test=true`)).body.data).toHaveLength(1);
-  });
-
-  it('has the api_version of its subscription', async () => {
-    const client = await aClient(given.stores, given.worker);
-    const id = await client.subscribe(given.receiver.url);
-    await given.stores.database.run(setApiVersion, [parsePublicId('whk', id), '2026-05-01']);
-    const { body } = await client.post({}, `/${id}/test`).expect(202);
-    expect(body.api_version).toBe('2026-05-01');
-    const [delivery] = await given.receiver.waitFor(1);
-    expect(delivery?.body.api_version).toBe('2026-05-01');
-  });
-
-  it('may be any of the twelve events, ten per minute and subscription', async () => {
-    const client = await aClient(given.stores, given.worker);
-    const [one, two] = [
-      await client.subscribe(given.receiver.url),
-      await client.subscribe(given.receiver.url),
-    ];
-    for (const [index, event] of webhookEvents.entries()) {
-      await client.post({ event }, `/${index < 10 ? one : two}/test`).expect(202);
-    }
-    const limited = await client.post({}, `/${one}/test`).expect(429);
-    expect(Number(limited.headers['retry-after'])).toBeGreaterThan(0);
-    await client.post({ event: 'order.lost' }, `/${two}/test`).expect(400);
-    const deliveries = await given.receiver.waitFor(12);
-    expect(new Set(deliveries.map(({ body }) => body.event))).toEqual(new Set(webhookEvents));
-  });
-
-  it('is sent once while the subscription is disabled, and does not affect its health', async () => {
-    const client = await aClient(given.stores, given.worker);
-    const id = await client.subscribe(given.receiver.url);
-    await client.patch(id, { status: 'disabled' });
-    given.receiver.answerWith((response) => response.writeHead(410).end());
-    await client.post({}, `/${id}/test`).expect(202);
-    const [row] = await deliveriesWhen(given.stores, all('failed', 1));
-    expect(row?.attempt_count).toBe(1);
-    expect((await client.get(`/${id}`)).body).toMatchObject({
-      consecutive_failures: 0,
-      last_failure_at: null,
-    });
   });
 });
