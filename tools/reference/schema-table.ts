@@ -16,6 +16,7 @@ const node = z.object({
   maxLength: z.number().optional(),
   minItems: z.number().optional(),
   maxItems: z.number().optional(),
+  maxProperties: z.number().optional(),
   pattern: z.string().optional(),
   required: z.array(z.string()).default([]),
   properties: z.record(z.string(), z.unknown()).default({}),
@@ -75,7 +76,11 @@ export function notes(schema: unknown, { isRequired }: { readonly isRequired: bo
 function bounds(schema: Node): string[] {
   const { enum: values, const: value, default: byDefault, format, pattern, items, propertyNames } = schema;
   const code = (given: unknown): string => `\`${String(given)}\``;
-  if (propertyNames !== undefined) return bounds(node.parse(propertyNames)).map((bound) => `by ${bound}`);
+  if (propertyNames !== undefined)
+    return [
+      ...span(undefined, schema.maxProperties, ' keys'),
+      ...bounds(node.parse(propertyNames)).map((bound) => `by ${bound}`),
+    ];
   return [
     ...(values === undefined ? [] : [values.map(code).join(', ')]),
     ...(value === undefined ? [] : [code(value)]),

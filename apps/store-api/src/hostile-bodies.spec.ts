@@ -29,6 +29,7 @@ describe('a request body of up to 256 KiB blocks the event loop of the Store API
         {
           ...orderBody('prod_none', 'rate_none'),
           source: { platform: 'shopify', store_id: 'harbour', external_order_id: '#1' },
+          metadata: { cart: 'c_8841' },
         },
         sendTo('/v1/orders'),
         120,

@@ -40,6 +40,7 @@ describe('the API reference of the Store API', () => {
     const good = {
       ...orderBody(sku, rate),
       source: { platform: 'shop', store_id: 'store-1', external_order_id: '1001' },
+      metadata: { cart: 'c_8841' },
     };
     // To a country that asks for neither city, postal code nor province; what others ask for is no bound of
     // the shape.

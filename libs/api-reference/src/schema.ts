@@ -22,9 +22,13 @@ export const schemaShape = z.strictObject({
   maxLength: z.number().optional(),
   minItems: z.number().optional(),
   maxItems: z.number().optional(),
+  maxProperties: z.number().optional(),
   required: z.array(z.string()).optional(),
   get properties() {
     return z.record(z.string(), schemaShape).optional();
+  },
+  get propertyNames() {
+    return schemaShape.optional();
   },
   get additionalProperties() {
     return z.union([z.boolean(), schemaShape]).optional();

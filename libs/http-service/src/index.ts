@@ -22,6 +22,7 @@ export { clientNetwork, type ClientNetwork, widerNetworkFactor } from './client-
 export { READINESS_CHECKS, type ReadinessChecks } from './health.js';
 export { IntegerField, IntegerParameter } from './dto/integers.js';
 export { TextField, type TextBounds } from './dto/texts.js';
+export { TextMapField } from './dto/text-map.js';
 export { StorePageDto } from './dto/store-page.dto.js';
 export { ResponseWithHeaders } from './response-with-headers.js';
 export { EntityTag } from './entity-tag.js';

@@ -24,9 +24,9 @@ const insertNewOrder = statement(
    ), placed AS (
      INSERT INTO orders (id, creator_id, client_id, status, platform, store_id, external_order_id, currency, total_amount, item_count,
                          shipping_rate_id, shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount, resume_at,
-                         created_at, updated_at)
+                         created_at, updated_at, metadata)
      SELECT $1, $2, $3, 'pending', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 'card', 'pending', $14,
-            now() + $15::int * interval '1 millisecond', $19, $19
+            now() + $15::int * interval '1 millisecond', $19, $19, $26
      WHERE EXISTS (SELECT FROM attached)
      RETURNING id
    ), items AS (
@@ -70,6 +70,7 @@ export function newOrderRow({ caller, creatorId, order, orderId }: Placement, pr
     tracking_updated_at: null,
     delivered_at: null,
     reason: null,
+    metadata: order.metadata ?? {},
     created_at: priced.placedAt,
     updated_at: priced.placedAt,
   };
@@ -161,6 +162,7 @@ export async function insertOrder(sql: Sql, order: NewOrder): Promise<InsertOutc
     ...outboxRow(event),
     key,
     keyLeaseMs,
+    JSON.stringify(row.metadata),
   ]);
   return outcome ?? { placed: false, unlimited: true };
 }

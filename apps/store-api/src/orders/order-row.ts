@@ -38,6 +38,7 @@ export interface OrderRow {
   tracking_updated_at: Date | null;
   delivered_at: Date | null;
   reason: string | null;
+  metadata: Readonly<Record<string, string>>;
   created_at: Date;
   updated_at: Date;
 }
@@ -58,7 +59,7 @@ export interface ItemRow {
 export const orderColumns =
   'id, creator_id, version, status, platform, store_id, external_order_id, currency, total_amount, item_count, ' +
   'shipping_amount, country_code, billing_method, payment_status, charge_amount, charged_at, refunded_at, packages, ' +
-  'tracking_updated_at, delivered_at, reason, created_at, updated_at';
+  'tracking_updated_at, delivered_at, reason, metadata, created_at, updated_at';
 
 const readItems = statement(
   'orders.items',
@@ -126,6 +127,7 @@ export function orderSnapshot(row: OrderRow, items: readonly ItemRow[]): OrderSn
             updated_at: trackingTime(row).toISOString(),
           },
     delivered_at: row.delivered_at?.toISOString() ?? null,
+    ...(Object.keys(row.metadata).length > 0 && { metadata: row.metadata }),
     items: items.map(({ title: _title, ...item }) => item),
   };
 }

@@ -156,6 +156,9 @@ export const orderShape = z
     tracking: trackingShape
       .nullable()
       .describe('Tracking of the order; null until the first package is shipped'),
+    metadata: z
+      .record(z.string(), z.string())
+      .describe('Keys and values as sent; empty if none were sent, or after the address was redacted'),
   })
   .meta({
     id: 'Order',
@@ -172,6 +175,7 @@ export const orderShape = z
           amount: { amount: 285, currency: 'GBP' },
         },
         tracking: null,
+        metadata: { cart: 'c_8841', campaign: 'autumn' },
       },
     ],
   });

@@ -46,6 +46,7 @@ export function orderView(row: OrderViewRow): OrderView {
     },
     shipping: { rate_id: row.rate_id, amount: money(row.shipping_amount, row.currency) },
     tracking: trackingView(row),
+    metadata: row.metadata,
   };
 }
 

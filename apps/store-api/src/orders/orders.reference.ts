@@ -36,6 +36,7 @@ export const placeOrder = {
         },
         shipping_rate_id: 'rate_8KdEfAGQAAAAAHAAgAAAAAAAAAxHQkdCUAAAAAAAAAEdAAAD6GsBh8AQPlX6BGFalH2dE0OmbY3G',
         source: { platform: 'shopify', store_id: 'harbour-lights', external_order_id: '#1042' },
+        metadata: { cart: 'c_8841', campaign: 'autumn' },
       },
     },
   },

@@ -1,6 +1,6 @@
 import { Description } from '@fulfilment/api-reference';
 import { currencies, type Currency, maxAmount } from '@fulfilment/contracts';
-import { IntegerField, ObjectField, ObjectList, TextField } from '@fulfilment/http-service';
+import { IntegerField, ObjectField, ObjectList, TextField, TextMapField } from '@fulfilment/http-service';
 import { IsIn, IsOptional } from 'class-validator';
 import { IsCountryCode, UpperCaseCode } from '../shipping/country-code.js';
 
@@ -100,4 +100,12 @@ export class PlaceOrderDto {
   @IsOptional()
   @ObjectField(() => SourceDto)
   source?: SourceDto;
+
+  @Description(
+    'Your own keys and values, returned with the order and in its webhook events. Do not put personal data into it: every subscription to the events receives it',
+    { cart: 'c_8841', campaign: 'autumn' },
+  )
+  @IsOptional()
+  @TextMapField({ maxKeys: 50, maxKeyLength: 40, maxValueLength: 500 })
+  metadata?: Record<string, string>;
 }

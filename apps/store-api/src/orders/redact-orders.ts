@@ -15,7 +15,7 @@ const redactedAddress = `(
   FROM jsonb_each(o.shipping_address) AS part)`;
 const redactOne = statement(
   'orders.redact',
-  `UPDATE orders o SET shipping_address = ${redactedAddress}, redacted_at = now()
+  `UPDATE orders o SET shipping_address = ${redactedAddress}, metadata = '{}', redacted_at = now()
    WHERE id = $1 AND redacted_at IS NULL AND status NOT IN ('pending', 'processing')`,
 );
 const readState = statement(
@@ -25,7 +25,7 @@ const readState = statement(
 // An order that was not delivered counts from its last change. A locked order is left to the next round.
 const redactOld = statement(
   'orders.redact-old',
-  `UPDATE orders o SET shipping_address = ${redactedAddress}, redacted_at = now()
+  `UPDATE orders o SET shipping_address = ${redactedAddress}, metadata = '{}', redacted_at = now()
    FROM (SELECT id FROM orders
          WHERE redacted_at IS NULL AND status NOT IN ('pending', 'processing')
            AND coalesce(delivered_at, updated_at) < now() - $1::int * interval '1 day'
@@ -34,7 +34,7 @@ const redactOld = statement(
 );
 
 /**
- * Redacts the address of one order. Idempotent.
+ * Redacts the address of one order, and deletes its metadata. Idempotent.
  * @throws NotFound; Conflict while the address is still needed to send the order
  */
 export async function redactOrder(database: Database, order: string): Promise<{ redacted_at: string }> {

@@ -91,11 +91,22 @@ describe('the content of an event', () => {
     expect(eventContent(message)).toEqual({ event: message.type, creatorId, subjectId, data });
   });
 
+  it.each(expected.filter(([message]) => message.type.startsWith('order.')))(
+    'of $type has the metadata of its order, if it has any',
+    (message, data) => {
+      const { type, version, id, occurred_at } = message;
+      const sent = { cart: 'c_8841' };
+      const withMetadata = { order: { ...Object(Object(message.data).order), metadata: sent } };
+      const changed = { id, type, version, occurred_at, data: { ...Object(message.data), ...withMetadata } };
+      expect(eventContent(changed)?.data).toEqual({ ...data, metadata: sent });
+    },
+  );
+
   it('is covered by these tests for all twelve events', () => {
     expect(new Set(expected.map(([message]) => message.type))).toEqual(new Set(webhookEvents));
   });
 
-  it('has a body of less than two kilobytes', () => {
+  it('has a body of less than two kilobytes without metadata', () => {
     for (const [message] of expected) {
       const content = eventContent(message);
       if (content === undefined) throw new Error('no content');

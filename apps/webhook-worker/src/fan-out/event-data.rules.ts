@@ -12,7 +12,7 @@ import type { EventData } from './event-data.shapes.js';
 
 type Data = Readonly<Record<string, unknown>>;
 
-/** Content of an event: identifiers, state and routing data. Never a name, an address or an e-mail. */
+/** Content of an event. */
 export interface EventContent {
   readonly event: WebhookEvent;
   readonly creatorId: string;
@@ -34,11 +34,19 @@ function total(snapshot: OrderSnapshot) {
   return { total: { amount: snapshot.total_amount, currency: snapshot.currency } };
 }
 
-/** Data of both tracking events: exactly these five members (docs/reference/store.openapi.json). */
-function tracking({ id, tracking: newest }: OrderSnapshot) {
+/** Data of both tracking events: exactly these members (docs/reference/store.openapi.json). */
+function tracking(snapshot: OrderSnapshot) {
+  const { id, tracking: newest } = snapshot;
   if (newest === null) throw new IncompleteMessage('the order has no tracking');
   const { carrier, tracking_number, tracking_url, updated_at } = newest;
-  return { order_id: publicId('ord', id), carrier, tracking_number, tracking_url, updated_at };
+  return {
+    order_id: publicId('ord', id),
+    carrier,
+    tracking_number,
+    tracking_url,
+    updated_at,
+    ...metadata(snapshot),
+  };
 }
 
 /** In the Store API, the ids of a release and of its products have the same prefix. */
@@ -48,6 +56,10 @@ function product(snapshot: ProductSnapshot) {
 
 function updatedAt({ updated_at }: { updated_at: string }) {
   return { updated_at };
+}
+
+function metadata({ metadata: sent }: OrderSnapshot) {
+  return sent === undefined ? {} : { metadata: sent };
 }
 
 type Render = (message: Message) => EventContent | undefined;
@@ -90,10 +102,12 @@ const contents = new Map<string, Render>(
       ...total(o),
       item_count: o.item_count,
       ...updatedAt(o),
+      ...metadata(o),
     })),
     'order.processing': renderOrderEvent(messages.orderProcessing, ({ order: o }) => ({
       ...order(o),
       ...updatedAt(o),
+      ...metadata(o),
     })),
     'order.shipped': renderOrderEvent(messages.orderShipped, ({ order: o }) => tracking(o)),
     'order.tracking_updated': renderOrderEvent(messages.orderTrackingUpdated, ({ order: o }) => tracking(o)),
@@ -101,17 +115,20 @@ const contents = new Map<string, Render>(
       ...order(o),
       delivered_at: o.delivered_at ?? o.updated_at,
       ...updatedAt(o),
+      ...metadata(o),
     })),
     'order.cancelled': renderOrderEvent(messages.orderCancelled, ({ order: o, reason }) => ({
       ...order(o),
       reason,
       ...updatedAt(o),
+      ...metadata(o),
     })),
     'order.payment_failed': renderOrderEvent(messages.orderPaymentFailed, ({ order: o, reason }) => ({
       ...order(o),
       ...total(o),
       reason,
       ...updatedAt(o),
+      ...metadata(o),
     })),
     'product.available': renderProductEvent(messages.productAvailable, ({ product: p }) => ({
       ...product(p),

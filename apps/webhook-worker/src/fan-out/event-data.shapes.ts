@@ -25,16 +25,27 @@ const updated = {
 const quantity = { quantity: z.int().min(0).nullable().describe('Pieces left') };
 const productStatus = { status: z.enum(catalogueStatuses).describe('Status of the product') };
 
-/** Data of both tracking events: exactly these five members (docs/reference/store.openapi.json). */
+const metadata = {
+  metadata: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe('`metadata` of the order; absent if it has none'),
+};
+
+/** Data of both tracking events: exactly these members (docs/reference/store.openapi.json). */
 const tracking = z.object({
   order_id: order.order_id,
   carrier: z.string().describe('The carrier of the package'),
   tracking_number: z.string().describe('Tracking number of the carrier'),
   tracking_url: z.string().describe("URL of the carrier's tracking page"),
   ...updated,
+  ...metadata,
 });
 
-/** Data of each event: identifiers, state and routing data. Never a name, an address or an e-mail. */
+/**
+ * Data of each event: identifiers, state and routing data. Never a name, an address or an e-mail, except what
+ * the client sent as `metadata`.
+ */
 export const eventDataShapes = {
   'order.created': z.object({
     ...order,
@@ -48,17 +59,19 @@ export const eventDataShapes = {
     ...total,
     item_count: z.int().min(1).describe('Number of pieces, summed over all lines'),
     ...updated,
+    ...metadata,
   }),
-  'order.processing': z.object({ ...order, ...updated }),
+  'order.processing': z.object({ ...order, ...updated, ...metadata }),
   'order.shipped': tracking,
   'order.tracking_updated': tracking,
   'order.delivered': z.object({
     ...order,
     delivered_at: z.iso.datetime().describe('When the last package was delivered'),
     ...updated,
+    ...metadata,
   }),
-  'order.cancelled': z.object({ ...order, ...reason, ...updated }),
-  'order.payment_failed': z.object({ ...order, ...total, ...reason, ...updated }),
+  'order.cancelled': z.object({ ...order, ...reason, ...updated, ...metadata }),
+  'order.payment_failed': z.object({ ...order, ...total, ...reason, ...updated, ...metadata }),
   'product.available': z.object({ ...product, ...productStatus, ...updated }),
   'product.unavailable': z.object({ ...product, ...productStatus, ...updated }),
   'product.inventory_changed': z.object({

@@ -40,6 +40,8 @@ export const orderSnapshot = z.object({
   }),
   tracking: orderTracking.nullable(),
   delivered_at: z.iso.datetime().nullable(),
+  /** Keys and values of the client; absent if there are none. */
+  metadata: z.record(z.string(), z.string()).optional(),
   items: z
     .array(
       z.object({

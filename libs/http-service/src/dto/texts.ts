@@ -72,7 +72,8 @@ function patternOf(min: number, normalize: boolean): string {
   return min > 0 ? readableText : text;
 }
 
-function textProblem(text: string, min: number, max: number): string | undefined {
+/** The `reason` of a text that is not valid; undefined for a valid one. */
+export function textProblem(text: string, min: number, max: number): string | undefined {
   if (controlCharacters.test(text) || loneSurrogates.test(text)) return 'must not contain control characters';
   const length = [...text].length;
   if (length > max) return `must be at most ${max} characters`;

@@ -370,6 +370,12 @@ export type Order = {
    * Tracking of the order; null until the first package is shipped
    */
   tracking: Tracking | null;
+  /**
+   * Keys and values as sent; empty if none were sent, or after the address was redacted
+   */
+  metadata: {
+    [key: string]: string;
+  };
 };
 
 /**
@@ -536,6 +542,12 @@ export type PlaceOrderRequest = {
    * The shop in which the order was placed
    */
   source?: SourceRequest;
+  /**
+   * Your own keys and values, returned with the order and in its webhook events. Do not put personal data into it: every subscription to the events receives it
+   */
+  metadata?: {
+    [key: string]: string;
+  };
 };
 
 /**
@@ -2946,6 +2958,12 @@ export type OrderCreatedWebhookPayload = {
      * Events may arrive out of order: for each id, keep the event with the latest `updated_at`
      */
     updated_at: string;
+    /**
+     * `metadata` of the order; absent if it has none
+     */
+    metadata?: {
+      [key: string]: string;
+    };
   };
 };
 
@@ -2989,6 +3007,12 @@ export type OrderProcessingWebhookPayload = {
      * Events may arrive out of order: for each id, keep the event with the latest `updated_at`
      */
     updated_at: string;
+    /**
+     * `metadata` of the order; absent if it has none
+     */
+    metadata?: {
+      [key: string]: string;
+    };
   };
 };
 
@@ -3040,6 +3064,12 @@ export type OrderShippedWebhookPayload = {
      * Events may arrive out of order: for each id, keep the event with the latest `updated_at`
      */
     updated_at: string;
+    /**
+     * `metadata` of the order; absent if it has none
+     */
+    metadata?: {
+      [key: string]: string;
+    };
   };
 };
 
@@ -3091,6 +3121,12 @@ export type OrderTrackingUpdatedWebhookPayload = {
      * Events may arrive out of order: for each id, keep the event with the latest `updated_at`
      */
     updated_at: string;
+    /**
+     * `metadata` of the order; absent if it has none
+     */
+    metadata?: {
+      [key: string]: string;
+    };
   };
 };
 
@@ -3138,6 +3174,12 @@ export type OrderDeliveredWebhookPayload = {
      * Events may arrive out of order: for each id, keep the event with the latest `updated_at`
      */
     updated_at: string;
+    /**
+     * `metadata` of the order; absent if it has none
+     */
+    metadata?: {
+      [key: string]: string;
+    };
   };
 };
 
@@ -3185,6 +3227,12 @@ export type OrderCancelledWebhookPayload = {
      * Events may arrive out of order: for each id, keep the event with the latest `updated_at`
      */
     updated_at: string;
+    /**
+     * `metadata` of the order; absent if it has none
+     */
+    metadata?: {
+      [key: string]: string;
+    };
   };
 };
 
@@ -3236,6 +3284,12 @@ export type OrderPaymentFailedWebhookPayload = {
      * Events may arrive out of order: for each id, keep the event with the latest `updated_at`
      */
     updated_at: string;
+    /**
+     * `metadata` of the order; absent if it has none
+     */
+    metadata?: {
+      [key: string]: string;
+    };
   };
 };
 

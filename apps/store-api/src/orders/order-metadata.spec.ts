@@ -1,0 +1,130 @@
+import { messages, parsePublicId } from '@fulfilment/contracts';
+import { eventually } from '@fulfilment/testing';
+import {
+  key,
+  orderBody,
+  type StoreApiUnderTest,
+  startStoreApi,
+  type TestCreator,
+} from '../store-api.fixture.js';
+import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
+import { redactOrder } from './redact-orders.js';
+
+const keys = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, n) => [`key ${n}`, 'x']));
+
+describe('the metadata of an order', () => {
+  let store: StoreApiUnderTest;
+  let desk: OrderDesk;
+  let creator: TestCreator;
+  let body: ReturnType<typeof orderBody>;
+
+  beforeAll(async () => {
+    store = await startStoreApi();
+    desk = orderDesk(store);
+    creator = await store.creator();
+    const [sku = ''] = (await store.release(creator.id)).skus;
+    body = orderBody(sku, await store.quote(creator.token));
+  });
+  afterAll(() => store.stop());
+
+  const place = async (metadata?: object | null) =>
+    store.post('/store/v1/orders', creator.token, { ...body, metadata });
+  const metadataOf = async (id: string) =>
+    (await store.get(`/store/v1/orders/${id}`, creator.token)).body.metadata;
+  /** `metadata` in the first two messages of an order. */
+  const published = (id: string) =>
+    eventually(() => {
+      const uuid = parsePublicId('ord', id);
+      const [created, processing] = ['order.created', 'order.processing'].map((type) =>
+        store
+          .published(type)
+          .map(({ data }) => messages.orderCreated.schema.parse(data).order)
+          .find((order) => order.id === uuid),
+      );
+      return created && processing && [created.metadata, processing.metadata];
+    });
+
+  it('is returned with the order and published with each of its messages', async () => {
+    const metadata = { cart: 'c_8841', note: 'Happy birthday!\n\n\u{1F382}', empty: '', 'Ключ 1': '"\\' };
+    const { status, body: placed } = await place(metadata);
+    expect(status).toBe(201);
+    expect(await metadataOf(placed.id)).toEqual(metadata);
+    expect(await published(placed.id)).toEqual([metadata, metadata]);
+  });
+
+  it.each([undefined, null, {}])('is empty, and absent in messages, when %p is sent', async (sent) => {
+    const { body: placed } = await place(sent);
+    expect(await metadataOf(placed.id)).toEqual({});
+    expect(await published(placed.id)).toEqual([undefined, undefined]);
+  });
+
+  it.each([
+    ['50 keys', keys(50)],
+    ['a key of 40 characters', { ['\u{1F382}'.repeat(40)]: 'x' }],
+    ['a value of 500 characters', { note: '\u{1F382}'.repeat(500) }],
+  ])('may have %s', async (_what, metadata) => {
+    const { status, body: placed } = await place(metadata);
+    expect(status).toBe(201);
+    expect(await metadataOf(placed.id)).toEqual(metadata);
+  });
+
+  it.each([
+    ['51 keys', keys(51), 'must have at most 50 keys'],
+    ['an empty key', { '': 'x' }, 'has a key that must not be empty'],
+    ['a key of 41 characters', { ['k'.repeat(41)]: 'x' }, 'has a key that must be at most 40 characters'],
+    ['a line break in a key', { 'a\nb': 'x' }, 'has a key that must not contain control characters'],
+    [
+      'a value of 501 characters',
+      { note: 'x'.repeat(501) },
+      'has a value of "note" that must be at most 500 characters',
+    ],
+    [
+      'U+0000 in a value',
+      { note: 'a\u0000b' },
+      'has a value of "note" that must not contain control characters',
+    ],
+    [
+      'half a character in a value',
+      { note: '\ud83c' },
+      'has a value of "note" that must not contain control characters',
+    ],
+    ['a number', { count: 1 }, 'has a value of "count" that must be a string'],
+    ['an object', { nested: { a: 'b' } }, 'has a value of "nested" that must be a string'],
+    ['a list', { nested: ['a'] }, 'has a value of "nested" that must be a string'],
+  ])('may not have %s', async (_what, metadata, reason) => {
+    const { status, body: envelope } = await place(metadata);
+    expect([status, envelope.details]).toEqual([400, [{ field: 'metadata', reason }]]);
+  });
+
+  it.each(['text', 7, ['a']])('may not be %p', async (sent) => {
+    const { status, body: envelope } = await store.post('/store/v1/orders', creator.token, {
+      ...body,
+      metadata: sent,
+    });
+    expect([status, envelope.details]).toEqual([
+      400,
+      [{ field: 'metadata', reason: 'must be an object of strings' }],
+    ]);
+  });
+
+  it('belongs to what an idempotency key stands for', async () => {
+    const idempotencyKey = key();
+    const first = await desk.place(creator, { ...body, metadata: { a: '1', b: '2' } }, idempotencyKey);
+    const repeated = await desk.place(creator, { ...body, metadata: { b: '2', a: '1' } }, idempotencyKey);
+    expect([repeated.status, repeated.body.id]).toEqual([201, first.body.id]);
+    for (const metadata of [{ a: '1' }, undefined]) {
+      const other = await desk.place(creator, { ...body, metadata }, idempotencyKey);
+      expect([other.status, other.body.details[0].reason]).toEqual([409, 'body_mismatch']);
+    }
+  });
+
+  it('is deleted when the address is redacted', async () => {
+    const buyer = await store.creator('pm_declined');
+    const [sku = ''] = (await store.release(buyer.id)).skus;
+    const order = { ...orderBody(sku, await store.quote(buyer.token)), metadata: { gift: 'for Ana' } };
+    const { body: placed } = await desk.place(buyer, order);
+    await redactOrder(store.database, placed.id);
+    expect((await store.get(`/store/v1/orders/${placed.id}`, buyer.token)).body.metadata).toEqual({});
+  });
+});
