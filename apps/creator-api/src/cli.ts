@@ -10,6 +10,7 @@ import { z } from 'zod';
 import { migrations } from './migrations/index.js';
 import { rebuildCounts } from './orders/rebuild-counts.js';
 import { loadRates } from './exchange-rates/load-rates.js';
+import { rebuildBreakdown } from './statistics/rebuild-breakdown.js';
 import { rebuildStatistics } from './statistics/rebuild-statistics.js';
 
 type Context = CommandContext<unknown>;
@@ -46,7 +47,11 @@ await runServiceCli({
     'statistics rebuild': defineCommand({
       summary: 'recalculates the monthly sums of the royalty ledger',
       arguments: z.object({}),
-      run: ({ database }: Context) => rebuildStatistics(database),
+      run: async ({ database }: Context) => {
+        const months = await rebuildStatistics(database);
+        const { differed } = await rebuildBreakdown(database);
+        return { ...months, breakdown_differed: differed };
+      },
     }),
   },
 });

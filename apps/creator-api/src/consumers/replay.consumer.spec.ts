@@ -16,6 +16,7 @@ import {
   orderStates,
 } from '../ledger/ledger.fixture.js';
 import { loadRates } from '../exchange-rates/load-rates.js';
+import { rebuildBreakdown } from '../statistics/rebuild-breakdown.js';
 import { rebuildStatistics } from '../statistics/rebuild-statistics.js';
 
 const now = () => ({ occurredAt: new Date() });
@@ -62,10 +63,13 @@ describe('read models after a replay', () => {
     await replay.write(sent);
     await applied(sent);
   };
-  const rebuildSums = async () => ({
-    months: (await rebuildStatistics(api.database)).differed,
-    counts: (await rebuildCounts(api.database)).differed,
-  });
+  const rebuildSums = async () => {
+    await rebuildBreakdown(api.database);
+    return {
+      months: (await rebuildStatistics(api.database)).differed,
+      counts: (await rebuildCounts(api.database)).differed,
+    };
+  };
   const all = async () => {
     await postAllWaiting(api.database);
     return readAllRows(api.database, creators);

@@ -33,6 +33,21 @@ const ledgerSums = statement(
      sum(settled_revenue) AS revenue, sum(settled_royalty) AS royalties
    FROM ledger WHERE creator_id = ANY($1::uuid[]) GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5`,
 );
+const monthSums = statement(
+  'test.month_sums',
+  `SELECT creator_id, period, currency, release_id, sum(units) AS units, sum(revenue) AS revenue, sum(royalties) AS royalties
+   FROM monthly_statistics WHERE creator_id = ANY($1::uuid[]) GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
+);
+const breakdownSums = statement(
+  'test.breakdown_sums',
+  `SELECT creator_id, period, currency, release_id, sum(units) AS units, sum(revenue) AS revenue, sum(royalties) AS royalties
+   FROM monthly_breakdown WHERE creator_id = ANY($1::uuid[]) GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
+);
+const breakdown = statement(
+  'test.breakdown',
+  `SELECT * FROM monthly_breakdown WHERE creator_id = ANY($1::uuid[]) AND (units, revenue, royalties) <> (0, 0, 0)
+   ORDER BY creator_id, currency, period, release_id, product_type, country_code, platform`,
+);
 const orders = statement(
   'test.orders',
   'SELECT * FROM orders WHERE creator_id = ANY($1::uuid[]) ORDER BY id',
@@ -69,11 +84,11 @@ const trueCounts = statement(
 const waiting = statement('test.waiting', 'SELECT * FROM waiting_bookings');
 const truncateReadModels = statement(
   'test.truncate_read_models',
-  'TRUNCATE creators, orders, order_items, ordered_releases, order_counts, monthly_statistics, waiting_bookings CASCADE',
+  'TRUNCATE creators, orders, order_items, ordered_releases, order_counts, monthly_statistics, monthly_breakdown, waiting_bookings CASCADE',
 );
 const truncateAll = [
   'ALTER TABLE ledger DISABLE TRIGGER append_only',
-  'TRUNCATE creators, orders, order_items, ordered_releases, order_counts, ledger, monthly_statistics, waiting_bookings CASCADE',
+  'TRUNCATE creators, orders, order_items, ordered_releases, order_counts, ledger, monthly_statistics, monthly_breakdown, waiting_bookings CASCADE',
   'ALTER TABLE ledger ENABLE TRIGGER append_only',
 ].map((text, index) => statement(`test.truncate_${index}`, text));
 
@@ -103,6 +118,7 @@ export const orderHistory = fc.record({
   creator: fc.nat(1),
   currency,
   country: fc.constantFrom('GB', 'DE', 'FI', 'US', 'JP'),
+  platform: fc.constantFrom('api', 'shopify'),
   path,
   moments: fc.array(moment, { minLength: 3, maxLength: 3 }),
   lines: fc.array(
@@ -110,6 +126,7 @@ export const orderHistory = fc.record({
       quantity: fc.integer({ min: 1, max: 9 }),
       unit_amount: fc.nat(100_000),
       royalty_rate: fc.constantFrom(0, 1250, 1500, 10_000),
+      product_type: fc.constantFrom('vinyl_12_lp', 'cassette'),
       release: fc.nat(2),
     }),
     { minLength: 1, maxLength: 3 },
@@ -130,6 +147,7 @@ export function orderStates(creators: readonly CreatorSnapshot[], history: Order
   let order: OrderSnapshot = anOrder(creatorId, {
     currency: history.currency,
     country_code: history.country,
+    source: { platform: history.platform, store_id: 'shop', external_order_id: '1' },
     items: history.lines.map(({ release, ...line }) => anItem({ ...line, ...releases[release] })),
   });
   const states = [order];
@@ -158,17 +176,20 @@ export async function postAllWaiting(database: Database): Promise<void> {
  */
 export async function readAllRows(database: Database, creators: readonly CreatorSnapshot[]) {
   const ids = [creators.map((creator) => creator.id)];
-  const [creatorRows, ledgerRows, monthRows, orderRows, itemRows, counts] = await Promise.all(
-    [registrations, ledger, months, orders, items, keptCounts].map((query) => database.rows(query, ids)),
+  const [creatorRows, ledgerRows, monthRows, orderRows, itemRows, counts, breakdownRows] = await Promise.all(
+    [registrations, ledger, months, orders, items, keptCounts, breakdown].map((query) =>
+      database.rows(query, ids),
+    ),
   );
   expect(await database.rows(ledgerSums, ids)).toEqual(monthRows);
+  expect(await database.rows(breakdownSums, ids)).toEqual(await database.rows(monthSums, ids));
   expect(await database.rows(trueCounts, ids)).toEqual(counts);
   expect(await database.rows(wrongTotals, ids)).toEqual([]);
   expect(await database.rows(wrongPostings, ids)).toEqual([]);
   const releases = (await database.rows<{ release_id: string }>(orderedReleases)).map(
     ({ release_id }) => release_id,
   );
-  return { releases, creatorRows, ledgerRows, monthRows, orderRows, itemRows, counts };
+  return { releases, creatorRows, ledgerRows, monthRows, orderRows, itemRows, counts, breakdownRows };
 }
 
 /** Truncates the read models, and the ledger too unless it is kept. */

@@ -1,4 +1,5 @@
 import { statement, type Transaction } from '@fulfilment/database';
+import { breakdownKey, ledgerBreakdown } from './breakdown.sql.js';
 import { toLedgerEntry, type PaidLine } from './ledger-entry.rules.js';
 import { lockMonthsShared, postingMonth } from './close-months.js';
 import { settlementRate } from './settlement-rate.sql.js';
@@ -73,6 +74,18 @@ const addToMonths = statement(
        royalties = m.royalties + excluded.royalties`,
 );
 
+// After the months, so that all transactions lock the rows of both tables in one order.
+const addToBreakdown = statement(
+  'breakdown.add',
+  `INSERT INTO monthly_breakdown AS m (${breakdownKey}, units, revenue, royalties)
+   SELECT * FROM (${ledgerBreakdown(
+     "(l.item_id = ANY($1::uuid[]) AND l.kind = 'sale') OR (l.item_id = ANY($2::uuid[]) AND l.kind = 'refund')",
+   )}) added ORDER BY 1, 2, 3, 4, 5, 6, 7
+   ON CONFLICT (${breakdownKey}) DO UPDATE
+     SET units = m.units + excluded.units, revenue = m.revenue + excluded.revenue,
+       royalties = m.royalties + excluded.royalties`,
+);
+
 // waiting_bookings has the orders whose posting waits for the creator or the exchange rate.
 const insertWaiting = statement(
   'postings.insert_waiting',
@@ -135,6 +148,7 @@ export async function postOrders(tx: Transaction, orderIds: readonly string[]): 
   const anyPosted = sold.length + refunded.length > 0;
   await Promise.all([
     anyPosted && tx.run(addToMonths, [itemIds(sold), itemIds(refunded)]),
+    anyPosted && tx.run(addToBreakdown, [itemIds(sold), itemIds(refunded)]),
     waiting.size > 0 && tx.run(insertWaiting, [[...waiting]]),
     tx.run(deleteWaiting, [orderIds.filter((id) => !waiting.has(id))]),
   ]);

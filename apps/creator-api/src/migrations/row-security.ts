@@ -44,6 +44,11 @@ function allowReading(table: string, member: string, operator: string): string {
   `;
 }
 
+/** SQL: lets the roles of requests read the rows of the creators that they may see. */
+export function allowReadingOwnRows(table: string): string {
+  return allowReading(table, `(SELECT true FROM creators c WHERE c.id = ${table}.creator_id)`, 'true');
+}
+
 /**
  * A member sees the creators of its organisation, and none if no organisation is set; the operator sees all.
  * Any other row is visible if its creator is: the policy of `creators` also applies to the inner SELECT. It
@@ -54,9 +59,7 @@ export const enableRowSecurity = [
   allowReading('creators', ownOrganisation, 'true'),
   // The organisation '' counts all creators.
   allowReading('creator_counts', ownOrganisation, "organisation_id = ''"),
-  ...ownCreators.map((table) =>
-    allowReading(table, `(SELECT true FROM creators c WHERE c.id = ${table}.creator_id)`, 'true'),
-  ),
+  ...ownCreators.map(allowReadingOwnRows),
   'GRANT INSERT ON editions, outbox, track_uploads TO creator_api_member, creator_api_operator;',
   'GRANT INSERT, UPDATE ON idempotency_keys TO creator_api_member, creator_api_operator;',
 ].join('');

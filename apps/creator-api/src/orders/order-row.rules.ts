@@ -25,6 +25,9 @@ export interface OrderRow {
   readonly gross_amount: string;
   readonly royalty_amount: string;
   readonly item_count: number;
+  readonly country_code: string;
+  /** The platform that the order names as its source. */
+  readonly platform: string;
   readonly charged_at: string | null;
   readonly refunded_at: string | null;
   readonly items: readonly OrderItemRow[];
@@ -71,6 +74,8 @@ export function orderRow(order: OrderSnapshot): OrderRow {
     gross_amount: sum(lines.map(({ figures }) => figures.totalAmount)),
     royalty_amount: sum(lines.map(({ figures }) => figures.royaltyAmount)),
     item_count: order.item_count,
+    country_code: order.country_code,
+    platform: order.source.platform,
     ...paymentDates(order.payment),
     items: lines.map(({ item, figures }, position) => ({
       order_id: order.id,

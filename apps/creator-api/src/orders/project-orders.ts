@@ -8,12 +8,12 @@ import { type OrderRow, orderRow } from './order-row.rules.js';
 
 const columns = `id uuid, creator_id uuid, version int, placed_at timestamptz, currency text, payment_status text,
   dispatch_status text, tracking_code text, gross_amount bigint, royalty_amount bigint, item_count bigint,
-  charged_at timestamptz, refunded_at timestamptz`;
+  country_code text, platform text, charged_at timestamptz, refunded_at timestamptz`;
 
 const insertNew = statement(
   'orders.insert',
   `INSERT INTO orders (id, creator_id, version, placed_at, currency, payment_status, dispatch_status, tracking_code,
-     gross_amount, royalty_amount, item_count, charged_at, refunded_at)
+     gross_amount, royalty_amount, item_count, country_code, platform, charged_at, refunded_at)
    SELECT o.* FROM jsonb_to_recordset($1::jsonb) AS o(${columns}) ORDER BY id
    ON CONFLICT (id) DO NOTHING RETURNING id`,
 );
@@ -46,13 +46,13 @@ const lockKnown = statement(
 const update = statement(
   'orders.update',
   `UPDATE orders SET version = o.version, payment_status = o.payment_status, dispatch_status = o.dispatch_status,
-     tracking_code = o.tracking_code, charged_at = o.charged_at, refunded_at = o.refunded_at
+     tracking_code = o.tracking_code, country_code = o.country_code, platform = o.platform, charged_at = o.charged_at, refunded_at = o.refunded_at
    FROM jsonb_to_recordset($1::jsonb) AS o(${columns}) WHERE orders.id = o.id`,
 );
 
 // Overwrites every column of a stored version during a replay. Writes no row that is already correct.
 const columnsWithoutId = `creator_id, version, placed_at, currency, payment_status, dispatch_status, tracking_code, gross_amount, royalty_amount,
-  item_count, charged_at, refunded_at`;
+  item_count, country_code, platform, charged_at, refunded_at`;
 const newValues = columnsWithoutId.replaceAll(/\w+/g, (column) => `o.${column}`);
 const overwriteOrders = statement(
   'orders.overwrite',

@@ -3,12 +3,17 @@ import { type Caller, CurrentCaller, RateLimit, Scopes } from '@fulfilment/http-
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ExactIntegers } from './exact-integers.interceptor.js';
 import { CreatorPath, PeriodQuery } from './period.dto.js';
+import { ReadSeries } from './read-series.js';
 import { ReadStatistics } from './read-statistics.js';
+import { SeriesQuery } from './series.dto.js';
 import * as reference from './statistics.reference.js';
 
 @Controller('api/v1/creators/:uuid/stats')
 export class StatisticsController {
-  constructor(private readonly statistics: ReadStatistics) {}
+  constructor(
+    private readonly statistics: ReadStatistics,
+    private readonly readSeries: ReadSeries,
+  ) {}
 
   @Get('sales')
   @Scopes()
@@ -30,5 +35,14 @@ export class StatisticsController {
     @Query() { period }: PeriodQuery,
   ) {
     return this.statistics.royalties(caller, uuid, period);
+  }
+
+  @Get('series')
+  @Scopes()
+  @RateLimit('stats')
+  @ExactIntegers()
+  @Operation(reference.readSeries)
+  series(@CurrentCaller() caller: Caller, @Param() { uuid }: CreatorPath, @Query() query: SeriesQuery) {
+    return this.readSeries.run(caller, uuid, query);
   }
 }

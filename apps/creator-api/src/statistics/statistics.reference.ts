@@ -1,5 +1,6 @@
 import type { OperationDoc } from '@fulfilment/api-reference';
-import { NotFound } from '@fulfilment/error-envelope';
+import { NotFound, ValidationFailed } from '@fulfilment/error-envelope';
+import { seriesShape } from './series.shapes.js';
 import { royaltiesShape, salesShape } from './statistics.shapes.js';
 
 const tag = 'Statistics';
@@ -30,3 +31,21 @@ export const readRoyalties = {
   response: { description: 'The royalties of the month.', shape: royaltiesShape },
   errors,
 } satisfies OperationDoc<typeof royaltiesShape>;
+
+export const readSeries = {
+  id: 'readStatisticsSeries',
+  tag,
+  summary: 'Read sales and royalties of several months',
+  description: [
+    'Returns up to 36 months in one response, optionally filtered and grouped. The sums of a month are those of its sales and royalty statistics, from one snapshot.',
+    'A group is a release, a product type, the country of the shipping address, or the platform that orders name as their `source`.',
+  ].join(' '),
+  response: { description: 'The months of the range.', shape: seriesShape },
+  errors: [
+    ...errors,
+    {
+      when: '`from` is after `to`, or more than 35 months before it.',
+      example: new ValidationFailed([{ field: 'from', reason: 'must not be after to' }]),
+    },
+  ],
+} satisfies OperationDoc<typeof seriesShape>;

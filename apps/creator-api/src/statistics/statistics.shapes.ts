@@ -16,6 +16,7 @@ const units = z
 const sum = (what: string) =>
   z.bigint().describe(`${what}, in minor units; negative if the refunds of the month exceed its sales`);
 const revenue = sum('Sales including VAT and excluding shipping, minus refunds');
+export const sums = { units, revenue, royalties: sum('Royalties') };
 
 export const salesShape = z
   .object({ ...month, totals: z.object({ units, revenue }).describe('Totals of the month') })
@@ -29,9 +30,7 @@ export type SalesView = z.infer<typeof salesShape>;
 export const royaltiesShape = z
   .object({
     ...month,
-    totals: z
-      .object({ units, revenue, royalties: sum('Royalties') })
-      .describe('Totals of the month, summed over `by_release`'),
+    totals: z.object(sums).describe('Totals of the month, summed over `by_release`'),
     by_release: z
       .array(
         z.object({

@@ -58,6 +58,8 @@ const operations: Record<
     api.get(`/api/v1/creators/${mine.id}/stats/sales?period=2026-03`, claims),
   'GET /creator/api/v1/creators/:uuid/stats/royalties': (api, claims) =>
     api.get(`/api/v1/creators/${mine.id}/stats/royalties?period=2026-03`, claims),
+  'GET /creator/api/v1/creators/:uuid/stats/series': (api, claims) =>
+    api.get(`/api/v1/creators/${mine.id}/stats/series?group_by=release`, claims),
   'GET /creator/api/v1/releases': (api, claims) => api.get(`/api/v1/releases?creator=${mine.id}`, claims),
   'GET /creator/api/v1/releases/:id': (api, claims) => api.get(`/api/v1/releases/${myRelease}`, claims),
   'POST /creator/api/v1/releases': (api, claims) =>
@@ -183,6 +185,12 @@ describe('the visibility of rows to callers', () => {
           api.get(`/api/v1/creators/${creator}/stats/royalties?period=2026-03`, claims),
     ],
     [
+      'GET series',
+      ({ creator }) =>
+        (api, claims) =>
+          api.get(`/api/v1/creators/${creator}/stats/series`, claims),
+    ],
+    [
       'POST release',
       ({ creator }) =>
         (api, claims) =>
@@ -265,6 +273,7 @@ describe('the visibility of rows to callers', () => {
       'order_items',
       'order_counts',
       'monthly_statistics',
+      'monthly_breakdown',
       'editions',
       'ordered_releases',
       'track_uploads',

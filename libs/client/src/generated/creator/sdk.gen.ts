@@ -26,6 +26,9 @@ import type {
   ReadSalesStatisticsData,
   ReadSalesStatisticsErrors,
   ReadSalesStatisticsResponses,
+  ReadStatisticsSeriesData,
+  ReadStatisticsSeriesErrors,
+  ReadStatisticsSeriesResponses,
   ReadTrackUploadData,
   ReadTrackUploadErrors,
   ReadTrackUploadResponses,
@@ -121,6 +124,20 @@ export const readRoyaltyStatistics = <ThrowOnError extends boolean = true>(
   options.client.get<ReadRoyaltyStatisticsResponses, ReadRoyaltyStatisticsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
     url: '/api/v1/creators/{uuid}/stats/royalties',
+    ...options,
+  });
+
+/**
+ * Read sales and royalties of several months
+ *
+ * Returns up to 36 months in one response, optionally filtered and grouped. The sums of a month are those of its sales and royalty statistics, from one snapshot. A group is a release, a product type, the country of the shipping address, or the platform that orders name as their `source`.
+ */
+export const readStatisticsSeries = <ThrowOnError extends boolean = true>(
+  options: Options<ReadStatisticsSeriesData, ThrowOnError>,
+): RequestResult<ReadStatisticsSeriesResponses, ReadStatisticsSeriesErrors, ThrowOnError> =>
+  options.client.get<ReadStatisticsSeriesResponses, ReadStatisticsSeriesErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/creators/{uuid}/stats/series',
     ...options,
   });
 

@@ -92,6 +92,28 @@ export type Liveness = {
 };
 
 /**
+ * Units, revenue and royalties of a month.
+ */
+export type MonthSums = {
+  /**
+   * The month, in UTC
+   */
+  period: string;
+  /**
+   * Pieces sold minus pieces refunded; negative if more pieces were refunded than sold
+   */
+  units: number;
+  /**
+   * Sales including VAT and excluding shipping, minus refunds, in minor units; negative if the refunds of the month exceed its sales
+   */
+  revenue: number;
+  /**
+   * Royalties, in minor units; negative if the refunds of the month exceed its sales
+   */
+  royalties: number;
+};
+
+/**
  * An OpenAPI 3.1 document.
  */
 export type OpenApiDocument = {
@@ -542,6 +564,101 @@ export type SalesStatistics = {
      */
     revenue: number;
   };
+};
+
+/**
+ * Sales and royalties of a creator over several months.
+ */
+export type StatisticsSeries = {
+  /**
+   * The first month
+   */
+  from: string;
+  /**
+   * The last month
+   */
+  to: string;
+  /**
+   * Currency of all amounts: the settlement currency of the creator
+   */
+  currency: 'GBP' | 'USD' | 'EUR' | 'JPY';
+  /**
+   * Sums over `months`
+   */
+  totals: {
+    /**
+     * Pieces sold minus pieces refunded; negative if more pieces were refunded than sold
+     */
+    units: number;
+    /**
+     * Sales including VAT and excluding shipping, minus refunds, in minor units; negative if the refunds of the month exceed its sales
+     */
+    revenue: number;
+    /**
+     * Royalties, in minor units; negative if the refunds of the month exceed its sales
+     */
+    royalties: number;
+  };
+  /**
+   * Each month of the range, in order, with zeros for a month without payments
+   */
+  months: Array<MonthSums>;
+  /**
+   * The 100 groups with the highest revenue in the range, the highest first; null without `group_by`
+   */
+  groups: Array<{
+    /**
+     * The release, product type, country or platform
+     */
+    key: string;
+    /**
+     * Sums over `months`
+     */
+    totals: {
+      /**
+       * Pieces sold minus pieces refunded; negative if more pieces were refunded than sold
+       */
+      units: number;
+      /**
+       * Sales including VAT and excluding shipping, minus refunds, in minor units; negative if the refunds of the month exceed its sales
+       */
+      revenue: number;
+      /**
+       * Royalties, in minor units; negative if the refunds of the month exceed its sales
+       */
+      royalties: number;
+    };
+    /**
+     * The months with payments or refunds of the group, in order
+     */
+    months: Array<MonthSums>;
+  }> | null;
+  /**
+   * What is in no group: further groups, and payments for which the value is unknown. Groups and `other` add up to `months`. Null without `group_by`
+   */
+  other: {
+    /**
+     * Sums over `months`
+     */
+    totals: {
+      /**
+       * Pieces sold minus pieces refunded; negative if more pieces were refunded than sold
+       */
+      units: number;
+      /**
+       * Sales including VAT and excluding shipping, minus refunds, in minor units; negative if the refunds of the month exceed its sales
+       */
+      revenue: number;
+      /**
+       * Royalties, in minor units; negative if the refunds of the month exceed its sales
+       */
+      royalties: number;
+    };
+    /**
+     * Each month of the range, in order
+     */
+    months: Array<MonthSums>;
+  } | null;
 };
 
 /**
@@ -1060,6 +1177,105 @@ export type ReadRoyaltyStatisticsResponses = {
 
 export type ReadRoyaltyStatisticsResponse =
   ReadRoyaltyStatisticsResponses[keyof ReadRoyaltyStatisticsResponses];
+
+export type ReadStatisticsSeriesData = {
+  body?: never;
+  path: {
+    /**
+     * The creator
+     */
+    uuid: string;
+  };
+  query?: {
+    /**
+     * The first month, in UTC. By default 11 months before `to`
+     */
+    from?: string;
+    /**
+     * The last month, in UTC, at most 35 months after `from`. By default 11 months after `from`, or the current month
+     */
+    to?: string;
+    /**
+     * Also returns the sums of each release, product type, country or platform
+     */
+    group_by?: 'release' | 'product_type' | 'country' | 'platform';
+    /**
+     * Only this release: a `release_group` of the statistics
+     */
+    release?: string;
+    /**
+     * Only products of this type
+     */
+    product_type?: string;
+    /**
+     * Only orders to this country, ISO 3166-1 alpha-2
+     */
+    country?: string;
+    /**
+     * Only orders whose `source` names this platform
+     */
+    platform?: string;
+  };
+  url: '/api/v1/creators/{uuid}/stats/series';
+};
+
+export type ReadStatisticsSeriesErrors = {
+  /**
+   * The request does not have the documented shape; `details` names the invalid members, parameters or headers.
+   *
+   * `from` is after `to`, or more than 35 months before it.
+   */
+  400: Error & {
+    statusCode?: 400;
+    code?: 'VALIDATION_ERROR';
+  };
+  /**
+   * The access token is missing, malformed, expired, revoked or not for this API.
+   */
+  401: Error & {
+    statusCode?: 401;
+    code?: 'UNAUTHORIZED';
+  };
+  /**
+   * The creator does not exist, or is not visible to you.
+   */
+  404: Error & {
+    statusCode?: 404;
+    code?: 'NOT_FOUND';
+  };
+  /**
+   * The quota is exceeded. Retry after the seconds in `Retry-After`.
+   */
+  429: Error & {
+    statusCode?: 429;
+    code?: 'RATE_LIMITED';
+  };
+  /**
+   * An unexpected error on the server.
+   */
+  500: Error & {
+    statusCode?: 500;
+    code?: 'INTERNAL_ERROR';
+  };
+  /**
+   * A dependency is unavailable, or the service is starting. Retry after the seconds in `Retry-After`.
+   */
+  503: Error & {
+    statusCode?: 503;
+    code?: 'SERVICE_UNAVAILABLE';
+  };
+};
+
+export type ReadStatisticsSeriesError = ReadStatisticsSeriesErrors[keyof ReadStatisticsSeriesErrors];
+
+export type ReadStatisticsSeriesResponses = {
+  /**
+   * The months of the range.
+   */
+  200: StatisticsSeries;
+};
+
+export type ReadStatisticsSeriesResponse = ReadStatisticsSeriesResponses[keyof ReadStatisticsSeriesResponses];
 
 export type ListReleasesData = {
   body?: never;

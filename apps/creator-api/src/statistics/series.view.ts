@@ -1,0 +1,68 @@
+import type { Currency } from '@fulfilment/contracts';
+import type { MonthSums, SeriesView } from './series.shapes.js';
+
+type Sums = Omit<MonthSums, 'period'>;
+
+/** Sums of a month, and of a group in a month, as PostgreSQL returns them. */
+export interface MonthRow {
+  readonly period: string;
+  readonly units: string;
+  readonly revenue: string;
+  readonly royalties: string;
+}
+export interface GroupRow extends MonthRow {
+  readonly key: string;
+}
+
+/**
+ * Shows the months of a range and their groups. What the groups lack of a month is in `other`, so that both
+ * always add up to the month.
+ * @param groups in the order of the response; undefined if the series is not grouped
+ */
+export function seriesView(
+  months: readonly string[],
+  currency: Currency,
+  rows: readonly MonthRow[],
+  groups?: readonly GroupRow[],
+): SeriesView {
+  const known = new Map(rows.map((row) => [row.period, sumsOf(row)]));
+  const all = months.map((period) => ({ period, ...(known.get(period) ?? zeros) }));
+  const byKey = Map.groupBy(groups ?? [], ({ key }) => key);
+  const rest = new Map(all.map((month) => [month.period, month]));
+  for (const row of groups ?? []) {
+    const month = rest.get(row.period);
+    if (month !== undefined) rest.set(row.period, { ...month, ...add(month, sumsOf(row), -1) });
+  }
+  return {
+    from: months[0] ?? '',
+    to: months.at(-1) ?? '',
+    currency,
+    ...withTotals(all),
+    groups:
+      groups === undefined
+        ? null
+        : [...byKey].map(([key, cells]) => ({
+            key,
+            ...withTotals(cells.map((row) => ({ period: row.period, ...sumsOf(row) }))),
+          })),
+    other: groups === undefined ? null : withTotals([...rest.values()]),
+  };
+}
+
+const zeros: Sums = { units: 0, revenue: 0n, royalties: 0n };
+
+function sumsOf({ units, revenue, royalties }: MonthRow): Sums {
+  return { units: Number(units), revenue: BigInt(revenue), royalties: BigInt(royalties) };
+}
+
+function withTotals(months: MonthSums[]): { totals: Sums; months: MonthSums[] } {
+  return { totals: months.reduce((sum, month) => add(sum, month), zeros), months };
+}
+
+function add(one: Sums, other: Sums, sign: 1 | -1 = 1): Sums {
+  return {
+    units: one.units + sign * other.units,
+    revenue: one.revenue + BigInt(sign) * other.revenue,
+    royalties: one.royalties + BigInt(sign) * other.royalties,
+  };
+}
