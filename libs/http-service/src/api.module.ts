@@ -97,6 +97,7 @@ function httpOptions(
   const metadata = protectedResourceMetadata(api, name, scopes, { baseUrl, authUrl });
   return {
     prefix: api,
+    directRoutes: true,
     beforeRoutes: (app) => {
       const routes = Router({ caseSensitive: true, strict: true }); // only GET and HEAD of this path
       routes.get(protectedResourcePath(api), (_request: Request, response: Response) => {

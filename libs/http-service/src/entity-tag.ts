@@ -1,12 +1,6 @@
-import {
-  type CallHandler,
-  type ExecutionContext,
-  type NestInterceptor,
-  UseInterceptors,
-} from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, UseGuards } from '@nestjs/common';
 import type { Response } from 'express';
 import { hash } from 'node:crypto';
-import { map, type Observable } from 'rxjs';
 
 /**
  * Adds an ETag, a hash of the response body, so that it differs by currency, format and caller as the body
@@ -14,20 +8,27 @@ import { map, type Observable } from 'rxjs';
  * Shared caches store nothing; private caches revalidate each time.
  */
 export function EntityTag(): MethodDecorator {
-  return UseInterceptors(new EntityTagInterceptor());
+  return UseGuards(EntityTagGuard);
 }
 
-class EntityTagInterceptor implements NestInterceptor {
-  intercept(context: ExecutionContext, next: CallHandler<unknown>): Observable<string> {
-    const response = context.switchToHttp().getResponse<Response>();
-    return next.handle().pipe(
-      map((body) => {
-        const text = JSON.stringify(body); // once, for the hash and for sending
-        response.set({ ETag: `"${hashOf(text)}"`, 'Cache-Control': 'private, no-cache' }).type('json');
-        return text;
-      }),
-    );
+const responsesWithTag = new WeakSet<object>();
+
+/** Rejects nothing: it marks the response, whose body `ServiceAdapter` knows. */
+class EntityTagGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    responsesWithTag.add(context.switchToHttp().getResponse<Response>());
+    return true;
   }
+}
+
+export function hasEntityTag(response: Response): boolean {
+  return responsesWithTag.has(response);
+}
+
+/** @param text the body of the response */
+export function addEntityTag(response: Response, text: string): void {
+  response.setHeader('ETag', `"${hashOf(text)}"`);
+  response.setHeader('Cache-Control', 'private, no-cache');
 }
 
 /** 160 bits of SHA-256. */

@@ -1,13 +1,11 @@
 import { DtoPipe, ErrorEnvelopeFilter } from '@fulfilment/error-envelope';
 import { LOGGER, type Logger } from '@fulfilment/runtime';
 import { Module } from '@nestjs/common';
-import { APP_FILTER, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
-import { ResponseHeadersInterceptor } from './response-with-headers.js';
+import { APP_FILTER, APP_PIPE } from '@nestjs/core';
 
 /** For every route of a service: DTOs are validated, and errors have the error envelope. */
 @Module({
   providers: [
-    { provide: APP_INTERCEPTOR, useClass: ResponseHeadersInterceptor },
     { provide: APP_PIPE, useClass: DtoPipe },
     {
       provide: APP_FILTER,

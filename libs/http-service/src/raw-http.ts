@@ -4,9 +4,8 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 export type RawHandler = (request: IncomingMessage, response: ServerResponse, express: () => void) => void;
 
 /**
- * Passes every request to `handler` before Express. Express changes the prototypes of requests and responses,
- * which makes their use slower, and walks through its layers one by one. Code that does not need Express runs
- * before it (ADR 20).
+ * Passes every request to `handler` before Express, which walks through its layers one by one. Code that does
+ * not need Express runs before it (ADR 20, ADR 55).
  */
 export function handleBeforeExpress(server: Server, handler: RawHandler): void {
   const listeners = server.listeners('request');

@@ -46,6 +46,30 @@ describe('requests to an API', () => {
     expect(text).not.toContain('nothing');
   });
 
+  it.each([
+    ['plain', 'a.b-c_d~1', 'a.b-c_d~1'],
+    ['encoded', 'a%2Fb%C3%A4', 'a/bä'],
+    ['unusual', "(a)!'", "(a)!'"],
+  ])('passes the decoded parameter of a %s path to the route', async (_name, sent, id) => {
+    const answer = await request(api.url).get(`/store/notes/open/${sent}?further=%2F`).expect(200, { id });
+    expect(answer.headers).toMatchObject({
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': String(Buffer.byteLength(answer.text)),
+      'x-note': 'open',
+      'access-control-allow-origin': '*',
+      'access-control-expose-headers': expect.stringContaining('X-Request-Id'),
+    });
+    expect(await metrics.metrics()).toContain('method="GET",route="/store/notes/open/:id",status="200"');
+  });
+
+  it('answers HEAD with the headers of GET', async () => {
+    const { headers: ofGet } = await request(api.url).get('/store/notes/open/1').expect(200);
+    const head = await request(api.url).head('/store/notes/open/1').expect(200);
+    const { 'x-request-id': _id, date: _date, ...same } = ofGet;
+    expect(head.headers).toMatchObject(same);
+    expect(head.text).toBeUndefined();
+  });
+
   it.each(['application/json', 'application/json; charset=utf-8', 'application/ld+json'])(
     'accepts the content type %s',
     async (type) => {
@@ -168,6 +192,10 @@ describe('requests to an API', () => {
   it.each([
     ['get', '/store/nowhere'],
     ['get', '/nowhere'],
+    ['get', '/store/notes/open/'],
+    ['get', '/store/notes/open//'],
+    ['get', '/store/Notes/open'],
+    ['get', '/store/notes/open/1/2'],
     ['delete', '/store/notes'],
     ['put', '/store/notes'],
   ] as const)('answers 404 to %s %s, in the envelope', async (method, path) => {

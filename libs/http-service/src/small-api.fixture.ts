@@ -12,13 +12,14 @@ import {
   READINESS_CHECKS,
   type ReadinessChecks,
   RedisConnection,
+  ResponseWithHeaders,
   RetryOnlyWithKey,
   Scopes,
   startHttp,
   TextField,
 } from './index.js';
 import { CONFIG, createLogger, LOGGER } from '@fulfilment/runtime';
-import { Body, Controller, Get, Global, Module, Post } from '@nestjs/common';
+import { Body, Controller, Get, Global, Module, Param, Post } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { randomInt } from 'node:crypto';
 import { storeUrl, type TokenMaker } from '@fulfilment/testing';
@@ -47,6 +48,12 @@ class NotesController {
   @Public()
   open() {
     return { open: true };
+  }
+
+  @Get('open/:id')
+  @Public()
+  openOne(@Param('id') id: string) {
+    return new ResponseWithHeaders({ id }, { 'X-Note': 'open' });
   }
 
   @Get('broken')

@@ -8,13 +8,14 @@ import {
   type ServiceSettings,
 } from '@fulfilment/runtime';
 import { NotFoundException } from '@nestjs/common';
-import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
+import type { ExpressAdapter, NestExpressApplication } from '@nestjs/platform-express';
 import express, { type Request, type Response } from 'express';
 import { randomUUID } from 'node:crypto';
 import { type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type RawHandler, handleBeforeExpress } from './raw-http.js';
 import { decodablePath } from './decodable-path.js';
+import { DirectRoutes } from './direct-routes.js';
 import {
   currentResponse,
   endConnectionWhenClosing,
@@ -23,6 +24,7 @@ import {
 import { healthRoutes, READINESS_CHECKS, type ReadinessChecks, sharedReadiness } from './health.js';
 import { requestContext } from './request-id.js';
 import { measureRequest } from './request-metrics.js';
+import { ServiceAdapter } from './service-adapter.js';
 
 // Longer than the gateway's, so that it never sends on a connection we are closing.
 const keepAliveMs = 75_000;
@@ -45,6 +47,8 @@ export interface HttpOptions {
   readonly rawHandler?: RawHandler;
   /** Adds Express middleware before Nest's routes. */
   readonly beforeRoutes?: (app: NestExpressApplication) => void;
+  /** Runs Nest's routes before Express, so without `beforeRoutes` (ADR 55). */
+  readonly directRoutes?: boolean;
 }
 
 const applicationOptions = { bodyParser: false, abortOnError: false, logger: false } as const;
@@ -61,7 +65,8 @@ export async function startHttp(
     options: typeof applicationOptions,
   ) => NestExpressApplication | Promise<NestExpressApplication>,
 ): Promise<NestExpressApplication> {
-  const app = await create(new ExpressAdapter(expressApp()), applicationOptions);
+  const instance = expressApp();
+  const app = await create(new ServiceAdapter(instance), applicationOptions);
   const logger: Logger = app.get(LOGGER);
   const { HOST: host, PORT: port }: ServiceSettings = app.get(CONFIG);
   const {
@@ -69,11 +74,13 @@ export async function startHttp(
     rawHandler,
     anyOrigin = true,
     beforeRoutes,
+    directRoutes = false,
     ...options
   }: HttpOptions = app.get(HTTP_OPTIONS);
   app.useLogger(nestLogger(logger));
   endSilentConnectionsWhenClosing(app.getHttpServer());
-  handleEveryRequest(app.getHttpServer(), rawHandler);
+  const found = directRoutes ? new DirectRoutes(anyOrigin ? corsHeaders : {}) : undefined;
+  handleEveryRequest(app.getHttpServer(), rawHandler ?? found?.handle);
   if (anyOrigin) allowAnyOrigin(app); // before every route, so that each has preflights
   const readiness: ReadinessChecks = { ...app.get<ReadinessChecks>(READINESS_CHECKS), ...options.readiness };
   const findFailedChecks = sharedReadiness(readiness);
@@ -83,6 +90,7 @@ export async function startHttp(
   beforeRoutes?.(app);
   if (prefix !== undefined) app.setGlobalPrefix(prefix);
   await app.init();
+  found?.add(instance);
   app.use(respondNotFound); // for paths outside the prefix; Nest responds below it
   const server = await app.listen(port, host);
   server.keepAliveTimeout = keepAliveMs;
@@ -162,19 +170,22 @@ function respondToInvalidHttp(error: Error, socket: Duplex): void {
   );
 }
 
+const exposedHeaders = [
+  'X-Request-Id',
+  'Location',
+  'ETag',
+  'Retry-After',
+  'RateLimit',
+  'RateLimit-Policy',
+  'Idempotent-Replayed',
+  'WWW-Authenticate',
+];
+/** As `allowAnyOrigin` sends them, except for preflights. */
+const corsHeaders = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers': exposedHeaders.join(','),
+};
+
 function allowAnyOrigin(app: NestExpressApplication): void {
-  app.enableCors({
-    origin: '*',
-    exposedHeaders: [
-      'X-Request-Id',
-      'Location',
-      'ETag',
-      'Retry-After',
-      'RateLimit',
-      'RateLimit-Policy',
-      'Idempotent-Replayed',
-      'WWW-Authenticate',
-    ],
-    maxAge: 86_400,
-  });
+  app.enableCors({ origin: '*', exposedHeaders, maxAge: 86_400 });
 }
