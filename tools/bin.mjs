@@ -9,10 +9,12 @@ const programs = {
   test: ['dev/test.ts'],
   check: ['dev/check.ts'],
   bench: ['bench/bench.ts'],
+  compatibility: ['compatibility/compatibility.ts'],
   images: ['images/images.ts'],
   demo: ['demo/demo.ts', { readsBuild: true }],
   token: ['demo/token.ts', { readsBuild: true }],
   ops: ['ops/ops.ts', { readsBuild: true }],
+  release: ['release/release.ts'],
   tools: ['tools.ts', { readsBuild: true }],
   advisories: ['supply-chain/advisories.ts'],
 };

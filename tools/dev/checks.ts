@@ -9,12 +9,14 @@ import { root } from './settings.ts';
 const prettier = join(root, 'node_modules', 'prettier', 'bin', 'prettier.cjs');
 const generator = join(root, 'tools', 'reference', 'generate.ts');
 const wordCheck = join(root, 'tools', 'words', 'check-words.ts');
+const contractCheck = join(root, 'tools', 'compatibility', 'check-contracts.ts');
 const manifestCheck = join(root, 'tools', 'kubernetes', 'check-manifests.ts');
 
 /** The checks of `npm run check` by their name in the output. */
 const checks: Readonly<Record<string, () => Promise<Outcome>>> = {
   'Format (fix with: npm run format)': () => node(prettier, '--check', '--log-level=warn', '.'),
   'Words (docs/glossary.md)': () => node(wordCheck),
+  'Contracts of the last release': () => node(contractCheck),
   'Kubernetes manifests': () => node(manifestCheck),
   'Lint and boundaries': () => runNx(['run-many', '--target=lint', '--outputStyle=static', '--parallel=2']),
   Types: () => runNx(['run-many', '--target=typecheck', '--outputStyle=static', '--parallel=2']),

@@ -4,6 +4,7 @@ import {
   baseUrl,
   rabbitmqNamespace,
   serviceEnvironment,
+  servicePath,
   type ServiceSite,
   storeUserUrl,
 } from './services.ts';
@@ -36,6 +37,9 @@ export function operatorSite(site: ServiceSite): OperatorSite {
       environments.map(([name, environment]) => [name, { ...environment, RABBITMQ_URL: rabbitmq }]),
     ),
     service_environments: Object.fromEntries(environments),
+    programs: Object.fromEntries(
+      serviceNames.map((name) => [name, [process.execPath, servicePath(name, 'cli.js', site)]]),
+    ),
   };
 }
 

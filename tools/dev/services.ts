@@ -13,6 +13,8 @@ export interface ServiceSite {
   readonly secrets: Secrets;
   readonly dependencyUrls: Readonly<Record<DependencyName, string>>;
   readonly trustFile: string;
+  /** Where the compiled code of a service is, if not in this repository. */
+  readonly codeDirs: ReadonlyMap<ServiceName, string>;
 }
 
 const databases = {
@@ -49,13 +51,25 @@ export function baseUrl(ports: Ports): string {
   return `https://localhost:${ports.gateway}`;
 }
 
+/** Path of a compiled program of a service, such as `migrate.js`. */
+export function servicePath(
+  name: ServiceName,
+  file: string,
+  { codeDirs }: Pick<ServiceSite, 'codeDirs'>,
+): string {
+  return join(codeDirs.get(name) ?? root, 'apps', name, 'dist', file);
+}
+
 /** Plans the process of a service, with its readiness probe. */
 export function servicePlan(name: ServiceName, site: ServiceSite): ProcessPlan {
   return {
     name,
     kind: 'service',
     program: process.execPath,
-    args: [...nodeArguments, join(root, 'apps', name, 'dist', 'main.js')],
+    // Read at each start, since the code may be exchanged.
+    get args() {
+      return [...nodeArguments, servicePath(name, 'main.js', site)];
+    },
     cwd: root,
     env: serviceEnvironment(name, site),
     stopTimeoutMs: 25_000, // more than its own 20 s

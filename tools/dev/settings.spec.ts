@@ -35,6 +35,7 @@ function serviceEnvironmentFor(given: Record<string, string>): Record<string, st
       rabbitmq: 'amqp://127.0.0.1:8466',
     },
     trustFile: '/ca.pem',
+    codeDirs: new Map(),
   });
 }
 

@@ -52,6 +52,14 @@ export function readBenchSettings(environment: Environment = process.env): Setti
   });
 }
 
+/** Settings of the suite in which `npm run compatibility` replaces the last release. */
+export function readCompatibilitySettings(environment: Environment = process.env): Settings {
+  return suiteSettings(environment, {
+    basePort: portSetting(environment, 'SUITE_COMPATIBILITY_BASE_PORT', 27443),
+    stateDir: join(stateDirSetting(environment), 'compatibility'),
+  });
+}
+
 function suiteSettings(environment: Environment, location: { basePort: number; stateDir: string }): Settings {
   const readOptional = (name: string): string | undefined => environment[name] || undefined;
   return {

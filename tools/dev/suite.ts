@@ -1,7 +1,6 @@
 import { type Certificates, certificatesIn } from '@fulfilment/testing/certificates';
 import { mkdirSync } from 'node:fs';
 import type { Server } from 'node:http';
-import { join } from 'node:path';
 import { buildAll } from './build.ts';
 import { createDatabases } from './databases.ts';
 import {
@@ -20,6 +19,7 @@ import {
   isTaken,
   portsFrom,
   type Ports,
+  type ServiceName,
   serviceNames,
   withFreeDependencyPorts,
   withFreeServicePorts,
@@ -27,7 +27,7 @@ import {
 import { Progress, type Say } from './progress.ts';
 import { findProgram, mustRun, stopRunningPrograms } from './run-program.ts';
 import { type Secrets, secretsIn } from './secrets.ts';
-import { serviceEnvironment, servicePlan, type ServiceSite } from './services.ts';
+import { serviceEnvironment, servicePath, servicePlan, type ServiceSite } from './services.ts';
 import { commandFor, root, type Settings } from './settings.ts';
 import { removeStack, type Stack, writeStack } from './stack-file.ts';
 import { whenRemoved } from './state-dir.ts';
@@ -46,6 +46,7 @@ export interface Terminal {
 /** A local suite: starts and stops its dependencies, services and gateway. */
 export class Suite {
   readonly settings: Settings;
+  private readonly codeDirs = new Map<ServiceName, string>();
   private readonly terminal: Terminal;
   private readonly progress: Progress;
   private readonly logs: LogFiles;
@@ -159,8 +160,12 @@ export class Suite {
       secrets: this.secrets,
       dependencyUrls: this.dependencyUrls(),
       trustFile: certificates.trustFile,
+      codeDirs: this.codeDirs,
     };
-    await this.step('Databases and migrations', () => this.migrate(site));
+    await this.step('Databases and migrations', async () => {
+      await createDatabases(site.dependencyUrls.postgres, this.settings, this.secrets);
+      await Promise.all(serviceNames.map((name) => migrate(name, site)));
+    });
     await this.step('Services', () => this.startLayer(serviceNames.map((name) => servicePlan(name, site))));
     this.serviceSite = site;
     const bare = bareStack(site, certificates.caFile);
@@ -172,6 +177,21 @@ export class Suite {
     this.stack = { ...bare, ...seeded };
     writeStack(this.settings.stateDir, this.stack);
     return this.stack;
+  }
+
+  /** Lets a service run the compiled code in another directory from its next start. */
+  useCode(name: ServiceName, dir: string): void {
+    this.codeDirs.set(name, dir);
+  }
+
+  /** Runs the migrations of a service that are in a directory of compiled code. */
+  async migrate(name: ServiceName, dir: string): Promise<void> {
+    if (this.serviceSite === undefined) throw new Failure('The suite is not started.');
+    await migrate(name, { ...this.serviceSite, codeDirs: new Map([[name, dir]]) });
+  }
+
+  async restart(name: ServiceName): Promise<void> {
+    await this.supervisor.act('restart', name);
   }
 
   dependencyUrls(): Record<DependencyName, string> {
@@ -266,18 +286,6 @@ export class Suite {
     );
   }
 
-  private async migrate(site: ServiceSite): Promise<void> {
-    await createDatabases(site.dependencyUrls.postgres, this.settings, this.secrets);
-    await Promise.all(
-      serviceNames.map((name) =>
-        mustRun(process.execPath, [join(root, 'apps', name, 'dist', 'migrate.js')], {
-          cwd: root,
-          env: serviceEnvironment(name, site),
-        }),
-      ),
-    );
-  }
-
   private async startGateway(certificates: Certificates): Promise<void> {
     const accessLog = this.logs.file('gateway-access');
     const { stop } = followFile(accessLog, (line) => this.terminal.log('gateway', line));
@@ -294,4 +302,11 @@ export class Suite {
   private site(note: Say): Site {
     return { settings: this.settings, ports: this.ports, secrets: this.secrets, note };
   }
+}
+
+async function migrate(name: ServiceName, site: ServiceSite): Promise<void> {
+  await mustRun(process.execPath, [servicePath(name, 'migrate.js', site)], {
+    cwd: root,
+    env: serviceEnvironment(name, site),
+  });
 }

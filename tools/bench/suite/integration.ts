@@ -16,6 +16,8 @@ import { subscriptionSecret } from '../webhooks/receiver-secret.ts';
 const webhookPath = '/hook/0';
 const projectionTimeoutMs = 60_000;
 const pollIntervalMs = 10; // more often, the polling itself would slow the suite
+const unavailable = new Set([502, 503, 504]);
+const retryIntervalMs = 200;
 const placed = z.object({ id: z.string() });
 const delivered = z.object({ data: z.object({ order_id: z.string() }) });
 const countryCode = 'GB';
@@ -79,22 +81,34 @@ export class Integration {
     this.creator = new Pool(baseUrl, { connections: 2, connect: { ca } });
   }
 
-  async placeOrder(): Promise<PlacedOrder> {
+  /** @param retryMs how long it retries, with the same key, while the service is unavailable */
+  async placeOrder(retryMs = 0): Promise<PlacedOrder> {
+    const key = randomUUID();
+    const startedAtMs = performance.now();
+    for (;;) {
+      const { status, text } = await this.sendOrder(key);
+      if (status === 201) {
+        const respondedAtMs = performance.timeOrigin + performance.now();
+        return { id: placed.parse(JSON.parse(text)).id, respondedAtMs };
+      }
+      if (!unavailable.has(status) || performance.now() - startedAtMs >= retryMs)
+        throw new Failure(`Placing an order responded with ${status}: ${text.slice(0, 300)}`);
+      await sleep(retryIntervalMs);
+    }
+  }
+
+  private async sendOrder(key: string): Promise<{ status: number; text: string }> {
     const response = await this.store.request({
       method: 'POST',
       path: '/store/v1/orders',
       headers: {
         authorization: `Bearer ${this.tokens.storeToken}`,
         'content-type': 'application/json',
-        'idempotency-key': randomUUID(),
+        'idempotency-key': key,
       },
       body: this.body,
     });
-    const text = await response.body.text();
-    if (response.statusCode !== 201)
-      throw new Failure(`Placing an order responded with ${response.statusCode}: ${text.slice(0, 300)}`);
-    const { id } = placed.parse(JSON.parse(text));
-    return { id, respondedAtMs: performance.timeOrigin + performance.now() };
+    return { status: response.statusCode, text: await response.body.text() };
   }
 
   /**

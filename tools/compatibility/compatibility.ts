@@ -1,0 +1,115 @@
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { buildAll } from '../dev/build.ts';
+import { endSuite } from '../dev/end-suite.ts';
+import { runMain } from '../dev/failure.ts';
+import { serviceNames, type ServiceName } from '../dev/ports.ts';
+import { Progress } from '../dev/progress.ts';
+import { stopRunningPrograms } from '../dev/run-program.ts';
+import { readCompatibilitySettings, root } from '../dev/settings.ts';
+import { Suite } from '../dev/suite.ts';
+import { wipeState } from '../dev/wipe-state.ts';
+import { contractFindings, contractsOfCommit, currentContracts } from './documents.ts';
+import { buildRelease, releasedCommit } from './release-code.ts';
+import { columns, type Finding, formatReport } from './report.ts';
+import { rollOut } from './roll-out.ts';
+
+const help = `npm run compatibility: can each service be deployed on its own, beside the last release of the others?
+
+It compares the OpenAPI and AsyncAPI documents with those of the last release. Then it starts a suite of the last
+release and rolls the services out under load, one after another: first the migrations, then the process. Every
+order must be delivered as a webhook and reach the Creator API. It does so in both orders of the services, and
+prints a table. The exit status is 1 if something cannot be deployed.
+
+  --from COMMIT   the last release (default: the newest tag such as store-api@1.0.0)
+  --contracts     compare only the documents, without starting anything
+
+Settings (environment):
+  SUITE_COMPATIBILITY_BASE_PORT   base port of its suite (default: 27443)
+  SUITE_DEV_DIR                   directory for state; it uses the subdirectory "compatibility" (default: .dev)`;
+
+const say = (line: string): void => console.log(line);
+
+async function main(): Promise<number> {
+  const { values: options } = parseArgs({
+    options: {
+      from: { type: 'string' },
+      contracts: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false, short: 'h' },
+    },
+  });
+  if (options.help) {
+    say(help);
+    return 0;
+  }
+  const commit = await releasedCommit(options.from);
+  say(`Compares this repository with the release ${commit.slice(0, 12)}.`);
+  const findings = contractFindings(await contractsOfCommit(commit), currentContracts());
+  if (!options.contracts) findings.push(...(await rollOutFindings(commit)));
+  const examined = options.contracts ? columns.slice(0, 2) : columns;
+  for (const line of ['', ...formatReport(findings, examined)]) say(line);
+  return findings.length > 0 ? 1 : 0;
+}
+
+async function rollOutFindings(commit: string): Promise<Finding[]> {
+  const progress = new Progress(say);
+  const { stateDir } = readCompatibilitySettings();
+  await progress.step('Build', buildAll);
+  const released = await progress.step('Build of the last release', () =>
+    buildRelease(commit, join(stateDir, '..', 'releases')),
+  );
+  const findings: Finding[] = [];
+  for (const services of [serviceNames, serviceNames.toReversed()]) {
+    say(`\nRoll-out: ${services.join(', ')}`);
+    findings.push(...(await rollOutInOrder(services, released)));
+  }
+  return findings;
+}
+
+async function rollOutInOrder(services: readonly ServiceName[], released: string): Promise<Finding[]> {
+  const settings = readCompatibilitySettings({
+    ...process.env,
+    RATE_LIMIT_DEFAULT: '100000000/1',
+    RATE_LIMIT_ORDERS_CREATE: '100000000/1',
+  });
+  await endSuite(settings.stateDir); // left by an interrupted run
+  await wipeState(settings);
+  const suite = await Suite.open(settings, { say, log: () => undefined });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.once(signal, () => void suite.stop().finally(() => process.exit(130)));
+  try {
+    await suite.startDependencies({
+      gateway: true,
+      nginx: false,
+      browser: false,
+      replica: false,
+      interpreters: false,
+    });
+    for (const service of services) suite.useCode(service, released);
+    const stack = await suite.startAll();
+    const { Traffic } = await import('./traffic.ts'); // imported late, since it needs the compiled code
+    const traffic = await Traffic.start(stack);
+    try {
+      const progress = new Progress(say);
+      const outcomes = await rollOut(services, {
+        migrate: (service) => progress.step(`Migrations of ${service}`, () => suite.migrate(service, root)),
+        replace: async (service) => {
+          suite.useCode(service, root);
+          await progress.step(`Process of ${service}`, () => suite.restart(service));
+        },
+        underLoad: (change) => traffic.during(change),
+      });
+      return [...outcomes].flatMap(([service, { schema, mixed }]) => [
+        ...schema.map((text): Finding => ({ service, column: 'schema', text })),
+        ...mixed.map((text): Finding => ({ service, column: 'mixed', text })),
+      ]);
+    } finally {
+      await traffic.stop();
+    }
+  } finally {
+    await suite.stop();
+  }
+}
+
+process.once('exit', stopRunningPrograms);
+runMain(main);

@@ -1,0 +1,225 @@
+import { z } from 'zod';
+
+const jsonObject = z.record(z.string(), z.unknown());
+export type JsonObject = z.infer<typeof jsonObject>;
+
+/** A document with schemas that refer to each other by `$ref`. */
+export type Document = JsonObject;
+
+/** A schema and the document that its references are resolved in. */
+export interface Side {
+  readonly document: Document;
+  readonly schema: unknown;
+}
+
+/** What the reader does with additions. */
+export interface Tolerance {
+  readonly newValues: 'accepted' | 'rejected';
+  readonly unknownMembers: 'accepted' | 'rejected';
+}
+
+/** The members of a schema that are compared, with `$ref` and `allOf` resolved. */
+interface Resolved {
+  readonly types: readonly string[] | undefined;
+  /** Of `const` and `enum`. */
+  readonly values: readonly unknown[] | undefined;
+  readonly properties: Readonly<Record<string, unknown>>;
+  readonly required: readonly string[];
+  readonly isClosed: boolean;
+  readonly items: unknown;
+  readonly alternatives: readonly unknown[];
+  readonly limits: Readonly<Record<string, number>>;
+  readonly syntax: Readonly<Record<string, string>>;
+}
+
+const lowerLimits = ['minimum', 'exclusiveMinimum', 'minLength', 'minItems'] as const;
+const upperLimits = ['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems'] as const;
+const syntaxKeywords = ['pattern', 'format'] as const;
+
+/**
+ * Compares two JSON Schemas: what may the writer write that the reader rejects? Covers the keywords that the
+ * documents of the suite use. A changed pattern or format counts as rejected, since the values of two
+ * patterns cannot be compared.
+ */
+export function rejections(writer: Side, reader: Side, tolerance: Tolerance): string[] {
+  return compare(writer, reader, '', tolerance, new Set());
+}
+
+function compare(
+  writer: Side,
+  reader: Side,
+  path: string,
+  tolerance: Tolerance,
+  compared: ReadonlySet<string>,
+): string[] {
+  const pair = JSON.stringify([writer.schema, reader.schema]);
+  if (compared.has(pair)) return []; // a schema that contains itself
+  const seen = new Set([...compared, pair]);
+  const [written, read] = [resolve(writer), resolve(reader)];
+  const compareAt = (from: unknown, to: unknown, at: string): string[] =>
+    compare({ ...writer, schema: from }, { ...reader, schema: to }, at, tolerance, seen);
+
+  if (written.alternatives.length > 0)
+    return unique(written.alternatives.flatMap((one) => compareAt(one, reader.schema, path)));
+  if (read.alternatives.length > 0) {
+    const attempts = read.alternatives.map((one) => compareAt(writer.schema, one, path));
+    if (attempts.some((found) => found.length === 0)) return [];
+    // The alternative with the fewest differences is the one that was meant.
+    return attempts.toSorted((one, other) => one.length - other.length)[0] ?? [];
+  }
+  return [
+    ...typeRejections(written, read, path),
+    ...valueRejections(written, read, path, tolerance),
+    ...limitRejections(written, read, path),
+    ...memberRejections(written, read, path, tolerance),
+    ...Object.entries(read.properties).flatMap(([name, property]) => {
+      const member = written.properties[name];
+      return member === undefined ? [] : compareAt(member, property, at(path, name));
+    }),
+    ...(written.items === undefined || read.items === undefined
+      ? []
+      : compareAt(written.items, read.items, `${path}[]`)),
+  ];
+}
+
+function typeRejections(written: Resolved, read: Resolved, path: string): string[] {
+  const { types } = read;
+  if (types === undefined || written.types === undefined) return [];
+  const accepts = (type: string): boolean =>
+    types.includes(type) || (type === 'integer' && types.includes('number'));
+  const rejected = written.types.filter((type) => !accepts(type));
+  return rejected.map((type) => `${place(path)} may be ${type}, but must be ${types.join(' or ')}`);
+}
+
+function valueRejections(written: Resolved, read: Resolved, path: string, tolerance: Tolerance): string[] {
+  const { values } = read;
+  if (values === undefined) return [];
+  if (written.values === undefined)
+    return [`${place(path)} may be any value, but must be ${values.map(text).join(' or ')}`];
+  const accepted = new Set(values.map(text));
+  const rejected = written.values.filter((value) => !accepted.has(text(value)));
+  // A reader that tolerates new values of an enumeration does not tolerate another constant.
+  if (tolerance.newValues === 'accepted' && rejected.length < written.values.length) return [];
+  return rejected.map((value) => `${place(path)} may be ${text(value)}, which is not known`);
+}
+
+function limitRejections(written: Resolved, read: Resolved, path: string): string[] {
+  if (written.values !== undefined) return []; // the values themselves are compared
+  const lower = lowerLimits.filter(
+    (name) =>
+      (read.limits[name] ?? -Infinity) >
+      (written.limits[name] ?? (name === 'minItems' || name === 'minLength' ? 0 : -Infinity)),
+  );
+  const upper = upperLimits.filter(
+    (name) => (read.limits[name] ?? Infinity) < (written.limits[name] ?? Infinity),
+  );
+  return [
+    ...[...lower, ...upper].map(
+      (name) =>
+        `${place(path)} may exceed ${name} ${read.limits[name]} (${written.limits[name] ?? 'no limit'})`,
+    ),
+    ...syntaxKeywords
+      .filter((name) => read.syntax[name] !== undefined && read.syntax[name] !== written.syntax[name])
+      .map((name) => `${place(path)} must match the ${name} ${read.syntax[name]}`),
+  ];
+}
+
+function memberRejections(written: Resolved, read: Resolved, path: string, tolerance: Tolerance): string[] {
+  const names = Object.keys(written.properties);
+  const unknown =
+    read.isClosed || (tolerance.unknownMembers === 'rejected' && Object.keys(read.properties).length > 0)
+      ? names.filter((name) => read.properties[name] === undefined)
+      : [];
+  return [
+    ...read.required
+      .filter((name) => isObject(written) && !written.required.includes(name))
+      .map((name) => `${at(path, name)} may be absent, but is required`),
+    ...unknown.map((name) => `${at(path, name)} is not known`),
+  ];
+}
+
+function isObject({ types }: Resolved): boolean {
+  return types === undefined || types.includes('object');
+}
+
+function resolve({ document, schema }: Side): Resolved {
+  const own = jsonObject.catch({}).parse(schema);
+  if (typeof own['$ref'] === 'string') return resolve({ document, schema: target(document, own['$ref']) });
+  const parts = list(own['allOf']).map((part) => resolve({ document, schema: part }));
+  const all = [...parts, resolvedAlone(own)];
+  const values = all.map((part) => part.values).filter((one) => one !== undefined);
+  return {
+    types: all.findLast(({ types }) => types !== undefined)?.types,
+    values: values.at(-1),
+    properties: mergedProperties(all),
+    required: all.flatMap(({ required }) => required),
+    isClosed: all.some(({ isClosed }) => isClosed),
+    items: all.findLast(({ items }) => items !== undefined)?.items,
+    alternatives: all.flatMap(({ alternatives }) => alternatives),
+    limits: Object.fromEntries(all.flatMap(({ limits }) => Object.entries(limits))),
+    syntax: Object.fromEntries(all.flatMap(({ syntax }) => Object.entries(syntax))),
+  };
+}
+
+function resolvedAlone(own: JsonObject): Resolved {
+  const numbers = [...lowerLimits, ...upperLimits].flatMap((name) => {
+    const value = own[name];
+    return typeof value === 'number' ? [[name, value] as const] : [];
+  });
+  const syntax = syntaxKeywords.flatMap((name) => {
+    const value = own[name];
+    return typeof value === 'string' ? [[name, value] as const] : [];
+  });
+  const { type, enum: enumeration, const: constant } = own;
+  return {
+    types: type === undefined ? undefined : [type].flat().map(String),
+    values: 'const' in own ? [constant] : Array.isArray(enumeration) ? enumeration : undefined,
+    properties: jsonObject.catch({}).parse(own['properties']),
+    required: list(own['required']).map(String),
+    isClosed: own['additionalProperties'] === false,
+    items: own['items'],
+    alternatives: [...list(own['anyOf']), ...list(own['oneOf'])],
+    limits: Object.fromEntries(numbers),
+    syntax: Object.fromEntries(syntax),
+  };
+}
+
+/** A property that several parts of `allOf` describe must match all of them. */
+function mergedProperties(parts: readonly Resolved[]): Record<string, unknown> {
+  const merged: Record<string, unknown> = {};
+  for (const { properties } of parts) {
+    for (const [name, schema] of Object.entries(properties)) {
+      merged[name] = merged[name] === undefined ? schema : { allOf: [merged[name], schema] };
+    }
+  }
+  return merged;
+}
+
+/** The part of a document that a reference such as `#/components/schemas/Order` points to. */
+export function target(document: Document, reference: string): unknown {
+  const names = reference.replace(/^#\//, '').split('/');
+  return names.reduce<unknown>((found, name) => {
+    const key = decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~');
+    return jsonObject.catch({}).parse(found)[key];
+  }, document);
+}
+
+function list(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function at(path: string, name: string): string {
+  return path === '' ? name : `${path}.${name}`;
+}
+
+function place(path: string): string {
+  return path === '' ? 'the value' : path;
+}
+
+function text(value: unknown): string {
+  return JSON.stringify(value);
+}
+
+function unique(lines: readonly string[]): string[] {
+  return [...new Set(lines)];
+}

@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { type Document, rejections, type Tolerance } from './json-schema.ts';
+
+const asyncApi = z.looseObject({
+  operations: z.record(z.string(), z.looseObject({ action: z.enum(['send', 'receive']) })),
+  components: z.looseObject({
+    messages: z.record(z.string(), z.looseObject({ payload: z.unknown() })),
+  }),
+});
+
+/** A consumer ignores members that it does not know, and rejects values. */
+const consumer: Tolerance = { newValues: 'rejected', unknownMembers: 'accepted' };
+
+/**
+ * Compares the AsyncAPI documents of two releases. During a roll-out, and while queues hold messages, the
+ * services of each release read the messages of the other. Members may be added.
+ */
+export function messageBreaks(released: Document, current: Document): string[] {
+  const [before, after] = [asyncApi.parse(released), asyncApi.parse(current)];
+  return Object.entries(before.components.messages).flatMap(([type, old]) => {
+    const now = after.components.messages[type];
+    if (now === undefined) return [`${type} was removed`];
+    const [earlier, later] = [
+      { document: released, schema: old.payload },
+      { document: current, schema: now.payload },
+    ];
+    return [
+      ...rejections(earlier, later, consumer).map((found) => `${type}, read by the new release: ${found}`),
+      // The suite does not send what it only receives.
+      ...(before.operations[type]?.action === 'receive'
+        ? []
+        : rejections(later, earlier, consumer).map((found) => `${type}, read by the last release: ${found}`)),
+    ];
+  });
+}

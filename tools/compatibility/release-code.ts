@@ -1,0 +1,43 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { Failure } from '../dev/failure.ts';
+import { mustRun } from '../dev/run-program.ts';
+import { root } from '../dev/settings.ts';
+
+/** A commit of the last release: the newest tag such as `store-api@1.0.0`, or the one that is given. */
+export async function releasedCommit(given: string | undefined): Promise<string> {
+  const reference = given ?? (await newestReleaseTag());
+  if (reference === undefined)
+    throw new Failure('No release is tagged. Name a commit: npm run compatibility -- --from COMMIT');
+  const commit = await git('rev-parse', '--verify', '--quiet', `${reference}^{commit}`).catch(() => {
+    throw new Failure(`"${reference}" is no commit of this repository.`);
+  });
+  return commit.trim();
+}
+
+async function newestReleaseTag(): Promise<string | undefined> {
+  const tags = await git('tag', '--list', '*@*', '--sort=-creatordate', '--merged', 'HEAD');
+  return tags.split('\n').find((tag) => tag !== '');
+}
+
+/** Checks a commit out into a directory below `parent` and builds it, once. @returns the directory */
+export async function buildRelease(commit: string, parent: string): Promise<string> {
+  const dir = join(parent, commit);
+  if (existsSync(join(dir, 'built'))) return dir;
+  mkdirSync(parent, { recursive: true });
+  await git('worktree', 'prune');
+  if (!existsSync(dir)) await git('worktree', 'add', '--detach', dir, commit);
+  const env = { ...process.env, NX_DAEMON: 'false', NX_TUI: 'false' };
+  await mustRun('npm', ['ci', '--no-audit', '--no-fund'], { cwd: dir, env });
+  const nx = join(dir, 'node_modules', 'nx', 'dist', 'bin', 'nx.js');
+  await mustRun(process.execPath, [nx, 'run-many', '--target=build', '--outputStyle=static'], {
+    cwd: dir,
+    env,
+  });
+  mkdirSync(join(dir, 'built'));
+  return dir;
+}
+
+function git(...args: string[]): Promise<string> {
+  return mustRun('git', args, { cwd: root });
+}

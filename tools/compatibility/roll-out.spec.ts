@@ -1,0 +1,74 @@
+import type { ServiceName } from '../dev/ports.ts';
+import { canDeploy, columns, type Finding, formatReport } from './report.ts';
+import { rollOut } from './roll-out.ts';
+
+/** A suite whose load fails while a service is in a state. */
+class FailingSuite {
+  readonly changes: string[] = [];
+  private readonly failsAt: string | undefined;
+
+  constructor(failsAt?: string) {
+    this.failsAt = failsAt;
+  }
+
+  migrate(service: ServiceName): Promise<void> {
+    this.changes.push(`migrate ${service}`);
+    return Promise.resolve();
+  }
+
+  replace(service: ServiceName): Promise<void> {
+    this.changes.push(`replace ${service}`);
+    return Promise.resolve();
+  }
+
+  async underLoad(change: () => Promise<void>): Promise<void> {
+    await change();
+    if (this.changes.at(-1) === this.failsAt) throw new Error('An order was lost.');
+  }
+}
+
+describe('a roll-out', () => {
+  it('migrates each service before it replaces its process', async () => {
+    const suite = new FailingSuite();
+    const outcomes = await rollOut(['store-api', 'auth-server'], suite);
+    expect(suite.changes).toEqual([
+      'migrate store-api',
+      'replace store-api',
+      'migrate auth-server',
+      'replace auth-server',
+    ]);
+    expect(outcomes.get('store-api')).toEqual({ schema: [], mixed: [] });
+  });
+
+  it.each([
+    ['migrate store-api', { schema: [expect.stringContaining('An order was lost.')], mixed: [] }],
+    ['replace store-api', { schema: [], mixed: [expect.stringContaining('An order was lost.')] }],
+  ])('notes what fails at "%s", and continues', async (failsAt, expected) => {
+    const suite = new FailingSuite(failsAt);
+    const outcomes = await rollOut(['store-api', 'auth-server'], suite);
+    expect(outcomes.get('store-api')).toEqual(expected);
+    expect(outcomes.get('auth-server')).toEqual({ schema: [], mixed: [] });
+  });
+});
+
+describe('the report', () => {
+  const findings: Finding[] = [{ service: 'creator-api', column: 'schema', text: 'An order was lost.' }];
+
+  it('says "no" for the service and column of a finding, and gives the reason', () => {
+    const lines = formatReport(findings, columns);
+    expect(lines.map((line) => line.split(/ {2,}/))).toEqual(
+      expect.arrayContaining([
+        ['creator-api', 'yes', 'yes', 'no', 'yes', 'no'],
+        ['store-api', 'yes', 'yes', 'yes', 'yes', 'yes'],
+        ['creator-api, schema: An order was lost.'],
+      ]),
+    );
+    expect(canDeploy('creator-api', findings)).toBe(false);
+    expect(canDeploy('store-api', findings)).toBe(true);
+  });
+
+  it('shows which columns were not examined', () => {
+    const [, row] = formatReport([], ['HTTP', 'messages']);
+    expect(row?.split(/ {2,}/)).toEqual(['store-api', 'yes', 'yes', '-', '-', 'yes']);
+  });
+});

@@ -1,0 +1,47 @@
+import type { ServiceName } from '../dev/ports.ts';
+import { reasonOf } from '../dev/failure.ts';
+
+/** What a roll-out does to a suite that runs the last release. */
+export interface RollOutSuite {
+  /** Runs the migrations of the new release. */
+  migrate(service: ServiceName): Promise<void>;
+  /** Replaces the process of the last release by one of the new release. */
+  replace(service: ServiceName): Promise<void>;
+  /** Runs a change under load, and some seconds more. @throws when an order or a webhook is missing */
+  underLoad(change: () => Promise<void>): Promise<void>;
+}
+
+/** What failed, if anything, by column of the table. */
+export interface RollOutOutcome {
+  /** The last release on the schema of the new one. */
+  readonly schema: string[];
+  /** The new release with the last release of the other services. */
+  readonly mixed: string[];
+}
+
+/**
+ * Rolls services out, one after another and under load, as `docs/runbook.md` says: migrations first, then
+ * processes. A failure is noted, and the next service follows.
+ */
+export async function rollOut(
+  services: readonly ServiceName[],
+  suite: RollOutSuite,
+): Promise<Map<ServiceName, RollOutOutcome>> {
+  const outcomes = new Map<ServiceName, RollOutOutcome>();
+  for (const service of services) {
+    outcomes.set(service, {
+      schema: await failuresOf(() => suite.underLoad(() => suite.migrate(service))),
+      mixed: await failuresOf(() => suite.underLoad(() => suite.replace(service))),
+    });
+  }
+  return outcomes;
+}
+
+async function failuresOf(work: () => Promise<void>): Promise<string[]> {
+  try {
+    await work();
+    return [];
+  } catch (error) {
+    return [reasonOf(error)];
+  }
+}

@@ -1,0 +1,159 @@
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { z } from 'zod';
+import { contractFiles, releasedContractsDir } from '../compatibility/documents.ts';
+import { runNx } from '../dev/build.ts';
+import { Failure, runMain } from '../dev/failure.ts';
+import { type ServiceName, serviceNames } from '../dev/ports.ts';
+import { mustRun } from '../dev/run-program.ts';
+import { root } from '../dev/settings.ts';
+import { changes, describeMigration, settingsOf, upgradeNote, withNote } from './upgrade-note.ts';
+
+const help = `npm run release: gives each changed service a version, a changelog and an upgrade note, and tags it.
+
+The version follows from the commits since the last tag of the service (fix: 1.0.1, feat: 1.1.0, breaking: 2.0.0).
+Check first that each service can be deployed: npm run compatibility.
+
+  --version VERSION   this version for all services
+  --projects NAMES    only these, separated by commas, such as store-api,creator-api
+  --dry-run           only print the versions`;
+
+const configurationFile = 'docs/reference/configuration.md';
+const messagesFile = 'docs/reference/asyncapi.json';
+const overlays = ['small', 'ha'].map((name) => join('deploy', 'kubernetes', 'overlays', name));
+const manifest = z.object({ version: z.string() });
+const asyncApi = z.object({ components: z.object({ messages: z.record(z.string(), z.unknown()) }) });
+
+/** This program makes the commit and the tags, since they contain files that Nx does not know. */
+const withoutGit = ['--git-commit=false', '--git-tag=false', '--stage-changes=false'];
+const say = (line: string): void => console.log(line);
+
+async function main(): Promise<number> {
+  const { values: options } = parseArgs({
+    options: {
+      version: { type: 'string' },
+      projects: { type: 'string' },
+      'dry-run': { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false, short: 'h' },
+    },
+  });
+  if (options.help) {
+    say(help);
+    return 0;
+  }
+  if (!options['dry-run'] && (await git('status', '--porcelain')).trim() !== '')
+    throw new Failure('There are uncommitted changes: commit them first.');
+  const before = new Map(serviceNames.map((name) => [name, versionOf(name)]));
+  const isFirst = (await git('tag', '--list', '@fulfilment/*')).trim() === '';
+  await nxRelease(
+    'version',
+    ...(options.version === undefined ? [] : [options.version]),
+    ...(options.projects === undefined ? [] : [`--projects=${options.projects}`]),
+    ...(isFirst ? ['--first-release'] : []),
+    ...(options['dry-run'] ? ['--dry-run'] : withoutGit),
+  );
+  if (options['dry-run']) return 0;
+
+  const released = serviceNames.filter((name) => versionOf(name) !== before.get(name));
+  if (released.length === 0) {
+    say('No service has changed since its last release.');
+    return 0;
+  }
+  for (const service of released) {
+    const last = await lastTag(service);
+    await writeUpgradeNote(service, last);
+    await writeChangelog(service, last);
+  }
+  writeContracts();
+  writeImageTags();
+  await mustRun('npm', ['run', '-s', 'format'], { cwd: root, env: process.env });
+  const names = released.map((name) => `${name} ${versionOf(name)}`).join(', ');
+  await git('add', '--all');
+  await git('commit', '--quiet', '--message', 'chore: release', '--message', names);
+  for (const service of released) await git('tag', tagOf(service));
+  say(`Released: ${names}`);
+  return 0;
+}
+
+async function lastTag(service: string): Promise<string | undefined> {
+  const tags = await git('tag', '--list', `@fulfilment/${service}@*`, '--sort=-version:refname');
+  return tags.split('\n').find((tag) => tag !== '');
+}
+
+/** Lists the commits since the last tag, by their conventional subjects. */
+async function writeChangelog(service: ServiceName, last: string | undefined): Promise<void> {
+  const version = versionOf(service);
+  const path = join(root, 'apps', service, 'CHANGELOG.md');
+  if (last === undefined) writeFileSync(path, `# Changelog\n\n## ${version}\n\nThe first release.\n`);
+  else await nxRelease('changelog', version, `--projects=@fulfilment/${service}`, ...withoutGit);
+}
+
+async function writeUpgradeNote(service: ServiceName, last: string | undefined): Promise<void> {
+  const migrationsDir = `apps/${service}/src/migrations`;
+  const isMigration = /^\d{4}-[\w-]+\.ts$/;
+  const now = (path: string): string => readFileSync(join(root, path), 'utf8');
+  const then = async (path: string): Promise<string> =>
+    last === undefined ? '' : await git('show', `${last}:${path}`);
+  const added =
+    last === undefined ? '' : await git('diff', '--name-only', '--diff-filter=A', last, '--', migrationsDir);
+  const messagesIn = (text: string): string[] =>
+    text === '' ? [] : Object.keys(asyncApi.parse(JSON.parse(text)).components.messages);
+  const note = upgradeNote({
+    version: versionOf(service),
+    previous: last?.slice(last.lastIndexOf('@') + 1),
+    migrations: added
+      .split('\n')
+      .filter((path) => isMigration.test(basename(path)))
+      .map((path) => describeMigration(basename(path), now(path))),
+    settings: changes(
+      settingsOf(service, await then(configurationFile)),
+      settingsOf(service, now(configurationFile)),
+    ),
+    messages: changes(messagesIn(await then(messagesFile)), messagesIn(now(messagesFile))),
+  });
+  const path = join(root, 'apps', service, 'UPGRADING.md');
+  writeFileSync(path, withNote(existsSync(path) ? readFileSync(path, 'utf8') : undefined, note));
+}
+
+/** Keeps the contracts of this release for `npm run check`. */
+function writeContracts(): void {
+  mkdirSync(join(root, releasedContractsDir), { recursive: true });
+  for (const file of contractFiles)
+    copyFileSync(join(root, 'docs', 'reference', file), join(root, releasedContractsDir, file));
+}
+
+/** The Kubernetes overlays deploy the released images. A Job cannot change, so each release has its own. */
+function writeImageTags(): void {
+  const minute = new Date().toISOString().slice(0, 16).replace(/\D/g, '');
+  for (const overlay of overlays) {
+    const images = join(root, overlay, 'kustomization.yaml');
+    const text = serviceNames.reduce(
+      (file, name) => file.replace(new RegExp(`(name: ${name}, newTag: )[\\w.-]+`), `$1${versionOf(name)}`),
+      readFileSync(images, 'utf8'),
+    );
+    writeFileSync(images, text);
+    const jobs = join(root, overlay, 'migrations', 'kustomization.yaml');
+    writeFileSync(jobs, readFileSync(jobs, 'utf8').replace(/^nameSuffix: .*$/m, `nameSuffix: -${minute}`));
+  }
+}
+
+function versionOf(service: ServiceName): string {
+  return manifest.parse(JSON.parse(readFileSync(join(root, 'apps', service, 'package.json'), 'utf8')))
+    .version;
+}
+
+function tagOf(service: ServiceName): string {
+  return `@fulfilment/${service}@${versionOf(service)}`;
+}
+
+async function nxRelease(...args: string[]): Promise<void> {
+  const { code, output } = await runNx(['release', ...args], { onLine: say });
+  if (code !== 0) throw new Failure(output.trim());
+}
+
+function git(...args: string[]): Promise<string> {
+  return mustRun('git', args, { cwd: root });
+}
+
+runMain(main);

@@ -1,0 +1,72 @@
+/** What an operator must know to move a service from one release to the next. */
+export interface Upgrade {
+  readonly version: string;
+  /** Undefined for the first release. */
+  readonly previous: string | undefined;
+  /** Descriptions of the migrations that are new, in order. */
+  readonly migrations: readonly string[];
+  readonly settings: Changes;
+  readonly messages: Changes;
+}
+
+export interface Changes {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+}
+
+/** The section of UPGRADING.md for a release, in Markdown. */
+export function upgradeNote({ version, previous, migrations, settings, messages }: Upgrade): string {
+  if (previous === undefined)
+    return `## ${version}\n\nThe first release. Run its migrations on an empty database.\n`;
+  const lines = [
+    ...(migrations.length === 0
+      ? ['No migrations.']
+      : ['Run the migrations before the new processes start:', '', ...migrations.map((one) => `- ${one}`)]),
+    ...section('New settings', settings.added),
+    ...section('Removed settings, which are ignored now', settings.removed),
+    ...section('New messages', messages.added),
+    ...section('Messages that are no longer sent or read', messages.removed),
+  ];
+  return `## ${version}\n\nFrom ${previous}. ${lines.join('\n')}\n`;
+}
+
+export function changes(before: readonly string[], after: readonly string[]): Changes {
+  return {
+    added: after.filter((one) => !before.includes(one)),
+    removed: before.filter((one) => !after.includes(one)),
+  };
+}
+
+/** Adds a section to UPGRADING.md, newest first. Repeated for a version, it changes nothing. */
+export function withNote(file: string | undefined, note: string): string {
+  const title = '# Upgrading\n';
+  const [heading] = note.split('\n');
+  const earlier = (file ?? '').replace(title, '').trim();
+  if (heading !== undefined && `\n${earlier}\n`.includes(`\n${heading}\n`)) return file ?? '';
+  return (
+    [title, note.trimEnd(), ...(earlier === '' ? [] : [earlier])].join('\n\n').replace('\n\n\n', '\n\n') +
+    '\n'
+  );
+}
+
+/** Names of a service's settings in docs/reference/configuration.md. */
+export function settingsOf(service: string, configuration: string): string[] {
+  const [, ofService = ''] = configuration.split(`\n## ${service}\n`);
+  const [table = ''] = ofService.split('\n## ');
+  return [...table.matchAll(/^\| `([A-Z0-9_]+)` \|/gm)].flatMap(([, name]) => name ?? []);
+}
+
+/** The first sentence of a migration's documentation, or else its file name. */
+export function describeMigration(file: string, source: string): string {
+  const [, comment] = /\/\*\*(.*?)\*\//s.exec(source) ?? [];
+  const text = (comment ?? '')
+    .replace(/^\s*\* ?/gm, ' ')
+    .replace(/\s+/g, ' ')
+    .trim();
+  const [, sentence] = /^(.*?\.)(?: |$)/.exec(text) ?? [];
+  return sentence === undefined ? file : `${file}: ${sentence}`;
+}
+
+function section(title: string, entries: readonly string[]): string[] {
+  return entries.length === 0 ? [] : ['', `${title}: ${entries.map((one) => `\`${one}\``).join(', ')}.`];
+}
