@@ -32,6 +32,7 @@ const app = 'app.kubernetes.io/name';
 const storePorts: Readonly<Record<number, string>> = {
   5432: 'PostgreSQL',
   6379: 'Redis',
+  26379: 'Redis',
   5671: 'RabbitMQ',
   5672: 'RabbitMQ',
 };

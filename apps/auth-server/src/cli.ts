@@ -19,6 +19,9 @@ await runServiceCli({
     .pick({
       DATABASE_URL: true,
       REDIS_URL: true,
+      REDIS_SENTINELS: true,
+      REDIS_SENTINEL_MASTER: true,
+      REDIS_SENTINEL_PASSWORD: true,
       RABBITMQ_URL: true,
       RABBITMQ_NAMESPACE: true,
       KEY_ENCRYPTION_KEY: true,

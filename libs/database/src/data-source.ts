@@ -1,5 +1,6 @@
 import { DataSource, type MigrationInterface } from 'typeorm';
 import { setColumnTypes } from './column-types.js';
+import { primaryOnly } from './primary-client.js';
 import {
   type SessionOptions,
   sessionSettings,
@@ -19,6 +20,8 @@ export interface DataSourceSettings extends SessionOptions {
   /** Shown in pg_stat_activity. */
   readonly applicationName: string;
   readonly migrations: readonly (new () => MigrationInterface)[];
+  /** Whether it may connect to a standby; by default it connects only to a primary. */
+  readonly readsStandby?: boolean;
 }
 
 /**
@@ -26,7 +29,7 @@ export interface DataSourceSettings extends SessionOptions {
  * parsers, which are process-wide.
  */
 export function createDataSource(settings: DataSourceSettings): DataSource {
-  const { url, poolSize, applicationName, migrations } = settings;
+  const { url, poolSize, applicationName, migrations, readsStandby = false } = settings;
   const timeoutMs = statementTimeout(settings);
   setColumnTypes();
   return new DataSource({
@@ -44,6 +47,7 @@ export function createDataSource(settings: DataSourceSettings): DataSource {
       // Statements are sent without waiting for the results of earlier ones; each still awaits its own
       // result.
       pipeline: true,
+      ...(readsStandby ? {} : primaryOnly),
       // A lost network must not block a request for ever.
       keepAlive: true,
       options: startupOptions(sessionSettings(settings)),

@@ -125,4 +125,22 @@ describe('the database', () => {
       await proxy.stop();
     }
   });
+
+  it.each(['in a transaction', 'alone'])(
+    'treats a write %s as an outage when the server has become read-only, and drops the connection',
+    async (how) => {
+      const settings = { url: stores.url, poolSize: 1, applicationName: 'read-only', migrations: [] };
+      const source = await createDataSource(settings).initialize();
+      const database = new Database(source);
+      // As after a failover that makes the old primary read-only. Only this connection is affected.
+      await source.query('SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY');
+      const write = () =>
+        how === 'alone'
+          ? database.run(insertNumber, [60])
+          : database.transaction((tx) => tx.run(insertNumber, [60]));
+      await expect(write()).rejects.toThrow(DependencyUnavailable);
+      expect(await write()).toBe(1);
+      await source.destroy();
+    },
+  );
 });

@@ -13,7 +13,7 @@ import {
 } from './sql.js';
 import { beginTransaction, type BeginOptions } from './begin-transaction.js';
 import { allInOrder } from './all-in-order.js';
-import { isConnectionFailure, translateAndThrow } from './driver-errors.js';
+import { isConnectionFailure, isReadOnlyServer, translateAndThrow } from './driver-errors.js';
 import { poolOf, sendInOnePacket } from './pg-internals.js';
 import { measurePool } from './pool-gauges.js';
 import { inStatementSpan, type TransactionSpan, transactionSpan } from './spans.js';
@@ -199,7 +199,8 @@ export class Database implements Sql {
     // After a client-side timeout no response will arrive, and later statements on the connection would wait
     // for it.
     const markBrokenOnFailure = (error: unknown): never => {
-      broken ||= isConnectionFailure(error);
+      if (options.snapshot === true && isReadOnlyServer(error)) throw error; // the transaction is read-only
+      broken ||= isConnectionFailure(error) || isReadOnlyServer(error);
       return translateAndThrow(error);
     };
     const began = sendInOnePacket(client, () => beginTransaction(client, options));

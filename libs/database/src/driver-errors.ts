@@ -3,10 +3,11 @@ import { isNativeError } from 'node:util/types';
 import { DatabaseError } from 'pg';
 
 /**
- * Transient SQLSTATEs: connection failures, insufficient resources, shutdown, start-up, deadlocks,
- * serialisation failures and timeouts.
+ * Transient SQLSTATEs: connection failures, a server that is no longer the primary, insufficient resources,
+ * shutdown, start-up, deadlocks, serialisation failures and timeouts.
  */
-const transientSqlStates = /^(08|53|57P0|57014|40P01|40001|55P03)/;
+const transientSqlStates = /^(08|25006|53|57P0|57014|40P01|40001|55P03)/;
+const readOnlyTransaction = '25006';
 /** Names of timeouts. Either an outage or a slow statement may cause one. */
 const timeoutNames: ReadonlyMap<string, string> = new Map([
   ['57014', 'statement timeout'],
@@ -23,6 +24,11 @@ export function isConnectionFailure(error: unknown): boolean {
     !(error instanceof DatabaseError) &&
     (error.name === 'Error' || error.name === 'AggregateError')
   );
+}
+
+/** Whether a write failed because the server accepts none, as after a failover. */
+export function isReadOnlyServer(error: unknown): boolean {
+  return hasSqlState(error, [readOnlyTransaction]);
 }
 
 /** @throws DependencyUnavailable if a retry may succeed, else the error itself */

@@ -1,21 +1,20 @@
-import type { Connection, Pool, PoolClient } from 'pg';
+import type { Client, Connection, Pool, PoolClient } from 'pg';
 import type { DataSource } from 'typeorm';
-import type { Duplex } from 'node:stream';
 
 /**
  * Sends what is written in one tick of the event loop as one packet: each further packet wakes the server's
  * process.
  */
 export function sendInOnePacket<T>(client: PoolClient, send: () => Promise<T>): Promise<T> {
-  const stream = streamOf(client);
+  const { stream } = connectionOf(client);
   stream.cork();
   process.nextTick(() => stream.uncork());
   return send();
 }
 
 /** The pool's clients are instances of pg's `Client`, which exposes its connection. */
-function streamOf(client: PoolClient): Duplex {
-  if ('connection' in client && isConnection(client.connection)) return client.connection.stream;
+export function connectionOf(client: Client | PoolClient): Connection {
+  if ('connection' in client && isConnection(client.connection)) return client.connection;
   throw new Error('pg no longer exposes the connection of a client.');
 }
 

@@ -5,6 +5,8 @@ export type { Quota, RateLimitDecision } from './access/quota-share.js';
 export type { Quotas } from './access/rate-limiter.js';
 export { RateLimiter } from './access/rate-limiter.js';
 export { RedisConnection } from './redis.js';
+export { redisOptions } from './redis-options.js';
+export { primariesBySentinel, type SentinelReply } from './sentinels.js';
 export { BodyLimit } from './body-limit.js';
 export { RawBody, ReadRawBody } from './raw-body.js';
 export { ConcurrencyLimit } from './concurrency-limit.js';

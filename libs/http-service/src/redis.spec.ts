@@ -7,7 +7,7 @@ import { eventually, flakyProxy, storeUrl } from '@fulfilment/testing';
 describe('RedisConnection', () => {
   it('resolves every command within half a second while connections break, and then recovers', async () => {
     const proxy = await flakyProxy(storeUrl('TEST_REDIS_URL'));
-    const redis = new RedisConnection(proxy.url, createLogger('test', 'fatal'));
+    const redis = new RedisConnection({ REDIS_URL: proxy.url }, createLogger('test', 'fatal'));
     const limiter = new RateLimiter(redis, { calls: { requests: 1, windowSeconds: 60 } });
     await new Promise((resolve) => redis.client.once('ready', resolve));
     const slowest = { ms: 0 };

@@ -1,6 +1,7 @@
-import { Counter, type Logger } from '@fulfilment/runtime';
+import { Counter, type Logger, type RedisSettings } from '@fulfilment/runtime';
 import { Redis } from 'ioredis';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { redisOptions } from './redis-options.js';
 
 const commandTimeoutMs = 250;
 const disconnectTimeoutMs = 200;
@@ -21,10 +22,11 @@ export class RedisConnection {
   private warnedAtMs = 0;
 
   constructor(
-    url: string,
+    settings: RedisSettings,
     private readonly logger: Logger,
   ) {
-    this.client = new Redis(url, {
+    this.client = new Redis(settings.REDIS_URL, {
+      ...redisOptions(settings),
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
       commandTimeout: commandTimeoutMs,

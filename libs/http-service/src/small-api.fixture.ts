@@ -116,7 +116,7 @@ export async function smallApi(
     RATE_LIMIT_QUOTES: '2/60',
     RATE_LIMIT_ANONYMOUS: '5/60',
   });
-  const redis = new RedisConnection(settings.REDIS_URL, logger);
+  const redis = new RedisConnection(settings, logger);
   const providers = [
     { provide: CONFIG, useValue: settings },
     { provide: LOGGER, useValue: logger },

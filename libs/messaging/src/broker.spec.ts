@@ -56,6 +56,21 @@ describe('a connection to RabbitMQ', () => {
     expect(opened).toBe(0);
   });
 
+  it('is replaced by one to another node of the cluster while its node is away', async () => {
+    const [one, other] = [await flakyProxy(url), await flakyProxy(url)];
+    broker = new Broker({ url: `${one.url},${other.url}`, name: 'test', namespace }, logger);
+    let opened = 0;
+    broker.use(() => Promise.resolve(void (opened += 1)));
+    one.disconnect();
+    broker.start();
+    await eventually(() => (opened === 1 && broker.connected) || undefined);
+    one.restore();
+    other.disconnect();
+    await eventually(() => (opened === 2 && broker.connected) || undefined);
+    await broker.stop();
+    await Promise.all([one.stop(), other.stop()]);
+  });
+
   describe('through a proxy that loses what RabbitMQ sends', () => {
     let proxy: FlakyProxy;
     beforeEach(async () => {

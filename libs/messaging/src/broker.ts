@@ -1,8 +1,9 @@
 import { type MessageQueue, type Topology, topologyOf } from '@fulfilment/contracts';
 import type { Logger } from '@fulfilment/runtime';
-import { type ChannelModel, type ConfirmChannel, connect, type Replies } from 'amqplib';
+import type { ChannelModel, ConfirmChannel, Replies } from 'amqplib';
 import { setTimeout as delay } from 'node:timers/promises';
 import { close } from './close.js';
+import { connect } from './connect.js';
 import { declareQueues, ensureFactsExchange, onOwnChannel } from './topology.js';
 
 const minRetryDelayMs = 200;
@@ -130,12 +131,8 @@ export class Broker {
   }
 
   private async runConnection(onReady: () => void): Promise<void> {
-    const url = new URL(this.settings.url);
-    url.searchParams.set('heartbeat', String(heartbeatSeconds));
-    const connection = await connect(url.href, {
-      clientProperties: { connection_name: this.settings.name },
-      timeout: 5_000,
-    });
+    const { url, name } = this.settings;
+    const connection = await connect(url, { heartbeatSeconds, name });
     if (this.stopping.signal.aborted) return close(connection);
     this.connection = connection;
     this.isBlocked = false;

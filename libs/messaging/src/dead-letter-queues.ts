@@ -1,7 +1,8 @@
 import { messageQueues, type MessageQueue, type Topology, topologyOf } from '@fulfilment/contracts';
-import { type Channel, type ChannelModel, type ConfirmChannel, connect, type GetMessage } from 'amqplib';
+import type { Channel, ChannelModel, ConfirmChannel, GetMessage } from 'amqplib';
 import { setTimeout as delay } from 'node:timers/promises';
 import { close } from './close.js';
+import { connect } from './connect.js';
 import { waitForConfirmation } from './wait-for-confirmation.js';
 import { type DeadLetter, deadLetter } from './dead-letter.js';
 import { replayHeaders } from './publish-dead-letter.js';
@@ -36,7 +37,7 @@ export class DeadLetterQueues {
     readonly url: string;
     readonly namespace: string;
   }): Promise<DeadLetterQueues> {
-    const connection = await connect(settings.url, { timeout: 5_000 });
+    const connection = await connect(settings.url);
     connection.on('error', () => undefined);
     const channel = await connection.createConfirmChannel();
     return new DeadLetterQueues(connection, channel, topologyOf(settings.namespace));

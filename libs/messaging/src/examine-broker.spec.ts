@@ -30,6 +30,8 @@ describe('examineBroker', () => {
       version: expect.stringMatching(/^\d+\.\d+/),
       missing: [],
       different: ['webhook-worker.events'],
+      unusableNodes: [],
+      clusters: [expect.any(String)],
     });
   });
 });

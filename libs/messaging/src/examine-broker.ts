@@ -1,6 +1,7 @@
 import { topologyOf } from '@fulfilment/contracts';
-import { connect } from 'amqplib';
+import { nodesOf } from '@fulfilment/runtime';
 import { close } from './close.js';
+import { connect } from './connect.js';
 import { declareQueues, onOwnChannel, queuesBehind, queuesOf } from './topology.js';
 
 /** What a service finds at RabbitMQ. */
@@ -10,6 +11,10 @@ export interface BrokerFindings {
   readonly missing: readonly string[];
   /** Queues whose declaration is rejected: other arguments, or no permission. */
   readonly different: readonly string[];
+  /** Nodes that cannot be used although others can, as `host:port: reason`. */
+  readonly unusableNodes: readonly string[];
+  /** Names of the clusters of the nodes; all nodes must be of one. */
+  readonly clusters: readonly string[];
 }
 
 /**
@@ -21,7 +26,7 @@ export async function examineBroker(
   { url, namespace }: { readonly url: string; readonly namespace: string },
 ): Promise<BrokerFindings> {
   const topology = topologyOf(namespace);
-  const connection = await connect(url, { timeout: 5_000 });
+  const connection = await connect(url);
   connection.on('error', () => undefined); // the current call rejects
   try {
     const missing: string[] = [];
@@ -40,8 +45,27 @@ export async function examineBroker(
         await declareQueues(connection, topology, [name]).catch(() => different.push(name));
     }
     const { version }: { version?: unknown } = connection.connection.serverProperties;
-    return { version: String(version), missing, different };
+    return { version: String(version), missing, different, ...(await examineNodes(url)) };
   } finally {
     await close(connection);
   }
+}
+
+async function examineNodes(urls: string): Promise<Pick<BrokerFindings, 'unusableNodes' | 'clusters'>> {
+  const unusableNodes: string[] = [];
+  const clusters = new Set<string>();
+  for (const url of nodesOf(urls)) {
+    try {
+      const connection = await connect(url);
+      connection.on('error', () => undefined);
+      clusters.add(String(Reflect.get(connection.connection.serverProperties, 'cluster_name')));
+      await close(connection);
+    } catch (error) {
+      const reason: unknown = error instanceof AggregateError ? error.errors[0] : error;
+      unusableNodes.push(
+        `${new URL(url).host}: ${reason instanceof Error ? reason.message : String(reason)}`,
+      );
+    }
+  }
+  return { unusableNodes, clusters: [...clusters] };
 }

@@ -1,6 +1,6 @@
 import { type Message, topologyOf } from '@fulfilment/contracts';
-import { connect } from 'amqplib';
 import { close } from './close.js';
+import { connect } from './connect.js';
 import { waitForConfirmation } from './wait-for-confirmation.js';
 
 /**
@@ -11,7 +11,7 @@ export async function publishMessage(
   { url, namespace }: { readonly url: string; readonly namespace: string },
   message: Message,
 ): Promise<void> {
-  const connection = await connect(url, { timeout: 5_000 }).catch((error: unknown) => {
+  const connection = await connect(url).catch((error: unknown) => {
     throw new Error('RabbitMQ is unreachable.', { cause: error });
   });
   connection.on('error', () => undefined);

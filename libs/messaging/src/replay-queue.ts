@@ -1,7 +1,8 @@
 import { type Message, type MessageQueue, topologyOf } from '@fulfilment/contracts';
-import { type ConfirmChannel, connect } from 'amqplib';
+import type { ConfirmChannel } from 'amqplib';
 import { setTimeout as delay } from 'node:timers/promises';
 import { close } from './close.js';
+import { connect } from './connect.js';
 import { waitForConfirmation } from './wait-for-confirmation.js';
 
 /**
@@ -46,7 +47,7 @@ export class ReplayQueue {
     settings: { readonly url: string; readonly namespace: string; readonly stallTimeoutMs?: number },
     queue: MessageQueue,
   ): Promise<ReplayQueue> {
-    const connection = await connect(settings.url, { timeout: 5_000 });
+    const connection = await connect(settings.url);
     connection.on('error', () => undefined);
     const channel = await connection.createConfirmChannel();
     const { stallTimeoutMs = defaultStallTimeoutMs } = settings;

@@ -7,8 +7,9 @@ import {
   type Topology,
   topologyOf,
 } from '@fulfilment/contracts';
-import { type Channel, type ChannelModel, connect } from 'amqplib';
+import type { Channel, ChannelModel } from 'amqplib';
 import { close } from './close.js';
+import { connect } from './connect.js';
 
 /** The broker itself dead-letters a message that was delivered this often without acknowledgement. */
 const deliveryLimit = 20;
@@ -44,7 +45,7 @@ export async function declareQueuesOf(
 ): Promise<MessageQueue[]> {
   const names = queuesOf(service);
   const topology = topologyOf(namespace);
-  const connection = await connect(url, { timeout: 5_000 });
+  const connection = await connect(url);
   connection.on('error', () => undefined); // the current call rejects
   try {
     await ensureFactsExchange(connection, topology);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { readSecretFiles, secret } from './secret-files.js';
+import { brokerUrls, redisSettings } from './store-addresses.js';
 import { tracingSettings } from './tracing/settings.js';
 
 /** Exit status of a process whose configuration is invalid: EX_CONFIG of sysexits.h. */
@@ -46,14 +47,12 @@ export const serviceSettings = z.object({
   DATABASE_BACKGROUND_POOL_SIZE: poolSize(4).describe(
     'Maximum number of PostgreSQL connections for message consumers, the outbox relay, background loops and jobs',
   ),
-  REDIS_URL: z
-    .url({ protocol: /^rediss?$/ })
+  ...redisSettings.shape,
+  RABBITMQ_URL: brokerUrls
     .meta(secret)
-    .describe("Redis URL with the service's own user; `rediss:` for TLS"),
-  RABBITMQ_URL: z
-    .url({ protocol: /^amqps?$/ })
-    .meta(secret)
-    .describe("RabbitMQ URL with the service's own user; `amqps:` for TLS"),
+    .describe(
+      "RabbitMQ URL with the service's own user; `amqps:` for TLS. URLs of several nodes of a cluster are separated by commas",
+    ),
   RABBITMQ_NAMESPACE: z
     .string()
     .regex(/^[\w-]{1,40}$/)

@@ -13,6 +13,7 @@ export {
   type ServiceSettings,
 } from './config.js';
 export { secret, secretNames } from './secret-files.js';
+export { nodesOf, redisSettings, type RedisSettings, type StoreAddress } from './store-addresses.js';
 export { currentContext, inContext, WorkContext } from './work-context.js';
 export { nextTraceparent } from './tracing/traceparent.js';
 export { type Attributes, endFailed, Span, type SpanStart } from './tracing/span.js';

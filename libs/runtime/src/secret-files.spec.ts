@@ -58,6 +58,7 @@ it('marks as secrets the URLs of the stores, which contain passwords, and the he
     'DATABASE_URL',
     'DATABASE_DIRECT_URL',
     'REDIS_URL',
+    'REDIS_SENTINEL_PASSWORD',
     'RABBITMQ_URL',
     'OTEL_EXPORTER_OTLP_HEADERS',
   ]);

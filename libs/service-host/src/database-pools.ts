@@ -50,7 +50,7 @@ export class DatabasePools {
   /** Opens the pool of the read replica. The service starts and runs without it. */
   openReplica(url: string): ReadReplica {
     const { DATABASE_POOL_SIZE: size, DATABASE_READ_MAX_LAG_MS: maxLagMs } = this.service.config;
-    this.replica = this.poolOf(url, 'read', size);
+    this.replica = this.poolOf(url, 'read', size, true);
     return {
       database: this.replica.database,
       maxLagMs: maxLagMs ?? defaultMaxLagMs,
@@ -108,7 +108,7 @@ export class DatabasePools {
     });
   }
 
-  private poolOf(url: string, purpose: string, poolSize: number): Pool {
+  private poolOf(url: string, purpose: string, poolSize: number, readsStandby = false): Pool {
     const { name, migrations, forceGenericPlan } = this.service;
     const dataSource = createDataSource({
       url,
@@ -116,6 +116,7 @@ export class DatabasePools {
       applicationName: `${name} ${purpose}`.trim(),
       migrations,
       forceGenericPlan,
+      readsStandby,
     });
     return { dataSource, database: new Database(dataSource) };
   }

@@ -1,4 +1,10 @@
-import { type Database, ReadDatabase, statement, UnsuitableConnection } from '@fulfilment/database';
+import {
+  createDataSource,
+  type Database,
+  ReadDatabase,
+  statement,
+  UnsuitableConnection,
+} from '@fulfilment/database';
 import { replicaReads, streamingReplica, type StreamingReplica } from '@fulfilment/database/testing';
 import { createLogger, metrics, serviceSettings } from '@fulfilment/runtime';
 import { eventually, storeUrl } from '@fulfilment/testing';
@@ -126,5 +132,15 @@ describe('reads of a service with a read replica', () => {
     const foreign = poolsOf(storeUrl('TEST_POSTGRES_URL'));
     await expect(foreign.opened.connect()).rejects.toThrow(UnsuitableConnection);
     await foreign.opened.close();
+  });
+
+  it('never use a standby as the primary, until it is promoted', async () => {
+    const settings = { url: stores.replicaUrl, poolSize: 1, applicationName: 'test', migrations: [] };
+    const connect = () => createDataSource(settings).initialize();
+    await expect(connect()).rejects.toThrow('PostgreSQL is a standby');
+    await stores.promoteReplica(); // last: it no longer follows the primary
+    const promoted = await eventually(() => connect().catch(() => undefined));
+    expect(await promoted.query('SELECT pg_is_in_recovery() AS standby')).toEqual([{ standby: false }]);
+    await promoted.destroy();
   });
 });

@@ -61,7 +61,7 @@ export class ServiceModule {
         {
           provide: RedisConnection,
           inject: [LOGGER],
-          useFactory: (logger: Logger) => new RedisConnection(config.REDIS_URL, logger),
+          useFactory: (logger: Logger) => new RedisConnection(config, logger),
         },
         {
           provide: Messaging,

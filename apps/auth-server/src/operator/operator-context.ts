@@ -1,7 +1,14 @@
 import type { Database } from '@fulfilment/database';
 import { RedisConnection } from '@fulfilment/http-service';
 import { Outbox } from '@fulfilment/messaging';
-import { type Clock, createLogger, hasLoopbackHost, SecretBox, systemClock } from '@fulfilment/runtime';
+import {
+  type Clock,
+  createLogger,
+  hasLoopbackHost,
+  type RedisSettings,
+  SecretBox,
+  systemClock,
+} from '@fulfilment/runtime';
 import { type BrokerSettings, type CommandContext, readSecret } from '@fulfilment/service-host/operator';
 import { once } from 'node:events';
 import type { AuthServerSettings } from '../config.js';
@@ -22,7 +29,8 @@ export interface OperatorContext {
 }
 
 export type OperatorSettings = BrokerSettings &
-  Pick<AuthServerSettings, 'DATABASE_URL' | 'REDIS_URL' | 'KEY_ENCRYPTION_KEY'> & {
+  RedisSettings &
+  Pick<AuthServerSettings, 'DATABASE_URL' | 'KEY_ENCRYPTION_KEY'> & {
     readonly AUTH_URL?: string | undefined;
   };
 
@@ -53,7 +61,7 @@ function publishByRedis({
   let opening: Promise<DenyList> | undefined;
   const open = async (): Promise<DenyList> => {
     const logger = createLogger('auth-server cli', 'silent'); // standard output is for the result only
-    const redis = new RedisConnection(settings.REDIS_URL, logger);
+    const redis = new RedisConnection(settings, logger);
     atEnd(() => redis.stop());
     const denyList = new DenyList(database, redis, logger);
     await once(redis.client, 'ready', { signal: AbortSignal.timeout(redisTimeoutMs) }).catch(() => undefined);

@@ -1,4 +1,5 @@
-import { LOGGER, type Logger } from '@fulfilment/runtime';
+import { redisOptions } from '@fulfilment/http-service';
+import { LOGGER, type Logger, type RedisSettings } from '@fulfilment/runtime';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
@@ -33,10 +34,11 @@ export class UploadQueue implements OnApplicationShutdown {
   private stopping = false;
 
   constructor(
-    @Inject(CONFIG) config: Pick<CreatorApiSettings, 'REDIS_URL' | 'TRACK_UPLOAD_QUEUE_PREFIX'>,
+    @Inject(CONFIG) config: RedisSettings & Pick<CreatorApiSettings, 'TRACK_UPLOAD_QUEUE_PREFIX'>,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     this.connection = new Redis(config.REDIS_URL, {
+      ...redisOptions(config),
       // Fail fast: a job that is not added now is re-created later.
       enableOfflineQueue: false,
       maxRetriesPerRequest: 1,

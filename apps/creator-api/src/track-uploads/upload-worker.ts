@@ -1,4 +1,5 @@
-import type { Logger } from '@fulfilment/runtime';
+import { redisOptions } from '@fulfilment/http-service';
+import type { Logger, RedisSettings } from '@fulfilment/runtime';
 import { DelayedError, type Job, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import type { CreatorApiSettings } from '../config.js';
@@ -22,10 +23,12 @@ export class UploadWorker {
 
   constructor(
     private readonly processUpload: ProcessUpload,
-    config: Pick<CreatorApiSettings, 'REDIS_URL' | 'TRACK_UPLOAD_QUEUE_PREFIX' | 'TRACK_UPLOAD_CONCURRENCY'>,
+    config: RedisSettings &
+      Pick<CreatorApiSettings, 'TRACK_UPLOAD_QUEUE_PREFIX' | 'TRACK_UPLOAD_CONCURRENCY'>,
     private readonly logger: Logger,
   ) {
     this.connection = new Redis(config.REDIS_URL, {
+      ...redisOptions(config),
       maxRetriesPerRequest: null, // the worker waits until Redis is back
       retryStrategy: (attempt) => (this.stopping ? null : Math.min(100 * attempt, 2_000)),
       lazyConnect: true,

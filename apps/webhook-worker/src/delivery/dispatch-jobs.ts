@@ -1,4 +1,12 @@
-import { endAfter, type Logger, LOGGER, recordedTrace, startBelow } from '@fulfilment/runtime';
+import { redisOptions } from '@fulfilment/http-service';
+import {
+  endAfter,
+  type Logger,
+  LOGGER,
+  recordedTrace,
+  type RedisSettings,
+  startBelow,
+} from '@fulfilment/runtime';
 import { type OnApplicationShutdown, Inject, Injectable } from '@nestjs/common';
 import { type BulkJobOptions, Queue, Worker } from 'bullmq';
 import { Redis, type RedisOptions } from 'ioredis';
@@ -44,7 +52,7 @@ export class DispatchJobs implements OnApplicationShutdown {
 
   constructor(
     @Inject(CONFIG)
-    private readonly config: Pick<WebhookWorkerSettings, 'REDIS_URL' | 'WEBHOOK_QUEUE_PREFIX'>,
+    private readonly config: RedisSettings & Pick<WebhookWorkerSettings, 'WEBHOOK_QUEUE_PREFIX'>,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -114,6 +122,7 @@ export class DispatchJobs implements OnApplicationShutdown {
 
   private connect(options: RedisOptions): Redis {
     const connection = new Redis(this.config.REDIS_URL, {
+      ...redisOptions(this.config),
       ...options,
       connectTimeout: 3_000,
       retryStrategy: (attempt) => (this.stopping ? null : Math.min(100 * attempt, 2_000)),

@@ -29,6 +29,8 @@ export interface StreamingReplica {
   /** The replica receives writes but does not show them. */
   pauseReplay(): Promise<void>;
   resumeReplay(): Promise<void>;
+  /** The replica accepts writes and no longer follows the primary. */
+  promoteReplica(): Promise<void>;
   stopReplica(): Promise<void>;
   startReplica(): Promise<void>;
   stop(): Promise<void>;
@@ -88,6 +90,9 @@ export async function streamingReplica(): Promise<StreamingReplica> {
     },
     resumeReplay: async () => {
       await query(replicaUrl, 'SELECT pg_wal_replay_resume()');
+    },
+    promoteReplica: async () => {
+      await query(replicaUrl, 'SELECT pg_promote()');
     },
     stopReplica: async () => {
       await stopReplica?.();

@@ -27,7 +27,7 @@ describe('RateLimiter', () => {
 
   /** A replica with a clock that only the test advances. Redis's clock runs, so windows are long. */
   async function replica(requests: number, windowSeconds = 100_000) {
-    const redis = new CountedRedis(storeUrl('TEST_REDIS_URL'), logger);
+    const redis = new CountedRedis({ REDIS_URL: storeUrl('TEST_REDIS_URL') }, logger);
     started.push(redis);
     await new Promise((resolve) => redis.client.once('ready', resolve));
     const limiter = new RateLimiter(redis, { calls: { requests, windowSeconds } }, () => nowMs);
@@ -94,7 +94,7 @@ describe('RateLimiter', () => {
   });
 
   it('allows all waiting requests when Redis is down', async () => {
-    const away = new RedisConnection('redis://127.0.0.1:1/0', logger);
+    const away = new RedisConnection({ REDIS_URL: 'redis://127.0.0.1:1/0' }, logger);
     started.push(away);
     const limiter = new RateLimiter(away, { calls: { requests: 1, windowSeconds: 60 } });
     expect(await Promise.all([limiter.take('calls', 'a'), limiter.take('calls', 'a')])).toEqual([

@@ -1,13 +1,15 @@
-import { RedisConnection } from '@fulfilment/http-service';
+import { primariesBySentinel, RedisConnection } from '@fulfilment/http-service';
 import { examineBroker } from '@fulfilment/messaging';
 import { createLogger } from '@fulfilment/runtime';
 import { once } from 'node:events';
 import { examinePostgres } from './examine-postgres.js';
 import {
   clockFindings,
+  clusterFindings,
   type Finding,
   findingAbout,
   redisFindings,
+  sentinelFindings,
   versionFindings,
 } from './findings.rules.js';
 import type { Subject } from './subject.js';
@@ -26,7 +28,7 @@ export async function examineService(subject: Subject): Promise<Finding[]> {
 }
 
 async function examineRedis({ settings }: Subject): Promise<Finding[]> {
-  const redis = new RedisConnection(settings.REDIS_URL, createLogger('doctor', 'silent'));
+  const redis = new RedisConnection(settings, createLogger('doctor', 'silent'));
   try {
     await once(redis.client, 'ready', { signal: AbortSignal.timeout(connectTimeoutMs) });
     const sentMs = Date.now();
@@ -34,6 +36,7 @@ async function examineRedis({ settings }: Subject): Promise<Finding[]> {
     const nowMs = (sentMs + Date.now()) / 2;
     return [
       ...redisFindings(await redis.client.info()),
+      ...sentinelFindings(await primariesBySentinel(settings)),
       ...clockFindings('Redis', Number(seconds) * 1_000 + Number(microseconds) / 1_000, nowMs),
     ];
   } finally {
@@ -42,12 +45,13 @@ async function examineRedis({ settings }: Subject): Promise<Finding[]> {
 }
 
 async function examineRabbitmq({ name, settings }: Subject): Promise<Finding[]> {
-  const { version, missing, different } = await examineBroker(name, {
+  const { version, missing, different, unusableNodes, clusters } = await examineBroker(name, {
     url: settings.RABBITMQ_URL,
     namespace: settings.RABBITMQ_NAMESPACE,
   });
   return [
     ...versionFindings('RabbitMQ', version, oldestBroker),
+    ...clusterFindings(unusableNodes, clusters),
     ...findingAbout(
       missing,
       (list) => `RabbitMQ has no ${list}.`,

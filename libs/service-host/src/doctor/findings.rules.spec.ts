@@ -1,4 +1,10 @@
-import { clockFindings, redisFindings, versionFindings } from './findings.rules.js';
+import {
+  clockFindings,
+  clusterFindings,
+  redisFindings,
+  sentinelFindings,
+  versionFindings,
+} from './findings.rules.js';
 
 describe('the findings about a store', () => {
   it.each([
@@ -24,5 +30,28 @@ describe('the findings about a store', () => {
     expect(redisFindings(info('7.0.15', 'noeviction', 'master'))).toEqual([]);
     expect(redisFindings(info('6.2.1', 'allkeys-lru', 'slave'))).toHaveLength(3);
     expect(redisFindings(info('7.0.15', 'noeviction', 'master', '1'))).toHaveLength(1);
+  });
+
+  it('three Sentinels must respond and name the same primary', () => {
+    const reply = (sentinel: string, primary?: string) => ({ sentinel, primary });
+    const [one, two, three] = [reply('a:1', 'p:1'), reply('b:1', 'p:1'), reply('c:1', 'p:1')] as const;
+    const problems = (...replies: Parameters<typeof sentinelFindings>[0]) =>
+      sentinelFindings(replies).map(({ problem }) => problem);
+    expect(problems()).toEqual([]);
+    expect(problems(one, two, three)).toEqual([]);
+    expect(problems(one, two)).toEqual([expect.stringContaining('too few Sentinels: 2')]);
+    expect(problems(one, two, reply('c:1', 'q:1'))).toEqual([expect.stringContaining('p:1, q:1')]);
+    expect(problems(one, two, reply('c:1'))).toEqual([
+      expect.stringContaining('do not know the primary: c:1'),
+    ]);
+    expect(problems(one, two, { sentinel: 'c:1', error: 'refused' })).toEqual([
+      expect.stringContaining('c:1 (refused)'),
+    ]);
+  });
+
+  it('every node of RabbitMQ must be usable, and of one cluster', () => {
+    expect(clusterFindings([], ['suite'])).toEqual([]);
+    expect(clusterFindings(['b:5672: refused'], ['suite'])[0]?.problem).toContain('b:5672');
+    expect(clusterFindings([], ['suite', 'other'])[0]?.problem).toContain('suite, other');
   });
 });

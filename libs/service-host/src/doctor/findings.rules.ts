@@ -1,3 +1,5 @@
+import type { SentinelReply } from '@fulfilment/http-service';
+
 /** What is wrong with a deployment, and how an operator corrects it. Each is a whole sentence. */
 export interface Finding {
   readonly problem: string;
@@ -57,8 +59,59 @@ export function redisFindings(info: string): Finding[] {
       : [
           {
             problem: 'REDIS_URL does not lead to a primary.',
-            fix: 'Use the address of the primary; Redis Cluster is not supported.',
+            fix: 'Use the address of the primary, or set REDIS_SENTINELS; Redis Cluster is not supported.',
           },
         ]),
+  ];
+}
+
+/** @param replies empty without Sentinels */
+export function sentinelFindings(replies: readonly SentinelReply[]): Finding[] {
+  const away = replies.flatMap(({ sentinel, error }) =>
+    error === undefined ? [] : [`${sentinel} (${error})`],
+  );
+  const named = replies.filter(({ error }) => error === undefined);
+  const unknown = named.filter(({ primary }) => primary === undefined).map(({ sentinel }) => sentinel);
+  const primaries = new Set(named.flatMap(({ primary }) => (primary === undefined ? [] : [primary])));
+  return [
+    ...findingAbout(
+      away,
+      (list) => `Sentinels cannot be used: ${list}.`,
+      'Check REDIS_SENTINELS, REDIS_SENTINEL_PASSWORD, TLS, and the network policy (port 26379).',
+    ),
+    ...findingAbout(
+      unknown,
+      (list) => `Sentinels do not know the primary: ${list}.`,
+      'Set REDIS_SENTINEL_MASTER to the name in `sentinel monitor`.',
+    ),
+    ...findingAbout(
+      primaries.size > 1 ? [...primaries] : [],
+      (list) => `Sentinels name different primaries: ${list}.`,
+      'If this lasts, they watch different installations of Redis, or cannot reach each other.',
+    ),
+    ...findingAbout(
+      replies.length > 0 && replies.length < 3 ? [String(replies.length)] : [],
+      (count) => `REDIS_SENTINELS names too few Sentinels: ${count}.`,
+      'Run three on different machines: a failover needs the votes of a majority.',
+    ),
+  ];
+}
+
+/**
+ * @param unusableNodes nodes of RabbitMQ that cannot be used although others can
+ * @param clusters names of the clusters of the others
+ */
+export function clusterFindings(unusableNodes: readonly string[], clusters: readonly string[]): Finding[] {
+  return [
+    ...findingAbout(
+      unusableNodes,
+      (list) => `RabbitMQ nodes of RABBITMQ_URL cannot be used: ${list}.`,
+      'Check the nodes, the user at each of them, TLS, and the network policy. The services use the other nodes.',
+    ),
+    ...findingAbout(
+      clusters.length > 1 ? clusters : [],
+      (list) => `RABBITMQ_URL names nodes of different clusters: ${list}.`,
+      'Name only nodes of one cluster: queues of another one are different queues.',
+    ),
   ];
 }

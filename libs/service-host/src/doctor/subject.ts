@@ -1,13 +1,11 @@
-import type { ServiceSettings } from '@fulfilment/runtime';
+import type { RedisSettings, ServiceSettings } from '@fulfilment/runtime';
 import type { MigrationInterface } from 'typeorm';
 
 /** A service whose deployment is examined. */
 export interface Subject {
   readonly name: string;
-  readonly settings: Pick<
-    ServiceSettings,
-    'DATABASE_URL' | 'DATABASE_DIRECT_URL' | 'REDIS_URL' | 'RABBITMQ_URL' | 'RABBITMQ_NAMESPACE'
-  >;
+  readonly settings: RedisSettings &
+    Pick<ServiceSettings, 'DATABASE_URL' | 'DATABASE_DIRECT_URL' | 'RABBITMQ_URL' | 'RABBITMQ_NAMESPACE'>;
   readonly migrations: readonly (new () => MigrationInterface)[];
   readonly forceGenericPlan?: boolean;
   /** Extensions of PostgreSQL that its migrations create. */

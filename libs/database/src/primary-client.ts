@@ -1,0 +1,32 @@
+import { Client, type ClientConfig } from 'pg';
+import { connectionOf } from './pg-internals.js';
+
+/** A client that notices, from what PostgreSQL reports during the start-up, that the server is a standby. */
+class ObservingClient extends Client {
+  isStandby = false;
+
+  constructor(config?: string | ClientConfig) {
+    super(config);
+    connectionOf(this).on('parameterStatus', (status: unknown) => {
+      if (isStandby(status)) this.isStandby = true;
+    });
+  }
+}
+
+/**
+ * Options of a pool that connects only to a primary. During a failover, a stable name may still lead to a
+ * standby; it would run reads, of old data, and the pool would keep the connection. Costs no round trip.
+ */
+export const primaryOnly = {
+  Client: ObservingClient,
+  verify: (client: unknown, done: (error?: Error) => void): void => {
+    const isUnsuitable = client instanceof ObservingClient && client.isStandby;
+    done(isUnsuitable ? new Error('PostgreSQL is a standby, which accepts no writes.') : undefined);
+  },
+};
+
+function isStandby(status: unknown): boolean {
+  if (typeof status !== 'object' || status === null) return false;
+  const { parameterName, parameterValue }: { parameterName?: unknown; parameterValue?: unknown } = status;
+  return parameterName === 'in_hot_standby' && parameterValue === 'on';
+}

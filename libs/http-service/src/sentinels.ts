@@ -1,0 +1,45 @@
+import type { RedisSettings } from '@fulfilment/runtime';
+import { Redis } from 'ioredis';
+import { sentinelOptions } from './redis-options.js';
+
+const timeoutMs = 2_000;
+
+/** What a Sentinel responds to the question for the primary. */
+export interface SentinelReply {
+  /** `host:port` */
+  readonly sentinel: string;
+  /** `host:port`; undefined if it does not know the name of the primary. */
+  readonly primary?: string | undefined;
+  readonly error?: string;
+}
+
+/** Asks each Sentinel for the primary. Returns nothing if Redis is not found by Sentinels. */
+export async function primariesBySentinel(settings: RedisSettings): Promise<SentinelReply[]> {
+  const options = sentinelOptions(settings);
+  if (options === undefined) return [];
+  const { sentinels, name, sentinelPassword, sentinelTLS } = options;
+  return Promise.all(
+    sentinels.map(async ({ host, port }) => {
+      const client = new Redis({
+        host,
+        port,
+        connectTimeout: timeoutMs,
+        commandTimeout: timeoutMs,
+        retryStrategy: () => null,
+        enableReadyCheck: false,
+        ...(sentinelPassword !== undefined && { password: sentinelPassword }),
+        ...(sentinelTLS !== undefined && { tls: sentinelTLS }),
+      });
+      client.on('error', () => undefined); // the command rejects
+      const sentinel = `${host}:${port}`;
+      try {
+        const address: unknown = await client.call('SENTINEL', 'get-master-addr-by-name', name);
+        return { sentinel, primary: Array.isArray(address) ? address.join(':') : undefined };
+      } catch (error) {
+        return { sentinel, error: error instanceof Error ? error.message : String(error) };
+      } finally {
+        client.disconnect();
+      }
+    }),
+  );
+}

@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { secret } from './secret-files.js';
+
+/** A comma may be part of a password, but not the beginning of another URL. */
+const betweenUrls = /,(?=\w+:\/\/)/;
+const brokerUrl = z.url({ protocol: /^amqps?$/ });
+const defaultSentinelPort = 26_379;
+const sentinelAddress = /^(?<host>\[[\da-f:]+\]|[\w.-]+)(?::(?<port>\d{1,5}))?$/i;
+
+/** URLs of the nodes of one RabbitMQ cluster, in one setting. */
+export const brokerUrls = z.string().refine((setting) => nodesOf(setting).every(isBrokerUrl), {
+  error: 'must be an amqp: or amqps: URL, or those of several nodes separated by commas',
+});
+
+/** Returns the URL of each RabbitMQ node in the value of `RABBITMQ_URL`. */
+export function nodesOf(setting: string): string[] {
+  return setting.split(betweenUrls);
+}
+
+function isBrokerUrl(url: string): boolean {
+  return brokerUrl.safeParse(url).success && new URL(url).host !== '';
+}
+
+export interface StoreAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Where a service finds Redis: at one address, or where Sentinel says. */
+export const redisSettings = z.object({
+  REDIS_URL: z
+    .url({ protocol: /^rediss?$/ })
+    .meta(secret)
+    .describe("Redis URL with the service's own user; `rediss:` for TLS"),
+  REDIS_SENTINELS: z
+    .string()
+    .transform((text, context): StoreAddress[] => {
+      const addresses = text.split(',').map(addressOf);
+      if (addresses.every((address) => address !== undefined)) return addresses;
+      context.addIssue('must be host:port of each Sentinel, separated by commas');
+      return z.NEVER;
+    })
+    .optional()
+    .describe(
+      'Addresses of the Sentinels, `host:port` separated by commas. The primary is then the one that they name, and the host of `REDIS_URL` is not used; with `rediss:`, connections to Sentinels use TLS too',
+    ),
+  REDIS_SENTINEL_MASTER: z
+    .string()
+    .regex(/^[\w.-]{1,100}$/)
+    .optional()
+    .describe('Name of the primary at the Sentinels; by default `mymaster`'),
+  REDIS_SENTINEL_PASSWORD: z
+    .string()
+    .min(1)
+    .optional()
+    .meta(secret)
+    .describe('Password of the Sentinels, if they have one'),
+});
+export type RedisSettings = z.infer<typeof redisSettings>;
+
+function addressOf(text: string): StoreAddress | undefined {
+  const { host, port = String(defaultSentinelPort) } = sentinelAddress.exec(text.trim())?.groups ?? {};
+  if (host === undefined || Number(port) < 1 || Number(port) > 65_535) return undefined;
+  return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) };
+}
