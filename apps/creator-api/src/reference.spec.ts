@@ -36,6 +36,7 @@ const bodies: Readonly<Record<string, { path: string; shape: string; body: objec
 const queries: Readonly<Record<string, { path: string; query: Record<string, string> }>> = {
   listCreators: { path: '/api/v1/creators', query: {} },
   listOrders: { path: '/api/v1/orders', query: { creator: creator.id } },
+  exportOrders: { path: '/api/v1/orders/export', query: { creator: creator.id } },
   listReleases: { path: '/api/v1/releases', query: { creator: creator.id } },
   readSalesStatistics: { path: `/api/v1/creators/${creator.id}/stats/sales`, query: { period: '2026-11' } },
   readRoyaltyStatistics: {

@@ -75,7 +75,8 @@ function requestBody(dto: NonNullable<Route['body']>, { operation }: Route) {
 }
 
 function successResponse(route: Route): { responses: Record<string, Response>; schemas: Schemas } {
-  const { operation, status, contentType = 'application/json' } = route;
+  const { operation, status } = route;
+  const contentType = operation.response.contentType ?? route.contentType ?? 'application/json';
   const { description, shape } = operation.response;
   const headers = successHeaders(route);
   const notModified = hasEntityTag(route) && {

@@ -25,6 +25,8 @@ export interface OperationDoc<Shape extends z.ZodType = z.ZodType> {
     readonly description: string;
     /** `z.void()` for no body. Its `examples` are shown unless the operation has its own. */
     readonly shape: Shape;
+    /** Default: JSON. Other contents have no example. */
+    readonly contentType?: 'text/csv';
     readonly headers?: readonly ResponseHeader[];
     /** Example of `Location`. Default: an order of the Store API. */
     readonly location?: string;

@@ -6,6 +6,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { recordCreators } from '../creators/record-creators.js';
 import { latestVersions } from './latest-versions.rules.js';
 import { LedgerPosting } from '../ledger/ledger-posting.job.js';
+import { recordOrderEvents } from '../orders/timeline/record-order-events.js';
 import { projectOrders } from '../orders/project-orders.js';
 
 const orderMessages = [
@@ -38,6 +39,7 @@ export class CreatorAndOrderConsumer extends MessageConsumer {
     );
     await recordCreators(tx, latestVersions(creators));
     await projectOrders(tx, latestVersions(orders));
+    await recordOrderEvents(tx, batch);
     // Paid orders of these creators may be waiting for them.
     if (creators.length > 0) {
       const ids = creators.map((creator) => creator.id);

@@ -1,16 +1,24 @@
 import { Operation } from '@fulfilment/api-reference';
-import { type Caller, CurrentCaller, Scopes } from '@fulfilment/http-service';
-import { Controller, Get, Param, Query } from '@nestjs/common';
+import { type Caller, ConcurrencyLimit, CurrentCaller, Scopes, sendDownload } from '@fulfilment/http-service';
+import { Controller, Get, Param, Query, Res } from '@nestjs/common';
+import type { Response } from 'express';
+import { ExportOrders } from './export/export-orders.js';
 import { ListOrders } from './list-orders.js';
-import { OrderPath, OrdersQuery } from './orders.dto.js';
+import { ExportQuery, OrderPath, OrdersQuery } from './orders.dto.js';
 import * as reference from './orders.reference.js';
 import { ReadOrder } from './read-order.js';
+import { ReadTimeline } from './timeline/read-timeline.js';
+
+/** Each holds a connection of the pool for requests. */
+const maxConcurrentExports = 2;
 
 @Controller('api/v1/orders')
 export class OrdersController {
   constructor(
     private readonly listOrders: ListOrders,
     private readonly readOrder: ReadOrder,
+    private readonly readTimeline: ReadTimeline,
+    private readonly exportOrders: ExportOrders,
   ) {}
 
   @Get()
@@ -20,10 +28,29 @@ export class OrdersController {
     return this.listOrders.run(caller, query);
   }
 
+  @Get('export')
+  @Scopes()
+  @ConcurrencyLimit(maxConcurrentExports)
+  @Operation(reference.exportOrders)
+  async export(
+    @CurrentCaller() caller: Caller,
+    @Query() query: ExportQuery,
+    @Res() response: Response,
+  ): Promise<void> {
+    await sendDownload(response, await this.exportOrders.run(caller, query), 'orders.csv');
+  }
+
   @Get(':uuid')
   @Scopes()
   @Operation(reference.readOrder)
   read(@CurrentCaller() caller: Caller, @Param() { uuid }: OrderPath) {
     return this.readOrder.run(caller, uuid);
+  }
+
+  @Get(':uuid/timeline')
+  @Scopes()
+  @Operation(reference.readTimeline)
+  timeline(@CurrentCaller() caller: Caller, @Param() { uuid }: OrderPath) {
+    return this.readTimeline.run(caller, uuid);
   }
 }

@@ -1,6 +1,8 @@
 import type { OperationDoc } from '@fulfilment/api-reference';
 import { numberedPageShape } from '@fulfilment/contracts';
-import { NotFound } from '@fulfilment/error-envelope';
+import { NotFound, ValidationFailed } from '@fulfilment/error-envelope';
+import { z } from 'zod';
+import { timelineShape } from './timeline/timeline.shapes.js';
 import { orderDetailShape, orderSummaryExample, orderSummaryShape } from './order.shapes.js';
 
 const tag = 'Orders';
@@ -28,3 +30,33 @@ export const readOrder = {
   response: { description: 'The order.', shape: orderDetailShape },
   errors: [{ when: 'The order does not exist, or is not visible to you.', example: new NotFound('order') }],
 } as const satisfies OperationDoc<typeof orderDetailShape>;
+
+export const readTimeline = {
+  id: 'readOrderTimeline',
+  tag,
+  summary: 'Read the timeline of an order',
+  description:
+    'Returns when the order was placed, paid, shipped, delivered, cancelled and refunded, with failed charges and changes of the tracking. The deliveries of its webhooks are in the Store API: `GET /v1/webhooks/{id}/deliveries?order_id=…`.',
+  response: { description: 'The timeline.', shape: timelineShape },
+  errors: [{ when: 'The order does not exist, or is not visible to you.', example: new NotFound('order') }],
+} as const satisfies OperationDoc<typeof timelineShape>;
+
+const csv: z.ZodType = z.string();
+
+export const exportOrders = {
+  id: 'exportOrders',
+  tag,
+  summary: "Export a creator's orders as CSV",
+  description: [
+    'Returns a line for each order line, the newest order first, from one snapshot. The first line names the columns; amounts are in minor units of `currency`. A cell that a spreadsheet would run',
+    'as a formula begins with an apostrophe. A response that breaks off is incomplete: send the request again.',
+  ].join(' '),
+  response: { description: 'The order lines.', shape: csv, contentType: 'text/csv' },
+  errors: [
+    { when: 'The creator does not exist, or is not visible to you.', example: new NotFound('creator') },
+    {
+      when: '`from` is after `to`.',
+      example: new ValidationFailed([{ field: 'from', reason: 'must not be after to' }]),
+    },
+  ],
+} as const satisfies OperationDoc;

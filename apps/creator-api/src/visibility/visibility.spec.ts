@@ -4,7 +4,8 @@ import { statement, ReadDatabase } from '@fulfilment/database';
 import type { Caller } from '@fulfilment/http-service';
 import { creatorApi, type CreatorApi, operator, ownerClaims } from '../test/creator-api.fixture.js';
 import { aCreator } from '../creators/creator-snapshot.fixture.js';
-import { anOrder, paid } from '../orders/order-snapshot.fixture.js';
+import { anOrder, orderMessage, paid, transitioned } from '../orders/order-snapshot.fixture.js';
+import { recordOrderEvents } from '../orders/timeline/record-order-events.js';
 import { Visibility } from './visibility.js';
 
 const mine = aCreator('org_harbour');
@@ -54,6 +55,10 @@ const operations: Record<
   },
   'GET /creator/api/v1/orders': (api, claims) => api.get(`/api/v1/orders?creator=${mine.id}`, claims),
   'GET /creator/api/v1/orders/:uuid': (api, claims) => api.get(`/api/v1/orders/${myOrder.id}`, claims),
+  'GET /creator/api/v1/orders/export': (api, claims) =>
+    api.get(`/api/v1/orders/export?creator=${mine.id}`, claims),
+  'GET /creator/api/v1/orders/:uuid/timeline': (api, claims) =>
+    api.get(`/api/v1/orders/${myOrder.id}/timeline`, claims),
   'GET /creator/api/v1/creators/:uuid/stats/sales': (api, claims) =>
     api.get(`/api/v1/creators/${mine.id}/stats/sales?period=2026-03`, claims),
   'GET /creator/api/v1/creators/:uuid/stats/royalties': (api, claims) =>
@@ -106,6 +111,8 @@ describe('the visibility of rows to callers', () => {
   beforeAll(async () => {
     api = await creatorApi();
     await api.record({ creators: [mine, foreign], orders: [myOrder, foreignOrder, orphan] });
+    const shipments = [myOrder, foreignOrder].map((order) => orderMessage(transitioned(order, 'shipped')));
+    await api.database.transaction((tx) => recordOrderEvents(tx, shipments));
     [myUpload = '', foreignUpload = ''] = await Promise.all(
       [myOrder, foreignOrder].map(async ({ items }) => {
         const path = `/api/v1/releases/${items[0]?.release_id}/track-upload`;
@@ -165,6 +172,18 @@ describe('the visibility of rows to callers', () => {
       ({ order }) =>
         (api, claims) =>
           api.get(`/api/v1/orders/${order}`, claims),
+    ],
+    [
+      'GET timeline',
+      ({ order }) =>
+        (api, claims) =>
+          api.get(`/api/v1/orders/${order}/timeline`, claims),
+    ],
+    [
+      'GET export',
+      ({ creator }) =>
+        (api, claims) =>
+          api.get(`/api/v1/orders/export?creator=${creator}`, claims),
     ],
     [
       'GET orders',
@@ -274,6 +293,7 @@ describe('the visibility of rows to callers', () => {
       'order_counts',
       'monthly_statistics',
       'monthly_breakdown',
+      'order_events',
       'editions',
       'ordered_releases',
       'track_uploads',

@@ -5,6 +5,9 @@ import type {
   CreateReleaseData,
   CreateReleaseErrors,
   CreateReleaseResponses,
+  ExportOrdersData,
+  ExportOrdersErrors,
+  ExportOrdersResponses,
   ListCreatorsData,
   ListCreatorsErrors,
   ListCreatorsResponses,
@@ -17,6 +20,9 @@ import type {
   ReadOrderData,
   ReadOrderErrors,
   ReadOrderResponses,
+  ReadOrderTimelineData,
+  ReadOrderTimelineErrors,
+  ReadOrderTimelineResponses,
   ReadReleaseData,
   ReadReleaseErrors,
   ReadReleaseResponses,
@@ -86,6 +92,20 @@ export const listOrders = <ThrowOnError extends boolean = true>(
   });
 
 /**
+ * Export a creator's orders as CSV
+ *
+ * Returns a line for each order line, the newest order first, from one snapshot. The first line names the columns; amounts are in minor units of `currency`. A cell that a spreadsheet would run as a formula begins with an apostrophe. A response that breaks off is incomplete: send the request again.
+ */
+export const exportOrders = <ThrowOnError extends boolean = true>(
+  options: Options<ExportOrdersData, ThrowOnError>,
+): RequestResult<ExportOrdersResponses, ExportOrdersErrors, ThrowOnError> =>
+  options.client.get<ExportOrdersResponses, ExportOrdersErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/orders/export',
+    ...options,
+  });
+
+/**
  * Read an order
  *
  * Returns the order with its lines, and the VAT and royalty of each line.
@@ -96,6 +116,20 @@ export const readOrder = <ThrowOnError extends boolean = true>(
   options.client.get<ReadOrderResponses, ReadOrderErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
     url: '/api/v1/orders/{uuid}',
+    ...options,
+  });
+
+/**
+ * Read the timeline of an order
+ *
+ * Returns when the order was placed, paid, shipped, delivered, cancelled and refunded, with failed charges and changes of the tracking. The deliveries of its webhooks are in the Store API: `GET /v1/webhooks/{id}/deliveries?order_id=…`.
+ */
+export const readOrderTimeline = <ThrowOnError extends boolean = true>(
+  options: Options<ReadOrderTimelineData, ThrowOnError>,
+): RequestResult<ReadOrderTimelineResponses, ReadOrderTimelineErrors, ThrowOnError> =>
+  options.client.get<ReadOrderTimelineResponses, ReadOrderTimelineErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/orders/{uuid}/timeline',
     ...options,
   });
 

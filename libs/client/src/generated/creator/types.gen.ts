@@ -277,6 +277,41 @@ export type OrderSummary = {
 };
 
 /**
+ * What happened to an order.
+ */
+export type OrderTimeline = {
+  /**
+   * The events, oldest first
+   */
+  data: Array<{
+    /**
+     * When it happened
+     */
+    at: string;
+    /**
+     * `charge_failed` is a charge that was declined, `paid` the one that succeeded, `refunded` the return of the money
+     */
+    event:
+      | 'placed'
+      | 'charge_failed'
+      | 'paid'
+      | 'shipped'
+      | 'tracking_updated'
+      | 'delivered'
+      | 'cancelled'
+      | 'refunded';
+    /**
+     * Why the charge failed or the order was cancelled; else null
+     */
+    reason: string | null;
+    /**
+     * Tracking of the newest package at that time, of `shipped` and `tracking_updated`; else null
+     */
+    tracking: TimelineTracking | null;
+  }>;
+};
+
+/**
  * Pagination of a list by page number.
  */
 export type PageNumbers = {
@@ -662,6 +697,24 @@ export type StatisticsSeries = {
 };
 
 /**
+ * Tracking of the newest package at that time.
+ */
+export type TimelineTracking = {
+  /**
+   * The carrier
+   */
+  carrier: string;
+  /**
+   * Tracking number of the package
+   */
+  tracking_number: string;
+  /**
+   * Tracking page of the carrier; empty if there is none
+   */
+  tracking_url: string;
+};
+
+/**
  * Status of a track upload.
  */
 export type TrackUpload = {
@@ -963,6 +1016,89 @@ export type ListOrdersResponses = {
 
 export type ListOrdersResponse = ListOrdersResponses[keyof ListOrdersResponses];
 
+export type ExportOrdersData = {
+  body?: never;
+  path?: never;
+  query: {
+    /**
+     * The creator whose orders are exported
+     */
+    creator: string;
+    /**
+     * Only orders with this `payment_status` or `dispatch_status`, as in the list
+     */
+    status?:
+      'pending' | 'paid' | 'failed' | 'refunded' | 'in_production' | 'dispatched' | 'delivered' | 'cancelled';
+    /**
+     * Only orders placed on or after this day, in UTC
+     */
+    from?: string;
+    /**
+     * Only orders placed on or before this day, in UTC
+     */
+    to?: string;
+  };
+  url: '/api/v1/orders/export';
+};
+
+export type ExportOrdersErrors = {
+  /**
+   * The request does not have the documented shape; `details` names the invalid members, parameters or headers.
+   *
+   * `from` is after `to`.
+   */
+  400: Error & {
+    statusCode?: 400;
+    code?: 'VALIDATION_ERROR';
+  };
+  /**
+   * The access token is missing, malformed, expired, revoked or not for this API.
+   */
+  401: Error & {
+    statusCode?: 401;
+    code?: 'UNAUTHORIZED';
+  };
+  /**
+   * The creator does not exist, or is not visible to you.
+   */
+  404: Error & {
+    statusCode?: 404;
+    code?: 'NOT_FOUND';
+  };
+  /**
+   * The quota is exceeded. Retry after the seconds in `Retry-After`.
+   */
+  429: Error & {
+    statusCode?: 429;
+    code?: 'RATE_LIMITED';
+  };
+  /**
+   * An unexpected error on the server.
+   */
+  500: Error & {
+    statusCode?: 500;
+    code?: 'INTERNAL_ERROR';
+  };
+  /**
+   * A dependency is unavailable, or the service is starting. Retry after the seconds in `Retry-After`.
+   */
+  503: Error & {
+    statusCode?: 503;
+    code?: 'SERVICE_UNAVAILABLE';
+  };
+};
+
+export type ExportOrdersError = ExportOrdersErrors[keyof ExportOrdersErrors];
+
+export type ExportOrdersResponses = {
+  /**
+   * The order lines.
+   */
+  200: string;
+};
+
+export type ExportOrdersResponse = ExportOrdersResponses[keyof ExportOrdersResponses];
+
 export type ReadOrderData = {
   body?: never;
   path: {
@@ -1030,6 +1166,74 @@ export type ReadOrderResponses = {
 };
 
 export type ReadOrderResponse = ReadOrderResponses[keyof ReadOrderResponses];
+
+export type ReadOrderTimelineData = {
+  body?: never;
+  path: {
+    /**
+     * The order
+     */
+    uuid: string;
+  };
+  query?: never;
+  url: '/api/v1/orders/{uuid}/timeline';
+};
+
+export type ReadOrderTimelineErrors = {
+  /**
+   * The request does not have the documented shape; `details` names the invalid members, parameters or headers.
+   */
+  400: Error & {
+    statusCode?: 400;
+    code?: 'VALIDATION_ERROR';
+  };
+  /**
+   * The access token is missing, malformed, expired, revoked or not for this API.
+   */
+  401: Error & {
+    statusCode?: 401;
+    code?: 'UNAUTHORIZED';
+  };
+  /**
+   * The order does not exist, or is not visible to you.
+   */
+  404: Error & {
+    statusCode?: 404;
+    code?: 'NOT_FOUND';
+  };
+  /**
+   * The quota is exceeded. Retry after the seconds in `Retry-After`.
+   */
+  429: Error & {
+    statusCode?: 429;
+    code?: 'RATE_LIMITED';
+  };
+  /**
+   * An unexpected error on the server.
+   */
+  500: Error & {
+    statusCode?: 500;
+    code?: 'INTERNAL_ERROR';
+  };
+  /**
+   * A dependency is unavailable, or the service is starting. Retry after the seconds in `Retry-After`.
+   */
+  503: Error & {
+    statusCode?: 503;
+    code?: 'SERVICE_UNAVAILABLE';
+  };
+};
+
+export type ReadOrderTimelineError = ReadOrderTimelineErrors[keyof ReadOrderTimelineErrors];
+
+export type ReadOrderTimelineResponses = {
+  /**
+   * The timeline.
+   */
+  200: OrderTimeline;
+};
+
+export type ReadOrderTimelineResponse = ReadOrderTimelineResponses[keyof ReadOrderTimelineResponses];
 
 export type ReadSalesStatisticsData = {
   body?: never;

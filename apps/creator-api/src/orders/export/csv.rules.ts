@@ -1,0 +1,16 @@
+/** A cell that begins like this is a formula in spreadsheets (OWASP, CSV injection). */
+const formula = /^[=+\-@\t\r]/;
+
+/**
+ * Returns a line of a CSV file (RFC 4180). Text that a spreadsheet would run as a formula gets an apostrophe
+ * in front, by which spreadsheets show it as text.
+ */
+export function csvLine(cells: readonly (string | number)[]): string {
+  return `${cells.map(csvCell).join(',')}\r\n`;
+}
+
+function csvCell(value: string | number): string {
+  if (typeof value === 'number') return String(value);
+  const text = formula.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

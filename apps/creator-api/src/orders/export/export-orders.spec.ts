@@ -1,0 +1,109 @@
+import { ReadDatabase } from '@fulfilment/database';
+import type { Caller } from '@fulfilment/http-service';
+import { parse } from 'node:querystring';
+import { text } from 'node:stream/consumers';
+import { creatorApi, type CreatorApi, ownerClaims } from '../../test/creator-api.fixture.js';
+import { aCreator } from '../../creators/creator-snapshot.fixture.js';
+import { Visibility } from '../../visibility/visibility.js';
+import { anItem, anOrder, paid, transitioned } from '../order-snapshot.fixture.js';
+import { exportColumns, ExportOrders } from './export-orders.js';
+
+const owner = ownerClaims('org_harbour');
+const caller: Caller = {
+  subject: 'someone',
+  clientId: 'test',
+  creatorId: undefined,
+  organisationId: 'org_harbour',
+  organisationRole: 'owner',
+  scopes: new Set(),
+  tokenId: 'test',
+  tokenIssuedAt: new Date(),
+};
+const lines = (csv: string) => csv.split('\r\n').slice(1, -1);
+
+describe('the export of orders', () => {
+  let api: CreatorApi;
+  beforeAll(async () => {
+    api = await creatorApi();
+  });
+  afterAll(() => api.stop());
+
+  const newCreator = async () => {
+    const creator = aCreator('org_harbour');
+    await api.record({ creators: [creator] });
+    return creator;
+  };
+  const download = (creator: { id: string }, query = '') =>
+    api.get(`/api/v1/orders/export?creator=${creator.id}${query}`, owner);
+
+  it('has a line for each order line, with the figures of the order, the newest order first', async () => {
+    const creator = await newCreator();
+    const older = anOrder(creator.id, { placed_at: '2026-03-01T00:00:00.000Z' });
+    const items = [anItem({ release_title: '=HYPERLINK("http://evil.example")' }), anItem({ ean: null })];
+    const newer = paid(anOrder(creator.id, { items, placed_at: '2026-03-02T00:00:00.000Z' }));
+    await api.record({ orders: [older, newer] });
+    const { status, text: csv, headers } = await download(creator);
+    expect([status, headers['content-type']]).toEqual([200, 'text/csv; charset=utf-8']);
+    expect(headers['content-disposition']).toBe('attachment; filename=orders.csv');
+    expect(csv.split('\r\n')[0]).toBe(exportColumns.join(','));
+    const [first, second, third] = lines(csv);
+    expect(lines(csv)).toHaveLength(3);
+    const { body } = await api.get(`/api/v1/orders/${newer.id}`, owner);
+    expect(second).toBe(
+      [
+        ...[newer.id, body.human_order_id, newer.placed_at, 'GBP', 'paid', 'in_production', '', 'GB', 'api'],
+        ...[items[1]?.id, items[1]?.release_id, 'Tidal Maps', '', 'vinyl_12_lp', 2],
+        ...[2499, 4998, body.items[1].vat_amount, 1500, body.items[1].royalty_amount],
+      ].join(','),
+    );
+    expect(first).toContain(`,"'=HYPERLINK(""http://evil.example"")",`);
+    expect(third).toContain(older.id);
+  });
+
+  it('has the orders that the list has with the same filters', async () => {
+    const creator = await newCreator();
+    const at = (day: string) => ({ placed_at: `2026-03-${day}T23:59:59.999Z` });
+    const orders = [
+      anOrder(creator.id, at('01')),
+      paid(anOrder(creator.id, at('02'))),
+      anOrder(creator.id, at('03')),
+    ];
+    await api.record({ orders });
+    for (const query of [
+      '',
+      '&status=paid',
+      '&from=2026-03-02',
+      '&to=2026-03-02',
+      '&from=2026-03-02&to=2026-03-02',
+    ]) {
+      const listed = (await api.get(`/api/v1/orders?creator=${creator.id}${query}`, owner)).body.data;
+      const exported = lines((await download(creator, query)).text).map((line) => line.split(',')[0]);
+      expect([parse(query), exported]).toEqual([
+        parse(query),
+        listed.map(({ uuid }: { uuid: string }) => uuid),
+      ]);
+    }
+  });
+
+  it('shows one moment, also if orders are placed and changed while it is read', async () => {
+    const creator = await newCreator();
+    const orders = Array.from({ length: 450 }, (_, index) =>
+      anOrder(creator.id, { placed_at: new Date(Date.UTC(2026, 2, 1) + index * 1000).toISOString() }),
+    );
+    await api.record({ orders });
+    const exports = new ExportOrders(new Visibility(api.database, new ReadDatabase(api.database)));
+    const stream = await exports.run(caller, { creator: creator.id });
+    await api.record({
+      orders: [anOrder(creator.id), ...orders.map((order) => transitioned(order, 'payment_failed'))],
+    });
+    const rows = lines(await text(stream)).map((line) => line.split(','));
+    expect(rows.map(([order]) => order)).toEqual(orders.map(({ id }) => id).toReversed());
+    expect(new Set(rows.map((cells) => cells[4]))).toEqual(new Set(['pending']));
+  });
+
+  it('rejects an empty range', async () => {
+    const creator = await newCreator();
+    const { status, body } = await download(creator, '&from=2026-03-02&to=2026-03-01');
+    expect([status, body.details]).toEqual([400, [{ field: 'from', reason: 'must not be after to' }]]);
+  });
+});

@@ -1,0 +1,112 @@
+import { publicId } from '@fulfilment/contracts';
+import { statement, type Transaction } from '@fulfilment/database';
+import { throwNotFound, ValidationFailed } from '@fulfilment/error-envelope';
+import type { Caller } from '@fulfilment/http-service';
+import { Injectable } from '@nestjs/common';
+import type { Readable } from 'node:stream';
+import { Visibility } from '../../visibility/visibility.js';
+import type { ItemColumns, OrderColumns } from '../order.view.js';
+import type { OrdersFilter } from '../orders.dto.js';
+import { csvLine } from './csv.rules.js';
+import { textStream, type WriteText } from './text-stream.js';
+
+const ordersPerPage = 200;
+
+const findVisibleCreator = statement('export.creator', 'SELECT 1 FROM creators WHERE id = $1');
+
+// $5 and $6: the last order of the previous page, for a keyset in the order of the index.
+const readPage = statement(
+  'export.page',
+  `SELECT id, placed_at, (extract(epoch FROM placed_at) * 1000000)::bigint AS micros, currency, payment_status, dispatch_status,
+     tracking_code, COALESCE(country_code, '') AS country_code, COALESCE(platform, '') AS platform
+   FROM orders WHERE creator_id = $1 AND ($2::text IS NULL OR payment_status = $2 OR dispatch_status = $2)
+     AND placed_at >= $3::date::timestamp AT TIME ZONE 'UTC' AND placed_at < ($4::date::timestamp AT TIME ZONE 'UTC') + interval '1 day'
+     AND (placed_at, id) < (COALESCE('epoch'::timestamptz + $5::bigint * interval '1 microsecond', 'infinity'),
+                            COALESCE($6::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+   ORDER BY placed_at DESC, id DESC LIMIT ${ordersPerPage}`,
+);
+const readItems = statement(
+  'export.items',
+  `SELECT order_id, id, release_id, release_title, ean, quantity, unit_amount, total_amount, vat_amount, royalty_amount,
+     royalty_rate, product_type
+   FROM order_items WHERE order_id = ANY($1::uuid[]) ORDER BY order_id, position`,
+);
+
+interface ExportedOrder extends Pick<
+  OrderColumns,
+  'id' | 'placed_at' | 'currency' | 'payment_status' | 'dispatch_status' | 'tracking_code'
+> {
+  readonly micros: number;
+  readonly country_code: string;
+  readonly platform: string;
+}
+interface ExportedItem extends ItemColumns {
+  readonly order_id: string;
+}
+
+export const exportColumns = [
+  ...[
+    'order',
+    'human_order_id',
+    'placed_at',
+    'currency',
+    'payment_status',
+    'dispatch_status',
+    'tracking_code',
+  ],
+  ...['country', 'platform', 'item', 'release_group', 'release_title', 'ean', 'product_type', 'quantity'],
+  ...['unit_amount', 'total_amount', 'vat_amount', 'royalty_rate', 'royalty_amount'],
+] as const;
+
+/** Writes a creator's orders as CSV, a line for each order line, from one snapshot. */
+@Injectable()
+export class ExportOrders {
+  constructor(private readonly visibility: Visibility) {}
+
+  /**
+   * The stream holds a connection until it has been read. One that is not read for half a minute loses it
+   * and ends with an error.
+   * @throws NotFound when the caller sees no such creator; ValidationFailed on an empty range
+   */
+  run(caller: Caller, { creator, status, from, to }: OrdersFilter): Promise<Readable> {
+    if (from !== undefined && to !== undefined && from > to)
+      throw new ValidationFailed([{ field: 'from', reason: 'must not be after to' }]);
+    const filters = [creator, status ?? null, from ?? '0001-01-01', to ?? '9999-12-31'];
+    return textStream((write) =>
+      this.visibility.snapshot(caller, async (tx) => {
+        if ((await tx.row(findVisibleCreator, [creator])) === undefined) throwNotFound('creator');
+        await write(csvLine(exportColumns));
+        await writePages(tx, filters, write);
+      }),
+    );
+  }
+}
+
+async function writePages(tx: Transaction, filters: readonly unknown[], write: WriteText): Promise<void> {
+  for (let last: ExportedOrder | undefined; ;) {
+    const orders = await tx.rows<ExportedOrder>(readPage, [...filters, last?.micros, last?.id]);
+    last = orders.at(-1);
+    if (last === undefined) return;
+    const items = await tx.rows<ExportedItem>(readItems, [orders.map(({ id }) => id)]);
+    const byOrder = Map.groupBy(items, ({ order_id }) => order_id);
+    await write(
+      orders.flatMap((order) => (byOrder.get(order.id) ?? []).map((item) => line(order, item))).join(''),
+    );
+    if (orders.length < ordersPerPage) return;
+  }
+}
+
+function line(order: ExportedOrder, item: ExportedItem): string {
+  return csvLine([
+    ...[
+      order.id,
+      publicId('ord', order.id),
+      order.placed_at.toISOString(),
+      order.currency,
+      order.payment_status,
+    ],
+    ...[order.dispatch_status, order.tracking_code, order.country_code, order.platform],
+    ...[item.id, item.release_id, item.release_title, item.ean, item.product_type, item.quantity],
+    ...[item.unit_amount, item.total_amount, item.vat_amount, item.royalty_rate, item.royalty_amount],
+  ]);
+}

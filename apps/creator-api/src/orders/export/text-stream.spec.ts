@@ -1,0 +1,50 @@
+import { text } from 'node:stream/consumers';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { textStream } from './text-stream.js';
+
+const block = 'x'.repeat(64 * 1024);
+
+describe('a stream of text', () => {
+  it('has everything that was written, in order', async () => {
+    const stream = await textStream(async (write) => {
+      for (let index = 0; index < 50; index += 1) await write(`${index}${block}\n`);
+    });
+    const lines = (await text(stream)).split('\n');
+    expect(lines.slice(0, -1).map((line) => line.replace(block, ''))).toEqual(
+      Array.from({ length: 50 }, (_, index) => String(index)),
+    );
+  });
+
+  it('stops its producer while nobody reads', async () => {
+    let written = 0;
+    const stream = await textStream(async (write) => {
+      for (; written < 50; written += 1) await write(block);
+    });
+    for (let turn = 0; turn < 100; turn += 1) await nextTurn();
+    expect(written).toBeLessThan(4);
+    await text(stream);
+    expect(written).toBe(50);
+  });
+
+  it('ends its producer when the reader leaves', async () => {
+    let producing: Promise<void> = Promise.resolve();
+    const stream = await textStream((write) => {
+      producing = (async () => {
+        for (;;) await write(block);
+      })();
+      return producing;
+    });
+    stream.destroy();
+    await expect(producing).rejects.toThrow();
+  });
+
+  it('rejects if its producer fails before the first write, and breaks off if it fails later', async () => {
+    const failure = new Error('lost');
+    await expect(textStream(() => Promise.reject(failure))).rejects.toBe(failure);
+    const stream = await textStream(async (write) => {
+      await write('begun');
+      throw failure;
+    });
+    await expect(text(stream)).rejects.toBe(failure);
+  });
+});

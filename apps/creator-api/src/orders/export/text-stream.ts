@@ -1,0 +1,38 @@
+import { PassThrough, type Readable } from 'node:stream';
+
+export type WriteText = (text: string) => Promise<void>;
+
+/**
+ * Runs `produce` and returns what it writes as a stream, once it has begun to write. A write waits until the
+ * reader has taken the text before it, so memory is bounded by the reader's buffers and one text.
+ * @throws the error of `produce`, if it fails before it writes; later errors end the stream with an error
+ */
+export function textStream(produce: (write: WriteText) => Promise<void>): Promise<Readable> {
+  const stream = new PassThrough();
+  stream.on('error', () => undefined); // the reader gets it too, if there is one
+  return new Promise((resolve, reject) => {
+    const write: WriteText = (text) => {
+      resolve(stream);
+      return new Promise((written, failed) => {
+        // A transform that is destroyed never calls back for the text that it holds.
+        const left = () => failed(new Error('The reader has left.'));
+        stream.once('close', left);
+        stream.write(text, (error) => {
+          stream.off('close', left);
+          if (error == null) written();
+          else failed(error);
+        });
+      });
+    };
+    produce(write).then(
+      () => {
+        resolve(stream);
+        stream.end();
+      },
+      (error: unknown) => {
+        reject(error instanceof Error ? error : new Error(String(error)));
+        stream.destroy(error instanceof Error ? error : undefined);
+      },
+    );
+  });
+}

@@ -1,0 +1,78 @@
+import { statement } from '@fulfilment/database';
+import { throwNotFound } from '@fulfilment/error-envelope';
+import type { Caller } from '@fulfilment/http-service';
+import { Injectable } from '@nestjs/common';
+import { Visibility } from '../../visibility/visibility.js';
+import type { RecordedEvent } from './record-order-events.js';
+import {
+  maxReportedEvents,
+  type TimelineEntry,
+  timelineEvents,
+  type TimelineView,
+} from './timeline.shapes.js';
+
+const readDates = statement(
+  'timeline.dates',
+  'SELECT placed_at, charged_at, refunded_at FROM orders WHERE id = $1',
+);
+const readEvents = statement(
+  'timeline.events',
+  `SELECT occurred_at, type, reason, tracking FROM order_events WHERE order_id = $1
+   ORDER BY occurred_at DESC, message_id DESC LIMIT ${maxReportedEvents}`,
+);
+
+interface OrderDates {
+  readonly placed_at: Date;
+  readonly charged_at: Date | null;
+  readonly refunded_at: Date | null;
+}
+
+interface EventRow {
+  readonly occurred_at: Date;
+  readonly type: RecordedEvent;
+  readonly reason: string | null;
+  readonly tracking: TimelineEntry['tracking'];
+}
+
+/** What happened to an order, from the messages about it. */
+@Injectable()
+export class ReadTimeline {
+  constructor(private readonly visibility: Visibility) {}
+
+  /** @throws NotFound when the order is not visible to the caller */
+  run(caller: Caller, orderId: string): Promise<TimelineView> {
+    return this.visibility.snapshot(caller, async (tx) => {
+      const dates = (await tx.row<OrderDates>(readDates, [orderId])) ?? throwNotFound('order');
+      const events = await tx.rows<EventRow>(readEvents, [orderId]);
+      return { data: timeline(dates, events) };
+    });
+  }
+}
+
+/** Sorts by time; events of one moment in the order in which they follow each other. */
+function timeline(dates: OrderDates, events: readonly EventRow[]): TimelineEntry[] {
+  const entries = [
+    ...dated('placed', dates.placed_at),
+    ...dated('paid', dates.charged_at),
+    ...dated('refunded', dates.refunded_at),
+    ...events.map(({ occurred_at, type, reason, tracking }) => ({
+      at: occurred_at.toISOString(),
+      event: type,
+      reason,
+      tracking: tracking && {
+        carrier: tracking.carrier,
+        tracking_number: tracking.tracking_number,
+        tracking_url: tracking.tracking_url,
+      },
+    })),
+  ];
+  return entries.sort(
+    (one, other) =>
+      one.at.localeCompare(other.at) ||
+      timelineEvents.indexOf(one.event) - timelineEvents.indexOf(other.event),
+  );
+}
+
+function dated(event: 'placed' | 'paid' | 'refunded', at: Date | null): TimelineEntry[] {
+  return at === null ? [] : [{ at: at.toISOString(), event, reason: null, tracking: null }];
+}

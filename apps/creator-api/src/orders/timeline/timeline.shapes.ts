@@ -1,0 +1,69 @@
+import { z } from 'zod';
+
+export const timelineEvents = [
+  'placed',
+  'charge_failed',
+  'paid',
+  'shipped',
+  'tracking_updated',
+  'delivered',
+  'cancelled',
+  'refunded',
+] as const;
+export type TimelineEvent = (typeof timelineEvents)[number];
+
+/** A timeline shows this many of the events that messages reported, the newest. */
+export const maxReportedEvents = 200;
+
+const tracking = z
+  .object({
+    carrier: z.string().describe('The carrier'),
+    tracking_number: z.string().describe('Tracking number of the package'),
+    tracking_url: z.string().describe('Tracking page of the carrier; empty if there is none'),
+  })
+  .meta({
+    id: 'TimelineTracking',
+    description: 'Tracking of the newest package at that time.',
+    examples: [
+      {
+        carrier: 'Royal Mail',
+        tracking_number: 'RM123456789GB',
+        tracking_url: 'https://www.royalmail.com/track-your-item#/tracking-results/RM123456789GB',
+      },
+    ],
+  });
+
+const entry = z.object({
+  at: z.iso.datetime().describe('When it happened'),
+  event: z
+    .enum(timelineEvents)
+    .describe(
+      '`charge_failed` is a charge that was declined, `paid` the one that succeeded, `refunded` the return of the money',
+    ),
+  reason: z.string().nullable().describe('Why the charge failed or the order was cancelled; else null'),
+  tracking: tracking
+    .nullable()
+    .describe('Tracking of the newest package at that time, of `shipped` and `tracking_updated`; else null'),
+});
+
+export const timelineShape = z
+  .object({
+    data: z
+      .array(entry)
+      .max(maxReportedEvents + 3)
+      .describe('The events, oldest first'),
+  })
+  .meta({
+    id: 'OrderTimeline',
+    description: 'What happened to an order.',
+    examples: [
+      {
+        data: [
+          { at: '2026-11-20T10:15:30.000Z', event: 'placed', reason: null, tracking: null },
+          { at: '2026-11-20T10:15:31.000Z', event: 'paid', reason: null, tracking: null },
+        ],
+      },
+    ],
+  });
+export type TimelineView = z.infer<typeof timelineShape>;
+export type TimelineEntry = TimelineView['data'][number];
