@@ -1,4 +1,4 @@
-/** The points of placing, charging and refunding an order at which a crash leaves a different state. */
+/** The points in the life of an order at which a crash leaves a different state. */
 export const faultPoints = [
   'key-claimed',
   'order-written', // not committed
@@ -7,6 +7,8 @@ export const faultPoints = [
   'next-key-taken', // written, not yet sent
   'order-settled-uncommitted',
   'order-settled', // the client has no response yet
+  'order-cancelled-uncommitted',
+  'order-cancelled', // the client has no response yet
   'refunded', // by the provider, not yet in our tables
 ] as const;
 export type FaultPoint = (typeof faultPoints)[number];

@@ -27,6 +27,12 @@ export async function startStoreProcess(
         .auth(creator.token, { type: 'bearer' })
         .set('idempotency-key', idempotencyKey)
         .send(body),
+    cancel: (creator: TestCreator, orderId: string, idempotencyKey: string) =>
+      request(served.url)
+        .post(`/store/v1/orders/${orderId}/cancel`)
+        .auth(creator.token, { type: 'bearer' })
+        .set('idempotency-key', idempotencyKey)
+        .send({}),
     stop: async () => {
       await kill();
     },

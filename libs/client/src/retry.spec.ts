@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createStoreClient, deleteWebhook, placeOrder, quoteRates, readOrder } from './store.js';
+import { cancelOrder, createStoreClient, deleteWebhook, placeOrder, quoteRates, readOrder } from './store.js';
 import { failure, FakeApi, hangUp, json } from './fake-api.fixture.js';
 
 const api = new FakeApi();
@@ -86,6 +86,12 @@ describe('a client', () => {
     const { data } = await placeOrder({ client: createStoreClient(api.options()), body: orderBody });
     expect(data.id).toBe('ord_1');
     expect(api.waitsMs).toEqual([250, 1000]);
+  });
+
+  it('sends a key with operations on a single resource too', async () => {
+    api.reply(json(200, order));
+    await cancelOrder({ client: createStoreClient(api.options()), path, body: {} });
+    expect(api.requests[0]?.headers['idempotency-key']).toMatch(/^[0-9a-f-]{36}$/);
   });
 
   it("keeps the caller's key", async () => {

@@ -13,6 +13,7 @@ export const storeScopes = {
   'releases:write': 'Create, update and delete releases',
   'orders:read': 'Read fulfilment orders',
   'orders:create': 'Place fulfilment orders',
+  'orders:cancel': 'Cancel fulfilment orders before they ship',
   'shipping:read': 'Quote shipping rates and read the service catalogue',
   'webhooks:read': 'Read webhook subscriptions and delivery history',
   'webhooks:create': 'Create webhook subscriptions',

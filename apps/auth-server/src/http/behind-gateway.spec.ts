@@ -100,7 +100,14 @@ describe('metadata (RFC 8414 §3, OpenID Connect Discovery §4)', () => {
   it('lists the scopes, claims and the openid scope that a client may request', async () => {
     const { scopes_supported, subject_types_supported } = JSON.parse((await get(places[0] ?? '', {})).text);
     expect(scopes_supported).toEqual(
-      expect.arrayContaining(['openid', 'profile', 'email', 'offline_access', 'orders:create']),
+      expect.arrayContaining([
+        'openid',
+        'profile',
+        'email',
+        'offline_access',
+        'orders:create',
+        'orders:cancel',
+      ]),
     );
     expect(subject_types_supported).toEqual(['public']);
   });

@@ -2,7 +2,7 @@ import { messages, type Message } from '@fulfilment/contracts';
 import { allInOrder, statement, type Transaction } from '@fulfilment/database';
 import { CLOCK, type Clock, traceparentOfEffect } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
-import { Stock } from '../catalogue/stock.js';
+import { CancelLockedOrder } from '../orders/cancellation.js';
 import {
   type ItemRow,
   itemsOfOrders,
@@ -33,18 +33,6 @@ const setPackages = statement(
    WHERE orders.id = new.order_id RETURNING ${columnsOfOrders}`,
 );
 const saveHistory = statement('orders.save-history', 'UPDATE orders SET package_history = $2 WHERE id = $1');
-const cancel = statement(
-  'orders.cancel',
-  `UPDATE orders SET status = 'cancelled', reason = $2,
-                     payment_status = CASE payment_status WHEN 'paid' THEN 'refunded' ELSE payment_status END,
-                     refunded_at = CASE payment_status WHEN 'paid' THEN now() END,
-                     version = version + 1, updated_at = ${nextUpdateTime}
-   WHERE id = $1 RETURNING ${orderColumns}`,
-);
-const markRefundDue = statement(
-  'charges.mark-refund-due',
-  "UPDATE charges SET status = 'refund_due' WHERE order_id = $1 AND status = 'succeeded'",
-);
 
 /** An order whose row the transaction has locked. `row` and `history` follow its changes. */
 export interface LockedOrder {
@@ -64,7 +52,7 @@ export interface Transition<Change extends OrderChange = OrderChange> {
 @Injectable()
 export class TransitionOrders {
   constructor(
-    private readonly stock: Stock,
+    private readonly cancelLocked: CancelLockedOrder,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -125,17 +113,16 @@ export class TransitionOrders {
     });
   }
 
-  /** Marks the charge as refund_due and returns the stock, once. */
   private async cancel(
     tx: Transaction,
     order: LockedOrder,
     reason: string,
     cause: Message,
   ): Promise<Message> {
-    order.row = existing(await tx.row<OrderRow>(cancel, [order.row.id, reason]));
-    await tx.run(markRefundDue, [order.row.id]);
-    await this.stock.returnStock(tx, order.row.id);
-    const data = { order: orderSnapshot(order.row, order.items), reason };
+    const cancelledBy = cause.operator === undefined ? 'warehouse' : 'operator';
+    const cancellation = { reason, cancelledBy } as const;
+    const { row, data } = await this.cancelLocked.run(tx, order.row.id, order.items, cancellation);
+    order.row = row;
     return messages.orderCancelled.make(data, this.effectOf(cause));
   }
 

@@ -2,6 +2,7 @@ import { messages } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { messageOutcomes } from '@fulfilment/messaging';
 import { eventually } from '@fulfilment/testing';
+import request from 'supertest';
 import { Stock } from '../catalogue/stock.js';
 import {
   key,
@@ -125,6 +126,34 @@ describe('a killed store-api', () => {
     expect(await statusOf(creator.token, order.id)).toBe('processing');
     expect(await desk.ledger(creator)).toMatchObject([{ outcome: 'declined' }, { outcome: 'succeeded' }]);
     expect(await desk.stock(creator)).toEqual([7]);
+  });
+
+  it.each<[FaultPoint, string | undefined]>([
+    ['order-cancelled-uncommitted', undefined],
+    ['order-cancelled', 'true'],
+  ])('at %s: a repeated cancellation results in one refund', async (point, replayed) => {
+    const { creator, body } = await buyer('pm_ok');
+    const { body: order } = await desk.place(creator, body);
+    const idempotencyKey = key();
+    const dying = await dyingAt(point);
+    await dying.untilReady();
+    await expect(dying.cancel(creator, order.id, idempotencyKey)).rejects.toThrow();
+    expect(await dying.ended).toBe('SIGKILL');
+
+    const repeated = await request(store.server)
+      .post(`/store/v1/orders/${order.id}/cancel`)
+      .auth(creator.token, { type: 'bearer' })
+      .set('idempotency-key', idempotencyKey);
+    expect([repeated.status, repeated.body.status]).toEqual([200, 'cancelled']);
+    expect(repeated.get('idempotent-replayed')).toBe(replayed);
+    await completeOrders(creator);
+    expect(await desk.ledger(creator)).toMatchObject([{ outcome: 'succeeded', refunded: true }]);
+    expect(await desk.stock(creator)).toEqual([10]);
+    expect(await desk.events(creator, 'order.')).toEqual([
+      'order.created',
+      'order.processing',
+      'order.cancelled',
+    ]);
   });
 
   it('at refunded: the money and the stock are returned once', async () => {

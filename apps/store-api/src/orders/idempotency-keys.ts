@@ -1,5 +1,5 @@
 import type { OrderStatus } from '@fulfilment/contracts';
-import { Database, BatchLoader, type Sql, statement } from '@fulfilment/database';
+import { Database, BatchLoader, type Sql, statement, type Transaction } from '@fulfilment/database';
 import { bodyMismatch, type KeyScope, stillRunning } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 
@@ -68,6 +68,15 @@ const claim = statement(
      response = NULL
    WHERE ${isClaimable('existing', 'excluded.fingerprint')}
    RETURNING order_id`,
+);
+const store = statement(
+  'idempotency.store',
+  `INSERT INTO idempotency_keys AS existing (creator_id, client_id, key, fingerprint, claimed_by, lease_until, response)
+   VALUES ($1, $2, $3, $4, gen_random_uuid(), now(), $5)
+   ON CONFLICT (creator_id, client_id, key) DO UPDATE SET
+     fingerprint = excluded.fingerprint, claimed_by = excluded.claimed_by, lease_until = excluded.lease_until,
+     order_id = NULL, created_at = now(), response = excluded.response
+   WHERE ${isClaimable('existing', 'excluded.fingerprint')}`,
 );
 const readExisting = statement(
   'idempotency.read',
@@ -139,6 +148,23 @@ export class IdempotencyKeys {
   /** Frees a key whose request ended without an order. Has no effect on the key of an order. */
   async release(scope: KeyScope, orderId: string): Promise<void> {
     await this.database.run(release, [scope.creatorId, scope.clientId, scope.key, orderId]);
+  }
+
+  /**
+   * Stores a key with its response in the transaction that the response is about. Returns false for the key
+   * of an earlier request with the same body. A concurrent request with the key waits for the transaction.
+   * @throws Conflict when the key was used with another body, or its request is still in progress
+   */
+  async store(
+    tx: Transaction,
+    scope: KeyScope,
+    fingerprint: Buffer,
+    response: PlacedOrder,
+  ): Promise<boolean> {
+    const lookup = [scope.creatorId, scope.clientId, scope.key, fingerprint];
+    if ((await tx.run(store, [...lookup, response])) > 0) return true;
+    replayOf(await tx.row<ExistingKey>(readExisting, lookup));
+    return false;
   }
 
   /** Stores the first final response, which stays the same whatever happens to the order later. */

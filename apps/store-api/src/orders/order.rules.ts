@@ -3,7 +3,7 @@ import { type ErrorDetail } from '@fulfilment/error-envelope';
 
 /** Allowed transitions of an order's status. It never returns to an earlier status. */
 export const transitions = {
-  pending: ['processing', 'payment_failed'],
+  pending: ['processing', 'payment_failed', 'cancelled'],
   processing: ['shipped', 'cancelled'],
   payment_failed: ['processing', 'cancelled'],
   shipped: ['delivered'],

@@ -140,6 +140,20 @@ const billingShape = z
     examples: [billingExample],
   });
 
+export const orderExample = {
+  ...orderSummaryExample,
+  source: sourceExample,
+  line_items: [lineExample],
+  shipping_address: addressExample,
+  billing: billingExample,
+  shipping: {
+    rate_id: 'rate_8KdEfAGQAAAAAHAAgAAAAAAAAAxHQkdCUAAAAAAAAAEdAAAD6GsBh8AQPlX6BGFalH2dE0OmbY3G',
+    amount: { amount: 285, currency: 'GBP' as const },
+  },
+  tracking: null,
+  metadata: { cart: 'c_8841', campaign: 'autumn' },
+};
+
 export const orderShape = z
   .object({
     ...summaryMembers,
@@ -163,21 +177,7 @@ export const orderShape = z
   .meta({
     id: 'Order',
     description: 'An order with all details.',
-    examples: [
-      {
-        ...orderSummaryExample,
-        source: sourceExample,
-        line_items: [lineExample],
-        shipping_address: addressExample,
-        billing: billingExample,
-        shipping: {
-          rate_id: 'rate_8KdEfAGQAAAAAHAAgAAAAAAAAAxHQkdCUAAAAAAAAAEdAAAD6GsBh8AQPlX6BGFalH2dE0OmbY3G',
-          amount: { amount: 285, currency: 'GBP' },
-        },
-        tracking: null,
-        metadata: { cart: 'c_8841', campaign: 'autumn' },
-      },
-    ],
+    examples: [orderExample],
   });
 export type OrderView = z.infer<typeof orderShape>;
 

@@ -8,7 +8,9 @@ import {
   Scopes,
   RetryOnlyWithKey,
 } from '@fulfilment/http-service';
-import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, HttpStatus, Param, Post, Query } from '@nestjs/common';
+import { CancelOrder } from './cancel-order.js';
+import { CancelOrderDto } from './cancel-order.dto.js';
 import { ListOrdersDto } from './list-orders.dto.js';
 import * as reference from './orders.reference.js';
 import { PlaceOrderDto } from './place-order.dto.js';
@@ -19,6 +21,7 @@ import { ReadOrders } from './read-orders.js';
 export class OrdersController {
   constructor(
     private readonly placeOrder: PlaceOrder,
+    private readonly cancelOrder: CancelOrder,
     private readonly readOrders: ReadOrders,
   ) {}
 
@@ -48,5 +51,19 @@ export class OrdersController {
   @Operation(reference.readOrder)
   read(@CurrentCaller() caller: Caller, @Param('id') id: string) {
     return this.readOrders.read(caller, id);
+  }
+
+  @Post(':id/cancel')
+  @HttpCode(HttpStatus.OK)
+  @Scopes('orders:cancel')
+  @BodyLimit(4 * 1024)
+  @Operation(reference.cancelOrder)
+  cancel(
+    @CurrentCaller() caller: Caller,
+    @Param('id') id: string,
+    @Body() cancellation: CancelOrderDto,
+    @IdempotencyKey() key: string | undefined,
+  ) {
+    return this.cancelOrder.run(caller, id, cancellation, key);
   }
 }

@@ -2,6 +2,8 @@ import { Module } from '@nestjs/common';
 import { BillingModule } from '../billing/billing.module.js';
 import { CatalogueModule } from '../catalogue/catalogue.module.js';
 import { ShippingModule } from '../shipping/shipping.module.js';
+import { CancelLockedOrder } from './cancellation.js';
+import { CancelOrder } from './cancel-order.js';
 import { IdempotencyKeys } from './idempotency-keys.js';
 import { OrdersController } from './orders.controller.js';
 import { PlaceOrder } from './place-order.js';
@@ -16,6 +18,8 @@ import { WriteOrder } from './write-order.js';
   imports: [BillingModule, CatalogueModule, ShippingModule],
   controllers: [OrdersController],
   providers: [
+    CancelLockedOrder,
+    CancelOrder,
     IdempotencyKeys,
     PlaceOrder,
     PriceOrder,
@@ -25,6 +29,6 @@ import { WriteOrder } from './write-order.js';
     SettleOrder,
     WriteOrder,
   ],
-  exports: [IdempotencyKeys],
+  exports: [CancelLockedOrder, IdempotencyKeys],
 })
 export class OrdersModule {}

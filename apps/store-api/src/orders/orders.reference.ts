@@ -2,7 +2,14 @@ import type { OperationDoc } from '@fulfilment/api-reference';
 import { cursorPageShape } from '@fulfilment/contracts';
 import { NotFound, Unprocessable } from '@fulfilment/error-envelope';
 import { keyConflicts } from '@fulfilment/http-service';
-import { orderShape, orderSummaryExample, orderSummaryShape, placedOrderShape } from './order.shapes.js';
+import { alreadyShipped } from './cancel-order.js';
+import {
+  orderExample,
+  orderShape,
+  orderSummaryExample,
+  orderSummaryShape,
+  placedOrderShape,
+} from './order.shapes.js';
 
 const tag = 'Orders';
 
@@ -111,5 +118,45 @@ export const readOrder = {
   response: { description: 'The order.', shape: orderShape },
   errors: [
     { when: 'The order does not exist, or belongs to another creator.', example: new NotFound('order') },
+  ],
+} as const satisfies OperationDoc<typeof orderShape>;
+
+export const cancelOrder = {
+  id: 'cancelOrder',
+  tag,
+  summary: 'Cancel an order',
+  description: [
+    'Cancels an order of any status before `shipped`: `pending`, `processing` or `payment_failed`. The charge is refunded in full, pieces of limited editions return to the stock, and',
+    '`order.cancelled` is published, by which the warehouse learns of it. `billing.payment_status` is `refunded` at once; the provider may need some days for the refund.',
+    '\n\nThe request may be repeated, with or without an `idempotency-key`: an order that is cancelled already is returned without a change.',
+    'If a payment is under way, its amount is refunded should it succeed.',
+  ].join(' '),
+  path: { id: { description: 'The order', example: 'ord_01m7xwmx1ceqrv87vt909ma64h' } },
+  body: {
+    complete: { summary: 'With a reason', value: { reason: 'Ordered twice by mistake' } },
+    empty: { summary: 'Without a reason', value: {} },
+  },
+  response: {
+    description: 'The cancelled order.',
+    shape: orderShape,
+    headers: ['Idempotent-Replayed'],
+    examples: {
+      cancelled: {
+        summary: 'Cancelled and refunded',
+        value: {
+          ...orderExample,
+          status: 'cancelled',
+          billing: { ...orderExample.billing, payment_status: 'refunded' },
+        },
+      },
+    },
+  },
+  errors: [
+    { when: 'The order does not exist, or belongs to another creator.', example: new NotFound('order') },
+    {
+      when: 'The first package of the order was handed to the carrier (`already_shipped`): it is too late.',
+      example: alreadyShipped(),
+    },
+    ...keyConflicts,
   ],
 } as const satisfies OperationDoc<typeof orderShape>;

@@ -11,6 +11,7 @@ export const storeScopes = [
   'releases:read',
   'orders:read',
   'orders:create',
+  'orders:cancel',
   'shipping:read',
   'webhooks:read',
   'webhooks:create',

@@ -63,6 +63,12 @@ export type OrderSnapshot = z.infer<typeof orderSnapshot>;
 
 const orderData = z.object({ order: orderSnapshot });
 const orderDataWithReason = z.object({ order: orderSnapshot, reason: z.string().max(500) });
+const cancelledData = orderDataWithReason.extend({
+  cancelled_by: z
+    .enum(['merchant', 'operator', 'warehouse'])
+    .optional()
+    .describe('Who requested it: the merchant through the Store API, an operator, or the warehouse itself'),
+});
 
 export const orderMessages = {
   orderCreated: defineMessage('order.created', 1, 'An order was placed.', orderData),
@@ -91,5 +97,10 @@ export const orderMessages = {
     orderData,
   ),
   orderDelivered: defineMessage('order.delivered', 1, 'All packages of an order were delivered.', orderData),
-  orderCancelled: defineMessage('order.cancelled', 1, 'An order was cancelled.', orderDataWithReason),
+  orderCancelled: defineMessage(
+    'order.cancelled',
+    1,
+    'An order was cancelled: the warehouse must not produce or ship it.',
+    cancelledData,
+  ),
 } as const;

@@ -2,6 +2,9 @@
 
 import type { Client, ClientMeta, Options as Options2, RequestResult, TDataShape } from '../client/index.js';
 import type {
+  CancelOrderData,
+  CancelOrderErrors,
+  CancelOrderResponses,
   CreateWebhookData,
   CreateWebhookErrors,
   CreateWebhookResponses,
@@ -122,6 +125,26 @@ export const readOrder = <ThrowOnError extends boolean = true>(
     security: [{ scheme: 'bearer', type: 'http' }],
     url: '/v1/orders/{id}',
     ...options,
+  });
+
+/**
+ * Cancel an order
+ *
+ * Cancels an order of any status before `shipped`: `pending`, `processing` or `payment_failed`. The charge is refunded in full, pieces of limited editions return to the stock, and `order.cancelled` is published, by which the warehouse learns of it. `billing.payment_status` is `refunded` at once; the provider may need some days for the refund.
+ *
+ * The request may be repeated, with or without an `idempotency-key`: an order that is cancelled already is returned without a change. If a payment is under way, its amount is refunded should it succeed.
+ */
+export const cancelOrder = <ThrowOnError extends boolean = true>(
+  options: Options<CancelOrderData, ThrowOnError>,
+): RequestResult<CancelOrderResponses, CancelOrderErrors, ThrowOnError> =>
+  options.client.post<CancelOrderResponses, CancelOrderErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/v1/orders/{id}/cancel',
+    ...options,
+    headers: {
+      'Content-Type': 'application/json',
+      ...options.headers,
+    },
   });
 
 /**

@@ -91,6 +91,13 @@ export type AddressRequest = {
   country_code: string;
 };
 
+export type CancelOrderRequest = {
+  /**
+   * Why the order is cancelled, for the warehouse and for `order.cancelled`; `Cancelled by the merchant.` by default
+   */
+  reason?: string;
+};
+
 /**
  * The creator that an access token is authorised for.
  */
@@ -1598,6 +1605,112 @@ export type ReadOrderResponses = {
 };
 
 export type ReadOrderResponse = ReadOrderResponses[keyof ReadOrderResponses];
+
+export type CancelOrderData = {
+  body?: CancelOrderRequest;
+  headers?: {
+    /**
+     * Makes the request safe to retry: 1 to 255 visible ASCII characters of your choice, stored for 24 hours per creator and client. A request with the same key and the same body returns the response of the first request. A different body, or a first request that is still running, is 409. One pair of enclosing double quotes is ignored.
+     */
+    'idempotency-key'?: string;
+  };
+  path: {
+    /**
+     * The order
+     */
+    id: string;
+  };
+  query?: never;
+  url: '/v1/orders/{id}/cancel';
+};
+
+export type CancelOrderErrors = {
+  /**
+   * The request does not have the documented shape; `details` names the invalid members, parameters or headers.
+   */
+  400: Error & {
+    statusCode?: 400;
+    code?: 'VALIDATION_ERROR';
+  };
+  /**
+   * The access token is missing, malformed, expired, revoked or not for this API.
+   */
+  401: Error & {
+    statusCode?: 401;
+    code?: 'UNAUTHORIZED';
+  };
+  /**
+   * The access token lacks the scope `orders:cancel`.
+   */
+  403: Error & {
+    statusCode?: 403;
+    code?: 'FORBIDDEN';
+  };
+  /**
+   * The order does not exist, or belongs to another creator.
+   */
+  404: Error & {
+    statusCode?: 404;
+    code?: 'NOT_FOUND';
+  };
+  /**
+   * The first package of the order was handed to the carrier (`already_shipped`): it is too late.
+   *
+   * The `idempotency-key` was used with a different body (`body_mismatch`).
+   *
+   * The first request with this `idempotency-key` is still running (`in_progress`). Retry after the seconds in `Retry-After`.
+   */
+  409: Error & {
+    statusCode?: 409;
+    code?: 'CONFLICT';
+  };
+  /**
+   * The body is larger than 4 KiB.
+   */
+  413: Error & {
+    statusCode?: 413;
+    code?: 'VALIDATION_ERROR';
+  };
+  /**
+   * The `Content-Type` of the body is not JSON, or the body is compressed.
+   */
+  415: Error & {
+    statusCode?: 415;
+    code?: 'VALIDATION_ERROR';
+  };
+  /**
+   * The quota is exceeded. Retry after the seconds in `Retry-After`.
+   */
+  429: Error & {
+    statusCode?: 429;
+    code?: 'RATE_LIMITED';
+  };
+  /**
+   * An unexpected error on the server.
+   */
+  500: Error & {
+    statusCode?: 500;
+    code?: 'INTERNAL_ERROR';
+  };
+  /**
+   * A dependency is unavailable, or the service is starting. Retry after the seconds in `Retry-After`.
+   */
+  503: Error & {
+    statusCode?: 503;
+    code?: 'SERVICE_UNAVAILABLE';
+  };
+};
+
+export type CancelOrderError = CancelOrderErrors[keyof CancelOrderErrors];
+
+export type CancelOrderResponses = {
+  /**
+   * The cancelled order.
+   */
+  200: Order;
+};
+
+export type CancelOrderResponse = CancelOrderResponses[keyof CancelOrderResponses];
 
 export type ListReleasesData = {
   body?: never;
