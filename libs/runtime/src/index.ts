@@ -37,6 +37,7 @@ export {
   reportRelaxedSettings,
   type RelaxedSetting,
 } from './relaxed-settings.js';
+export { es256FromDer, es256ToDer } from './es256-signature.js';
 export { SecretBox } from './secret-box.js';
 export { BackgroundTask } from './background-task.js';
 export { BackgroundLoop, type BackgroundLoopOptions } from './background-loop.js';

@@ -1,3 +1,4 @@
+import { es256FromDer } from '@fulfilment/runtime';
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { ExternalSigningKey } from 'oidc-provider';
 import type { PrivateJwk } from '../keys/make-key.js';
@@ -34,7 +35,7 @@ export class LocalSigningKey extends ExternalSigningKey {
   }
 
   signSync(data: Uint8Array): Buffer {
-    return sign('sha256', data, { key: this.privateKey, dsaEncoding: 'ieee-p1363' });
+    return es256FromDer(sign('sha256', data, this.privateKey));
   }
 
   private signInThreadPool(data: Uint8Array): Promise<Buffer> {
