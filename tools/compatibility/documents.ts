@@ -18,7 +18,8 @@ const reference = 'docs/reference';
 /** Copies of the contracts of the last release, for checks without its commit. */
 export const releasedContractsDir = `${reference}/released`;
 
-const owners: Partial<Record<ContractFile, ServiceName>> = {
+/** The service of a contract; the messages are those of all. */
+export const contractOwners: Partial<Record<ContractFile, ServiceName>> = {
   'store.openapi.json': 'store-api',
   'creator.openapi.json': 'creator-api',
 };
@@ -43,7 +44,7 @@ export async function contractsOfCommit(commit: string): Promise<Contracts> {
 /** What breaks users of the released contracts. A message concerns every service. */
 export function contractFindings(released: Contracts, current: Contracts): Finding[] {
   const http = contractFiles.flatMap((file) => {
-    const service = owners[file];
+    const service = contractOwners[file];
     if (service === undefined) return [];
     return httpBreaks(released[file], current[file]).map((text): Finding => ({
       service,

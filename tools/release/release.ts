@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { contractFiles, releasedContractsDir } from '../compatibility/documents.ts';
+import { contractFiles, contractOwners, releasedContractsDir } from '../compatibility/documents.ts';
 import { runNx } from '../dev/build.ts';
 import { Failure, runMain } from '../dev/failure.ts';
 import { type ServiceName, serviceNames } from '../dev/ports.ts';
@@ -65,7 +65,7 @@ async function main(): Promise<number> {
     await writeUpgradeNote(service, last);
     await writeChangelog(service, last);
   }
-  writeContracts();
+  writeContracts(released);
   writeImageTags();
   await mustRun('npm', ['run', '-s', 'format'], { cwd: root, env: process.env });
   const names = released.map((name) => `${name} ${versionOf(name)}`).join(', ');
@@ -85,7 +85,7 @@ async function lastTag(service: string): Promise<string | undefined> {
 async function writeChangelog(service: ServiceName, last: string | undefined): Promise<void> {
   const version = versionOf(service);
   const path = join(root, 'apps', service, 'CHANGELOG.md');
-  if (last === undefined) writeFileSync(path, `# Changelog\n\n## ${version}\n\nThe first release.\n`);
+  if (last === undefined) writeFileSync(path, `## ${version}\n\nThe first release.\n`);
   else await nxRelease('changelog', version, `--projects=@fulfilment/${service}`, ...withoutGit);
 }
 
@@ -116,10 +116,12 @@ async function writeUpgradeNote(service: ServiceName, last: string | undefined):
   writeFileSync(path, withNote(existsSync(path) ? readFileSync(path, 'utf8') : undefined, note));
 }
 
-/** Keeps the contracts of this release for `npm run check`. */
-function writeContracts(): void {
+/** Keeps the contracts of the released services for `npm run check`; messages concern all of them. */
+function writeContracts(released: readonly ServiceName[]): void {
   mkdirSync(join(root, releasedContractsDir), { recursive: true });
-  for (const file of contractFiles)
+  const isReleased = (owner: ServiceName | undefined): boolean =>
+    owner === undefined || released.includes(owner);
+  for (const file of contractFiles.filter((one) => isReleased(contractOwners[one])))
     copyFileSync(join(root, 'docs', 'reference', file), join(root, releasedContractsDir, file));
 }
 
