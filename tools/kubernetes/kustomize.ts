@@ -84,6 +84,8 @@ function readResource(path: string): Manifest[] {
   });
 }
 
+const literalsSchema = z.record(z.string(), z.string()).default({});
+
 function withConfigMaps(manifests: readonly Manifest[], { configMapGenerator }: Kustomization): Manifest[] {
   return configMapGenerator.reduce(
     (all, { name, behavior, literals }) => {
@@ -98,7 +100,8 @@ function withConfigMaps(manifests: readonly Manifest[], { configMapGenerator }: 
       );
       if (found === undefined)
         return [...all, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, labels: {} }, data }];
-      return all.map((one) => (one === found ? { ...one, data: { ...Object(one['data']), ...data } } : one));
+      const merged = { ...found, data: { ...literalsSchema.parse(found['data']), ...data } };
+      return all.map((one) => (one === found ? merged : one));
     },
     [...manifests],
   );
