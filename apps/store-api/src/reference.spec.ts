@@ -54,6 +54,15 @@ describe('the API reference of the Store API', () => {
     expect(await disagreements('/store/v1/orders', 'PlaceOrderRequest', good)).toEqual([]);
   });
 
+  it('has the same bounds of an estimate as the validation', async () => {
+    const good = {
+      items: [{ sku, quantity: 1 }],
+      shipping_address: { country_code: 'GB' },
+      shipping_rate_id: rate,
+    };
+    expect(await disagreements('/store/v1/orders/estimate', 'EstimateOrderRequest', good)).toEqual([]);
+  });
+
   it('has the same bounds of a quote as the validation', async () => {
     const good = { country_code: 'GB', items: [{ sku, quantity: 1 }] };
     expect(await disagreements('/store/v1/shipping-rates', 'QuoteRatesRequest', good)).toEqual([]);

@@ -51,7 +51,7 @@ export type ApiSettings = z.output<typeof apiSettings>;
 /** Quotas of operations that only some services have. A service with such an operation adds the setting. */
 export const operationQuotaSettings = {
   RATE_LIMIT_ORDERS_CREATE: quotaSetting(1500, 60, 'for placing orders, per client and creator'),
-  RATE_LIMIT_QUOTES: quotaSetting(1500, 60, 'for shipping quotes, per client and creator'),
+  RATE_LIMIT_QUOTES: quotaSetting(1500, 60, 'for shipping quotes and estimates, per client and creator'),
   RATE_LIMIT_STATS: quotaSetting(600, 60, 'for statistics, per client and creator'),
 };
 type OperationQuotas = { readonly [Name in keyof typeof operationQuotaSettings]?: Quota };

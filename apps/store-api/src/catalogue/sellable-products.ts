@@ -13,6 +13,7 @@ export interface SellableProduct {
   readonly ean: string | null;
   readonly status: CatalogueStatus;
   readonly weightGrams: number;
+  readonly leadTimeDays: number;
   readonly royaltyRate: number;
   readonly limitedEdition: boolean;
   /** Pieces of a limited edition at the time of reading, else null. */
@@ -34,7 +35,7 @@ export const sellableColumns = (
   currency: string,
 ): string => `p.id, p.release_id AS "releaseId", r.name AS "releaseTitle",
    p.title, p.product_type AS "productType", coalesce(p.barcode, r.ean) AS ean, p.status,
-   coalesce(p.weight_grams, t.weight_grams) AS "weightGrams", p.royalty_rate AS "royaltyRate",
+   coalesce(p.weight_grams, t.weight_grams) AS "weightGrams", p.lead_time_days AS "leadTimeDays", p.royalty_rate AS "royaltyRate",
    p.limited_edition AS "limitedEdition", p.quantity AS stock,
    CASE ${currency} WHEN 'GBP' THEN p.price_gbp WHEN 'USD' THEN p.price_usd WHEN 'EUR' THEN p.price_eur ELSE p.price_jpy END AS price`;
 export const sellableTables =

@@ -52,11 +52,11 @@ export function countPieces(lines: readonly { readonly quantity: number }[]): nu
 
 /** Returns an error detail for each line in another currency. */
 export function currencyMismatchDetails(
-  items: readonly { readonly unit_price: { readonly currency: Currency } }[],
+  items: readonly { readonly unit_price?: { readonly currency: Currency } }[],
   currency: Currency,
 ): ErrorDetail[] {
   return items.flatMap(({ unit_price: price }, index) =>
-    price.currency === currency
+    price === undefined || price.currency === currency
       ? []
       : [
           {

@@ -11,6 +11,8 @@ import {
 import { Body, Controller, Get, HttpCode, HttpStatus, Param, Post, Query } from '@nestjs/common';
 import { CancelOrder } from './cancel-order.js';
 import { CancelOrderDto } from './cancel-order.dto.js';
+import { EstimateOrder } from './estimate-order.js';
+import { EstimateOrderDto } from './estimate-order.dto.js';
 import { ListOrdersDto } from './list-orders.dto.js';
 import * as reference from './orders.reference.js';
 import { PlaceOrderDto } from './place-order.dto.js';
@@ -22,6 +24,7 @@ export class OrdersController {
   constructor(
     private readonly placeOrder: PlaceOrder,
     private readonly cancelOrder: CancelOrder,
+    private readonly estimateOrder: EstimateOrder,
     private readonly readOrders: ReadOrders,
   ) {}
 
@@ -51,6 +54,16 @@ export class OrdersController {
   @Operation(reference.readOrder)
   read(@CurrentCaller() caller: Caller, @Param('id') id: string) {
     return this.readOrders.read(caller, id);
+  }
+
+  @Post('estimate')
+  @HttpCode(HttpStatus.OK)
+  @Scopes('orders:create')
+  @RateLimit('quotes')
+  @BodyLimit(64 * 1024)
+  @Operation(reference.estimateOrder)
+  estimate(@CurrentCaller() caller: Caller, @Body() order: EstimateOrderDto) {
+    return this.estimateOrder.run(caller, order);
   }
 
   @Post(':id/cancel')

@@ -4,6 +4,7 @@ import { CatalogueModule } from '../catalogue/catalogue.module.js';
 import { ShippingModule } from '../shipping/shipping.module.js';
 import { CancelLockedOrder } from './cancellation.js';
 import { CancelOrder } from './cancel-order.js';
+import { EstimateOrder } from './estimate-order.js';
 import { IdempotencyKeys } from './idempotency-keys.js';
 import { OrdersController } from './orders.controller.js';
 import { PlaceOrder } from './place-order.js';
@@ -20,6 +21,7 @@ import { WriteOrder } from './write-order.js';
   providers: [
     CancelLockedOrder,
     CancelOrder,
+    EstimateOrder,
     IdempotencyKeys,
     PlaceOrder,
     PriceOrder,

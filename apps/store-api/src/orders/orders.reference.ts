@@ -2,6 +2,7 @@ import type { OperationDoc } from '@fulfilment/api-reference';
 import { cursorPageShape } from '@fulfilment/contracts';
 import { NotFound, Unprocessable } from '@fulfilment/error-envelope';
 import { keyConflicts } from '@fulfilment/http-service';
+import { orderEstimateShape } from './estimate.shapes.js';
 import { alreadyShipped } from './cancel-order.js';
 import {
   orderExample,
@@ -12,6 +13,29 @@ import {
 } from './order.shapes.js';
 
 const tag = 'Orders';
+
+const rateNotFound = {
+  when: 'The shipping rate does not exist, or the token is not connected to a creator.',
+  example: new NotFound('shipping rate'),
+};
+const itemsNotOrderable = {
+  when: 'Some items cannot be ordered. `items.<index>.sku` names each: `unknown_sku`, `not_available`, `insufficient_stock` or `not_shippable_to_country`.',
+  example: new Unprocessable('Some items cannot be ordered.', [
+    { field: 'items.0.sku', reason: 'insufficient_stock' },
+  ]),
+};
+const totalTooLarge = {
+  when: 'The total of the order exceeds 9007199254740991 (`items`: `total_too_large`).',
+  example: new Unprocessable('The total of the order is too large.', [
+    { field: 'items', reason: 'total_too_large' },
+  ]),
+};
+const notChargeable = {
+  when: 'The creator cannot be charged (`billing`: `payment_method_missing` or `payment_terms_not_accepted`).',
+  example: new Unprocessable('The creator has no payment method.', [
+    { field: 'billing', reason: 'payment_method_missing' },
+  ]),
+};
 
 export const placeOrder = {
   id: 'placeOrder',
@@ -64,35 +88,17 @@ export const placeOrder = {
     },
   },
   errors: [
-    {
-      when: 'The shipping rate does not exist, or the token is not connected to a creator.',
-      example: new NotFound('shipping rate'),
-    },
+    rateNotFound,
     ...keyConflicts,
-    {
-      when: 'Some items cannot be ordered. `items.<index>.sku` names each: `unknown_sku`, `not_available`, `insufficient_stock` or `not_shippable_to_country`.',
-      example: new Unprocessable('Some items cannot be ordered.', [
-        { field: 'items.0.sku', reason: 'insufficient_stock' },
-      ]),
-    },
+    itemsNotOrderable,
     {
       when: 'The rate (`shipping_rate_id`) is `expired` or was quoted for another country (`other_country`), or the currency of an item differs from that of the rate (`items.<index>.unit_price.currency`).',
       example: new Unprocessable('All items must have the currency of the shipping rate.', [
         { field: 'items.0.unit_price.currency', reason: 'must be GBP, the currency of the shipping rate' },
       ]),
     },
-    {
-      when: 'The total of the order exceeds 9007199254740991 (`items`: `total_too_large`).',
-      example: new Unprocessable('The total of the order is too large.', [
-        { field: 'items', reason: 'total_too_large' },
-      ]),
-    },
-    {
-      when: 'The creator cannot be charged (`billing`: `payment_method_missing` or `payment_terms_not_accepted`).',
-      example: new Unprocessable('The creator has no payment method.', [
-        { field: 'billing', reason: 'payment_method_missing' },
-      ]),
-    },
+    totalTooLarge,
+    notChargeable,
   ],
 } as const satisfies OperationDoc<typeof placedOrderShape>;
 
@@ -160,3 +166,37 @@ export const cancelOrder = {
     ...keyConflicts,
   ],
 } as const satisfies OperationDoc<typeof orderShape>;
+
+export const estimateOrder = {
+  id: 'estimateOrder',
+  tag,
+  summary: 'Estimate the cost of an order',
+  description: [
+    'Returns what the creator would be charged for an order, and writes nothing: no order, no charge, and no stock is taken. It is rejected for the reasons for which the order would be.',
+    'The body of an order may be sent as it is; members that are not listed here are ignored. The cost of the order is the same as long as neither the catalogue nor the parcel changes.',
+    'The request may be repeated at any time, so an `idempotency-key` has no effect.',
+  ].join(' '),
+  body: {
+    parcel: {
+      summary: 'Two records to the United Kingdom',
+      value: {
+        items: [{ sku: 'prod_01m7xwmwp2eabtq0f8c3vs9k1n', quantity: 2 }],
+        shipping_address: { country_code: 'GB' },
+        shipping_rate_id: 'rate_8KdEfAGQAAAAAHAAgAAAAAAAAAxHQkdCUAAAAAAAAAEdAAAD6GsBh8AQPlX6BGFalH2dE0OmbY3G',
+      },
+    },
+  },
+  response: { description: 'The estimate.', shape: orderEstimateShape },
+  errors: [
+    rateNotFound,
+    itemsNotOrderable,
+    {
+      when: 'The rate (`shipping_rate_id`) is `expired` or was quoted for another country (`other_country`).',
+      example: new Unprocessable('This shipping rate cannot be used for the order.', [
+        { field: 'shipping_rate_id', reason: 'expired' },
+      ]),
+    },
+    totalTooLarge,
+    notChargeable,
+  ],
+} as const satisfies OperationDoc<typeof orderEstimateShape>;

@@ -2,7 +2,11 @@ import type { Currency } from '@fulfilment/contracts';
 import { throwNotFound, Unprocessable } from '@fulfilment/error-envelope';
 import { Injectable } from '@nestjs/common';
 import { requirePaymentMethod } from '../billing/payment-methods.js';
-import { requireSellableLines, type SellableLine } from '../catalogue/sellable-products.js';
+import {
+  type RequestedItem,
+  requireSellableLines,
+  type SellableLine,
+} from '../catalogue/sellable-products.js';
 import { requireUsableQuote, shippingPrice } from '../shipping/quote.rules.js';
 import { SealedQuotes } from '../shipping/sealed-quotes.js';
 import { currencyMismatchDetails, orderTotal } from './order.rules.js';
@@ -10,18 +14,29 @@ import type { OrderItemDto } from './place-order.dto.js';
 import type { Placement } from './placement.js';
 import { ReadPricing } from './read-pricing.js';
 
-/** An order with its prices, before it is written. Amounts are in minor units. */
-export interface PricedOrder {
-  readonly lines: readonly SellableLine<OrderItemDto>[];
+/** What an order costs the creator. Amounts are in minor units. */
+export interface OrderCost<Item extends RequestedItem> {
+  readonly lines: readonly SellableLine<Item>[];
   readonly currency: Currency;
   readonly shippingAmount: number;
-  /** What the merchant's customer paid. */
-  readonly total: number;
   /** What the creator is charged. */
   readonly cost: number;
   readonly paymentMethod: string;
   /** By PostgreSQL's clock. */
   readonly placedAt: Date;
+}
+
+/** An order with its prices, before it is written. */
+export interface PricedOrder extends OrderCost<OrderItemDto> {
+  /** What the merchant's customer paid. */
+  readonly total: number;
+}
+
+/** The members of an order that decide what it costs. */
+export interface OrderToPrice<Item extends RequestedItem> {
+  readonly items: readonly (Item & { readonly unit_price?: { readonly currency: Currency } })[];
+  readonly shipping_address: { readonly country_code: string };
+  readonly shipping_rate_id: string;
 }
 
 /**
@@ -37,6 +52,19 @@ export class PriceOrder {
 
   /** @throws NotFound for an unknown rate; Unprocessable when the order cannot be placed as it is */
   async run({ creatorId, order }: Placement): Promise<PricedOrder> {
+    const priced = await this.cost(creatorId, order);
+    const total = orderTotal(
+      priced.lines.map(({ unit_price, quantity }) => ({ price: unit_price.amount, quantity })),
+      priced.shippingAmount,
+    );
+    return { ...priced, total: total ?? throwTooLarge() };
+  }
+
+  /** @throws as `run` */
+  async cost<Item extends RequestedItem>(
+    creatorId: string,
+    order: OrderToPrice<Item>,
+  ): Promise<OrderCost<Item>> {
     const quote = this.quotes.open(creatorId, order.shipping_rate_id) ?? throwNotFound('shipping rate');
     const { currency } = quote;
     const skus = order.items.map(({ sku }) => sku);
@@ -48,20 +76,17 @@ export class PriceOrder {
       throw new Unprocessable('All items must have the currency of the shipping rate.', mismatches);
     const lines = requireSellableLines(order.items, products, { checkStock: true });
     const shippingAmount = shippingPrice(quote, bands, lines);
-    const total = orderTotal(
-      lines.map(({ unit_price, quantity }) => ({ price: unit_price.amount, quantity })),
-      shippingAmount,
-    );
     // An available product has a price in every currency (a constraint of `products`).
     const cost = orderTotal(
       lines.map(({ price, quantity }) => ({ price: price ?? 0, quantity })),
       shippingAmount,
     );
-    if (total === undefined || cost === undefined) {
-      throw new Unprocessable('The total of the order is too large.', [
-        { field: 'items', reason: 'total_too_large' },
-      ]);
-    }
-    return { lines, currency, shippingAmount, total, cost, paymentMethod, placedAt };
+    return { lines, currency, shippingAmount, cost: cost ?? throwTooLarge(), paymentMethod, placedAt };
   }
+}
+
+function throwTooLarge(): never {
+  throw new Unprocessable('The total of the order is too large.', [
+    { field: 'items', reason: 'total_too_large' },
+  ]);
 }

@@ -11,6 +11,9 @@ import type {
   DeleteWebhookData,
   DeleteWebhookErrors,
   DeleteWebhookResponses,
+  EstimateOrderData,
+  EstimateOrderErrors,
+  EstimateOrderResponses,
   ListOrdersData,
   ListOrdersErrors,
   ListOrdersResponses,
@@ -125,6 +128,24 @@ export const readOrder = <ThrowOnError extends boolean = true>(
     security: [{ scheme: 'bearer', type: 'http' }],
     url: '/v1/orders/{id}',
     ...options,
+  });
+
+/**
+ * Estimate the cost of an order
+ *
+ * Returns what the creator would be charged for an order, and writes nothing: no order, no charge, and no stock is taken. It is rejected for the reasons for which the order would be. The body of an order may be sent as it is; members that are not listed here are ignored. The cost of the order is the same as long as neither the catalogue nor the parcel changes. The request may be repeated at any time, so an `idempotency-key` has no effect.
+ */
+export const estimateOrder = <ThrowOnError extends boolean = true>(
+  options: Options<EstimateOrderData, ThrowOnError>,
+): RequestResult<EstimateOrderResponses, EstimateOrderErrors, ThrowOnError> =>
+  options.client.post<EstimateOrderResponses, EstimateOrderErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/v1/orders/estimate',
+    ...options,
+    headers: {
+      'Content-Type': 'application/json',
+      ...options.headers,
+    },
   });
 
 /**

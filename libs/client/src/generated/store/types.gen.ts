@@ -164,6 +164,13 @@ export type CreateSubscriptionRequest = {
   max_in_flight?: number;
 };
 
+export type DestinationRequest = {
+  /**
+   * Officially assigned ISO 3166-1 alpha-2 code, in upper or lower case
+   */
+  country_code: string;
+};
+
 /**
  * A release as returned in lists with `format=detailed`.
  */
@@ -277,6 +284,47 @@ export type Error = {
      */
     reason: string;
   }>;
+};
+
+export type EstimateOrderRequest = {
+  /**
+   * Products to order
+   */
+  items: Array<QuoteItemRequest>;
+  /**
+   * Where to ship the order
+   */
+  shipping_address: DestinationRequest;
+  /**
+   * The `id` of a shipping rate that was quoted for this country within the last 24 hours
+   */
+  shipping_rate_id: string;
+};
+
+/**
+ * A line of an estimate.
+ */
+export type EstimatedLine = {
+  /**
+   * The product
+   */
+  sku: string;
+  /**
+   * Title of the product
+   */
+  title: string;
+  /**
+   * Number of pieces
+   */
+  quantity: number;
+  /**
+   * Catalogue price of one piece
+   */
+  unit_cost: Money;
+  /**
+   * Catalogue price of all pieces of the line
+   */
+  cost: Money;
 };
 
 /**
@@ -405,6 +453,37 @@ export type OrderBilling = {
    * Amount that the creator is charged: catalogue prices plus shipping
    */
   amount: Money;
+};
+
+/**
+ * What an order would cost.
+ */
+export type OrderEstimate = {
+  /**
+   * Lines of the order
+   */
+  line_items: Array<EstimatedLine>;
+  /**
+   * Shipping of the order
+   */
+  shipping: {
+    /**
+     * The quoted shipping rate
+     */
+    rate_id: string;
+    /**
+     * Price of the shipping
+     */
+    amount: Money;
+  };
+  /**
+   * Amount that the creator would be charged: `billing.amount` of the order
+   */
+  cost: Money;
+  /**
+   * Days until all products are made: the longest `product_lead_time`
+   */
+  lead_time_days: number;
 };
 
 export type OrderItemRequest = {
@@ -1605,6 +1684,103 @@ export type ReadOrderResponses = {
 };
 
 export type ReadOrderResponse = ReadOrderResponses[keyof ReadOrderResponses];
+
+export type EstimateOrderData = {
+  body: EstimateOrderRequest;
+  path?: never;
+  query?: never;
+  url: '/v1/orders/estimate';
+};
+
+export type EstimateOrderErrors = {
+  /**
+   * The request does not have the documented shape; `details` names the invalid members, parameters or headers.
+   */
+  400: Error & {
+    statusCode?: 400;
+    code?: 'VALIDATION_ERROR';
+  };
+  /**
+   * The access token is missing, malformed, expired, revoked or not for this API.
+   */
+  401: Error & {
+    statusCode?: 401;
+    code?: 'UNAUTHORIZED';
+  };
+  /**
+   * The access token lacks the scope `orders:create`.
+   */
+  403: Error & {
+    statusCode?: 403;
+    code?: 'FORBIDDEN';
+  };
+  /**
+   * The shipping rate does not exist, or the token is not connected to a creator.
+   */
+  404: Error & {
+    statusCode?: 404;
+    code?: 'NOT_FOUND';
+  };
+  /**
+   * The body is larger than 64 KiB.
+   */
+  413: Error & {
+    statusCode?: 413;
+    code?: 'VALIDATION_ERROR';
+  };
+  /**
+   * The `Content-Type` of the body is not JSON, or the body is compressed.
+   */
+  415: Error & {
+    statusCode?: 415;
+    code?: 'VALIDATION_ERROR';
+  };
+  /**
+   * Some items cannot be ordered. `items.<index>.sku` names each: `unknown_sku`, `not_available`, `insufficient_stock` or `not_shippable_to_country`.
+   *
+   * The rate (`shipping_rate_id`) is `expired` or was quoted for another country (`other_country`).
+   *
+   * The total of the order exceeds 9007199254740991 (`items`: `total_too_large`).
+   *
+   * The creator cannot be charged (`billing`: `payment_method_missing` or `payment_terms_not_accepted`).
+   */
+  422: Error & {
+    statusCode?: 422;
+    code?: 'UNPROCESSABLE_ENTITY';
+  };
+  /**
+   * The quota is exceeded. Retry after the seconds in `Retry-After`.
+   */
+  429: Error & {
+    statusCode?: 429;
+    code?: 'RATE_LIMITED';
+  };
+  /**
+   * An unexpected error on the server.
+   */
+  500: Error & {
+    statusCode?: 500;
+    code?: 'INTERNAL_ERROR';
+  };
+  /**
+   * A dependency is unavailable, or the service is starting. Retry after the seconds in `Retry-After`.
+   */
+  503: Error & {
+    statusCode?: 503;
+    code?: 'SERVICE_UNAVAILABLE';
+  };
+};
+
+export type EstimateOrderError = EstimateOrderErrors[keyof EstimateOrderErrors];
+
+export type EstimateOrderResponses = {
+  /**
+   * The estimate.
+   */
+  200: OrderEstimate;
+};
+
+export type EstimateOrderResponse = EstimateOrderResponses[keyof EstimateOrderResponses];
 
 export type CancelOrderData = {
   body?: CancelOrderRequest;

@@ -1,0 +1,31 @@
+import { publicId } from '@fulfilment/contracts';
+import { throwNotFound } from '@fulfilment/error-envelope';
+import type { Caller } from '@fulfilment/http-service';
+import { Injectable } from '@nestjs/common';
+import type { EstimateOrderDto } from './estimate-order.dto.js';
+import type { OrderEstimate } from './estimate.shapes.js';
+import { PriceOrder } from './price-order.js';
+
+/** Prices an order like `POST /v1/orders` does, and writes nothing. */
+@Injectable()
+export class EstimateOrder {
+  constructor(private readonly priceOrder: PriceOrder) {}
+
+  /** @throws NotFound for an unknown rate; Unprocessable for an order that could not be placed */
+  async run(caller: Caller, order: EstimateOrderDto): Promise<OrderEstimate> {
+    const creatorId = caller.creatorId ?? throwNotFound('connected creator');
+    const { lines, currency, shippingAmount, cost } = await this.priceOrder.cost(creatorId, order);
+    return {
+      line_items: lines.map(({ id, title, quantity, price }) => ({
+        sku: publicId('prod', id),
+        title,
+        quantity,
+        unit_cost: { amount: price ?? 0, currency },
+        cost: { amount: (price ?? 0) * quantity, currency },
+      })),
+      shipping: { rate_id: order.shipping_rate_id, amount: { amount: shippingAmount, currency } },
+      cost: { amount: cost, currency },
+      lead_time_days: Math.max(...lines.map(({ leadTimeDays }) => leadTimeDays)),
+    };
+  }
+}
