@@ -63,6 +63,13 @@ export function demoShipping() {
         carriers: ['Postal network'],
         regions: ['Worldwide'],
         position: 1,
+        delivery_days: {
+          uk: { min: 3, max: 5 },
+          europe: { min: 5, max: 10 },
+          north_america: { min: 7, max: 12 },
+          asia_pacific: { min: 8, max: 15 },
+          rest_of_world: { min: 8, max: 15 },
+        },
         rate_cards: rateCards({
           uk: 285,
           europe: 690,
@@ -78,6 +85,12 @@ export function demoShipping() {
         carriers: ['Royal Mail', 'DPD'],
         regions: ['United Kingdom', 'Europe', 'North America', 'Asia and Pacific'],
         position: 2,
+        delivery_days: {
+          uk: { min: 2, max: 3 },
+          europe: { min: 3, max: 5 },
+          north_america: { min: 4, max: 7 },
+          asia_pacific: { min: 5, max: 8 },
+        },
         rate_cards: rateCards({ uk: 395, europe: 1090, north_america: 1390, asia_pacific: 1490 }),
       },
       {
@@ -87,6 +100,13 @@ export function demoShipping() {
         carriers: ['DHL Express'],
         regions: ['Worldwide'],
         position: 3,
+        delivery_days: {
+          uk: { min: 1, max: 1 },
+          europe: { min: 1, max: 2 },
+          north_america: { min: 2, max: 3 },
+          asia_pacific: { min: 2, max: 3 },
+          rest_of_world: { min: 3, max: 3 },
+        },
         rate_cards: rateCards({
           uk: 895,
           europe: 2190,

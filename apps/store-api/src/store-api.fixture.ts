@@ -56,6 +56,7 @@ export const shipping = {
       carriers: ['Royal Mail'],
       regions: ['United Kingdom'],
       position: 1,
+      delivery_days: { uk: { min: 1, max: 2 } },
       rate_cards: ['GBP', 'USD', 'EUR', 'JPY'].map((currency) => card('uk', currency, 350, 550)),
     },
     {

@@ -13,6 +13,15 @@ export const shippingFile = z.object({
       carriers: z.array(z.string()).min(1),
       regions: z.array(z.string()),
       position: z.int(),
+      /** Working days from the hand-over to the carrier until the delivery, by zone. */
+      delivery_days: z
+        .record(
+          z.string(),
+          z
+            .object({ min: z.int().min(0).max(365), max: z.int().min(0).max(365) })
+            .refine(({ min, max }) => min <= max, 'min must not be greater than max'),
+        )
+        .default({}),
       rate_cards: z.array(
         z.object({
           zone: z.string(),
@@ -32,7 +41,7 @@ export const shippingFile = z.object({
     }),
   ),
 });
-export type ShippingFile = z.infer<typeof shippingFile>;
+export type ShippingFile = z.input<typeof shippingFile>;
 
 const clearZones = statement('load.clear-zones', 'DELETE FROM shipping_zone_countries');
 const insertZones = statement(
@@ -52,6 +61,16 @@ const insertCards = statement(
    SELECT $1, * FROM json_to_recordset($2::json) AS card (zone text, currency text, max_weight_grams int, amount bigint, extra_500g_amount bigint)`,
 );
 
+const clearDeliveryTimes = statement(
+  'load.clear-delivery-times',
+  'DELETE FROM delivery_times WHERE service_id = $1',
+);
+const insertDeliveryTimes = statement(
+  'load.delivery-times',
+  `INSERT INTO delivery_times (service_id, zone, min_days, max_days)
+   SELECT $1, zone, min, max FROM json_to_recordset($2::json) AS promise (zone text, min int, max int)`,
+);
+
 /**
  * Replaces all zones, and the services in the file with their rate cards, in one transaction. Services that
  * are not in the file stay. Existing quotes keep their prices.
@@ -63,13 +82,17 @@ export async function loadShipping(database: Database, { zones, services }: Ship
   await database.transaction(async (tx) => {
     await tx.run(clearZones);
     await tx.run(insertZones, [places.map(({ zone }) => zone), places.map(({ country }) => country)]);
-    for (const { id, name, description, carriers, regions, position, rate_cards: cards } of services) {
+    for (const service of services) {
+      const { id, name, description, carriers, regions, position, rate_cards: cards } = service;
       await tx.run(upsertService, [id, name, description, carriers, regions, position]);
       await tx.run(clearCards, [id]);
       const rows = cards.flatMap(({ zone, currency, bands }) =>
         bands.map((band) => ({ zone, currency, ...band })),
       );
       await tx.run(insertCards, [id, JSON.stringify(rows)]);
+      await tx.run(clearDeliveryTimes, [id]);
+      const promises = Object.entries(service.delivery_days ?? {}).map(([zone, days]) => ({ zone, ...days }));
+      await tx.run(insertDeliveryTimes, [id, JSON.stringify(promises)]);
     }
   });
 }

@@ -1,10 +1,12 @@
 import {
   orderBody,
   quoteSigningKey,
+  shipping,
   type StoreApiUnderTest,
   startStoreApi,
   type TestCreator,
 } from '../store-api.fixture.js';
+import { loadShipping, shippingFile } from './load-shipping.js';
 import { SealedQuotes } from './sealed-quotes.js';
 
 describe('POST /v1/shipping-rates', () => {
@@ -35,6 +37,7 @@ describe('POST /v1/shipping-rates', () => {
         carriers: ['Evri'],
         description: null,
         price: { amount: 400, currency: 'JPY' },
+        delivery_days: null,
       },
       {
         id: expect.stringMatching(/^rate_/),
@@ -42,8 +45,46 @@ describe('POST /v1/shipping-rates', () => {
         carriers: ['Royal Mail'],
         description: 'Two days',
         price: { amount: 550, currency: 'JPY' },
+        delivery_days: { min: 1, max: 2 },
       },
     ]);
+  });
+
+  it('has the delivery times of the zone, which a new file replaces', async () => {
+    const daysTo = async (country: string) =>
+      (await quote({ country_code: country })).body.data.map(
+        ({ name, delivery_days }: { name: string; delivery_days: unknown }) => [name, delivery_days],
+      );
+    const [tracked, economy] = shipping.services;
+    if (tracked === undefined || economy === undefined) throw new Error('There are two services.');
+    const world = { world: { min: 0, max: 365 } };
+    await loadShipping(store.database, {
+      ...shipping,
+      services: [
+        { ...tracked, delivery_days: {} },
+        { ...economy, delivery_days: world },
+      ],
+    });
+    expect(await daysTo('GB')).toEqual([
+      ['Economy', null],
+      ['Tracked', null],
+    ]);
+    expect(await daysTo('DE')).toEqual([['Economy', { min: 0, max: 365 }]]);
+    await loadShipping(store.database, shipping);
+    expect(await daysTo('GB')).toEqual([
+      ['Economy', null],
+      ['Tracked', { min: 1, max: 2 }],
+    ]);
+  });
+
+  it.each([
+    { min: -1, max: 2 },
+    { min: 3, max: 2 },
+    { min: 1, max: 366 },
+    { min: 1.5, max: 2 },
+  ])('has no delivery time of %j, which a file may not contain', (uk) => {
+    const services = shipping.services.map((service) => ({ ...service, delivery_days: { uk } }));
+    expect(shippingFile.safeParse({ ...shipping, services }).success).toBe(false);
   });
 
   it('uses the lightest band without items, and with an empty list', async () => {

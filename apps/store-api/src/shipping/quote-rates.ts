@@ -38,7 +38,7 @@ export class QuoteRates {
       );
     }
     return {
-      data: services.map(({ id: serviceId, name, carriers, description, amount, pricedAt }) => {
+      data: services.map(({ id: serviceId, name, carriers, description, deliveryDays, amount, pricedAt }) => {
         const expiresAt = new Date(pricedAt.getTime() + validityMs);
         const quote = { serviceId, countryCode, currency, amount, weightGrams, expiresAt };
         return {
@@ -47,6 +47,7 @@ export class QuoteRates {
           carriers,
           description,
           price: { amount, currency },
+          delivery_days: deliveryDays,
         };
       }),
     };

@@ -2,11 +2,18 @@ import type { Currency } from '@fulfilment/contracts';
 import { type Sql, statement } from '@fulfilment/database';
 import { bandPrice, type WeightBand } from './rate.rules.js';
 
+/** Working days from the hand-over to the carrier until the delivery. */
+export interface DeliveryDays {
+  readonly min: number;
+  readonly max: number;
+}
+
 interface ServiceRow {
   id: string;
   name: string;
   description: string | null;
   carriers: string[];
+  deliveryDays: DeliveryDays | null;
   bands: WeightBand[];
   pricedAt: Date;
 }
@@ -17,6 +24,8 @@ export interface PricedService {
   readonly name: string;
   readonly description: string | null;
   readonly carriers: string[];
+  /** Null if the operator promises none. */
+  readonly deliveryDays: DeliveryDays | null;
   readonly amount: number;
   /** By PostgreSQL's clock. */
   readonly pricedAt: Date;
@@ -34,12 +43,14 @@ export const bandsOf = (serviceId: string, countryCode: string, currency: string
 const servicesToCountry = statement(
   'shipping.services-to-country',
   `SELECT s.id, s.name, s.description, s.carriers,
+          CASE WHEN d.zone IS NOT NULL THEN json_build_object('min', d.min_days, 'max', d.max_days) END AS "deliveryDays",
           ${bands} AS bands, now() AS "pricedAt"
    FROM shipping_zone_countries z
    JOIN rate_cards c ON c.zone = z.zone AND c.currency = $2
    JOIN shipping_services s ON s.id = c.service_id
+   LEFT JOIN delivery_times d ON d.service_id = s.id AND d.zone = z.zone
    WHERE z.country_code = $1
-   GROUP BY s.id`,
+   GROUP BY s.id, d.service_id, d.zone`,
 );
 
 /**

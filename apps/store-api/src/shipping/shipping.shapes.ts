@@ -7,6 +7,7 @@ const rateExample = {
   carriers: ['Evri'],
   description: 'Three to five days',
   price: { amount: 285, currency: 'GBP' as const },
+  delivery_days: { min: 3, max: 5 },
 };
 const rate = z
   .object({
@@ -15,6 +16,15 @@ const rate = z
     carriers: z.array(z.string()).describe('Possible carriers'),
     description: z.string().nullable().describe('Description for the customer; null if there is none'),
     price: moneyShape.describe('Price of the shipping'),
+    delivery_days: z
+      .object({
+        min: z.int().min(0).describe('At least'),
+        max: z.int().min(0).describe('At most'),
+      })
+      .nullable()
+      .describe(
+        'Working days from the hand-over to the carrier until the delivery; null if they are not known. Making the products takes their `product_lead_time` before that',
+      ),
   })
   .meta({
     id: 'ShippingRate',

@@ -944,6 +944,19 @@ export type ShippingRate = {
    * Price of the shipping
    */
   price: Money;
+  /**
+   * Working days from the hand-over to the carrier until the delivery; null if they are not known. Making the products takes their `product_lead_time` before that
+   */
+  delivery_days: {
+    /**
+     * At least
+     */
+    min: number;
+    /**
+     * At most
+     */
+    max: number;
+  } | null;
 };
 
 /**
