@@ -17,6 +17,8 @@ export interface Ports {
 }
 
 const internalOffset = 10;
+/** Of the OpenTelemetry collector that an end-to-end test starts. */
+export const collectorOffset = 15;
 const dependencyOffset = 20;
 export const lastOffset = 25;
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Failure } from './failure.ts';
-import { lastOffset } from './ports.ts';
+import { collectorOffset, lastOffset } from './ports.ts';
 
 const defaultStateDir = '.dev';
 export const root = resolve(dirname(fileURLToPath(import.meta.url)), '..', '..');
@@ -38,10 +38,15 @@ export function readSettings(environment: Environment = process.env): Settings {
 
 /** Settings of a separate suite for `npm test`, in addition to a running suite of the developer. */
 export function readTestSettings(environment: Environment = process.env): Settings {
-  return suiteSettings(environment, {
-    basePort: portSetting(environment, 'SUITE_TEST_BASE_PORT', 18443),
-    stateDir: join(stateDirSetting(environment), 'test'),
-  });
+  const basePort = portSetting(environment, 'SUITE_TEST_BASE_PORT', 18443);
+  const tracing = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${basePort + collectorOffset}`,
+    OTEL_BSP_SCHEDULE_DELAY: '200',
+  };
+  return suiteSettings(
+    { ...environment, ...tracing },
+    { basePort, stateDir: join(stateDirSetting(environment), 'test') },
+  );
 }
 
 /** Settings of the private stores that `npm run bench` starts. */

@@ -3,6 +3,7 @@ import { runNx } from './build.ts';
 import { runChecks } from './checks.ts';
 import { endSuite } from './end-suite.ts';
 import { Failure, reasonOf, runMain } from './failure.ts';
+import { collectorOffset } from './ports.ts';
 import { Progress } from './progress.ts';
 import { readTestSettings } from './settings.ts';
 import { stackFile } from './stack-file.ts';
@@ -78,6 +79,7 @@ async function testWithSuite(only: 'unit' | 'e2e' | undefined): Promise<Counts[]
       SUITE_DEV_DIR: settings.stateDir, // so that the stack and ops commands reach this suite
       SUITE_BASE_PORT: String(settings.basePort),
       NODE_EXTRA_CA_CERTS: stack.ca_file,
+      SUITE_COLLECTOR_PORT: String(settings.basePort + collectorOffset),
     });
     return [countResults(passed && e2ePassed)];
   } catch (error) {
