@@ -17,7 +17,7 @@ const requestedPath = /^[\w/.~%-]+$/;
 
 /**
  * The routes of controllers, found by method and segments of the path. Express tries all of its layers one
- * after another, each by a regular expression and in several closures (ADR 55).
+ * after another, each by a regular expression and in several closures (ADR 60).
  */
 export class DirectRoutes {
   private readonly byShape = new Map<string, DirectRoute[]>();

@@ -5,7 +5,7 @@ export type RawHandler = (request: IncomingMessage, response: ServerResponse, ex
 
 /**
  * Passes every request to `handler` before Express, which walks through its layers one by one. Code that does
- * not need Express runs before it (ADR 20, ADR 55).
+ * not need Express runs before it (ADR 20, ADR 60).
  */
 export function handleBeforeExpress(server: Server, handler: RawHandler): void {
   const listeners = server.listeners('request');

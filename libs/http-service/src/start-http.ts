@@ -47,7 +47,7 @@ export interface HttpOptions {
   readonly rawHandler?: RawHandler;
   /** Adds Express middleware before Nest's routes. */
   readonly beforeRoutes?: (app: NestExpressApplication) => void;
-  /** Runs Nest's routes before Express, so without `beforeRoutes` (ADR 55). */
+  /** Runs Nest's routes before Express, so without `beforeRoutes` (ADR 60). */
   readonly directRoutes?: boolean;
 }
 
