@@ -34,7 +34,7 @@ const scopes = [
 
 /** Acts as a third-party app that uses only the public interfaces. Stops at the first mismatch. */
 async function demo(): Promise<void> {
-  const stack = runningStack();
+  const stack = await runningStack();
   const owner =
     stack.users.find(({ email }) => email === 'owner@harbour.example') ??
     fail('The demo account is missing.');

@@ -24,7 +24,7 @@ async function main(): Promise<void> {
     },
   });
   if (values.help === true) return console.log(help);
-  const token = await demoToken(runningStack(), {
+  const token = await demoToken(await runningStack(), {
     email: values.email,
     password: values.password,
     scopes: values.scope.split(' '),
@@ -34,4 +34,4 @@ async function main(): Promise<void> {
   console.log(token);
 }
 
-runMain(main);
+runMain(main, help);

@@ -7,14 +7,18 @@ export function reasonOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
-/** Runs a program; its result is the exit status. Prints the reason of a failure. */
-export function runMain(main: () => Promise<number | void>): void {
+/**
+ * Runs a program; its result is the exit status. Prints the reason of a failure.
+ * @param help printed after a mistyped option
+ */
+export function runMain(main: () => Promise<number | void>, help?: string): void {
   main().then(
     (status) => {
       if (status !== undefined) process.exit(status);
     },
     (error: unknown) => {
       console.error(reasonOf(error));
+      if (help !== undefined && isMistyped(error)) console.error(`\n${help}`);
       process.exit(1);
     },
   );

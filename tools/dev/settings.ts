@@ -93,7 +93,7 @@ export function commandFor(stateDir: string, command: string): string {
   return dir === defaultStateDir ? command : `SUITE_DEV_DIR=${quoteForShell(dir)} ${command}`;
 }
 
-/** The failure of a command that needs a running suite. */
+/** The failure of a command that needs a suite, when none is running or starting. */
 export function notRunning(stateDir: string): Failure {
   const isDefault = stateDir === join(root, defaultStateDir);
   const place = isDefault ? '' : ` in ${stateDir}`;

@@ -69,4 +69,4 @@ function table(rows: readonly PartStatus[]): string[] {
   ];
 }
 
-runMain(main);
+runMain(main, help);

@@ -138,4 +138,4 @@ function stopOnSignals(suite: Suite): void {
   });
 }
 
-runMain(main);
+runMain(main, help);

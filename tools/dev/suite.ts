@@ -31,7 +31,7 @@ import { serviceEnvironment, servicePath, servicePlan, type ServiceSite } from '
 import { commandFor, root, type Settings } from './settings.ts';
 import { removeStack, type Stack, writeStack } from './stack-file.ts';
 import { whenRemoved } from './state-dir.ts';
-import { serveControl } from './supervisor/control.ts';
+import { notReady, serveControl } from './supervisor/control.ts';
 import { type PartStatus, type Verb, verbs } from './supervisor/part.ts';
 import { ProcessPart, type ProcessPlan } from './supervisor/process-part.ts';
 import { Supervisor } from './supervisor/supervisor.ts';
@@ -68,7 +68,7 @@ export class Suite {
     mkdirSync(settings.stateDir, { recursive: true });
     const opened: { suite?: Suite } = {};
     const server = await serveControl(settings.stateDir, (name, argument) => {
-      if (opened.suite === undefined) throw new Failure('The suite is still starting.');
+      if (opened.suite === undefined) throw notReady;
       return opened.suite.command(name, argument);
     });
     opened.suite = new Suite(settings, terminal, server);
@@ -235,7 +235,7 @@ export class Suite {
       case 'ping':
         return { ready: this.stack !== undefined, base_port: this.settings.basePort };
       case 'site':
-        if (this.serviceSite === undefined) throw new Failure('The suite is still starting.');
+        if (this.serviceSite === undefined) throw notReady;
         return operatorSite(this.serviceSite);
       case 'status':
         return this.status();

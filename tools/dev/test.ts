@@ -100,4 +100,4 @@ async function nxTests(
   return code === 0;
 }
 
-runMain(main);
+runMain(main, help);

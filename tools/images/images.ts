@@ -77,4 +77,4 @@ async function work(
   await timed('The suite in containers', () => verifyImages(engine, options.tag, say));
 }
 
-runMain(main);
+runMain(main, help);

@@ -17,7 +17,7 @@ export async function listen(args: readonly string[]): Promise<void> {
   const options = readListenOptions(args);
   if (options === undefined) return console.log(listenHelp);
   const stopped = untilStopped(); // from here on, a signal stops it gracefully
-  const client = clientOf(options);
+  const client = await clientOf(options);
   const secret = options.secret ?? randomBytes(24).toString('base64url');
   let count = 0;
   const receiver = await openReceiver({
@@ -55,8 +55,8 @@ async function unsubscribe(client: () => Promise<Client>, id: string): Promise<v
 }
 
 /** The Store API with a fresh token, because a token from the start may have expired. */
-function clientOf({ token, email, password }: ListenOptions): () => Promise<Client> {
-  const stack = runningStack();
+async function clientOf({ token, email, password }: ListenOptions): Promise<() => Promise<Client>> {
+  const stack = await runningStack();
   return async () => openStore(stack, token ?? (await demoToken(stack, { email, password, scopes })));
 }
 

@@ -15,6 +15,9 @@ export function controlSocket(stateDir: string): string {
   return join(tmpdir(), `fulfilment-${userInfo().uid}-${tag}`, 'control.sock');
 }
 
+/** The failure of a command that needs a suite which is not ready yet. */
+export const notReady = new Failure('The suite is starting. `npm start` reports when it is ready.');
+
 /** Handles a command of the running suite: from its name and argument to a response. */
 export type Command = (name: string, argument: string) => Promise<unknown>;
 

@@ -1,0 +1,21 @@
+import { describe, expect, it } from '@jest/globals';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { serveControl } from '../dev/supervisor/control.ts';
+import { runningStack } from './demo-token.ts';
+
+describe('a command that needs a suite', () => {
+  it('says whether none is running or it is still starting', async () => {
+    const stateDir = mkdtempSync(join(tmpdir(), 'starting-suite-'));
+    process.env.SUITE_DEV_DIR = stateDir;
+    try {
+      await expect(runningStack()).rejects.toThrow('No suite is running');
+      const starting = await serveControl(stateDir, () => Promise.resolve({ ready: false }));
+      await expect(runningStack()).rejects.toThrow('The suite is starting.');
+      starting.close();
+    } finally {
+      rmSync(stateDir, { recursive: true });
+    }
+  });
+});
