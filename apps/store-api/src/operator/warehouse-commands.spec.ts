@@ -1,9 +1,12 @@
+import { publicId, uuidv7 } from '@fulfilment/contracts';
 import { startStoreApi, type StoreApiUnderTest } from '../store-api.fixture.js';
 import { warehouseCommands } from './warehouse-commands.js';
 
 type Given = Readonly<Record<string, string>>;
+const unknownOrder = publicId('ord', uuidv7());
+const SKU = publicId('prod', uuidv7());
 const parcel = {
-  ORDER: 'ord_1',
+  ORDER: unknownOrder,
   carrier: 'UPS',
   'tracking-number': '1Z',
   'tracking-url': 'https://track.example/1Z',
@@ -13,20 +16,24 @@ describe('the commands of a warehouse', () => {
   it.each<[keyof typeof warehouseCommands, Given, RegExp]>([
     ['order ship', { ...parcel, 'tracking-url': 'x' }, /must be an http or https address/],
     ['order ship', { ...parcel, carrier: 'x'.repeat(256) }, /must be at most 255 characters long/],
-    ['order cancel', { ORDER: 'ord_1', reason: 'x'.repeat(501) }, /must be at most 500 characters long/],
+    ['order cancel', { ORDER: unknownOrder, reason: 'x'.repeat(501) }, /must be at most 500 characters long/],
     ...['-1', '-12.5', '1.5', 'many', '1000000000'].map(
       (N): [keyof typeof warehouseCommands, Given, RegExp] => [
         'stock set',
-        { SKU: 'prod_1', N },
+        { SKU, N },
         /must be a whole number from 0 to 999999999/,
       ],
     ),
     ...['0', '-1.5', '+', '1000000000'].map((DELTA): [keyof typeof warehouseCommands, Given, RegExp] => [
       'stock adjust',
-      { SKU: 'prod_1', DELTA },
+      { SKU, DELTA },
       /must be a whole number from -999999999 to 999999999, and not 0/,
     ]),
-    ['stock adjust', { SKU: 'prod_1' }, /is missing/],
+    ['stock adjust', { SKU }, /is missing/],
+    ['order ship', { ...parcel, ORDER: 'nonsense' }, /must be the id of an order/],
+    ['order deliver', { ORDER: SKU }, /must be the id of an order/],
+    ['stock set', { SKU: unknownOrder, N: '1' }, /must be the id of a product/],
+    ['release approve', { RELEASE: 'nonsense' }, /must be the id of a release/],
   ])('reject %s %j before anything is published', (name, given, complaint) => {
     expect(() => warehouseCommands[name].prepare(given)).toThrow(complaint);
   });
@@ -56,8 +63,8 @@ describe('the commands of a warehouse', () => {
     });
 
     it('fail with the reason of the service for a rejected message', async () => {
-      await expect(run('order deliver', { ORDER: 'nonsense' })).rejects.toThrow(
-        'Rejected: order nonsense does not exist.',
+      await expect(run('order deliver', { ORDER: unknownOrder })).rejects.toThrow(
+        `Rejected: order ${unknownOrder} does not exist.`,
       );
     });
 

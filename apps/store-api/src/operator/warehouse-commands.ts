@@ -1,4 +1,4 @@
-import { type Message, messages } from '@fulfilment/contracts';
+import { isUuid, type Message, messages, parsePublicId } from '@fulfilment/contracts';
 import { findOutcome, publishMessage } from '@fulfilment/messaging';
 import {
   type BrokerSettings,
@@ -30,8 +30,21 @@ const isWebAddress = (text: string): boolean =>
     .max(2048)
     .safeParse(text).success;
 
+const orderArgument = textArgument().refine(
+  (text) => parsePublicId('ord', text) !== undefined,
+  'must be the id of an order (ord_…)',
+);
+const skuArgument = textArgument().refine(
+  (text) => parsePublicId('prod', text) !== undefined,
+  'must be the id of a product (prod_…)',
+);
+const releaseArgument = textArgument().refine(
+  (text) => isUuid(text) || parsePublicId('prod', text) !== undefined,
+  'must be the id of a release (prod_…) or its UUID',
+);
+
 const tracking = {
-  ORDER: textArgument(),
+  ORDER: orderArgument,
   carrier: textArgument(),
   'tracking-number': textArgument(),
   'tracking-url': z.string('is missing').refine(isWebAddress, 'must be an http or https address'),
@@ -65,7 +78,7 @@ export const warehouseCommands = {
     summary: 'reports that an order, or one package of it, was delivered',
     operands: ['ORDER'],
     options: ['--tracking-number <N>'],
-    arguments: z.object({ ORDER: textArgument(), 'tracking-number': textArgument().optional() }),
+    arguments: z.object({ ORDER: orderArgument, 'tracking-number': textArgument().optional() }),
     run: (context: Context, { ORDER: order_id, 'tracking-number': tracking_number }) =>
       report(context, messages.fulfilmentDelivered.make({ order_id, tracking_number }, now())),
   }),
@@ -73,35 +86,35 @@ export const warehouseCommands = {
     summary: 'cancels an order',
     operands: ['ORDER'],
     options: ['--reason <R>'],
-    arguments: z.object({ ORDER: textArgument(), reason: textArgument(500) }),
+    arguments: z.object({ ORDER: orderArgument, reason: textArgument(500) }),
     run: (context: Context, { ORDER: order_id, reason }) =>
       report(context, messages.fulfilmentCancelled.make({ order_id, reason }, now())),
   }),
   'stock set': defineCommand({
     summary: 'sets the number of pieces left; the product becomes a limited edition',
     operands: ['SKU', 'N'],
-    arguments: z.object({ SKU: textArgument(), N: wholeNumber }),
+    arguments: z.object({ SKU: skuArgument, N: wholeNumber }),
     run: (context: Context, { SKU: sku, N: quantity }) =>
       report(context, messages.fulfilmentStockSet.make({ sku, quantity }, now())),
   }),
   'stock adjust': defineCommand({
     summary: 'adds pieces to a limited edition, or removes them (`-3`); prefer it to `stock set`',
     operands: ['SKU', 'DELTA'],
-    arguments: z.object({ SKU: textArgument(), DELTA: wholeChange }),
+    arguments: z.object({ SKU: skuArgument, DELTA: wholeChange }),
     run: (context: Context, { SKU: sku, DELTA: delta }) =>
       report(context, messages.fulfilmentStockAdjusted.make({ sku, delta }, now())),
   }),
   'product release': defineCommand({
     summary: 'releases a product for sale',
     operands: ['SKU'],
-    arguments: z.object({ SKU: textArgument() }),
+    arguments: z.object({ SKU: skuArgument }),
     run: (context: Context, { SKU: sku }) =>
       report(context, messages.fulfilmentProductReleased.make({ sku }, now())),
   }),
   'product withdraw': defineCommand({
     summary: 'withdraws a product from sale',
     operands: ['SKU'],
-    arguments: z.object({ SKU: textArgument() }),
+    arguments: z.object({ SKU: skuArgument }),
     run: (context: Context, { SKU: sku }) =>
       report(context, messages.fulfilmentProductWithdrawn.make({ sku }, now())),
   }),
@@ -109,7 +122,7 @@ export const warehouseCommands = {
     summary: 'prices and publishes a pending release',
     operands: ['RELEASE'],
     options: ['--product-type <T>'],
-    arguments: z.object({ RELEASE: textArgument(), 'product-type': textArgument().optional() }),
+    arguments: z.object({ RELEASE: releaseArgument, 'product-type': textArgument().optional() }),
     run: (context: Context, { RELEASE: release_id, 'product-type': product_type }) =>
       report(context, messages.catalogueReleaseApproved.make({ release_id, product_type }, now())),
   }),
