@@ -1,9 +1,16 @@
 import type { Panel } from './grafana.ts';
-
-const perSecond = (metric: string, by: string): string =>
-  `sum by (${by}) (rate(${metric}[$__rate_interval]))`;
-const quantile = (share: number, histogram: string): string =>
-  `histogram_quantile(${share}, sum by (le) (rate(${histogram}_bucket[$__rate_interval])))`;
+import {
+  age,
+  charges,
+  deadLetters,
+  increase,
+  messagesHandled,
+  oldestDueDelivery,
+  perSecond,
+  quantile,
+  queueBacklog,
+  withAlert,
+} from './panel-shapes.ts';
 
 /** What an order passes, in its order. */
 export function orderToWebhookRows(): Readonly<Record<string, readonly Panel[]>> {
@@ -16,54 +23,31 @@ const orders: readonly Panel[] = [
     unit: 'ops',
     queries: { '{{outcome}}': perSecond('orders_placed_total', 'outcome') },
   },
-  {
-    title: 'Charges',
-    unit: 'ops',
-    queries: { '{{outcome}}': perSecond('payment_charge_requests_total', 'outcome') },
-    alerts: ['PaymentsRejected', 'PaymentMethodsUnusable'],
-  },
-  {
-    title: 'Age of the oldest order that waits for the payment provider',
-    unit: 's',
-    queries: { age: 'max(orders_pending_oldest_seconds)' },
-    alerts: ['OrdersPending'],
-    threshold: 'OrdersPending',
-  },
+  charges,
+  age(
+    'Age of the oldest order that waits for the payment provider',
+    'max(orders_pending_oldest_seconds)',
+    'OrdersPending',
+  ),
 ];
 
 const messages: readonly Panel[] = [
-  {
-    title: 'Age of the oldest message in the outbox',
-    unit: 's',
-    queries: { '{{job}}': 'max by (job) (outbox_oldest_seconds)' },
-    alerts: ['OutboxStuck'],
-    threshold: 'OutboxStuck',
-  },
+  withAlert(
+    {
+      title: 'Age of the oldest message in the outbox',
+      unit: 's',
+      queries: { '{{job}}': 'max by (job) (outbox_oldest_seconds)' },
+    },
+    'OutboxStuck',
+  ),
   {
     title: 'Messages published',
     unit: 'ops',
     queries: { '{{job}}': perSecond('outbox_published_total', 'job') },
   },
-  {
-    title: 'Messages that wait in queues',
-    unit: 'short',
-    queries: { '{{queue}}': 'max by (queue) (messaging_queue_messages)' },
-    alerts: ['QueueBacklog', 'QueueNotConsumed'],
-    threshold: 'QueueBacklog',
-  },
-  {
-    title: 'Messages handled',
-    unit: 'ops',
-    queries: { '{{queue}} {{outcome}}': perSecond('messages_handled_total', 'queue, outcome') },
-    alerts: ['MessagesRefused', 'QueueNotConsumed'],
-  },
-  {
-    title: 'Dead letters',
-    unit: 'short',
-    queries: { '{{queue}}': 'max by (queue) (messaging_dead_letters)' },
-    alerts: ['DeadLettersWaiting'],
-    threshold: 'DeadLettersWaiting',
-  },
+  queueBacklog(),
+  messagesHandled(),
+  deadLetters(),
   {
     title: 'Lag of the read models',
     description: 'Age of the oldest fact that a projection has received and cannot apply yet.',
@@ -78,13 +62,7 @@ const messages: readonly Panel[] = [
 ];
 
 const webhooks: readonly Panel[] = [
-  {
-    title: 'Time since the oldest delivery became due',
-    unit: 's',
-    queries: { '{{lane}}': 'max by (lane) (webhook_oldest_due_seconds)' },
-    alerts: ['WebhooksLate', 'WebhooksSlowLaneLate'],
-    threshold: 'WebhooksLate',
-  },
+  oldestDueDelivery,
   {
     title: 'Time from the event to the first attempt',
     unit: 's',
@@ -105,15 +83,14 @@ const webhooks: readonly Panel[] = [
     title: 'Duration of attempts (p99)',
     unit: 's',
     queries: {
-      '{{outcome}}':
-        'histogram_quantile(0.99, sum by (outcome, le) (rate(webhook_attempt_duration_seconds_bucket[$__rate_interval])))',
+      '{{outcome}}': quantile(0.99, 'webhook_attempt_duration_seconds', 'outcome, le'),
     },
     exemplars: true,
   },
   {
     title: 'Subscriptions disabled',
     unit: 'short',
-    queries: { '{{reason}}': 'sum by (reason) (increase(webhook_subscriptions_disabled_total[1h]))' },
+    queries: { '{{reason}}': increase('webhook_subscriptions_disabled_total', 'reason', '1h') },
   },
   {
     title: 'Deliveries held for disabled subscriptions',

@@ -1,4 +1,5 @@
 import type { Panel } from './grafana.ts';
+import { age, charges, increase, oldestDueDelivery, perSecond, quantile, withAlert } from './panel-shapes.ts';
 
 export type ServiceName = (typeof services)[number];
 export const services = ['store-api', 'creator-api', 'auth-server', 'webhook-worker'] as const;
@@ -14,97 +15,67 @@ const shards = (service: string): Panel => ({
 /** What only one service measures. */
 export const ownPanels: Readonly<Record<ServiceName, readonly Panel[]>> = {
   'store-api': [
-    {
-      title: 'Charges',
-      unit: 'ops',
-      queries: { '{{outcome}}': 'sum by (outcome) (rate(payment_charge_requests_total[$__rate_interval]))' },
-      alerts: ['PaymentsRejected', 'PaymentMethodsUnusable'],
-    },
+    charges,
     {
       title: 'Replicas whose payment circuit is open',
       unit: 'short',
       queries: { replicas: 'sum(payment_circuit_open)' },
       alerts: ['PaymentsSuspended'],
     },
-    {
-      title: 'Age of the oldest pending order',
-      unit: 's',
-      queries: { age: 'max(orders_pending_oldest_seconds)' },
-      alerts: ['OrdersPending'],
-      threshold: 'OrdersPending',
-    },
+    age('Age of the oldest pending order', 'max(orders_pending_oldest_seconds)', 'OrdersPending'),
     {
       title: 'Refunds that are due',
       unit: 'short',
       queries: { refunds: 'max(refunds_owed)' },
     },
-    {
-      title: 'Time since the oldest refund became due',
-      unit: 's',
-      queries: { age: 'max(refunds_owed_oldest_seconds)' },
-      alerts: ['RefundsOwed'],
-      threshold: 'RefundsOwed',
-    },
+    age('Time since the oldest refund became due', 'max(refunds_owed_oldest_seconds)', 'RefundsOwed'),
     {
       title: 'Differences from the payment provider, per day',
       unit: 'short',
-      queries: { '{{kind}}': 'sum by (kind) (increase(payment_reconciliation_findings_total[1d]))' },
+      queries: { '{{kind}}': increase('payment_reconciliation_findings_total', 'kind', '1d') },
       alerts: ['PaymentsDiffer'],
     },
-    {
-      title: 'Time since the end of the reconciled period',
-      unit: 's',
-      queries: { age: 'time() - max(payment_reconciled_until_seconds)' },
-      alerts: ['PaymentsNotCompared'],
-      threshold: 'PaymentsNotCompared',
-    },
-    {
-      title: 'Time since the oldest deferred event arrived',
-      unit: 's',
-      queries: { age: 'max(deferred_reports_oldest_seconds)' },
-      alerts: ['ReportsDeferred'],
-      threshold: 'ReportsDeferred',
-    },
-    {
-      title: 'Pieces sold beyond the stock',
-      unit: 'short',
-      queries: { pieces: 'max(stock_oversold_pieces)' },
-      alerts: ['StockOversold'],
-      threshold: 'StockOversold',
-    },
+    age(
+      'Time since the end of the reconciled period',
+      'time() - max(payment_reconciled_until_seconds)',
+      'PaymentsNotCompared',
+    ),
+    age(
+      'Time since the oldest deferred event arrived',
+      'max(deferred_reports_oldest_seconds)',
+      'ReportsDeferred',
+    ),
+    withAlert(
+      {
+        title: 'Pieces sold beyond the stock',
+        unit: 'short',
+        queries: { pieces: 'max(stock_oversold_pieces)' },
+      },
+      'StockOversold',
+    ),
   ],
   'creator-api': [
-    {
-      title: 'Time since the oldest waiting order started to wait for the ledger',
-      unit: 's',
-      queries: { age: 'max(bookings_waiting_oldest_seconds)' },
-      alerts: ['BookingsWaiting'],
-      threshold: 'BookingsWaiting',
-    },
+    age(
+      'Time since the oldest waiting order started to wait for the ledger',
+      'max(bookings_waiting_oldest_seconds)',
+      'BookingsWaiting',
+    ),
     {
       title: 'Orders that wait for the ledger',
       unit: 'short',
       queries: { orders: 'max(bookings_waiting)' },
     },
-    {
-      title: 'Age of the newest exchange rate',
-      unit: 's',
-      queries: { age: 'max(exchange_rates_newest_age_seconds)' },
-      alerts: ['ExchangeRatesOld'],
-      threshold: 'ExchangeRatesOld',
-    },
+    age('Age of the newest exchange rate', 'max(exchange_rates_newest_age_seconds)', 'ExchangeRatesOld'),
     {
       title: 'Track uploads processed',
       unit: 'ops',
-      queries: { '{{outcome}}': 'sum by (outcome) (rate(track_upload_runs_total[$__rate_interval]))' },
+      queries: { '{{outcome}}': perSecond('track_upload_runs_total', 'outcome') },
     },
-    {
-      title: 'Time since the oldest track upload became due',
-      unit: 's',
-      queries: { age: 'max(track_uploads_oldest_due_seconds)' },
-      alerts: ['TrackUploadsLate'],
-      threshold: 'TrackUploadsLate',
-    },
+    age(
+      'Time since the oldest track upload became due',
+      'max(track_uploads_oldest_due_seconds)',
+      'TrackUploadsLate',
+    ),
     shards('creator-api'),
   ],
   'auth-server': [
@@ -112,8 +83,11 @@ export const ownPanels: Readonly<Record<ServiceName, readonly Panel[]>> = {
       title: 'Failed and locked sign-ins',
       unit: 'short',
       queries: {
-        '{{event}}':
-          'sum by (event) (increase(audit_events_total{event=~"sign_in_failed|second_factor_failed|sign_in_locked"}[15m]))',
+        '{{event}}': increase(
+          'audit_events_total{event=~"sign_in_failed|second_factor_failed|sign_in_locked"}',
+          'event',
+          '15m',
+        ),
       },
       alerts: ['SignInsFail', 'SignInsLocked'],
     },
@@ -121,60 +95,58 @@ export const ownPanels: Readonly<Record<ServiceName, readonly Panel[]>> = {
       title: 'Rejected clients, and ended families of tokens',
       unit: 'short',
       queries: {
-        '{{event}}':
-          'sum by (event) (increase(audit_events_total{event=~"client_authentication_failed|introspection_rejected|token_family_ended"}[15m]))',
+        '{{event}}': increase(
+          'audit_events_total{event=~"client_authentication_failed|introspection_rejected|token_family_ended"}',
+          'event',
+          '15m',
+        ),
       },
       alerts: ['ClientsRejected', 'TokensReused'],
     },
     {
       title: 'Attempts rejected without verification',
       unit: 'ops',
-      queries: { '{{by}}': 'sum by (by) (rate(sign_in_locked_attempts_total[$__rate_interval]))' },
+      queries: { '{{by}}': perSecond('sign_in_locked_attempts_total', 'by') },
     },
     {
       title: 'Audit records that were lost',
       unit: 'short',
-      queries: { '{{event}}': 'sum by (event) (increase(audit_records_lost_total[10m]))' },
+      queries: { '{{event}}': increase('audit_records_lost_total', 'event', '10m') },
       alerts: ['AuditRecordsLost'],
     },
   ],
   'webhook-worker': [
-    {
-      title: 'Time since the oldest delivery became due',
-      unit: 's',
-      queries: { '{{lane}}': 'max by (lane) (webhook_oldest_due_seconds)' },
-      alerts: ['WebhooksLate', 'WebhooksSlowLaneLate'],
-      threshold: 'WebhooksLate',
-    },
+    oldestDueDelivery,
     {
       title: 'Attempts by outcome',
       unit: 'ops',
       queries: {
-        '{{outcome}}': 'sum by (outcome) (rate(webhook_attempt_duration_seconds_count[$__rate_interval]))',
+        '{{outcome}}': perSecond('webhook_attempt_duration_seconds_count', 'outcome'),
       },
     },
-    {
-      title: 'Failures on our side',
-      unit: 'short',
-      queries: { '{{outcome}}': 'sum by (outcome) (increase(webhook_own_faults_total[10m]))' },
-      alerts: ['WebhookOwnFaults'],
-      threshold: 'WebhookOwnFaults',
-    },
+    withAlert(
+      {
+        title: 'Failures on our side',
+        unit: 'short',
+        queries: { '{{outcome}}': increase('webhook_own_faults_total', 'outcome', '10m') },
+      },
+      'WebhookOwnFaults',
+    ),
     {
       title: 'Window of concurrent attempts to a receiver (p50)',
       unit: 'short',
       queries: {
-        window:
-          'histogram_quantile(0.5, sum by (le) (rate(webhook_window_attempts_bucket[$__rate_interval])))',
+        window: quantile(0.5, 'webhook_window_attempts'),
       },
     },
-    {
-      title: 'Subscriptions that the reconciler recovered',
-      unit: 'short',
-      queries: { '{{instance}}': 'sum by (instance) (increase(webhook_reconciler_recovered_total[1h]))' },
-      alerts: ['WebhookWakeUpsLost'],
-      threshold: 'WebhookWakeUpsLost',
-    },
+    withAlert(
+      {
+        title: 'Subscriptions that the reconciler recovered',
+        unit: 'short',
+        queries: { '{{instance}}': increase('webhook_reconciler_recovered_total', 'instance', '1h') },
+      },
+      'WebhookWakeUpsLost',
+    ),
     {
       title: 'Attempts whose process was lost',
       unit: 'short',

@@ -1,5 +1,6 @@
 import type { Panel } from './grafana.ts';
 import { ownPanels, type ServiceName } from './own-panels.ts';
+import { age, deadLetters, messagesHandled, perSecond, queueBacklog, withAlert } from './panel-shapes.ts';
 
 /** Requests, errors, duration and saturation of a service, and what only this service has. */
 export function serviceRows(service: ServiceName): Readonly<Record<string, readonly Panel[]>> {
@@ -28,13 +29,14 @@ function requests(service: ServiceName): readonly Panel[] {
       unit: 'reqps',
       queries: { '{{status}}': `sum by (status) (${count(of)})` },
     },
-    {
-      title: 'Share of 5xx responses',
-      unit: 'percentunit',
-      queries: { '5xx': `(sum(${count(failed)}) or vector(0)) / sum(${count(of)})` },
-      alerts: ['ServerErrors'],
-      threshold: 'ServerErrors',
-    },
+    withAlert(
+      {
+        title: 'Share of 5xx responses',
+        unit: 'percentunit',
+        queries: { '5xx': `(sum(${count(failed)}) or vector(0)) / sum(${count(of)})` },
+      },
+      'ServerErrors',
+    ),
     {
       title: '5xx responses',
       unit: 'reqps',
@@ -78,7 +80,7 @@ function saturation(service: ServiceName): readonly Panel[] {
       description: 'A service runs JavaScript on one core.',
       unit: 'percentunit',
       queries: {
-        '{{instance}}': `sum by (instance) (rate(process_cpu_seconds_total${of}[$__rate_interval]))`,
+        '{{instance}}': perSecond(`process_cpu_seconds_total${of}`, 'instance'),
       },
       threshold: 1,
     },
@@ -100,42 +102,18 @@ function saturation(service: ServiceName): readonly Panel[] {
       unit: 'short',
       queries: { '{{pool}}': `sum by (pool) (database_pool_requests_waiting${of})` },
     },
-    {
-      title: 'Messages that wait in queues',
-      unit: 'short',
-      queries: { '{{queue}}': `max by (queue) (messaging_queue_messages${of})` },
-      alerts: ['QueueBacklog', 'QueueNotConsumed'],
-      threshold: 'QueueBacklog',
-    },
-    {
-      title: 'Messages handled',
-      unit: 'ops',
-      queries: {
-        '{{queue}} {{outcome}}': `sum by (queue, outcome) (rate(messages_handled_total${of}[$__rate_interval]))`,
+    queueBacklog(of),
+    messagesHandled(of),
+    age('Age of the oldest message in the outbox', `max(outbox_oldest_seconds${of})`, 'OutboxStuck'),
+    deadLetters(of),
+    withAlert(
+      {
+        title: 'Time for which there have been dead letters',
+        unit: 's',
+        queries: { '{{queue}}': `min by (queue) (messaging_dead_letters_waiting_seconds${of})` },
       },
-      alerts: ['MessagesRefused', 'QueueNotConsumed'],
-    },
-    {
-      title: 'Age of the oldest message in the outbox',
-      unit: 's',
-      queries: { age: `max(outbox_oldest_seconds${of})` },
-      alerts: ['OutboxStuck'],
-      threshold: 'OutboxStuck',
-    },
-    {
-      title: 'Dead letters',
-      unit: 'short',
-      queries: { '{{queue}}': `max by (queue) (messaging_dead_letters${of})` },
-      alerts: ['DeadLettersWaiting'],
-      threshold: 'DeadLettersWaiting',
-    },
-    {
-      title: 'Time for which there have been dead letters',
-      unit: 's',
-      queries: { '{{queue}}': `min by (queue) (messaging_dead_letters_waiting_seconds${of})` },
-      alerts: ['DeadLettersForgotten'],
-      threshold: 'DeadLettersForgotten',
-    },
+      'DeadLettersForgotten',
+    ),
   ];
 }
 
@@ -151,7 +129,7 @@ function replicas(service: ServiceName): readonly Panel[] {
     {
       title: 'Commands that Redis did not execute in time',
       unit: 'ops',
-      queries: { '{{use}}': `sum by (use) (rate(redis_fail_open_total${of}[$__rate_interval]))` },
+      queries: { '{{use}}': perSecond(`redis_fail_open_total${of}`, 'use') },
       alerts: ['RedisFailsOpen'],
     },
     ...(service === 'auth-server' ? [] : clientsOfAuthServer(of)),
@@ -164,7 +142,7 @@ function replicas(service: ServiceName): readonly Panel[] {
     {
       title: 'Spans that were dropped',
       unit: 'ops',
-      queries: { '{{reason}}': `sum by (reason) (rate(trace_spans_dropped_total${of}[$__rate_interval]))` },
+      queries: { '{{reason}}': perSecond(`trace_spans_dropped_total${of}`, 'reason') },
       alerts: ['SpansDropped'],
     },
   ];
@@ -176,13 +154,13 @@ function clientsOfAuthServer(of: string): readonly Panel[] {
     {
       title: 'Failed reads of the public signing keys',
       unit: 'ops',
-      queries: { failures: `sum(rate(jwks_read_failures_total${of}[$__rate_interval]))` },
+      queries: { failures: perSecond(`jwks_read_failures_total${of}`) },
       alerts: ['SigningKeysUnreadable'],
     },
     {
       title: 'Reads that a read replica could run',
       unit: 'ops',
-      queries: { '{{outcome}}': `sum by (outcome) (rate(read_replica_reads_total${of}[$__rate_interval]))` },
+      queries: { '{{outcome}}': perSecond(`read_replica_reads_total${of}`, 'outcome') },
       alerts: ['ReadReplicaUnused'],
     },
   ];
