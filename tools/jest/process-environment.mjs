@@ -1,6 +1,6 @@
 import { ModernFakeTimers } from '@jest/fake-timers';
 import { ModuleMocker } from 'jest-mock';
-import { register as metrics } from 'prom-client';
+import { Counter, Gauge, register as metrics } from 'prom-client';
 
 const eventHandlers = Symbol.for('EVENT_HANDLERS');
 const testTimeout = Symbol.for('TEST_TIMEOUT_SYMBOL');
@@ -44,9 +44,11 @@ export default class ProcessEnvironment {
   }
 }
 
-/** Keeps the labels of counters and gauges: some of them start at 0 when their module is loaded. */
+/**
+ * Sets each series of a counter or gauge to 0. Their own `reset` would delete the series with labels, some of
+ * which start at 0 when their module is loaded.
+ */
 function setToZero(metric) {
-  const values = Object.values(metric.hashMap ?? {});
-  if (!values.every(({ value }) => typeof value === 'number')) metric.reset();
-  else for (const entry of values) entry.value = 0;
+  if (!(metric instanceof Counter || metric instanceof Gauge)) return metric.reset();
+  for (const series of Object.values(metric.hashMap)) series.value = 0;
 }
