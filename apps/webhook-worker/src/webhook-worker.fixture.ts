@@ -125,6 +125,7 @@ export async function startWorker(
   const pools = new Map([
     ['background', background],
     ['delivery', delivery],
+    ['shards', stores.database], // its open transaction would occupy a connection of the test's pools
   ]);
   let builder = Test.createTestingModule({ imports: [WebhookWorkerModule.forRoot(config)] })
     .overrideProvider(LOGGER)
