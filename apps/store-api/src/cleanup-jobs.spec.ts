@@ -18,17 +18,20 @@ const insertRejectedEvents = statement(
   'test.insert-rejected-events',
   `WITH placed AS (
      INSERT INTO orders (id, creator_id, client_id, status, platform, store_id, external_order_id, currency, total_amount,
-       item_count, rate_id, shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount)
-     VALUES ($1, $1, 'client', 'processing', 'api', 'store', 'external', 'GBP', 1, 1, $1, 1, '{}', 'GB', 'card', 'paid', 1)
+       item_count, shipping_rate_id, shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount)
+     VALUES ($1, $1, 'client', 'processing', 'api', 'store', 'external', 'GBP', 1, 1, 'rate', 1, '{}', 'GB', 'card', 'paid', 1)
      RETURNING id
    ), held AS (
-     INSERT INTO held_reports (message_id, order_id, occurred_at, body, retry_at)
+     INSERT INTO deferred_events (message_id, order_id, occurred_at, body, retry_at)
      SELECT gen_random_uuid(), id, now(), '{}', 'infinity' FROM placed CROSS JOIN generate_series(1, $2)
      RETURNING message_id
    )
    INSERT INTO inbox (message_id, queue, outcome) SELECT message_id, 'store-api.fulfilment', 'refused' FROM held`,
 );
-const countDeferredEvents = statement('test.deferred-events', 'SELECT count(*) AS events FROM held_reports');
+const countDeferredEvents = statement(
+  'test.deferred-events',
+  'SELECT count(*) AS events FROM deferred_events',
+);
 
 describe('the clean-up of store-api', () => {
   let stores: ScratchDatabase;

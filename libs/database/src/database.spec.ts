@@ -74,9 +74,10 @@ describe('the database', () => {
     }
   });
 
-  it('rejects a database whose migrations are unknown, and says what to do', async () => {
+  it('rejects a database of another baseline, also with a common later migration, and says what to do', async () => {
     const settings = { url: stores.url, poolSize: 2, applicationName: 'test' };
-    const source = createDataSource({ ...settings, migrations: [OtherBaseline1700000000002] });
+    const migrations = [OtherBaseline1700000000002, Numbers1700000000000];
+    const source = createDataSource({ ...settings, migrations });
     await source.initialize();
     try {
       await expect(migrate(source)).rejects.toThrow('npm run reset');

@@ -34,9 +34,10 @@ async function applyPending(dataSource: DataSource, runner: QueryRunner): Promis
   const executor = new MigrationExecutor(dataSource, runner);
   const pending = await executor.getPendingMigrations();
   const executed = await executor.getExecutedMigrations();
-  if (executed.length > 0 && pending.length === dataSource.migrations.length) {
+  const baseline = dataSource.migrations[0]?.name;
+  if (executed.length > 0 && pending.some(({ name }) => name === baseline)) {
     throw new Error(
-      'The database was created by migrations that this version does not have. Use an empty database. On a development machine: npm run reset, then npm start.',
+      'The database was created by a baseline that this version does not have. Use an empty database. On a development machine: npm run reset, then npm start.',
     );
   }
   const applied: string[] = [];

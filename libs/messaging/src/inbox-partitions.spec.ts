@@ -16,7 +16,6 @@ import {
 import { firstIdOf } from './inbox-partitions.js';
 import { appliedIds, EffectsTables1700000000000, insertEffect } from './testing/effects-replica.js';
 import { type ScratchBroker, scratchBroker } from './testing/scratch-broker.js';
-import { InboxByDay1700000000001 } from './testing/inbox-by-day.js';
 
 const queue = 'store-api.fulfilment';
 const insert = statement(
@@ -37,7 +36,7 @@ let stores: ScratchDatabase;
 let partitions: InboxPartitions;
 
 beforeEach(async () => {
-  stores = await scratchDatabase([EffectsTables1700000000000, InboxByDay1700000000001]);
+  stores = await scratchDatabase([EffectsTables1700000000000]);
   partitions = new InboxPartitions(stores.database, logger);
 });
 afterEach(() => stores.drop());

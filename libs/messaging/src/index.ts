@@ -19,5 +19,5 @@ export {
   queuesBehind,
   queuesOf,
 } from './topology.js';
-export { createMessagingTables, partitionInbox } from './tables.js';
+export { createMessagingTables } from './tables.js';
 export { type BrokerFindings, examineBroker } from './examine-broker.js';

@@ -34,7 +34,7 @@ const addWaiting = `
     INSERT INTO creators (id, version, organisation_id, name, settlement_currency, registered_at)
     SELECT id, 1, 'org_bench', 'Bench', 'GBP', now() FROM creator_ids
   )
-  INSERT INTO waiting_bookings (order_id, creator_id, currency, paid_on)
+  INSERT INTO waiting_postings (order_id, creator_id, currency, paid_on)
   SELECT id, creator_id, currency, (charged_at AT TIME ZONE 'UTC')::date FROM placed`;
 
 class Rows extends BenchDatabase {
@@ -47,7 +47,7 @@ class Rows extends BenchDatabase {
   }
 
   async areAllPosted(): Promise<boolean> {
-    const { rowCount } = await this.client.query('SELECT FROM waiting_bookings LIMIT 1');
+    const { rowCount } = await this.client.query('SELECT FROM waiting_postings LIMIT 1');
     return rowCount === 0;
   }
 

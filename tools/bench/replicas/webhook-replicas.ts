@@ -28,7 +28,7 @@ const requestHolding = `
     UPDATE webhook_deliveries SET status = 'retrying', next_attempt_at = now() + interval '1 day'
     WHERE subscription_id IN (SELECT id FROM disabled)
   )
-  INSERT INTO webhook_alignments (subscription_id) SELECT id FROM disabled`;
+  INSERT INTO webhook_state_syncs (subscription_id) SELECT id FROM disabled`;
 
 class DisabledSubscriptions extends BenchDatabase {
   async add(): Promise<void> {
@@ -44,7 +44,7 @@ class DisabledSubscriptions extends BenchDatabase {
     const startedAt = performance.now();
     service.resume();
     const isDone = async () =>
-      (await this.client.query('SELECT FROM webhook_alignments LIMIT 1')).rowCount === 0;
+      (await this.client.query('SELECT FROM webhook_state_syncs LIMIT 1')).rowCount === 0;
     await pollUntil(isDone, timeoutMs, 'The deliveries were not held in time.');
     return makePart(disabledCount, performance.now() - startedAt, [cpuBeforeMs, service.cpuMs()]);
   }

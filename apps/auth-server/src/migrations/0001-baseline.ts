@@ -193,7 +193,7 @@ const auditLog = `
 
 /** The schema before the first release (docs/adr/0037). */
 export class Baseline implements MigrationInterface {
-  readonly name = 'Baseline1795305600000';
+  readonly name = 'Baseline1795392000000';
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(accounts + signIn + tokens + auditLog);

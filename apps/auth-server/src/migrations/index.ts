@@ -1,5 +1,4 @@
 import { Baseline } from './0001-baseline.js';
-import { InboxByDay } from './0002-inbox-by-day.js';
 
 /** In the order in which they are applied. */
-export const migrations = [Baseline, InboxByDay];
+export const migrations = [Baseline];

@@ -11,7 +11,7 @@ const upsert = statement(
    ON CONFLICT (currency, rate_date) DO UPDATE SET per_euro = excluded.per_euro
      WHERE exchange_rates.per_euro <> excluded.per_euro`,
 );
-const countWaiting = statement('rates.waiting', 'SELECT count(*) AS orders FROM waiting_bookings');
+const countWaiting = statement('rates.waiting', 'SELECT count(*) AS orders FROM waiting_postings');
 
 interface StoredRates {
   readonly days: number;

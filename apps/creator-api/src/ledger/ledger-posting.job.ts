@@ -19,8 +19,8 @@ const oldest = new Gauge({
 
 const measure = statement(
   'postings.measure',
-  `SELECT (SELECT count(*) FROM (SELECT FROM waiting_bookings LIMIT 10000) w) AS orders,
-     COALESCE(extract(epoch FROM now() - (SELECT min(since) FROM waiting_bookings)), 0)::float8 AS seconds`,
+  `SELECT (SELECT count(*) FROM (SELECT FROM waiting_postings LIMIT 10000) w) AS orders,
+     COALESCE(extract(epoch FROM now() - (SELECT min(since) FROM waiting_postings)), 0)::float8 AS seconds`,
 );
 
 /**

@@ -81,14 +81,14 @@ const trueCounts = statement(
   `SELECT creator_id, (placed_at AT TIME ZONE 'UTC')::date AS placed_on, payment_status, dispatch_status, count(*) AS orders
    FROM orders WHERE creator_id = ANY($1::uuid[]) GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
 );
-const waiting = statement('test.waiting', 'SELECT * FROM waiting_bookings');
+const waiting = statement('test.waiting', 'SELECT * FROM waiting_postings');
 const truncateReadModels = statement(
   'test.truncate_read_models',
-  'TRUNCATE creators, orders, order_items, ordered_releases, order_counts, monthly_statistics, monthly_breakdown, waiting_bookings CASCADE',
+  'TRUNCATE creators, orders, order_items, ordered_releases, order_counts, monthly_statistics, monthly_breakdown, waiting_postings CASCADE',
 );
 const truncateAll = [
   'ALTER TABLE ledger DISABLE TRIGGER append_only',
-  'TRUNCATE creators, orders, order_items, ordered_releases, order_counts, ledger, monthly_statistics, monthly_breakdown, waiting_bookings CASCADE',
+  'TRUNCATE creators, orders, order_items, ordered_releases, order_counts, ledger, monthly_statistics, monthly_breakdown, waiting_postings CASCADE',
   'ALTER TABLE ledger ENABLE TRIGGER append_only',
 ].map((text, index) => statement(`test.truncate_${index}`, text));
 

@@ -86,10 +86,10 @@ const addToBreakdown = statement(
        royalties = m.royalties + excluded.royalties`,
 );
 
-// waiting_bookings has the orders whose posting waits for the creator or the exchange rate.
+// waiting_postings has the orders whose posting waits for the creator or the exchange rate.
 const insertWaiting = statement(
   'postings.insert_waiting',
-  `INSERT INTO waiting_bookings AS w (order_id, creator_id, currency, paid_on)
+  `INSERT INTO waiting_postings AS w (order_id, creator_id, currency, paid_on)
    SELECT o.id, o.creator_id, o.currency, ${paidOn} FROM orders o WHERE o.id = ANY($1::uuid[]) ORDER BY o.id
    ON CONFLICT (order_id) DO UPDATE
      SET creator_id = excluded.creator_id, currency = excluded.currency, paid_on = excluded.paid_on
@@ -97,7 +97,7 @@ const insertWaiting = statement(
 );
 const deleteWaiting = statement(
   'postings.delete_waiting',
-  'DELETE FROM waiting_bookings WHERE order_id = ANY($1::uuid[])',
+  'DELETE FROM waiting_postings WHERE order_id = ANY($1::uuid[])',
 );
 
 /** A row that was inserted into the ledger. */

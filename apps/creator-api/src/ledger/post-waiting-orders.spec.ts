@@ -14,7 +14,7 @@ import { storeRates } from '../exchange-rates/load-rates.js';
 const booked = statement('test.booked', 'SELECT item_id FROM ledger WHERE creator_id = $1');
 const waitingOrderIds = statement(
   'test.waiting_of',
-  `SELECT w.currency, w.paid_on::text FROM waiting_bookings w JOIN orders o ON o.id = w.order_id WHERE o.creator_id = $1`,
+  `SELECT w.currency, w.paid_on::text FROM waiting_postings w JOIN orders o ON o.id = w.order_id WHERE o.creator_id = $1`,
 );
 const addWaiting = statement(
   'test.add_waiting',
@@ -25,7 +25,7 @@ const addWaiting = statement(
        '2026-05-01T12:00:00Z'::timestamptz + (n % 3) * interval '1 day'
      FROM generate_series(1, $2) n RETURNING id, creator_id, currency, charged_at
    )
-   INSERT INTO waiting_bookings (order_id, creator_id, currency, paid_on)
+   INSERT INTO waiting_postings (order_id, creator_id, currency, paid_on)
    SELECT id, creator_id, currency, (charged_at AT TIME ZONE 'UTC')::date FROM added`,
 );
 const shardsOfCreators = statement(
@@ -33,7 +33,7 @@ const shardsOfCreators = statement(
   `SELECT id, ${shardSql('id')} AS shard FROM unnest($1::uuid[]) AS id`,
 );
 const postedCreators = statement('test.posted-creators', 'SELECT creator_id FROM ledger');
-const analyse = statement('test.analyse', 'ANALYZE orders, waiting_bookings');
+const analyse = statement('test.analyse', 'ANALYZE orders, waiting_postings');
 
 describe('orders that wait for their creator or an exchange rate', () => {
   let scratch: ScratchDatabase;

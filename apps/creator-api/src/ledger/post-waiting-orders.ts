@@ -36,7 +36,7 @@ const ownGroups: Scope = { ...everyGroup, ofAllShards: false };
 
 // A loose index scan: the cost depends on the number of groups, not of orders.
 const nextGroup = (after: string): string =>
-  `SELECT w.creator_id, w.currency, w.paid_on FROM waiting_bookings w
+  `SELECT w.creator_id, w.currency, w.paid_on FROM waiting_postings w
    WHERE (w.creator_id, w.currency, w.paid_on) > (${after}) AND w.creator_id <= $4
    ORDER BY w.creator_id, w.currency, w.paid_on LIMIT 1`;
 export const readGroups = statement(
@@ -61,7 +61,7 @@ export const claimOrders = statement(
   'postings.claim',
   `SELECT o.id FROM unnest($1::uuid[], $2::text[], $3::date[]) AS g(creator_id, currency, paid_on)
    CROSS JOIN LATERAL (
-     SELECT w.order_id FROM waiting_bookings w
+     SELECT w.order_id FROM waiting_postings w
      WHERE w.creator_id = g.creator_id AND w.currency = g.currency AND w.paid_on = g.paid_on LIMIT ${ordersPerBatch}
    ) w
    JOIN orders o ON o.id = w.order_id LIMIT ${ordersPerBatch} FOR UPDATE OF o SKIP LOCKED`,

@@ -62,6 +62,8 @@ const orders = `
     gross_amount bigint NOT NULL,
     royalty_amount bigint NOT NULL,
     item_count bigint NOT NULL,
+    country_code text,
+    platform text,
     -- The times of the ledger's rows, present or future; null while no money was charged or refunded.
     charged_at timestamptz,
     refunded_at timestamptz
@@ -96,6 +98,18 @@ const orders = `
     PRIMARY KEY (creator_id, placed_on, payment_status, dispatch_status)
   );
 
+  -- What messages reported about an order; the row of an order has its newest state only.
+  CREATE TABLE order_events (
+    order_id uuid NOT NULL,
+    message_id uuid NOT NULL,
+    creator_id uuid NOT NULL,
+    type text NOT NULL,
+    occurred_at timestamptz NOT NULL,
+    reason text,
+    tracking jsonb,
+    PRIMARY KEY (order_id, message_id)
+  );
+
   -- Releases of the catalogue are known here only by their orders; a release never changes its creator.
   CREATE TABLE ordered_releases (
     release_id uuid PRIMARY KEY,
@@ -127,7 +141,7 @@ const ledger = `
     rate_date date,
     rate_from numeric,
     rate_to numeric,
-    booked_at timestamptz NOT NULL DEFAULT now(),
+    posted_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (item_id, kind)
   );
   -- For rebuilds, which sum some creators at a time.
@@ -148,6 +162,21 @@ const ledger = `
     revenue numeric NOT NULL,
     royalties numeric NOT NULL,
     PRIMARY KEY (creator_id, period, currency, release_id, ean)
+  );
+
+  -- Sums by what orders and lines say beyond the ledger; '' where the order did not say it.
+  CREATE TABLE monthly_breakdown (
+    creator_id uuid NOT NULL,
+    currency text NOT NULL,
+    period text NOT NULL,
+    release_id uuid NOT NULL,
+    product_type text NOT NULL,
+    country_code text NOT NULL,
+    platform text NOT NULL,
+    units numeric NOT NULL,
+    revenue numeric NOT NULL,
+    royalties numeric NOT NULL,
+    PRIMARY KEY (creator_id, currency, period, release_id, product_type, country_code, platform)
   );
 
   -- One row. The first open month only moves forward, so a closed month stays closed whatever a setting or a clock says.
@@ -174,15 +203,15 @@ const ledger = `
   INSERT INTO exchange_rate_source (next_fetch_at) VALUES ('-infinity');
 
   -- Paid orders that cannot be posted yet: their creator, or the rate of their currency on that day, is not known.
-  CREATE TABLE waiting_bookings (
+  CREATE TABLE waiting_postings (
     order_id uuid PRIMARY KEY REFERENCES orders ON DELETE CASCADE,
     since timestamptz NOT NULL DEFAULT now(),
     creator_id uuid NOT NULL,
     currency text NOT NULL,
     paid_on date NOT NULL
   );
-  CREATE INDEX waiting_bookings_groups ON waiting_bookings (creator_id, currency, paid_on, order_id);
-  CREATE INDEX waiting_bookings_oldest ON waiting_bookings (since);
+  CREATE INDEX waiting_postings_groups ON waiting_postings (creator_id, currency, paid_on, order_id);
+  CREATE INDEX waiting_postings_oldest ON waiting_postings (since);
 `;
 
 const releases = `
@@ -235,7 +264,7 @@ const releases = `
 
 /** The schema before the first release (docs/adr/0037). */
 export class Baseline implements MigrationInterface {
-  readonly name = 'Baseline1795305600000';
+  readonly name = 'Baseline1795392000000';
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(createCallerRoles);

@@ -316,7 +316,7 @@ describe('the visibility of rows to callers', () => {
     'ledger',
     'statistics_close',
     'exchange_rate_source',
-    'waiting_bookings',
+    'waiting_postings',
     'exchange_rates',
     'inbox',
     'inbox_other_days',

@@ -20,9 +20,9 @@ const lockUnlimited = statement('test.lock-unlimited', lockUnlimitedProducts('$1
 const insertOrder = statement(
   'test.insert-order',
   `WITH placed AS (
-     INSERT INTO orders (id, creator_id, client_id, status, platform, store_id, external_order_id, currency, total_amount, item_count, rate_id,
+     INSERT INTO orders (id, creator_id, client_id, status, platform, store_id, external_order_id, currency, total_amount, item_count, shipping_rate_id,
                          shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount, created_at)
-     VALUES ($1, $2, 'c', 'processing', 'p', 's', 'e', 'GBP', 1, $4, $1, 1, '{}', 'GB', 'card', 'paid', 1, $5)
+     VALUES ($1, $2, 'c', 'processing', 'p', 's', 'e', 'GBP', 1, $4, 'rate', 1, '{}', 'GB', 'card', 'paid', 1, $5)
    ), item AS (
      INSERT INTO order_items (order_id, position, id, product_id, release_id, title, release_title, product_type, quantity, unit_amount, royalty_rate)
      VALUES ($1, 0, $1, $3, $3, '', '', '', $4, 1, 1)

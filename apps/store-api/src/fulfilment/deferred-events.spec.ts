@@ -9,14 +9,17 @@ import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } fr
 
 const age = statement(
   'test.age-held',
-  `UPDATE held_reports SET held_at = held_at - interval '2 days', retry_at = now() WHERE message_id = $1`,
+  `UPDATE deferred_events SET deferred_at = deferred_at - interval '2 days', retry_at = now() WHERE message_id = $1`,
 );
-const dueNow = statement('test.held-due', 'UPDATE held_reports SET retry_at = now() WHERE message_id = $1');
+const dueNow = statement(
+  'test.held-due',
+  'UPDATE deferred_events SET retry_at = now() WHERE message_id = $1',
+);
 const outdate = statement(
   'test.outdate-held',
-  `UPDATE held_reports SET retry_at = now(), body = jsonb_set(body, '{version}', '9') WHERE message_id = $1`,
+  `UPDATE deferred_events SET retry_at = now(), body = jsonb_set(body, '{version}', '9') WHERE message_id = $1`,
 );
-const heldOf = statement('test.held', 'SELECT count(*) AS held FROM held_reports');
+const heldOf = statement('test.held', 'SELECT count(*) AS held FROM deferred_events');
 const setStatus = statement('test.set-status', 'UPDATE orders SET status = $2 WHERE id::text = $1');
 const uuidOf = statement('test.newest', 'SELECT id::text AS id FROM orders ORDER BY created_at DESC LIMIT 1');
 

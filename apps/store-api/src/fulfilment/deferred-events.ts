@@ -28,54 +28,54 @@ const batchSize = 50;
 const readWaiting = statement(
   'deferred.waiting',
   `SELECT count(*) FILTER (WHERE message_id <> $2) AS others,
-          bool_or(message_id = $2 AND held_at + $3::bigint * interval '1 millisecond' <= now()) AS overdue
-   FROM held_reports WHERE order_id = $1`,
+          bool_or(message_id = $2 AND deferred_at + $3::bigint * interval '1 millisecond' <= now()) AS overdue
+   FROM deferred_events WHERE order_id = $1`,
 );
 // Retried after 30 s, then at growing intervals up to an hour, and when its time is over.
 const upsertDeferred = statement(
   'deferred.upsert',
-  `INSERT INTO held_reports AS held (message_id, order_id, occurred_at, body, retry_at)
+  `INSERT INTO deferred_events AS held (message_id, order_id, occurred_at, body, retry_at)
    VALUES ($1, $2, $3, $4, now() + least(interval '30 seconds', $5::bigint * interval '1 millisecond'))
    ON CONFLICT (message_id) DO UPDATE SET
-     retry_at = least(now() + greatest(interval '30 seconds', least(now() - held.held_at, interval '1 hour')),
-                      held.held_at + $5::bigint * interval '1 millisecond')`,
+     retry_at = least(now() + greatest(interval '30 seconds', least(now() - held.deferred_at, interval '1 hour')),
+                      held.deferred_at + $5::bigint * interval '1 millisecond')`,
 );
 const readDeferred = statement(
   'deferred.read',
-  'SELECT message_id, body::text AS body FROM held_reports WHERE order_id = $1 ORDER BY occurred_at, message_id',
+  'SELECT message_id, body::text AS body FROM deferred_events WHERE order_id = $1 ORDER BY occurred_at, message_id',
 );
 const readIds = statement(
   'deferred.ids',
-  'SELECT order_id, message_id FROM held_reports WHERE order_id = ANY ($1::uuid[])',
+  'SELECT order_id, message_id FROM deferred_events WHERE order_id = ANY ($1::uuid[])',
 );
-const deleteDeferred = statement('deferred.delete', 'DELETE FROM held_reports WHERE message_id = $1');
+const deleteDeferred = statement('deferred.delete', 'DELETE FROM deferred_events WHERE message_id = $1');
 const retryNow = statement(
   'deferred.retry-now',
-  'UPDATE held_reports SET retry_at = now() WHERE message_id = $1',
+  'UPDATE deferred_events SET retry_at = now() WHERE message_id = $1',
 );
 // Published once more after 5 minutes, in case this message is lost. One whose time is over is rejected, so
 // it is the last.
 const claimDue = statement(
   'deferred.claim-due',
-  `UPDATE held_reports h SET retry_at = CASE WHEN held_at + $1::bigint * interval '1 millisecond' <= now()
+  `UPDATE deferred_events h SET retry_at = CASE WHEN deferred_at + $1::bigint * interval '1 millisecond' <= now()
                                         THEN 'infinity' ELSE now() + interval '5 minutes' END
-   FROM (SELECT message_id FROM held_reports WHERE retry_at <= now() ORDER BY retry_at LIMIT ${batchSize} FOR UPDATE SKIP LOCKED) AS due
+   FROM (SELECT message_id FROM deferred_events WHERE retry_at <= now() ORDER BY retry_at LIMIT ${batchSize} FOR UPDATE SKIP LOCKED) AS due
    WHERE h.message_id = due.message_id RETURNING h.message_id, h.body::text AS body`,
 );
 // A rejection rolls back its transaction, so the row is still here. Locked rows are skipped: their
 // transaction handles them.
 const deleteRejected = statement(
   'deferred.delete-rejected',
-  `DELETE FROM held_reports WHERE message_id = ANY (ARRAY(
-     SELECT h.message_id FROM held_reports h JOIN inbox i ON i.message_id = h.message_id AND i.queue = $1
+  `DELETE FROM deferred_events WHERE message_id = ANY (ARRAY(
+     SELECT h.message_id FROM deferred_events h JOIN inbox i ON i.message_id = h.message_id AND i.queue = $1
      WHERE (h.retry_at <= now() OR h.retry_at = 'infinity') AND i.outcome = 'refused'
      LIMIT ${batchSize} FOR UPDATE SKIP LOCKED))`,
 );
 const deleteExpired = statement(
   'deferred.delete-expired',
-  `DELETE FROM held_reports WHERE ctid = ANY (ARRAY(
-     SELECT ctid FROM held_reports
-     WHERE retry_at = 'infinity' AND held_at < now() - interval '7 days' - $1::bigint * interval '1 millisecond' LIMIT 1000))`,
+  `DELETE FROM deferred_events WHERE ctid = ANY (ARRAY(
+     SELECT ctid FROM deferred_events
+     WHERE retry_at = 'infinity' AND deferred_at < now() - interval '7 days' - $1::bigint * interval '1 millisecond' LIMIT 1000))`,
 );
 
 interface DeferredRow {

@@ -4,7 +4,6 @@ import { isDeepStrictEqual } from 'node:util';
 import type { PackageRow } from '../orders/order-row.js';
 import { type FulfilmentAction, statusesByAction } from '../orders/order.rules.js';
 import { EventOutOfOrderError } from './deferred-events.js';
-import { eventsIn, type PackageHistory, storedHistory } from './package-history.js';
 import { type PackageEvent, packagesOf, withEvent } from './package.rules.js';
 
 /** Maximum of package events that an order stores. */
@@ -35,7 +34,8 @@ export interface OrderState {
   readonly id: string;
   readonly status: OrderStatus;
   readonly packages: readonly PackageRow[];
-  readonly package_history: PackageHistory;
+  /** The events of its packages. */
+  readonly package_history: readonly PackageEvent[];
 }
 
 /** What an event changes in an order. */
@@ -43,12 +43,12 @@ export type OrderChange =
   | { readonly kind: 'none' }
   | { readonly kind: 'cancel'; readonly reason: string }
   /** The order looks the same, but stores one more event. */
-  | { readonly kind: 'history'; readonly history: PackageHistory }
+  | { readonly kind: 'history'; readonly history: readonly PackageEvent[] }
   | PackagesChange;
 
 export interface PackagesChange {
   readonly kind: 'packages';
-  readonly history: PackageHistory;
+  readonly history: readonly PackageEvent[];
   readonly packages: readonly PackageRow[];
   readonly status: OrderStatus;
   /** Time of the last arrival, of an order whose packages have all arrived. */
@@ -118,17 +118,16 @@ export function orderChange(order: OrderState, event: OrderEvent): OrderChange {
 
 /** The first package ships the order, the last arrival delivers it. */
 function packagesChange(order: OrderState, event: PackageEvent): OrderChange {
-  const known = eventsIn(order.package_history);
-  const events = withEvent(known, event);
-  if (events === known) return { kind: 'none' }; // a repetition
-  if (events.length > maxPackageEvents) throw new RejectedMessage('the order has too many fulfilment events');
-  const { packages, misplaced } = packagesOf(events);
+  const history = withEvent(order.package_history, event);
+  if (history === order.package_history) return { kind: 'none' }; // a repetition
+  if (history.length > maxPackageEvents)
+    throw new RejectedMessage('the order has too many fulfilment events');
+  const { packages, misplaced } = packagesOf(history);
   const reason = misplaced.get(event);
   if (reason === 'number_taken')
     throw new RejectedMessage('another package of the order has this tracking number');
   if (reason === 'unknown_package')
     throw new EventOutOfOrderError(order.id, 'the order has no such package yet');
-  const history = storedHistory(events);
   if (isDeepStrictEqual(packages, order.packages)) return { kind: 'history', history };
   const tracked = !isDeepStrictEqual(packages.map(trackingOf), order.packages.map(trackingOf));
   const status = nextStatus(packages, order.status);

@@ -12,7 +12,7 @@ import {
 } from '../orders/order-row.js';
 import { nextUpdateTime } from '../next-update-time.js';
 import type { OrderChange, PackagesChange } from './order-events.js';
-import type { PackageHistory } from './package-history.js';
+import type { PackageEvent } from './package.rules.js';
 
 const columnsOfOrders = orderColumns
   .split(', ')
@@ -37,7 +37,7 @@ const saveHistory = statement('orders.save-history', 'UPDATE orders SET package_
 /** An order whose row the transaction has locked. `row` and `history` follow its changes. */
 export interface LockedOrder {
   row: OrderRow;
-  history: PackageHistory;
+  history: readonly PackageEvent[];
   readonly items: readonly ItemRow[];
 }
 
@@ -59,7 +59,7 @@ export class TransitionOrders {
   /** Locks the existing orders, in the order of their ids. Returns them by id. */
   async lock(tx: Transaction, ids: readonly string[]): Promise<Map<string, LockedOrder>> {
     const [rows, items] = await allInOrder([
-      tx.rows<OrderRow & { package_history: PackageHistory }>(lockOrders, [ids]),
+      tx.rows<OrderRow & { package_history: readonly PackageEvent[] }>(lockOrders, [ids]),
       itemsOfOrders(tx, ids),
     ]);
     return new Map(

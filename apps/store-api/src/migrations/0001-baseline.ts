@@ -16,9 +16,12 @@ const orders = `
     currency text NOT NULL,
     total_amount bigint NOT NULL CHECK (total_amount BETWEEN 0 AND 9007199254740991),
     item_count int NOT NULL,
-    rate_id uuid NOT NULL,
+    -- It contains the quote (docs/adr/0047).
+    shipping_rate_id text NOT NULL,
     shipping_amount bigint NOT NULL,
     shipping_address jsonb NOT NULL,
+    -- Keys and values of the client.
+    metadata jsonb NOT NULL DEFAULT '{}',
     country_code text NOT NULL,
     billing_method text NOT NULL,
     payment_status text NOT NULL CHECK (payment_status IN ('pending', 'paid', 'failed', 'refunded')),
@@ -26,7 +29,7 @@ const orders = `
     charged_at timestamptz,
     refunded_at timestamptz,
     packages jsonb NOT NULL DEFAULT '[]',
-    -- For each package: its former tracking numbers, and when its tracking was reported.
+    -- The fulfilment events about its packages.
     package_history jsonb NOT NULL DEFAULT '[]',
     tracking_updated_at timestamptz,
     delivered_at timestamptz,
@@ -35,7 +38,7 @@ const orders = `
     resume_at timestamptz,
     -- How often its charge was requested without an outcome; 0 if the request's process died.
     resume_tries int NOT NULL DEFAULT 0,
-    -- When the address was erased.
+    -- When the address was redacted.
     redacted_at timestamptz,
     created_at timestamptz NOT NULL DEFAULT now(),
     updated_at timestamptz NOT NULL DEFAULT now()
@@ -49,6 +52,8 @@ const orders = `
   CREATE INDEX orders_by_status_and_platform ON orders (creator_id, status, platform, created_at DESC, id DESC);
   CREATE INDEX orders_by_status_and_store ON orders (creator_id, status, store_id, created_at DESC, id DESC);
   CREATE INDEX orders_by_platform_and_store ON orders (creator_id, platform, store_id, created_at DESC, id DESC);
+  -- For updated_since: the changed orders, in the order of their changes.
+  CREATE INDEX orders_changed ON orders (creator_id, updated_at, id);
   -- One index for each of the two statements of orders/claim-pending-charges.ts.
   CREATE INDEX orders_to_resume_first ON orders (resume_at) WHERE resume_at IS NOT NULL AND resume_tries = 0;
   CREATE INDEX orders_to_resume_again ON orders (resume_at) WHERE resume_at IS NOT NULL AND resume_tries > 0;
@@ -87,17 +92,17 @@ const orders = `
   CREATE INDEX idempotency_keys_age ON idempotency_keys (created_at);
 
   -- Fulfilment events that arrived before the events they build on (docs/adr/0016).
-  CREATE TABLE held_reports (
+  CREATE TABLE deferred_events (
     message_id uuid PRIMARY KEY,
     order_id uuid NOT NULL REFERENCES orders ON DELETE CASCADE,
     occurred_at timestamptz NOT NULL,
     body jsonb NOT NULL,
-    held_at timestamptz NOT NULL DEFAULT now(),
+    deferred_at timestamptz NOT NULL DEFAULT now(),
     -- When it is sent to its queue again at the latest.
     retry_at timestamptz NOT NULL
   );
-  CREATE INDEX held_reports_of_order ON held_reports (order_id, occurred_at);
-  CREATE INDEX held_reports_due ON held_reports (retry_at);
+  CREATE INDEX deferred_events_of_order ON deferred_events (order_id, occurred_at);
+  CREATE INDEX deferred_events_due ON deferred_events (retry_at);
   ALTER TABLE inbox DROP CONSTRAINT inbox_outcome_check,
     ADD CONSTRAINT inbox_outcome_check CHECK (outcome IN ('applied', 'refused', 'held'));
 `;
@@ -190,7 +195,7 @@ const payments = `
 
 /** The schema before the first release (docs/adr/0037). */
 export class Baseline implements MigrationInterface {
-  readonly name = 'Baseline1795305600000';
+  readonly name = 'Baseline1795392000000';
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(createMessagingTables + createOperatorAudit);

@@ -130,15 +130,12 @@ export const createShipping = `
     PRIMARY KEY (zone, currency, service_id, max_weight_grams)
   );
 
-  CREATE TABLE quotes (
-    id uuid PRIMARY KEY,
-    creator_id uuid NOT NULL,
-    service_id uuid NOT NULL,
-    country_code text NOT NULL,
-    currency text NOT NULL,
-    amount bigint NOT NULL,
-    weight_grams int,
-    expires_at timestamptz NOT NULL
+  -- Working days from the hand-over to the carrier until the delivery, as the operator promises them.
+  CREATE TABLE delivery_times (
+    service_id uuid NOT NULL REFERENCES shipping_services ON DELETE CASCADE,
+    zone text NOT NULL,
+    min_days int NOT NULL CHECK (min_days >= 0),
+    max_days int NOT NULL CHECK (max_days >= min_days),
+    PRIMARY KEY (service_id, zone)
   );
-  CREATE INDEX quotes_expired ON quotes (expires_at);
 `;

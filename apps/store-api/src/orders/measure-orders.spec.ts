@@ -15,8 +15,11 @@ const oweRefund = statement(
   'test.owe',
   `UPDATE charges SET status = 'refund_due', settled_at = now() - interval '5 hours'`,
 );
-const ageReports = statement('test.age', `UPDATE held_reports SET held_at = now() - interval '2 hours'`);
-const countReports = statement('test.count', 'SELECT count(*) AS count FROM held_reports');
+const ageReports = statement(
+  'test.age',
+  `UPDATE deferred_events SET deferred_at = now() - interval '2 hours'`,
+);
+const countReports = statement('test.count', 'SELECT count(*) AS count FROM deferred_events');
 
 describe('the gauges of orders', () => {
   let store: StoreApiUnderTest;

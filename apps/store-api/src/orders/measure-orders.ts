@@ -42,7 +42,7 @@ const measure = statement(
        SELECT created_at FROM orders WHERE resume_at IS NOT NULL AND status = 'pending' LIMIT 10000) o) pending,
      (SELECT count(*), min(settled_at) AS oldest FROM (
        SELECT settled_at FROM charges WHERE status = 'refund_due' LIMIT 10000) c) refunds,
-     (SELECT count(*), min(held_at) AS oldest FROM (SELECT held_at FROM held_reports LIMIT 10000) h) deferred`,
+     (SELECT count(*), min(deferred_at) AS oldest FROM (SELECT deferred_at FROM deferred_events LIMIT 10000) h) deferred`,
 );
 
 /** Sets the gauges of pending orders, due refunds and deferred events. */

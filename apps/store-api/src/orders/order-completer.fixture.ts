@@ -4,9 +4,9 @@ import { statement } from '@fulfilment/database';
 export const copyOrders = statement(
   'test.copy-orders',
   `WITH copies AS (
-     INSERT INTO orders (id, creator_id, client_id, status, platform, store_id, external_order_id, currency, total_amount, item_count, rate_id,
+     INSERT INTO orders (id, creator_id, client_id, status, platform, store_id, external_order_id, currency, total_amount, item_count, shipping_rate_id,
                          shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount, resume_at, resume_tries)
-     SELECT gen_random_uuid(), creator_id, client_id, status, platform, store_id, external_order_id, currency, total_amount, item_count, rate_id,
+     SELECT gen_random_uuid(), creator_id, client_id, status, platform, store_id, external_order_id, currency, total_amount, item_count, shipping_rate_id,
             shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount,
             now() - interval '1 minute', resume_tries
      FROM orders, generate_series(1, $2) WHERE creator_id = $1

@@ -11,9 +11,9 @@ const oneTime = statement(
 const copyOrders = statement(
   'test.copy-orders',
   `INSERT INTO orders (id, creator_id, client_id, status, platform, store_id, external_order_id, currency, total_amount, item_count,
-                       rate_id, shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount, created_at)
+                       shipping_rate_id, shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount, created_at)
    SELECT gen_random_uuid(), $1::uuid, client_id, status, platform, store_id, external_order_id, currency, total_amount, item_count,
-          rate_id, shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount, $3::timestamptz
+          shipping_rate_id, shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount, $3::timestamptz
    FROM (SELECT * FROM orders WHERE creator_id = $2::uuid LIMIT 1) AS one, generate_series(1, $4::int)`,
 );
 

@@ -60,7 +60,7 @@ const countByStatus = statement(
 );
 const countPending = statement(
   'test.count-pending',
-  'SELECT (SELECT count(*) FROM webhook_alignments) + (SELECT count(*) FROM webhook_recoveries) AS count',
+  'SELECT (SELECT count(*) FROM webhook_state_syncs) + (SELECT count(*) FROM webhook_recoveries) AS count',
 );
 
 /** Creates a subscription with deliveries that are `hoursAgo` old. */

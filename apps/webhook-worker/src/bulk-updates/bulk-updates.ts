@@ -32,20 +32,20 @@ const claimExpiry = statement(
 );
 const dueStateSyncs = statement(
   'bulk-updates.due-state-syncs',
-  `SELECT subscription_id FROM webhook_alignments
+  `SELECT subscription_id FROM webhook_state_syncs
    WHERE due_at <= now() AND ${shardSql('subscription_id')} = ANY($1::int[]) ORDER BY due_at LIMIT ${pageSize}`,
 );
 const lockStateSync = statement(
   'bulk-updates.lock-state-sync',
-  'SELECT FROM webhook_alignments WHERE subscription_id = $1 AND due_at <= now() FOR UPDATE',
+  'SELECT FROM webhook_state_syncs WHERE subscription_id = $1 AND due_at <= now() FOR UPDATE',
 );
 const endStateSync = statement(
   'bulk-updates.end-state-sync',
-  'DELETE FROM webhook_alignments WHERE subscription_id = $1',
+  'DELETE FROM webhook_state_syncs WHERE subscription_id = $1',
 );
 const delayStateSync = statement(
   'bulk-updates.delay-state-sync',
-  "UPDATE webhook_alignments SET due_at = now() + $2 * interval '1 second' WHERE subscription_id = $1",
+  "UPDATE webhook_state_syncs SET due_at = now() + $2 * interval '1 second' WHERE subscription_id = $1",
 );
 const dueRecoveries = statement(
   'bulk-updates.due-recoveries',

@@ -12,17 +12,17 @@ import {
 
 const requestSoon = statement(
   'test.request-soon',
-  `INSERT INTO webhook_alignments (subscription_id, due_at) VALUES ($1, now() + interval '1 second')`,
+  `INSERT INTO webhook_state_syncs (subscription_id, due_at) VALUES ($1, now() + interval '1 second')`,
 );
 const remove = statement('test.remove', 'UPDATE webhook_subscriptions SET deleted_at = now() WHERE id = $1');
 const requestNow = statement(
   'test.request-now',
-  'UPDATE webhook_alignments SET due_at = now() WHERE subscription_id = $1 RETURNING subscription_id',
+  'UPDATE webhook_state_syncs SET due_at = now() WHERE subscription_id = $1 RETURNING subscription_id',
 );
 const waitsForUs = statement(
   'test.waits-for-us',
   `SELECT FROM pg_stat_activity
-   WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%webhook_alignments%FOR UPDATE%'`,
+   WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%webhook_state_syncs%FOR UPDATE%'`,
 );
 
 describe('deliveries that are being held', () => {

@@ -34,7 +34,7 @@ const counts = statement(
   "SELECT name, custom_plans AS custom FROM pg_prepared_statements WHERE name NOT LIKE 'test.%' AND custom_plans > 0",
 );
 const [today, id] = [dayFromNow(0), '00000000-0000-0000-0000-000000000000'];
-const unpartitioned = new Set(['webhook_subscriptions', 'webhook_ended_access']);
+const unpartitioned = new Set(['webhook_subscriptions', 'webhook_access_revocations']);
 /** Statements that the service has prepared, with parameters of today. */
 const parameters = {
   'deliveries.claim': `'{${id}}', '{8}', '${id}', 1000, '{0}', '${today}', '${today}', '{8}', '{null}', '{0}'`,

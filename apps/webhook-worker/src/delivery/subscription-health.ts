@@ -16,7 +16,7 @@ const lockHealth = statement(
   `SELECT id, creator_id AS "creatorId", client_id AS "clientId", url, now() AS now, status, consecutive_failures AS "consecutiveFailures", failing_since AS "failingSince",
      last_delivery_at AS "lastDeliveryAt", last_failure_at AS "lastFailureAt", disabled_at AS "disabledAt",
      disabled_reason AS "disabledReason", latency_ms AS "latencyMs", lane,
-     told_delivery_failed AS "failureNotified", deleted_at IS NOT NULL AS "isDeleted"
+     failure_notified AS "failureNotified", deleted_at IS NOT NULL AS "isDeleted"
    FROM webhook_subscriptions WHERE id = ANY($1::uuid[]) FOR NO KEY UPDATE SKIP LOCKED`,
 );
 
@@ -58,12 +58,12 @@ const update = statement(
   `UPDATE webhook_subscriptions s SET status = h.status, consecutive_failures = h.consecutive_failures,
      failing_since = h.failing_since, last_delivery_at = h.last_delivery_at, last_failure_at = h.last_failure_at,
      disabled_at = h.disabled_at, disabled_reason = h.disabled_reason, latency_ms = h.latency_ms, lane = h.lane,
-     told_delivery_failed = h.told_delivery_failed,
-     told_to_be_disabled = s.told_to_be_disabled AND h.failing_since IS NOT DISTINCT FROM s.failing_since
+     failure_notified = h.failure_notified,
+     disabling_notified = s.disabling_notified AND h.failing_since IS NOT DISTINCT FROM s.failing_since
    FROM unnest($1::uuid[], $2::text[], $3::int[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[], $7::timestamptz[],
      $8::text[], $9::float8[], $10::text[], $11::boolean[])
      AS h(id, status, consecutive_failures, failing_since, last_delivery_at, last_failure_at, disabled_at, disabled_reason, latency_ms, lane,
-       told_delivery_failed)
+       failure_notified)
    WHERE s.id = h.id`,
 );
 

@@ -27,7 +27,7 @@ const deliveriesOf = statement(
 const subscriptionOf = statement(
   'test.subscription-of',
   `SELECT status, deleted_at IS NOT NULL AS deleted,
-     EXISTS (SELECT FROM webhook_alignments a WHERE a.subscription_id = s.id)
+     EXISTS (SELECT FROM webhook_state_syncs a WHERE a.subscription_id = s.id)
        OR status = 'active' AND EXISTS (SELECT FROM webhook_recoveries r WHERE r.subscription_id = s.id) AS moving
    FROM webhook_subscriptions s WHERE id = $1`,
 );

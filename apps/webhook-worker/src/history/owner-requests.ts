@@ -5,14 +5,14 @@ import { maxOwnerRequestsPerMinute, type OwnerRequest } from './history.rules.js
 const recent = statement(
   'history.recent-owner-requests',
   `SELECT count(*) AS count, extract(epoch FROM min(at) + interval '1 minute' - now())::float8 AS wait_seconds
-   FROM webhook_sends_by_hand, unnest(asked_at) AS at
+   FROM webhook_owner_requests, unnest(requested_at) AS at
    WHERE subscription_id = $1 AND kind = $2 AND at > now() - interval '1 minute'`,
 );
 const record = statement(
   'history.record-owner-request',
-  `INSERT INTO webhook_sends_by_hand AS s (subscription_id, kind, asked_at) VALUES ($1, $2, ARRAY[now()])
+  `INSERT INTO webhook_owner_requests AS s (subscription_id, kind, requested_at) VALUES ($1, $2, ARRAY[now()])
    ON CONFLICT (subscription_id, kind) DO UPDATE
-     SET asked_at = ARRAY(SELECT at FROM unnest(s.asked_at) AS at WHERE at > now() - interval '1 minute') || now()`,
+     SET requested_at = ARRAY(SELECT at FROM unnest(s.requested_at) AS at WHERE at > now() - interval '1 minute') || now()`,
 );
 
 /**

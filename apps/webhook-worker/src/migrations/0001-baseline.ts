@@ -14,14 +14,16 @@ const subscriptions = `
     previous_secret bytea,
     previous_secret_until timestamptz,
     api_version text NOT NULL,
+    -- The owner's maximum of concurrent attempts.
+    max_in_flight smallint NOT NULL DEFAULT 64 CHECK (max_in_flight BETWEEN 1 AND 64),
     status text NOT NULL CHECK (status IN ('active', 'disabled')),
     consecutive_failures int NOT NULL DEFAULT 0,
     failing_since timestamptz,
     last_delivery_at timestamptz,
     last_failure_at timestamptz,
     -- The notifications that its owner got since its receiver began to fail (subscriptions/notify-owners.ts).
-    told_delivery_failed boolean NOT NULL DEFAULT false,
-    told_to_be_disabled boolean NOT NULL DEFAULT false,
+    failure_notified boolean NOT NULL DEFAULT false,
+    disabling_notified boolean NOT NULL DEFAULT false,
     disabled_at timestamptz,
     disabled_reason text CHECK (disabled_reason IN ('owner', 'gone', 'failing')),
     lane text NOT NULL DEFAULT 'fast' CHECK (lane IN ('fast', 'slow')),
@@ -39,21 +41,21 @@ const subscriptions = `
     WHERE failing_since IS NOT NULL;
 
   -- Access of clients that was revoked (subscriptions/access-revocations.ts).
-  CREATE TABLE webhook_ended_access (
+  CREATE TABLE webhook_access_revocations (
     client_id text NOT NULL,
     creator_id uuid, -- null: to every creator
-    ended_at timestamptz NOT NULL,
+    revoked_at timestamptz NOT NULL,
     -- Whether subscriptions of this access may be left.
     unfinished boolean NOT NULL DEFAULT false,
     UNIQUE NULLS NOT DISTINCT (client_id, creator_id)
   );
-  CREATE INDEX webhook_ended_access_unfinished ON webhook_ended_access (ended_at) WHERE unfinished;
+  CREATE INDEX webhook_access_revocations_unfinished ON webhook_access_revocations (revoked_at) WHERE unfinished;
 
   -- The owner requests of the last minute (history/owner-requests.ts): a row for each subscription and kind.
-  CREATE TABLE webhook_sends_by_hand (
+  CREATE TABLE webhook_owner_requests (
     subscription_id uuid NOT NULL REFERENCES webhook_subscriptions ON DELETE CASCADE,
     kind text NOT NULL CHECK (kind IN ('test', 'retry', 'recover')),
-    asked_at timestamptz[] NOT NULL,
+    requested_at timestamptz[] NOT NULL,
     PRIMARY KEY (subscription_id, kind)
   );
 `;
@@ -71,9 +73,12 @@ const history = `
     creator_id uuid NOT NULL,
     occurred_at timestamptz NOT NULL,
     traceparent text,
+    -- The order or product that the event is about; null for test events.
+    subject_id uuid,
     body bytea NOT NULL
   ) PARTITION BY RANGE (day);
   CREATE UNIQUE INDEX webhook_events_id_api_version_day_idx ON webhook_events (id, api_version, day);
+  CREATE INDEX webhook_events_subject ON webhook_events (subject_id) WHERE subject_id IS NOT NULL;
 
   -- One event for one subscription. The id is derived from both, so a repeated message adds no second one.
   CREATE TABLE webhook_deliveries (
@@ -150,11 +155,11 @@ const history = `
 // Changes of many deliveries that are not complete yet (bulk-updates/bulk-updates.ts).
 const bulkUpdates = `
   -- Subscriptions whose deliveries may not have the state that the subscription's status implies.
-  CREATE TABLE webhook_alignments (
+  CREATE TABLE webhook_state_syncs (
     subscription_id uuid PRIMARY KEY,
     due_at timestamptz NOT NULL DEFAULT now()
   );
-  CREATE INDEX webhook_alignments_due ON webhook_alignments (due_at);
+  CREATE INDEX webhook_state_syncs_due ON webhook_state_syncs (due_at);
 
   CREATE TABLE webhook_recoveries (
     id uuid PRIMARY KEY,
@@ -171,7 +176,7 @@ const bulkUpdates = `
 
 /** The schema before the first release (docs/adr/0037). */
 export class Baseline implements MigrationInterface {
-  readonly name = 'Baseline1795305600000';
+  readonly name = 'Baseline1795392000000';
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(createMessagingTables + createIdempotencyKeys + createOperatorAudit);

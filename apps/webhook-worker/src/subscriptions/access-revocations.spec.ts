@@ -105,7 +105,7 @@ describe('the subscriptions of a client that is deleted', () => {
     );
     const endedNow = statement(
       'test.ended-now',
-      'INSERT INTO webhook_ended_access (client_id, ended_at) SELECT client_id, now() FROM webhook_subscriptions WHERE id = $1',
+      'INSERT INTO webhook_access_revocations (client_id, revoked_at) SELECT client_id, now() FROM webhook_subscriptions WHERE id = $1',
     );
     await given.stores.database.run(endedNow, [parsePublicId('whk', ids[0] ?? '')]);
     await given.stores.broker.publish(
@@ -257,7 +257,7 @@ it('a revocation is stored as long as its tokens may be valid, and then deleted'
   await deleteExpiredRevocations(given.stores.database);
   const known = statement(
     'test.known-ends',
-    'SELECT client_id FROM webhook_ended_access WHERE client_id = ANY ($1)',
+    'SELECT client_id FROM webhook_access_revocations WHERE client_id = ANY ($1)',
   );
   expect(await given.stores.database.rows(known, [[old, young]])).toEqual([{ client_id: young }]);
 });

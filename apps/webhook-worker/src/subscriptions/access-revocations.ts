@@ -32,27 +32,27 @@ const lockShared = statement(
 );
 const record = statement(
   'access-revocations.record',
-  `INSERT INTO webhook_ended_access AS known (client_id, creator_id, ended_at, unfinished) VALUES ($1, $2, $3, true)
-   ON CONFLICT (client_id, creator_id) DO UPDATE SET ended_at = greatest(known.ended_at, EXCLUDED.ended_at), unfinished = true`,
+  `INSERT INTO webhook_access_revocations AS known (client_id, creator_id, revoked_at, unfinished) VALUES ($1, $2, $3, true)
+   ON CONFLICT (client_id, creator_id) DO UPDATE SET revoked_at = greatest(known.revoked_at, EXCLUDED.revoked_at), unfinished = true`,
 );
 const lockUnfinished = statement(
   'access-revocations.lock-unfinished',
-  `SELECT client_id AS "clientId", creator_id AS "creatorId", ended_at::text AS "revokedAt" FROM webhook_ended_access
-   WHERE unfinished ORDER BY ended_at LIMIT 1 FOR UPDATE SKIP LOCKED`,
+  `SELECT client_id AS "clientId", creator_id AS "creatorId", revoked_at::text AS "revokedAt" FROM webhook_access_revocations
+   WHERE unfinished ORDER BY revoked_at LIMIT 1 FOR UPDATE SKIP LOCKED`,
 );
 const finish = statement(
   'access-revocations.finish',
-  'UPDATE webhook_ended_access SET unfinished = false WHERE client_id = $1 AND creator_id IS NOT DISTINCT FROM $2 AND ended_at <= $3',
+  'UPDATE webhook_access_revocations SET unfinished = false WHERE client_id = $1 AND creator_id IS NOT DISTINCT FROM $2 AND revoked_at <= $3',
 );
 const find = statement(
   'access-revocations.find',
-  `SELECT 1 FROM webhook_ended_access
-   WHERE client_id = $1 AND (creator_id = $2 OR creator_id IS NULL) AND ${issuedBeforeRevocationSql('$3::timestamptz', 'now()', 'ended_at')} LIMIT 1`,
+  `SELECT 1 FROM webhook_access_revocations
+   WHERE client_id = $1 AND (creator_id = $2 OR creator_id IS NULL) AND ${issuedBeforeRevocationSql('$3::timestamptz', 'now()', 'revoked_at')} LIMIT 1`,
 );
 // Access tokens expire earlier: an hour after they were issued.
 const deleteExpired = statement(
   'access-revocations.delete-expired',
-  "DELETE FROM webhook_ended_access WHERE ended_at < now() - interval '1 day' AND NOT unfinished",
+  "DELETE FROM webhook_access_revocations WHERE revoked_at < now() - interval '1 day' AND NOT unfinished",
 );
 
 /**
@@ -61,8 +61,8 @@ const deleteExpired = statement(
  * @param subscription alias of `webhook_subscriptions`
  */
 export function accessRevokedSql(subscription: string): string {
-  return `EXISTS (SELECT FROM webhook_ended_access a WHERE a.client_id = ${subscription}.client_id AND (a.creator_id = ${subscription}.creator_id OR a.creator_id IS NULL)
-    AND ${issuedBeforeRevocationSql(`${subscription}.authorized_at`, `${subscription}.created_at`, 'a.ended_at')})`;
+  return `EXISTS (SELECT FROM webhook_access_revocations a WHERE a.client_id = ${subscription}.client_id AND (a.creator_id = ${subscription}.creator_id OR a.creator_id IS NULL)
+    AND ${issuedBeforeRevocationSql(`${subscription}.authorized_at`, `${subscription}.created_at`, 'a.revoked_at')})`;
 }
 
 /**

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 
 const request = statement(
   'bulk-updates.request-state-sync',
-  `INSERT INTO webhook_alignments (subscription_id) SELECT unnest($1::uuid[]) ORDER BY 1
+  `INSERT INTO webhook_state_syncs (subscription_id) SELECT unnest($1::uuid[]) ORDER BY 1
    ON CONFLICT (subscription_id) DO UPDATE SET due_at = now()`,
 );
 

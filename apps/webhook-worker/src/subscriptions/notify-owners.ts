@@ -20,17 +20,16 @@ export interface FailingSubscription {
   readonly failingSince: Date;
 }
 
-// The failure limit is already reached; only the time window remains. The column told_to_be_disabled records
-// the warning; its name is older.
+// The failure limit is already reached; only the time window remains.
 const takeSubscriptionsToWarn = statement(
   'subscriptions.take-to-warn',
   `WITH due AS (
      SELECT id FROM webhook_subscriptions
      WHERE failing_since <= now() - $2 * interval '1 millisecond' AND consecutive_failures >= $1
-       AND status = 'active' AND deleted_at IS NULL AND NOT told_to_be_disabled
+       AND status = 'active' AND deleted_at IS NULL AND NOT disabling_notified
      ORDER BY id LIMIT ${batchSize} FOR NO KEY UPDATE SKIP LOCKED
    )
-   UPDATE webhook_subscriptions s SET told_to_be_disabled = true FROM due WHERE s.id = due.id
+   UPDATE webhook_subscriptions s SET disabling_notified = true FROM due WHERE s.id = due.id
    RETURNING s.id, s.creator_id AS "creatorId", s.client_id AS "clientId", s.consecutive_failures AS "consecutiveFailures",
      s.failing_since AS "failingSince", now() AS now`,
 );

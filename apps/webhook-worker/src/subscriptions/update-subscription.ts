@@ -40,7 +40,7 @@ const change = statement(
 const enable = statement(
   'subscriptions.enable',
   `UPDATE webhook_subscriptions SET status = 'active', consecutive_failures = 0, failing_since = NULL,
-     disabled_at = NULL, disabled_reason = NULL, lane = 'fast', latency_ms = 0, told_delivery_failed = false, told_to_be_disabled = false
+     disabled_at = NULL, disabled_reason = NULL, lane = 'fast', latency_ms = 0, failure_notified = false, disabling_notified = false
    WHERE id = $1`,
 );
 const disable = statement(
