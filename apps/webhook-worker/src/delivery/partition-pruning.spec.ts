@@ -56,7 +56,8 @@ describe('the statements of a delivery', () => {
     await source.initialize();
     const database = new Database(source);
     await createDayPartitions(database, createLogger('test', 'silent'));
-    const worker = await startWorker({ ...stores, database });
+    const parts = { database, background: database, delivery: database };
+    const worker = await startWorker(stores, {}, undefined, parts);
     try {
       const { creatorId, subscribe } = await aClient(stores, worker);
       await subscribe(receiver.url);
