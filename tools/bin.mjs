@@ -9,6 +9,7 @@ const programs = {
   test: ['dev/test.ts'],
   check: ['dev/check.ts'],
   bench: ['bench/bench.ts'],
+  chaos: ['chaos/chaos.ts'],
   compatibility: ['compatibility/compatibility.ts'],
   images: ['images/images.ts'],
   demo: ['demo/demo.ts', { readsBuild: true }],

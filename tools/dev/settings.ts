@@ -65,6 +65,14 @@ export function readCompatibilitySettings(environment: Environment = process.env
   });
 }
 
+/** Settings of the suite that `npm run chaos` starts. */
+export function readChaosSettings(environment: Environment = process.env): Settings {
+  return suiteSettings(environment, {
+    basePort: portSetting(environment, 'SUITE_CHAOS_BASE_PORT', 26443),
+    stateDir: join(stateDirSetting(environment), 'chaos'),
+  });
+}
+
 function suiteSettings(environment: Environment, location: { basePort: number; stateDir: string }): Settings {
   const readOptional = (name: string): string | undefined => environment[name] || undefined;
   return {

@@ -1,0 +1,88 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { Failure, runMain } from '../dev/failure.ts';
+import { stopRunningPrograms } from '../dev/run-program.ts';
+import { readChaosSettings } from '../dev/settings.ts';
+import { seededTimeline, type Step, timeline } from './timeline.rules.ts';
+
+const help = `npm run chaos: are orders lost or doubled while parts of the suite fail?
+
+It starts, on loopback addresses and from Debian's packages: three RabbitMQ nodes as one cluster, Redis with a
+replica and three Sentinels, PostgreSQL with a synchronous standby, and two replicas of each service behind the
+gateway. It places orders through the gateway while replicas are killed, frozen and rolled, a RabbitMQ node is
+killed, Redis fails over, PostgreSQL is promoted and links are cut. Then it compares what was accepted with what
+each part has, and prints both. The exit status is 1 at any difference.
+
+  --orders N        number of orders (default: 20 a second)
+  --seconds N       time in which faults begin (default: 180)
+  --short           each kind of fault once: under 3 minutes in all on an idle machine
+  --seed N          seed of the faults (default: random; it is printed)
+  --timeline FILE   faults from a file, such as timeline.json of an earlier run
+  --rolling         no faults: every replica is rolled three times, and no request may fail
+  --asynchronous    PostgreSQL does not wait for its standby: reports what a promotion loses
+
+Settings (environment):
+  SUITE_CHAOS_BASE_PORT   base port (default: 26443)
+  SUITE_DEV_DIR           directory for state; it uses the subdirectory "chaos" (default: .dev)`;
+
+const defaultPerSecond = 20;
+const defaultSeconds = 180;
+const shortSeconds = 40;
+const rollingSeconds = 90;
+
+async function main(): Promise<number> {
+  const flag = { type: 'boolean', default: false } as const;
+  const { values } = parseArgs({
+    options: {
+      orders: { type: 'string' },
+      seconds: { type: 'string' },
+      short: flag,
+      seed: { type: 'string' },
+      timeline: { type: 'string' },
+      rolling: flag,
+      asynchronous: flag,
+      help: { ...flag, short: 'h' },
+    },
+  });
+  if (values.help) {
+    console.log(help);
+    return 0;
+  }
+  const settings = readChaosSettings();
+  const usual = values.rolling ? rollingSeconds : values.short ? shortSeconds : defaultSeconds;
+  const seconds = wholeNumber('seconds', values.seconds) ?? usual;
+  const seed = wholeNumber('seed', values.seed) ?? Math.floor(Math.random() * 1_000_000);
+  const orders = wholeNumber('orders', values.orders) ?? seconds * defaultPerSecond;
+  const steps =
+    values.timeline === undefined ? seededTimeline(seed, seconds * 1_000) : readTimeline(values.timeline);
+  const { runChaos } = await import('./run-chaos.ts'); // imported late, since it needs the compiled code
+  console.log(
+    values.rolling ? 'Rolling updates.' : `Seed ${seed}. To repeat: npm run chaos -- --seed ${seed}`,
+  );
+  return runChaos(settings, {
+    orders,
+    perSecond: orders / seconds,
+    steps: values.rolling ? [] : steps,
+    isRolling: values.rolling,
+    isSynchronous: !values.asynchronous,
+    remember: () =>
+      writeFileSync(join(settings.stateDir, 'timeline.json'), `${JSON.stringify(steps, null, 2)}\n`),
+  });
+}
+
+function wholeNumber(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^\d{1,7}$/.test(text) || Number(text) < 1)
+    throw new Failure(`--${name} must be a whole number from 1.`);
+  return Number(text);
+}
+
+function readTimeline(file: string): Step[] {
+  const parsed = timeline.safeParse(JSON.parse(readFileSync(file, 'utf8')));
+  if (!parsed.success) throw new Failure(`${file} is not a timeline: ${parsed.error.message}`);
+  return parsed.data;
+}
+
+process.once('exit', stopRunningPrograms);
+runMain(main);

@@ -1,0 +1,217 @@
+import { chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import { postgresPrograms } from '../dev/dependencies/postgres.ts';
+import { postgresResponds } from '../dev/dependencies/readiness.ts';
+import { Failure } from '../dev/failure.ts';
+import { serviceNames, type ServiceName } from '../dev/ports.ts';
+import { mustRun, runProgram, type UserIds } from '../dev/run-program.ts';
+import type { ProcessPart, ProcessPlan } from '../dev/supervisor/process-part.ts';
+import { eventually } from './eventually.ts';
+import type { Parts } from './parts.ts';
+import { type ChaosSite, postgresNameOf } from './site.ts';
+import { TcpName } from './tcp-name.ts';
+
+const replicationTimeoutMs = 60_000;
+
+interface Server {
+  readonly number: number;
+  readonly port: number;
+  readonly data: string;
+  part: ProcessPart | undefined;
+}
+
+/** A primary and a streaming standby, behind one stable name for each service. */
+export class PostgresPair {
+  private readonly site: ChaosSite;
+  private readonly parts: Parts;
+  private readonly programs: string;
+  private readonly user: UserIds | undefined;
+  private readonly home: string;
+  private readonly isSynchronous: boolean;
+  private readonly names = new Map<ServiceName | 'any', TcpName>();
+  private primary: Server;
+  private standby: Server;
+
+  /** @param isSynchronous whether a commit waits for the standby */
+  static async start(site: ChaosSite, parts: Parts, isSynchronous: boolean): Promise<PostgresPair> {
+    const programs = postgresPrograms();
+    if (programs === undefined)
+      throw new Failure('PostgreSQL is not installed on this machine: apt-get install postgresql');
+    const user = await serverUser();
+    const home = mkdtempSync('/var/tmp/fulfilment-chaos-');
+    if (user !== undefined) chownSync(home, user.uid, user.gid);
+    const pair = new PostgresPair({ site, parts, programs, user, home, isSynchronous });
+    await pair.initialise();
+    return pair;
+  }
+
+  private constructor(from: {
+    readonly site: ChaosSite;
+    readonly parts: Parts;
+    readonly programs: string;
+    readonly user: UserIds | undefined;
+    readonly home: string;
+    readonly isSynchronous: boolean;
+  }) {
+    this.site = from.site;
+    this.parts = from.parts;
+    this.programs = from.programs;
+    this.user = from.user;
+    this.home = from.home;
+    this.isSynchronous = from.isSynchronous;
+    const server = (number: number): Server => ({
+      number,
+      port: from.site.ports.postgresServers[number - 1] ?? 0,
+      data: join(from.home, `server-${number}`),
+      part: undefined,
+    });
+    this.primary = server(1);
+    this.standby = server(2);
+  }
+
+  /** Kills the primary and promotes the standby, to which the names then lead. */
+  async failOver(): Promise<void> {
+    for (const name of this.names.values()) name.moveTo(undefined);
+    await this.primary.part?.stop();
+    await query(this.urlOf(this.standby), 'SELECT pg_promote()');
+    [this.primary, this.standby] = [this.standby, this.primary];
+    for (const name of this.names.values()) name.moveTo(this.primary.port);
+  }
+
+  /** Makes the server that is not the primary a standby of it. */
+  async rebuildStandby(): Promise<void> {
+    const { standby, primary } = this;
+    rmSync(standby.data, { recursive: true, force: true });
+    await this.run('pg_basebackup', [
+      '-D',
+      standby.data,
+      '-d',
+      this.urlOf(primary),
+      '-R',
+      '-c',
+      'fast',
+      '--no-sync',
+    ]);
+    this.write(standby, 'own.conf', '');
+    if (standby.part === undefined) [standby.part] = await this.parts.start(this.plan(standby));
+    else await standby.part.start();
+    if (!this.isSynchronous) return;
+    this.write(primary, 'own.conf', "synchronous_standby_names = '*'\n");
+    await query(this.urlOf(primary), 'SELECT pg_reload_conf()');
+    const isSynchronous = "SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'";
+    await eventually(
+      async () => ((await query(this.urlOf(primary), isSynchronous)) > 0 ? true : undefined),
+      replicationTimeoutMs,
+      'the standby is synchronous',
+    );
+  }
+
+  /** The link of one service to its database; nothing arrives while it is cut. */
+  nameOf(service: ServiceName): TcpName {
+    const name = this.names.get(service);
+    if (name === undefined) throw new Failure(`${service} has no database.`);
+    return name;
+  }
+
+  async stop(): Promise<void> {
+    for (const name of this.names.values()) await name.close();
+    rmSync(this.home, { recursive: true, force: true });
+  }
+
+  private async initialise(): Promise<void> {
+    const { primary, site } = this;
+    const password = join(this.home, 'password');
+    this.writeFile(password, site.secrets.postgresPassword);
+    const locale = ['-E', 'UTF8', '--locale=C.UTF-8', '--no-sync'];
+    await this.run('initdb', [
+      ...['-D', primary.data, '-U', 'suite', '-A', 'scram-sha-256', `--pwfile=${password}`, ...locale],
+    ]);
+    this.write(primary, 'own.conf', '');
+    this.write(
+      primary,
+      'postgresql.conf',
+      `listen_addresses = '127.0.0.1'
+unix_socket_directories = ''
+max_connections = 300
+shared_buffers = 128MB
+max_wal_size = 1GB
+max_wal_senders = 5
+wal_keep_size = 256MB
+hot_standby = on
+log_min_messages = warning
+timezone = UTC
+include_if_exists = 'own.conf'
+`,
+    );
+    this.write(
+      primary,
+      'pg_hba.conf',
+      'host all all 127.0.0.1/32 scram-sha-256\nhost replication suite 127.0.0.1/32 scram-sha-256\n',
+    );
+    [primary.part] = await this.parts.start(this.plan(primary));
+    await this.rebuildStandby();
+    const own = serviceNames.map((service) => [service, postgresNameOf(service, site)] as const);
+    for (const [service, port] of [['any', site.ports.postgresNames[0] ?? 0] as const, ...own]) {
+      const name = new TcpName(primary.port);
+      await name.listen(port);
+      this.names.set(service, name);
+    }
+  }
+
+  private plan(server: Server): ProcessPlan {
+    return {
+      name: `postgres-${server.number}`,
+      kind: 'dependency',
+      program: join(this.programs, 'postgres'),
+      args: ['-D', server.data, '-c', `port=${server.port}`],
+      cwd: '/',
+      env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
+      ...(this.user !== undefined && { user: this.user }),
+      stopSignal: 'SIGKILL',
+      ready: () => postgresResponds(this.urlOf(server)),
+    };
+  }
+
+  private urlOf({ port }: Server): string {
+    return `postgres://suite:${this.site.secrets.postgresPassword}@127.0.0.1:${port}/postgres`;
+  }
+
+  private async run(program: string, args: readonly string[]): Promise<void> {
+    await mustRun(join(this.programs, program), args, {
+      ...(this.user !== undefined && { user: this.user }),
+      cwd: '/',
+      env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
+    });
+  }
+
+  private write({ data }: Server, name: string, text: string): void {
+    mkdirSync(data, { recursive: true });
+    this.writeFile(join(data, name), text);
+  }
+
+  private writeFile(file: string, text: string): void {
+    writeFileSync(file, text, { mode: 0o600 });
+    if (this.user !== undefined) chownSync(file, this.user.uid, this.user.gid);
+  }
+}
+
+/** PostgreSQL does not run as root. Debian's package creates a user for it. */
+async function serverUser(): Promise<UserIds | undefined> {
+  if (process.getuid?.() !== 0) return undefined;
+  const id = async (option: string): Promise<number> =>
+    Number((await runProgram('id', [option, 'postgres'])).output);
+  return { uid: await id('-u'), gid: await id('-g') };
+}
+
+/** Returns the number of rows. */
+async function query(url: string, sql: string): Promise<number> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return (await client.query(sql)).rowCount ?? 0;
+  } finally {
+    await client.end();
+  }
+}

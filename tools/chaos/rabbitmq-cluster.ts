@@ -1,0 +1,110 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { writeBrokerDefinitions } from '../dev/dependencies/store-users.ts';
+import { rabbitmqProgram } from '../dev/dependencies/rabbitmq.ts';
+import { rabbitmqResponds } from '../dev/dependencies/readiness.ts';
+import { Failure } from '../dev/failure.ts';
+import { responds } from '../dev/ports.ts';
+import { findProgram } from '../dev/run-program.ts';
+import type { ProcessPart, ProcessPlan } from '../dev/supervisor/process-part.ts';
+import type { Parts } from './parts.ts';
+import type { ChaosSite } from './site.ts';
+
+/** Starts three RabbitMQ nodes as one cluster, so that every quorum queue has three members. */
+export async function startRabbitmqCluster(site: ChaosSite, parts: Parts): Promise<ProcessPart[]> {
+  const epmd = findProgram('epmd');
+  const program = rabbitmqProgram();
+  if (program === undefined || epmd === undefined)
+    throw new Failure('rabbitmq-server is not installed on this machine: apt-get install rabbitmq-server');
+  const home = join(site.settings.stateDir, 'rabbitmq');
+  mkdirSync(home, { recursive: true });
+  const definitions = writeBrokerDefinitions({ ...site, note: () => undefined });
+  const shared = {
+    PATH: process.env.PATH ?? '/usr/bin:/bin',
+    HOME: home, // one Erlang cookie for the cluster
+    LC_ALL: 'C.UTF-8',
+    ERL_EPMD_PORT: String(site.ports.epmd),
+    ERL_EPMD_ADDRESS: '127.0.0.1',
+  };
+  await parts.start({
+    name: 'epmd',
+    kind: 'dependency',
+    program: epmd,
+    args: ['-port', String(site.ports.epmd), '-address', '127.0.0.1'],
+    env: shared,
+    ready: () => responds(site.ports.epmd),
+  });
+  const plans = site.ports.brokers.map((port, index) =>
+    nodePlan({ program, port, index, home, definitions, shared }, site),
+  );
+  const first = await parts.start(...plans.slice(0, 1)); // the others join it
+  return [...first, ...(await parts.start(...plans.slice(1)))];
+}
+
+function nodePlan(
+  node: {
+    readonly program: string;
+    readonly port: number;
+    readonly index: number;
+    readonly home: string;
+    readonly definitions: string;
+    readonly shared: Readonly<Record<string, string>>;
+  },
+  site: ChaosSite,
+): ProcessPlan {
+  const { port, index, home } = node;
+  const url = new URL(site.dependencyUrls.rabbitmq);
+  url.port = String(port);
+  const data = join(home, `node-${index + 1}`);
+  mkdirSync(data, { recursive: true });
+  const configuration = join(data, 'rabbitmq.conf');
+  const plugins = join(data, 'enabled_plugins');
+  const names = site.ports.brokers.map((_, other) => nodeName(site, other));
+  writeFileSync(plugins, '[].\n');
+  writeFileSync(
+    configuration,
+    `listeners.tcp.1 = 127.0.0.1:${port}
+default_vhost = /
+load_definitions = ${node.definitions}
+distribution.listener.interface = 127.0.0.1
+cluster_formation.peer_discovery_backend = classic_config
+${names.map((name, other) => `cluster_formation.classic_config.nodes.${other + 1} = ${name}`).join('\n')}
+cluster_formation.randomized_startup_delay_range.min = 0
+cluster_formation.randomized_startup_delay_range.max = 0
+cluster_partition_handling = pause_minority
+net_ticktime = 10
+vm_memory_high_watermark.absolute = 1GB
+disk_free_limit.absolute = 200MB
+log.console = true
+log.console.level = warning
+log.file = false
+`,
+  );
+  return {
+    name: `rabbitmq-${index + 1}`,
+    kind: 'dependency',
+    program: node.program,
+    args: [],
+    cwd: data,
+    env: {
+      ...node.shared,
+      RUNNING_UNDER_SYSTEMD: 'true',
+      RABBITMQ_NODENAME: nodeName(site, index),
+      RABBITMQ_DIST_PORT: String(site.ports.brokerDistribution[index]),
+      RABBITMQ_CONF_ENV_FILE: '/dev/null',
+      RABBITMQ_CONFIG_FILE: configuration,
+      RABBITMQ_ENABLED_PLUGINS_FILE: plugins,
+      RABBITMQ_MNESIA_BASE: join(data, 'data'),
+      RABBITMQ_LOG_BASE: join(data, 'log'),
+      ERL_CRASH_DUMP: join(data, 'erl_crash.dump'),
+      RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '+S 2:2 +sbwt none +sbwtdcpu none +sbwtdio none',
+    },
+    stopSignal: 'SIGKILL',
+    readyTimeoutMs: 120_000,
+    ready: () => rabbitmqResponds(url.href),
+  };
+}
+
+function nodeName({ settings }: ChaosSite, index: number): string {
+  return `chaos-${settings.basePort}-${index + 1}@localhost`;
+}

@@ -1,0 +1,31 @@
+import { describe, expect, it } from '@jest/globals';
+import { effectOf } from './recovery.rules.ts';
+
+const order = (startedAtMs: number, acceptedAtMs: number) => ({
+  id: 'ord_1',
+  key: 'key',
+  units: 1,
+  startedAtMs,
+  acceptedAtMs,
+});
+
+describe('the effect of a step on clients', () => {
+  const step = { name: 'fail Redis over', fromMs: 1_000, restoredAtMs: 5_000 };
+
+  it('is the longest time without an accepted order, and the slowest order', () => {
+    const accepted = [order(900, 950), order(990, 1_100), order(1_200, 4_600), order(4_700, 4_800)];
+    expect(effectOf(step, Infinity, { accepted, failedTries: [{ atMs: 1_500, reason: '503' }] })).toEqual({
+      name: 'fail Redis over',
+      awayMs: 4_000,
+      failedTries: 1,
+      longestGapMs: 3_500,
+      slowestMs: 3_400,
+      orders: 3,
+    });
+  });
+
+  it('ends when the next step begins', () => {
+    const seen = { accepted: [], failedTries: [{ atMs: 5_500, reason: '503' }] };
+    expect(effectOf(step, 5_400, seen)).toMatchObject({ failedTries: 0, longestGapMs: 4_400 });
+  });
+});

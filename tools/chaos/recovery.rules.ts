@@ -1,0 +1,70 @@
+import type { AcceptedOrder, FailedTry } from './shopper.ts';
+
+export interface StepTimes {
+  readonly name: string;
+  readonly fromMs: number;
+  /** When what the step took away was back. */
+  readonly restoredAtMs: number;
+}
+
+/** What clients noticed of a step. */
+export interface Effect {
+  readonly name: string;
+  readonly awayMs: number;
+  readonly failedTries: number;
+  /** Longest time without an accepted order. */
+  readonly longestGapMs: number;
+  /** From the first try of an order until it was accepted. */
+  readonly slowestMs: number;
+  readonly orders: number;
+}
+
+/** A step still has an effect for a while: connections time out, replicas reconnect. */
+const aftermathMs = 3_000;
+
+/** @param nextAtMs when the next step began */
+export function effectOf(
+  { name, fromMs, restoredAtMs }: StepTimes,
+  nextAtMs: number,
+  seen: { readonly accepted: readonly AcceptedOrder[]; readonly failedTries: readonly FailedTry[] },
+): Effect {
+  const toMs = Math.min(restoredAtMs + aftermathMs, nextAtMs);
+  const within = (atMs: number): boolean => atMs >= fromMs && atMs <= toMs;
+  const orders = seen.accepted.filter(
+    ({ startedAtMs, acceptedAtMs }) => startedAtMs <= toMs && acceptedAtMs >= fromMs,
+  );
+  const acceptedAt = orders
+    .map(({ acceptedAtMs }) => acceptedAtMs)
+    .filter((atMs) => atMs <= toMs)
+    .toSorted((one, other) => one - other);
+  const marks = [fromMs, ...acceptedAt, ...(acceptedAt.length === 0 ? [toMs] : [])];
+  return {
+    name,
+    awayMs: restoredAtMs - fromMs,
+    failedTries: seen.failedTries.filter(({ atMs }) => within(atMs)).length,
+    longestGapMs: Math.max(...marks.slice(1).map((atMs, index) => atMs - (marks[index] ?? atMs))),
+    slowestMs: Math.max(0, ...orders.map(({ startedAtMs, acceptedAtMs }) => acceptedAtMs - startedAtMs)),
+    orders: orders.length,
+  };
+}
+
+export function formatEffects(effects: readonly Effect[]): string[] {
+  const width = Math.max(4, ...effects.map(({ name }) => name.length));
+  const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
+  const line = (...[name = '', ...cells]: readonly string[]): string =>
+    [name.padEnd(width), ...cells.map((cell) => cell.padStart(13))].join('  ');
+  return [
+    '',
+    line('step', 'back after', 'longest gap', 'slowest order', 'failed tries', 'orders'),
+    ...effects.map(({ name, awayMs, longestGapMs, slowestMs, failedTries, orders }) =>
+      line(
+        name,
+        seconds(awayMs),
+        seconds(longestGapMs),
+        seconds(slowestMs),
+        String(failedTries),
+        String(orders),
+      ),
+    ),
+  ];
+}

@@ -1,0 +1,157 @@
+import type { Certificates } from '@fulfilment/testing/certificates';
+import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Agent, request } from 'undici';
+import { type ServiceName, serviceNames } from '../dev/ports.ts';
+import { nodeArguments } from '../dev/services.ts';
+import { root } from '../dev/settings.ts';
+import type { ProcessPart, ProcessPlan } from '../dev/supervisor/process-part.ts';
+import type { Parts } from './parts.ts';
+import { type ChaosSite, replicaEnvironment, type ReplicaNumber, replicaNumbers } from './site.ts';
+
+const resolveSeconds = 1;
+/** As `preStop` in deploy/kubernetes: until the gateway no longer uses the address, with a reserve. */
+const preStopMs = 4_000;
+const probeTimeoutMs = 3_000;
+
+interface Replica {
+  part: ProcessPart;
+  address: string;
+  isListed: boolean;
+}
+
+/** Two replicas of each service, and the gateway, which finds them by name. */
+export class Replicas {
+  private readonly site: ChaosSite;
+  private readonly parts: Parts;
+  private readonly directory: string;
+  private readonly replicas = new Map<string, Replica>();
+  private addresses = 0;
+
+  constructor(site: ChaosSite, parts: Parts) {
+    this.site = site;
+    this.parts = parts;
+    this.directory = join(site.settings.stateDir, 'gateway');
+    mkdirSync(this.directory, { recursive: true });
+    this.publishNames();
+  }
+
+  async startServices(): Promise<void> {
+    await Promise.all(
+      serviceNames.flatMap((service) => replicaNumbers.map((replica) => this.start(service, replica))),
+    );
+  }
+
+  /** Starts deploy/gateway/start.sh. Replaces getent, so that names need no name server. */
+  async startGateway(certificates: Certificates): Promise<void> {
+    const { ports } = this.site;
+    const resolver = join(this.directory, 'getent');
+    writeFileSync(resolver, `#!/bin/sh\nsed -n "s/^$2 \\(.*\\)/\\1 STREAM/p" '${this.directory}/names'\n`);
+    chmodSync(resolver, 0o755);
+    await this.parts.start({
+      name: 'gateway',
+      kind: 'service',
+      program: 'sh',
+      args: [join(root, 'deploy', 'gateway', 'start.sh')],
+      cwd: this.directory,
+      env: {
+        PATH: `${this.directory}:${process.env.PATH ?? ''}:/usr/sbin:/usr/bin:/bin`,
+        GATEWAY_TEMPLATE: join(root, 'deploy', 'gateway', 'nginx.conf.template'),
+        GATEWAY_RUN_DIR: this.directory,
+        GATEWAY_ACCESS_LOG: this.parts.accessLog,
+        GATEWAY_LISTEN_LINES: `listen 127.0.0.1:${ports.gateway} ssl;`,
+        GATEWAY_CERTIFICATE: certificates.certificateFile,
+        GATEWAY_CERTIFICATE_KEY: certificates.keyFile,
+        GATEWAY_RESOLVE_SECONDS: String(resolveSeconds),
+        GATEWAY_PUBLIC_HOST: `localhost:${ports.gateway}`,
+        GATEWAY_HSTS_SECONDS: '0',
+        GATEWAY_CONNECTIONS_PER_CLIENT: '8000',
+        GATEWAY_REQUESTS_PER_SECOND: '100000',
+        GATEWAY_REQUEST_BURST: '100000',
+        STORE_API_ADDRESS: `store-api:${ports.services['store-api']}`,
+        CREATOR_API_ADDRESS: `creator-api:${ports.services['creator-api']}`,
+        AUTH_SERVER_ADDRESS: `auth-server:${ports.services['auth-server']}`,
+        WEBHOOK_WORKER_ADDRESS: `webhook-worker:${ports.services['webhook-worker']}`,
+      },
+      stopSignal: 'SIGQUIT',
+      stopTimeoutMs: 5_000,
+      ready: () => this.gatewayServes(certificates),
+    });
+  }
+
+  /** Kills a replica; its supervisor restarts it. */
+  kill(service: ServiceName, replica: ReplicaNumber): Promise<void> {
+    return this.of(service, replica).part.kill();
+  }
+
+  async freeze(service: ServiceName, replica: ReplicaNumber, forMs: number): Promise<void> {
+    const { part } = this.of(service, replica);
+    await part.pause();
+    await sleep(forMs);
+    await part.resume();
+  }
+
+  /** Replaces a replica as a rolling update does. The new one has another address. */
+  async roll(service: ServiceName, replica: ReplicaNumber): Promise<void> {
+    const old = this.of(service, replica);
+    old.isListed = false;
+    this.publishNames();
+    await sleep(preStopMs);
+    await old.part.stop();
+    await this.start(service, replica);
+  }
+
+  private of(service: ServiceName, replica: ReplicaNumber): Replica {
+    const found = this.replicas.get(`${service}-${replica}`);
+    if (found === undefined) throw new Error(`${service}-${replica} was not started.`);
+    return found;
+  }
+
+  private async start(service: ServiceName, replica: ReplicaNumber): Promise<void> {
+    this.addresses += 1;
+    const address = `127.0.1.${this.addresses}`;
+    const [part] = await this.parts.start(this.plan(service, replica, address));
+    if (part === undefined) return;
+    this.replicas.set(`${service}-${replica}`, { part, address, isListed: true });
+    this.publishNames();
+  }
+
+  private plan(service: ServiceName, replica: ReplicaNumber, address: string): ProcessPlan {
+    return {
+      name: `${service}-${replica}`,
+      kind: 'service',
+      program: process.execPath,
+      args: [...nodeArguments, join(root, 'apps', service, 'dist', 'main.js')],
+      cwd: root,
+      env: replicaEnvironment(service, { replica, address }, this.site),
+      stopTimeoutMs: 25_000,
+      ready: async () => {
+        const url = `http://${address}:${this.site.ports.services[service]}/health/ready`;
+        const { statusCode, body } = await request(url, { headersTimeout: probeTimeoutMs });
+        await body.dump();
+        return statusCode === 200;
+      },
+    };
+  }
+
+  /** What a name server would respond, read by the gateway. */
+  private publishNames(): void {
+    const lines = [...this.replicas].flatMap(([name, { address, isListed }]) =>
+      isListed ? [`${name.replace(/-\d$/, '')} ${address}\n`] : [],
+    );
+    const file = join(this.directory, 'names');
+    writeFileSync(`${file}.new`, lines.join(''));
+    renameSync(`${file}.new`, file);
+  }
+
+  private async gatewayServes({ caFile }: Certificates): Promise<boolean> {
+    const dispatcher = new Agent({ connect: { ca: readFileSync(caFile) }, headersTimeout: probeTimeoutMs });
+    try {
+      const url = `https://localhost:${this.site.ports.gateway}/store/health/ready`;
+      return (await request(url, { dispatcher })).statusCode === 200;
+    } finally {
+      await dispatcher.destroy();
+    }
+  }
+}

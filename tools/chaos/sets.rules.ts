@@ -1,0 +1,82 @@
+/** Ids with how often each was found. */
+export type Found = ReadonlyMap<string, number>;
+
+/** What one place of the suite must have exactly once for each accepted order. */
+export interface ComparedSet {
+  readonly name: string;
+  readonly expected: ReadonlySet<string>;
+  readonly found: Found;
+}
+
+export interface ComparedSum {
+  readonly name: string;
+  readonly expected: number;
+  readonly found: number;
+}
+
+export interface SetDifference {
+  readonly name: string;
+  readonly expected: number;
+  readonly found: number;
+  readonly missing: readonly string[];
+  /** Found although no order was accepted. */
+  readonly unexpected: readonly string[];
+  readonly doubled: readonly string[];
+}
+
+export function countIds(ids: Iterable<string>): Found {
+  const found = new Map<string, number>();
+  for (const id of ids) found.set(id, (found.get(id) ?? 0) + 1);
+  return found;
+}
+
+export function compareSet({ name, expected, found }: ComparedSet): SetDifference {
+  return {
+    name,
+    expected: expected.size,
+    found: [...found.values()].reduce((sum, count) => sum + count, 0),
+    missing: [...expected].filter((id) => !found.has(id)),
+    unexpected: [...found.keys()].filter((id) => !expected.has(id)),
+    doubled: [...found].filter(([, count]) => count > 1).map(([id]) => id),
+  };
+}
+
+export function isSame({ missing, unexpected, doubled }: SetDifference): boolean {
+  return missing.length + unexpected.length + doubled.length === 0;
+}
+
+/** The table that a run ends with. Returns its lines. */
+export function formatSets(sets: readonly SetDifference[], sums: readonly ComparedSum[]): string[] {
+  const rows = [
+    ['', 'expected', 'found', 'missing', 'unexpected', 'doubled', ''],
+    ...sets.map((set) => [
+      set.name,
+      String(set.expected),
+      String(set.found),
+      String(set.missing.length),
+      String(set.unexpected.length),
+      String(set.doubled.length),
+      isSame(set) ? 'same' : 'DIFFERENT',
+    ]),
+    ...sums.map(({ name, expected, found }) => [
+      name,
+      String(expected),
+      String(found),
+      String(Math.max(0, expected - found)),
+      String(Math.max(0, found - expected)),
+      '',
+      expected === found ? 'same' : 'DIFFERENT',
+    ]),
+  ];
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
+  return rows.map((row) =>
+    row
+      .map((cell, column) =>
+        column === 0 || column === row.length - 1
+          ? cell.padEnd(widths[column] ?? 0)
+          : cell.padStart(widths[column] ?? 0),
+      )
+      .join('  ')
+      .trimEnd(),
+  );
+}

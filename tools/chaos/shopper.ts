@@ -1,0 +1,189 @@
+import { type Client, createWebhook, iterate, listReleases, quoteRates } from '@fulfilment/client/store';
+import { storeScopes } from '@fulfilment/contracts';
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Pool } from 'undici';
+import { z } from 'zod';
+import { openStore } from '../demo/api.ts';
+import { demoToken } from '../demo/demo-token.ts';
+import { Failure } from '../dev/failure.ts';
+import type { Stack } from '../dev/stack-file.ts';
+
+export const shopOwner = 'owner@harbour.example';
+export const orderEvents = ['order.created', 'order.processing'] as const;
+const countryCode = 'GB';
+const concurrency = 16;
+const retryDelayMs = 250;
+/** A good client gives up only long after every store is back. */
+const giveUpAfterMs = 180_000;
+const requestTimeoutMs = 40_000; // longer than the gateway's
+const tokenLifetimeMs = 240_000;
+const placed = z.object({ id: z.string() });
+/** Responses after which a client retries with the same key (docs/client.md). */
+const retried = new Set([409, 429, 500, 502, 503, 504]);
+
+export interface AcceptedOrder {
+  readonly id: string;
+  readonly key: string;
+  readonly units: number;
+  readonly startedAtMs: number;
+  readonly acceptedAtMs: number;
+}
+
+/** A try without a success: its status, or the error of the connection. */
+export interface FailedTry {
+  readonly atMs: number;
+  readonly reason: string;
+}
+
+interface Goods {
+  readonly limitedSku: string;
+  readonly sku: string;
+  readonly rateId: string;
+}
+
+/** An integration that places orders through the gateway and retries each with its own key. */
+export class Shopper {
+  readonly accepted: AcceptedOrder[] = [];
+  readonly failedTries: FailedTry[] = [];
+  /** Orders that were given up, or rejected as if the request were wrong. */
+  readonly rejected: string[] = [];
+  private readonly stack: Stack;
+  private readonly pool: Pool;
+  private readonly goods: Goods;
+  private token: Promise<string>;
+  private tokenExpiresAtMs: number;
+
+  /** @param limitedSku a limited edition with enough stock */
+  static async open(
+    stack: Stack,
+    { limitedSku, receiver, secret }: { limitedSku: string; receiver: string; secret: string },
+  ): Promise<Shopper> {
+    const token = await signIn(stack);
+    const client = openStore(stack, token);
+    const sku = await unlimitedProduct(client);
+    const { data: rates } = await quoteRates({
+      client,
+      query: { currency: 'GBP' },
+      body: { country_code: countryCode, items: [limitedSku, sku].map((one) => ({ sku: one, quantity: 1 })) },
+    });
+    const rateId = rates.data[0]?.id;
+    if (rateId === undefined) throw new Failure(`No shipping service ships to ${countryCode}.`);
+    await createWebhook({ client, body: { url: receiver, secret, events: [...orderEvents] } });
+    return new Shopper(stack, token, { limitedSku, sku, rateId });
+  }
+
+  private constructor(stack: Stack, token: string, goods: Goods) {
+    this.stack = stack;
+    this.goods = goods;
+    this.token = Promise.resolve(token);
+    this.tokenExpiresAtMs = performance.now() + tokenLifetimeMs;
+    this.pool = new Pool(stack.base_url, {
+      connections: concurrency,
+      connect: { ca: readFileSync(stack.ca_file, 'utf8') },
+      headersTimeout: requestTimeoutMs,
+      bodyTimeout: requestTimeoutMs,
+    });
+  }
+
+  /** Places orders at an even rate and bounded concurrency: `count` or more, until the signal is aborted. */
+  async placeOrders(count: number, perSecond: number, ended: AbortSignal): Promise<void> {
+    const startedAtMs = performance.now();
+    let next = 0;
+    const caller = async (): Promise<void> => {
+      while (next < count || !ended.aborted) {
+        const number = next++;
+        await sleep(Math.max(0, startedAtMs + (number * 1_000) / perSecond - performance.now()));
+        await this.placeOrder(1 + (number % 3));
+      }
+    };
+    await Promise.all(Array.from({ length: concurrency }, caller));
+  }
+
+  close(): Promise<void> {
+    return this.pool.close();
+  }
+
+  private async placeOrder(units: number): Promise<void> {
+    const key = randomUUID();
+    const startedAtMs = performance.now();
+    while (performance.now() - startedAtMs < giveUpAfterMs) {
+      const response = await this.send(key, units).catch((error: unknown) => ({
+        status: 0,
+        text: error instanceof Error && 'code' in error ? String(error.code) : String(error),
+      }));
+      if (response.status === 201) {
+        const { id } = placed.parse(JSON.parse(response.text));
+        this.accepted.push({ id, key, units, startedAtMs, acceptedAtMs: performance.now() });
+        return;
+      }
+      const reason = response.status === 0 ? response.text : String(response.status);
+      this.failedTries.push({ atMs: performance.now(), reason });
+      if (response.status !== 0 && !retried.has(response.status)) {
+        this.rejected.push(`${response.status} ${response.text.slice(0, 200)}`);
+        return;
+      }
+      await sleep(retryDelayMs);
+    }
+    this.rejected.push(`no success within ${giveUpAfterMs / 1_000} s: ${key}`);
+  }
+
+  private async send(key: string, units: number): Promise<{ status: number; text: string }> {
+    const { limitedSku, sku, rateId } = this.goods;
+    const price = { amount: 2999, currency: 'GBP' };
+    const response = await this.pool.request({
+      method: 'POST',
+      path: '/store/v1/orders',
+      headers: {
+        authorization: `Bearer ${await this.currentToken()}`,
+        'content-type': 'application/json',
+        'idempotency-key': key,
+      },
+      body: JSON.stringify({
+        items: [
+          { sku: limitedSku, quantity: 1, unit_price: price },
+          { sku, quantity: units, unit_price: price },
+        ],
+        shipping_address: {
+          full_name: 'Aiko Mori',
+          address_line_1: '1 Quay Street',
+          city: 'London',
+          postal_code: 'N1 1AA',
+          country_code: countryCode,
+        },
+        shipping_rate_id: rateId,
+      }),
+    });
+    return { status: response.statusCode, text: await response.body.text() };
+  }
+
+  /** Signs in early; while that fails, the token that is still valid is used. */
+  private currentToken(): Promise<string> {
+    if (performance.now() > this.tokenExpiresAtMs) {
+      this.tokenExpiresAtMs = performance.now() + tokenLifetimeMs;
+      const old = this.token;
+      this.token = signIn(this.stack).catch(() => {
+        this.tokenExpiresAtMs = performance.now() + retryDelayMs;
+        return old;
+      });
+    }
+    return this.token;
+  }
+}
+
+export function signIn(stack: Stack): Promise<string> {
+  return demoToken(stack, { email: shopOwner, scopes: ['openid', 'profile', ...Object.keys(storeScopes)] });
+}
+
+async function unlimitedProduct(client: Client): Promise<string> {
+  const releases = iterate((cursor) => listReleases({ client, query: { format: 'detailed', cursor } }));
+  for await (const release of releases) {
+    const products = 'products' in release ? release.products : [];
+    const product = products.find(
+      ({ status, availability }) => status === 'available' && !availability.limited_edition,
+    );
+    if (product !== undefined) return product.id;
+  }
+  throw new Failure('No product of the demo data can be ordered without limit.');
+}

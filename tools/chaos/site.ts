@@ -1,0 +1,95 @@
+import { serviceNames, type ServiceName, portsFrom } from '../dev/ports.ts';
+import { type Secrets, secretsIn } from '../dev/secrets.ts';
+import { serviceEnvironment, type ServiceSite, storeUserUrl } from '../dev/services.ts';
+import type { Settings } from '../dev/settings.ts';
+
+/** Replicas of each service. */
+export const replicaNumbers = [1, 2] as const;
+export type ReplicaNumber = (typeof replicaNumbers)[number];
+
+/** Ports of a suite on several "machines": those of one suite, and further ones of its stores. */
+export function chaosPorts(base: number) {
+  const from = (offset: number, count: number): number[] =>
+    Array.from({ length: count }, (_, index) => base + offset + index);
+  return {
+    ...portsFrom(base),
+    postgresServers: from(31, 2),
+    postgresNames: from(35, serviceNames.length + 1),
+    redisServers: from(41, 2),
+    sentinels: from(44, 3),
+    brokers: from(51, 3),
+    brokerDistribution: from(54, 3),
+  };
+}
+export type ChaosPorts = ReturnType<typeof chaosPorts>;
+
+/** What every part of the suite needs to know of the others. */
+export interface ChaosSite extends ServiceSite {
+  readonly ports: ChaosPorts;
+}
+
+export function chaosSite(settings: Settings, trustFile: string): ChaosSite {
+  const ports = chaosPorts(settings.basePort);
+  const secrets = secretsIn(settings.stateDir);
+  return {
+    settings,
+    ports,
+    secrets,
+    trustFile,
+    codeDirs: new Map(),
+    dependencyUrls: storeUrls(ports, secrets),
+  };
+}
+
+/** URLs of the administrators. PostgreSQL has a stable name, which always leads to the primary. */
+function storeUrls(ports: ChaosPorts, secrets: Secrets): ServiceSite['dependencyUrls'] {
+  const [anyService] = ports.postgresNames;
+  const [redis] = ports.redisServers;
+  const [broker] = ports.brokers;
+  return {
+    postgres: `postgres://suite:${secrets.postgresPassword}@127.0.0.1:${anyService}/postgres`,
+    redis: `redis://default:${secrets.redisPassword}@127.0.0.1:${redis}/0`,
+    rabbitmq: `amqp://suite:${secrets.rabbitmqPassword}@127.0.0.1:${broker}/%2F`,
+  };
+}
+
+/** Each service has a name of its own for its database, so that a link can be cut for one service. */
+export function postgresNameOf(service: ServiceName, { ports }: ChaosSite): number {
+  return ports.postgresNames[serviceNames.indexOf(service) + 1] ?? 0;
+}
+
+export interface ReplicaPlace {
+  readonly replica: ReplicaNumber;
+  /** A loopback address, which stands for that of a machine. */
+  readonly address: string;
+}
+
+/** Environment of a replica: lists of brokers and Sentinels, and the name of its database. */
+export function replicaEnvironment(
+  service: ServiceName,
+  { replica, address }: ReplicaPlace,
+  site: ChaosSite,
+): Record<string, string> {
+  const { ports } = site;
+  const database = new URL(serviceEnvironment(service, site).DATABASE_URL ?? '');
+  database.port = String(postgresNameOf(service, site));
+  return {
+    ...serviceEnvironment(service, site),
+    HOST: address,
+    INTERNAL_HOST: replica === 1 ? '127.0.0.1' : address, // operator commands ask the first
+    DATABASE_URL: database.href,
+    RABBITMQ_URL: brokerUrls(storeUserUrl('rabbitmq', service, site), ports),
+    REDIS_SENTINELS: ports.sentinels.map((port) => `127.0.0.1:${port}`).join(','),
+    JWKS_URL: `https://localhost:${ports.gateway}/api/auth/jwks`,
+  };
+}
+
+function brokerUrls(one: string, ports: ChaosPorts): string {
+  return ports.brokers
+    .map((port) => {
+      const url = new URL(one);
+      url.port = String(port);
+      return url.href;
+    })
+    .join(',');
+}

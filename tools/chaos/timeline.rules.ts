@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import { seededRandom } from '../demo/random.ts';
+import { serviceNames } from '../dev/ports.ts';
+
+const service = z.enum(serviceNames);
+const replica = z.union([z.literal(1), z.literal(2)]);
+const atMs = z.number().int().min(0);
+const forMs = z.number().int().min(1).max(60_000);
+
+const step = z.discriminatedUnion('action', [
+  z.strictObject({ atMs, action: z.literal('kill replica'), service, replica }),
+  z.strictObject({ atMs, action: z.literal('freeze replica'), service, replica, forMs }),
+  z.strictObject({ atMs, action: z.literal('roll replica'), service, replica }),
+  z.strictObject({ atMs, action: z.literal('kill RabbitMQ node'), node: z.number().int().min(1).max(3) }),
+  z.strictObject({ atMs, action: z.literal('fail Redis over') }),
+  z.strictObject({ atMs, action: z.literal('promote PostgreSQL') }),
+  z.strictObject({ atMs, action: z.literal('cut link to PostgreSQL'), service, forMs }),
+]);
+export type Step = z.infer<typeof step>;
+
+/** Steps in the order of their times. Each begins when it is due and the one before has ended. */
+export const timeline = z
+  .array(step)
+  .transform((steps) => steps.toSorted((one, other) => one.atMs - other.atMs));
+
+/** Time for the suite to recover before the next step. */
+const pauseMs = { min: 4_000, max: 8_000 };
+const frozenMs = { min: 3_000, max: 12_000 };
+
+/**
+ * The steps of a run: every kind once in a random order, then random ones as long as there is time. The same
+ * seed gives the same steps.
+ */
+export function seededTimeline(seed: number, lengthMs: number): Step[] {
+  const random = seededRandom(seed);
+  const between = ({ min, max }: { min: number; max: number }): number => min + random.below(max - min);
+  const makers: ((atMs: number) => Step)[] = [
+    (atMs) => ({ atMs, action: 'kill replica', ...place() }),
+    (atMs) => ({ atMs, action: 'freeze replica', ...place(), forMs: between(frozenMs) }),
+    (atMs) => ({ atMs, action: 'roll replica', ...place() }),
+    (atMs) => ({ atMs, action: 'kill RabbitMQ node', node: 1 + random.below(3) }),
+    (atMs) => ({ atMs, action: 'fail Redis over' }),
+    (atMs) => ({ atMs, action: 'promote PostgreSQL' }),
+    (atMs) => ({
+      atMs,
+      action: 'cut link to PostgreSQL',
+      service: random.pick(serviceNames),
+      forMs: between(frozenMs),
+    }),
+  ];
+  const place = () => ({ service: random.pick(serviceNames), replica: random.pick([1, 2] as const) });
+  const order = makers.map((make) => ({ make, rank: random.below(1_000_000) }));
+  const first = order.toSorted((one, other) => one.rank - other.rank).map(({ make }) => make);
+  const steps: Step[] = [];
+  for (let atMs = pauseMs.min; first.length > 0 || atMs < lengthMs; atMs += between(pauseMs)) {
+    const make = first.shift() ?? makers[random.below(makers.length)];
+    if (make !== undefined) steps.push(make(atMs));
+  }
+  return steps;
+}
+
+/** One line for people. */
+export function describeStep(step: Step): string {
+  const { action } = step;
+  const details = [
+    'service' in step ? step.service : undefined,
+    'replica' in step ? `replica ${step.replica}` : undefined,
+    'node' in step ? `node ${step.node}` : undefined,
+    'forMs' in step ? `for ${(step.forMs / 1_000).toFixed(1)} s` : undefined,
+  ].filter((text) => text !== undefined);
+  return details.length === 0 ? action : `${action}: ${details.join(', ')}`;
+}
