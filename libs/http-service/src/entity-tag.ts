@@ -1,3 +1,4 @@
+import { Attached } from '@fulfilment/runtime';
 import { type CanActivate, type ExecutionContext, UseGuards } from '@nestjs/common';
 import type { Response } from 'express';
 import { hash } from 'node:crypto';
@@ -11,18 +12,18 @@ export function EntityTag(): MethodDecorator {
   return UseGuards(EntityTagGuard);
 }
 
-const responsesWithTag = new WeakSet<object>();
+const responsesWithTag = new Attached<true>();
 
 /** Rejects nothing: it marks the response, whose body `ServiceAdapter` knows. */
 class EntityTagGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
-    responsesWithTag.add(context.switchToHttp().getResponse<Response>());
+    responsesWithTag.set(context.switchToHttp().getResponse<Response>(), true);
     return true;
   }
 }
 
 export function hasEntityTag(response: Response): boolean {
-  return responsesWithTag.has(response);
+  return responsesWithTag.get(response) === true;
 }
 
 /** @param text the body of the response */

@@ -1,4 +1,4 @@
-import { type Span, TraceHistogram } from '@fulfilment/runtime';
+import { Attached, type Span, TraceHistogram } from '@fulfilment/runtime';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 const duration = new TraceHistogram({
@@ -7,7 +7,7 @@ const duration = new TraceHistogram({
   labelNames: ['method', 'route', 'status'],
   buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20],
 });
-const rawRoutes = new WeakMap<IncomingMessage, string>();
+const rawRoutes = new Attached<string>();
 
 /**
  * Sets the route label of a request that Express does not handle.

@@ -39,6 +39,7 @@ export {
 } from './relaxed-settings.js';
 export { es256FromDer, es256ToDer } from './es256-signature.js';
 export { SecretBox } from './secret-box.js';
+export { Attached } from './attached.js';
 export { BackgroundTask } from './background-task.js';
 export { BackgroundLoop, type BackgroundLoopOptions } from './background-loop.js';
 export { PollLimit } from './poll-limit.js';

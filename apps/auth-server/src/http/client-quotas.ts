@@ -1,5 +1,6 @@
 import { RateLimited } from '@fulfilment/error-envelope';
 import { callerAddress, type RateLimiter } from '@fulfilment/http-service';
+import { Attached } from '@fulfilment/runtime';
 import { LRUCache } from 'lru-cache';
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -17,7 +18,7 @@ export type ClientAuthentication = { readonly clientId: string } | 'rejected';
  * By request: set by oidc/client-authentication.ts while oidc-provider handles it, read by
  * `rememberCredentials`.
  */
-const authentications = new WeakMap<object, ClientAuthentication>();
+const authentications = new Attached<ClientAuthentication>();
 
 export function setClientAuthentication(request: object, result: ClientAuthentication): void {
   authentications.set(request, result);
@@ -36,7 +37,7 @@ export function isClientEndpoint(method: string | undefined, path: string): bool
  */
 export class ClientQuotas {
   private readonly known = new LRUCache<string, string>({ max: maxKnownClients, ttl: rememberMs });
-  private readonly sentCredentials = new WeakMap<object, string>();
+  private readonly sentCredentials = new Attached<string>();
 
   constructor(private readonly limiter: RateLimiter<AuthQuota>) {}
 

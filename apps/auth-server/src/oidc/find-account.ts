@@ -1,3 +1,4 @@
+import { Attached } from '@fulfilment/runtime';
 import { type Account, errors, type FindAccount, type KoaContextWithOIDC } from 'oidc-provider';
 import type { Person, ReadAccounts } from '../users/read-accounts.js';
 import type { StoredRows } from '../tokens/stored-rows.js';
@@ -12,7 +13,7 @@ export const claimsOfScopes = {
 } as const;
 
 /** By account: set by `findAccount`, read by `currentOrganisationClaims` in the same request. */
-const people = new WeakMap<Account, Person>();
+const people = new Attached<Person>();
 
 /** Finds the person of a session or token; undefined for an unknown or disabled one. */
 export function findAccount(accounts: ReadAccounts, stored: StoredRows, work: UnitOfWork): FindAccount {

@@ -1,11 +1,12 @@
 import type { AccessTokenClaims } from '@fulfilment/contracts';
+import { Attached } from '@fulfilment/runtime';
 import { parse, stringify } from 'node:querystring';
 import { isStorableText } from '../http/storable-text.js';
 import { handleOf, parsePresentedToken, unknownHandle } from './access-tokens.js';
 import type { FormHook } from './request-bodies.js';
 
 /** By request: claims of the JWT that a handle replaced. */
-const replacedClaims = new WeakMap<object, AccessTokenClaims>();
+const replacedClaims = new Attached<AccessTokenClaims>();
 
 /**
  * Replaces a JWT in an introspection or revocation request by its handle, since oidc-provider rejects any JWT

@@ -1,3 +1,4 @@
+import { Attached } from '@fulfilment/runtime';
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { default as Provider, KoaContextWithOIDC } from 'oidc-provider';
@@ -7,7 +8,7 @@ import type { ResponseTimestampStore } from './response-timestamps.js';
 import type { UnitOfWork } from './unit-of-work.js';
 
 /** By request: set in mount.ts, read before the response and when a token was used before. */
-const arrivals = new WeakMap<object, Arrival>();
+const arrivals = new Attached<Arrival>();
 
 /** Records when a request arrived. Call before anything asynchronous. */
 export function recordArrival(request: IncomingMessage): void {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, BatchLoader, type Sql, statement } from '@fulfilment/database';
+import { Attached } from '@fulfilment/runtime';
 import Provider, { type AdapterPayload } from 'oidc-provider';
 import { type Person, selectPerson } from '../users/read-accounts.js';
 
@@ -62,9 +63,9 @@ const findRows = statement(
 export class StoredRows {
   private readonly loader: BatchLoader<Key, RowWithRelated>;
   /** By request: rows that were prefetched or read with a related row. Each is used once. */
-  private readonly prefetched = new WeakMap<object, Map<string, Promise<StoredRow | undefined>>>();
+  private readonly prefetched = new Attached<Map<string, Promise<StoredRow | undefined>>>();
   /** By request: the person of its code or refresh token, for find-account.ts. */
-  private readonly people = new WeakMap<object, Person>();
+  private readonly people = new Attached<Person>();
 
   constructor(database: Database) {
     this.loader = new BatchLoader({

@@ -1,3 +1,4 @@
+import { Attached } from '@fulfilment/runtime';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 
@@ -15,7 +16,7 @@ export interface Caller {
   readonly tokenIssuedAt: Date;
 }
 
-const callers = new WeakMap<object, Caller>();
+const callers = new Attached<Caller>();
 
 export function setCaller(request: object, caller: Caller): void {
   callers.set(request, caller);
