@@ -73,6 +73,7 @@ async function checkGateway(baseUrl: string, caFile: string): Promise<void> {
     '/creator/health/ready': 200,
     '/.well-known/openid-configuration': 200,
     '/store/v1/webhooks': 401,
+    '/store/v1/events': 401,
     '/unknown': 404,
   };
   try {

@@ -2,6 +2,7 @@ import type { Database } from '@fulfilment/database';
 import { deleteExpiredIdempotencyKeys } from '@fulfilment/http-service';
 import type { Clock, Logger } from '@fulfilment/runtime';
 import type { CleanupJob } from '@fulfilment/service-host';
+import { deleteUnreadFeeds } from './feed/feed-positions.js';
 import { deleteExpiredDays } from './history/day-partitions.js';
 import { deleteExpiredRevocations } from './subscriptions/access-revocations.js';
 
@@ -10,6 +11,7 @@ const intervalMs = 60_000;
 export function cleanupJobs(database: Database, clock: Clock, logger: Logger): CleanupJob[] {
   return [
     { name: 'days of deliveries', intervalMs, deleteBatch: () => deleteExpiredDays(database, logger) },
+    { name: 'event feeds', intervalMs, deleteBatch: () => deleteUnreadFeeds(database) },
     { name: 'access revocations', intervalMs, deleteBatch: () => deleteExpiredRevocations(database) },
     {
       name: 'idempotency keys',

@@ -3,7 +3,7 @@ import { routesOf } from '@fulfilment/http-service';
 import { eventReference } from './fan-out/events.reference.js';
 import { features } from './features.js';
 
-/** The part of the Store API that this service owns: everything below `/v1/webhooks`, and the events. */
+/** The part of the Store API that this service owns: `/v1/webhooks`, `/v1/events` and the events. */
 export const reference: ServiceReference = {
   routes: routesOf(features),
   tags: [
@@ -12,6 +12,7 @@ export const reference: ServiceReference = {
       name: 'Webhook deliveries',
       description: 'Delivery history, test events, retries and recoveries.',
     },
+    { name: 'Events', description: 'The events of a creator, for receivers that cannot be called.' },
   ],
   ...eventReference(),
 };

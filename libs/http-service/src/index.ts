@@ -27,6 +27,7 @@ export { TextField, type TextBounds } from './dto/texts.js';
 export { TextMapField } from './dto/text-map.js';
 export { StorePageDto } from './dto/store-page.dto.js';
 export { ResponseWithHeaders } from './response-with-headers.js';
+export { Disconnect } from './disconnect.js';
 export { sendDownload } from './send-download.js';
 export { EntityTag } from './entity-tag.js';
 export { IdempotencyKey } from './dto/idempotency-key.js';

@@ -30,8 +30,16 @@ export class SignedCursors {
     return `${payload}.${this.signature(boundTo, payload).toString('base64url')}`;
   }
 
-  /** @throws ValidationFailed on `cursor` */
-  open(boundTo: readonly (string | undefined)[], cursor: string): CursorKey {
+  /** @throws ValidationFailed on the parameter that has the cursor */
+  open(
+    boundTo: readonly (string | undefined)[],
+    cursor: string,
+    parameter: 'cursor' | 'after' = 'cursor',
+  ): CursorKey {
+    const reject = (): never => {
+      const list = parameter === 'after' ? 'position of this feed' : 'cursor of this list';
+      throw new ValidationFailed([{ field: parameter, reason: `is not a ${list}` }]);
+    };
     const [, payload, given] = form.exec(cursor) ?? [];
     if (payload === undefined || given === undefined) return reject();
     const signature = Buffer.from(given, 'base64url');
@@ -51,8 +59,4 @@ export class SignedCursors {
       .digest()
       .subarray(0, signatureBytes);
   }
-}
-
-function reject(): never {
-  throw new ValidationFailed([{ field: 'cursor', reason: 'is not a cursor of this list' }]);
 }

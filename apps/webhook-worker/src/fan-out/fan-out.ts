@@ -11,8 +11,8 @@ import { renderBody } from './envelope.rules.js';
 import { type EventContent, eventContent, IncompleteMessage } from './event-data.rules.js';
 import { eventDay } from './event-day.rules.js';
 
-// One statement for the whole batch. Deliveries of disabled subscriptions are written as well; the reconciler
-// holds them.
+// One statement for the whole batch. An event is kept if a subscription gets it, or if its creator has a
+// feed. Deliveries of disabled subscriptions are written as well; the reconciler holds them.
 const fanOut = statement(
   'fan-out.insert',
   `WITH incoming AS (
@@ -23,10 +23,14 @@ const fanOut = statement(
      FROM incoming i JOIN webhook_subscriptions s
        ON s.creator_id = i.creator_id AND s.api_version = i.api_version AND s.deleted_at IS NULL
          AND s.events && ARRAY[i.event, split_part(i.event, '.', 1) || '.*', '*']
+   ), kept AS (
+     SELECT i.*, CASE WHEN f.creator_id IS NOT NULL THEN 0 END AS feed_position
+     FROM incoming i LEFT JOIN webhook_event_feeds f ON f.creator_id = i.creator_id AND f.api_version = i.api_version
+     WHERE f.creator_id IS NOT NULL OR (i.day, i.id, i.api_version) IN (SELECT day, id, api_version FROM matched)
    ), inserted_events AS (
-     INSERT INTO webhook_events (day, id, api_version, event, creator_id, occurred_at, traceparent, body, subject_id)
-     SELECT DISTINCT ON (day, id, api_version) day, id, api_version, event, creator_id, occurred_at, traceparent, body, subject_id
-     FROM matched ORDER BY day, id, api_version
+     INSERT INTO webhook_events (day, id, api_version, event, creator_id, occurred_at, traceparent, body, subject_id, feed_position)
+     SELECT DISTINCT ON (day, id, api_version) day, id, api_version, event, creator_id, occurred_at, traceparent, body, subject_id, feed_position
+     FROM kept ORDER BY day, id, api_version
      ON CONFLICT DO NOTHING
    ), written AS (
      INSERT INTO webhook_deliveries (day, id, subscription_id, event_id, event, api_version, status, next_attempt_at)

@@ -38,6 +38,9 @@ import type {
   ReadConnectedCreatorData,
   ReadConnectedCreatorErrors,
   ReadConnectedCreatorResponses,
+  ReadEventsData,
+  ReadEventsErrors,
+  ReadEventsResponses,
   ReadOrderData,
   ReadOrderErrors,
   ReadOrderResponses,
@@ -390,4 +393,20 @@ export const sendWebhookTestEvent = <ThrowOnError extends boolean = true>(
       'Content-Type': 'application/json',
       ...options.headers,
     },
+  });
+
+/**
+ * Read the event feed
+ *
+ * Returns the events of the connected creator, with the ids and bodies that webhooks have. For receivers that cannot be called: no subscription is needed. The feed of a creator contains all its events from the first request for it on, and keeps them for 30 days.
+ *
+ * Save `next` once you have handled the events, and send it as `after`. With `wait`, a request without new events is held until one comes, or until the time is over: then `data` is empty. Every event is returned after the same `next` only once, but handle each `id` once, as with webhooks. A feed that is not read for 30 days ends, and its positions are rejected from then on.
+ */
+export const readEvents = <ThrowOnError extends boolean = true>(
+  options: Options<ReadEventsData, ThrowOnError>,
+): RequestResult<ReadEventsResponses, ReadEventsErrors, ThrowOnError> =>
+  options.client.get<ReadEventsResponses, ReadEventsErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/v1/events',
+    ...options,
   });

@@ -328,6 +328,24 @@ export type EstimatedLine = {
 };
 
 /**
+ * Events of the connected creator.
+ */
+export type EventFeedPage = {
+  /**
+   * The events in the order of the feed, each as in the body of a delivery
+   */
+  data: Array<WebhookEnvelope>;
+  /**
+   * Send it as `after` to read the events after these
+   */
+  next: string;
+  /**
+   * Whether there are events after these already
+   */
+  has_more: boolean;
+};
+
+/**
  * The process is running.
  */
 export type Liveness = {
@@ -3201,6 +3219,93 @@ export type SendWebhookTestEventResponses = {
 };
 
 export type SendWebhookTestEventResponse = SendWebhookTestEventResponses[keyof SendWebhookTestEventResponses];
+
+export type ReadEventsData = {
+  body?: never;
+  path?: never;
+  query?: {
+    /**
+     * The `next` of an earlier response: returns the events after it. Without it, the feed is read from its oldest event
+     */
+    after?: string;
+    /**
+     * Maximum time in seconds to wait for an event if there is none after `after`
+     */
+    wait?: number;
+    /**
+     * Maximum number of events
+     */
+    limit?: number;
+  };
+  url: '/v1/events';
+};
+
+export type ReadEventsErrors = {
+  /**
+   * The request does not have the documented shape; `details` names the invalid members, parameters or headers.
+   *
+   * `after` is not a `next` of this feed, or the feed has ended since: read it from its oldest event.
+   */
+  400: Error & {
+    statusCode?: 400;
+    code?: 'VALIDATION_ERROR';
+  };
+  /**
+   * The access token is missing, malformed, expired, revoked or not for this API.
+   */
+  401: Error & {
+    statusCode?: 401;
+    code?: 'UNAUTHORIZED';
+  };
+  /**
+   * The access token lacks the scope `webhooks:read`.
+   */
+  403: Error & {
+    statusCode?: 403;
+    code?: 'FORBIDDEN';
+  };
+  /**
+   * The access token is not connected to a creator.
+   */
+  404: Error & {
+    statusCode?: 404;
+    code?: 'NOT_FOUND';
+  };
+  /**
+   * The quota is exceeded. Retry after the seconds in `Retry-After`.
+   *
+   * More than 4 requests of your client for this creator are waiting.
+   */
+  429: Error & {
+    statusCode?: 429;
+    code?: 'RATE_LIMITED';
+  };
+  /**
+   * An unexpected error on the server.
+   */
+  500: Error & {
+    statusCode?: 500;
+    code?: 'INTERNAL_ERROR';
+  };
+  /**
+   * A dependency is unavailable, or the service is starting. Retry after the seconds in `Retry-After`.
+   */
+  503: Error & {
+    statusCode?: 503;
+    code?: 'SERVICE_UNAVAILABLE';
+  };
+};
+
+export type ReadEventsError = ReadEventsErrors[keyof ReadEventsErrors];
+
+export type ReadEventsResponses = {
+  /**
+   * The next events.
+   */
+  200: EventFeedPage;
+};
+
+export type ReadEventsResponse = ReadEventsResponses[keyof ReadEventsResponses];
 
 export type OrderCreatedWebhookPayload = {
   /**

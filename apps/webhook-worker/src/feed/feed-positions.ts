@@ -1,0 +1,103 @@
+import { uuidv7 } from '@fulfilment/contracts';
+import { type Database, type Sql, statement } from '@fulfilment/database';
+import { currentApiVersion } from '../subscriptions/subscription.rules.js';
+
+const numberedAtOnce = 500;
+
+const find = statement(
+  'feed.find',
+  `SELECT id, last_position AS "lastPosition", read_at < now() - interval '1 hour' AS "readLongAgo" FROM webhook_event_feeds WHERE creator_id = $1`,
+);
+const open = statement(
+  'feed.open',
+  `INSERT INTO webhook_event_feeds (creator_id, id, api_version) VALUES ($1, $2, $3) ON CONFLICT (creator_id) DO NOTHING`,
+);
+const touch = statement('feed.touch', 'UPDATE webhook_event_feeds SET read_at = now() WHERE creator_id = $1');
+
+export interface Feed {
+  readonly id: string;
+  /** The highest position that was given to an event. */
+  readonly lastPosition: number;
+}
+
+/** Returns the feed of a creator. The first call begins it: fan-out keeps every event from then on. */
+export async function openFeed(sql: Sql, creatorId: string): Promise<Feed> {
+  for (;;) {
+    const found = await sql.row<Feed & { readonly readLongAgo: boolean }>(find, [creatorId]);
+    if (found === undefined) await sql.run(open, [creatorId, uuidv7(), currentApiVersion]);
+    else {
+      if (found.readLongAgo) await sql.run(touch, [creatorId]);
+      return found;
+    }
+  }
+}
+
+const findUnnumbered = statement(
+  'feed.find-unnumbered',
+  'SELECT 1 AS found FROM webhook_events WHERE creator_id = $1 AND feed_position = 0 LIMIT 1',
+);
+const lock = statement(
+  'feed.lock',
+  'SELECT FROM webhook_event_feeds WHERE creator_id = $1 FOR NO KEY UPDATE',
+);
+// Numbers only what has been committed, above every number that was ever returned. The time keeps it so after
+// a backup was restored.
+const number = statement(
+  'feed.number',
+  `WITH unnumbered AS MATERIALIZED (
+     SELECT day, id, api_version, row_number() OVER (ORDER BY id) AS place FROM (
+       SELECT day, id, api_version FROM webhook_events WHERE creator_id = $1 AND feed_position = 0 ORDER BY id LIMIT ${numberedAtOnce}
+     ) AS first
+   ), feed AS (
+     SELECT greatest(last_position, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS base
+     FROM webhook_event_feeds WHERE creator_id = $1
+   ), numbered AS (
+     UPDATE webhook_events e SET feed_position = feed.base + u.place FROM unnumbered u, feed
+     WHERE e.day = u.day AND e.id = u.id AND e.api_version = u.api_version
+   )
+   UPDATE webhook_event_feeds f SET last_position = feed.base + (SELECT count(*) FROM unnumbered), read_at = now()
+   FROM feed WHERE f.creator_id = $1`,
+);
+
+/**
+ * Gives the new events of a feed their positions. An event of a transaction that is still open is not visible
+ * yet: it gets a later position than any that was read before, so that no reader skips it.
+ */
+export async function numberEvents(database: Database, creatorId: string): Promise<void> {
+  if ((await database.row(findUnnumbered, [creatorId])) === undefined) return;
+  await database.transaction(async (tx) => {
+    // The second statement has a newer snapshot, with the positions that the last holder of the lock gave.
+    await Promise.all([tx.run(lock, [creatorId]), tx.run(number, [creatorId])]);
+  });
+}
+
+const readPage = statement(
+  'feed.page',
+  `SELECT feed_position AS position, body FROM webhook_events
+   WHERE creator_id = $1 AND feed_position > greatest($2::bigint, 0) ORDER BY feed_position LIMIT $3`,
+);
+
+export interface PositionedEvent {
+  readonly position: number;
+  readonly body: Buffer;
+}
+
+export function readPositions(
+  sql: Sql,
+  creatorId: string,
+  after: number,
+  limit: number,
+): Promise<PositionedEvent[]> {
+  return sql.rows<PositionedEvent>(readPage, [creatorId, after, limit]);
+}
+
+const deleteUnread = statement(
+  'feed.delete-unread',
+  `DELETE FROM webhook_event_feeds WHERE creator_id = ANY(ARRAY(
+     SELECT creator_id FROM webhook_event_feeds WHERE read_at < now() - interval '30 days' LIMIT 1000))`,
+);
+
+/** Ends feeds that were not read for 30 days. Returns their number. */
+export function deleteUnreadFeeds(database: Database): Promise<number> {
+  return database.run(deleteUnread);
+}

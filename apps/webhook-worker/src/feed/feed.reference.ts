@@ -1,0 +1,26 @@
+import type { OperationDoc } from '@fulfilment/api-reference';
+import { NotFound, RateLimited, ValidationFailed } from '@fulfilment/error-envelope';
+import { feedPageShape } from './feed.shapes.js';
+
+export const readEvents = {
+  id: 'readEvents',
+  tag: 'Events',
+  summary: 'Read the event feed',
+  description: [
+    'Returns the events of the connected creator, with the ids and bodies that webhooks have. For receivers that cannot be called: no subscription is needed. The feed of a creator contains all its events',
+    'from the first request for it on, and keeps them for 30 days.\n\nSave `next` once you have handled the events, and send it as `after`. With `wait`, a request without new events is held until one',
+    'comes, or until the time is over: then `data` is empty. Every event is returned after the same `next` only once, but handle each `id` once, as with webhooks. A feed that is not read for 30 days ends, and its positions are rejected from then on.',
+  ].join(' '),
+  response: { description: 'The next events.', shape: feedPageShape },
+  errors: [
+    {
+      when: '`after` is not a `next` of this feed, or the feed has ended since: read it from its oldest event.',
+      example: new ValidationFailed([{ field: 'after', reason: 'is not a position of this feed' }]),
+    },
+    { when: 'The access token is not connected to a creator.', example: new NotFound('creator') },
+    {
+      when: 'More than 4 requests of your client for this creator are waiting.',
+      example: new RateLimited(1),
+    },
+  ],
+} satisfies OperationDoc<typeof feedPageShape>;

@@ -1,0 +1,249 @@
+import { type Message, messages, publicId, uuidv7 } from '@fulfilment/contracts';
+import { createDataSource, Database, statement } from '@fulfilment/database';
+import { eventually } from '@fulfilment/testing';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import request from 'supertest';
+import { FanOut } from '../fan-out/fan-out.js';
+import { anOrder } from '../snapshots.fixture.js';
+import { aClient, orderCreated, startWorker } from '../webhook-worker.fixture.js';
+import { setUpWorker } from '../worker-setup.fixture.js';
+import { maxWaitSeconds } from './feed.dto.js';
+import { deleteUnreadFeeds } from './feed-positions.js';
+import { maxWaitingPerCaller, WaitingReaders } from './waiting-readers.js';
+
+const setup = setUpWorker();
+
+const stored = statement('test.stored', 'SELECT body FROM webhook_events WHERE creator_id = $1');
+const resetPositions = statement(
+  'test.restore',
+  'UPDATE webhook_event_feeds SET last_position = 0 WHERE creator_id = $1',
+);
+const readLongAgo = statement(
+  'test.read-long-ago',
+  `UPDATE webhook_event_feeds SET read_at = now() - interval '31 days' WHERE creator_id = $1`,
+);
+
+interface Page {
+  readonly data: readonly { readonly id: string }[];
+  readonly next: string;
+  readonly has_more: boolean;
+}
+type Client = Awaited<ReturnType<typeof aClient>>;
+
+const client = (claims: Readonly<Record<string, unknown>> = {}) =>
+  aClient(setup.stores, setup.worker, claims);
+const send = ({ token }: Pick<Client, 'token'>, query = '', server: string | object = setup.worker.server) =>
+  request(Object(server)).get(`/store/v1/events${query}`).auth(token, { type: 'bearer' });
+const read = async (reader: Client, query = ''): Promise<Page> =>
+  (await send(reader, query).expect(200)).body;
+const ids = ({ data }: Page): string[] => data.map(({ id }) => id);
+const idOf = (message: Message): string => publicId('evt', message.id);
+const fanOut = (...batch: Message[]) =>
+  setup.stores.database.transaction((tx) => setup.worker.app.get(FanOut).run(tx, batch));
+
+/** Reads all pages after a position. */
+async function readAll(reader: Client, limit: number, after?: string): Promise<Page['data']> {
+  const page = await read(reader, `?limit=${limit}${after === undefined ? '' : `&after=${after}`}`);
+  return page.data.length === 0 ? [] : [...page.data, ...(await readAll(reader, limit, page.next))];
+}
+
+describe('the event feed', () => {
+  it('has the events that deliveries have, with the same bytes and each once, if messages come twice and late', async () => {
+    const reader = await client();
+    await reader.subscribe(setup.receiver.url, ['*']);
+    await read(reader);
+    const order = anOrder(reader.creatorId);
+    const late = new Date(Date.now() - 3 * 86_400_000);
+    const facts = [
+      ...Array.from({ length: 20 }, () => orderCreated(reader.creatorId)),
+      messages.orderProcessing.make(
+        { order: { ...order, version: 2, status: 'processing' } },
+        { occurredAt: late },
+      ),
+      messages.orderCancelled.make(
+        { order: { ...order, version: 3, status: 'cancelled' }, reason: 'schlüssel 語' },
+        { occurredAt: new Date() },
+      ),
+      { ...orderCreated(reader.creatorId), id: uuidv7(late), occurred_at: late.toISOString() },
+    ];
+    await setup.stores.broker.publish(...facts, ...facts.toReversed());
+    const seen = new Set<string>();
+    const delivered = await eventually(() => {
+      for (const { rawBody } of setup.receiver.deliveries) seen.add(rawBody.toString());
+      return seen.size === facts.length ? [...seen] : undefined;
+    }, 15_000);
+    await fanOut(...facts); // a copy that the inbox no longer knows
+    const events = await readAll(reader, 7);
+    expect(events.map((event) => JSON.stringify(event)).toSorted()).toEqual(delivered.toSorted());
+  });
+
+  it('does not skip an event whose transaction commits after later ones were read', async () => {
+    const reader = await client();
+    await read(reader);
+    const [early, later] = [orderCreated(reader.creatorId), orderCreated(reader.creatorId)];
+    const open = await setup.stores.database.begin();
+    await setup.worker.app.get(FanOut).run(open.tx, [early]);
+    await fanOut(later);
+    const first = await read(reader);
+    expect(ids(first)).toEqual([idOf(later)]);
+    await open.commit();
+    expect(ids(await read(reader, `?after=${first.next}`))).toEqual([idOf(early)]);
+    expect(ids(await read(reader))).toEqual([idOf(later), idOf(early)]);
+  });
+
+  it('has one order for all readers, also during concurrent writes and reads', async () => {
+    const reader = await client();
+    await read(reader);
+    const facts = Array.from({ length: 60 }, () => orderCreated(reader.creatorId));
+    const follow = async (): Promise<string[]> => {
+      const seen: string[] = [];
+      for (let after = ''; seen.length < facts.length;) {
+        const page = await read(reader, `?limit=9${after}`);
+        seen.push(...ids(page));
+        after = `&after=${page.next}`;
+      }
+      return seen;
+    };
+    const writes = Array.from({ length: 6 }, (_, writer) =>
+      (async () => {
+        for (const fact of facts.slice(writer * 10, writer * 10 + 10)) await fanOut(fact);
+      })(),
+    );
+    const [one, ...others] = await Promise.all([follow(), follow(), follow(), ...writes]);
+    expect(one?.toSorted()).toEqual(facts.map(idOf).toSorted());
+    for (const other of others.slice(0, 2)) expect(other).toEqual(one);
+    expect(ids({ ...(await read(reader, '?limit=100')) })).toEqual(one);
+  });
+
+  it('goes on after a restored backup without skipping an event', async () => {
+    const reader = await client();
+    await read(reader);
+    await fanOut(orderCreated(reader.creatorId));
+    const { next } = await read(reader);
+    await setup.stores.database.run(resetPositions, [reader.creatorId]);
+    const fact = orderCreated(reader.creatorId);
+    await fanOut(fact);
+    expect(ids(await read(reader, `?after=${next}`))).toEqual([idOf(fact)]);
+  });
+
+  it('keeps no event of a creator without a feed and without a subscription', async () => {
+    const { creatorId } = await client();
+    await fanOut(orderCreated(creatorId));
+    expect(await setup.stores.database.rows(stored, [creatorId])).toEqual([]);
+  });
+
+  it('ends after 30 days without a reader, and rejects its positions from then on', async () => {
+    const reader = await client();
+    const { next } = await read(reader);
+    await setup.stores.database.run(readLongAgo, [reader.creatorId]);
+    expect(await deleteUnreadFeeds(setup.stores.database)).toBe(1);
+    const { body } = await send(reader, `?after=${next}`).expect(400);
+    expect(body.details).toEqual([{ field: 'after', reason: 'is not a position of this feed' }]);
+    expect((await read(reader)).data).toEqual([]);
+  });
+
+  it('shows a creator its own events only, and accepts no position of another creator', async () => {
+    const [mine, foreign] = [await client(), await client()];
+    await Promise.all([read(mine), read(foreign)]);
+    await fanOut(orderCreated(foreign.creatorId));
+    const theirs = await read(foreign);
+    expect(theirs.data).toHaveLength(1);
+    expect((await read(mine)).data).toEqual([]);
+    const { body } = await send(mine, `?after=${theirs.next}`).expect(400);
+    expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'after' }] });
+  });
+
+  it('needs the scope webhooks:read and a connected creator', async () => {
+    expect((await send(await client({ scope: 'webhooks:create' })).expect(403)).body.code).toBe('FORBIDDEN');
+    expect((await send(await client({ creator_id: undefined })).expect(404)).body.code).toBe('NOT_FOUND');
+  });
+
+  it.each([
+    ['wait=21', 'wait'],
+    ['wait=-1', 'wait'],
+    ['limit=0', 'limit'],
+    ['limit=101', 'limit'],
+    ['after=1', 'after'],
+  ])('rejects %s', async (query, field) => {
+    const { body } = await send(await client(), `?${query}`).expect(400);
+    expect(body.details).toEqual([expect.objectContaining({ field })]);
+  });
+});
+
+describe('a request that waits for events', () => {
+  const waiting = (count: number, worker = setup.worker) =>
+    eventually(() => worker.app.get(WaitingReaders).count === count || undefined);
+
+  it('gets an event when it comes, also one that another request reads first', async () => {
+    const reader = await client();
+    await read(reader);
+    const pages = [read(reader, '?wait=20'), read(reader, '?wait=20')];
+    await waiting(2);
+    const fact = orderCreated(reader.creatorId);
+    await setup.stores.broker.publish(fact);
+    expect((await Promise.all(pages)).map(ids)).toEqual([[idOf(fact)], [idOf(fact)]]);
+  });
+
+  it('gets no events and the same position when the time is over', async () => {
+    const reader = await client();
+    const { next } = await read(reader);
+    const startedAtMs = performance.now();
+    expect(await read(reader, `?wait=1&after=${next}`)).toEqual({ data: [], next, has_more: false });
+    expect(performance.now() - startedAtMs).toBeGreaterThan(950);
+  });
+
+  it('is one of four of its client and creator, beyond which they are 429', async () => {
+    const [reader, other] = [await client(), await client()];
+    await Promise.all([read(reader), read(other)]);
+    const pages = Array.from({ length: maxWaitingPerCaller }, () => read(reader, '?wait=20'));
+    await waiting(maxWaitingPerCaller);
+    const { body, headers } = await send(reader, '?wait=20').expect(429);
+    expect([body.code, headers['retry-after']]).toEqual(['RATE_LIMITED', '1']);
+    pages.push(read(other, '?wait=20'));
+    await waiting(maxWaitingPerCaller + 1);
+    await fanOut(orderCreated(reader.creatorId), orderCreated(other.creatorId));
+    for (const page of await Promise.all(pages)) expect(page.data).toHaveLength(1);
+  });
+
+  it('ends when its client disconnects', async () => {
+    const reader = await client();
+    await read(reader);
+    const page = send(reader, '?wait=20');
+    const ended = page.catch(() => undefined);
+    await waiting(1);
+    page.abort();
+    await waiting(0);
+    await ended;
+  });
+
+  it('holds no connection to the database, and ends with a response when the service stops', async () => {
+    const source = createDataSource({
+      url: setup.stores.url,
+      poolSize: 1,
+      applicationName: 'test',
+      migrations: [],
+    });
+    const worker = await startWorker(setup.stores, {}, undefined, {
+      database: new Database(await source.initialize()),
+      background: setup.stores.database,
+    });
+    const reader = await aClient(setup.stores, worker);
+    await send(reader, '', worker.server).expect(200);
+    const pages = [1, 2, 3].map(() =>
+      send(reader, '?wait=20', worker.server).then(({ status, body }) => [status, body.data]),
+    );
+    await waiting(3, worker);
+    await reader.get().expect(200);
+    const stopping = worker.stop();
+    expect(await Promise.all(pages)).toEqual([1, 2, 3].map(() => [200, []]));
+    await stopping;
+    await source.destroy();
+  });
+
+  it('waits for less time than the gateway', async () => {
+    const path = join(import.meta.dirname, '../../../../deploy/gateway/nginx.conf.template');
+    const [, seconds] = /proxy_read_timeout (\d+)s;/.exec(await readFile(path, 'utf8')) ?? [];
+    expect(maxWaitSeconds).toBeLessThan(Number(seconds));
+  });
+});

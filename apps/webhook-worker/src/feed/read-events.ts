@@ -1,0 +1,64 @@
+import { webhookEnvelopeShape } from '@fulfilment/contracts';
+import { Database } from '@fulfilment/database';
+import { throwNotFound, ValidationFailed } from '@fulfilment/error-envelope';
+import { type Caller, SignedCursors } from '@fulfilment/http-service';
+import { Injectable } from '@nestjs/common';
+import { ownerOf } from '../subscriptions/owner.js';
+import type { EventsQuery } from './feed.dto.js';
+import { type Feed, numberEvents, openFeed, type PositionedEvent, readPositions } from './feed-positions.js';
+import type { FeedPage } from './feed.shapes.js';
+import { WaitingReaders } from './waiting-readers.js';
+
+/** Reads the events of a creator, in an order that never changes for a reader (docs/adr/0057). */
+@Injectable()
+export class ReadEvents {
+  constructor(
+    private readonly database: Database,
+    private readonly cursors: SignedCursors,
+    private readonly readers: WaitingReaders,
+  ) {}
+
+  /**
+   * @param signal aborted when the client disconnects
+   * @throws NotFound without a creator; ValidationFailed on another feed's position; RateLimited,
+   *   ServiceUnavailable when too many requests wait
+   */
+  async run(caller: Caller, { after, wait, limit }: EventsQuery, signal: AbortSignal): Promise<FeedPage> {
+    const endsAtMs = performance.now() + wait * 1000;
+    const { creatorId, clientId } = ownerOf(caller) ?? throwNotFound('creator');
+    const boundTo = ['events', creatorId];
+    const given = after === undefined ? undefined : this.cursors.open(boundTo, after, 'after');
+    for (;;) {
+      const feed = await openFeed(this.database, creatorId);
+      const position = positionIn(feed, given);
+      await numberEvents(this.database, creatorId);
+      const rows = await readPositions(this.database, creatorId, position, limit + 1);
+      const timeoutMs = endsAtMs - performance.now();
+      if (rows.length > 0 || timeoutMs <= 0 || signal.aborted || this.readers.isStopping) {
+        const page = rows.slice(0, limit);
+        const next = this.cursors.seal(boundTo, { micros: page.at(-1)?.position ?? position, id: feed.id });
+        return { data: page.map(envelope), next, has_more: rows.length > limit };
+      }
+      await this.readers.wait({
+        creatorId,
+        position: Math.max(position, feed.lastPosition), // there was nothing up to here
+        caller: `${clientId}:${creatorId}`,
+        timeoutMs,
+        signal,
+      });
+    }
+  }
+}
+
+/** @throws ValidationFailed on a position of a feed that has ended */
+function positionIn(feed: Feed, given: { readonly micros: number; readonly id: string } | undefined): number {
+  if (given === undefined) return 0;
+  if (given.id !== feed.id)
+    throw new ValidationFailed([{ field: 'after', reason: 'is not a position of this feed' }]);
+  return given.micros;
+}
+
+/** The stored body is the JSON text of a delivery: the same bytes when it is written again. */
+function envelope({ body }: PositionedEvent): FeedPage['data'][number] {
+  return webhookEnvelopeShape.parse(JSON.parse(body.toString()));
+}

@@ -1,0 +1,107 @@
+import { BACKGROUND_DATABASE, type Database, statement } from '@fulfilment/database';
+import { RateLimited, ServiceUnavailable } from '@fulfilment/error-envelope';
+import { BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
+import { Inject, Injectable } from '@nestjs/common';
+
+const pollIntervalMs = 500;
+const maxWaiting = 500;
+export const maxWaitingPerCaller = 4;
+
+// Which of these readers have new events: not numbered yet, or numbered for another reader.
+const findNews = statement(
+  'feed.find-news',
+  `SELECT w.creator_id AS "creatorId", w.position FROM unnest($1::uuid[], $2::bigint[]) AS w(creator_id, position)
+   WHERE EXISTS (SELECT FROM webhook_events e WHERE e.creator_id = w.creator_id AND e.feed_position = 0)
+     OR EXISTS (SELECT FROM webhook_event_feeds f WHERE f.creator_id = w.creator_id AND f.last_position > w.position)`,
+);
+
+interface Place {
+  readonly creatorId: string;
+  readonly position: number;
+}
+
+interface Reader extends Place {
+  readonly caller: string;
+  readonly end: () => void;
+}
+
+export interface Wait extends Place {
+  /** The readers of one caller are limited together. */
+  readonly caller: string;
+  readonly timeoutMs: number;
+  /** Aborted when the client disconnects. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Requests that wait for events. They hold no connection to the database: one statement looks for the events
+ * of all of them. They end when the service stops, before its HTTP port closes.
+ */
+@Injectable()
+export class WaitingReaders extends BackgroundLoop {
+  override readonly stopsBeforeHttp = true;
+  private readonly readers = new Set<Reader>();
+  private stopping = false;
+
+  constructor(
+    @Inject(BACKGROUND_DATABASE) private readonly database: Database,
+    @Inject(LOGGER) logger: Logger,
+  ) {
+    super({ name: 'event-feed', intervalMs: pollIntervalMs, logger, round: () => this.findNews() });
+  }
+
+  get count(): number {
+    return this.readers.size;
+  }
+
+  get isStopping(): boolean {
+    return this.stopping;
+  }
+
+  /**
+   * Resolves when there may be an event after the position, the time is over, the client is gone or the
+   * service stops.
+   * @throws RateLimited when too many requests of the caller wait; ServiceUnavailable when too many of all do
+   */
+  async wait({ creatorId, position, caller, timeoutMs, signal }: Wait): Promise<void> {
+    if (this.stopping || signal.aborted) return;
+    const ofCaller = [...this.readers].filter((reader) => reader.caller === caller);
+    if (ofCaller.length >= maxWaitingPerCaller) throw new RateLimited(1);
+    if (this.readers.size >= maxWaiting)
+      throw new ServiceUnavailable('Too many requests are waiting for events.');
+    await new Promise<void>((resolve) => {
+      const end = (): void => {
+        this.readers.delete(reader);
+        clearTimeout(timer);
+        signal.removeEventListener('abort', end);
+        resolve();
+      };
+      const reader = { creatorId, position, caller, end };
+      const timer = setTimeout(end, timeoutMs);
+      signal.addEventListener('abort', end);
+      this.readers.add(reader);
+    });
+  }
+
+  override async stop(): Promise<void> {
+    this.stopping = true;
+    for (const reader of this.readers) reader.end();
+    await super.stop();
+  }
+
+  private async findNews(): Promise<boolean> {
+    const waiting = [...this.readers];
+    if (waiting.length === 0) return false;
+    const rows = await this.database.rows<Place>(findNews, [
+      waiting.map(({ creatorId }) => creatorId),
+      waiting.map(({ position }) => position),
+    ]);
+    const news = new Set(rows.map(placeKey));
+    for (const reader of waiting) if (news.has(placeKey(reader))) reader.end();
+    return false;
+  }
+}
+
+function placeKey({ creatorId, position }: Place): string {
+  return `${creatorId} ${position}`;
+}
