@@ -9,10 +9,12 @@ import {
   Scopes,
 } from '@fulfilment/http-service';
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { ListDeliveriesDto, RecoverDeliveriesDto, SendTestEventDto } from './delivery.dto.js';
+import { HealthQuery, ListDeliveriesDto, RecoverDeliveriesDto, SendTestEventDto } from './delivery.dto.js';
 import type { DeliveryDetail, DeliveryView, Recovery } from './delivery.shapes.js';
+import type { HealthView } from './health.shapes.js';
 import * as reference from './history.reference.js';
 import { ReadDeliveries } from './read-deliveries.js';
+import { ReadHealth } from './read-health.js';
 import { RecoverDeliveries } from './recover-deliveries.js';
 import { RetryDelivery } from './retry-delivery.js';
 import { SendTestEvent } from './send-test-event.js';
@@ -22,10 +24,22 @@ import { SendTestEvent } from './send-test-event.js';
 export class DeliveriesController {
   constructor(
     private readonly readDeliveries: ReadDeliveries,
+    private readonly readHealth: ReadHealth,
     private readonly retryDelivery: RetryDelivery,
     private readonly recoverDeliveries: RecoverDeliveries,
     private readonly sendTestEvent: SendTestEvent,
   ) {}
+
+  @Get('health')
+  @Scopes('webhooks:read')
+  @Operation(reference.readHealth)
+  health(
+    @CurrentCaller() caller: Caller,
+    @Param('id') id: string,
+    @Query() { hours }: HealthQuery,
+  ): Promise<HealthView> {
+    return this.readHealth.run(caller, id, hours);
+  }
 
   @Get('deliveries')
   @Scopes('webhooks:read')

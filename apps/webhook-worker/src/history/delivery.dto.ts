@@ -1,9 +1,10 @@
 import { Description, Field } from '@fulfilment/api-reference';
 import { parsePublicId, type WebhookEvent, webhookEvents } from '@fulfilment/contracts';
-import { DateTimeField, StorePageDto } from '@fulfilment/http-service';
+import { DateTimeField, IntegerParameter, StorePageDto } from '@fulfilment/http-service';
 import { ArrayMaxSize, ArrayNotEmpty, IsArray, IsIn, IsOptional } from 'class-validator';
 import { type DeliveryStatus, deliveryStatuses } from '../delivery/delivery.rules.js';
 import { eventUuid } from '../delivery/event-public-id.js';
+import { maxHealthHours } from './health.shapes.js';
 import { recoverableStatuses, type RecoverableStatus } from './history.rules.js';
 
 function IdFilter(what: string, parse: (text: string) => string | undefined): PropertyDecorator {
@@ -55,6 +56,13 @@ export class ListDeliveriesDto extends StorePageDto {
   @IsOptional()
   @IsIn(['true', 'false'], { message: 'must be true or false' })
   test?: 'true' | 'false';
+}
+
+export class HealthQuery {
+  @Description('Length of the period in hours, up to now', 24)
+  @IsOptional()
+  @IntegerParameter(1, maxHealthHours)
+  hours: number = 24;
 }
 
 export class SendTestEventDto {

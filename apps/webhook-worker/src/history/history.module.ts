@@ -3,6 +3,7 @@ import { DeliveryModule } from '../delivery/delivery.module.js';
 import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
 import { DeliveriesController } from './deliveries.controller.js';
 import { ReadDeliveries } from './read-deliveries.js';
+import { ReadHealth } from './read-health.js';
 import { RecoverDeliveries } from './recover-deliveries.js';
 import { RetryDelivery } from './retry-delivery.js';
 import { SendTestEvent } from './send-test-event.js';
@@ -10,6 +11,6 @@ import { SendTestEvent } from './send-test-event.js';
 @Module({
   imports: [DeliveryModule, SubscriptionsModule],
   controllers: [DeliveriesController],
-  providers: [ReadDeliveries, RecoverDeliveries, RetryDelivery, SendTestEvent],
+  providers: [ReadDeliveries, ReadHealth, RecoverDeliveries, RetryDelivery, SendTestEvent],
 })
 export class HistoryModule {}

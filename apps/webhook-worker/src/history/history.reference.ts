@@ -3,6 +3,8 @@ import { cursorPageShape } from '@fulfilment/contracts';
 import { Conflict, NotFound, RateLimited, ValidationFailed } from '@fulfilment/error-envelope';
 import { deliveryDetailShape, deliveryExample, deliveryShape, recoveryShape } from './delivery.shapes.js';
 
+import { healthShape } from './health.shapes.js';
+
 const tag = 'Webhook deliveries';
 const subscription = { description: 'The subscription', example: 'whk_01m7xwmwx4f08v4cgpyk3kx08m' };
 const delivery = { description: 'The delivery', example: deliveryExample.id };
@@ -33,6 +35,17 @@ export const listDeliveries = {
   response: { description: 'A page of deliveries.', shape: page },
   errors: [unknown],
 } as const satisfies OperationDoc<typeof page>;
+
+export const readHealth = {
+  id: 'readWebhookHealth',
+  tag,
+  summary: 'Read the health of a receiver',
+  description:
+    'Returns success rate, response times and outcomes of the newest attempts, what waits to be sent, and when the subscription would be disabled.',
+  path: { id: subscription },
+  response: { description: 'The health of the receiver.', shape: healthShape },
+  errors: [unknown],
+} as const satisfies OperationDoc<typeof healthShape>;
 
 export const readDelivery = {
   id: 'readWebhookDelivery',

@@ -52,6 +52,9 @@ import type {
   ReadWebhookDeliveryErrors,
   ReadWebhookDeliveryResponses,
   ReadWebhookErrors,
+  ReadWebhookHealthData,
+  ReadWebhookHealthErrors,
+  ReadWebhookHealthResponses,
   ReadWebhookResponses,
   RecoverWebhookDeliveriesData,
   RecoverWebhookDeliveriesErrors,
@@ -317,6 +320,20 @@ export const updateWebhook = <ThrowOnError extends boolean = true>(
       'Content-Type': 'application/json',
       ...options.headers,
     },
+  });
+
+/**
+ * Read the health of a receiver
+ *
+ * Returns success rate, response times and outcomes of the newest attempts, what waits to be sent, and when the subscription would be disabled.
+ */
+export const readWebhookHealth = <ThrowOnError extends boolean = true>(
+  options: Options<ReadWebhookHealthData, ThrowOnError>,
+): RequestResult<ReadWebhookHealthResponses, ReadWebhookHealthErrors, ThrowOnError> =>
+  options.client.get<ReadWebhookHealthResponses, ReadWebhookHealthErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/v1/webhooks/{id}/health',
+    ...options,
   });
 
 /**

@@ -1351,6 +1351,103 @@ export type WebhookEnvelope = {
 };
 
 /**
+ * Health of the receiver of a subscription.
+ */
+export type WebhookHealth = {
+  /**
+   * Status of the subscription
+   */
+  status: 'active' | 'disabled';
+  /**
+   * Deliveries that were created after this time are counted
+   */
+  since: string;
+  /**
+   * Number of counted deliveries: at most the newest 1000 of the period, without test events
+   */
+  deliveries: number;
+  /**
+   * Number of their attempts, at most the newest 100 of each, without those that our side lost
+   */
+  attempts: number;
+  /**
+   * Share of these attempts that succeeded; null if there were none
+   */
+  success_rate: number | null;
+  /**
+   * Response times of the receiver, over the attempts with a response; null if there were none
+   */
+  response_ms: {
+    /**
+     * Half of the responses came within this time, in milliseconds
+     */
+    p50: number;
+    /**
+     * 95 % of the responses came within this time, in milliseconds
+     */
+    p95: number;
+    /**
+     * 99 % of the responses came within this time, in milliseconds
+     */
+    p99: number;
+  } | null;
+  /**
+   * The outcomes of these attempts, the most frequent first
+   */
+  outcomes: Array<{
+    /**
+     * Outcome of attempts
+     */
+    outcome:
+      | 'succeeded'
+      | 'http_error'
+      | 'timeout'
+      | 'dns_error'
+      | 'tls_error'
+      | 'connection_failed'
+      | 'blocked_address'
+      | 'redirect_not_followed';
+    /**
+     * HTTP status of the response; null if there was none
+     */
+    status_code: number | null;
+    /**
+     * Number of attempts with this outcome and status
+     */
+    attempts: number;
+  }>;
+  /**
+   * Number of deliveries that are due and wait to be sent; 1000 stands for more
+   */
+  due_deliveries: number;
+  /**
+   * When the oldest of them became due; null if there are none
+   */
+  oldest_due_at: string | null;
+  /**
+   * Null after a success, and for a disabled subscription
+   */
+  failing: {
+    /**
+     * When the first of the consecutive failures was
+     */
+    since: string;
+    /**
+     * Failed attempts since the last successful one
+     */
+    consecutive_failures: number;
+    /**
+     * Further failures that are needed before the subscription is disabled
+     */
+    failures_until_disabled: number;
+    /**
+     * A failure from this time on disables the subscription, once there were enough of them
+     */
+    disabled_at_earliest: string;
+  } | null;
+};
+
+/**
  * A started recovery of deliveries.
  */
 export type WebhookRecovery = {
@@ -2713,6 +2810,86 @@ export type UpdateWebhookResponses = {
 };
 
 export type UpdateWebhookResponse = UpdateWebhookResponses[keyof UpdateWebhookResponses];
+
+export type ReadWebhookHealthData = {
+  body?: never;
+  path: {
+    /**
+     * The subscription
+     */
+    id: string;
+  };
+  query?: {
+    /**
+     * Length of the period in hours, up to now
+     */
+    hours?: number;
+  };
+  url: '/v1/webhooks/{id}/health';
+};
+
+export type ReadWebhookHealthErrors = {
+  /**
+   * The request does not have the documented shape; `details` names the invalid members, parameters or headers.
+   */
+  400: Error & {
+    statusCode?: 400;
+    code?: 'VALIDATION_ERROR';
+  };
+  /**
+   * The access token is missing, malformed, expired, revoked or not for this API.
+   */
+  401: Error & {
+    statusCode?: 401;
+    code?: 'UNAUTHORIZED';
+  };
+  /**
+   * The access token lacks the scope `webhooks:read`.
+   */
+  403: Error & {
+    statusCode?: 403;
+    code?: 'FORBIDDEN';
+  };
+  /**
+   * The subscription does not exist, or belongs to another creator or client.
+   */
+  404: Error & {
+    statusCode?: 404;
+    code?: 'NOT_FOUND';
+  };
+  /**
+   * The quota is exceeded. Retry after the seconds in `Retry-After`.
+   */
+  429: Error & {
+    statusCode?: 429;
+    code?: 'RATE_LIMITED';
+  };
+  /**
+   * An unexpected error on the server.
+   */
+  500: Error & {
+    statusCode?: 500;
+    code?: 'INTERNAL_ERROR';
+  };
+  /**
+   * A dependency is unavailable, or the service is starting. Retry after the seconds in `Retry-After`.
+   */
+  503: Error & {
+    statusCode?: 503;
+    code?: 'SERVICE_UNAVAILABLE';
+  };
+};
+
+export type ReadWebhookHealthError = ReadWebhookHealthErrors[keyof ReadWebhookHealthErrors];
+
+export type ReadWebhookHealthResponses = {
+  /**
+   * The health of the receiver.
+   */
+  200: WebhookHealth;
+};
+
+export type ReadWebhookHealthResponse = ReadWebhookHealthResponses[keyof ReadWebhookHealthResponses];
 
 export type ListWebhookDeliveriesData = {
   body?: never;
