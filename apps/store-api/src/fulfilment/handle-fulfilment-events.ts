@@ -78,6 +78,6 @@ export class HandleFulfilmentEvents {
 /** @throws RejectedMessage, EventOutOfOrderError */
 function transitionOf(order: LockedOrder | undefined, event: OrderEvent): Transition {
   if (order === undefined) throw unknownOrder(event.orderName);
-  const change = orderChange({ ...order.row, package_history: order.history }, event);
+  const change = orderChange({ ...order.row, package_history: order.history, items: order.items }, event);
   return { order, change, cause: event.message };
 }

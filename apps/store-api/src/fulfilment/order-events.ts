@@ -1,10 +1,10 @@
-import { messages, type Message, type OrderStatus, parsePublicId } from '@fulfilment/contracts';
+import { messages, type Message, type OrderStatus, parsePublicId, publicId } from '@fulfilment/contracts';
 import { RejectedMessage } from '@fulfilment/messaging';
 import { isDeepStrictEqual } from 'node:util';
-import type { PackageRow } from '../orders/order-row.js';
+import type { ItemRow, PackageRow, PackedItem } from '../orders/order-row.js';
 import { type FulfilmentAction, statusesByAction } from '../orders/order.rules.js';
 import { EventOutOfOrderError } from './deferred-events.js';
-import { type PackageEvent, packagesOf, withEvent } from './package.rules.js';
+import { isPartialShipment, type PackageEvent, packagesOf, piecesOf, withEvent } from './package.rules.js';
 
 /** Maximum of package events that an order stores. */
 const maxPackageEvents = 1000;
@@ -36,6 +36,7 @@ export interface OrderState {
   readonly packages: readonly PackageRow[];
   /** The events of its packages. */
   readonly package_history: readonly PackageEvent[];
+  readonly items: readonly Pick<ItemRow, 'product_id' | 'quantity'>[];
 }
 
 /** What an event changes in an order. */
@@ -70,7 +71,14 @@ export function orderEvent(message: Message): OrderEvent {
   const { occurred_at } = message;
   if (messages.fulfilmentShipped.is(message)) {
     const { shipped_at = occurred_at } = message.data;
-    const event = { kind: 'shipped', ...trackingOf(message.data), shipped_at, occurred_at } as const;
+    const items = message.data.items && packedItems(message.data.items);
+    const event = {
+      kind: 'shipped',
+      ...trackingOf(message.data),
+      shipped_at,
+      occurred_at,
+      ...(items !== undefined && { items }),
+    } as const;
     return ofOrder(message, message.data.order_id, 'ship', { kind: 'package', event });
   }
   if (messages.fulfilmentTrackingCorrected.is(message)) {
@@ -118,6 +126,10 @@ export function orderChange(order: OrderState, event: OrderEvent): OrderChange {
 
 /** The first package ships the order, the last arrival delivers it. */
 function packagesChange(order: OrderState, event: PackageEvent): OrderChange {
+  const ordered = packedItems(
+    order.items.map(({ product_id, quantity }) => ({ sku: publicId('prod', product_id), quantity })),
+  );
+  if (event.kind === 'shipped') requireOrdered(event.items ?? [], ordered);
   const history = withEvent(order.package_history, event);
   if (history === order.package_history) return { kind: 'none' }; // a repetition
   if (history.length > maxPackageEvents)
@@ -130,7 +142,8 @@ function packagesChange(order: OrderState, event: PackageEvent): OrderChange {
     throw new EventOutOfOrderError(order.id, 'the order has no such package yet');
   if (isDeepStrictEqual(packages, order.packages)) return { kind: 'history', history };
   const tracked = !isDeepStrictEqual(packages.map(trackingOf), order.packages.map(trackingOf));
-  const status = nextStatus(packages, order.status);
+  const isComplete = !isPartialShipment(packages, ordered);
+  const status = nextStatus(packages, isComplete, order.status);
   const publishes = messageFor(order.status, status, tracked);
   return {
     kind: 'packages',
@@ -152,10 +165,37 @@ function trackingOf({ carrier, tracking_number, tracking_url }: Tracking): Track
   return { carrier, tracking_number, tracking_url };
 }
 
-/** Delivered when all packages have arrived; never back to an earlier status. */
-function nextStatus(packages: readonly PackageRow[], before: OrderStatus): OrderStatus {
+/** One item per product, in the order of the skus, so that equal contents are equal. */
+function packedItems(items: readonly PackedItem[]): PackedItem[] {
+  const named = items.map(({ sku, quantity }) => ({ sku: canonicalSku(sku), quantity }));
+  const skus = [...new Set(named.map(({ sku }) => sku))].sort();
+  return skus.map((sku) => ({ sku, quantity: piecesOf(sku, named) }));
+}
+
+function canonicalSku(sku: string): string {
+  const id = parsePublicId('prod', sku);
+  return id === undefined ? sku : publicId('prod', id);
+}
+
+/**
+ * A replacement may exceed what was ordered, so only each package is compared with the order: the packages
+ * must not depend on their order of arrival.
+ * @throws RejectedMessage
+ */
+function requireOrdered(packed: readonly PackedItem[], ordered: readonly PackedItem[]): void {
+  for (const { sku, quantity } of packed) {
+    const pieces = piecesOf(sku, ordered);
+    if (pieces === 0) throw new RejectedMessage(`the order has no product ${sku.slice(0, 40)}`);
+    if (quantity > pieces)
+      throw new RejectedMessage(`the order has only ${pieces} pieces of ${sku.slice(0, 40)}`);
+  }
+}
+
+/** Delivered when all pieces have been shipped and have arrived; never back to an earlier status. */
+function nextStatus(packages: readonly PackageRow[], isComplete: boolean, before: OrderStatus): OrderStatus {
   if (before === 'delivered') return before;
-  return packages.every(({ delivered_at }) => delivered_at !== null) ? 'delivered' : 'shipped';
+  const haveArrived = packages.every(({ delivered_at }) => delivered_at !== null);
+  return isComplete && haveArrived ? 'delivered' : 'shipped';
 }
 
 /** The latest arrival. */

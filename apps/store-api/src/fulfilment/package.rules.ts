@@ -1,4 +1,4 @@
-import type { PackageRow } from '../orders/order-row.js';
+import type { PackageRow, PackedItem } from '../orders/order-row.js';
 
 type Tracking = Pick<PackageRow, 'carrier' | 'tracking_number' | 'tracking_url'>;
 
@@ -7,6 +7,8 @@ interface Shipped extends Tracking {
   readonly shipped_at: string;
   /** Time of the event. */
   readonly occurred_at: string;
+  /** What the package contains, by sku; absent if it was not reported. */
+  readonly items?: PackedItem[];
 }
 
 interface Corrected extends Tracking {
@@ -76,8 +78,25 @@ export function packagesOf(events: readonly PackageEvent[]): {
     shipped_at: parcel.shipped.shipped_at,
     delivered_at:
       deliveries.find((delivery) => isDeliveredBy(parcel, delivery, packages))?.delivered_at ?? null,
+    ...(parcel.shipped.items !== undefined && { items: parcel.shipped.items }),
   }));
   return { packages: rows, misplaced };
+}
+
+/**
+ * Whether pieces of the order are still to be shipped. Not known, and therefore false, if a package was
+ * reported without its items.
+ */
+export function isPartialShipment(packages: readonly PackageRow[], ordered: readonly PackedItem[]): boolean {
+  const packed = packages.flatMap(({ items }) => items ?? []);
+  return (
+    packages.every(({ items }) => items !== undefined) &&
+    ordered.some(({ sku }) => piecesOf(sku, packed) < piecesOf(sku, ordered))
+  );
+}
+
+export function piecesOf(sku: string, items: readonly PackedItem[]): number {
+  return items.reduce((sum, item) => (item.sku === sku ? sum + item.quantity : sum), 0);
 }
 
 /** Adds a package, unless a package has or had its number. */

@@ -7,6 +7,13 @@ import type {
 } from '@fulfilment/contracts';
 import { type Sql, statement } from '@fulfilment/database';
 
+/** Pieces of a product in a package. */
+export interface PackedItem {
+  /** The public id of the product. */
+  readonly sku: string;
+  readonly quantity: number;
+}
+
 /** A package as it was handed over. */
 export interface PackageRow {
   readonly carrier: string;
@@ -14,6 +21,8 @@ export interface PackageRow {
   readonly tracking_url: string;
   readonly shipped_at: string;
   readonly delivered_at: string | null;
+  /** Absent if the warehouse did not report them. */
+  readonly items?: PackedItem[];
 }
 
 export interface OrderRow {
@@ -125,6 +134,7 @@ export function orderSnapshot(row: OrderRow, items: readonly ItemRow[]): OrderSn
             tracking_number: newest.tracking_number,
             tracking_url: newest.tracking_url,
             updated_at: trackingTime(row).toISOString(),
+            ...(newest.items !== undefined && { items: newest.items }),
           },
     delivered_at: row.delivered_at?.toISOString() ?? null,
     ...(Object.keys(row.metadata).length > 0 && { metadata: row.metadata }),

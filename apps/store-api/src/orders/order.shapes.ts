@@ -33,12 +33,27 @@ export const orderSummaryShape = z.object(summaryMembers).meta({
 });
 export type OrderSummary = z.infer<typeof orderSummaryShape>;
 
+const packedItemShape = z
+  .object({
+    sku: idShape('prod', 'The product'),
+    quantity: z.int().min(1).describe('Number of pieces in the package'),
+  })
+  .meta({
+    id: 'PackedItem',
+    description: 'Pieces of a product in a package.',
+    examples: [{ sku: 'prod_01m7xwmwp2eabtq0f8c3vs9k1n', quantity: 2 }],
+  });
+
 const packageMembers = {
   carrier: z.string().describe('The carrier of the package'),
   tracking_number: z.string().describe('Tracking number of the carrier'),
   tracking_url: z.string().describe("URL of the carrier's tracking page"),
   shipped_at: z.iso.datetime().describe('When the package was handed to the carrier'),
   delivered_at: z.iso.datetime().nullable().describe('When the package was delivered; null until then'),
+  items: z
+    .array(packedItemShape)
+    .optional()
+    .describe('What the package contains; absent if the warehouse did not report it'),
 };
 const packageExample = {
   carrier: 'Royal Mail',
@@ -46,6 +61,7 @@ const packageExample = {
   tracking_url: 'https://track.example/RM123456785GB',
   shipped_at: '2026-11-21T09:30:00.000Z',
   delivered_at: null,
+  items: [{ sku: 'prod_01m7xwmwp2eabtq0f8c3vs9k1n', quantity: 2 }],
 };
 const packageShape = z
   .object(packageMembers)

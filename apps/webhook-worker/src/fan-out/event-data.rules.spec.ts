@@ -102,6 +102,15 @@ describe('the content of an event', () => {
     },
   );
 
+  it.each([messages.orderShipped, messages.orderTrackingUpdated])(
+    'of $type has the items of the newest package, if they are known',
+    (type) => {
+      const items = [{ sku: 'prod_01m7xwmwp2eabtq0f8c3vs9k1n', quantity: 2 }];
+      const packed = { ...shipped, tracking: { ...tracking, items } };
+      expect(eventContent(type.make({ order: packed }, at))?.data).toEqual({ order_id, ...tracking, items });
+    },
+  );
+
   it('is covered by these tests for all twelve events', () => {
     expect(new Set(expected.map(([message]) => message.type))).toEqual(new Set(webhookEvents));
   });

@@ -38,13 +38,14 @@ function total(snapshot: OrderSnapshot) {
 function tracking(snapshot: OrderSnapshot) {
   const { id, tracking: newest } = snapshot;
   if (newest === null) throw new IncompleteMessage('the order has no tracking');
-  const { carrier, tracking_number, tracking_url, updated_at } = newest;
+  const { carrier, tracking_number, tracking_url, updated_at, items } = newest;
   return {
     order_id: publicId('ord', id),
     carrier,
     tracking_number,
     tracking_url,
     updated_at,
+    ...(items !== undefined && { items }),
     ...metadata(snapshot),
   };
 }

@@ -39,6 +39,15 @@ const tracking = z.object({
   tracking_number: z.string().describe('Tracking number of the carrier'),
   tracking_url: z.string().describe("URL of the carrier's tracking page"),
   ...updated,
+  items: z
+    .array(
+      z.object({
+        sku: idShape('prod', 'The product'),
+        quantity: z.int().min(1).describe('Number of pieces in the package'),
+      }),
+    )
+    .optional()
+    .describe('What the package contains; absent if the warehouse did not report it'),
   ...metadata,
 });
 

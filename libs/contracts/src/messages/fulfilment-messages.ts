@@ -27,6 +27,14 @@ const packageTracking = {
   tracking_url: trackingUrl,
 };
 
+const packedItems = z
+  .array(z.object({ sku, quantity: z.int().min(1).max(1000) }))
+  .min(1)
+  .max(100)
+  .describe(
+    'What the package contains. If every package of an order has its items, the order is delivered when packages with all of its pieces have arrived',
+  );
+
 const price = z.record(z.enum(currencies), z.int().min(1).max(maxAmount));
 
 /** Messages that the pressing plant, the warehouse and the operator publish. */
@@ -35,7 +43,12 @@ export const fulfilmentMessages = {
     'fulfilment.shipped',
     1,
     'A package of an order was handed to the carrier.',
-    z.object({ order_id: orderId, ...packageTracking, shipped_at: instant.optional() }),
+    z.object({
+      order_id: orderId,
+      ...packageTracking,
+      shipped_at: instant.optional(),
+      items: packedItems.optional(),
+    }),
   ),
   fulfilmentTrackingCorrected: defineMessage(
     'fulfilment.tracking_corrected',

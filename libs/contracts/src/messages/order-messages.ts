@@ -12,6 +12,10 @@ export const orderTracking = z.object({
   tracking_number: z.string(),
   tracking_url: z.string(),
   updated_at: z.iso.datetime(),
+  items: z
+    .array(z.object({ sku: z.string(), quantity: z.int().min(1) }))
+    .optional()
+    .describe('What the package contains; absent if the warehouse did not report it'),
 });
 
 /**

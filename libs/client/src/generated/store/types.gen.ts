@@ -613,6 +613,24 @@ export type Package = {
    * When the package was delivered; null until then
    */
   delivered_at: string | null;
+  /**
+   * What the package contains; absent if the warehouse did not report it
+   */
+  items?: Array<PackedItem>;
+};
+
+/**
+ * Pieces of a product in a package.
+ */
+export type PackedItem = {
+  /**
+   * The product
+   */
+  sku: string;
+  /**
+   * Number of pieces in the package
+   */
+  quantity: number;
 };
 
 /**
@@ -1060,6 +1078,10 @@ export type Tracking = {
    * When the package was delivered; null until then
    */
   delivered_at: string | null;
+  /**
+   * What the package contains; absent if the warehouse did not report it
+   */
+  items?: Array<PackedItem>;
   /**
    * When tracking was last added or corrected
    */
@@ -3649,6 +3671,19 @@ export type OrderShippedWebhookPayload = {
      */
     updated_at: string;
     /**
+     * What the package contains; absent if the warehouse did not report it
+     */
+    items?: Array<{
+      /**
+       * The product
+       */
+      sku: string;
+      /**
+       * Number of pieces in the package
+       */
+      quantity: number;
+    }>;
+    /**
      * `metadata` of the order; absent if it has none
      */
     metadata?: {
@@ -3705,6 +3740,19 @@ export type OrderTrackingUpdatedWebhookPayload = {
      * Events may arrive out of order: for each id, keep the event with the latest `updated_at`
      */
     updated_at: string;
+    /**
+     * What the package contains; absent if the warehouse did not report it
+     */
+    items?: Array<{
+      /**
+       * The product
+       */
+      sku: string;
+      /**
+       * Number of pieces in the package
+       */
+      quantity: number;
+    }>;
     /**
      * `metadata` of the order; absent if it has none
      */
