@@ -43,6 +43,10 @@ const queries: Readonly<Record<string, { path: string; query: Record<string, str
     path: `/api/v1/creators/${creator.id}/stats/royalties`,
     query: { period: '2026-11' },
   },
+  readLedgerLines: {
+    path: `/api/v1/creators/${creator.id}/ledger`,
+    query: { period: '2026-11', release: uuidv7(), country: 'GB' },
+  },
   readStatisticsSeries: {
     path: `/api/v1/creators/${creator.id}/stats/series`,
     query: { from: '2026-01', to: '2026-12', group_by: 'release', release: uuidv7(), country: 'GB' },

@@ -1,4 +1,5 @@
 import { Baseline } from './0001-baseline.js';
+import { LedgerLines } from './0002-ledger-lines.js';
 
 /** In the order in which they are applied. */
-export const migrations = [Baseline];
+export const migrations = [Baseline, LedgerLines];

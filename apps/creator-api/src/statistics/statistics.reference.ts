@@ -1,5 +1,6 @@
 import type { OperationDoc } from '@fulfilment/api-reference';
 import { NotFound, ValidationFailed } from '@fulfilment/error-envelope';
+import { ledgerLinesShape } from './ledger-lines.shapes.js';
 import { seriesShape } from './series.shapes.js';
 import { royaltiesShape, salesShape } from './statistics.shapes.js';
 
@@ -49,3 +50,15 @@ export const readSeries = {
     },
   ],
 } satisfies OperationDoc<typeof seriesShape>;
+
+export const readLedgerLines = {
+  id: 'readLedgerLines',
+  tag,
+  summary: 'Read the ledger lines behind a figure',
+  description: [
+    'Returns the postings of a month with their amounts before and after the conversion, the royalty rate and the exchange rate. `totals` are the figures of the statistics with the same filters; the `settled`',
+    'amounts of the lines of all pages add up to them. The lines of a closed month never change; those of an open month may be more on a later page.',
+  ].join(' '),
+  response: { description: 'A page of ledger lines.', shape: ledgerLinesShape },
+  errors,
+} satisfies OperationDoc<typeof ledgerLinesShape>;

@@ -63,6 +63,8 @@ const operations: Record<
     api.get(`/api/v1/creators/${mine.id}/stats/sales?period=2026-03`, claims),
   'GET /creator/api/v1/creators/:uuid/stats/royalties': (api, claims) =>
     api.get(`/api/v1/creators/${mine.id}/stats/royalties?period=2026-03`, claims),
+  'GET /creator/api/v1/creators/:uuid/ledger': (api, claims) =>
+    api.get(`/api/v1/creators/${mine.id}/ledger?period=2026-03`, claims),
   'GET /creator/api/v1/creators/:uuid/stats/series': (api, claims) =>
     api.get(`/api/v1/creators/${mine.id}/stats/series?group_by=release`, claims),
   'GET /creator/api/v1/releases': (api, claims) => api.get(`/api/v1/releases?creator=${mine.id}`, claims),
@@ -204,6 +206,12 @@ describe('the visibility of rows to callers', () => {
           api.get(`/api/v1/creators/${creator}/stats/royalties?period=2026-03`, claims),
     ],
     [
+      'GET ledger',
+      ({ creator }) =>
+        (api, claims) =>
+          api.get(`/api/v1/creators/${creator}/ledger?period=2026-03`, claims),
+    ],
+    [
       'GET series',
       ({ creator }) =>
         (api, claims) =>
@@ -294,6 +302,7 @@ describe('the visibility of rows to callers', () => {
       'monthly_statistics',
       'monthly_breakdown',
       'order_events',
+      'ledger',
       'editions',
       'ordered_releases',
       'track_uploads',
@@ -313,7 +322,6 @@ describe('the visibility of rows to callers', () => {
   });
 
   it.each([
-    'ledger',
     'statistics_close',
     'exchange_rate_source',
     'waiting_postings',

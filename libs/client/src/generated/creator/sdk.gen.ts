@@ -17,6 +17,9 @@ import type {
   ListReleasesData,
   ListReleasesErrors,
   ListReleasesResponses,
+  ReadLedgerLinesData,
+  ReadLedgerLinesErrors,
+  ReadLedgerLinesResponses,
   ReadOrderData,
   ReadOrderErrors,
   ReadOrderResponses,
@@ -172,6 +175,20 @@ export const readStatisticsSeries = <ThrowOnError extends boolean = true>(
   options.client.get<ReadStatisticsSeriesResponses, ReadStatisticsSeriesErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
     url: '/api/v1/creators/{uuid}/stats/series',
+    ...options,
+  });
+
+/**
+ * Read the ledger lines behind a figure
+ *
+ * Returns the postings of a month with their amounts before and after the conversion, the royalty rate and the exchange rate. `totals` are the figures of the statistics with the same filters; the `settled` amounts of the lines of all pages add up to them. The lines of a closed month never change; those of an open month may be more on a later page.
+ */
+export const readLedgerLines = <ThrowOnError extends boolean = true>(
+  options: Options<ReadLedgerLinesData, ThrowOnError>,
+): RequestResult<ReadLedgerLinesResponses, ReadLedgerLinesErrors, ThrowOnError> =>
+  options.client.get<ReadLedgerLinesResponses, ReadLedgerLinesErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/creators/{uuid}/ledger',
     ...options,
   });
 

@@ -82,6 +82,155 @@ export type Error = {
 };
 
 /**
+ * A posting of the royalty ledger.
+ */
+export type LedgerLine = {
+  /**
+   * A refund is its sale with opposite signs, at the same exchange rate
+   */
+  kind: 'sale' | 'refund';
+  /**
+   * The order
+   */
+  order: string;
+  /**
+   * The id of the order in the Store API
+   */
+  human_order_id: string;
+  /**
+   * The order line; a sale and its refund have the same
+   */
+  item: string;
+  /**
+   * When the order was paid or refunded
+   */
+  occurred_at: string;
+  /**
+   * The release
+   */
+  release_group: string;
+  /**
+   * EAN of the product; empty if it has none
+   */
+  ean: string;
+  /**
+   * Type of the product; null if it is not known
+   */
+  product_type: string | null;
+  /**
+   * Country of the shipping address; null if it is not known
+   */
+  country: string | null;
+  /**
+   * Platform that the order names as its source; null if it is not known
+   */
+  platform: string | null;
+  /**
+   * Number of pieces; negative for a refund
+   */
+  units: number;
+  /**
+   * Royalty rate in basis points: the royalty is this share of `revenue` minus `vat`, rounded half to even. Null if it is not known
+   */
+  royalty_rate: number | null;
+  /**
+   * Amounts as charged, in the currency of the order
+   */
+  original: {
+    /**
+     * Currency of the order
+     */
+    currency: 'GBP' | 'USD' | 'EUR' | 'JPY';
+    /**
+     * Sale including VAT, in minor units; negative for a refund
+     */
+    revenue: number;
+    /**
+     * VAT in it, in minor units; negative for a refund
+     */
+    vat: number;
+    /**
+     * Royalty, in minor units; negative for a refund
+     */
+    royalty: number;
+  };
+  /**
+   * The same amounts in the settlement currency, each rounded half to even: the figures add these up
+   */
+  settled: {
+    /**
+     * The settlement currency
+     */
+    currency: 'GBP' | 'USD' | 'EUR' | 'JPY';
+    /**
+     * Sale including VAT, in minor units; negative for a refund
+     */
+    revenue: number;
+    /**
+     * VAT in it, in minor units; negative for a refund
+     */
+    vat: number;
+    /**
+     * Royalty, in minor units; negative for a refund
+     */
+    royalty: number;
+  };
+  /**
+   * Reference rates of the European Central Bank; null if the currencies are the same
+   */
+  exchange_rate: {
+    /**
+     * The day of the rate, on or before the day of the payment
+     */
+    date: string;
+    /**
+     * What one euro was in the currency of the order
+     */
+    from: string;
+    /**
+     * What one euro was in the settlement currency
+     */
+    to: string;
+  } | null;
+};
+
+/**
+ * The postings behind the figures of a month.
+ */
+export type LedgerLines = {
+  /**
+   * The month in which the lines count
+   */
+  period: string;
+  /**
+   * Currency of `totals`: the settlement currency of the creator
+   */
+  currency: 'GBP' | 'USD' | 'EUR' | 'JPY';
+  /**
+   * The figures that the lines of all pages add up to
+   */
+  totals: {
+    /**
+     * Pieces sold minus pieces refunded; negative if more pieces were refunded than sold
+     */
+    units: number;
+    /**
+     * Sales including VAT and excluding shipping, minus refunds, in minor units; negative if the refunds of the month exceed its sales
+     */
+    revenue: number;
+    /**
+     * Royalties, in minor units; negative if the refunds of the month exceed its sales
+     */
+    royalties: number;
+  };
+  /**
+   * Items, newest first
+   */
+  data: Array<LedgerLine>;
+  pagination: Pagination;
+};
+
+/**
  * The process is running.
  */
 export type Liveness = {
@@ -327,6 +476,20 @@ export type PageNumbers = {
    * Total number of items
    */
   total: number;
+};
+
+/**
+ * Pagination of a list by cursor.
+ */
+export type Pagination = {
+  /**
+   * Send it as `cursor` to read the next page; null on the last page
+   */
+  next_cursor: string | null;
+  /**
+   * Whether there is a next page
+   */
+  has_more: boolean;
 };
 
 /**
@@ -1480,6 +1643,103 @@ export type ReadStatisticsSeriesResponses = {
 };
 
 export type ReadStatisticsSeriesResponse = ReadStatisticsSeriesResponses[keyof ReadStatisticsSeriesResponses];
+
+export type ReadLedgerLinesData = {
+  body?: never;
+  path: {
+    /**
+     * The creator
+     */
+    uuid: string;
+  };
+  query: {
+    /**
+     * The month in which the lines count, in UTC
+     */
+    period: string;
+    /**
+     * Only this release: a `release_group` of the statistics
+     */
+    release?: string;
+    /**
+     * Only products of this type
+     */
+    product_type?: string;
+    /**
+     * Only orders to this country, ISO 3166-1 alpha-2
+     */
+    country?: string;
+    /**
+     * Only orders whose `source` names this platform
+     */
+    platform?: string;
+    /**
+     * Maximum number of items per page
+     */
+    limit?: number;
+    /**
+     * The `next_cursor` of the previous page. It is opaque, and valid only for the same list, filters and creator
+     */
+    cursor?: string;
+  };
+  url: '/api/v1/creators/{uuid}/ledger';
+};
+
+export type ReadLedgerLinesErrors = {
+  /**
+   * The request does not have the documented shape; `details` names the invalid members, parameters or headers.
+   */
+  400: Error & {
+    statusCode?: 400;
+    code?: 'VALIDATION_ERROR';
+  };
+  /**
+   * The access token is missing, malformed, expired, revoked or not for this API.
+   */
+  401: Error & {
+    statusCode?: 401;
+    code?: 'UNAUTHORIZED';
+  };
+  /**
+   * The creator does not exist, or is not visible to you.
+   */
+  404: Error & {
+    statusCode?: 404;
+    code?: 'NOT_FOUND';
+  };
+  /**
+   * The quota is exceeded. Retry after the seconds in `Retry-After`.
+   */
+  429: Error & {
+    statusCode?: 429;
+    code?: 'RATE_LIMITED';
+  };
+  /**
+   * An unexpected error on the server.
+   */
+  500: Error & {
+    statusCode?: 500;
+    code?: 'INTERNAL_ERROR';
+  };
+  /**
+   * A dependency is unavailable, or the service is starting. Retry after the seconds in `Retry-After`.
+   */
+  503: Error & {
+    statusCode?: 503;
+    code?: 'SERVICE_UNAVAILABLE';
+  };
+};
+
+export type ReadLedgerLinesError = ReadLedgerLinesErrors[keyof ReadLedgerLinesErrors];
+
+export type ReadLedgerLinesResponses = {
+  /**
+   * A page of ledger lines.
+   */
+  200: LedgerLines;
+};
+
+export type ReadLedgerLinesResponse = ReadLedgerLinesResponses[keyof ReadLedgerLinesResponses];
 
 export type ListReleasesData = {
   body?: never;

@@ -1,0 +1,142 @@
+import type { CreatorSnapshot, Currency } from '@fulfilment/contracts';
+import fc from 'fast-check';
+import { creatorApi, type CreatorApi, ownerClaims } from '../test/creator-api.fixture.js';
+import { aCreator } from '../creators/creator-snapshot.fixture.js';
+import { loadRates } from '../exchange-rates/load-rates.js';
+import { orderHistory, orderStates, rates } from '../ledger/ledger.fixture.js';
+import { convert } from '../money/convert-currency.rules.js';
+import { divideHalfEven } from '../money/round-half-even.rules.js';
+import { anItem, anOrder, paid, transitioned } from '../orders/order-snapshot.fixture.js';
+
+const owner = ownerClaims('org_harbour');
+
+interface Amounts {
+  readonly currency: Currency;
+  readonly revenue: number;
+  readonly vat: number;
+  readonly royalty: number;
+}
+interface Line {
+  readonly kind: string;
+  readonly item: string;
+  readonly order: string;
+  readonly units: number;
+  readonly royalty_rate: number;
+  readonly original: Amounts;
+  readonly settled: Amounts;
+  readonly exchange_rate: { date: string; from: string; to: string } | null;
+}
+
+describe('the ledger lines of a month', () => {
+  let api: CreatorApi;
+  beforeAll(async () => {
+    api = await creatorApi();
+    await loadRates(api.database, rates);
+  });
+  afterAll(() => api.stop());
+
+  const newCreator = async (changes: Partial<CreatorSnapshot> = {}) => {
+    const creator = aCreator('org_harbour', changes);
+    await api.record({ creators: [creator] });
+    return creator;
+  };
+  const page = async ({ id }: CreatorSnapshot, query: string) =>
+    (await api.get(`/api/v1/creators/${id}/ledger?${query}`, owner)).body;
+  const stats = async ({ id }: CreatorSnapshot, what: string) =>
+    (await api.get(`/api/v1/creators/${id}/stats/${what}`, owner)).body;
+  /** Returns the totals, and the lines of all pages. */
+  async function read(creator: CreatorSnapshot, query: string) {
+    const lines: Line[] = [];
+    for (let cursor = ''; ;) {
+      const { totals, data, pagination } = await page(creator, `${query}${cursor}`);
+      lines.push(...data);
+      if (pagination.next_cursor === null) return { totals, lines };
+      cursor = `&cursor=${pagination.next_cursor}`;
+    }
+  }
+  const sumOf = (lines: readonly Line[]) =>
+    lines.reduce(
+      (sum, { units, settled }) => ({
+        units: sum.units + units,
+        revenue: sum.revenue + settled.revenue,
+        royalties: sum.royalties + settled.royalty,
+      }),
+      { units: 0, revenue: 0, royalties: 0 },
+    );
+
+  it('add up to the figure of the month, of each release and of each country, for any orders and refunds', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(orderHistory, { minLength: 1, maxLength: 6 }), async (histories) => {
+        const creators = [await newCreator(), await newCreator({ settlement_currency: 'JPY' })];
+        for (const order of histories.flatMap((history) => orderStates(creators, history)))
+          await api.record({ orders: [order] });
+        for (const creator of creators)
+          for (const period of ['2026-01', '2026-02']) {
+            const { totals, by_release } = await stats(creator, `royalties?period=${period}`);
+            const all = await read(creator, `period=${period}&limit=2`);
+            expect(all.totals).toEqual(totals);
+            expect(sumOf(all.lines)).toEqual(totals);
+            for (const release of new Set<string>(
+              by_release.map((row: { release_group: string }) => row.release_group),
+            )) {
+              const one = await read(creator, `period=${period}&release=${release}`);
+              expect(sumOf(one.lines)).toEqual(one.totals);
+              const units = by_release
+                .filter((row: { release_group: string }) => row.release_group === release)
+                .reduce((sum: number, row: { units: number }) => sum + row.units, 0);
+              expect(one.totals.units).toBe(units);
+            }
+            const range = `from=${period}&to=${period}`;
+            for (const { key, totals: expected } of (await stats(creator, `series?${range}&group_by=country`))
+              .groups) {
+              const one = await read(creator, `period=${period}&country=${key}`);
+              expect(one.totals).toEqual(expected);
+              expect(sumOf(one.lines)).toEqual(expected);
+            }
+          }
+      }),
+      { numRuns: 3 },
+    );
+  }, 60_000);
+
+  it('contain what each amount was calculated from', async () => {
+    const creator = await newCreator();
+    const items = [
+      anItem({ quantity: 3, unit_amount: 1999, royalty_rate: 1250 }),
+      anItem({ unit_amount: 4801 }),
+    ];
+    const order = paid(
+      anOrder(creator.id, { currency: 'JPY', country_code: 'JP', items }),
+      '2026-01-31T12:00:00.000Z',
+    );
+    await api.record({ orders: [order] });
+    await api.record({ orders: [transitioned(order, 'cancelled', '2026-01-31T13:00:00.000Z')] });
+    const { lines } = await read(creator, 'period=2026-01');
+    expect(lines.map(({ kind }) => kind)).toEqual(['refund', 'refund', 'sale', 'sale']);
+    for (const { original, settled, royalty_rate, exchange_rate } of lines) {
+      expect(exchange_rate).toEqual({ date: '2026-01-30', from: '170.01', to: '0.81' });
+      const base = BigInt(original.revenue - original.vat) * BigInt(royalty_rate);
+      expect(BigInt(original.royalty)).toBe(divideHalfEven(base, 10_000n));
+      const inPounds = (amount: number) =>
+        Number(convert(BigInt(amount), 'JPY', 'GBP', exchange_rate ?? { date: '', from: '1', to: '1' }));
+      for (const name of ['revenue', 'vat', 'royalty'] as const)
+        expect(settled[name]).toBe(inPounds(original[name]));
+    }
+    expect(sumOf(lines)).toEqual({ units: 0, revenue: 0, royalties: 0 });
+  });
+
+  it('have a cursor that is valid for the same creator, month and filters only', async () => {
+    const [creator, other] = [await newCreator(), await newCreator()];
+    const items = [anItem(), anItem(), anItem()];
+    await api.record({ orders: [paid(anOrder(creator.id, { items }), '2026-01-15T08:00:00.000Z')] });
+    const { pagination } = await page(creator, 'period=2026-01&limit=1');
+    for (const [of, query] of [
+      [creator, 'period=2026-02'],
+      [creator, 'period=2026-01&country=GB'],
+      [other, 'period=2026-01'],
+    ] as const) {
+      const body = await page(of, `${query}&cursor=${pagination.next_cursor}`);
+      expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'cursor' }] });
+    }
+  });
+});

@@ -1,0 +1,145 @@
+import { type Currency, publicId } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import { throwNotFound } from '@fulfilment/error-envelope';
+import { type Caller, SignedCursors } from '@fulfilment/http-service';
+import { Injectable } from '@nestjs/common';
+import { Visibility } from '../visibility/visibility.js';
+import type { LedgerLinesQuery } from './ledger-lines.dto.js';
+import type { LedgerLinesView } from './ledger-lines.shapes.js';
+
+const readCurrency = statement(
+  'ledger-lines.currency',
+  'SELECT settlement_currency AS currency FROM creators WHERE id = $1',
+);
+const sums = `COALESCE(sum(units), 0)::text AS units, COALESCE(sum(revenue), 0)::text AS revenue, COALESCE(sum(royalties), 0)::text AS royalties`;
+const ofMonth = 'creator_id = $1 AND currency = $2 AND period = $3';
+// The figures themselves, not a sum of the lines.
+const readTotals = statement(
+  'ledger-lines.totals',
+  `SELECT ${sums} FROM monthly_statistics WHERE ${ofMonth} AND ($4::uuid IS NULL OR release_id = $4)`,
+);
+const readFilteredTotals = statement(
+  'ledger-lines.filtered_totals',
+  `SELECT ${sums} FROM monthly_breakdown WHERE ${ofMonth} AND ($4::uuid IS NULL OR release_id = $4)
+     AND ($5::text IS NULL OR product_type = $5) AND ($6::text IS NULL OR country_code = $6) AND ($7::text IS NULL OR platform = $7)`,
+);
+const readLines = statement(
+  'ledger-lines.page',
+  `SELECT l.kind, l.order_id, l.item_id, l.occurred_at, (extract(epoch FROM l.occurred_at) * 1000000)::bigint AS micros, l.release_id, l.ean,
+     i.product_type, o.country_code, o.platform, l.units, i.royalty_rate, l.currency, l.revenue::text, l.vat::text, l.royalty::text,
+     l.settlement_currency, l.settled_revenue::text, l.settled_vat::text, l.settled_royalty::text,
+     l.rate_date, l.rate_from::text, l.rate_to::text
+   FROM ledger l LEFT JOIN orders o ON o.id = l.order_id LEFT JOIN order_items i ON i.id = l.item_id
+   WHERE l.creator_id = $1 AND l.settlement_currency = $2 AND l.period = $3 AND ($4::uuid IS NULL OR l.release_id = $4)
+     AND ($5::text IS NULL OR i.product_type = $5) AND ($6::text IS NULL OR o.country_code = $6) AND ($7::text IS NULL OR o.platform = $7)
+     AND (l.occurred_at, l.item_id, l.kind) < (COALESCE('epoch'::timestamptz + $8::bigint * interval '1 microsecond', 'infinity'),
+       COALESCE($9::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'), COALESCE($10::text, 'sale'))
+   ORDER BY l.occurred_at DESC, l.item_id DESC, l.kind DESC LIMIT $11`,
+);
+
+interface TotalsRow {
+  readonly units: string;
+  readonly revenue: string;
+  readonly royalties: string;
+}
+
+interface LineRow {
+  readonly kind: 'sale' | 'refund';
+  readonly order_id: string;
+  readonly item_id: string;
+  readonly occurred_at: Date;
+  readonly micros: number;
+  readonly release_id: string;
+  readonly ean: string;
+  readonly product_type: string | null;
+  readonly country_code: string | null;
+  readonly platform: string | null;
+  readonly units: number;
+  readonly royalty_rate: number | null;
+  readonly currency: Currency;
+  readonly revenue: string;
+  readonly vat: string;
+  readonly royalty: string;
+  readonly settlement_currency: Currency;
+  readonly settled_revenue: string;
+  readonly settled_vat: string;
+  readonly settled_royalty: string;
+  readonly rate_date: string | null;
+  readonly rate_from: string | null;
+  readonly rate_to: string | null;
+}
+
+/** Returns the postings that the figures of a month add up, with the figures, from one snapshot. */
+@Injectable()
+export class ReadLedgerLines {
+  constructor(
+    private readonly visibility: Visibility,
+    private readonly cursors: SignedCursors,
+  ) {}
+
+  /** @throws NotFound when the creator is not visible; ValidationFailed on the cursor of another list */
+  run(caller: Caller, creatorId: string, query: LedgerLinesQuery): Promise<LedgerLinesView> {
+    const { period, release, product_type, country, platform, limit } = query;
+    const filters = [release, product_type, country, platform];
+    const boundTo = ['ledger', creatorId, period, ...filters];
+    const after = query.cursor === undefined ? undefined : this.cursors.open(boundTo, query.cursor);
+    const [itemId, kind] = after?.id.split('/') ?? [];
+    return this.visibility.replicaSnapshot(caller, async (tx) => {
+      const { currency } =
+        (await tx.row<{ currency: Currency }>(readCurrency, [creatorId])) ?? throwNotFound('creator');
+      const values = [creatorId, currency, period, ...filters];
+      const isFiltered = filters.slice(1).some((value) => value !== undefined);
+      const [totals, rows] = await Promise.all([
+        isFiltered
+          ? tx.row<TotalsRow>(readFilteredTotals, values)
+          : tx.row<TotalsRow>(readTotals, values.slice(0, 4)),
+        tx.rows<LineRow>(readLines, [...values, after?.micros, itemId, kind, limit + 1]),
+      ]);
+      const page = rows.slice(0, limit);
+      const last = page.at(-1);
+      const more = rows.length > limit && last !== undefined;
+      const next = more
+        ? this.cursors.seal(boundTo, { micros: last.micros, id: `${last.item_id}/${last.kind}` })
+        : null;
+      const { units = '0', revenue = '0', royalties = '0' } = totals ?? {};
+      return {
+        period,
+        currency,
+        totals: { units: Number(units), revenue: BigInt(revenue), royalties: BigInt(royalties) },
+        data: page.map(lineView),
+        pagination: { next_cursor: next, has_more: more },
+      };
+    });
+  }
+}
+
+function lineView(row: LineRow): LedgerLinesView['data'][number] {
+  const { rate_date: date, rate_from: from, rate_to: to } = row;
+  return {
+    kind: row.kind,
+    order: row.order_id,
+    human_order_id: publicId('ord', row.order_id),
+    item: row.item_id,
+    occurred_at: row.occurred_at.toISOString(),
+    release_group: row.release_id,
+    ean: row.ean,
+    product_type: row.product_type,
+    country: row.country_code,
+    platform: row.platform,
+    units: row.units,
+    royalty_rate: row.royalty_rate,
+    original: {
+      currency: row.currency,
+      revenue: BigInt(row.revenue),
+      vat: BigInt(row.vat),
+      royalty: BigInt(row.royalty),
+    },
+    settled: {
+      currency: row.settlement_currency,
+      revenue: BigInt(row.settled_revenue),
+      vat: BigInt(row.settled_vat),
+      royalty: BigInt(row.settled_royalty),
+    },
+    exchange_rate: date === null || from === null || to === null ? null : { date, from, to },
+  };
+}
