@@ -4,8 +4,8 @@ const since = new Date(Date.UTC(2024, 0, 1));
 const creator = (name: string) => ({ uuid: stableUuid(since, `creator:${name}`), name });
 
 export const harbourLights = creator('Harbour Lights');
-export const glassMeridian = creator('Glass Meridian');
-export const slowFerry = creator('The Slow Ferry');
+const glassMeridian = creator('Glass Meridian');
+const slowFerry = creator('The Slow Ferry');
 
 /** Two organisations and an operator. The passwords are only for local use. */
 export const organisations = [

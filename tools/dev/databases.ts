@@ -14,7 +14,7 @@ const services: Record<DatabaseName, bootstrap.ServiceName> = {
 };
 
 /** Names on an external server have the suite's tag, since it may hold several suites. */
-export function databaseNamed(name: DatabaseName, settings: Settings): string {
+function databaseNamed(name: DatabaseName, settings: Settings): string {
   return settings.externalUrls.postgres === undefined ? name : `fulfilment_${stateDirHash(settings)}_${name}`;
 }
 

@@ -16,7 +16,7 @@ const clients = z.object({
 const service = z.object({ url: z.string(), metrics_url: z.string(), internal_url: z.string() });
 
 /** Members that the demo data adds. */
-export const seededSchema = z.object({ users: z.array(user), clients });
+const seededSchema = z.object({ users: z.array(user), clients });
 export type Seeded = z.infer<typeof seededSchema>;
 
 const stackSchema = z.object({

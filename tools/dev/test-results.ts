@@ -17,7 +17,7 @@ const resultsSchema = z.object({
 });
 
 /** Results of each project, which Nx restores from its cache if nothing has changed. */
-export const resultsFile = 'test-results.json';
+const resultsFile = 'test-results.json';
 export const jestArgs = ['--', '--json', `--outputFile=${resultsFile}`, '--passWithNoTests'] as const;
 
 export function removeResults(): void {
@@ -38,7 +38,7 @@ export function countResults(endedWell: boolean): Counts {
   );
 }
 
-export function withOutcome(counts: Counts, endedWell: boolean): Counts {
+function withOutcome(counts: Counts, endedWell: boolean): Counts {
   return endedWell || counts.failed > 0 ? counts : { ...counts, failed: 1 };
 }
 

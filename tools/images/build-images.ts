@@ -10,7 +10,7 @@ import { compressedSize } from './layer-sizes.ts';
 import { softwareBill } from './software-bill.ts';
 
 export const apps = ['store-api', 'creator-api', 'auth-server', 'webhook-worker', 'bootstrap'] as const;
-export const imageNames = [...apps, 'gateway'] as const;
+const imageNames = [...apps, 'gateway'] as const;
 export type ImageName = (typeof imageNames)[number];
 
 /** The limit of what an image adds to its base. */
@@ -23,7 +23,7 @@ export interface BuiltImage {
 }
 
 /** Name of an image, as deploy/compose.yaml has it. */
-export function imageTag(name: ImageName, tag: string): string {
+function imageTag(name: ImageName, tag: string): string {
   return `fulfilment/${name}:${tag}`;
 }
 

@@ -10,6 +10,8 @@ const packages = ['docker.io', 'iptables', 'debootstrap', 'docker-compose'];
 const startTimeoutMs = 60_000;
 const stopTimeoutMs = 60_000;
 
+type ClientRun = Omit<Run, 'env'> & { readonly env?: Record<string, string> };
+
 /** A container engine, with the client and settings that reach it. */
 export class Engine {
   readonly description: string;
@@ -27,18 +29,12 @@ export class Engine {
   }
 
   /** Runs the client. Does not reject for a non-zero exit status. */
-  docker(
-    args: readonly string[],
-    run: Omit<Run, 'env'> & { env?: Record<string, string> } = {},
-  ): Promise<Outcome> {
+  docker(args: readonly string[], run: ClientRun = {}): Promise<Outcome> {
     return runProgram(this.program, args, { ...run, env: { ...this.environment, ...run.env } });
   }
 
   /** Runs the client, which must succeed. */
-  mustDocker(
-    args: readonly string[],
-    run: Omit<Run, 'env'> & { env?: Record<string, string> } = {},
-  ): Promise<string> {
+  mustDocker(args: readonly string[], run: ClientRun = {}): Promise<string> {
     return mustRun(this.program, args, { ...run, env: { ...this.environment, ...run.env } });
   }
 

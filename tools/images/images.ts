@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { buildAll } from '../dev/build.ts';
 import { runMain } from '../dev/failure.ts';
 import { readSettings, stateDirHash } from '../dev/settings.ts';
-import { provideBaseImages } from './stand-ins.ts';
+import { provideBaseImages } from './substitutes.ts';
 import { buildImages } from './build-images.ts';
 import { type Engine, findEngine, PrivateEngine } from './engine.ts';
 import { verifyImages } from './verify-images.ts';
@@ -12,7 +12,7 @@ const help = `npm run images: builds the container images of the suite, with an 
 
   npm run images                  build the images, and write the software bill of each into dist/images
   npm run images -- --verify      then start the whole suite from them (deploy/compose.yaml), and run the demo against it
-  npm run images -- --engine      without an engine: start a private one from Debian's packages (as root), build stand-ins
+  npm run images -- --engine      without an engine: start a private one from Debian's packages (as root), build substitutes
                                   for base images that cannot be pulled, and remove everything at the end
   npm run images -- --keep        do not delete the data of the private engine, so that the next run is faster
   npm run images -- --tag TAG     tag of the images (default: local)`;

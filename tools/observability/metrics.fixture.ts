@@ -20,7 +20,7 @@ const byHelper = /\bgauge\(\s*'(\w+)'/g;
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
 /** What Prometheus adds to each sample. */
-export const scrapeLabels = ['job', 'instance'];
+const scrapeLabels = ['job', 'instance'];
 
 /** The metrics that the services register, with what Prometheus makes of a histogram, and its own. */
 export function registeredMetrics(): ReadonlyMap<string, RegisteredMetric> {
@@ -68,7 +68,7 @@ export function selectorsOf(query: string): readonly Selector[] {
 }
 
 /** The labels by which a query groups. */
-export function groupLabelsOf(query: string): readonly string[] {
+function groupLabelsOf(query: string): readonly string[] {
   return [...query.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(/,\s*/));
 }
 

@@ -56,26 +56,15 @@ function storedSecrets(file: string, host: string): Secrets {
   return secrets;
 }
 
-function newSecrets(host: string): Secrets {
+function newSecrets(host: string): Record<keyof Secrets, unknown> {
   const password = (): string => randomBytes(24).toString('hex');
   const key = (): string => randomBytes(32).toString('base64');
   return {
     postgres: password(),
     redis: password(),
     rabbitmq: password(),
-    databases: {
-      'store-api': password(),
-      'creator-api': password(),
-      'auth-server': password(),
-      'webhook-worker': password(),
-    },
-    users: {
-      'store-api': password(),
-      'creator-api': password(),
-      'auth-server': password(),
-      'webhook-worker': password(),
-      operator: password(),
-    },
+    databases: Object.fromEntries(serviceNames.map((name) => [name, password()])),
+    users: Object.fromEntries(storeUsers.map((name) => [name, password()])),
     cursors: key(),
     keyEncryption: key(),
     secretEncryption: key(),

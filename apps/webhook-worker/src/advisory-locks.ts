@@ -1,7 +1,7 @@
 /**
  * Keys of the PostgreSQL advisory locks that serialise replicas. Any distinct numbers work, but all versions
- * of the service must use the same. libs/database uses 7391002 for migrations,
- * libs/service-host 7391060 for shards.
+ * of the service must use the same. Locks of libraries: 7391002 for migrations,
+ * 7391006 for partitions of the inbox, 7391060 for shards.
  */
 export const advisoryLocks = {
   /** Held while day partitions are created or dropped. */

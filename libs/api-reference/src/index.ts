@@ -12,7 +12,7 @@ export {
   type Response,
 } from './document.js';
 export { dtoSchema } from './dto-schema.js';
-export { type Class, Description, Field, type FieldRule, NestedDto } from './field.js';
+export { type Class, Description, Field, NestedDto } from './field.js';
 export { type Addresses, localAddresses } from './headers.js';
 export { type ErrorDoc, Operation, operationOf, type OperationDoc } from './operation.js';
 export type { Api, Route, ServiceReference } from './route.js';

@@ -1,13 +1,4 @@
-export {
-  type IdPrefix,
-  formatUuid,
-  idPrefixes,
-  idShape,
-  isUuid,
-  parsePublicId,
-  publicId,
-  uuidv7,
-} from './ids.js';
+export { formatUuid, idShape, isUuid, parsePublicId, publicId, uuidv7 } from './ids.js';
 export {
   currencies,
   currencyExponents,
@@ -17,7 +8,7 @@ export {
   type Currency,
   type Money,
 } from './money.js';
-export { identityScopes, storeScopes, type IdentityScope, type StoreScope } from './scopes.js';
+export { identityScopes, storeScopes, type StoreScope } from './scopes.js';
 export {
   accessTokenClaims,
   accessTokenLifetimeSeconds,
@@ -27,7 +18,6 @@ export {
   organisationRoles,
   revokedTokenKey,
   type AccessTokenClaims,
-  type OrganisationRole,
 } from './token-claims.js';
 export {
   catalogueStatuses,
@@ -51,7 +41,7 @@ export {
 } from './webhook-events.js';
 export { maxTrackPosition, maxTrackSeconds } from './tracks.js';
 export { cursorPageShape, type CursorPage, type NumberedPage, numberedPageShape } from './pages.js';
-export { type MakeOptions, type Message, messageEnvelope, type MessageType } from './messages/message.js';
+export { type Message, messageEnvelope, type MessageType } from './messages/message.js';
 export type { OrderSnapshot } from './messages/order-messages.js';
 export type { ProductSnapshot } from './messages/product-messages.js';
 export type { CreatorSnapshot, EditionSnapshot } from './messages/creator-messages.js';
@@ -60,7 +50,6 @@ export {
   messageQueues,
   orderedQueues,
   serviceOfQueue,
-  shardedQueues,
   topologyOf,
   type Lane,
   type MessageQueue,

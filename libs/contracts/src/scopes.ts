@@ -22,4 +22,3 @@ export const storeScopes = {
 } as const;
 
 export type StoreScope = keyof typeof storeScopes;
-export type IdentityScope = keyof typeof identityScopes;

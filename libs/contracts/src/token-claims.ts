@@ -1,7 +1,6 @@
 import { z } from 'zod';
 
 export const organisationRoles = ['owner', 'admin', 'member', 'global_admin'] as const;
-export type OrganisationRole = (typeof organisationRoles)[number];
 
 /** Claims of an access token (RFC 9068 `at+jwt`, ES256). */
 export const accessTokenClaims = z.object({

@@ -6,7 +6,7 @@ export {
   type CommitProbe,
   type Transaction,
 } from './sql.js';
-export { BatchLoader, type BatchLoaderOptions } from './batch-loader.js';
+export { BatchLoader } from './batch-loader.js';
 export { BACKGROUND_DATABASE, Database, listTimeoutMs } from './database.js';
 export { ReadDatabase, type ReadReplica } from './read-database.js';
 export { createDataSource, type DataSourceSettings } from './data-source.js';
@@ -14,6 +14,7 @@ export { migrate } from './migrate.js';
 export {
   addDays,
   changePartitions,
+  createMissingPartition,
   createPartition,
   currentDay,
   dayOfPartition,

@@ -62,6 +62,17 @@ export async function partitionsOf(sql: Sql, ...tables: readonly string[]): Prom
   return new Set(rows.map(({ name }) => name));
 }
 
+/** Creates a partition, unless it exists, as `changePartitions` and `createPartition` describe. */
+export function createMissingPartition(
+  database: Database,
+  advisoryLock: number,
+  partition: NewPartition,
+): Promise<boolean> {
+  return changePartitions(database, advisoryLock, async (run, tx) => {
+    if (!(await partitionsOf(tx, partition.table)).has(partition.name)) await createPartition(run, partition);
+  });
+}
+
 /**
  * Creates the partition before it locks the table, so that work on the table stops for some milliseconds
  * only. With a default partition, the lock is needed: a concurrent insert of a row of the new partition into

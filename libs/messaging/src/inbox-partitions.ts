@@ -1,7 +1,7 @@
 import {
   addDays,
   changePartitions,
-  createPartition,
+  createMissingPartition,
   currentDay,
   type Database,
   dayOfPartition,
@@ -44,13 +44,13 @@ export class InboxPartitions extends BackgroundLoop {
     const names = await partitionsOf(this.database, table);
     for (let ahead = 0; ahead <= daysAhead; ahead += 1) {
       const day = addDays(today, ahead);
-      if (!names.has(dayPartition(table, day))) await this.attempt(day, () => this.create(day));
+      if (!names.has(dayPartition(table, day))) await this.tryChange(day, () => this.create(day));
     }
-    for (const day of expiredDays(names, today)) await this.attempt(day, () => this.drop(day));
+    for (const day of expiredDays(names, today)) await this.tryChange(day, () => this.drop(day));
     return false;
   }
 
-  private async attempt(day: string, work: () => Promise<unknown>): Promise<void> {
+  private async tryChange(day: string, work: () => Promise<unknown>): Promise<void> {
     try {
       await work();
     } catch (error) {
@@ -62,12 +62,12 @@ export class InboxPartitions extends BackgroundLoop {
   }
 
   private create(day: string): Promise<boolean> {
-    const name = dayPartition(table, day);
-    return changePartitions(this.database, advisoryLock, async (run, tx) => {
-      if ((await partitionsOf(tx, table)).has(name)) return;
-      const [from, to] = [firstIdOf(day), firstIdOf(addDays(day, 1))];
-      const rest = { partition: defaultPartition, column: 'message_id', maxMovedRows };
-      await createPartition(run, { table, name, from, to, default: rest });
+    return createMissingPartition(this.database, advisoryLock, {
+      table,
+      name: dayPartition(table, day),
+      from: firstIdOf(day),
+      to: firstIdOf(addDays(day, 1)),
+      default: { partition: defaultPartition, column: 'message_id', maxMovedRows },
     });
   }
 

@@ -1,16 +1,14 @@
 export { Messaging } from './messaging.js';
 export { Outbox, outboxRow } from './outbox.js';
 export type { ConsumerTimes } from './consumer.js';
-export { MessageConsumer, type ConsumerOptions } from './message-consumer.js';
+export { MessageConsumer } from './message-consumer.js';
 export { NeedsOwnTransaction, RejectedMessage } from './message-handling.js';
 export { forEachMessage } from './for-each-message.js';
 export { deleteExpiredInboxRows, InboxPartitions } from './inbox-partitions.js';
 export { findOutcome, messageOutcomes, recordOutcome } from './inbox.js';
-export type { DeadLetter } from './dead-letter.js';
 export { DeadLetterQueues, isMessageQueue } from './dead-letter-queues.js';
 export { publishMessage } from './publish-message.js';
 export { ReplayQueue } from './replay-queue.js';
-export { rejectionReasonHeader } from './publish-dead-letter.js';
 export {
   declareQueues,
   declareQueuesOf,
@@ -20,4 +18,4 @@ export {
   queuesOf,
 } from './topology.js';
 export { createMessagingTables } from './tables.js';
-export { type BrokerFindings, examineBroker } from './examine-broker.js';
+export { examineBroker } from './examine-broker.js';

@@ -7,20 +7,18 @@ export {
   keyring,
   milliseconds,
   poolSize,
-  publicUrl,
   readConfig,
   serviceSettings,
   type ServiceSettings,
 } from './config.js';
-export { secret, secretNames } from './secret-files.js';
+export { secret } from './secret-files.js';
 export { nodesOf, redisSettings, type RedisSettings, type StoreAddress } from './store-addresses.js';
 export { currentContext, inContext, WorkContext } from './work-context.js';
 export { nextTraceparent } from './tracing/traceparent.js';
-export { type Attributes, endFailed, Span, type SpanStart } from './tracing/span.js';
+export { endFailed, Span, type SpanStart } from './tracing/span.js';
 export {
   isTracing,
   recordedTrace,
-  setTracer,
   startBelow,
   startTrace,
   type Trace,
@@ -41,7 +39,7 @@ export { es256FromDer, es256ToDer } from './es256-signature.js';
 export { SecretBox } from './secret-box.js';
 export { Attached } from './attached.js';
 export { BackgroundTask } from './background-task.js';
-export { BackgroundLoop, type BackgroundLoopOptions } from './background-loop.js';
+export { BackgroundLoop } from './background-loop.js';
 export { PollLimit } from './poll-limit.js';
-export { SlotLoop, type SlotLoopOptions } from './slot-loop.js';
+export { SlotLoop } from './slot-loop.js';
 export { CLOCK, systemClock, type Clock } from './clock.js';

@@ -27,7 +27,7 @@ const units = [
 ];
 
 /** Texts of at most `maxBytes` in JSON, made of two units that alternate or follow each other. */
-export function hostileTexts(maxBytes: number): fc.Arbitrary<string> {
+function hostileTexts(maxBytes: number): fc.Arbitrary<string> {
   const unit = fc.constantFrom(...units);
   const bytes = fc.constantFrom(300, 2_000, 16_000, maxBytes).map((size) => Math.min(size, maxBytes));
   return fc.tuple(unit, unit, bytes, fc.boolean()).map(([first, second, size, alternating]) => {
@@ -70,7 +70,7 @@ function hostileJson(maxBytes: number): fc.Arbitrary<string> {
  * Bodies of at most `maxBytes`: a valid body with one hostile member at any place, an entirely hostile body,
  * or a truncated one.
  */
-export function hostileBodies(good: object, maxBytes = 256 * 1024): fc.Arbitrary<string> {
+function hostileBodies(good: object, maxBytes = 256 * 1024): fc.Arbitrary<string> {
   const places = placesIn(good);
   const maxHostileBytes = maxBytes - surroundingsBytes;
   const withHostileMember = fc

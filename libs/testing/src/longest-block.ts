@@ -2,7 +2,7 @@
  * Returns the longest time in milliseconds for which the event loop of this thread was blocked during `work`.
  * Measures CPU time of the thread, not wall-clock time, so other load on the machine does not matter.
  */
-export async function longestBlockMs(work: () => Promise<unknown>): Promise<number> {
+async function longestBlockMs(work: () => Promise<unknown>): Promise<number> {
   let longestMicros = 0;
   let running = true;
   let before = threadMicros();

@@ -8,7 +8,7 @@ import { Failure, reasonOf } from '../failure.ts';
 const longestSocketPath = 100; // 104 bytes on macOS, 108 on Linux (unix(7))
 
 /** Path of the control socket for `npm stop` and `npm run stack`. Only the same user may connect. */
-export function controlSocket(stateDir: string): string {
+function controlSocket(stateDir: string): string {
   const inState = join(stateDir, 'control.sock');
   if (Buffer.byteLength(inState) <= longestSocketPath) return inState;
   const tag = createHash('sha256').update(stateDir).digest('hex').slice(0, 12);

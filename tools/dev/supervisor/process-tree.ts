@@ -10,7 +10,7 @@ interface Row {
 }
 
 /** Returns a process and its descendants, children first. */
-export function processTree(pid: number): number[] {
+function processTree(pid: number): number[] {
   const rows = allProcesses();
   const below = (parent: number): number[] =>
     rows.filter((row) => row.parent === parent).flatMap((row) => [...below(row.pid), row.pid]);
@@ -23,7 +23,7 @@ export function signalTree(pid: number, signal: NodeJS.Signals): void {
   for (const target of [-pid, ...processTree(pid).toReversed()]) signalQuietly(target, signal);
 }
 
-export function signalQuietly(pid: number, signal: NodeJS.Signals): void {
+function signalQuietly(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {

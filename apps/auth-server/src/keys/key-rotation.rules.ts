@@ -15,7 +15,7 @@ const dayMs = 86_400_000;
 export const minPublishedMs = 900_000;
 
 /** Time until every replica publishes a new key; replicas poll four times a second. */
-export const propagationMs = 1_000;
+const propagationMs = 1_000;
 
 /**
  * Whether an active key has signed for `days` days (0: never due), and all next keys were published long

@@ -10,7 +10,7 @@ export const accountClientId = 'account';
 export const accountClientName = 'Your account';
 
 /** Redirect URI of the account pages. */
-export const signedInPath = '/account/signed-in';
+const signedInPath = '/account/signed-in';
 
 export function accountClient(authUrl: string): ClientMetadata {
   return {

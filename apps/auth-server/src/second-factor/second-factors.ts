@@ -23,7 +23,7 @@ export interface SecondFactorState {
 }
 
 /** NIST SP 800-63B §3.2.2: at most 100 consecutive failures for one authenticator. */
-export const maxWrongCodes = 100;
+const maxWrongCodes = 100;
 export const totpLockedText =
   'After too many incorrect codes, codes from your authenticator app are no longer accepted. Enter a recovery code, then change your password, because someone else may know it. If you have no recovery code, contact support.';
 

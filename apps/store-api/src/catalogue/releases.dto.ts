@@ -3,7 +3,7 @@ import { currencies, type Currency } from '@fulfilment/contracts';
 import { StorePageDto, TextField } from '@fulfilment/http-service';
 import { IsIn, IsOptional } from 'class-validator';
 
-export const releaseFormats = ['summary', 'detailed'] as const;
+const releaseFormats = ['summary', 'detailed'] as const;
 export type ReleaseFormat = (typeof releaseFormats)[number];
 
 export class CurrencyDto {

@@ -3,7 +3,7 @@ import { ObjectField, ObjectList, TextField } from '@fulfilment/http-service';
 import { IsCountryCode, UpperCaseCode } from '../shipping/country-code.js';
 import { QuoteItemDto } from '../shipping/shipping.dto.js';
 
-export class DestinationDto {
+class DestinationDto {
   @Description('Officially assigned ISO 3166-1 alpha-2 code, in upper or lower case')
   @UpperCaseCode()
   @IsCountryCode()

@@ -4,7 +4,7 @@ import { IntegerField, ObjectField, ObjectList, TextField, TextMapField } from '
 import { IsIn, IsOptional } from 'class-validator';
 import { IsCountryCode, UpperCaseCode } from '../shipping/country-code.js';
 
-export class MoneyDto {
+class MoneyDto {
   @Description('In minor units of the currency: 2999 GBP is £29.99, 2999 JPY is ¥2999')
   @IntegerField(0, maxAmount)
   amount: number;
@@ -28,7 +28,7 @@ export class OrderItemDto {
   unit_price: MoneyDto;
 }
 
-export class AddressDto {
+class AddressDto {
   @Description('Name of the recipient') @TextField({ max: 100 }) full_name: string;
 
   @Description('Company of the recipient')
@@ -64,7 +64,7 @@ export class AddressDto {
   country_code: string;
 }
 
-export class SourceDto {
+class SourceDto {
   @Description('The shop platform; `api` by default')
   @IsOptional()
   @TextField({ max: 255 })

@@ -3,7 +3,7 @@ import { type Database, statement } from '@fulfilment/database';
 import { Conflict, throwNotFound } from '@fulfilment/error-envelope';
 
 /** Replaces a text that was personal data. */
-export const redactedText = 'redacted';
+const redactedText = 'redacted';
 
 const batchSize = 500;
 

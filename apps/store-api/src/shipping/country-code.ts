@@ -11,7 +11,7 @@ export const countryCodes: readonly string[] = Object.keys(countries.getAlpha2Co
 );
 const assigned: ReadonlySet<string> = new Set(countryCodes);
 
-export function isCountryCode(text: string): boolean {
+function isCountryCode(text: string): boolean {
   return assigned.has(text);
 }
 

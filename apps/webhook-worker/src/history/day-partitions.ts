@@ -1,7 +1,7 @@
 import {
   addDays,
   changePartitions,
-  createPartition,
+  createMissingPartition,
   currentDay,
   type Database,
   dayOfPartition,
@@ -33,7 +33,7 @@ export async function createDayPartitions(database: Database, logger: Logger): P
     for (const table of tables) {
       const from = addDays(day, offset);
       if (names.has(dayPartition(table, from))) continue;
-      await attempt(logger, 'made', table, from, () => createDay(database, table, from));
+      await tryChange(logger, 'created', table, from, () => createDay(database, table, from));
     }
   }
 }
@@ -49,7 +49,7 @@ export async function deleteExpiredDays(database: Database, logger: Logger): Pro
     for (const table of tables) {
       const name = dayPartition(table, old);
       if (!names.has(name)) continue;
-      const dropped = await attempt(logger, 'dropped', table, old, () =>
+      const dropped = await tryChange(logger, 'dropped', table, old, () =>
         changePartitions(database, advisoryLocks.dayPartitions, async (run) => {
           await run(`DROP TABLE IF EXISTS ${name}`);
         }),
@@ -62,7 +62,7 @@ export async function deleteExpiredDays(database: Database, logger: Logger): Pro
   return deleted;
 }
 
-async function attempt(
+async function tryChange(
   logger: Logger,
   action: string,
   table: Table,
@@ -79,12 +79,12 @@ async function attempt(
 }
 
 function createDay(database: Database, table: Table, day: string): Promise<boolean> {
-  const name = dayPartition(table, day);
-  return changePartitions(database, advisoryLocks.dayPartitions, async (run, tx) => {
-    if ((await partitionsOf(tx, table)).has(name)) return;
-    const [from, to] = [day, addDays(day, 1)];
-    const rest = { partition: `${table}_other_days`, column: 'day', maxMovedRows };
-    await createPartition(run, { table, name, from, to, default: rest });
+  return createMissingPartition(database, advisoryLocks.dayPartitions, {
+    table,
+    name: dayPartition(table, day),
+    from: day,
+    to: addDays(day, 1),
+    default: { partition: `${table}_other_days`, column: 'day', maxMovedRows },
   });
 }
 

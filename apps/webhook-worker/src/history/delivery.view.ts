@@ -59,7 +59,7 @@ export function deliveryView(row: DeliveryRow): DeliveryView {
  * Renders a finished attempt. Invalid UTF-8 in the response becomes replacement characters; a truncated
  * character is omitted.
  */
-export function attemptView(row: AttemptRow): AttemptView {
+function attemptView(row: AttemptRow): AttemptView {
   return {
     number: row.number,
     trigger: row.trigger,

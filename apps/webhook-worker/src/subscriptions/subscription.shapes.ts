@@ -8,7 +8,7 @@ import {
   subscriptionStatuses,
 } from './subscription.rules.js';
 
-export const subscriptionExample = {
+const subscriptionExample = {
   id: 'whk_01m7xwmwx4f08v4cgpyk3kx08m',
   events: ['order.shipped' as const, 'order.delivered' as const],
   url: 'https://shop.example/hooks/fulfilment',

@@ -72,7 +72,7 @@ export async function listSubscriptions(
 }
 
 /** Deletes a subscription like its owner. @throws Error when it does not exist, also when repeated */
-export async function deleteForOwner(
+async function deleteForOwner(
   database: Database,
   id: string,
 ): Promise<{ readonly id: string; readonly deleted: true }> {

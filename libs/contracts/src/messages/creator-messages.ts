@@ -28,7 +28,7 @@ export type CreatorSnapshot = z.infer<typeof creatorSnapshot>;
 const creatorData = z.object({ creator: creatorSnapshot });
 
 /** A release that was created through the Creator API. */
-export const editionSnapshot = z.object({
+const editionSnapshot = z.object({
   id: uuid,
   creator_id: uuid,
   title: z.string(),

@@ -7,7 +7,7 @@ import { defineMessage } from './message.js';
 const amount = z.int().min(0).max(maxAmount);
 
 /** Tracking of the newest package. */
-export const orderTracking = z.object({
+const orderTracking = z.object({
   carrier: z.string(),
   tracking_number: z.string(),
   tracking_url: z.string(),

@@ -14,8 +14,7 @@ export const Scopes = (...scopes: readonly StoreScope[]) => SetMetadata(scopesMe
 /** The route needs no token. */
 export const Public = () => SetMetadata(publicRouteMetadata, true);
 
-export const rateLimitNames = ['default', 'orders-create', 'quotes', 'stats'] as const;
-export type RateLimitName = (typeof rateLimitNames)[number];
+export type RateLimitName = 'default' | 'orders-create' | 'quotes' | 'stats';
 
 /** The route uses its own quota instead of `default`. */
 export const RateLimit = (name: RateLimitName) => SetMetadata(rateLimitMetadata, name);

@@ -47,13 +47,13 @@ export async function examinePostgres(subject: Subject): Promise<Finding[]> {
   try {
     for (const pool of pools) await connectWhenUp(pool, subject, throwError);
     return [
-      ...(await unsuitable(() =>
+      ...(await connectionFindings(() =>
         verifyNamedStatements(
           pools.map((pool) => new Database(pool)),
           throwError,
         ),
       )),
-      ...(await unsuitable(async () => {
+      ...(await connectionFindings(async () => {
         await connectProgram(program, { statementTimeoutMs: 0 });
         await verifyOwnSession(program);
       })),
@@ -128,7 +128,7 @@ async function appliedMigrations(pool: DataSource): Promise<readonly string[]> {
   }
 }
 
-async function unsuitable(verify: () => Promise<void>): Promise<Finding[]> {
+async function connectionFindings(verify: () => Promise<void>): Promise<Finding[]> {
   try {
     await verify();
     return [];

@@ -67,7 +67,7 @@ export function redisFindings(info: string): Finding[] {
 
 /** @param replies empty without Sentinels */
 export function sentinelFindings(replies: readonly SentinelReply[]): Finding[] {
-  const away = replies.flatMap(({ sentinel, error }) =>
+  const unusable = replies.flatMap(({ sentinel, error }) =>
     error === undefined ? [] : [`${sentinel} (${error})`],
   );
   const named = replies.filter(({ error }) => error === undefined);
@@ -75,7 +75,7 @@ export function sentinelFindings(replies: readonly SentinelReply[]): Finding[] {
   const primaries = new Set(named.flatMap(({ primary }) => (primary === undefined ? [] : [primary])));
   return [
     ...findingAbout(
-      away,
+      unusable,
       (list) => `Sentinels cannot be used: ${list}.`,
       'Check REDIS_SENTINELS, REDIS_SENTINEL_PASSWORD, TLS, and the network policy (port 26379).',
     ),

@@ -7,4 +7,4 @@ export { createOperatorAudit, recordOperatorMessage } from './operator-audit.js'
 export { currentOperator } from './operator-name.js';
 export { parseTime } from './time.rules.js';
 export { timeArgument } from './time-argument.js';
-export { publishReplay, type ReplayResult } from './publish-replay.js';
+export { publishReplay } from './publish-replay.js';

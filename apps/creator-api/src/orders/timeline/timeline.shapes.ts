@@ -10,7 +10,6 @@ export const timelineEvents = [
   'cancelled',
   'refunded',
 ] as const;
-export type TimelineEvent = (typeof timelineEvents)[number];
 
 /** A timeline shows this many of the events that messages reported, the newest. */
 export const maxReportedEvents = 200;

@@ -1,7 +1,6 @@
 import type { ByteSource } from './byte-source.js';
 
-export const audioFormats = ['WAV', 'AIFF', 'FLAC', 'MP3', 'AAC', 'M4A'] as const;
-export type AudioFormat = (typeof audioFormats)[number];
+export type AudioFormat = 'WAV' | 'AIFF' | 'FLAC' | 'MP3' | 'AAC' | 'M4A';
 
 /**
  * Detects the format of a file by its first bytes, and where its audio starts after an optional ID3v2 tag.
@@ -28,7 +27,7 @@ export function detectAudioFormat(file: ByteSource): { format: AudioFormat; star
  * Skips ID3v2 tags (§3.1). A header has ten bytes, of which the last four are the length of the rest, 7 bits
  * each. A footer has ten bytes more.
  */
-export function afterId3v2(file: ByteSource): number {
+function afterId3v2(file: ByteSource): number {
   for (let at = 0; ;) {
     const head = file.bytes(at, 10);
     if (head.length < 10 || head.toString('latin1', 0, 3) !== 'ID3') return at;
@@ -39,7 +38,7 @@ export function afterId3v2(file: ByteSource): number {
 }
 
 /** Skips the padding that some encoders write between a tag and the first frame. */
-export function afterZeros(file: ByteSource, offset: number): number {
+function afterZeros(file: ByteSource, offset: number): number {
   for (let at = offset; at < file.size;) {
     const bytes = file.bytes(at, 65_536);
     const found = bytes.findIndex((byte) => byte !== 0);

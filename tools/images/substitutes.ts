@@ -18,15 +18,15 @@ import { root } from '../dev/settings.ts';
 import { baseImage, type BaseName, baseNames } from './base-images.ts';
 import type { Engine } from './engine.ts';
 
-const label = 'org.fulfilment.stand-in';
-const debian = 'fulfilment-stand-in/debian';
+const label = 'org.fulfilment.substitute';
+const debian = 'fulfilment-substitute/debian';
 /** The release that has nginx with `http2 on`, PostgreSQL 17 and RabbitMQ 4. */
 const release = 'trixie';
-const folder = join(root, 'tools', 'images', 'stand-ins');
+const folder = join(root, 'tools', 'images', 'substitutes');
 const certificates = '/etc/ssl/certs/ca-certificates.crt';
 
 /**
- * Makes the base images available: pulls them, or else builds replacements from Debian's packages under the
+ * Makes the base images available: pulls them, or else builds substitutes from Debian's packages under the
  * same names. A real image is never replaced.
  * @returns one sentence for each image
  */
@@ -42,8 +42,8 @@ export async function provideBaseImages(engine: Engine, say: (line: string) => v
   }
   if (missing.length === 0) return;
   say(`These images cannot be pulled here: ${missing.map(baseImage).join(', ')}.`);
-  say(`Building stand-ins for them from Debian ${release}. They test our files, not the official images.`);
-  const context = mkdtempSync(join(tmpdir(), 'stand-ins-'));
+  say(`Building substitutes for them from Debian ${release}. They test our files, not the official images.`);
+  const context = mkdtempSync(join(tmpdir(), 'substitutes-'));
   try {
     await makeDebian(engine, context);
     await fillContext(context);
@@ -68,7 +68,7 @@ export async function provideBaseImages(engine: Engine, say: (line: string) => v
   }
 }
 
-/** Returns `absent`, `real` for an official image, or the hash of the source of a replacement. */
+/** Returns `absent`, `real` for an official image, or the hash of the source of a substitute. */
 async function stateOf(engine: Engine, image: string): Promise<string> {
   const format = `{{index .Config.Labels "${label}"}}`;
   const { code, output } = await engine.docker(['image', 'inspect', '--format', format, image]);
@@ -97,11 +97,11 @@ async function makeDebian(engine: Engine, context: string): Promise<void> {
   write('usr/sbin/policy-rc.d', '#!/bin/sh\nexit 101\n'); // packages start no servers
   chmodSync(join(system, 'usr/sbin/policy-rc.d'), 0o755);
   write(
-    'etc/apt/apt.conf.d/90stand-in',
+    'etc/apt/apt.conf.d/90substitute',
     'APT::Install-Recommends "false";\nAPT::Keep-Downloaded-Packages "false";\n',
   );
   write(
-    'etc/dpkg/dpkg.cfg.d/90stand-in',
+    'etc/dpkg/dpkg.cfg.d/90substitute',
     ['doc', 'man', 'info', 'locale'].map((name) => `path-exclude /usr/share/${name}/*\n`).join(''),
   );
   copyFileSync(certificates, join(system, certificates));
@@ -130,7 +130,7 @@ async function packageMirror(): Promise<string> {
   return mirror.replace(/\/$/, '');
 }
 
-/** The replacement of Node.js has the Node.js of node_modules, and the npm and registry of this machine. */
+/** The substitute for Node.js has the Node.js of node_modules, and the npm and registry of this machine. */
 async function fillContext(context: string): Promise<void> {
   cpSync(folder, context, { recursive: true });
   copyFileSync(process.execPath, join(context, 'node'));
