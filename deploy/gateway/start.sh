@@ -11,6 +11,10 @@
 # nginx resolves the names of services once, when it reads its configuration, and does not start with an unknown name.
 # So this script resolves them, every GATEWAY_RESOLVE_SECONDS, and reloads the configuration when an address or the
 # certificate has changed. A reload ends no request.
+#
+# It also takes replicas out that do not respond to /health/serving with 200 within a second, twice in a row, and
+# takes them back after one response. nginx alone notices a suspended replica only after requests have waited for it.
+# A service whose replicas are all sick keeps them: then the cause is not a replica.
 set -eu
 
 template=${GATEWAY_TEMPLATE:-/gateway/nginx.conf.template}
@@ -20,6 +24,7 @@ GATEWAY_REAL_IP_LINES=${GATEWAY_REAL_IP_LINES:-}
 GATEWAY_USER_LINE=
 interval=${GATEWAY_RESOLVE_SECONDS:-2}
 config=$GATEWAY_RUN_DIR/nginx.conf
+sick=$GATEWAY_RUN_DIR/sick
 services='STORE_API CREATOR_API AUTH_SERVER WEBHOOK_WORKER'
 
 fail() {
@@ -44,6 +49,7 @@ for name in GATEWAY_CERTIFICATE GATEWAY_CERTIFICATE_KEY; do
   [ -r "$value" ] || fail "The setting $name is invalid: the file $value cannot be read."
 done
 touch "$config.new" 2>/dev/null || fail "The directory $GATEWAY_RUN_DIR is not writable. Mount a tmpfs there."
+mkdir -p "$sick"
 
 if [ -z "${GATEWAY_LISTEN_LINES:-}" ]; then
   GATEWAY_LISTEN_LINES='listen 8443 ssl; http2 on;'
@@ -51,14 +57,41 @@ if [ -z "${GATEWAY_LISTEN_LINES:-}" ]; then
 fi
 export GATEWAY_RUN_DIR GATEWAY_ACCESS_LOG GATEWAY_REAL_IP_LINES GATEWAY_USER_LINE GATEWAY_LISTEN_LINES
 
-# Prints the `server` lines of an upstream, always in the same order; nothing if the name has no address.
-servers_of() {
+# Prints the addresses of a service, always in the same order; nothing if the name has none.
+addresses_of() {
   eval "address=\$$1_ADDRESS"
   getent ahosts "${address%:*}" | while read -r ip type _; do
     [ "$type" = STREAM ] || continue
     case $ip in *:*) ip="[$ip]" ;; esac
-    echo "server $ip:${address##*:};"
-  done | sort -u | tr '\n' ' '
+    echo "$ip:${address##*:}"
+  done | sort -u
+}
+
+# Examines a replica. A file with its name has a line for each failure since its last good response.
+examine() {
+  if [ "$(curl --silent --max-time 1 --output /dev/null --write-out '%{http_code}' "http://$1/health/serving")" = 200 ]; then
+    rm -f "$sick/$1"
+  else
+    echo >>"$sick/$1"
+  fi
+}
+
+# Prints the addresses that are not sick, or all if every one is. A single address is never examined.
+healthy_of() {
+  [ $# -gt 1 ] && command -v curl >/dev/null || { printf '%s\n' "$@"; return; }
+  for replica in "$@"; do examine "$replica" & done
+  wait
+  healthy=$(for replica in "$@"; do
+    [ "$(cat "$sick/$replica" 2>/dev/null | wc -l)" -ge 2 ] || echo "$replica"
+  done)
+  if [ -n "$healthy" ]; then echo "$healthy"; else printf '%s\n' "$@"; fi
+}
+
+# Prints the `server` lines of an upstream; nothing if the name has no address.
+servers_of() {
+  # shellcheck disable=SC2046
+  set -- $(addresses_of "$1")
+  [ $# -eq 0 ] || healthy_of "$@" | sed 's/.*/server &;/' | tr '\n' ' '
 }
 
 # A name that cannot be resolved keeps its last addresses. At start it has none, so requests to it get 503.
@@ -75,7 +108,7 @@ write_config() {
   # Only these names: the variables of nginx are written as $name too.
   # shellcheck disable=SC2016
   envsubst '${GATEWAY_USER_LINE} ${GATEWAY_RUN_DIR} ${GATEWAY_ACCESS_LOG} ${GATEWAY_REAL_IP_LINES} ${GATEWAY_CERTIFICATE}
-    ${GATEWAY_CERTIFICATE_KEY} ${GATEWAY_LISTEN_LINES} ${GATEWAY_PUBLIC_HOST} ${GATEWAY_HSTS_SECONDS}
+    ${GATEWAY_CERTIFICATE_KEY} ${GATEWAY_KEEPALIVE_LINES} ${GATEWAY_LISTEN_LINES} ${GATEWAY_PUBLIC_HOST} ${GATEWAY_HSTS_SECONDS}
     ${GATEWAY_CONNECTIONS_PER_CLIENT} ${GATEWAY_REQUESTS_PER_SECOND} ${GATEWAY_REQUEST_BURST}
     ${STORE_API_SERVERS} ${CREATOR_API_SERVERS} ${AUTH_SERVER_SERVERS} ${WEBHOOK_WORKER_SERVERS}' <"$template" >"$config.new"
   mv "$config.new" "$config"
@@ -88,7 +121,13 @@ state() {
 }
 
 resolve
+# A reload closes idle connections of clients, also one on which a request is on its way. nginx 1.27.4 can wait.
+export GATEWAY_KEEPALIVE_LINES='keepalive_min_timeout 10s;'
 write_config
+if ! nginx -e stderr -q -t -c "$config" -g 'daemon off;' 2>/dev/null; then
+  GATEWAY_KEEPALIVE_LINES=
+  write_config
+fi
 nginx -e stderr -q -t -c "$config" -g 'daemon off;' || fail 'nginx rejects the configuration; its message is above.'
 
 # Runs beside nginx, which takes the place of this process and so receives the signals of the container.

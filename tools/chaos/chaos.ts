@@ -29,7 +29,8 @@ Settings (environment):
 const defaultPerSecond = 20;
 const defaultSeconds = 180;
 const shortSeconds = 40;
-const rollingSeconds = 90;
+const rollingSeconds = 120;
+const rollingPerSecond = 10; // one core carries what is left while processes start
 
 async function main(): Promise<number> {
   const flag = { type: 'boolean', default: false } as const;
@@ -53,7 +54,8 @@ async function main(): Promise<number> {
   const usual = values.rolling ? rollingSeconds : values.short ? shortSeconds : defaultSeconds;
   const seconds = wholeNumber('seconds', values.seconds) ?? usual;
   const seed = wholeNumber('seed', values.seed) ?? Math.floor(Math.random() * 1_000_000);
-  const orders = wholeNumber('orders', values.orders) ?? seconds * defaultPerSecond;
+  const perSecond = values.rolling ? rollingPerSecond : defaultPerSecond;
+  const orders = wholeNumber('orders', values.orders) ?? seconds * perSecond;
   const steps =
     values.timeline === undefined ? seededTimeline(seed, seconds * 1_000) : readTimeline(values.timeline);
   const { runChaos } = await import('./run-chaos.ts'); // imported late, since it needs the compiled code

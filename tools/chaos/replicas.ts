@@ -16,9 +16,8 @@ const preStopMs = 4_000;
 const probeTimeoutMs = 3_000;
 
 interface Replica {
-  part: ProcessPart;
-  address: string;
-  isListed: boolean;
+  readonly part: ProcessPart;
+  readonly address: string;
 }
 
 /** Two replicas of each service, and the gateway, which finds them by name. */
@@ -92,14 +91,12 @@ export class Replicas {
     await part.resume();
   }
 
-  /** Replaces a replica as a rolling update does. The new one has another address. */
+  /** Replaces a replica as a rolling update does: the new one, with another address, is ready first. */
   async roll(service: ServiceName, replica: ReplicaNumber): Promise<void> {
-    const old = this.of(service, replica);
-    old.isListed = false;
-    this.publishNames();
+    const { part: old } = this.of(service, replica);
+    await this.start(service, replica); // the name no longer leads to the old one
     await sleep(preStopMs);
-    await old.part.stop();
-    await this.start(service, replica);
+    await old.stop();
   }
 
   private of(service: ServiceName, replica: ReplicaNumber): Replica {
@@ -111,20 +108,26 @@ export class Replicas {
   private async start(service: ServiceName, replica: ReplicaNumber): Promise<void> {
     this.addresses += 1;
     const address = `127.0.1.${this.addresses}`;
-    const [part] = await this.parts.start(this.plan(service, replica, address));
+    // Operator commands, which prepare a run, read the internal port of the first process.
+    const isFirst = replica === 1 && !this.replicas.has(`${service}-${replica}`);
+    const [part] = await this.parts.start(this.plan(service, replica, { address, isFirst }));
     if (part === undefined) return;
-    this.replicas.set(`${service}-${replica}`, { part, address, isListed: true });
+    this.replicas.set(`${service}-${replica}`, { part, address });
     this.publishNames();
   }
 
-  private plan(service: ServiceName, replica: ReplicaNumber, address: string): ProcessPlan {
+  private plan(
+    service: ServiceName,
+    replica: ReplicaNumber,
+    { address, isFirst }: { readonly address: string; readonly isFirst: boolean },
+  ): ProcessPlan {
     return {
       name: `${service}-${replica}`,
       kind: 'service',
       program: process.execPath,
       args: [...nodeArguments, join(root, 'apps', service, 'dist', 'main.js')],
       cwd: root,
-      env: replicaEnvironment(service, { replica, address }, this.site),
+      env: replicaEnvironment(service, { address, internal: isFirst ? '127.0.0.1' : address }, this.site),
       stopTimeoutMs: 25_000,
       ready: async () => {
         const url = `http://${address}:${this.site.ports.services[service]}/health/ready`;
@@ -137,8 +140,9 @@ export class Replicas {
 
   /** What a name server would respond, read by the gateway. */
   private publishNames(): void {
-    const lines = [...this.replicas].flatMap(([name, { address, isListed }]) =>
-      isListed ? [`${name.replace(/-\d$/, '')} ${address}\n`] : [],
+    const lines = [...this.replicas].map(
+      ([name, { address }]) => `${name.replace(/-\d$/, '')} ${address}
+`,
     );
     const file = join(this.directory, 'names');
     writeFileSync(`${file}.new`, lines.join(''));

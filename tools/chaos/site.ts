@@ -58,16 +58,16 @@ export function postgresNameOf(service: ServiceName, { ports }: ChaosSite): numb
   return ports.postgresNames[serviceNames.indexOf(service) + 1] ?? 0;
 }
 
+/** Loopback addresses, which stand for that of a machine. */
 export interface ReplicaPlace {
-  readonly replica: ReplicaNumber;
-  /** A loopback address, which stands for that of a machine. */
   readonly address: string;
+  readonly internal: string;
 }
 
 /** Environment of a replica: lists of brokers and Sentinels, and the name of its database. */
 export function replicaEnvironment(
   service: ServiceName,
-  { replica, address }: ReplicaPlace,
+  { address, internal }: ReplicaPlace,
   site: ChaosSite,
 ): Record<string, string> {
   const { ports } = site;
@@ -76,7 +76,7 @@ export function replicaEnvironment(
   return {
     ...serviceEnvironment(service, site),
     HOST: address,
-    INTERNAL_HOST: replica === 1 ? '127.0.0.1' : address, // operator commands ask the first
+    INTERNAL_HOST: internal,
     DATABASE_URL: database.href,
     RABBITMQ_URL: brokerUrls(storeUserUrl('rabbitmq', service, site), ports),
     REDIS_SENTINELS: ports.sentinels.map((port) => `127.0.0.1:${port}`).join(','),

@@ -132,6 +132,48 @@ describe('the start of the gateway', () => {
     await expectStatus('/creator/api/v1/orders', 200);
     await expectStatus('/store/v1/releases', 200);
   }, 60_000);
+
+  it('takes a replica out that no longer responds, takes it back, and keeps all if none responds', async () => {
+    const suspended = new Set<string>();
+    const replica = (address: string): Promise<Server> =>
+      new Promise((resolve) => {
+        const server = createServer((_request, response) => {
+          if (!suspended.has(address)) response.end('{}');
+        });
+        server.listen(servicePort, address, () => resolve(server));
+      });
+    const [one, other] = ['127.0.0.2', '127.0.0.3'] as const;
+    const servers = [await replica(one), await replica(other)];
+    const expectUpstream = async (...addresses: readonly string[]): Promise<void> => {
+      const wanted = addresses.map((address) => `server ${address}:${servicePort};`).join(' ');
+      const endsAtMs = performance.now() + 20_000;
+      for (;;) {
+        const text = await readText(join(directory, 'nginx.conf')).catch(() => '');
+        const found = /upstream store_api \{\s*(.*?)\s*keepalive/s.exec(text)?.[1];
+        if (found === wanted) return;
+        if (performance.now() > endsAtMs) expect(found).toBe(wanted);
+        await delay(50);
+      }
+    };
+    try {
+      writeFileSync(join(directory, 'names'), `store-api ${one}\nstore-api ${other}\n`);
+      start();
+      await expectUpstream(one, other);
+      suspended.add(other);
+      await expectUpstream(one);
+      suspended.delete(other);
+      await expectUpstream(one, other);
+      suspended.add(one);
+      await expectUpstream(other);
+      suspended.add(other); // with no replica left, a failure of all has another cause
+      await expectUpstream(one, other);
+    } finally {
+      for (const server of servers) {
+        server.close();
+        server.closeAllConnections();
+      }
+    }
+  }, 90_000);
 });
 
 function listen(server: Server): Promise<number> {

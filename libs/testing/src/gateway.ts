@@ -69,6 +69,7 @@ export async function testGateway(
       AUTH_SERVER_SERVERS: serverLine(services.AUTH_SERVER_ADDRESS),
       WEBHOOK_WORKER_SERVERS: serverLine(services.WEBHOOK_WORKER_ADDRESS),
       GATEWAY_REAL_IP_LINES: '',
+      GATEWAY_KEEPALIVE_LINES: '',
       ...limitsForTests,
       ...changes,
     }),

@@ -45,6 +45,7 @@ export async function gatewayPlan(
       GATEWAY_PUBLIC_HOST: `localhost:${ports.gateway}`,
       GATEWAY_HSTS_SECONDS: '0', // HSTS would apply to every port of localhost
       GATEWAY_REAL_IP_LINES: '',
+      GATEWAY_KEEPALIVE_LINES: '',
       // All local clients share one address, so limits per client would apply to all of them together.
       GATEWAY_CONNECTIONS_PER_CLIENT: '8000',
       GATEWAY_REQUESTS_PER_SECOND: '100000',
