@@ -22,7 +22,7 @@ export { nameRoute } from './request-metrics.js';
 export { callerAddress, jsonResponse, type PlainResponse, sendPlain } from './plain-http.js';
 export { clientNetwork, widerNetworkFactor } from './client-network.rules.js';
 export { READINESS_CHECKS, type ReadinessChecks } from './health.js';
-export { IntegerField } from './dto/integers.js';
+export { IntegerField, IntegerParameter } from './dto/integers.js';
 export { TextField } from './dto/texts.js';
 export { TextMapField } from './dto/text-map.js';
 export { StorePageDto } from './dto/store-page.dto.js';
