@@ -35,18 +35,22 @@ const columns = {
   country: 'country_code',
   platform: 'platform',
 } as const satisfies Record<Dimension, string>;
-const groupsBy = (dimension: Dimension): Statement =>
+const groups = (name: string, key: string, from: string): Statement =>
   statement(
-    `series.by_${dimension}`,
+    name,
     `WITH cells AS MATERIALIZED (
-       SELECT ${columns[dimension]} AS key, period, sum(units) AS units, sum(revenue) AS revenue, sum(royalties) AS royalties
-       FROM monthly_breakdown WHERE ${isWanted} AND ${columns[dimension]} <> '' GROUP BY 1, 2
+       SELECT ${key} AS key, period, sum(units) AS units, sum(revenue) AS revenue, sum(royalties) AS royalties
+       FROM ${from} AND ${key} <> '' GROUP BY 1, 2
      ), highest AS (
        SELECT key, sum(revenue) AS total FROM cells GROUP BY key ORDER BY total DESC, key LIMIT ${maxGroups}
      )
      SELECT key, period, units::text, revenue::text, royalties::text FROM highest JOIN cells USING (key)
      ORDER BY total DESC, key, period`,
   );
+const groupsBy = (dimension: Dimension): Statement =>
+  groups(`series.by_${dimension}`, columns[dimension], `monthly_breakdown WHERE ${isWanted}`);
+// Without filters, the sums of months know the releases: far fewer rows.
+const readReleases = groups('series.releases', columns.release, `monthly_statistics WHERE ${inRange}`);
 const readGroups: Readonly<Record<Dimension, Statement>> = {
   release: groupsBy('release'),
   product_type: groupsBy('product_type'),
@@ -85,7 +89,10 @@ export class ReadSeries {
         isFiltered
           ? tx.rows<MonthRow>(readFilteredMonths, [...values, ...filters])
           : tx.rows<MonthRow>(readMonths, values),
-        group_by && tx.rows<GroupRow>(readGroups[group_by], [...values, ...filters]),
+        group_by &&
+          (isFiltered || group_by !== 'release'
+            ? tx.rows<GroupRow>(readGroups[group_by], [...values, ...filters])
+            : tx.rows<GroupRow>(readReleases, values)),
       ]);
       return seriesView(months, currency, rows, groups);
     });

@@ -153,6 +153,8 @@ describe('the series of statistics', () => {
     await api.database.run(deleteAll, [creator.id]);
     const before = await series(creator, 'from=2026-01&group_by=country');
     expect(before).toMatchObject({ groups: [], other: { totals: { units: 2 } }, totals: { units: 2 } });
+    const byRelease = await series(creator, 'from=2026-01&group_by=release');
+    expect(byRelease).toMatchObject({ groups: [{ totals: { units: 2 } }], other: { totals: { units: 0 } } });
     expect(await rebuildBreakdown(api.database)).toMatchObject({ differed: 1 });
     const after = await series(creator, 'from=2026-01&group_by=country');
     expect(after).toMatchObject({
