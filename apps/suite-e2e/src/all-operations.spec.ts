@@ -24,6 +24,8 @@ describe('every operation of both APIs', () => {
   let knownIds: string[];
   beforeAll(async () => {
     const merchant = await newMerchant();
+    // Begins the event feed, which then has the events of the order: requests for them do not wait.
+    await merchant.store.get('/store/v1/events').expect(200);
     const { sku, releaseUuid } = await newProduct(merchant);
     await placeOrder(merchant.store, [{ sku, quantity: 1 }]);
     clients = { '/store': merchant.store, '/creator': merchant.dashboard };
