@@ -204,7 +204,7 @@ function verdict(
   { failedTries, rejected }: Shopper,
   { isRolling, invalid }: Pick<ChaosOptions, 'isRolling'> & { readonly invalid: readonly string[] },
 ): number {
-  // A reload of nginx before 1.27.4 closes idle connections at once, also one on which a request is on its way.
+  // A reload of nginx before 1.27.4 closes idle connections at once, even if a request is on its way.
   const failed = failedTries.filter(({ reason }) => reason !== 'UND_ERR_SOCKET');
   const counts = new Map<string, number>();
   for (const { reason } of failedTries) counts.set(reason, (counts.get(reason) ?? 0) + 1);
