@@ -7,7 +7,14 @@ export * from './shared-exports.js';
 export { iterateByCursor as iterate } from './iterate.js';
 
 /** Paths of the POST operations that have an `idempotency-key`. */
-export const keyedStoreOperations = ['/v1/orders', '/v1/orders/{id}/cancel', '/v1/webhooks'] as const;
+export const keyedStoreOperations = [
+  '/v1/orders',
+  '/v1/orders/{id}/cancel',
+  '/v1/webhooks',
+  '/v1/webhooks/{id}/deliveries/{delivery_id}/retry',
+  '/v1/webhooks/{id}/recover',
+  '/v1/webhooks/{id}/test',
+] as const;
 
 /** A client of the Store API, for its operations: `readOrder({ client, path: { id } })`. */
 export function createStoreClient(options: ApiClientOptions): Client {

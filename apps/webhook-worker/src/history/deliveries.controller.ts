@@ -6,6 +6,7 @@ import {
   type ResponseWithHeaders,
   type Caller,
   CurrentCaller,
+  IdempotencyKey,
   Scopes,
 } from '@fulfilment/http-service';
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
@@ -72,8 +73,9 @@ export class DeliveriesController {
     @CurrentCaller() caller: Caller,
     @Param('id') id: string,
     @Param('delivery_id') deliveryId: string,
-  ): Promise<DeliveryView> {
-    return this.retryDelivery.run(caller, id, deliveryId);
+    @IdempotencyKey() key: string | undefined,
+  ): Promise<ResponseWithHeaders<DeliveryView>> {
+    return this.retryDelivery.run(caller, id, deliveryId, key);
   }
 
   @Post('recover')
@@ -84,8 +86,9 @@ export class DeliveriesController {
     @CurrentCaller() caller: Caller,
     @Param('id') id: string,
     @Body() input: RecoverDeliveriesDto,
-  ): Promise<Recovery> {
-    return this.recoverDeliveries.run(caller, id, input);
+    @IdempotencyKey() key: string | undefined,
+  ): Promise<ResponseWithHeaders<Recovery>> {
+    return this.recoverDeliveries.run(caller, id, input, key);
   }
 
   @Post('test')
@@ -96,7 +99,8 @@ export class DeliveriesController {
     @CurrentCaller() caller: Caller,
     @Param('id') id: string,
     @Body() input: SendTestEventDto,
+    @IdempotencyKey() key: string | undefined,
   ): Promise<ResponseWithHeaders<DeliveryView>> {
-    return this.sendTestEvent.run(caller, id, input);
+    return this.sendTestEvent.run(caller, id, input, key);
   }
 }

@@ -1,6 +1,7 @@
 import type { OperationDoc } from '@fulfilment/api-reference';
 import { cursorPageShape } from '@fulfilment/contracts';
 import { Conflict, NotFound, RateLimited, ValidationFailed } from '@fulfilment/error-envelope';
+import { keyConflicts } from '@fulfilment/http-service';
 import { deliveryDetailShape, deliveryExample, deliveryShape, recoveryShape } from './delivery.shapes.js';
 
 import { healthShape } from './health.shapes.js';
@@ -70,6 +71,7 @@ export const retryDelivery = {
   response: {
     description: 'The delivery, due for an attempt.',
     shape: deliveryShape,
+    headers: ['Idempotent-Replayed'],
     examples: { waiting: { value: { ...waiting, attempt_count: 12 } } },
   },
   errors: [
@@ -79,6 +81,7 @@ export const retryDelivery = {
       when: 'An attempt of the delivery is in progress.',
       example: new Conflict('An attempt of this delivery is in progress.'),
     },
+    ...keyConflicts,
     {
       when: 'The limit is exceeded: 60 retries per minute, or 10 test events and retries of test events per minute.',
       example: new RateLimited(12),
@@ -100,7 +103,11 @@ export const recoverDeliveries = {
       value: { since: '2026-11-20T12:00:00Z', until: '2026-11-21T12:00:00Z', statuses: ['failed', 'held'] },
     },
   },
-  response: { description: 'The started recovery.', shape: recoveryShape },
+  response: {
+    description: 'The started recovery.',
+    shape: recoveryShape,
+    headers: ['Idempotent-Replayed'],
+  },
   errors: [
     {
       when: '`until` is before `since`.',
@@ -111,6 +118,7 @@ export const recoverDeliveries = {
       when: 'The subscription is disabled.',
       example: new Conflict('This webhook subscription is disabled. Enable it first.'),
     },
+    ...keyConflicts,
     { when: 'The limit of 6 recoveries per minute is exceeded.', example: new RateLimited(12) },
   ],
 } as const satisfies OperationDoc<typeof recoveryShape>;
@@ -127,13 +135,14 @@ export const sendTestEvent = {
   response: {
     description: 'The delivery, due for an attempt.',
     shape: deliveryShape,
-    headers: ['Location'],
+    headers: ['Location', 'Idempotent-Replayed'],
     examples: {
       waiting: { value: { ...waiting, event_id: 'evt_test_01m7xwmx3fyb2a9s6d4k8q1r7c', test: true } },
     },
   },
   errors: [
     unknown,
+    ...keyConflicts,
     { when: 'The limit of 10 test events per minute is exceeded.', example: new RateLimited(12) },
   ],
 } satisfies OperationDoc<typeof deliveryShape>;

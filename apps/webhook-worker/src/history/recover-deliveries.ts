@@ -1,14 +1,15 @@
 import { publicId, uuidv7 } from '@fulfilment/contracts';
 import { Database, statement, type Transaction } from '@fulfilment/database';
 import { Conflict, ValidationFailed } from '@fulfilment/error-envelope';
-import type { Caller } from '@fulfilment/http-service';
-import { type Logger, LOGGER } from '@fulfilment/runtime';
+import { type Caller, createOnce, findCreated, ResponseWithHeaders } from '@fulfilment/http-service';
+import { CLOCK, type Clock, type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { lockSeeds } from '../advisory-locks.js';
 import { BulkUpdateRequests } from '../subscriptions/bulk-update-requests.js';
 import type { RecoverDeliveriesDto } from './delivery.dto.js';
 import { maxCountedDeliveries, type RecoverableStatus } from './history.rules.js';
 import type { Recovery } from './delivery.shapes.js';
+import { keyedRequest } from './keyed-request.js';
 import { findOwned, lockOwned } from './owned-subscription.js';
 import { checkQuota, countOwnerRequest } from './owner-requests.js';
 
@@ -61,6 +62,7 @@ export class RecoverDeliveries {
   constructor(
     private readonly database: Database,
     private readonly bulkUpdates: BulkUpdateRequests,
+    @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -71,18 +73,28 @@ export class RecoverDeliveries {
    *
    * @throws NotFound
    * @throws ValidationFailed when the span ends before it begins
-   * @throws Conflict while the subscription is disabled
+   * @throws Conflict while the subscription is disabled, or when the key was used with another body
    * @throws RateLimited after six in a minute
    */
-  async run(caller: Caller, webhookId: string, input: RecoverDeliveriesDto): Promise<Recovery> {
+  async run(
+    caller: Caller,
+    webhookId: string,
+    input: RecoverDeliveriesDto,
+    key?: string,
+  ): Promise<ResponseWithHeaders<Recovery>> {
     const { since, until } = input;
     if (until !== undefined && Date.parse(until) < Date.parse(since)) {
       throw new ValidationFailed([{ field: 'until', reason: 'must not be before since' }]);
     }
+    const request = keyedRequest(caller, webhookId, key, { recover: input }, this.clock());
+    const known = request && (await findCreated<Recovery>(this.database, request));
+    if (known !== undefined) return new ResponseWithHeaders(known.response, known.headers);
     const subscriptionId = await this.checkAndCountRequest(caller, webhookId);
-    const recovery = await this.database.transaction((tx) => this.begin(tx, subscriptionId, input));
-    this.log(recovery, subscriptionId, input);
-    return recovery;
+    const { response, headers } = await this.database.transaction((tx) =>
+      createOnce(tx, request, () => this.begin(tx, subscriptionId, input)),
+    );
+    if (!('Idempotent-Replayed' in headers)) this.log(response, subscriptionId, input);
+    return new ResponseWithHeaders(response, headers);
   }
 
   /**

@@ -1,10 +1,12 @@
 import { Database, statement, type Transaction } from '@fulfilment/database';
 import { Conflict, throwNotFound } from '@fulfilment/error-envelope';
-import type { Caller } from '@fulfilment/http-service';
-import { Injectable } from '@nestjs/common';
+import { type Caller, createOnce, ResponseWithHeaders } from '@fulfilment/http-service';
+import { CLOCK, type Clock } from '@fulfilment/runtime';
+import { Inject, Injectable } from '@nestjs/common';
 import { DispatchQueue } from '../delivery/dispatch-queue.js';
 import type { DeliveryView } from './delivery.shapes.js';
 import { deliveryColumns, type DeliveryRow, deliveryView } from './delivery.view.js';
+import { keyedRequest } from './keyed-request.js';
 import { deliveryUuid, lockOwned } from './owned-subscription.js';
 import { countOwnerRequest } from './owner-requests.js';
 
@@ -33,6 +35,7 @@ export class RetryDelivery {
   constructor(
     private readonly database: Database,
     private readonly queue: DispatchQueue,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   /**
@@ -42,10 +45,20 @@ export class RetryDelivery {
    *
    * @throws NotFound
    * @throws RateLimited after sixty in a minute; for a test event, after ten tests and retries of tests
-   * @throws Conflict while an attempt is running
+   * @throws Conflict while an attempt is running, or when the key was used with another body
    */
-  async run(caller: Caller, webhookId: string, deliveryId: string): Promise<DeliveryView> {
-    return this.database.transaction((tx) => this.retry(tx, caller, webhookId, deliveryId));
+  async run(
+    caller: Caller,
+    webhookId: string,
+    deliveryId: string,
+    key?: string,
+  ): Promise<ResponseWithHeaders<DeliveryView>> {
+    const effect = { retry: deliveryUuid(deliveryId) };
+    const request = keyedRequest(caller, webhookId, key, effect, this.clock());
+    const { response, headers } = await this.database.transaction((tx) =>
+      createOnce(tx, request, () => this.retry(tx, caller, webhookId, deliveryId)),
+    );
+    return new ResponseWithHeaders(response, headers);
   }
 
   private async retry(

@@ -1,7 +1,7 @@
 import { uuidv7, type WebhookEvent } from '@fulfilment/contracts';
 import { Database, statement, type Transaction } from '@fulfilment/database';
-import { ResponseWithHeaders, type Caller } from '@fulfilment/http-service';
-import { currentContext } from '@fulfilment/runtime';
+import { createOnce, ResponseWithHeaders, type Caller } from '@fulfilment/http-service';
+import { CLOCK, type Clock, currentContext } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
 import { deliveryIdSql } from '../delivery/delivery-id.js';
@@ -11,6 +11,7 @@ import { eventDay } from '../fan-out/event-day.rules.js';
 import type { SendTestEventDto } from './delivery.dto.js';
 import type { DeliveryView } from './delivery.shapes.js';
 import { deliveryColumns, type DeliveryRow, deliveryView } from './delivery.view.js';
+import { keyedRequest } from './keyed-request.js';
 import { lockOwned, type OwnedSubscription } from './owned-subscription.js';
 import { sampleData } from '../fan-out/sample-event.rules.js';
 import { countOwnerRequest } from './owner-requests.js';
@@ -35,6 +36,7 @@ export class SendTestEvent {
     private readonly database: Database,
     private readonly queue: DispatchQueue,
     @Inject(CONFIG) private readonly config: WebhookWorkerSettings,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   /**
@@ -43,26 +45,35 @@ export class SendTestEvent {
    * event, the first that the subscription receives is used.
    *
    * @throws NotFound
+   * @throws Conflict when the key was used with another body
    * @throws RateLimited after ten in a minute, including manual retries of tests
    */
   async run(
     caller: Caller,
     webhookId: string,
     { event }: SendTestEventDto,
+    key?: string,
   ): Promise<ResponseWithHeaders<DeliveryView>> {
-    const view = await this.database.transaction(async (tx) => {
-      const subscription = await lockOwned(tx, caller, webhookId);
-      await countOwnerRequest(tx, subscription.id, 'test');
-      const row = await insert(
-        tx,
-        subscription,
-        event ?? firstEventOf(subscription.events) ?? 'order.created',
-      );
-      this.queue.scheduleAfterCommit(tx, [{ subscriptionId: subscription.id, lane: subscription.lane }]);
-      return deliveryView(row);
-    });
+    const request = keyedRequest(caller, webhookId, key, { test: event ?? null }, this.clock());
+    const { response: view, headers } = await this.database.transaction((tx) =>
+      createOnce(tx, request, () => this.send(tx, caller, webhookId, event)),
+    );
     const location = `${this.config.BASE_URL}/store/v1/webhooks/${webhookId}/deliveries/${view.id}`;
-    return new ResponseWithHeaders(view, { Location: location });
+    return new ResponseWithHeaders(view, { Location: location, ...headers });
+  }
+
+  private async send(
+    tx: Transaction,
+    caller: Caller,
+    webhookId: string,
+    event: WebhookEvent | undefined,
+  ): Promise<DeliveryView> {
+    const subscription = await lockOwned(tx, caller, webhookId);
+    await countOwnerRequest(tx, subscription.id, 'test');
+    const sent = event ?? firstEventOf(subscription.events) ?? 'order.created';
+    const row = await insert(tx, subscription, sent);
+    this.queue.scheduleAfterCommit(tx, [{ subscriptionId: subscription.id, lane: subscription.lane }]);
+    return deliveryView(row);
   }
 }
 

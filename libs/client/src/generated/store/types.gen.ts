@@ -3124,6 +3124,12 @@ export type ReadWebhookDeliveryResponse = ReadWebhookDeliveryResponses[keyof Rea
 
 export type RetryWebhookDeliveryData = {
   body?: never;
+  headers?: {
+    /**
+     * Makes the request safe to retry: 1 to 255 visible ASCII characters of your choice, stored for 24 hours per creator and client. A request with the same key and the same body returns the response of the first request. A different body, or a first request that is still running, is 409. One pair of enclosing double quotes is ignored.
+     */
+    'idempotency-key'?: string;
+  };
   path: {
     /**
      * The subscription
@@ -3171,6 +3177,10 @@ export type RetryWebhookDeliveryErrors = {
   };
   /**
    * An attempt of the delivery is in progress.
+   *
+   * The `idempotency-key` was used with a different body (`body_mismatch`).
+   *
+   * The first request with this `idempotency-key` is still running (`in_progress`). Retry after the seconds in `Retry-After`.
    */
   409: Error & {
     statusCode?: 409;
@@ -3228,6 +3238,12 @@ export type RetryWebhookDeliveryResponse = RetryWebhookDeliveryResponses[keyof R
 
 export type RecoverWebhookDeliveriesData = {
   body: RecoverDeliveriesRequest;
+  headers?: {
+    /**
+     * Makes the request safe to retry: 1 to 255 visible ASCII characters of your choice, stored for 24 hours per creator and client. A request with the same key and the same body returns the response of the first request. A different body, or a first request that is still running, is 409. One pair of enclosing double quotes is ignored.
+     */
+    'idempotency-key'?: string;
+  };
   path: {
     /**
      * The subscription
@@ -3271,6 +3287,10 @@ export type RecoverWebhookDeliveriesErrors = {
   };
   /**
    * The subscription is disabled.
+   *
+   * The `idempotency-key` was used with a different body (`body_mismatch`).
+   *
+   * The first request with this `idempotency-key` is still running (`in_progress`). Retry after the seconds in `Retry-After`.
    */
   409: Error & {
     statusCode?: 409;
@@ -3330,6 +3350,12 @@ export type RecoverWebhookDeliveriesResponse =
 
 export type SendWebhookTestEventData = {
   body?: SendTestEventRequest;
+  headers?: {
+    /**
+     * Makes the request safe to retry: 1 to 255 visible ASCII characters of your choice, stored for 24 hours per creator and client. A request with the same key and the same body returns the response of the first request. A different body, or a first request that is still running, is 409. One pair of enclosing double quotes is ignored.
+     */
+    'idempotency-key'?: string;
+  };
   path: {
     /**
      * The subscription
@@ -3368,6 +3394,15 @@ export type SendWebhookTestEventErrors = {
   404: Error & {
     statusCode?: 404;
     code?: 'NOT_FOUND';
+  };
+  /**
+   * The `idempotency-key` was used with a different body (`body_mismatch`).
+   *
+   * The first request with this `idempotency-key` is still running (`in_progress`). Retry after the seconds in `Retry-After`.
+   */
+  409: Error & {
+    statusCode?: 409;
+    code?: 'CONFLICT';
   };
   /**
    * The body is larger than 8 KiB.
