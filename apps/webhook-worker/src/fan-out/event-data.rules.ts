@@ -34,7 +34,7 @@ function total(snapshot: OrderSnapshot) {
   return { total: { amount: snapshot.total_amount, currency: snapshot.currency } };
 }
 
-/** Data of both tracking events: exactly these members (docs/reference/store.openapi.json). */
+/** Data of both tracking events (docs/reference/store.openapi.json). */
 function tracking(snapshot: OrderSnapshot) {
   const { id, tracking: newest } = snapshot;
   if (newest === null) throw new IncompleteMessage('the order has no tracking');
@@ -46,7 +46,6 @@ function tracking(snapshot: OrderSnapshot) {
     tracking_url,
     updated_at,
     ...(items !== undefined && { items }),
-    ...metadata(snapshot),
   };
 }
 
@@ -55,44 +54,41 @@ function product(snapshot: ProductSnapshot) {
   return { product_id: publicId('prod', snapshot.id), release_id: publicId('prod', snapshot.release_id) };
 }
 
-function updatedAt({ updated_at }: { updated_at: string }) {
-  return { updated_at };
-}
-
+/** Part of every event of an order, if the client sent some. */
 function metadata({ metadata: sent }: OrderSnapshot) {
   return sent === undefined ? {} : { metadata: sent };
 }
 
 type Render = (message: Message) => EventContent | undefined;
 
+function renderEvent<Event extends WebhookEvent, Payload>(
+  { type, is }: MessageType<Event, z.ZodType<Payload>>,
+  subjectOf: (payload: Payload) => OrderSnapshot | ProductSnapshot,
+  data: (payload: Payload) => Data,
+): Render {
+  return (message) => {
+    if (!is(message)) return undefined;
+    const { id: subjectId, creator_id: creatorId } = subjectOf(message.data);
+    return { event: type, creatorId, subjectId, data: data(message.data) };
+  };
+}
+
 function renderOrderEvent<Event extends WebhookEvent, Payload extends { order: OrderSnapshot }>(
   messageType: MessageType<Event, z.ZodType<Payload>>,
   data: (payload: Payload) => EventData<Event>,
 ): Render {
-  return (message) =>
-    messageType.is(message)
-      ? {
-          event: messageType.type,
-          creatorId: message.data.order.creator_id,
-          subjectId: message.data.order.id,
-          data: data(message.data),
-        }
-      : undefined;
+  return renderEvent(
+    messageType,
+    (payload) => payload.order,
+    (payload) => ({ ...data(payload), ...metadata(payload.order) }),
+  );
 }
 
 function renderProductEvent<Event extends WebhookEvent, Payload extends { product: ProductSnapshot }>(
   messageType: MessageType<Event, z.ZodType<Payload>>,
   data: (payload: Payload) => EventData<Event>,
 ): Render {
-  return (message) =>
-    messageType.is(message)
-      ? {
-          event: messageType.type,
-          creatorId: message.data.product.creator_id,
-          subjectId: message.data.product.id,
-          data: data(message.data),
-        }
-      : undefined;
+  return renderEvent(messageType, (payload) => payload.product, data);
 }
 
 const contents = new Map<string, Render>(
@@ -102,44 +98,39 @@ const contents = new Map<string, Render>(
       source: o.source,
       ...total(o),
       item_count: o.item_count,
-      ...updatedAt(o),
-      ...metadata(o),
+      updated_at: o.updated_at,
     })),
     'order.processing': renderOrderEvent(messages.orderProcessing, ({ order: o }) => ({
       ...order(o),
-      ...updatedAt(o),
-      ...metadata(o),
+      updated_at: o.updated_at,
     })),
     'order.shipped': renderOrderEvent(messages.orderShipped, ({ order: o }) => tracking(o)),
     'order.tracking_updated': renderOrderEvent(messages.orderTrackingUpdated, ({ order: o }) => tracking(o)),
     'order.delivered': renderOrderEvent(messages.orderDelivered, ({ order: o }) => ({
       ...order(o),
       delivered_at: o.delivered_at ?? o.updated_at,
-      ...updatedAt(o),
-      ...metadata(o),
+      updated_at: o.updated_at,
     })),
     'order.cancelled': renderOrderEvent(messages.orderCancelled, ({ order: o, reason }) => ({
       ...order(o),
       reason,
-      ...updatedAt(o),
-      ...metadata(o),
+      updated_at: o.updated_at,
     })),
     'order.payment_failed': renderOrderEvent(messages.orderPaymentFailed, ({ order: o, reason }) => ({
       ...order(o),
       ...total(o),
       reason,
-      ...updatedAt(o),
-      ...metadata(o),
+      updated_at: o.updated_at,
     })),
     'product.available': renderProductEvent(messages.productAvailable, ({ product: p }) => ({
       ...product(p),
       status: p.status,
-      ...updatedAt(p),
+      updated_at: p.updated_at,
     })),
     'product.unavailable': renderProductEvent(messages.productUnavailable, ({ product: p }) => ({
       ...product(p),
       status: p.status,
-      ...updatedAt(p),
+      updated_at: p.updated_at,
     })),
     'product.inventory_changed': renderProductEvent(
       messages.productInventoryChanged,
@@ -147,18 +138,18 @@ const contents = new Map<string, Render>(
         ...product(p),
         quantity: p.quantity,
         previous_quantity,
-        ...updatedAt(p),
+        updated_at: p.updated_at,
       }),
     ),
     'product.in_stock': renderProductEvent(messages.productInStock, ({ product: p }) => ({
       ...product(p),
       quantity: p.quantity,
-      ...updatedAt(p),
+      updated_at: p.updated_at,
     })),
     'product.out_of_stock': renderProductEvent(messages.productOutOfStock, ({ product: p }) => ({
       ...product(p),
       quantity: p.quantity,
-      ...updatedAt(p),
+      updated_at: p.updated_at,
     })),
   } satisfies Record<WebhookEvent, Render>),
 );
