@@ -108,7 +108,7 @@ describe('a session', () => {
     await expect(notRenewable.renew('at_1')).rejects.toThrow(SignInRequiredError);
   });
 
-  it('tries again after a failed refresh', async () => {
+  it('refreshes at the next request after a failed refresh', async () => {
     const { store, refresh } = signedIn();
     let isDown = true;
     const session = new Session({

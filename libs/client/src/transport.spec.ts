@@ -55,7 +55,7 @@ describe('an error of a client', () => {
 });
 
 describe('a client', () => {
-  it('gives up an attempt after its time', async () => {
+  it('ends an attempt after its timeout', async () => {
     let attempts = 0;
     const silent = (request: string | URL | Request) =>
       new Promise<Response>((_resolve, reject) => {

@@ -62,7 +62,7 @@ describe('requests to an API', () => {
     expect(await metrics.metrics()).toContain('method="GET",route="/store/notes/open/:id",status="200"');
   });
 
-  it('answers HEAD with the headers of GET', async () => {
+  it('responds to HEAD with the headers of GET', async () => {
     const { headers: ofGet } = await request(api.url).get('/store/notes/open/1').expect(200);
     const head = await request(api.url).head('/store/notes/open/1').expect(200);
     const { 'x-request-id': _id, date: _date, ...same } = ofGet;

@@ -56,7 +56,7 @@ describe('a connection to RabbitMQ', () => {
     expect(opened).toBe(0);
   });
 
-  it('is replaced by one to another node of the cluster while its node is away', async () => {
+  it('is replaced by one to another node of the cluster while its node is down', async () => {
     const [one, other] = [await flakyProxy(url), await flakyProxy(url)];
     broker = new Broker({ url: `${one.url},${other.url}`, name: 'test', namespace }, logger);
     let opened = 0;

@@ -58,7 +58,7 @@ describe('an order whose packages are reported with their items', () => {
   const deliver = (order_id: string, tracking_number: string, minute: number) =>
     messages.fulfilmentDelivered.make({ order_id, tracking_number }, at(minute));
 
-  it('shows them, and publishes those of the newest package', async () => {
+  it('shows the items of each package, and publishes those of the newest one', async () => {
     const id = await placed();
     const items = [
       { sku: single, quantity: 1 },

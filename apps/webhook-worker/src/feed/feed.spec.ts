@@ -116,7 +116,7 @@ describe('the event feed', () => {
     expect(ids({ ...(await read(reader, '?limit=100')) })).toEqual(one);
   });
 
-  it('goes on after a restored backup without skipping an event', async () => {
+  it('continues after a restored backup without skipping an event', async () => {
     const reader = await client();
     await read(reader);
     await fanOut(orderCreated(reader.creatorId));
@@ -175,7 +175,7 @@ describe('a request that waits for events', () => {
   const waiting = (count: number, worker = setup.worker) =>
     eventually(() => worker.app.get(WaitingReaders).count === count || undefined);
 
-  it('gets an event when it comes, also one that another request reads first', async () => {
+  it('returns a new event at once, also one that another request reads first', async () => {
     const reader = await client();
     await read(reader);
     const pages = [read(reader, '?wait=20'), read(reader, '?wait=20')];
@@ -185,7 +185,7 @@ describe('a request that waits for events', () => {
     expect((await Promise.all(pages)).map(ids)).toEqual([[idOf(fact)], [idOf(fact)]]);
   });
 
-  it('gets no events and the same position when the time is over', async () => {
+  it('returns no events and the same position after its timeout', async () => {
     const reader = await client();
     const { next } = await read(reader);
     const startedAtMs = performance.now();
@@ -193,7 +193,7 @@ describe('a request that waits for events', () => {
     expect(performance.now() - startedAtMs).toBeGreaterThan(950);
   });
 
-  it('is one of four of its client and creator, beyond which they are 429', async () => {
+  it('is rejected with 429 while its client and creator have four others', async () => {
     const [reader, other] = [await client(), await client()];
     await Promise.all([read(reader), read(other)]);
     const pages = Array.from({ length: maxWaitingPerCaller }, () => read(reader, '?wait=20'));

@@ -61,7 +61,7 @@ describe('tracing', () => {
     await collector.stop();
   });
 
-  it('sends at the stop what still waits', async () => {
+  it('sends waiting spans when it stops', async () => {
     const collector = await otlpCollector();
     const tracing = await startTracing(
       'test-service',

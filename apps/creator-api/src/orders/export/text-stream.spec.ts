@@ -15,7 +15,7 @@ describe('a stream of text', () => {
     );
   });
 
-  it('stops its producer while nobody reads', async () => {
+  it('pauses its producer while the response is not read', async () => {
     let written = 0;
     const stream = await textStream(async (write) => {
       for (; written < 50; written += 1) await write(block);
