@@ -16,7 +16,7 @@ each part has, and prints both. The exit status is 1 at any difference.
 
   --orders N        number of orders (default: 20 a second)
   --seconds N       time in which faults begin (default: 180)
-  --short           each kind of fault once: under 3 minutes in all on an idle machine
+  --short           each kind of fault once, in little more than a minute
   --seed N          seed of the faults (default: random; it is printed)
   --timeline FILE   faults from a file, such as timeline.json of an earlier run
   --rolling         no faults: every replica is rolled three times, and no request may fail

@@ -13,13 +13,13 @@ describe('the effect of a step on clients', () => {
   const step = { name: 'fail Redis over', fromMs: 1_000, restoredAtMs: 5_000 };
 
   it('is the longest time without an accepted order, and the slowest order', () => {
-    const accepted = [order(900, 950), order(990, 1_100), order(1_200, 4_600), order(4_700, 4_800)];
+    const accepted = [order(900, 950), order(990, 1_100), order(1_200, 4_600), order(4_700, 8_500)];
     expect(effectOf(step, Infinity, { accepted, failedTries: [{ atMs: 1_500, reason: '503' }] })).toEqual({
       name: 'fail Redis over',
       awayMs: 4_000,
       failedTries: 1,
-      longestGapMs: 3_500,
-      slowestMs: 3_400,
+      longestGapMs: 3_900, // longer than the step itself
+      slowestMs: 3_800,
       orders: 3,
     });
   });

@@ -33,11 +33,9 @@ export function effectOf(
   const orders = seen.accepted.filter(
     ({ startedAtMs, acceptedAtMs }) => startedAtMs <= toMs && acceptedAtMs >= fromMs,
   );
-  const acceptedAt = orders
-    .map(({ acceptedAtMs }) => acceptedAtMs)
-    .filter((atMs) => atMs <= toMs)
-    .toSorted((one, other) => one - other);
-  const marks = [fromMs, ...acceptedAt, ...(acceptedAt.length === 0 ? [toMs] : [])];
+  const times = seen.accepted.map(({ acceptedAtMs }) => acceptedAtMs).toSorted((one, other) => one - other);
+  const isBack = times.find((atMs) => atMs > toMs) ?? toMs; // ends a gap that began before
+  const marks = [fromMs, ...times.filter(within), isBack];
   return {
     name,
     awayMs: restoredAtMs - fromMs,
