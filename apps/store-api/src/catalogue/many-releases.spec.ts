@@ -60,10 +60,10 @@ describe('a catalogue of many releases', () => {
         await tx.run(
           statement(
             'test.prepare',
-            `PREPARE search (uuid, text, int, bigint, uuid, text) AS ${searchByIndex.text}`,
+            `PREPARE search (uuid, text, int, bigint, uuid, text, timestamptz, timestamptz) AS ${searchByIndex.text}`,
           ),
         );
-        const values = `'${creator.id}', 'GBP', 26, NULL, NULL, '${searchPattern(term)}'`;
+        const values = `'${creator.id}', 'GBP', 26, NULL, NULL, '${searchPattern(term)}', NULL, NULL`;
         const rows = await tx.rows<{ 'QUERY PLAN': string }>(
           statement(
             `test.explain-${term}`,
@@ -86,6 +86,27 @@ describe('a catalogue of many releases', () => {
       const others = await store.creator();
       await store.database.run(insertMany, [others.id, 'Elsewhere ', at, 20_000]);
       expect(await planFor('elsewhere')).toMatch(/Bitmap Index Scan on releases_search \(actual rows=0 /);
+    });
+
+    it('lists and finds releases that were created between two times, page by page', async () => {
+      const before = 'created_before=2020-01-02T00:00:00Z';
+      const { body } = await store.get(`/store/v1/releases?limit=20&${before}`, creator.token);
+      const cursor = `cursor=${body.pagination.next_cursor}`;
+      expect(await names(`limit=20&${before}&${cursor}`)).toHaveLength(10);
+      for (const times of [
+        '',
+        'created_before=2020-01-03T00:00:00Z',
+        `created_after=2019-01-01T00:00:00Z&${before}`,
+      ]) {
+        const other = await store.get(`/store/v1/releases?${times}&${cursor}`, creator.token);
+        expect([other.status, other.body.details[0].field]).toEqual([400, 'cursor']);
+      }
+      const days = 'created_after=2019-12-31T00:00:00Z&created_before=2025-06-01T00:00:00Z&limit=100';
+      expect(await names(days)).toHaveLength(30);
+      expect(await names(`${days}&search=bird`)).toHaveLength(30);
+      expect(await names(`${days}&search=zz`)).toEqual([]);
+      expect(await names(`${days}&search=common`)).toEqual([]); // created at the end of the span
+      expect(await names('created_after=2020-01-01T00:00:00Z&search=bird')).toEqual([]);
     });
 
     it('finds few and many matches, page by page, newest first', async () => {

@@ -28,6 +28,8 @@ interface PageKey {
   readonly currency: Currency;
   readonly maxRows: number;
   readonly after: CursorKey | undefined;
+  readonly createdAfter: string | undefined;
+  readonly createdBefore: string | undefined;
 }
 
 /** Reads the releases of the connected creator, newest first. Concurrent pages share a round trip. */
@@ -48,7 +50,9 @@ export class ReadReleases {
     query: ListReleasesDto,
   ): Promise<CursorPage<ReleaseSummary | (ReleaseSummary & ReleaseFacts)>> {
     const { limit, currency, format } = query;
+    const times = [query.created_after, query.created_before];
     const boundTo = ['releases', caller.creatorId, query.search];
+    if (times.some((time) => time !== undefined)) boundTo.push(...times);
     const rows = await this.page(caller.creatorId, query, boundTo);
     const page = rows.slice(0, limit);
     const last = page.at(-1);
@@ -76,12 +80,14 @@ export class ReadReleases {
 
   private async page(
     creatorId: string | undefined,
-    { currency, limit, cursor, search }: ListReleasesDto,
+    { currency, limit, cursor, search, created_after, created_before }: ListReleasesDto,
     boundTo: (string | undefined)[],
   ): Promise<ReleaseSummaryRow[]> {
     const after = cursor === undefined ? undefined : this.cursors.open(boundTo, cursor);
     const term = search?.trim() ?? '';
-    if (term === '') return (await this.pages.load({ creatorId, currency, maxRows: limit + 1, after })) ?? [];
+    const times = { createdAfter: created_after, createdBefore: created_before };
+    if (term === '')
+      return (await this.pages.load({ creatorId, currency, maxRows: limit + 1, after, ...times })) ?? [];
     return this.reads.read((database) =>
       database.rows<ReleaseSummaryRow>(hasTrigram(term) ? searchByIndex : searchByScan, [
         creatorId,
@@ -90,6 +96,8 @@ export class ReadReleases {
         after?.micros,
         after?.id,
         searchPattern(term),
+        created_after,
+        created_before,
       ]),
     );
   }
@@ -102,6 +110,8 @@ export class ReadReleases {
         keys.map(({ maxRows }) => maxRows),
         keys.map(({ after }) => after?.micros),
         keys.map(({ after }) => after?.id),
+        keys.map(({ createdAfter }) => createdAfter),
+        keys.map(({ createdBefore }) => createdBefore),
       ]),
     );
     return [...Map.groupBy(rows, ({ index }) => index)].map(([index, row]) => ({ index, row }));

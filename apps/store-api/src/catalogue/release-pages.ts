@@ -20,28 +20,37 @@ const afterCursor = (micros: string, id: string): string =>
   `(created_at, id) < (coalesce('epoch'::timestamptz + ${micros} * interval '1 microsecond', 'infinity'),
                        coalesce(${id}, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))`;
 
-/** Reads several pages: arrays of creators, currencies, row limits and keys of the previous page. */
+/** Condition for rows created between two times, without those at the times. */
+const createdBetween = (after: string, before: string): string =>
+  `created_at > coalesce(${after}, '-infinity') AND created_at < coalesce(${before}, 'infinity')`;
+
+/**
+ * Reads several pages: arrays of creators, currencies, row limits, keys of the previous page, and times of
+ * creation.
+ */
 export const listPages = statement(
   'releases.list-pages',
   `SELECT (requested.number - 1)::int AS index, ${summaryColumns}
-   FROM unnest($1::uuid[], $2::text[], $3::int[], $4::bigint[], $5::uuid[])
-          WITH ORDINALITY AS requested (creator, currency, max_rows, after_micros, after_id, number)
+   FROM unnest($1::uuid[], $2::text[], $3::int[], $4::bigint[], $5::uuid[], $6::timestamptz[], $7::timestamptz[])
+          WITH ORDINALITY AS requested (creator, currency, max_rows, after_micros, after_id, created_after, created_before, number)
    CROSS JOIN LATERAL (
      SELECT * FROM releases WHERE creator_id = requested.creator AND ${afterCursor('requested.after_micros', 'requested.after_id')}
+       AND ${createdBetween('requested.created_after', 'requested.created_before')}
      ${newestFirst} LIMIT requested.max_rows
    ) AS r
    LEFT JOIN LATERAL (${productTotals('requested.currency')}) AS p ON true
    ORDER BY requested.number, r.created_at DESC, r.id DESC`,
 );
 
-/** One page of a search. Parameters: those of a page, and the pattern. */
+/** One page of a search. Parameters: those of a page, the pattern, and times of creation. */
 const searchSql = (matches: string): string => `
   SELECT ${summaryColumns}
   FROM (${matches}) AS r
   LEFT JOIN LATERAL (${productTotals('$2')}) AS p ON true
   ORDER BY r.created_at DESC, r.id DESC`;
-const newestMatches = `SELECT * FROM releases WHERE creator_id = $1 AND search_text LIKE $6
-   AND ${afterCursor('$4::bigint', '$5::uuid')} ${newestFirst} LIMIT $3`;
+const pageOfMatches = `${afterCursor('$4::bigint', '$5::uuid')}
+   AND ${createdBetween('$7::timestamptz', '$8::timestamptz')} ${newestFirst} LIMIT $3`;
+const newestMatches = `SELECT * FROM releases WHERE creator_id = $1 AND search_text LIKE $6 AND ${pageOfMatches}`;
 
 /** With more matches, a scan from the newest release fills a page sooner than sorting all matches. */
 const maxIndexedMatches = 2000;
@@ -60,7 +69,7 @@ export const searchByIndex = statement(
     SELECT id FROM releases WHERE creator_id = $1 AND search_text LIKE $6 LIMIT ${maxIndexedMatches + 1}
   ), few AS MATERIALIZED (SELECT count(*) <= ${maxIndexedMatches} AS few FROM finds)
   (SELECT releases.* FROM releases JOIN finds USING (id)
-   WHERE (SELECT few FROM few) AND ${afterCursor('$4::bigint', '$5::uuid')} ${newestFirst} LIMIT $3)
+   WHERE (SELECT few FROM few) AND ${pageOfMatches})
   UNION ALL
   (SELECT * FROM (${newestMatches}) AS walked WHERE NOT (SELECT few FROM few))`),
 );

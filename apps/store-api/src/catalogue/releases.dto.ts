@@ -1,6 +1,6 @@
 import { Description } from '@fulfilment/api-reference';
 import { currencies, type Currency } from '@fulfilment/contracts';
-import { StorePageDto, TextField } from '@fulfilment/http-service';
+import { DateTimeField, StorePageDto, TextField } from '@fulfilment/http-service';
 import { IsIn, IsOptional } from 'class-validator';
 
 const releaseFormats = ['summary', 'detailed'] as const;
@@ -20,6 +20,16 @@ export class ListReleasesDto extends StorePageDto {
   @IsOptional()
   @TextField({ min: 0, max: 200 })
   search?: string;
+
+  @Description('Only releases created after this time', '2026-11-20T12:00:00Z')
+  @IsOptional()
+  @DateTimeField()
+  created_after?: string;
+
+  @Description('Only releases created before this time', '2026-11-21T12:00:00Z')
+  @IsOptional()
+  @DateTimeField()
+  created_before?: string;
 
   @Description('`detailed` adds the description, copyright, status, creation time and products')
   @IsOptional()

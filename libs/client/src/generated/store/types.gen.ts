@@ -2057,6 +2057,14 @@ export type ListReleasesData = {
      */
     search?: string;
     /**
+     * Only releases created after this time
+     */
+    created_after?: string;
+    /**
+     * Only releases created before this time
+     */
+    created_before?: string;
+    /**
      * `detailed` adds the description, copyright, status, creation time and products
      */
     format?: 'summary' | 'detailed';
