@@ -11,6 +11,8 @@ const idsShape = z.object({
   data: z.array(z.object({ id: z.string().optional(), uuid: z.string().optional() })),
 });
 
+const feedShape = z.object({ data: z.array(z.object({ event: z.string() })) });
+
 const apis = [
   { document: readDocument('store'), prefix: '/store', lists: ['/v1/releases', '/v1/orders'] },
   { document: readDocument('creator'), prefix: '/creator', lists: ['/api/v1/creators'] },
@@ -43,6 +45,11 @@ describe('every operation of both APIs', () => {
     const { data } = bodyOf(await clientOf(prefix).get(`${prefix}${path}`).expect(200), idsShape);
     return data.flatMap(({ id, uuid }) => [id, uuid].filter((value) => value !== undefined));
   }
+
+  it('includes the event feed, which has the placed order for a request that waits', async () => {
+    const response = await clientOf('/store').get('/store/v1/events?wait=20').expect(200);
+    expect(bodyOf(response, feedShape).data).toContainEqual({ event: 'order.created' });
+  });
 
   it.each(operations)(
     '$name responds as documented, and never with 5xx, whatever it is sent',
