@@ -36,6 +36,14 @@ export class BenchDatabase {
     this.client = client;
   }
 
+  /** Pages that statements have read so far, from memory or not, as far as they are reported. */
+  async pagesRead(): Promise<number> {
+    const { rows } = await this.client.query<{ pages: number }>(
+      `SELECT (blks_hit + blks_read)::float8 AS pages FROM pg_stat_database WHERE datname = current_database()`,
+    );
+    return rows[0]?.pages ?? Number.NaN;
+  }
+
   close(): Promise<void> {
     return this.client.end();
   }

@@ -19,6 +19,7 @@ const help = `npm run bench -- NAME: compares a service, compiled for production
   npm run bench -- webhooks   webhook deliveries against bare undici, the outbox relay against bare publisher confirms
   npm run bench -- traces     placing orders with spans for an OpenTelemetry collector against placing them without
   npm run bench -- replicas   one replica of each service against four on the same machine
+  npm run bench -- growth     the hot paths with 10 million orders, past deliveries and ledger lines against 100000
   npm run bench -- snapshots  the outbox relay and deliveries during a long snapshot, such as that of pg_dump
   npm run bench -- suite      orders through TLS, gateway and all services, with a webhook and a projection of each
 
@@ -27,8 +28,9 @@ const help = `npm run bench -- NAME: compares a service, compiled for production
   --rows N      number of existing rows for the measurements with much data: expired tokens of auth (default: 5000000),
                 orders of store and creator, past deliveries of webhooks (default: 1000000); 0 skips these measurements;
                 for reports, the reports in a full queue (default: 20000);
+                for growth, orders, past deliveries and ledger lines (default: 10000000);
                 for snapshots, the messages and deliveries during the snapshot (default: 100000)
-  --service S   for replicas: only this service
+  --service S   for replicas and growth: only this service
   --write       write the figures to docs/reference/benchmarks.md and benchmarks.json
   --json        print the figures as JSON to standard output, everything else to standard error
   --no-gate     exit with status 0 even if a target is missed
@@ -58,6 +60,10 @@ const benches: Readonly<Record<string, KnownBench>> = {
   },
   traces: { load: async () => (await import('./traces/traces-bench.ts')).benchTraces, rows: 0 },
   replicas: { load: async () => (await import('./replicas/replicas-bench.ts')).benchReplicas, rows: 0 },
+  growth: {
+    load: async () => (await import('./growth/growth-bench.ts')).benchGrowth,
+    rows: 10_000_000,
+  },
   snapshots: {
     load: async () => (await import('./snapshots/snapshots-bench.ts')).benchSnapshots,
     rows: 100_000,

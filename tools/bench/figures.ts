@@ -5,7 +5,7 @@ export const figureSchema = z.object({
   name: z.string(),
   value: z.number(),
   /** `x` is a ratio. */
-  unit: z.enum(['x', '/s', 'µs', 'ms', 'MB', 's', 'rows/s', 'statements']),
+  unit: z.enum(['x', '/s', 'µs', 'ms', 'MB', 's', 'rows/s', 'statements', 'pages']),
   /** The value of each round; its median is `value`. */
   rounds: z.array(z.number()).readonly().optional(),
   target: targetSchema.optional(),

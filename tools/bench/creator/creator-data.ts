@@ -37,6 +37,15 @@ const months = `
   SELECT o.creator_id, to_char(o.charged_at AT TIME ZONE 'UTC', 'YYYY-MM'), 'GBP', i.release_id, i.ean, sum(i.quantity), sum(i.total_amount), sum(i.royalty_amount)
   FROM orders o JOIN order_items i ON i.order_id = o.id WHERE o.creator_id = $1 GROUP BY 1, 2, 3, 4, 5`;
 
+const ledgerLines = `
+  INSERT INTO ledger (item_id, kind, order_id, creator_id, occurred_at, period, release_id, ean, units, currency, revenue, vat, royalty,
+                      settlement_currency, settled_revenue, settled_vat, settled_royalty)
+  SELECT gen_random_uuid(), 'sale', gen_random_uuid(), (ARRAY['${bigCreator}', '${smallCreator}']::uuid[])[1 + n % 2], at,
+         to_char(at AT TIME ZONE 'UTC', 'YYYY-MM'), ('01900000-0000-7000-8000-' || lpad(to_hex(4096 + n % 40), 12, '0'))::uuid, '2000000000015', 1,
+         'GBP', 2499, 416, 312, 'GBP', 2499, 416, 312
+  FROM generate_series($1::int, $2::int - 1) AS n, LATERAL (SELECT now() - n % ${overSeconds} * interval '1 second' AS at) AS moment`;
+const rowsAtOnce = 1_000_000;
+
 /** The database of a Creator API under measurement. */
 export class CreatorData extends BenchDatabase {
   static override readonly setup = [creators];
@@ -46,6 +55,13 @@ export class CreatorData extends BenchDatabase {
     await this.client.query(orders, [creatorId, count]);
     await this.client.query(counts, [creatorId]);
     await this.client.query(months, [creatorId]);
+  }
+
+  /** Adds lines of the ledger, of past sales of the two creators. */
+  async addLedgerLines(count: number): Promise<void> {
+    for (let from = 0; from < count; from += rowsAtOnce)
+      await this.client.query(ledgerLines, [from, Math.min(from + rowsAtOnce, count)]);
+    await this.settle();
   }
 
   async settle(): Promise<void> {

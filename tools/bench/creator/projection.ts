@@ -15,8 +15,8 @@ export interface Projector {
   readonly process: ServedProcess;
 }
 
-/** Messages per part of a round. */
-const perPart = 4_000;
+/** Of each kind, in a part of a round. */
+export const messagesPerPart = 4_000;
 const applyTimeoutMs = 60_000;
 
 function paid(order: OrderSnapshot): OrderSnapshot {
@@ -54,7 +54,7 @@ export async function measureProjection(
   const now = { occurredAt: new Date() };
   for (let round = -1; round < site.rounds; round += 1) {
     for (const part of round % 2 === 0 ? parts : parts.toReversed()) {
-      const orders = Array.from({ length: perPart }, (_, index) => placedOrder(index, busyCreator));
+      const orders = Array.from({ length: messagesPerPart }, (_, index) => placedOrder(index, busyCreator));
       const created = await project(
         part.projector,
         orders.map((order) => messages.orderCreated.make({ order }, now)),

@@ -20,6 +20,7 @@ const serviceId = '01900000-0000-7000-8000-00000000000c';
 /** As long as a sealed quote. */
 export const rateId = `rate_${'x'.repeat(76)}`;
 const orderCount = 1000;
+const ordersAtOnce = 1_000_000;
 
 const shop = `
   INSERT INTO creators (id, version, organisation_id, name, payment_method, payment_terms_accepted, tax_interview_completed, registered_at)
@@ -81,7 +82,10 @@ export class Shop extends BenchDatabase {
 
   /** Orders without lines, for lists. @param youngerThan seconds that the newest of them is old */
   async addOrders(creator: string, count: number, youngerThan: number): Promise<void> {
-    await this.client.query(orders, [creator, count, youngerThan, false]);
+    for (let from = 0; from < count; from += ordersAtOnce) {
+      const some = Math.min(ordersAtOnce, count - from);
+      await this.client.query(orders, [creator, some, youngerThan + from, false]);
+    }
     await this.settle();
   }
 
