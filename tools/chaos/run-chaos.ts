@@ -173,10 +173,17 @@ async function examine(
   say(`\n${options.orders} orders or more, ${options.perSecond.toFixed(0)} a second.\n`);
   const startedAtMs = performance.now();
   const placing = shopper.placeOrders(options.orders, options.perSecond, ended.signal);
-  const times = await (
-    options.isRolling ? rollAll(targets) : followTimeline(options.steps, targets, startedAtMs)
-  ).finally(() => sleep(afterwardsMs).then(() => ended.abort()));
-  await placing;
+  const inject = async (): ReturnType<typeof followTimeline> => {
+    try {
+      return await (options.isRolling
+        ? rollAll(targets)
+        : followTimeline(options.steps, targets, startedAtMs));
+    } finally {
+      await sleep(afterwardsMs);
+      ended.abort();
+    }
+  };
+  const [times] = await Promise.all([inject(), placing]);
   const placedAtMs = performance.now();
 
   for (const line of formatEffects(

@@ -62,14 +62,14 @@ function metadata({ metadata: sent }: OrderSnapshot) {
 type Render = (message: Message) => EventContent | undefined;
 
 function renderEvent<Event extends WebhookEvent, Payload>(
-  { type, is }: MessageType<Event, z.ZodType<Payload>>,
+  kind: MessageType<Event, z.ZodType<Payload>>,
   subjectOf: (payload: Payload) => OrderSnapshot | ProductSnapshot,
   data: (payload: Payload) => Data,
 ): Render {
   return (message) => {
-    if (!is(message)) return undefined;
+    if (!kind.is(message)) return undefined;
     const { id: subjectId, creator_id: creatorId } = subjectOf(message.data);
-    return { event: type, creatorId, subjectId, data: data(message.data) };
+    return { event: kind.type, creatorId, subjectId, data: data(message.data) };
   };
 }
 
