@@ -176,4 +176,4 @@ function withVerdict(one: Figure): Figure & { met: boolean } {
   return { ...one, met: isMet(one) };
 }
 
-runMain(main);
+runMain(main, help);

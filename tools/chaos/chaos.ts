@@ -87,4 +87,4 @@ function readTimeline(file: string): Step[] {
 }
 
 process.once('exit', stopRunningPrograms);
-runMain(main);
+runMain(main, help);

@@ -14,7 +14,7 @@ import { buildRelease, releasedCommit } from './release-code.ts';
 import { columns, type Finding, formatReport } from './report.ts';
 import { rollOut } from './roll-out.ts';
 
-const help = `npm run compatibility: can each service be deployed on its own, beside the last release of the others?
+const help = `npm run compatibility: can each service be deployed on its own, next to the last release of the others?
 
 It compares the OpenAPI and AsyncAPI documents with those of the last release. Then it starts a suite of the last
 release and rolls the services out under load, one after another: first the migrations, then the process. Every
@@ -112,4 +112,4 @@ async function rollOutInOrder(services: readonly ServiceName[], released: string
 }
 
 process.once('exit', stopRunningPrograms);
-runMain(main);
+runMain(main, help);

@@ -158,4 +158,4 @@ function git(...args: string[]): Promise<string> {
   return mustRun('git', args, { cwd: root });
 }
 
-runMain(main);
+runMain(main, help);
