@@ -15,10 +15,6 @@ const clients = z.object({
 });
 const service = z.object({ url: z.string(), metrics_url: z.string(), internal_url: z.string() });
 
-/** Members that the demo data adds. */
-const seededSchema = z.object({ users: z.array(user), clients });
-export type Seeded = z.infer<typeof seededSchema>;
-
 const stackSchema = z.object({
   base_url: z.string(),
   auth_url: z.string(),
@@ -30,8 +26,10 @@ const stackSchema = z.object({
 });
 /** Contents of `stack.json`: addresses and accounts of a running suite. */
 export type Stack = z.infer<typeof stackSchema>;
+/** Members that the demo data adds. */
+export type Seeded = Pick<Stack, 'users' | 'clients'>;
 /** A suite before its demo data is loaded. */
-export type BareStack = Omit<Stack, 'users' | 'clients'>;
+export type BareStack = Omit<Stack, keyof Seeded>;
 
 export function stackFile(stateDir: string): string {
   return join(stateDir, 'stack.json');
