@@ -46,6 +46,8 @@ async function main(): Promise<number> {
     throw new Failure('There are uncommitted changes: commit them first.');
   const before = new Map(serviceNames.map((name) => [name, versionOf(name)]));
   const isFirst = (await git('tag', '--list', '@fulfilment/*')).trim() === '';
+  if (isFirst && serviceNames.some((name) => existsSync(changelogOf(name))))
+    throw new Failure('The tags of earlier releases are missing: git fetch --tags');
   await nxRelease(
     'version',
     ...(options.version === undefined ? [] : [options.version]),
@@ -84,7 +86,7 @@ async function lastTag(service: string): Promise<string | undefined> {
 /** Lists the commits since the last tag, by their conventional subjects. */
 async function writeChangelog(service: ServiceName, last: string | undefined): Promise<void> {
   const version = versionOf(service);
-  const path = join(root, 'apps', service, 'CHANGELOG.md');
+  const path = changelogOf(service);
   if (last === undefined) writeFileSync(path, `## ${version}\n\nThe first release.\n`);
   else await nxRelease('changelog', version, `--projects=@fulfilment/${service}`, ...withoutGit);
 }
@@ -138,6 +140,10 @@ function writeImageTags(): void {
     const jobs = join(root, overlay, 'migrations', 'kustomization.yaml');
     writeFileSync(jobs, readFileSync(jobs, 'utf8').replace(/^nameSuffix: .*$/m, `nameSuffix: -${minute}`));
   }
+}
+
+function changelogOf(service: ServiceName): string {
+  return join(root, 'apps', service, 'CHANGELOG.md');
 }
 
 function versionOf(service: ServiceName): string {
