@@ -129,7 +129,8 @@ function writeContracts(released: readonly ServiceName[]): void {
 
 /** The Kubernetes overlays deploy the released images. A Job cannot change, so each release has its own. */
 function writeImageTags(): void {
-  const minute = new Date().toISOString().slice(0, 16).replace(/\D/g, '');
+  // With its letter: YAML would read digits as a number, which kubectl rejects.
+  const minute = new Date().toISOString().slice(0, 16).replace(/[-:]/g, '').toLowerCase();
   for (const overlay of overlays) {
     const images = join(root, overlay, 'kustomization.yaml');
     const text = serviceNames.reduce(
