@@ -11,8 +11,8 @@ import { Suite } from '../dev/suite.ts';
 import { wipeState } from '../dev/wipe-state.ts';
 import { contractFindings, contractsOfCommit, currentContracts } from './documents.ts';
 import { buildRelease, releasedCommit } from './release-code.ts';
-import { columns, type Finding, formatReport } from './report.ts';
-import { rollOut } from './roll-out.ts';
+import { type Finding, formatReport } from './report.ts';
+import { rollOut, type RollOutOutcome } from './roll-out.ts';
 
 const help = `npm run compatibility: can each service be deployed on its own, next to the last release of the others?
 
@@ -27,6 +27,8 @@ prints a table. The exit status is 1 if something cannot be deployed.
 Settings (environment):
   SUITE_COMPATIBILITY_BASE_PORT   base port of its suite (default: 27443)
   SUITE_DEV_DIR                   directory for state; it uses the subdirectory "compatibility" (default: .dev)`;
+
+type Outcome = readonly [ServiceName, RollOutOutcome];
 
 const say = (line: string): void => console.log(line);
 
@@ -44,29 +46,37 @@ async function main(): Promise<number> {
   }
   const commit = await releasedCommit(options.from);
   say(`Compares this repository with the release ${commit.slice(0, 12)}.`);
-  const findings = contractFindings(await contractsOfCommit(commit), currentContracts());
-  if (!options.contracts) findings.push(...(await rollOutFindings(commit)));
-  const examined = options.contracts ? columns.slice(0, 2) : columns;
-  for (const line of ['', ...formatReport(findings, examined)]) say(line);
+  const contracts = contractFindings(await contractsOfCommit(commit), currentContracts());
+  const outcomes = options.contracts ? [] : await rollOutInBothOrders(commit);
+  const findings = [...contracts, ...outcomes.flatMap(findingsOf)];
+  const rolledOut = new Set(outcomes.map(([service]) => service));
+  for (const line of ['', ...formatReport(findings, rolledOut)]) say(line);
   return findings.length > 0 ? 1 : 0;
 }
 
-async function rollOutFindings(commit: string): Promise<Finding[]> {
+function findingsOf([service, { schema, mixed }]: Outcome): Finding[] {
+  return [
+    ...schema.map((text): Finding => ({ service, column: 'schema', text })),
+    ...mixed.map((text): Finding => ({ service, column: 'mixed', text })),
+  ];
+}
+
+async function rollOutInBothOrders(commit: string): Promise<Outcome[]> {
   const progress = new Progress(say);
   const { stateDir } = readCompatibilitySettings();
   await progress.step('Build', buildAll);
   const released = await progress.step('Build of the last release', () =>
     buildRelease(commit, join(stateDir, '..', 'releases')),
   );
-  const findings: Finding[] = [];
+  const outcomes: Outcome[] = [];
   for (const services of [serviceNames, serviceNames.toReversed()]) {
     say(`\nRoll-out: ${services.join(', ')}`);
-    findings.push(...(await rollOutInOrder(services, released)));
+    outcomes.push(...(await rollOutInOrder(services, released)));
   }
-  return findings;
+  return outcomes;
 }
 
-async function rollOutInOrder(services: readonly ServiceName[], released: string): Promise<Finding[]> {
+async function rollOutInOrder(services: readonly ServiceName[], released: string): Promise<Outcome[]> {
   const settings = readCompatibilitySettings({
     ...process.env,
     RATE_LIMIT_DEFAULT: '100000000/1',
@@ -99,10 +109,7 @@ async function rollOutInOrder(services: readonly ServiceName[], released: string
         },
         underLoad: (change) => traffic.during(change),
       });
-      return [...outcomes].flatMap(([service, { schema, mixed }]) => [
-        ...schema.map((text): Finding => ({ service, column: 'schema', text })),
-        ...mixed.map((text): Finding => ({ service, column: 'mixed', text })),
-      ]);
+      return [...outcomes];
     } finally {
       await traffic.stop();
     }

@@ -1,7 +1,7 @@
 import { type ServiceName, serviceNames } from '../dev/ports.ts';
 
-export const columns = ['HTTP', 'messages', 'schema', 'mixed'] as const;
-export type Column = (typeof columns)[number];
+const columns = ['HTTP', 'messages', 'schema', 'mixed'] as const;
+type Column = (typeof columns)[number];
 
 /** Something that breaks when a service is deployed. */
 export interface Finding {
@@ -10,12 +10,14 @@ export interface Finding {
   readonly text: string;
 }
 
-export function canDeploy(service: ServiceName, findings: readonly Finding[]): boolean {
-  return findings.every((one) => one.service !== service);
-}
+/** Columns that only a roll-out examines. */
+const ofRollOut: readonly Column[] = ['schema', 'mixed'];
 
-/** The table of what can be deployed on its own, and below it the reasons against. */
-export function formatReport(findings: readonly Finding[], examined: readonly Column[]): string[] {
+/**
+ * The table of what can be deployed on its own, and below it the reasons against.
+ * @param rolledOut the services that a roll-out has reached
+ */
+export function formatReport(findings: readonly Finding[], rolledOut: ReadonlySet<ServiceName>): string[] {
   const width = Math.max(...serviceNames.map(({ length }) => length));
   const row = (...cells: readonly string[]): string =>
     cells
@@ -23,19 +25,20 @@ export function formatReport(findings: readonly Finding[], examined: readonly Co
       .join('')
       .trimEnd();
   const verdict = (service: ServiceName, column: Column): string => {
-    if (!examined.includes(column)) return '-';
+    if (ofRollOut.includes(column) && !rolledOut.has(service)) return '-';
     return findings.some((one) => one.service === service && one.column === column) ? 'no' : 'yes';
+  };
+  const canDeploy = (service: ServiceName): string => {
+    if (findings.some((one) => one.service === service)) return 'no';
+    return rolledOut.has(service) ? 'yes' : 'unknown';
   };
   return [
     row('service', ...columns, 'can deploy'),
     ...serviceNames.map((service) =>
-      row(
-        service,
-        ...columns.map((column) => verdict(service, column)),
-        canDeploy(service, findings) ? 'yes' : 'no',
-      ),
+      row(service, ...columns.map((column) => verdict(service, column)), canDeploy(service)),
     ),
     ...(findings.length === 0 ? [] : ['']),
-    ...findings.map(({ service, column, text }) => `${service}, ${column}: ${text}`),
+    // Both orders of a roll-out may find the same.
+    ...new Set(findings.map(({ service, column, text }) => `${service}, ${column}: ${text}`)),
   ];
 }

@@ -21,7 +21,9 @@ export interface RollOutOutcome {
 
 /**
  * Rolls services out, one after another and under load, as `docs/runbook.md` says: migrations first, then
- * processes. A failure is noted, and the next service follows.
+ * processes. Ends after a service that fails, since the failure would show in those after it too.
+ *
+ * @returns the outcomes of the services that it reached
  */
 export async function rollOut(
   services: readonly ServiceName[],
@@ -29,10 +31,10 @@ export async function rollOut(
 ): Promise<Map<ServiceName, RollOutOutcome>> {
   const outcomes = new Map<ServiceName, RollOutOutcome>();
   for (const service of services) {
-    outcomes.set(service, {
-      schema: await failuresOf(() => suite.underLoad(() => suite.migrate(service))),
-      mixed: await failuresOf(() => suite.underLoad(() => suite.replace(service))),
-    });
+    const schema = await failuresOf(() => suite.underLoad(() => suite.migrate(service)));
+    const mixed = await failuresOf(() => suite.underLoad(() => suite.replace(service)));
+    outcomes.set(service, { schema, mixed });
+    if (schema.length + mixed.length > 0) break;
   }
   return outcomes;
 }
