@@ -51,7 +51,11 @@ export class Traffic {
     const changed = change()
       .then(() => sleep(furtherMs))
       .finally(() => ended.abort());
-    await Promise.all([changed, ...callers]);
+    try {
+      await Promise.all([changed, ...callers]);
+    } finally {
+      await Promise.allSettled([changed]); // a process that is still starting would outlive the suite
+    }
     return orders;
   }
 
