@@ -1,6 +1,7 @@
 import { Description } from '@fulfilment/api-reference';
 import { dispatchStatuses, paymentStatuses } from '@fulfilment/contracts';
 import { NumberedPageDto, UuidField } from '@fulfilment/http-service';
+import { applyDecorators } from '@nestjs/common';
 import { IsIn, IsOptional } from 'class-validator';
 import { creatorExample } from '../creators/creator.shapes.js';
 import { DateParameter } from './date-parameter.js';
@@ -23,40 +24,41 @@ export interface OrdersFilter {
 export class OrdersQuery extends NumberedPageDto implements OrdersFilter {
   @Description('The creator whose orders are listed', creatorExample.uuid) @UuidField() creator: string;
 
-  @Description(
+  @StatusFilter(
     'Only orders with this `payment_status` or `dispatch_status`; `pending` matches either of them',
-    'paid',
   )
-  @IsOptional()
-  @IsIn(statuses, { message: `must be one of ${statuses.join(', ')}` })
   status?: string;
 
-  @Description('Only orders placed on or after this day, in UTC', '2026-11-01')
-  @IsOptional()
-  @DateParameter()
-  from?: string;
-
-  @Description('Only orders placed on or before this day, in UTC', '2026-11-30')
-  @IsOptional()
-  @DateParameter()
-  to?: string;
+  @PlacedFrom() from?: string;
+  @PlacedTo() to?: string;
 }
 
 export class ExportQuery implements OrdersFilter {
   @Description('The creator whose orders are exported', creatorExample.uuid) @UuidField() creator: string;
 
-  @Description('Only orders with this `payment_status` or `dispatch_status`, as in the list', 'paid')
-  @IsOptional()
-  @IsIn(statuses, { message: `must be one of ${statuses.join(', ')}` })
+  @StatusFilter('Only orders with this `payment_status` or `dispatch_status`, as in the list')
   status?: string;
 
-  @Description('Only orders placed on or after this day, in UTC', '2026-11-01')
-  @IsOptional()
-  @DateParameter()
-  from?: string;
+  @PlacedFrom() from?: string;
+  @PlacedTo() to?: string;
+}
 
-  @Description('Only orders placed on or before this day, in UTC', '2026-11-30')
-  @IsOptional()
-  @DateParameter()
-  to?: string;
+function StatusFilter(description: string): PropertyDecorator {
+  return applyDecorators(
+    Description(description, 'paid'),
+    IsOptional(),
+    IsIn(statuses, { message: `must be one of ${statuses.join(', ')}` }),
+  );
+}
+
+function PlacedFrom(): PropertyDecorator {
+  return dayFilter('Only orders placed on or after this day, in UTC', '2026-11-01');
+}
+
+function PlacedTo(): PropertyDecorator {
+  return dayFilter('Only orders placed on or before this day, in UTC', '2026-11-30');
+}
+
+function dayFilter(description: string, example: string): PropertyDecorator {
+  return applyDecorators(Description(description, example), IsOptional(), DateParameter());
 }

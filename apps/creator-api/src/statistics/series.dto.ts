@@ -1,6 +1,6 @@
 import { Description } from '@fulfilment/api-reference';
-import { TextField, UuidField } from '@fulfilment/http-service';
 import { IsIn, IsOptional, Matches } from 'class-validator';
+import { CountryFilter, PlatformFilter, ProductTypeFilter, ReleaseFilter } from './breakdown-filters.js';
 import { dimensions, type Dimension } from './series.shapes.js';
 import { monthPattern } from './statistics.shapes.js';
 
@@ -25,26 +25,8 @@ export class SeriesQuery {
   @IsIn(dimensions, { message: `must be one of ${dimensions.join(', ')}` })
   group_by?: Dimension;
 
-  @Description(
-    'Only this release: a `release_group` of the statistics',
-    '019a7f2e-0c11-7d22-8e33-4f5566778899',
-  )
-  @IsOptional()
-  @UuidField()
-  release?: string;
-
-  @Description('Only products of this type', 'vinyl_12_lp')
-  @IsOptional()
-  @TextField({ max: 255 })
-  product_type?: string;
-
-  @Description('Only orders to this country, ISO 3166-1 alpha-2', 'DE')
-  @IsOptional()
-  @Matches(/^[A-Z]{2}$/, { message: 'must be two capital letters' })
-  country?: string;
-
-  @Description('Only orders whose `source` names this platform', 'shopify')
-  @IsOptional()
-  @TextField({ max: 255 })
-  platform?: string;
+  @ReleaseFilter() release?: string;
+  @ProductTypeFilter() product_type?: string;
+  @CountryFilter() country?: string;
+  @PlatformFilter() platform?: string;
 }
