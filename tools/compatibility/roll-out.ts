@@ -20,7 +20,7 @@ export interface RollOutOutcome {
 }
 
 /**
- * Rolls services out, one after another and under load, as `docs/runbook.md` says: migrations first, then
+ * Rolls services out, one after another and under load, as `docs/deploying.md` says: migrations first, then
  * processes. Ends after a service that fails, since the failure would show in those after it too.
  *
  * @returns the outcomes of the services that it reached

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { databaseUrl, type DatabaseName } from './databases.ts';
 import type { DependencyName } from './dependencies/dependency.ts';
 import type { Ports, ServiceName } from './ports.ts';
+import { mustRun } from './run-program.ts';
 import type { Secrets } from './secrets.ts';
 import { root, type Settings, stateDirHash } from './settings.ts';
 import type { ProcessPlan } from './supervisor/process-part.ts';
@@ -75,6 +76,14 @@ export function servicePlan(name: ServiceName, site: ServiceSite): ProcessPlan {
     stopTimeoutMs: 25_000, // more than its own 20 s
     ready: () => isReady(site.ports.services[name]),
   };
+}
+
+/** Runs the migrations of a service. */
+export async function migrateService(name: ServiceName, site: ServiceSite): Promise<void> {
+  await mustRun(process.execPath, [servicePath(name, 'migrate.js', site)], {
+    cwd: root,
+    env: serviceEnvironment(name, site),
+  });
 }
 
 /**

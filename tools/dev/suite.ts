@@ -12,11 +12,10 @@ import {
 import type { DependencyName, Site } from './dependencies/dependency.ts';
 import { checkGiven, givenStatus, isGiven } from './dependencies/given.ts';
 import { Failure, reasonOf } from './failure.ts';
-import { gatewayPlan } from './gateway/gateway.ts';
+import { checkGatewayPort, gatewayPlan } from './gateway/gateway.ts';
 import { followFile, LogFiles } from './logs.ts';
 import { bareStack, operatorSite } from './operator-site.ts';
 import {
-  isTaken,
   portsFrom,
   type Ports,
   type ServiceName,
@@ -27,8 +26,8 @@ import {
 import { Progress, type Say } from './progress.ts';
 import { findProgram, mustRun, stopRunningPrograms } from './run-program.ts';
 import { type Secrets, secretsIn } from './secrets.ts';
-import { serviceEnvironment, servicePath, servicePlan, type ServiceSite } from './services.ts';
-import { commandFor, root, type Settings } from './settings.ts';
+import { migrateService, servicePlan, type ServiceSite } from './services.ts';
+import type { Settings } from './settings.ts';
 import { removeStack, type Stack, writeStack } from './stack-file.ts';
 import { whenRemoved } from './state-dir.ts';
 import { notReady, serveControl } from './supervisor/control.ts';
@@ -117,7 +116,7 @@ export class Suite {
       this.terminal.say(
         `  An earlier suite was killed; stopped its remaining processes: ${leftovers.join(', ')}.`,
       );
-    if (wanted.gateway) await this.checkGatewayPort();
+    if (wanted.gateway) await checkGatewayPort(this.ports.gateway, this.settings);
     this.ports = await withFreeDependencyPorts(this.ports);
     await this.progress.step('PostgreSQL, Redis and RabbitMQ', async (note) => {
       const choosing = chooseDependencies(this.site(note), wanted);
@@ -164,7 +163,7 @@ export class Suite {
     };
     await this.step('Databases and migrations', async () => {
       await createDatabases(site.dependencyUrls.postgres, this.settings, this.secrets);
-      await Promise.all(serviceNames.map((name) => migrate(name, site)));
+      await Promise.all(serviceNames.map((name) => migrateService(name, site)));
     });
     await this.step('Services', () => this.startLayer(serviceNames.map((name) => servicePlan(name, site))));
     this.serviceSite = site;
@@ -187,7 +186,7 @@ export class Suite {
   /** Runs the migrations of a service that are in a directory of compiled code. */
   async migrate(name: ServiceName, dir: string): Promise<void> {
     if (this.serviceSite === undefined) throw new Failure('The suite is not started.');
-    await migrate(name, { ...this.serviceSite, codeDirs: new Map([[name, dir]]) });
+    await migrateService(name, { ...this.serviceSite, codeDirs: new Map([[name, dir]]) });
   }
 
   async restart(name: ServiceName): Promise<void> {
@@ -278,14 +277,6 @@ export class Suite {
     return this.supervisor.startLayer(parts);
   }
 
-  private async checkGatewayPort(): Promise<void> {
-    const { gateway } = this.ports;
-    if (!(await isTaken(gateway))) return;
-    throw new Failure(
-      `Another program uses port ${gateway} of the gateway. Stop that program, or use other ports: ${commandFor(this.settings.stateDir, `SUITE_BASE_PORT=${gateway + 1000} npm start`)}`,
-    );
-  }
-
   private async startGateway(certificates: Certificates): Promise<void> {
     const accessLog = this.logs.file('gateway-access');
     const { stop } = followFile(accessLog, (line) => this.terminal.log('gateway', line));
@@ -302,11 +293,4 @@ export class Suite {
   private site(note: Say): Site {
     return { settings: this.settings, ports: this.ports, secrets: this.secrets, note };
   }
-}
-
-async function migrate(name: ServiceName, site: ServiceSite): Promise<void> {
-  await mustRun(process.execPath, [servicePath(name, 'migrate.js', site)], {
-    cwd: root,
-    env: serviceEnvironment(name, site),
-  });
 }

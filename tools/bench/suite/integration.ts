@@ -1,4 +1,4 @@
-import { type Client, createWebhook, iterate, listReleases, quoteRates } from '@fulfilment/client/store';
+import { createWebhook, quoteRates } from '@fulfilment/client/store';
 import { parsePublicId, storeScopes } from '@fulfilment/contracts';
 import { readFileSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
@@ -7,6 +7,7 @@ import { Pool } from 'undici';
 import { z } from 'zod';
 import { openStore } from '../../demo/api.ts';
 import { demoToken } from '../../demo/demo-token.ts';
+import { unlimitedProduct } from '../../demo/unlimited-product.ts';
 import { Failure } from '../../dev/failure.ts';
 import type { Stack } from '../../dev/stack-file.ts';
 import { callerCount } from '../store/store-callers.ts';
@@ -152,18 +153,6 @@ export class Integration {
   async close(): Promise<void> {
     await Promise.all([this.store.close(), this.creator.close()]);
   }
-}
-
-async function unlimitedProduct(client: Client): Promise<string> {
-  const releases = iterate((cursor) => listReleases({ client, query: { format: 'detailed', cursor } }));
-  for await (const release of releases) {
-    const products = 'products' in release ? release.products : [];
-    const product = products.find(
-      ({ status, availability }) => status === 'available' && !availability.limited_edition,
-    );
-    if (product !== undefined) return product.id;
-  }
-  throw new Failure('No product of the demo data can be ordered without limit.');
 }
 
 function orderBody(sku: string, rateId: string): string {

@@ -7,12 +7,21 @@ import { Agent, request } from 'undici';
 import type { Site } from '../dependencies/dependency.ts';
 import { containerPlan } from '../dependencies/docker.ts';
 import { Failure } from '../failure.ts';
+import { isTaken } from '../ports.ts';
 import { findProgram, mustRun, runProgram } from '../run-program.ts';
-import { root } from '../settings.ts';
+import { commandFor, root, type Settings } from '../settings.ts';
 import type { ProcessPlan } from '../supervisor/process-part.ts';
 
 const template = join(root, 'deploy', 'gateway', 'nginx.conf.template');
 const probeTimeoutMs = 2_000;
+
+/** @throws Failure when another program uses the port, which clients know */
+export async function checkGatewayPort(port: number, { stateDir }: Settings): Promise<void> {
+  if (!(await isTaken(port))) return;
+  throw new Failure(
+    `Another program uses port ${port} of the gateway. Stop that program, or use other ports: ${commandFor(stateDir, `SUITE_BASE_PORT=${port + 1000} npm start`)}`,
+  );
+}
 
 /** The process of the gateway. Its configuration is generated at each start of the suite. */
 export async function gatewayPlan(
