@@ -7,22 +7,31 @@ import { root } from '../dev/settings.ts';
 import { httpBreaks } from './http-changes.ts';
 import type { Document } from './json-schema.ts';
 import { messageBreaks } from './message-changes.ts';
-import type { Finding } from './report.ts';
+import type { Column, Finding } from './report.ts';
 
-/** The generated documents that state the contracts of a release. */
-export const contractFiles = ['store.openapi.json', 'creator.openapi.json', 'asyncapi.json'] as const;
-export type ContractFile = (typeof contractFiles)[number];
+/** The generated documents that state the contracts of a release, and the services that keep them. */
+const contracts = {
+  'store.openapi.json': { services: ['store-api', 'webhook-worker'], column: 'HTTP', breaks: httpBreaks },
+  'creator.openapi.json': { services: ['creator-api'], column: 'HTTP', breaks: httpBreaks },
+  'asyncapi.json': { services: serviceNames, column: 'messages', breaks: messageBreaks },
+} as const satisfies Record<string, Contract>;
+interface Contract {
+  readonly services: readonly ServiceName[];
+  readonly column: Column;
+  readonly breaks: (released: Document, current: Document) => string[];
+}
+const files = ['store.openapi.json', 'creator.openapi.json', 'asyncapi.json'] as const;
+type ContractFile = (typeof files)[number];
 type Contracts = Readonly<Record<ContractFile, Document>>;
 
 const reference = 'docs/reference';
 /** Copies of the contracts of the last release, for checks without its commit. */
 export const releasedContractsDir = `${reference}/released`;
 
-/** The service of a contract; the messages are those of all. */
-export const contractOwners: Partial<Record<ContractFile, ServiceName>> = {
-  'store.openapi.json': 'store-api',
-  'creator.openapi.json': 'creator-api',
-};
+/** The files of the contracts that these services keep. */
+export function contractFilesOf(released: readonly ServiceName[]): ContractFile[] {
+  return files.filter((file) => contracts[file].services.some((service) => released.includes(service)));
+}
 
 export function currentContracts(): Contracts {
   return contractsFrom((file) => readFileSync(join(root, reference, file), 'utf8'));
@@ -36,29 +45,18 @@ export function releasedContracts(): Contracts | undefined {
 
 export async function contractsOfCommit(commit: string): Promise<Contracts> {
   const texts = new Map<ContractFile, string>();
-  for (const file of contractFiles)
+  for (const file of files)
     texts.set(file, await mustRun('git', ['show', `${commit}:${reference}/${file}`], { cwd: root }));
   return contractsFrom((file) => texts.get(file) ?? '');
 }
 
-/** What breaks users of the released contracts. A message concerns every service. */
+/** What breaks users of the released contracts, for each service that keeps the contract. */
 export function contractFindings(released: Contracts, current: Contracts): Finding[] {
-  const http = contractFiles.flatMap((file) => {
-    const service = contractOwners[file];
-    if (service === undefined) return [];
-    return httpBreaks(released[file], current[file]).map((text): Finding => ({
-      service,
-      column: 'HTTP',
-      text,
-    }));
+  return files.flatMap((file) => {
+    const { services, column, breaks } = contracts[file];
+    const found = breaks(released[file], current[file]);
+    return services.flatMap((service) => found.map((text) => ({ service, column, text })));
   });
-  const messages = messageBreaks(released['asyncapi.json'], current['asyncapi.json']);
-  return [
-    ...http,
-    ...serviceNames.flatMap((service) =>
-      messages.map((text): Finding => ({ service, column: 'messages', text })),
-    ),
-  ];
 }
 
 function contractsFrom(read: (file: ContractFile) => string): Contracts {

@@ -1,7 +1,7 @@
 import { type ServiceName, serviceNames } from '../dev/ports.ts';
 
 const columns = ['HTTP', 'messages', 'schema', 'mixed'] as const;
-type Column = (typeof columns)[number];
+export type Column = (typeof columns)[number];
 
 /** Something that breaks when a service is deployed. */
 export interface Finding {

@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { contractFiles, contractOwners, releasedContractsDir } from '../compatibility/documents.ts';
+import { contractFilesOf, releasedContractsDir } from '../compatibility/documents.ts';
 import { runNx } from '../dev/build.ts';
 import { Failure, runMain } from '../dev/failure.ts';
 import { type ServiceName, serviceNames } from '../dev/ports.ts';
@@ -118,12 +118,10 @@ async function writeUpgradeNote(service: ServiceName, last: string | undefined):
   writeFileSync(path, withNote(existsSync(path) ? readFileSync(path, 'utf8') : undefined, note));
 }
 
-/** Keeps the contracts of the released services for `npm run check`; messages concern all of them. */
+/** Keeps the contracts of the released services for `npm run check`. */
 function writeContracts(released: readonly ServiceName[]): void {
   mkdirSync(join(root, releasedContractsDir), { recursive: true });
-  const isReleased = (owner: ServiceName | undefined): boolean =>
-    owner === undefined || released.includes(owner);
-  for (const file of contractFiles.filter((one) => isReleased(contractOwners[one])))
+  for (const file of contractFilesOf(released))
     copyFileSync(join(root, 'docs', 'reference', file), join(root, releasedContractsDir, file));
 }
 

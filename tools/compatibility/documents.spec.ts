@@ -1,0 +1,18 @@
+import { contractFilesOf, contractFindings, currentContracts } from './documents.ts';
+
+describe('the contracts of a release', () => {
+  it('are kept by their own services', () => {
+    expect(contractFilesOf(['webhook-worker'])).toEqual(['store.openapi.json', 'asyncapi.json']);
+    expect(contractFilesOf(['creator-api'])).toEqual(['creator.openapi.json', 'asyncapi.json']);
+    expect(contractFilesOf([])).toEqual([]);
+  });
+
+  it('are not broken by themselves, and if broken, by each service that keeps them', () => {
+    const current = currentContracts();
+    expect(contractFindings(current, current)).toEqual([]);
+    const withoutPaths = { ...current, 'store.openapi.json': { paths: {} } };
+    const findings = contractFindings(current, withoutPaths);
+    expect(new Set(findings.map(({ service }) => service))).toEqual(new Set(['store-api', 'webhook-worker']));
+    expect(findings.map(({ text }) => text)).toContain('POST /v1/orders was removed');
+  });
+});
