@@ -1,18 +1,31 @@
-import { ServiceUnavailable } from '@fulfilment/error-envelope';
+import { RateLimited, ServiceUnavailable } from '@fulfilment/error-envelope';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
 import { EventEmitter } from 'node:events';
 import { of } from 'rxjs';
+import { type Caller, setCaller } from './access/caller.js';
 import { ConcurrencyInterceptor } from './concurrency-limit.js';
+
+const anyone: Caller = {
+  subject: 'someone',
+  clientId: 'test',
+  creatorId: undefined,
+  organisationId: undefined,
+  organisationRole: undefined,
+  scopes: new Set(),
+  tokenId: 'test',
+  tokenIssuedAt: new Date(),
+};
 
 describe('ConcurrencyInterceptor', () => {
   const started: number[] = [];
   beforeEach(() => started.splice(0));
 
   /** Requests that end when the test closes their response. */
-  function requests(limit: ConcurrencyInterceptor, count: number) {
+  function requests(limit: ConcurrencyInterceptor, count: number, caller: Partial<Caller> = {}) {
     return Array.from({ length: count }, (_, index) => {
-      const response = new EventEmitter();
-      const handled = limit.intercept(new ExecutionContextHost([{}, response]), {
+      const [request, response] = [{}, new EventEmitter()];
+      setCaller(request, { ...anyone, ...caller });
+      const handled = limit.intercept(new ExecutionContextHost([request, response]), {
         handle: () => {
           started.push(index);
           return of(index);
@@ -24,7 +37,7 @@ describe('ConcurrencyInterceptor', () => {
   const settle = () => new Promise(setImmediate);
 
   it('limits concurrent requests, and handles waiting ones in the order of their arrival', async () => {
-    const all = requests(new ConcurrencyInterceptor(2), 5);
+    const all = requests(new ConcurrencyInterceptor({ maxConcurrent: 2 }), 5);
     await settle();
     expect(started).toEqual([0, 1]);
     all[1]?.close();
@@ -36,7 +49,7 @@ describe('ConcurrencyInterceptor', () => {
   });
 
   it('rejects requests beyond the waiting limit with 503, and accepts requests when slots are free', async () => {
-    const limit = new ConcurrencyInterceptor(1);
+    const limit = new ConcurrencyInterceptor({ maxConcurrent: 1 });
     const all = requests(limit, 102);
     await expect(all[101]?.handled).rejects.toThrow(ServiceUnavailable);
     for (const { close } of all.slice(0, 101)) {
@@ -47,5 +60,35 @@ describe('ConcurrencyInterceptor', () => {
     const [next] = requests(limit, 1);
     await next?.handled;
     expect(started).toHaveLength(102);
+  });
+
+  it('rejects requests beyond the limit of their tenant with 429, and handles those of others', async () => {
+    const limit = new ConcurrencyInterceptor({ maxConcurrent: 2, maxPerTenant: 1 });
+    const [first] = requests(limit, 1, { organisationId: 'org_a' });
+    const [sameTenant] = requests(limit, 1, { organisationId: 'org_a', subject: 'a colleague' });
+    await expect(sameTenant?.handled).rejects.toThrow(RateLimited);
+    const [other] = requests(limit, 1, { organisationId: 'org_b' });
+    await other?.handled;
+    const [waiting] = requests(limit, 1, { creatorId: 'creator_c' });
+    const [waitingTooLong] = requests(limit, 1, { creatorId: 'creator_c' });
+    await expect(waitingTooLong?.handled).rejects.toThrow(RateLimited);
+    first?.close();
+    await waiting?.handled;
+    other?.close();
+    await requests(limit, 1, { organisationId: 'org_a' })[0]?.handled;
+    expect(started).toHaveLength(4);
+  });
+
+  it('counts a request that was rejected with 503 no longer for its tenant', async () => {
+    const limit = new ConcurrencyInterceptor({ maxConcurrent: 1, maxPerTenant: 101 });
+    const all = requests(limit, 101, { organisationId: 'org_a' });
+    const [rejected] = requests(limit, 1, { organisationId: 'org_b' });
+    await expect(rejected?.handled).rejects.toThrow(ServiceUnavailable);
+    for (const { close } of all) {
+      close();
+      await settle();
+    }
+    const allowed = requests(limit, 101, { organisationId: 'org_b' });
+    await expect(Promise.race([allowed[100]?.handled, settle().then(() => 'waits')])).resolves.toBe('waits');
   });
 });

@@ -1,4 +1,4 @@
-import { ServiceUnavailable } from '@fulfilment/error-envelope';
+import { RateLimited, ServiceUnavailable } from '@fulfilment/error-envelope';
 import {
   type CallHandler,
   type ExecutionContext,
@@ -7,34 +7,67 @@ import {
 } from '@nestjs/common';
 import type { Response } from 'express';
 import type { Observable } from 'rxjs';
+import { type Caller, callerOf } from './access/caller.js';
 
 const maxWaiting = 100;
 
+interface Limits {
+  readonly maxConcurrent: number;
+  /** Of these, for one tenant, running and waiting ones together. */
+  readonly maxPerTenant?: number;
+}
+
 /**
- * Limits the concurrent requests of a route in this process. Up to 100 more wait, others are 503. For
- * responses so large that many of them would exhaust the memory.
+ * Limits the concurrent requests of a route in this process. Up to 100 more wait, others are 503, and those
+ * beyond the limit of their tenant are 429. For responses that hold much memory or a connection.
  */
-export function ConcurrencyLimit(maxConcurrent: number): MethodDecorator {
-  return UseInterceptors(new ConcurrencyInterceptor(maxConcurrent));
+export function ConcurrencyLimit(limits: Limits): MethodDecorator {
+  return UseInterceptors(new ConcurrencyInterceptor(limits));
 }
 
 export class ConcurrencyInterceptor implements NestInterceptor {
   private running = 0;
   private readonly waiting: (() => void)[] = [];
+  private readonly perTenant = new Map<string, number>();
 
-  constructor(private readonly maxConcurrent: number) {}
+  constructor(private readonly limits: Limits) {}
 
   async intercept(context: ExecutionContext, next: CallHandler<unknown>): Promise<Observable<unknown>> {
-    await this.begin();
+    const http = context.switchToHttp();
+    const endForTenant = this.beginForTenant(http.getRequest<object>());
+    try {
+      await this.begin();
+    } catch (error) {
+      endForTenant();
+      throw error;
+    }
+    const end = (): void => {
+      endForTenant();
+      this.end();
+    };
     // `close` comes after the whole response, and also when the client disconnects.
-    const response = context.switchToHttp().getResponse<Response>();
-    if (response.closed) this.end();
-    else response.once('close', () => this.end());
+    const response = http.getResponse<Response>();
+    if (response.closed) end();
+    else response.once('close', end);
     return next.handle();
   }
 
+  private beginForTenant(request: object): () => void {
+    const { maxPerTenant } = this.limits;
+    if (maxPerTenant === undefined) return () => undefined;
+    const tenant = tenantOf(callerOf(request));
+    const count = this.perTenant.get(tenant) ?? 0;
+    if (count >= maxPerTenant) throw new RateLimited(1);
+    this.perTenant.set(tenant, count + 1);
+    return () => {
+      const left = (this.perTenant.get(tenant) ?? 1) - 1;
+      if (left === 0) this.perTenant.delete(tenant);
+      else this.perTenant.set(tenant, left);
+    };
+  }
+
   private async begin(): Promise<void> {
-    if (this.running < this.maxConcurrent) {
+    if (this.running < this.limits.maxConcurrent) {
       this.running += 1;
       return;
     }
@@ -48,4 +81,8 @@ export class ConcurrencyInterceptor implements NestInterceptor {
     if (next === undefined) this.running -= 1;
     else next();
   }
+}
+
+function tenantOf({ organisationId, creatorId, subject }: Caller): string {
+  return organisationId ?? creatorId ?? subject;
 }

@@ -10,7 +10,7 @@ import { ReadOrder } from './read-order.js';
 import { ReadTimeline } from './timeline/read-timeline.js';
 
 /** Each holds a connection of the pool for requests. */
-const maxConcurrentExports = 2;
+const exportLimits = { maxConcurrent: 2, maxPerTenant: 1 };
 
 @Controller('api/v1/orders')
 export class OrdersController {
@@ -30,7 +30,7 @@ export class OrdersController {
 
   @Get('export')
   @Scopes()
-  @ConcurrencyLimit(maxConcurrentExports)
+  @ConcurrencyLimit(exportLimits)
   @Operation(reference.exportOrders)
   async export(
     @CurrentCaller() caller: Caller,

@@ -1,6 +1,6 @@
 import type { OperationDoc } from '@fulfilment/api-reference';
 import { numberedPageShape } from '@fulfilment/contracts';
-import { NotFound, ValidationFailed } from '@fulfilment/error-envelope';
+import { NotFound, RateLimited, ValidationFailed } from '@fulfilment/error-envelope';
 import { z } from 'zod';
 import { timelineShape } from './timeline/timeline.shapes.js';
 import { orderDetailShape, orderSummaryExample, orderSummaryShape } from './order.shapes.js';
@@ -58,5 +58,6 @@ export const exportOrders = {
       when: '`from` is after `to`.',
       example: new ValidationFailed([{ field: 'from', reason: 'must not be after to' }]),
     },
+    { when: 'Another export of your organisation is running.', example: new RateLimited(1) },
   ],
 } as const satisfies OperationDoc;

@@ -19,7 +19,7 @@ export const readEvents = {
     },
     { when: 'The access token is not connected to a creator.', example: new NotFound('creator') },
     {
-      when: 'More than 4 requests of your client for this creator are waiting.',
+      when: '4 requests of your client for this creator are waiting, or 20 of all clients.',
       example: new RateLimited(1),
     },
   ],

@@ -1,6 +1,8 @@
 import { type Message, messages, publicId, uuidv7 } from '@fulfilment/contracts';
 import { createDataSource, Database, statement } from '@fulfilment/database';
+import { RateLimited, ServiceUnavailable } from '@fulfilment/error-envelope';
 import { eventually } from '@fulfilment/testing';
+import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import request from 'supertest';
@@ -10,7 +12,7 @@ import { aClient, orderCreated, startWorker } from '../webhook-worker.fixture.js
 import { setUpWorker } from '../worker-setup.fixture.js';
 import { maxWaitSeconds } from './feed.dto.js';
 import { deleteUnreadFeeds } from './feed-positions.js';
-import { maxWaitingPerCaller, WaitingReaders } from './waiting-readers.js';
+import { maxWaitingPerCaller, maxWaitingPerCreator, WaitingReaders } from './waiting-readers.js';
 
 const setup = setUpWorker();
 
@@ -204,6 +206,21 @@ describe('a request that waits for events', () => {
     await waiting(maxWaitingPerCaller + 1);
     await fanOut(orderCreated(reader.creatorId), orderCreated(other.creatorId));
     for (const page of await Promise.all(pages)) expect(page.data).toHaveLength(1);
+  });
+
+  it('is rejected with 429 while its creator has twenty others of any clients, and with 503 while 500 wait', async () => {
+    const readers = setup.worker.app.get(WaitingReaders);
+    const leaving = new AbortController();
+    const wait = (creatorId: string, caller: string) =>
+      readers.wait({ creatorId, position: 0, caller, timeoutMs: 20_000, signal: leaving.signal });
+    const creatorId = randomUUID();
+    const waits = Array.from({ length: maxWaitingPerCreator }, (_, n) => wait(creatorId, `client ${n}`));
+    await expect(wait(creatorId, 'another client')).rejects.toThrow(RateLimited);
+    while (readers.count < 500) waits.push(wait(randomUUID(), 'client'));
+    await expect(wait(randomUUID(), 'client')).rejects.toThrow(ServiceUnavailable);
+    leaving.abort();
+    await Promise.all(waits);
+    expect(readers.count).toBe(0);
   });
 
   it('ends when its client disconnects', async () => {

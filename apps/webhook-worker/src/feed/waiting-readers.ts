@@ -6,6 +6,7 @@ import { Inject, Injectable } from '@nestjs/common';
 const pollIntervalMs = 500;
 const maxWaiting = 500;
 export const maxWaitingPerCaller = 4;
+export const maxWaitingPerCreator = 20;
 
 // Which of these readers have new events: not numbered yet, or numbered for another reader.
 const findNews = statement(
@@ -61,12 +62,15 @@ export class WaitingReaders extends BackgroundLoop {
   /**
    * Resolves when there may be an event after the position, the time is over, the client is gone or the
    * service stops.
-   * @throws RateLimited when too many requests of the caller wait; ServiceUnavailable when too many of all do
+   * @throws RateLimited when too many requests of the caller or the creator wait; ServiceUnavailable when
+   *   too many of all do
    */
   async wait({ creatorId, position, caller, timeoutMs, signal }: Wait): Promise<void> {
     if (this.stopping || signal.aborted) return;
-    const ofCaller = [...this.readers].filter((reader) => reader.caller === caller);
-    if (ofCaller.length >= maxWaitingPerCaller) throw new RateLimited(1);
+    const ofCreator = [...this.readers].filter((reader) => reader.creatorId === creatorId);
+    const ofCaller = ofCreator.filter((reader) => reader.caller === caller);
+    if (ofCaller.length >= maxWaitingPerCaller || ofCreator.length >= maxWaitingPerCreator)
+      throw new RateLimited(1);
     if (this.readers.size >= maxWaiting)
       throw new ServiceUnavailable('Too many requests are waiting for events.');
     await new Promise<void>((resolve) => {

@@ -55,7 +55,7 @@ export class DeliveriesController {
 
   @Get('deliveries/:delivery_id')
   @Scopes('webhooks:read')
-  @ConcurrencyLimit(12)
+  @ConcurrencyLimit({ maxConcurrent: 12 })
   @Operation(reference.readDelivery)
   findOne(
     @CurrentCaller() caller: Caller,

@@ -11,6 +11,7 @@ import { csvLine } from './csv.rules.js';
 import { textStream, type WriteText } from './text-stream.js';
 
 const ordersPerPage = 200;
+const maxDurationMs = 10 * 60_000;
 
 const findVisibleCreator = statement('export.creator', 'SELECT 1 FROM creators WHERE id = $1');
 
@@ -64,20 +65,22 @@ export class ExportOrders {
   constructor(private readonly visibility: Visibility) {}
 
   /**
-   * The stream holds a connection until it has been read. One that is not read for half a minute loses it
-   * and ends with an error.
+   * The stream holds a connection until it has been read. It ends with an error when it is not read for
+   * half a minute, or not to its end within ten minutes.
    * @throws NotFound when the caller sees no such creator; ValidationFailed on an empty range
    */
   run(caller: Caller, { creator, status, from, to }: OrdersFilter): Promise<Readable> {
     if (from !== undefined && to !== undefined && from > to)
       throw new ValidationFailed([{ field: 'from', reason: 'must not be after to' }]);
     const filters = [creator, status ?? null, from ?? '0001-01-01', to ?? '9999-12-31'];
-    return textStream((write) =>
-      this.visibility.snapshot(caller, async (tx) => {
-        if ((await tx.row(findVisibleCreator, [creator])) === undefined) throwNotFound('creator');
-        await write(csvLine(exportColumns));
-        await writePages(tx, filters, write);
-      }),
+    return textStream(
+      (write) =>
+        this.visibility.snapshot(caller, async (tx) => {
+          if ((await tx.row(findVisibleCreator, [creator])) === undefined) throwNotFound('creator');
+          await write(csvLine(exportColumns));
+          await writePages(tx, filters, write);
+        }),
+      maxDurationMs,
     );
   }
 }

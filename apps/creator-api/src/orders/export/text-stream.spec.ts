@@ -1,8 +1,11 @@
 import { text } from 'node:stream/consumers';
+import { finished } from 'node:stream/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { textStream } from './text-stream.js';
+import { textStream as startTextStream, type WriteText } from './text-stream.js';
 
 const block = 'x'.repeat(64 * 1024);
+const textStream = (produce: (write: WriteText) => Promise<void>, maxDurationMs = 60_000) =>
+  startTextStream(produce, maxDurationMs);
 
 describe('a stream of text', () => {
   it('has everything that was written, in order', async () => {
@@ -36,6 +39,18 @@ describe('a stream of text', () => {
     });
     stream.destroy();
     await expect(producing).rejects.toThrow();
+  });
+
+  it('breaks off, and ends its producer, when it has not been read to its end in time', async () => {
+    let producing: Promise<void> = Promise.resolve();
+    const stream = await textStream((write) => {
+      producing = (async () => {
+        for (;;) await write(block);
+      })();
+      return producing;
+    }, 20);
+    await expect(finished(stream)).rejects.toThrow('The reader is too slow.');
+    await expect(producing).rejects.toThrow('The reader has left.');
   });
 
   it('rejects if its producer fails before the first write, and breaks off if it fails later', async () => {

@@ -4,11 +4,17 @@ export type WriteText = (text: string) => Promise<void>;
 
 /**
  * Runs `produce` and returns what it writes as a stream, once it has begun to write. A write waits until the
- * reader has taken the text before it, so memory is bounded by the reader's buffers and one text.
+ * reader has taken the text before it, so memory is bounded by the reader's buffers and one text. The stream
+ * ends with an error if it has not been read within `maxDurationMs`, since its producer holds a connection.
  * @throws the error of `produce`, if it fails before it writes; later errors end the stream with an error
  */
-export function textStream(produce: (write: WriteText) => Promise<void>): Promise<Readable> {
+export function textStream(
+  produce: (write: WriteText) => Promise<void>,
+  maxDurationMs: number,
+): Promise<Readable> {
   const stream = new PassThrough();
+  const deadline = setTimeout(() => stream.destroy(new Error('The reader is too slow.')), maxDurationMs);
+  stream.once('close', () => clearTimeout(deadline));
   stream.on('error', () => undefined); // the reader gets it too, if there is one
   return new Promise((resolve, reject) => {
     const write: WriteText = (text) => {

@@ -1230,6 +1230,8 @@ export type ExportOrdersErrors = {
   };
   /**
    * The quota is exceeded. Retry after the seconds in `Retry-After`.
+   *
+   * Another export of your organisation is running.
    */
   429: Error & {
     statusCode?: 429;

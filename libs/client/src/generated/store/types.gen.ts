@@ -3516,7 +3516,7 @@ export type ReadEventsErrors = {
   /**
    * The quota is exceeded. Retry after the seconds in `Retry-After`.
    *
-   * More than 4 requests of your client for this creator are waiting.
+   * 4 requests of your client for this creator are waiting, or 20 of all clients.
    */
   429: Error & {
     statusCode?: 429;
