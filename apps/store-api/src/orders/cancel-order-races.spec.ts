@@ -1,0 +1,77 @@
+import { key } from '../store-api.fixture.js';
+import { setUpCancellations } from './cancellations.fixture.js';
+
+describe('an order that is cancelled while something else happens to it', () => {
+  const setup = setUpCancellations();
+  const { placed, cancel, read, report, shipped, cancelledByWarehouse, expectCancelledOnce } = setup;
+
+  it('cancels once when many requests cancel at the same time', async () => {
+    const order = await placed();
+    const idempotencyKey = key();
+    const responses = await Promise.all(
+      Array.from({ length: 12 }, (_, n) => cancel(order, {}, n % 2 === 0 ? idempotencyKey : undefined)),
+    );
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set(responses.map(({ body }) => JSON.stringify(body))).size).toBe(1);
+    const replays = responses.filter((response) => response.get('idempotent-replayed') === 'true');
+    expect(replays).toHaveLength(5);
+    await expectCancelledOnce(order);
+  });
+
+  it('either cancels or ships an order that is cancelled while its shipment is reported', async () => {
+    const ends = await Promise.all(
+      Array.from({ length: 10 }, async (_, n) => {
+        const order = await placed();
+        const shipment = shipped(order);
+        // Half of the reports arrive before the request, half of them with it.
+        if (n % 2 === 0) await setup.store.broker.publish(shipment);
+        const [{ status, body }, [outcome]] = await Promise.all([cancel(order), report(shipment)]);
+        if (status === 200) {
+          expect(outcome).toBe('cannot ship an order that is cancelled');
+          await expectCancelledOnce(order);
+        } else {
+          expect([status, body.details[0].reason, outcome]).toEqual([409, 'already_shipped', 'applied']);
+          expect((await read(order)).status).toBe('shipped');
+          expect(await setup.desk.ledger(order.creator)).toMatchObject([{ refunded: false }]);
+          expect(await setup.desk.stock(order.creator)).toEqual([7]);
+        }
+        return status;
+      }),
+    );
+    expect(ends).toHaveLength(10);
+  });
+
+  it('cancels once when the warehouse cancels the order at the same time, and later once more', async () => {
+    const orders = await Promise.all(Array.from({ length: 5 }, () => placed()));
+    await Promise.all(
+      orders.map(async (order) => {
+        const byWarehouse = cancelledByWarehouse(order);
+        const [{ status }, outcomes] = await Promise.all([cancel(order), report(byWarehouse)]);
+        expect([status, outcomes]).toEqual([200, ['applied']]);
+        expect(await report(byWarehouse, cancelledByWarehouse(order))).toEqual(['applied', 'applied']);
+      }),
+    );
+    for (const order of orders) await expectCancelledOnce(order);
+  });
+
+  it('refunds an order that is cancelled while its payment settles', async () => {
+    const orders = await Promise.all(Array.from({ length: 8 }, () => placed('pm_timeout')));
+    const settling = Promise.all(orders.map(({ creator }) => setup.desk.complete(creator)));
+    const responses = await Promise.all(orders.map((order) => cancel(order)));
+    await settling;
+    expect(responses.map(({ status }) => status)).toEqual(orders.map(() => 200));
+    for (const order of orders) {
+      await setup.desk.completeAll(order.creator);
+      expect((await read(order)).status).toBe('cancelled');
+      expect(await setup.desk.ledger(order.creator)).toMatchObject([
+        { outcome: 'succeeded', refunded: true },
+      ]);
+      expect(await setup.desk.stock(order.creator)).toEqual([10]);
+      const events = await setup.desk.events(order.creator, 'order.');
+      expect(events.filter((type) => type !== 'order.processing')).toEqual([
+        'order.created',
+        'order.cancelled',
+      ]);
+    }
+  });
+});

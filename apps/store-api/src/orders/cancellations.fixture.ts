@@ -1,0 +1,106 @@
+import { type Message, messages } from '@fulfilment/contracts';
+import { messageOutcomes } from '@fulfilment/messaging';
+import { eventually } from '@fulfilment/testing';
+import request from 'supertest';
+import { z } from 'zod';
+import {
+  key,
+  orderBody,
+  type StoreApiUnderTest,
+  startStoreApi,
+  type TestCreator,
+} from '../store-api.fixture.js';
+import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
+
+const at = { occurredAt: new Date() };
+const reported = z.object({ reason: z.string().nullish(), outcome: z.string() });
+
+export interface PlacedOrder {
+  readonly creator: TestCreator;
+  readonly id: string;
+}
+
+/** Starts the service for the tests of a file. Places, cancels and ships orders, and reads their state. */
+export function setUpCancellations() {
+  let store: StoreApiUnderTest;
+  let desk: OrderDesk;
+  beforeAll(async () => {
+    store = await startStoreApi({
+      PAYMENT_TIMEOUT_MS: '400',
+      RESUME_AFTER_MS: '100',
+      RATE_LIMIT_DEFAULT: '100000/60',
+    });
+    desk = orderDesk(store);
+  });
+  afterAll(() => store.stop());
+
+  /** Three of ten pieces of a limited edition. */
+  const placed = async (
+    paymentMethod?: string,
+    idempotencyKey = key(),
+  ): Promise<PlacedOrder & { body: object }> => {
+    const creator = await store.creator(paymentMethod);
+    const [sku = ''] = (await store.release(creator.id, [{ quantity: 10 }])).skus;
+    const body = orderBody(sku, await store.quote(creator.token), 3);
+    const { body: order } = await desk.place(creator, body, idempotencyKey);
+    return { creator, id: order.id, body };
+  };
+  const cancel = async ({ creator, id }: PlacedOrder, body: object = {}, idempotencyKey?: string) => {
+    const sent = request(store.server)
+      .post(`/store/v1/orders/${id}/cancel`)
+      .auth(creator.token, { type: 'bearer' });
+    return (idempotencyKey === undefined ? sent : sent.set('idempotency-key', idempotencyKey)).send(body);
+  };
+  const read = async ({ creator, id }: PlacedOrder) =>
+    (await store.get(`/store/v1/orders/${id}`, creator.token)).body;
+  const report = async (...reports: Message[]) => {
+    await store.broker.publish(...reports);
+    const outcomeOf = messageOutcomes(store.database);
+    const outcomes = await Promise.all(
+      reports.map(({ id }) => eventually(() => outcomeOf(`/messages/${id}`))),
+    );
+    return outcomes.map((outcome) => {
+      const { reason, outcome: result } = reported.parse(outcome);
+      return reason ?? result;
+    });
+  };
+  const shipped = ({ id: order_id }: PlacedOrder) =>
+    messages.fulfilmentShipped.make(
+      { order_id, carrier: 'DHL', tracking_number: 'D1', tracking_url: 'https://track.example/D1' },
+      at,
+    );
+  const cancelledByWarehouse = ({ id: order_id }: PlacedOrder) =>
+    messages.fulfilmentCancelled.make({ order_id, reason: 'pressing fault' }, at);
+  /** What must hold for every cancelled order, whatever happened at the same time. */
+  const expectCancelledOnce = async (order: PlacedOrder, events = ['order.created', 'order.processing']) => {
+    await desk.completeAll(order.creator);
+    await store.resumeOrders();
+    expect(await read(order)).toMatchObject({ id: order.id, status: 'cancelled', tracking: null });
+    expect(await desk.ledger(order.creator)).toMatchObject([{ outcome: 'succeeded', refunded: true }]);
+    expect(await desk.stock(order.creator)).toEqual([10]);
+    expect(await desk.events(order.creator, 'order.')).toEqual([...events, 'order.cancelled']);
+  };
+  const cancelledMessage = async ({ creator }: PlacedOrder) => {
+    await desk.events(creator, 'order.');
+    return store
+      .published('order.cancelled')
+      .map(({ data }) => messages.orderCancelled.schema.parse(data))
+      .find(({ order }) => order.creator_id === creator.id);
+  };
+  return {
+    get store() {
+      return store;
+    },
+    get desk() {
+      return desk;
+    },
+    placed,
+    cancel,
+    read,
+    report,
+    shipped,
+    cancelledByWarehouse,
+    expectCancelledOnce,
+    cancelledMessage,
+  };
+}
