@@ -1,5 +1,6 @@
 import { Baseline } from './0001-baseline.js';
 import { LedgerLines } from './0002-ledger-lines.js';
+import { SelectedCreator } from './0003-selected-creator.js';
 
 /** In the order in which they are applied. */
-export const migrations = [Baseline, LedgerLines];
+export const migrations = [Baseline, LedgerLines, SelectedCreator];

@@ -23,7 +23,8 @@ export const createCallerRoles = `
 `;
 
 const ownOrganisation = "organisation_id = NULLIF(current_setting('suite.organisation_id', true), '')";
-const ownCreators = [
+/** Tables of the baseline whose rows belong to creators. */
+export const ownCreators = [
   'orders',
   'order_items',
   'order_counts',
@@ -46,9 +47,22 @@ function allowReading(table: string, member: string, operator: string): string {
   `;
 }
 
+/** SQL: whether the creator of a row is visible. */
+export function ownRow(table: string): string {
+  return `(SELECT true FROM creators c WHERE c.id = ${table}.creator_id)`;
+}
+
+/**
+ * SQL: the same, without a check of each row of the creator that the transaction has selected
+ * (visibility/select-creator.ts).
+ */
+export function ownOrSelectedRow(table: string): string {
+  return `creator_id = (SELECT NULLIF(current_setting('suite.creator_id', true), '')::uuid) OR ${ownRow(table)}`;
+}
+
 /** SQL: lets the roles of requests read the rows of the creators that they may see. */
 export function allowReadingOwnRows(table: string): string {
-  return allowReading(table, `(SELECT true FROM creators c WHERE c.id = ${table}.creator_id)`, 'true');
+  return allowReading(table, ownRow(table), 'true');
 }
 
 /**

@@ -1,14 +1,13 @@
 import type { NumberedPage } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { throwNotFound, ValidationFailed } from '@fulfilment/error-envelope';
+import { ValidationFailed } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
+import { selectCreator } from '../visibility/select-creator.js';
 import { Visibility } from '../visibility/visibility.js';
 import type { OrderSummary } from './order.shapes.js';
 import { type OrderColumns, orderSummary } from './order.view.js';
 import type { OrdersQuery } from './orders.dto.js';
-
-const findVisibleCreator = statement('orders.creator', 'SELECT 1 FROM creators WHERE id = $1');
 
 const isListed = `creator_id = $1 AND ($2::text IS NULL OR payment_status = $2 OR dispatch_status = $2)`;
 
@@ -52,7 +51,7 @@ export class ListOrders {
     }
     const filters = [creator, status ?? null, from ?? '-infinity', to ?? 'infinity'];
     return this.visibility.replicaSnapshot(caller, async (tx) => {
-      if ((await tx.row(findVisibleCreator, [creator])) === undefined) throwNotFound('creator');
+      await selectCreator(tx, creator);
       const total = (await tx.row<{ total: number }>(countOrders, filters))?.total ?? 0;
       const skip = (page - 1) * per_page;
       const rows = skip < total ? await tx.rows<OrderColumns>(readOrders, [...filters, per_page, skip]) : [];

@@ -1,16 +1,12 @@
 import { type Currency, publicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { throwNotFound } from '@fulfilment/error-envelope';
 import { type Caller, SignedCursors } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
+import { selectCreator } from '../visibility/select-creator.js';
 import { Visibility } from '../visibility/visibility.js';
 import type { LedgerLinesQuery } from './ledger-lines.dto.js';
 import type { LedgerLinesView } from './ledger-lines.shapes.js';
 
-const readCurrency = statement(
-  'ledger-lines.currency',
-  'SELECT settlement_currency AS currency FROM creators WHERE id = $1',
-);
 const sums = `COALESCE(sum(units), 0)::text AS units, COALESCE(sum(revenue), 0)::text AS revenue, COALESCE(sum(royalties), 0)::text AS royalties`;
 const ofMonth = 'creator_id = $1 AND currency = $2 AND period = $3';
 // The figures themselves, not a sum of the lines.
@@ -85,8 +81,7 @@ export class ReadLedgerLines {
     const after = query.cursor === undefined ? undefined : this.cursors.open(boundTo, query.cursor);
     const [itemId, kind] = after?.id.split('/') ?? [];
     return this.visibility.replicaSnapshot(caller, async (tx) => {
-      const { currency } =
-        (await tx.row<{ currency: Currency }>(readCurrency, [creatorId])) ?? throwNotFound('creator');
+      const { currency } = await selectCreator(tx, creatorId);
       const values = [creatorId, currency, period, ...filters];
       const isFiltered = filters.slice(1).some((value) => value !== undefined);
       const [totals, rows] = await Promise.all([

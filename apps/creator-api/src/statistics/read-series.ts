@@ -1,19 +1,15 @@
-import type { Currency } from '@fulfilment/contracts';
 import { type Statement, statement } from '@fulfilment/database';
-import { throwNotFound, ValidationFailed } from '@fulfilment/error-envelope';
+import { ValidationFailed } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
+import { selectCreator } from '../visibility/select-creator.js';
 import { Visibility } from '../visibility/visibility.js';
 import { maxMonths, monthRange, monthsOf } from './months.rules.js';
 import type { SeriesQuery } from './series.dto.js';
 import { type Dimension, maxGroups, type SeriesView } from './series.shapes.js';
 import { type GroupRow, type MonthRow, seriesView } from './series.view.js';
 
-const readCurrency = statement(
-  'series.currency',
-  'SELECT settlement_currency AS currency FROM creators WHERE id = $1',
-);
 const sums = 'sum(units)::text AS units, sum(revenue)::text AS revenue, sum(royalties)::text AS royalties';
 const inRange = 'creator_id = $1 AND currency = $2 AND period BETWEEN $3 AND $4';
 const isWanted = `${inRange} AND ($5::uuid IS NULL OR release_id = $5) AND ($6::text IS NULL OR product_type = $6)
@@ -82,8 +78,7 @@ export class ReadSeries {
     const filters = [release, product_type, country, platform].map((value) => value ?? null);
     const isFiltered = filters.some((value) => value !== null);
     return this.visibility.replicaSnapshot(caller, async (tx) => {
-      const { currency } =
-        (await tx.row<{ currency: Currency }>(readCurrency, [creatorId])) ?? throwNotFound('creator');
+      const { currency } = await selectCreator(tx, creatorId);
       const values = [creatorId, currency, range.from, range.to];
       const [rows, groups] = await Promise.all([
         isFiltered

@@ -9,6 +9,7 @@ import { anOrder, paid } from '../orders/order-snapshot.fixture.js';
 import { countOrders, readOrders } from '../orders/list-orders.js';
 import { projectOrders } from '../orders/project-orders.js';
 import { monthTotals } from '../statistics/read-statistics.js';
+import { selectCreator } from './select-creator.js';
 import { Visibility } from './visibility.js';
 
 const addCreators = statement(
@@ -18,6 +19,14 @@ const addCreators = statement(
    FROM generate_series(1, $2) n`,
 );
 const analyse = statement('test.analyse', 'ANALYZE');
+const addBreakdown = statement(
+  'test.add_breakdown',
+  `INSERT INTO monthly_breakdown SELECT $1, 'GBP', '2026-01', lpad(to_hex(n), 32, '0')::uuid, 'cassette', 'GB', 'api', 1, 1, 1 FROM generate_series(1, 3000) n`,
+);
+const sumBreakdown = statement(
+  'test.sum_breakdown',
+  'SELECT sum(units) FROM monthly_breakdown WHERE creator_id = $1',
+);
 const trueCounts = statement(
   'test.true_counts',
   `SELECT organisation_id, (registered_at AT TIME ZONE 'UTC')::date::text AS day, count(*) AS creators FROM creators GROUP BY 1, 2
@@ -56,11 +65,17 @@ describe('an organisation with many creators', () => {
   afterAll(() => scratch.drop());
 
   /** Number of 8 kB pages that a statement reads with the caller's role. */
-  const buffersOf = async (who: Caller, { name, text }: Statement, values: readonly unknown[] = []) => {
+  const buffersOf = async (
+    who: Caller,
+    { name, text }: Statement,
+    values: readonly unknown[] = [],
+    { selected }: { readonly selected?: string } = {},
+  ) => {
     const explain = statement(`test.explain_${name}`, `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`);
-    const row = await new Visibility(database, new ReadDatabase(database)).transaction(who, (tx) =>
-      tx.row<{ 'QUERY PLAN': { Plan: Record<string, number> }[] }>(explain, values),
-    );
+    const row = await new Visibility(database, new ReadDatabase(database)).transaction(who, async (tx) => {
+      if (selected !== undefined) await selectCreator(tx, selected);
+      return tx.row<{ 'QUERY PLAN': { Plan: Record<string, number> }[] }>(explain, values);
+    });
     const plan = row?.['QUERY PLAN'][0]?.Plan ?? {};
     return (plan['Shared Hit Blocks'] ?? NaN) + (plan['Shared Read Blocks'] ?? NaN);
   };
@@ -96,6 +111,15 @@ describe('an organisation with many creators', () => {
   it('needs few row reads for the last page of a global admin', async () => {
     // 30301 creators on 301 days; a scan up to the page would touch more than 30000 index entries and rows.
     expect(await buffersOf(globalAdmin, readCreators, [25, 30_000])).toBeLessThan(700);
+  });
+
+  it('needs no page reads for the visibility of each row of a creator that was selected', async () => {
+    await database.run(addBreakdown, [creator.id]);
+    await database.run(analyse);
+    const ofEachRow = await buffersOf(caller, sumBreakdown, [creator.id]);
+    const once = await buffersOf(caller, sumBreakdown, [creator.id], { selected: creator.id });
+    expect(ofEachRow).toBeGreaterThan(3000);
+    expect(once).toBeLessThan(500);
   });
 
   it('has counts that follow registrations, changes of the organisation and deletions', async () => {

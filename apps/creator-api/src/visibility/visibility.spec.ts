@@ -1,11 +1,13 @@
 import { jest } from '@jest/globals';
 import { uuidv7 } from '@fulfilment/contracts';
 import { statement, ReadDatabase } from '@fulfilment/database';
+import { NotFound } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { creatorApi, type CreatorApi, operator, ownerClaims } from '../test/creator-api.fixture.js';
 import { aCreator } from '../creators/creator-snapshot.fixture.js';
 import { anOrder, orderMessage, paid, transitioned } from '../orders/order-snapshot.fixture.js';
 import { recordOrderEvents } from '../orders/timeline/record-order-events.js';
+import { selectCreator } from './select-creator.js';
 import { Visibility } from './visibility.js';
 
 const mine = aCreator('org_harbour');
@@ -41,6 +43,16 @@ const outsiders: [string, Claims][] = [
   ['an organisation with a quote in its name', { org_id: "org_harbour' OR '1'='1", org_role: 'owner' }],
 ];
 
+const aMember: Caller = {
+  subject: 'someone',
+  clientId: 'test',
+  creatorId: undefined,
+  organisationId: 'org_harbour',
+  organisationRole: 'member',
+  scopes: new Set(),
+  tokenId: 'test',
+  tokenIssuedAt: new Date(),
+};
 const upload = { track_uuid: uuidv7(), upload_url: 'https://files.example.com/track.wav' };
 
 type SendRequest = (api: CreatorApi, claims: Claims) => Promise<{ status: number; body: unknown }>;
@@ -204,16 +216,6 @@ describe('the visibility of rows to callers', () => {
 
   it('hides foreign rows of every table from a query without a condition', async () => {
     const visibility = new Visibility(api.database, new ReadDatabase(api.database));
-    const caller: Caller = {
-      subject: 'someone',
-      clientId: 'test',
-      creatorId: undefined,
-      organisationId: 'org_harbour',
-      organisationRole: 'member',
-      scopes: new Set(),
-      tokenId: 'test',
-      tokenIssuedAt: new Date(),
-    };
     await api.post('/api/v1/releases', operator, {
       title: 'Theirs',
       release_type_id: 1,
@@ -232,7 +234,7 @@ describe('the visibility of rows to callers', () => {
       'track_uploads',
     ]) {
       const owners = statement(`test.${table}`, `SELECT DISTINCT creator_id FROM ${table}`);
-      const seen = await visibility.transaction(caller, (tx) => tx.rows(owners));
+      const seen = await visibility.transaction(aMember, (tx) => tx.rows(owners));
       expect(seen).toEqual([{ creator_id: mine.id }]);
       expect((await api.database.rows(owners)).length).toBeGreaterThan(1);
     }
@@ -270,14 +272,26 @@ describe('the visibility of rows to callers', () => {
     await expect(visibility.transaction(caller, (tx) => tx.rows(all))).rejects.toThrow('permission denied');
   });
 
-  it('leaves no role or organisation on a pooled connection', async () => {
+  it('does not let a caller select a foreign creator', async () => {
+    const visibility = new Visibility(api.database, new ReadDatabase(api.database));
+    const everyone = statement('test.selected_orders', 'SELECT DISTINCT creator_id FROM orders');
+    const seen = await visibility.transaction(aMember, async (tx) => {
+      await expect(selectCreator(tx, foreign.id)).rejects.toThrow(NotFound);
+      return tx.rows(everyone);
+    });
+    expect(seen).toEqual([{ creator_id: mine.id }]);
+  });
+
+  it('leaves no role, organisation or creator on a pooled connection', async () => {
     const readIdentity = statement(
       'test.identity',
-      `SELECT current_user AS name, current_setting('suite.organisation_id', true) AS org`,
+      `SELECT current_user AS name, current_setting('suite.organisation_id', true) AS org,
+         COALESCE(current_setting('suite.creator_id', true), '') AS creator`,
     );
     const identities = await Promise.all(Array.from({ length: 30 }, () => api.database.row(readIdentity)));
     for (const identity of identities) expect(identity).not.toMatchObject({ name: 'creator_api_member' });
     for (const identity of identities) expect(identity).not.toMatchObject({ org: 'org_harbour' });
+    for (const identity of identities) expect(identity).toMatchObject({ creator: '' });
   });
 
   it('covers every operation of the API', () => {

@@ -1,9 +1,10 @@
 import { publicId } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
-import { throwNotFound, ValidationFailed } from '@fulfilment/error-envelope';
+import { ValidationFailed } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import type { Readable } from 'node:stream';
+import { selectCreator } from '../../visibility/select-creator.js';
 import { Visibility } from '../../visibility/visibility.js';
 import type { ItemColumns, OrderColumns } from '../order.view.js';
 import type { OrdersFilter } from '../orders.dto.js';
@@ -12,8 +13,6 @@ import { textStream, type WriteText } from './text-stream.js';
 
 const ordersPerPage = 200;
 const maxDurationMs = 10 * 60_000;
-
-const findVisibleCreator = statement('export.creator', 'SELECT 1 FROM creators WHERE id = $1');
 
 // $5 and $6: the last order of the previous page, for a keyset in the order of the index.
 const readPage = statement(
@@ -76,7 +75,7 @@ export class ExportOrders {
     return textStream(
       (write) =>
         this.visibility.snapshot(caller, async (tx) => {
-          if ((await tx.row(findVisibleCreator, [creator])) === undefined) throwNotFound('creator');
+          await selectCreator(tx, creator);
           await write(csvLine(exportColumns));
           await writePages(tx, filters, write);
         }),
