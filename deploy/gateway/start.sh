@@ -6,7 +6,7 @@
 #   GATEWAY_PUBLIC_HOST (host:port of BASE_URL), and a certificate at GATEWAY_CERTIFICATE and GATEWAY_CERTIFICATE_KEY.
 # Limits of one client network: GATEWAY_CONNECTIONS_PER_CLIENT, GATEWAY_REQUESTS_PER_SECOND, GATEWAY_REQUEST_BURST.
 # Optional: GATEWAY_REAL_IP_LINES behind a load balancer (docs/runbook.md), GATEWAY_LISTEN_LINES, GATEWAY_HSTS_SECONDS,
-#   GATEWAY_ACCESS_LOG, GATEWAY_RUN_DIR, GATEWAY_RESOLVE_SECONDS.
+#   GATEWAY_ACCESS_LOG, GATEWAY_RUN_DIR, GATEWAY_RESOLVE_SECONDS, GATEWAY_SITE_DIR (the documentation, served at /docs).
 #
 # nginx resolves the names of services once, when it reads its configuration, and does not start with an unknown name.
 # So this script resolves them, every GATEWAY_RESOLVE_SECONDS, and reloads the configuration when an address or the
@@ -21,6 +21,7 @@ template=${GATEWAY_TEMPLATE:-/gateway/nginx.conf.template}
 GATEWAY_RUN_DIR=${GATEWAY_RUN_DIR:-/tmp}
 GATEWAY_ACCESS_LOG=${GATEWAY_ACCESS_LOG:-/dev/stdout}
 GATEWAY_REAL_IP_LINES=${GATEWAY_REAL_IP_LINES:-}
+GATEWAY_SITE_DIR=${GATEWAY_SITE_DIR:-/gateway/site}
 GATEWAY_USER_LINE=
 interval=${GATEWAY_RESOLVE_SECONDS:-2}
 config=$GATEWAY_RUN_DIR/nginx.conf
@@ -55,7 +56,7 @@ if [ -z "${GATEWAY_LISTEN_LINES:-}" ]; then
   GATEWAY_LISTEN_LINES='listen 8443 ssl; http2 on;'
   [ ! -e /proc/net/if_inet6 ] || GATEWAY_LISTEN_LINES="listen [::]:8443 ssl; $GATEWAY_LISTEN_LINES"
 fi
-export GATEWAY_RUN_DIR GATEWAY_ACCESS_LOG GATEWAY_REAL_IP_LINES GATEWAY_USER_LINE GATEWAY_LISTEN_LINES
+export GATEWAY_RUN_DIR GATEWAY_ACCESS_LOG GATEWAY_REAL_IP_LINES GATEWAY_SITE_DIR GATEWAY_USER_LINE GATEWAY_LISTEN_LINES
 
 # Prints the addresses of a service, always in the same order; nothing if the name has none.
 addresses_of() {
@@ -107,7 +108,7 @@ resolve() {
 write_config() {
   # Only these names: the variables of nginx are written as $name too.
   # shellcheck disable=SC2016
-  envsubst '${GATEWAY_USER_LINE} ${GATEWAY_RUN_DIR} ${GATEWAY_ACCESS_LOG} ${GATEWAY_REAL_IP_LINES} ${GATEWAY_CERTIFICATE}
+  envsubst '${GATEWAY_USER_LINE} ${GATEWAY_RUN_DIR} ${GATEWAY_ACCESS_LOG} ${GATEWAY_REAL_IP_LINES} ${GATEWAY_SITE_DIR} ${GATEWAY_CERTIFICATE}
     ${GATEWAY_CERTIFICATE_KEY} ${GATEWAY_KEEPALIVE_LINES} ${GATEWAY_LISTEN_LINES} ${GATEWAY_PUBLIC_HOST} ${GATEWAY_HSTS_SECONDS}
     ${GATEWAY_CONNECTIONS_PER_CLIENT} ${GATEWAY_REQUESTS_PER_SECOND} ${GATEWAY_REQUEST_BURST}
     ${STORE_API_SERVERS} ${CREATOR_API_SERVERS} ${AUTH_SERVER_SERVERS} ${WEBHOOK_WORKER_SERVERS}' <"$template" >"$config.new"

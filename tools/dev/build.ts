@@ -22,3 +22,9 @@ export async function buildAll(): Promise<void> {
   const { code, output } = await runNx(['run-many', '--target=build', '--outputStyle=static']);
   if (code !== 0) throw new Failure(`The build failed.\n${lastLines(output, 60)}`);
 }
+
+/** Builds the documentation site; an unchanged one comes from Nx's cache. */
+export async function buildSite(): Promise<void> {
+  const { code, output } = await runNx(['run', '@fulfilment/site:site', '--outputStyle=static']);
+  if (code !== 0) throw new Failure(lastLines(output, 30));
+}

@@ -6,6 +6,8 @@ import { collectorOffset, lastOffset } from './ports.ts';
 
 const defaultStateDir = '.dev';
 export const root = resolve(dirname(fileURLToPath(import.meta.url)), '..', '..');
+/** The built documentation site, which the gateway serves. */
+export const siteDir = join(root, 'docs', 'site', 'dist');
 
 /**
  * Settings of `npm start` and related commands from the environment, which no other file in tools/dev reads.

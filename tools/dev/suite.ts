@@ -1,7 +1,7 @@
 import { type Certificates, certificatesIn } from '@fulfilment/testing/certificates';
 import { mkdirSync } from 'node:fs';
 import type { Server } from 'node:http';
-import { buildAll } from './build.ts';
+import { buildAll, buildSite } from './build.ts';
 import { createDatabases } from './databases.ts';
 import {
   chooseDependencies,
@@ -152,6 +152,9 @@ export class Suite {
       this.progress.step('Build', buildAll),
     ]);
     this.checkNotStopping();
+    const siteBuilt = this.progress
+      .step('Documentation site', buildSite)
+      .catch((error: unknown) => this.terminal.say(`There is no documentation at /docs: ${reasonOf(error)}`));
     this.ports = await withFreeServicePorts(this.ports);
     const site: ServiceSite = {
       settings: this.settings,
@@ -173,6 +176,7 @@ export class Suite {
       return seed(bare, operatorSite(site));
     });
     await this.step('Gateway', () => this.startGateway(certificates));
+    await siteBuilt;
     this.stack = { ...bare, ...seeded };
     writeStack(this.settings.stateDir, this.stack);
     return this.stack;

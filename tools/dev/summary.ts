@@ -13,6 +13,7 @@ export function summary(
     `The suite is ready${options.elapsed === undefined ? '' : ` (${options.elapsed})`}.`,
     '',
     `  Gateway        ${stack.base_url}`,
+    `  Documentation  ${stack.base_url}/docs/`,
     `  Sign-in        ${stack.auth_url}/.well-known/openid-configuration`,
     `  CA to trust    ${stack.ca_file}`,
     '',

@@ -70,6 +70,7 @@ export async function testGateway(
       WEBHOOK_WORKER_SERVERS: serverLine(services.WEBHOOK_WORKER_ADDRESS),
       GATEWAY_REAL_IP_LINES: '',
       GATEWAY_KEEPALIVE_LINES: '',
+      GATEWAY_SITE_DIR: join(dir, 'site'),
       ...limitsForTests,
       ...changes,
     }),

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { mustRun, runProgram } from '../run-program.ts';
-import { root, type Settings, stateDirHash } from '../settings.ts';
+import { root, type Settings, siteDir, stateDirHash } from '../settings.ts';
 import type { ProcessPlan } from '../supervisor/process-part.ts';
 import { type Dependency, type DependencyName, ownUrl, type Site } from './dependency.ts';
 import { postgresResponds, rabbitmqResponds, redisResponds } from './readiness.ts';
@@ -88,6 +88,7 @@ function environment({ settings, ports, secrets }: Site): Record<string, string>
     REDIS_PORT: String(ports.redis),
     RABBITMQ_PORT: String(ports.rabbitmq),
     STATE_DIR: settings.stateDir,
+    SITE_DIR: siteDir,
     USER_IDS: `${process.getuid?.() ?? 0}:${process.getgid?.() ?? 0}`,
   };
 }
@@ -99,5 +100,6 @@ const unusedValues = {
   REDIS_PORT: '0',
   RABBITMQ_PORT: '0',
   STATE_DIR: '/tmp',
+  SITE_DIR: '/tmp',
   USER_IDS: '0:0',
 };

@@ -9,7 +9,7 @@ import { containerPlan } from '../dependencies/docker.ts';
 import { Failure } from '../failure.ts';
 import { isTaken } from '../ports.ts';
 import { findProgram, mustRun, runProgram } from '../run-program.ts';
-import { commandFor, root, type Settings } from '../settings.ts';
+import { commandFor, root, type Settings, siteDir } from '../settings.ts';
 import type { ProcessPlan } from '../supervisor/process-part.ts';
 
 const template = join(root, 'deploy', 'gateway', 'nginx.conf.template');
@@ -55,6 +55,7 @@ export async function gatewayPlan(
       GATEWAY_HSTS_SECONDS: '0', // HSTS would apply to every port of localhost
       GATEWAY_REAL_IP_LINES: '',
       GATEWAY_KEEPALIVE_LINES: '',
+      GATEWAY_SITE_DIR: siteDir,
       // All local clients share one address, so limits per client would apply to all of them together.
       GATEWAY_CONNECTIONS_PER_CLIENT: '8000',
       GATEWAY_REQUESTS_PER_SECOND: '100000',

@@ -1,0 +1,51 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { mustRun } from '../dev/run-program.ts';
+import { root } from '../dev/settings.ts';
+import { moveInlineCode } from './move-inline-code.ts';
+import { type Page, readPages, withSiteLinks } from './pages.ts';
+
+/** Builds the documentation site, docs/site/dist (docs/adr/0061-documentation-site.md). */
+const site = join(root, 'docs', 'site');
+const dist = join(site, 'dist', 'docs');
+
+function write(file: string, text: string): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}
+
+const pathOf = ({ slug }: Page): string => (slug === 'index' ? '/docs/' : `/docs/${slug}/`);
+const markdownPathOf = ({ slug }: Page): string => `/docs/${slug}.md`;
+
+function frontMatter({ title, description, slug }: Page): string {
+  const edited = { title, description, slug: slug === 'index' ? '' : slug };
+  return `---\n${Object.entries(edited)
+    .map(([name, value]) => `${name}: ${JSON.stringify(value)}\n`)
+    .join('')}---\n`;
+}
+
+/** The index for language models, https://llmstxt.org. */
+function llmsIndex(pages: readonly Page[]): string {
+  const [first] = pages;
+  const sections = Map.groupBy(pages, ({ section }) => section);
+  return [
+    `# ${first?.title ?? ''}\n\n> ${first?.description ?? ''}`,
+    ...[...sections].map(
+      ([section, inside]) =>
+        `## ${section}\n\n${inside.map((page) => `- [${page.title}](${markdownPathOf(page)}): ${page.description}`).join('\n')}`,
+    ),
+  ].join('\n\n');
+}
+
+const pages = readPages();
+rmSync(join(site, '.pages'), { recursive: true, force: true });
+for (const page of pages)
+  write(join(site, '.pages', `${page.slug}.md`), frontMatter(page) + withSiteLinks(page, pages, pathOf));
+await mustRun(process.execPath, [join(root, 'node_modules', 'astro', 'bin', 'astro.mjs'), 'build'], {
+  cwd: site,
+  env: { ...process.env, ASTRO_TELEMETRY_DISABLED: '1' },
+});
+moveInlineCode(dist);
+for (const page of pages)
+  write(join(dist, `${page.slug}.md`), `# ${page.title}\n${withSiteLinks(page, pages, markdownPathOf)}`);
+write(join(dist, 'llms.txt'), `${llmsIndex(pages)}\n`);

@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/**
+ * Moves inline scripts, `<style>` elements and `style` attributes of the pages into files, so that one
+ * Content-Security-Policy without hashes and without 'unsafe-inline' fits every page.
+ */
+export function moveInlineCode(dist: string): void {
+  const asset = (content: string, extension: string): string => {
+    const name = `_astro/${createHash('sha256').update(content).digest('hex').slice(0, 12)}.${extension}`;
+    writeFileSync(join(dist, name), content);
+    return `/docs/${name}`;
+  };
+  const numbers = new Map<string, number>();
+  const numberOf = (style: string): number => {
+    const number = numbers.get(style) ?? numbers.size;
+    numbers.set(style, number);
+    return number;
+  };
+  const pages = globSync('**/*.html', { cwd: dist }).map((name) => {
+    const file = join(dist, name);
+    const html = readFileSync(file, 'utf8')
+      .replaceAll(
+        /<script(?![^>]*\bsrc=)([^>]*)>([^]*?)<\/script>/g,
+        (_, attributes: string, code: string) => `<script${attributes} src="${asset(code, 'js')}"></script>`,
+      )
+      .replaceAll(
+        /<style[^>]*>([^]*?)<\/style>/g,
+        (_, css: string) => `<link rel="stylesheet" href="${asset(css, 'css')}">`,
+      )
+      .replaceAll(
+        /(<[a-z][^<>]*?) style="([^"]*)"/g,
+        (_, start: string, style: string) => `${start} data-style="${numberOf(style)}"`,
+      );
+    return { file, html };
+  });
+  const rules = [...numbers].map(
+    ([style, number]) => `[data-style="${number}"]{${style.replaceAll('&quot;', '"')}}\n`,
+  );
+  const styles = `<link rel="stylesheet" href="${asset(rules.join(''), 'css')}">`;
+  // Expressive Code selects coloured words by their style attribute.
+  for (const file of globSync('_astro/*.css', { cwd: dist }).map((name) => join(dist, name)))
+    writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/\[style\^=["']?--["']?\]/g, '[data-style]'));
+  for (const { file, html } of pages) writeFileSync(file, html.replace('</head>', `${styles}</head>`));
+}

@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import { root } from '../dev/settings.ts';
+
+const sectionsSchema = z.array(
+  z.object({ label: z.string(), pages: z.array(z.object({ slug: z.string(), file: z.string() })) }),
+);
+
+/** A page of the documentation site, made of a Markdown file of the repository. */
+export interface Page {
+  /** Path below `/docs/`; `index` is the first page. */
+  readonly slug: string;
+  /** Path of the source from the root of the repository. */
+  readonly file: string;
+  readonly section: string;
+  readonly title: string;
+  /** The first sentences, without markup. */
+  readonly description: string;
+  /** Markdown without the title. */
+  readonly text: string;
+}
+
+/** Files that a service shows as a page of its own. */
+const servedElsewhere: Readonly<Record<string, string>> = {
+  'docs/reference/store.md': '/store/docs',
+  'docs/reference/creator.md': '/creator/docs',
+  'docs/reference/store.openapi.json': '/store/openapi.json',
+  'docs/reference/creator.openapi.json': '/creator/openapi.json',
+};
+
+/** Reads the pages of `docs/site/sections.json`, in the order of the sidebar. */
+export function readPages(): Page[] {
+  const sections: unknown = JSON.parse(readFileSync(join(root, 'docs/site/sections.json'), 'utf8'));
+  return sectionsSchema.parse(sections).flatMap(({ label, pages }) =>
+    pages.map(({ slug, file }) => {
+      const source = readFileSync(join(root, file), 'utf8').replace(/^<!--[^]*?-->\n+/, '');
+      const [, title, text] = /^# (.+)\n([^]*)$/.exec(source) ?? [];
+      if (title === undefined || text === undefined) throw new Error(`${file} does not begin with a title.`);
+      return { slug, file, section: label, title, description: descriptionOf(text), text };
+    }),
+  );
+}
+
+function descriptionOf(text: string): string {
+  const paragraph = /^(?![\s#<`|>-])[^]+?(?=\n\n|$)/m.exec(text)?.[0] ?? '';
+  const plain = paragraph
+    .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replaceAll(/[`*]/g, '')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+  return /^.{20,200}?[.:](?= |$)/.exec(plain)?.[0].replace(/:$/, '.') ?? plain.slice(0, 200);
+}
+
+/**
+ * Returns the text of a page with links that work on the site. A link to a file that is not on the site
+ * loses its target, because readers of the site do not have the repository.
+ * @param address gives the URL of a page of the site
+ */
+export function withSiteLinks(page: Page, pages: readonly Page[], address: (page: Page) => string): string {
+  return outsideCode(page.text, (part) =>
+    part.replaceAll(
+      /(!?)\[((?:[^\]`]|`[^`]*`)*)\]\(([^)\s]+)\)/g,
+      (whole, image: string, label: string, target: string) => {
+        if (image !== '' || /^([a-z]+:|#|\/)/.test(target)) return whole;
+        const [path = '', fragment] = target.split('#');
+        const file = join(dirname(page.file), path);
+        const linked = pages.find((one) => one.file === file);
+        const url = linked === undefined ? servedElsewhere[file] : address(linked);
+        if (url === undefined) return label;
+        return `[${label}](${url}${fragment === undefined ? '' : `#${fragment}`})`;
+      },
+    ),
+  );
+}
+
+/** Changes the parts of a Markdown text that are outside fenced code blocks. */
+function outsideCode(text: string, change: (part: string) => string): string {
+  return text
+    .split(/(^```[^]*?^```$)/m)
+    .map((part, index) => (index % 2 === 0 ? change(part) : part))
+    .join('');
+}
