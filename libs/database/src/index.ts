@@ -6,6 +6,7 @@ export {
   type CommitProbe,
   type Transaction,
 } from './sql.js';
+export { RowParameters } from './row-parameters.js';
 export { BatchLoader } from './batch-loader.js';
 export { BACKGROUND_DATABASE, Database, listTimeoutMs } from './database.js';
 export { ReadDatabase, type ReadReplica } from './read-database.js';

@@ -1,4 +1,4 @@
-import { Database, BatchLoader, statement } from '@fulfilment/database';
+import { BatchLoader, Database, RowParameters, statement } from '@fulfilment/database';
 import { uuidv7 } from '@fulfilment/contracts';
 import { DependencyUnavailable } from '@fulfilment/error-envelope';
 import { Inject, Injectable } from '@nestjs/common';
@@ -47,45 +47,59 @@ const selectDue = (subscription: string, dueFrom: string, condition = ''): strin
      AND (trigger IN ('manual', 'test') OR ${subscription}.status = 'active')
    ORDER BY next_attempt_at`;
 
+const claimRequests = new RowParameters<DatedRequest>(5, {
+  id: ['uuid', ({ subscriptionId }) => subscriptionId],
+  max_count: ['int', ({ maxCount }) => maxCount],
+  running: ['int', ({ running }) => running],
+  window_size: ['int', ({ receiver }) => receiver.window.size],
+  window_url: ['text', ({ receiver }) => receiver.url ?? null],
+  due_from: ['float8', ({ dueFromMs }) => dueFromMs / 1000],
+});
+/** SQL: the maximum number of concurrent attempts for a requested subscription; its limits that are null do not apply. */
+const attemptLimit = `least(s.max_in_flight,
+         CASE WHEN s.consecutive_failures >= ${failingThreshold} THEN ${maxConcurrentDeliveries.failing}
+              WHEN s.last_delivery_at IS NULL THEN ${maxConcurrentDeliveries.unknown}
+              WHEN s.lane = 'slow' THEN ${maxConcurrentDeliveries.slow} END,
+         CASE WHEN s.url = r.window_url THEN r.window_size ELSE ${windowSizes.initial} END)`;
 // Finds due deliveries in the index of open deliveries, and their rows by key. Each subscription occurs once,
 // since a process runs one claim at a time for each: SKIP LOCKED does not skip rows that the same statement
-// has locked. The days are parameters, so that PostgreSQL prunes the partitions of other days at the start of
-// the execution: with a month of partitions, opening all of them took half of the time.
+// has locked. The first and last day are parameters (`$1`, `$2`), so that PostgreSQL prunes the partitions of
+// other days at the start of the execution: with a month of partitions, opening all of them took half of the
+// time. `$3` is the lease token, `$4` the duration of the lease.
 const claim = statement(
   'deliveries.claim',
   `WITH requested AS MATERIALIZED (
      SELECT r.index, s.id, s.status, s.url, s.secret,
        CASE WHEN s.previous_secret_until > now() THEN s.previous_secret END AS previous_secret,
-       least(r.max_count, greatest(0, -r.running + least(s.max_in_flight,
-         CASE WHEN s.consecutive_failures >= ${failingThreshold} THEN ${maxConcurrentDeliveries.failing}
-              WHEN s.last_delivery_at IS NULL THEN ${maxConcurrentDeliveries.unknown}
-              WHEN s.lane = 'slow' THEN ${maxConcurrentDeliveries.slow} END,
-         CASE WHEN s.url = r.url THEN r.size ELSE ${windowSizes.initial} END))) AS max_claimed, s.lane, r.due_from
-     FROM unnest($1::uuid[], $2::int[], $5::int[], $8::int[], $9::text[], $10::float8[]) WITH ORDINALITY
-       AS r(id, max_count, running, size, url, due_from, index)
+       least(r.max_count, greatest(0, ${attemptLimit} - r.running)) AS max_claimed, s.lane, r.due_from
+     FROM ${claimRequests.tableWithIndex('r')}
      JOIN webhook_subscriptions s ON s.id = r.id AND s.deleted_at IS NULL AND NOT ${accessRevokedSql('s')}
    ), due AS MATERIALIZED (
      SELECT requested.index, taken.* FROM requested CROSS JOIN LATERAL (
-       ${selectDue('requested', 'requested.due_from', 'AND day BETWEEN $6 AND $7')} LIMIT requested.max_claimed FOR UPDATE SKIP LOCKED) AS taken
+       ${selectDue('requested', 'requested.due_from', 'AND day BETWEEN $1 AND $2')} LIMIT requested.max_claimed FOR UPDATE SKIP LOCKED) AS taken
    )
    UPDATE webhook_deliveries d SET status = 'in_flight', next_attempt_at = NULL, attempt_count = d.attempt_count + 1,
      attempt_started_at = now(), lease_token = $3, lease_until = now() + $4 * interval '1 millisecond'
    FROM due JOIN requested USING (index), webhook_events e
    WHERE d.day = due.day AND d.id = due.id AND e.day = due.day AND e.id = d.event_id AND e.api_version = d.api_version
-     AND d.day BETWEEN $6 AND $7 AND e.day BETWEEN $6 AND $7
-   RETURNING due.index::int - 1 AS index, requested.max_claimed AS "maxClaimed", requested.lane, due.next_attempt_at AS "dueAt", d.day, d.id, d.subscription_id AS "subscriptionId",
-     d.event_id AS "eventId", d.event, d.test,
-     d.trigger, d.attempt_count AS number,
-     d.attempt_count = 1 AND d.trigger = 'auto' AND due.status = 'pending' AS first, d.schedule_step AS "scheduleStep", d.prior_status AS "priorStatus",
-     e.occurred_at AS "occurredAt", e.traceparent, e.body, requested.url, requested.secret, requested.previous_secret AS "previousSecret"`,
+     AND d.day BETWEEN $1 AND $2 AND e.day BETWEEN $1 AND $2
+   RETURNING due.index::int - 1 AS index, requested.max_claimed AS "maxClaimed", requested.lane, due.next_attempt_at AS "dueAt",
+     d.day, d.id, d.subscription_id AS "subscriptionId", d.event_id AS "eventId", d.event, d.test, d.trigger, d.attempt_count AS number,
+     d.attempt_count = 1 AND d.trigger = 'auto' AND due.status = 'pending' AS first, d.schedule_step AS "scheduleStep",
+     d.prior_status AS "priorStatus", e.occurred_at AS "occurredAt", e.traceparent, e.body, requested.url, requested.secret,
+     requested.previous_secret AS "previousSecret"`,
 );
 
 /** Enough for some batches; when they are sent, the days are determined again. */
 const maxDueRows = 64;
+const searches = new RowParameters<Search>(1, {
+  id: ['uuid', ({ subscriptionId }) => subscriptionId],
+  due_from: ['float8', ({ dueFromMs }) => dueFromMs / 1000],
+});
 const findDays = statement(
   'deliveries.days-due',
   `SELECT r.index::int - 1 AS index, min(due.day) AS "from", max(due.day) AS "to", count(*) = ${maxDueRows} AS more
-   FROM unnest($1::uuid[], $2::float8[]) WITH ORDINALITY AS r(id, due_from, index)
+   FROM ${searches.tableWithIndex('r')}
    JOIN webhook_subscriptions s ON s.id = r.id AND s.deleted_at IS NULL AND NOT ${accessRevokedSql('s')}
    CROSS JOIN LATERAL (${selectDue('s', 'r.due_from')} LIMIT ${maxDueRows}) AS due
    GROUP BY r.index`,
@@ -116,11 +130,13 @@ export interface ClaimRequest {
   readonly days: DaySpan | undefined;
 }
 
-/** Where the search of a subscription begins, in ms since 1970; 0 for a full one. */
+/** A search for the due deliveries of a subscription. */
 interface Search {
   readonly subscriptionId: string;
+  /** Deliveries that were due before this time are not searched; 0 for a full scan. */
   readonly dueFromMs: number;
 }
+/** A claim whose days are known. */
 type DatedRequest = ClaimRequest & Search & { readonly days: DaySpan };
 type Claimed = Omit<Claim, 'days'>;
 const emptyClaim = { deliveries: [], mayHaveMore: false, lane: undefined } as const;
@@ -165,7 +181,7 @@ export class Lease {
   async claim(request: ClaimRequest): Promise<Claim> {
     const { subscriptionId } = request;
     const scan = this.scans.of(subscriptionId);
-    // The reconciler does not know the days either: it has found a delivery that may be due for long.
+    // A request of the reconciler has no days, and may be for a delivery that partial scans have missed.
     const dueFromMs = scan.position({ preferFull: request.days === undefined });
     const startedAtMs = performance.now();
     try {
@@ -184,11 +200,8 @@ export class Lease {
       : { ...claim, days };
   }
 
-  private async findDays(searches: readonly Search[]): Promise<{ index: number; row: DaySpan }[]> {
-    const rows = await this.database.rows<DaySpan & { index: number }>(findDays, [
-      searches.map(({ subscriptionId }) => subscriptionId),
-      searches.map(({ dueFromMs }) => dueFromMs / 1000),
-    ]);
+  private async findDays(requested: readonly Search[]): Promise<{ index: number; row: DaySpan }[]> {
+    const rows = await this.database.rows<DaySpan & { index: number }>(findDays, searches.values(requested));
     return rows.map(({ index, ...row }) => ({ index, row }));
   }
 
@@ -196,20 +209,10 @@ export class Lease {
     const days = requests.map((request) => request.days).reduce(mergeSpans);
     const token = uuidv7();
     const leaseEndsAtMs = performance.now() + this.leaseMs;
-    const claiming = this.database.rows<ClaimedRow>(claim, [
-      requests.map(({ subscriptionId }) => subscriptionId),
-      requests.map(({ maxCount }) => maxCount),
-      token,
-      this.leaseMs,
-      requests.map(({ running }) => running),
-      days.from,
-      days.to,
-      requests.map(({ receiver }) => receiver.window.size),
-      requests.map(({ receiver }) => receiver.url ?? null),
-      requests.map(({ dueFromMs }) => dueFromMs / 1000),
-    ]);
+    const values = [days.from, days.to, token, this.leaseMs, ...claimRequests.values(requests)];
+    const claiming = this.database.rows<ClaimedRow>(claim, values);
     claiming.catch((error: unknown) => {
-      // The claim may be committed.
+      // The claim may have been committed.
       if (error instanceof DependencyUnavailable) this.lostClaims.free(token, leaseEndsAtMs);
     });
     const rows = await claiming;
@@ -217,16 +220,10 @@ export class Lease {
       const taken = rows.filter((row) => row.index === index);
       const dueTimes = taken.map(({ dueAt }) => dueAt.getTime()).toSorted((a, b) => a - b);
       this.scans.of(subscriptionId).advance(dueTimes);
-      const deliveries = taken.map(({ index: _, maxClaimed: __, lane: ___, dueAt: ____, ...row }) => ({
-        ...row,
-        token,
-        leaseEndsAtMs,
-      }));
+      const deliveries = taken.map((row) => ({ ...row, token, leaseEndsAtMs }));
       const [first] = taken;
-      return {
-        index,
-        row: { deliveries, mayHaveMore: taken.length === first?.maxClaimed, lane: first?.lane },
-      };
+      const mayHaveMore = taken.length === first?.maxClaimed;
+      return { index, row: { deliveries, mayHaveMore, lane: first?.lane } };
     });
   }
 }

@@ -1,5 +1,5 @@
 import { publicId } from '@fulfilment/contracts';
-import { Database, statement, type Transaction } from '@fulfilment/database';
+import { Database, RowParameters, statement, type Transaction } from '@fulfilment/database';
 import type { Exchange } from '@fulfilment/guarded-fetch';
 import { type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
@@ -8,10 +8,9 @@ import { BulkUpdateRequests } from '../subscriptions/bulk-update-requests.js';
 import { mergeSpans, singleDay } from './day-span.rules.js';
 import { deliveryMetrics } from './delivery-metrics.js';
 import type { LeasedDelivery } from './lease.js';
+import { afterAttempts, type Health } from './health.rules.js';
 import { historyHeaders, type NextState, nextState } from './settlement.rules.js';
-import type { Health } from './health.rules.js';
 import { lockSubscriptions, saveHealth, type SubscriptionHealth } from './subscription-health.js';
-import { afterAttempts } from './health.rules.js';
 import {
   type AutomaticDisableReason,
   type FailingSubscription,
@@ -30,15 +29,33 @@ interface DecidedAttempt extends Attempt {
   readonly next: NextState;
 }
 
+// A receiver that did not respond has no headers and no body.
+const results = new RowParameters<DecidedAttempt>(3, {
+  day: ['date', ({ delivery }) => delivery.day],
+  id: ['uuid', ({ delivery }) => delivery.id],
+  token: ['uuid', ({ delivery }) => delivery.token],
+  attempt_trigger: ['text', ({ delivery }) => delivery.trigger],
+  status: ['text', ({ next }) => next.status],
+  failure_reason: ['text', ({ next }) => next.failureReason],
+  delay_ms: ['bigint', ({ next }) => next.delayMs],
+  schedule_step: ['int', ({ next }) => next.scheduleStep],
+  restore_prior: ['boolean', ({ next }) => next.restorePrior],
+  outcome: ['text', ({ exchange }) => exchange.outcome],
+  status_code: ['int', ({ exchange }) => exchange.statusCode],
+  duration_ms: ['int', ({ exchange }) => exchange.durationMs],
+  headers: [
+    'jsonb',
+    ({ exchange }) =>
+      exchange.statusCode === undefined ? null : JSON.stringify(historyHeaders(exchange.headers)),
+  ],
+  body: ['bytea', ({ exchange }) => (exchange.statusCode === undefined ? null : exchange.body)],
+  truncated: ['boolean', ({ exchange }) => exchange.statusCode !== undefined && exchange.truncated],
+});
 // Settles only deliveries that are still leased under the same token: a worker that is too late changes
-// nothing. The days are parameters for partition pruning, as in lease.ts.
+// nothing. `$1` and `$2` are the first and last day, for partition pruning as in lease.ts.
 const settle = statement(
   'deliveries.settle',
-  `WITH result AS (
-     SELECT * FROM unnest($1::date[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::bigint[], $7::int[], $8::text[],
-       $9::int[], $10::int[], $11::jsonb[], $12::bytea[], $13::boolean[], $15::boolean[])
-       AS r(day, id, token, status, failure_reason, delay_ms, schedule_step, outcome, status_code, duration_ms, headers, body, truncated, restore_prior)
-   ), settled AS (
+  `WITH result AS (SELECT * FROM ${results.table('r')}), settled AS (
      UPDATE webhook_deliveries d SET
        status = r.status, schedule_step = r.schedule_step,
        failure_reason = CASE WHEN r.restore_prior THEN d.prior_failure_reason ELSE r.failure_reason END,
@@ -50,13 +67,13 @@ const settle = statement(
        last_status_code = r.status_code, lease_token = NULL, lease_until = NULL, prior_status = NULL, prior_failure_reason = NULL,
        prior_trigger = NULL, prior_next_attempt_at = NULL, prior_completed_at = NULL
      FROM result r
-     WHERE d.day = r.day AND d.id = r.id AND d.lease_token = r.token AND d.day BETWEEN $16 AND $17
-     RETURNING d.day, d.id, d.attempt_count, d.attempt_started_at, r.outcome, r.status_code, r.duration_ms, r.headers, r.body, r.truncated
+     WHERE d.day = r.day AND d.id = r.id AND d.lease_token = r.token AND d.day BETWEEN $1 AND $2
+     RETURNING d.day, d.id, d.attempt_count, r.attempt_trigger, d.attempt_started_at, r.duration_ms, r.outcome, r.status_code,
+       r.headers, r.body, r.truncated
    )
    INSERT INTO webhook_attempts (day, delivery_id, number, trigger, started_at, duration_ms, outcome, status_code,
      response_headers, response_body, response_truncated)
-   SELECT s.day, s.id, s.attempt_count, t.trigger, s.attempt_started_at, s.duration_ms, s.outcome, s.status_code, s.headers, s.body, s.truncated
-   FROM settled s JOIN unnest($2::uuid[], $14::text[]) AS t(id, trigger) ON t.id = s.id
+   SELECT day, id, attempt_count, attempt_trigger, attempt_started_at, duration_ms, outcome, status_code, headers, body, truncated FROM settled
    ON CONFLICT DO NOTHING
    RETURNING delivery_id`,
 );
@@ -220,28 +237,10 @@ function bySubscription(attempts: readonly DecidedAttempt[]): Map<string, Decide
   return groups;
 }
 
+/** Returns the ids of the deliveries that were still leased. */
 async function writeSettled(tx: Transaction, decided: readonly DecidedAttempt[]): Promise<Set<string>> {
   const days = decided.map(({ delivery }) => singleDay(delivery.day)).reduce(mergeSpans);
-  const rows = await tx.rows<{ delivery_id: string }>(settle, [
-    decided.map(({ delivery }) => delivery.day),
-    decided.map(({ delivery }) => delivery.id),
-    decided.map(({ delivery }) => delivery.token),
-    decided.map(({ next }) => next.status),
-    decided.map(({ next }) => next.failureReason),
-    decided.map(({ next }) => next.delayMs),
-    decided.map(({ next }) => next.scheduleStep),
-    decided.map(({ exchange }) => exchange.outcome),
-    decided.map(({ exchange }) => exchange.statusCode),
-    decided.map(({ exchange }) => exchange.durationMs),
-    decided.map(({ exchange }) =>
-      exchange.statusCode === undefined ? null : JSON.stringify(historyHeaders(exchange.headers)),
-    ),
-    decided.map(({ exchange }) => (exchange.statusCode === undefined ? null : exchange.body)),
-    decided.map(({ exchange }) => exchange.statusCode !== undefined && exchange.truncated),
-    decided.map(({ delivery }) => delivery.trigger),
-    decided.map(({ next }) => next.restorePrior),
-    days.from,
-    days.to,
-  ]);
+  const values = [days.from, days.to, ...results.values(decided)];
+  const rows = await tx.rows<{ delivery_id: string }>(settle, values);
   return new Set(rows.map((row) => row.delivery_id));
 }

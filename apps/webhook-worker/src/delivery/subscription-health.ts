@@ -1,4 +1,4 @@
-import { statement, type Transaction } from '@fulfilment/database';
+import { RowParameters, statement, type Transaction } from '@fulfilment/database';
 import type { Health } from './health.rules.js';
 
 export interface SubscriptionHealth {
@@ -13,8 +13,8 @@ export interface SubscriptionHealth {
 // subscriptions are included, so a missing row is locked by another transaction.
 const lockHealth = statement(
   'subscriptions.lock-health',
-  `SELECT id, creator_id AS "creatorId", client_id AS "clientId", url, now() AS now, status, consecutive_failures AS "consecutiveFailures", failing_since AS "failingSince",
-     last_delivery_at AS "lastDeliveryAt", last_failure_at AS "lastFailureAt", disabled_at AS "disabledAt",
+  `SELECT id, creator_id AS "creatorId", client_id AS "clientId", url, now() AS now, status,
+     consecutive_failures AS "consecutiveFailures", failing_since AS "failingSince", last_delivery_at AS "lastDeliveryAt", last_failure_at AS "lastFailureAt", disabled_at AS "disabledAt",
      disabled_reason AS "disabledReason", latency_ms AS "latencyMs", lane,
      failure_notified AS "failureNotified", deleted_at IS NOT NULL AS "isDeleted"
    FROM webhook_subscriptions WHERE id = ANY($1::uuid[]) FOR NO KEY UPDATE SKIP LOCKED`,
@@ -53,6 +53,19 @@ export async function lockSubscriptions(
   return { now: rows[0]?.now ?? new Date(), lockedByOthers, subscriptions };
 }
 
+const changedRows = new RowParameters<SubscriptionHealth>(1, {
+  id: ['uuid', ({ id }) => id],
+  status: ['text', ({ health }) => health.status],
+  consecutive_failures: ['int', ({ health }) => health.consecutiveFailures],
+  failing_since: ['timestamptz', ({ health }) => health.failingSince],
+  last_delivery_at: ['timestamptz', ({ health }) => health.lastDeliveryAt],
+  last_failure_at: ['timestamptz', ({ health }) => health.lastFailureAt],
+  disabled_at: ['timestamptz', ({ health }) => health.disabledAt],
+  disabled_reason: ['text', ({ health }) => health.disabledReason],
+  latency_ms: ['float8', ({ health }) => health.latencyMs],
+  lane: ['text', ({ health }) => health.lane],
+  failure_notified: ['boolean', ({ health }) => health.failureNotified],
+});
 const update = statement(
   'subscriptions.save-health',
   `UPDATE webhook_subscriptions s SET status = h.status, consecutive_failures = h.consecutive_failures,
@@ -60,26 +73,9 @@ const update = statement(
      disabled_at = h.disabled_at, disabled_reason = h.disabled_reason, latency_ms = h.latency_ms, lane = h.lane,
      failure_notified = h.failure_notified,
      disabling_notified = s.disabling_notified AND h.failing_since IS NOT DISTINCT FROM s.failing_since
-   FROM unnest($1::uuid[], $2::text[], $3::int[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[], $7::timestamptz[],
-     $8::text[], $9::float8[], $10::text[], $11::boolean[])
-     AS h(id, status, consecutive_failures, failing_since, last_delivery_at, last_failure_at, disabled_at, disabled_reason, latency_ms, lane,
-       failure_notified)
-   WHERE s.id = h.id`,
+   FROM ${changedRows.table('h')} WHERE s.id = h.id`,
 );
 
 export async function saveHealth(tx: Transaction, changed: readonly SubscriptionHealth[]): Promise<void> {
-  if (changed.length === 0) return;
-  await tx.run(update, [
-    changed.map(({ id }) => id),
-    changed.map(({ health }) => health.status),
-    changed.map(({ health }) => health.consecutiveFailures),
-    changed.map(({ health }) => health.failingSince),
-    changed.map(({ health }) => health.lastDeliveryAt),
-    changed.map(({ health }) => health.lastFailureAt),
-    changed.map(({ health }) => health.disabledAt),
-    changed.map(({ health }) => health.disabledReason),
-    changed.map(({ health }) => health.latencyMs),
-    changed.map(({ health }) => health.lane),
-    changed.map(({ health }) => health.failureNotified),
-  ]);
+  if (changed.length > 0) await tx.run(update, changedRows.values(changed));
 }

@@ -1,24 +1,33 @@
 import { type Message } from '@fulfilment/contracts';
-import { statement, type Transaction } from '@fulfilment/database';
+import { RowParameters, statement, type Transaction } from '@fulfilment/database';
 import { RejectedMessage } from '@fulfilment/messaging';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
 import { deliveryIdSql } from '../delivery/delivery-id.js';
 import type { Lane } from '../delivery/lanes.rules.js';
 import { DispatchQueue } from '../delivery/dispatch-queue.js';
-import { apiVersions } from '../subscriptions/subscription.rules.js';
+import { type ApiVersion, apiVersions } from '../subscriptions/subscription.rules.js';
 import { renderBody } from './envelope.rules.js';
 import { type EventContent, eventContent, IncompleteMessage } from './event-data.rules.js';
 import { eventDay } from './event-day.rules.js';
 
+const incoming = new RowParameters<EventRow>(2, {
+  day: ['date', ({ day }) => day],
+  id: ['uuid', ({ id }) => id],
+  api_version: ['text', ({ apiVersion }) => apiVersion],
+  event: ['text', ({ event }) => event],
+  creator_id: ['uuid', ({ creatorId }) => creatorId],
+  subject_id: ['uuid', ({ subjectId }) => subjectId],
+  occurred_at: ['timestamptz', ({ occurredAt }) => occurredAt],
+  traceparent: ['text', ({ traceparent }) => traceparent],
+  body: ['bytea', ({ body }) => body],
+});
 // One statement for the whole batch. An event is kept if a subscription gets it, or if its creator has a
-// feed. Deliveries of disabled subscriptions are written as well; the reconciler holds them.
+// feed, in which 0 means that it has no position yet. Deliveries of disabled subscriptions are written as well;
+// the reconciler holds them. `$1` is the delay of the first attempt.
 const fanOut = statement(
   'fan-out.insert',
-  `WITH incoming AS (
-     SELECT * FROM unnest($1::date[], $2::uuid[], $3::text[], $4::text[], $5::uuid[], $6::timestamptz[], $7::text[], $8::bytea[], $10::uuid[])
-       AS i(day, id, api_version, event, creator_id, occurred_at, traceparent, body, subject_id)
-   ), matched AS (
+  `WITH incoming AS (SELECT * FROM ${incoming.table('i')}), matched AS (
      SELECT i.*, s.id AS subscription_id, s.lane, s.status
      FROM incoming i JOIN webhook_subscriptions s
        ON s.creator_id = i.creator_id AND s.api_version = i.api_version AND s.deleted_at IS NULL
@@ -28,15 +37,15 @@ const fanOut = statement(
      FROM incoming i LEFT JOIN webhook_event_feeds f ON f.creator_id = i.creator_id AND f.api_version = i.api_version
      WHERE f.creator_id IS NOT NULL OR (i.day, i.id, i.api_version) IN (SELECT day, id, api_version FROM matched)
    ), inserted_events AS (
-     INSERT INTO webhook_events (day, id, api_version, event, creator_id, occurred_at, traceparent, body, subject_id, feed_position)
-     SELECT DISTINCT ON (day, id, api_version) day, id, api_version, event, creator_id, occurred_at, traceparent, body, subject_id, feed_position
+     INSERT INTO webhook_events (day, id, api_version, event, creator_id, subject_id, occurred_at, traceparent, body, feed_position)
+     SELECT DISTINCT ON (day, id, api_version) day, id, api_version, event, creator_id, subject_id, occurred_at, traceparent, body, feed_position
      FROM kept ORDER BY day, id, api_version
      ON CONFLICT DO NOTHING
    ), written AS (
      INSERT INTO webhook_deliveries (day, id, subscription_id, event_id, event, api_version, status, next_attempt_at)
      SELECT day,
        ${deliveryIdSql('id', 'subscription_id')} AS delivery_id,
-       subscription_id, id, event, api_version, 'pending', now() + $9 * interval '1 millisecond'
+       subscription_id, id, event, api_version, 'pending', now() + $1 * interval '1 millisecond'
      FROM matched ORDER BY day, delivery_id
      ON CONFLICT DO NOTHING
      RETURNING subscription_id, day
@@ -45,6 +54,16 @@ const fanOut = statement(
    FROM written JOIN (SELECT DISTINCT subscription_id, lane FROM matched WHERE status = 'active') AS active USING (subscription_id)
    GROUP BY subscription_id, lane`,
 );
+
+/** An event as subscriptions with this `api_version` get it. */
+interface EventRow extends Omit<EventContent, 'data'> {
+  readonly day: string;
+  readonly id: string;
+  readonly apiVersion: ApiVersion;
+  readonly occurredAt: string;
+  readonly traceparent: string | undefined;
+  readonly body: Buffer;
+}
 
 /** An active subscription, and the days of its new deliveries. */
 interface DueRow {
@@ -67,18 +86,7 @@ export class FanOut {
     const rows = messages.flatMap((message) => eventRows(message));
     if (rows.length === 0) return;
     const firstDelayMs = this.config.WEBHOOK_RETRY_SCHEDULE_MS[0] ?? 0;
-    const active = await tx.rows<DueRow>(fanOut, [
-      rows.map((row) => row.day),
-      rows.map((row) => row.id),
-      rows.map((row) => row.apiVersion),
-      rows.map((row) => row.event),
-      rows.map((row) => row.creatorId),
-      rows.map((row) => row.occurredAt),
-      rows.map((row) => row.traceparent),
-      rows.map((row) => row.body),
-      firstDelayMs,
-      rows.map((row) => row.subjectId),
-    ]);
+    const active = await tx.rows<DueRow>(fanOut, [firstDelayMs, ...incoming.values(rows)]);
     this.queue.scheduleAfterCommit(
       tx,
       active.map((row) => ({
@@ -91,7 +99,7 @@ export class FanOut {
   }
 }
 
-function eventRows(message: Message) {
+function eventRows(message: Message): EventRow[] {
   const content = renderContent(message);
   if (content === undefined) return [];
   const { id, occurred_at: occurredAt, traceparent } = message;
