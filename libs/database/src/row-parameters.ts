@@ -2,9 +2,8 @@
 type Column<Row> = readonly [type: string, value: (row: Row) => unknown];
 
 /**
- * Rows as parameters of a statement, with one array for each column: the text of the statement is the same for
- * any number of rows. The names, types and values of the columns are declared in one place, so that nobody has
- * to count parameters.
+ * Rows as parameters of a statement: one array for each column, so that the text of the statement is the same
+ * for any number of rows.
  */
 export class RowParameters<Row> {
   /** @param first number of the first of these parameters; those before it are the statement's others */

@@ -1,4 +1,4 @@
-import { type Message, messages } from '@fulfilment/contracts';
+import { type Message, messages, nilUuid } from '@fulfilment/contracts';
 import { type Database, statement } from '@fulfilment/database';
 import type { Clock } from '@fulfilment/runtime';
 import { creatorColumns, type CreatorRow, creatorSnapshot } from './creator-snapshot.js';
@@ -8,15 +8,13 @@ const readPage = statement(
   `SELECT ${creatorColumns} FROM creators WHERE id > $1 ORDER BY id LIMIT $2`,
 );
 
-const firstId = '00000000-0000-0000-0000-000000000000';
-
 /** Yields the current state of every creator as replay messages, page by page. */
 export async function* replayCreators(
   database: Database,
   clock: Clock,
   pageSize = 500,
 ): AsyncGenerator<Message[]> {
-  for (let after = firstId; ;) {
+  for (let after = nilUuid; ;) {
     const page = await database.rows<CreatorRow>(readPage, [after, pageSize]);
     const occurredAt = clock();
     yield page.map((row) => messages.replayCreator.make({ creator: creatorSnapshot(row) }, { occurredAt }));

@@ -1,3 +1,4 @@
+import { nilUuid } from '@fulfilment/contracts';
 import { type Database, type Statement, statement, type Transaction } from '@fulfilment/database';
 import type { SecretBox } from '@fulfilment/runtime';
 import { clientSecretOwner } from '../registration/client-secret.js';
@@ -65,7 +66,7 @@ const tables: readonly SealedTable[] = [
       'second-factors.replace-sealed',
       `UPDATE second_factors f SET secret_encrypted = r.sealed FROM unnest($1::uuid[], $2::bytea[]) AS r(id, sealed) WHERE f.user_id = r.id`,
     ),
-    firstId: '00000000-0000-0000-0000-000000000000',
+    firstId: nilUuid,
     ownerOf: secondFactorOwner,
   },
 ];

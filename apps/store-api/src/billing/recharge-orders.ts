@@ -1,4 +1,4 @@
-import { publicId } from '@fulfilment/contracts';
+import { nilUuid, publicId } from '@fulfilment/contracts';
 import { type Database, statement } from '@fulfilment/database';
 import { Conflict, Unprocessable } from '@fulfilment/error-envelope';
 import type { RechargeOrder } from './recharge-order.js';
@@ -13,8 +13,6 @@ const readPage = statement(
      AND NOT EXISTS (SELECT FROM charges newer WHERE newer.order_id = c.order_id AND newer.attempt > c.attempt)
    ORDER BY c.id LIMIT ${pageSize}`,
 );
-
-const lowestId = '00000000-0000-0000-0000-000000000000';
 
 /**
  * The result of a run. Another run with the same `since` and `until` continues where this one was
@@ -41,7 +39,7 @@ export async function rechargeOrders(
 ): Promise<RechargedOrders> {
   const skipped: Record<string, number> = {};
   let begun = 0;
-  for (let after = lowestId; ;) {
+  for (let after = nilUuid; ;) {
     const page = await database.rows<{ id: string; orderId: string }>(readPage, [since, until, after]);
     for (const { orderId } of page) {
       const problem = await tryRecharge(rechargeOrder, publicId('ord', orderId));

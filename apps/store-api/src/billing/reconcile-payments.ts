@@ -1,3 +1,4 @@
+import { nilUuid } from '@fulfilment/contracts';
 import { type Database, statement } from '@fulfilment/database';
 import type { Charge, PaymentGateway, ProviderPayment, TimeRange } from '../payments/payment-gateway.js';
 
@@ -44,8 +45,6 @@ const readRefunded = statement(
   'reconcile.refunded',
   `SELECT id, refund_reference AS reference FROM charges WHERE status = 'refunded' AND provider_reference = ANY($1)`,
 );
-
-const lowestId = '00000000-0000-0000-0000-000000000000';
 
 interface KnownCharge extends Charge {
   readonly status: 'pending' | 'succeeded' | 'declined' | 'refund_due' | 'refunded';
@@ -102,7 +101,7 @@ function matchesPayment(charge: KnownCharge | undefined, { reference }: Provider
 
 /** Pages of our charges that were settled as paid in the window. */
 async function* paidCharges(database: Database, { from, to }: TimeRange): AsyncGenerator<Charge[]> {
-  for (let after: string | undefined = lowestId; after !== undefined;) {
+  for (let after: string | undefined = nilUuid; after !== undefined;) {
     const page: Charge[] = await database.rows<Charge>(readPaid, [from, to, after]);
     yield page;
     after = page.length < pageSize ? undefined : page.at(-1)?.id;

@@ -1,4 +1,4 @@
-import { type Message, messages } from '@fulfilment/contracts';
+import { type Message, messages, nilUuid } from '@fulfilment/contracts';
 import { type Database, statement } from '@fulfilment/database';
 import type { Clock } from '@fulfilment/runtime';
 import { type ItemRow, orderColumns, type OrderRow, orderSnapshot } from './order-row.js';
@@ -13,8 +13,6 @@ const readItems = statement(
    FROM order_items WHERE order_id = ANY($1::uuid[]) ORDER BY order_id, position`,
 );
 
-const lowestId = '00000000-0000-0000-0000-000000000000';
-
 interface ItemOfOrder extends ItemRow {
   order_id: string;
 }
@@ -28,7 +26,7 @@ export async function* replayOrders(
   clock: Clock,
   pageSize = 500,
 ): AsyncGenerator<Message[]> {
-  for (let after = lowestId; ;) {
+  for (let after = nilUuid; ;) {
     const page = await database.transaction(async (tx) => {
       const orders = await tx.rows<OrderRow>(readPage, [after, pageSize]);
       const ids = orders.map((order) => order.id);

@@ -28,8 +28,8 @@ const hold = statement(
    UPDATE webhook_deliveries d SET status = 'held', next_attempt_at = NULL
    FROM batch WHERE d.day = batch.day AND d.id = batch.id`,
 );
-// IS NOT DISTINCT FROM cannot use an index, so PostgreSQL finds the batch by key instead of scanning all held
-// deliveries.
+// IS NOT DISTINCT FROM instead of `=`: it cannot use an index, so PostgreSQL finds the rows of the batch by key
+// and does not scan the index of all held deliveries.
 const expireExcess = statement(
   'bulk-updates.expire-excess',
   `WITH batch AS (
@@ -98,6 +98,7 @@ export async function applySubscriptionState(
     const [open, held] = [await tx.run(cancelOpen, [id]), await tx.run(cancelHeld, [id])];
     return open === batchSize || held === batchSize;
   }
+  // disabled
   const [held, expired] = [await tx.run(hold, [id]), await tx.run(expireExcess, [id])];
   return held === batchSize || expired === batchSize;
 }
@@ -108,7 +109,7 @@ export async function expireBatch(tx: Transaction): Promise<boolean> {
   return (await tx.run(expireOld)) === batchSize;
 }
 
-/** Whether a receiver already has many due deliveries. */
+/** Whether a receiver already has `busyThreshold` due deliveries. */
 export async function isBusy(tx: Transaction, id: string): Promise<boolean> {
   const due = await tx.row<{ count: number }>(countDue, [id]);
   return due !== undefined && due.count >= busyThreshold;

@@ -30,7 +30,7 @@ const claimExpiry = statement(
   'bulk-updates.claim-expiry',
   `SELECT pg_try_advisory_xact_lock(${advisoryLocks.expiry}) AS claimed`,
 );
-const dueStateSyncs = statement(
+const findDueStateSyncs = statement(
   'bulk-updates.due-state-syncs',
   `SELECT subscription_id FROM webhook_state_syncs
    WHERE due_at <= now() AND ${shardSql('subscription_id')} = ANY($1::int[]) ORDER BY due_at LIMIT ${pageSize}`,
@@ -47,7 +47,7 @@ const delayStateSync = statement(
   'bulk-updates.delay-state-sync',
   "UPDATE webhook_state_syncs SET due_at = now() + $2 * interval '1 second' WHERE subscription_id = $1",
 );
-const dueRecoveries = statement(
+const findDueRecoveries = statement(
   'bulk-updates.due-recoveries',
   `SELECT id, subscription_id FROM webhook_recoveries
    WHERE due_at <= now() AND ${shardSql('subscription_id')} = ANY($1::int[]) ORDER BY due_at LIMIT ${pageSize}`,
@@ -111,8 +111,8 @@ export class BulkUpdates extends BackgroundLoop {
 
   private async round(): Promise<boolean> {
     const more = [
-      await this.processDue<DueItem>(dueStateSyncs, (tx, due) => this.syncSubscription(tx, due)),
-      await this.processDue<OpenRecovery>(dueRecoveries, (tx, recovery) => this.recover(tx, recovery)),
+      await this.processDue<DueItem>(findDueStateSyncs, (tx, due) => this.syncSubscription(tx, due)),
+      await this.processDue<OpenRecovery>(findDueRecoveries, (tx, recovery) => this.recover(tx, recovery)),
       await this.expire(),
     ];
     return more.includes(true);
@@ -123,13 +123,13 @@ export class BulkUpdates extends BackgroundLoop {
    * items that another replica has finished since they were read. Returns whether there may be more.
    */
   private async processDue<Item extends DueItem>(
-    page: Statement,
+    findDue: Statement,
     work: (tx: Transaction, item: Item) => Promise<boolean>,
   ): Promise<boolean> {
     let hasMore = false;
     const errors: unknown[] = [];
-    const own = await this.database.rows<Item>(page, [this.shards.owned]);
-    const items = own.length > 0 ? own : await this.database.rows<Item>(page, [allShards]);
+    const own = await this.database.rows<Item>(findDue, [this.shards.owned]);
+    const items = own.length > 0 ? own : await this.database.rows<Item>(findDue, [allShards]);
     for (const item of items) {
       if (this.stopping) break;
       const done = this.database.transaction(async (tx) => {
@@ -156,8 +156,8 @@ export class BulkUpdates extends BackgroundLoop {
     await tx.row<LockedSubscription>(lockSubscription, [id]); // first, in the lock order of a PATCH
     // A request after this point leads to another state sync.
     if ((await tx.row(lockStateSync, [id])) === undefined) return false;
-    // Reads the state again: the requesting transaction may have changed it while this one waited for its
-    // lock.
+    // Reads the state again: the transaction that requested the sync may have changed it while lockStateSync
+    // waited for that transaction.
     const subscription = await tx.row<LockedSubscription>(lockSubscription, [id]);
     if (subscription?.state === 'active' && (await isBusy(tx, id))) {
       await tx.run(delayStateSync, [id, retryDelaySeconds.busy]);

@@ -1,5 +1,6 @@
 import type { Exchange } from '@fulfilment/guarded-fetch';
 import { Injectable } from '@nestjs/common';
+import { setNewest } from '../set-newest.js';
 import type { LeasedDelivery } from './lease.js';
 import { afterAttempt, initialWindow, type StartedAttempt, type Window } from './window.rules.js';
 
@@ -27,10 +28,7 @@ export class DeliveryWindows {
   use(subscriptionId: string, url: string): Window {
     const known = this.windows.get(subscriptionId);
     const used = known?.url === url ? known : { url, window: initialWindow };
-    this.windows.delete(subscriptionId); // so that the first entry is the one unused for the longest time
-    this.windows.set(subscriptionId, used);
-    const oldest = this.windows.keys().next().value;
-    if (this.windows.size > maxWindows && oldest !== undefined) this.windows.delete(oldest);
+    setNewest(this.windows, subscriptionId, used, maxWindows);
     return used.window;
   }
 

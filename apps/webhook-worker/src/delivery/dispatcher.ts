@@ -105,7 +105,7 @@ export class Dispatcher extends BackgroundTask {
       const { attempts, mayHaveMore } = await this.startAttempts(due, activity, slots);
       if (attempts.length === 0) {
         if (mayHaveMore) this.requeue(subscriptionId, activity);
-        // The receiver may have reached its limit. Its running attempts continue then.
+        // The limit of the receiver may be reached: then its running attempts continue when they end.
         activity.mayHaveMore = activity.running > 0;
         return;
       }
@@ -115,9 +115,9 @@ export class Dispatcher extends BackgroundTask {
       // One slow response does not delay the other deliveries of the subscription.
       const isSlow = activity.mayHaveMore && (await takesLongerThan(slowThresholdMs, ended));
       // Fewer attempts are running than at the start, so slots of the subscription are free.
-      if (isSlow && activity.running < runningAtStart) this.continue(subscriptionId, activity);
+      if (isSlow && activity.running < runningAtStart) this.requeueIfMore(subscriptionId, activity);
       await ended;
-      this.continue(subscriptionId, activity);
+      this.requeueIfMore(subscriptionId, activity);
     } catch (error) {
       this.logger.warn(
         { error, subscription_id: publicId('whk', subscriptionId) },
@@ -127,7 +127,7 @@ export class Dispatcher extends BackgroundTask {
   }
 
   /** Queues the subscription if more deliveries may be due. */
-  private continue(subscriptionId: string, activity: Activity): void {
+  private requeueIfMore(subscriptionId: string, activity: Activity): void {
     if (!activity.mayHaveMore) return;
     activity.mayHaveMore = false;
     this.requeue(subscriptionId, activity);
@@ -173,7 +173,7 @@ export class Dispatcher extends BackgroundTask {
         slots.free(1);
         hostSlots?.free(1);
         activity.running -= 1;
-        if (mayContinue(activity)) this.continue(subscriptionId, activity);
+        if (mayContinue(activity)) this.requeueIfMore(subscriptionId, activity);
         this.deleteIfIdle(subscriptionId, activity);
       };
       return {

@@ -1,9 +1,10 @@
 import { ScanStart, type ScanTimes } from '@fulfilment/database';
 import { Injectable } from '@nestjs/common';
+import { setNewest } from '../set-newest.js';
 
 const maxSubscriptions = 50_000;
 
-/** From which time on this process searches the due deliveries of each subscription. */
+/** For each subscription, where this process starts its next search for due deliveries. */
 @Injectable()
 export class DueScans {
   protected readonly times: ScanTimes = {};
@@ -11,10 +12,7 @@ export class DueScans {
 
   of(subscriptionId: string): ScanStart {
     const scan = this.scans.get(subscriptionId) ?? new ScanStart(this.times);
-    this.scans.delete(subscriptionId); // so that the first entry is the one unused for the longest time
-    this.scans.set(subscriptionId, scan);
-    const oldest = this.scans.keys().next().value;
-    if (this.scans.size > maxSubscriptions && oldest !== undefined) this.scans.delete(oldest);
+    setNewest(this.scans, subscriptionId, scan, maxSubscriptions);
     return scan;
   }
 }

@@ -2,6 +2,7 @@ import { Database, statement } from '@fulfilment/database';
 import { hostAndPort } from '@fulfilment/guarded-fetch';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, DELIVERY_DATABASE, type WebhookWorkerSettings } from '../config.js';
+import { setNewest } from '../set-newest.js';
 import type { Slots } from './attempt-slots.js';
 import { type Lane, lanes } from './lanes.rules.js';
 import { DispatchQueue } from './dispatch-queue.js';
@@ -73,9 +74,7 @@ export class HostSlots {
 
   /** Caches the host of a subscription from a URL that was just read. */
   rememberHost(subscriptionId: string, url: string): void {
-    const oldest = this.hosts.keys().next().value;
-    if (this.hosts.size >= maxRememberedHosts && oldest !== undefined) this.hosts.delete(oldest);
-    this.hosts.set(subscriptionId, hostAndPort(new URL(url)));
+    setNewest(this.hosts, subscriptionId, hostAndPort(new URL(url)), maxRememberedHosts);
   }
 
   /** Whether a subscription with due deliveries waits for host slots. */
@@ -118,12 +117,13 @@ export class HostSlots {
 function slotsFor(subscriptionId: string, maxCount: number, lane: Lane, hostLane: HostLane): number {
   const free = freeSlots(subscriptionId, lane, hostLane);
   const running = hostLane.takenBySubscription.get(subscriptionId) ?? 0;
-  const first = Math.min(maxCount, Math.max(0, windowSizes.initial - running));
+  const withinInitialWindow = Math.min(maxCount, Math.max(0, windowSizes.initial - running));
   const othersWait = hostLane.waiting.size > (hostLane.waiting.has(subscriptionId) ? 1 : 0);
-  if (first >= free || othersWait) return Math.min(first, free);
-  const taken = Math.max(0, running - windowSizes.initial);
-  const allowed = Math.floor((free - first + taken) / 2) - taken;
-  return first + Math.max(0, Math.min(maxCount - first, allowed));
+  if (withinInitialWindow >= free || othersWait) return Math.min(withinInitialWindow, free);
+  const runningExtra = Math.max(0, running - windowSizes.initial);
+  const maxExtra = Math.floor((free - withinInitialWindow + runningExtra) / 2);
+  const extra = Math.min(maxCount - withinInitialWindow, maxExtra - runningExtra);
+  return withinInitialWindow + Math.max(0, extra);
 }
 
 function freeSlots(subscriptionId: string, lane: Lane, hostLane: HostLane): number {

@@ -72,7 +72,7 @@ export function hostileBehaviours(
   bait: string,
 ): readonly (readonly [name: string, outcome: string, Behaviour])[] {
   return [
-    ['never answers', 'timeout', () => undefined],
+    ['never responds', 'timeout', () => undefined],
     ['drips headers', 'timeout', drip(`${ok}x-long: `)],
     ['drips a body', 'succeeded', drip(`${ok}content-length: 1000000\r\n\r\n`)],
     ['sends an endless body', 'succeeded', flood(`${ok}\r\n`, Buffer.alloc(65_536, 'a'))],
@@ -155,7 +155,7 @@ export function hostileServers() {
     tls: async (certificate: { readonly cert: string; readonly key: string }) => {
       const server = createTlsServer(
         { cert: await readFile(certificate.cert), key: await readFile(certificate.key) },
-        afterRequest((socket) => socket.write('HTTP/1.1 204 Taken\r\n\r\n')),
+        afterRequest((socket) => socket.write('HTTP/1.1 204 No Content\r\n\r\n')),
       );
       server.on('connection', keep).on('tlsClientError', () => undefined);
       return open(server);
@@ -182,23 +182,13 @@ export async function certificates(directory: string) {
   };
   const authority = await selfSigned('authority');
   const signed = async (name: string, host: string, days: number) => {
-    const [cert, key, request, extension] = [`${name}.pem`, `${name}.key`, `${name}.csr`, `${name}.ext`].map(
-      at,
-    );
-    if (cert === undefined || key === undefined || request === undefined || extension === undefined)
-      throw new Error('A file has no name.');
+    const [cert, key] = [at(`${name}.pem`), at(`${name}.key`)];
+    const [request, extension] = [at(`${name}.csr`), at(`${name}.ext`)];
     await writeFile(extension, `subjectAltName=${host}`);
     await openssl('req', '-new', ...newKey, '-keyout', key, '-out', request, '-subj', `/CN=${name}`);
-    const signing = [
-      '-CA',
-      authority.cert,
-      '-CAkey',
-      authority.key,
-      '-CAcreateserial',
-      '-extfile',
-      extension,
-    ];
-    await openssl('x509', '-req', '-in', request, ...signing, '-days', String(days), '-out', cert);
+    const authorityFiles = ['-CA', authority.cert, '-CAkey', authority.key, '-CAcreateserial'];
+    const content = ['-extfile', extension, '-days', String(days)];
+    await openssl('x509', '-req', '-in', request, ...authorityFiles, ...content, '-out', cert);
     return { cert, key };
   };
   return {

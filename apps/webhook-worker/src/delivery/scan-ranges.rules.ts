@@ -1,3 +1,4 @@
+import { nilUuid } from '@fulfilment/contracts';
 import { allShards } from '@fulfilment/service-host';
 
 /** Subscription ids above `after`, up to and including `upTo`. */
@@ -6,7 +7,6 @@ export interface IdRange {
   readonly upTo: string;
 }
 
-const firstId = '00000000-0000-0000-0000-000000000000';
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /**
@@ -28,7 +28,7 @@ export function rangesOfShards(shards: readonly number[], bounds: readonly strin
 }
 
 function lowerBound(shard: number, bounds: readonly string[]): string {
-  if (shard === 0) return firstId;
+  if (shard === 0) return nilUuid;
   if (shard === allShards.length) return lastId;
   return bounds[Math.floor((shard * bounds.length) / allShards.length)] ?? lastId;
 }

@@ -8,7 +8,7 @@ import { BulkUpdateRequests } from '../subscriptions/bulk-update-requests.js';
 import { mergeSpans, singleDay } from './day-span.rules.js';
 import { deliveryMetrics } from './delivery-metrics.js';
 import type { LeasedDelivery } from './lease.js';
-import { afterAttempts, type Health } from './health.rules.js';
+import { afterAttempts, type AttemptResult, type Health } from './health.rules.js';
 import { historyHeaders, type NextState, nextState } from './settlement.rules.js';
 import { lockSubscriptions, saveHealth, type SubscriptionHealth } from './subscription-health.js';
 import {
@@ -133,49 +133,46 @@ export class SettleAttempts {
   private async updateHealth(
     tx: Transaction,
     settled: readonly DecidedAttempt[],
-    subscriptions: ReadonlyMap<string, SubscriptionHealth>,
+    before: ReadonlyMap<string, SubscriptionHealth>,
     now: Date,
   ): Promise<void> {
-    const limits = {
-      failures: this.config.WEBHOOK_DISABLE_FAILURES,
-      afterMs: this.config.WEBHOOK_DISABLE_AFTER_MS,
-    };
-    // The response of a receiver that was replaced during the attempt does not count for the new one.
-    const counted = bySubscription(
-      settled.filter(
-        ({ delivery }) => !delivery.test && subscriptions.get(delivery.subscriptionId)?.url === delivery.url,
-      ),
-    );
-    const changed: SubscriptionHealth[] = [];
-    for (const [id, attempts] of counted) {
-      const before = subscriptions.get(id);
-      if (before === undefined) continue;
-      const results = attempts.map(({ exchange, next }) => ({
-        succeeded: exchange.outcome === 'succeeded',
-        gone: exchange.statusCode === 410,
-        isLocalFailure: exchange.isLocalFailure,
-        exhausted: next.failureReason === 'exhausted',
-        durationMs: exchange.processStalled ? null : exchange.durationMs,
-      }));
-      changed.push({ ...before, health: afterAttempts(before.health, results, now, limits) });
-    }
-    tx.sendWithCommit(saveHealth(tx, changed));
-    const disabled = changed.filter(
-      ({ id, health }) => health.status !== subscriptions.get(id)?.health.status,
-    );
-    const nowDisabled = new Set(disabled.map(({ id }) => id));
+    const after = this.healthAfter(settled, before, now);
+    tx.sendWithCommit(saveHealth(tx, after));
+    const disabled = after.filter(({ id, health }) => health.status !== before.get(id)?.health.status);
+    const disabledIds = new Set(disabled.map(({ id }) => id));
     // A delivery that was held before a manual retry is held after it. If the subscription was enabled during
     // the attempt, the delivery must be released.
     const held = settled.filter(({ next }) => next.status === 'held');
     const heldThoughActive = subscriptionIds(held).filter(
-      (id) => subscriptions.get(id)?.health.status === 'active' && !nowDisabled.has(id),
+      (id) => before.get(id)?.health.status === 'active' && !disabledIds.has(id),
     );
-    await this.bulkUpdates.requestStateSync(tx, [...nowDisabled, ...heldThoughActive]);
-    const newlyFailed = changed.filter(({ id, health }) =>
-      isNewFailure(health, subscriptions.get(id)?.health),
-    );
+    await this.bulkUpdates.requestStateSync(tx, [...disabledIds, ...heldThoughActive]);
+    const newlyFailed = after.filter(({ id, health }) => isNewFailure(health, before.get(id)?.health));
     await this.owners.notifyDeliveryFailed(tx, failingSubscriptions(newlyFailed), now);
     await this.notifyDisabled(tx, disabled, now);
+  }
+
+  /**
+   * Returns the health of subscriptions with results that count for their receivers: not those of test events,
+   * and not those of a receiver that was replaced during the attempt.
+   */
+  private healthAfter(
+    settled: readonly DecidedAttempt[],
+    before: ReadonlyMap<string, SubscriptionHealth>,
+    now: Date,
+  ): SubscriptionHealth[] {
+    const limits = {
+      failures: this.config.WEBHOOK_DISABLE_FAILURES,
+      afterMs: this.config.WEBHOOK_DISABLE_AFTER_MS,
+    };
+    const attempts = Map.groupBy(settled, ({ delivery }) => delivery.subscriptionId);
+    return [...before.values()].flatMap((subscription) => {
+      const own = attempts.get(subscription.id) ?? [];
+      const counted = own.filter(({ delivery }) => delivery.url === subscription.url && !delivery.test);
+      if (counted.length === 0) return [];
+      const health = afterAttempts(subscription.health, counted.map(attemptResult), now, limits);
+      return [{ ...subscription, health }];
+    });
   }
 
   private async notifyDisabled(
@@ -227,14 +224,14 @@ function subscriptionIds(attempts: readonly Attempt[]): string[] {
   return [...new Set(attempts.map(({ delivery }) => delivery.subscriptionId))];
 }
 
-/** Groups attempts, in the order in which they ended. */
-function bySubscription(attempts: readonly DecidedAttempt[]): Map<string, DecidedAttempt[]> {
-  const groups = new Map<string, DecidedAttempt[]>();
-  for (const attempt of attempts) {
-    const { subscriptionId } = attempt.delivery;
-    groups.set(subscriptionId, [...(groups.get(subscriptionId) ?? []), attempt]);
-  }
-  return groups;
+function attemptResult({ exchange, next }: DecidedAttempt): AttemptResult {
+  return {
+    succeeded: exchange.outcome === 'succeeded',
+    gone: exchange.statusCode === 410,
+    isLocalFailure: exchange.isLocalFailure,
+    exhausted: next.failureReason === 'exhausted',
+    durationMs: exchange.processStalled ? null : exchange.durationMs,
+  };
 }
 
 /** Returns the ids of the deliveries that were still leased. */

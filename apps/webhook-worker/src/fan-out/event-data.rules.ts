@@ -54,7 +54,7 @@ function product(snapshot: ProductSnapshot) {
   return { product_id: publicId('prod', snapshot.id), release_id: publicId('prod', snapshot.release_id) };
 }
 
-/** Part of every event of an order, if the client sent some. */
+/** Data of every event of an order, if the client sent metadata with the order. */
 function metadata({ metadata: sent }: OrderSnapshot) {
   return sent === undefined ? {} : { metadata: sent };
 }
@@ -62,14 +62,14 @@ function metadata({ metadata: sent }: OrderSnapshot) {
 type Render = (message: Message) => EventContent | undefined;
 
 function renderEvent<Event extends WebhookEvent, Payload>(
-  kind: MessageType<Event, z.ZodType<Payload>>,
+  messageType: MessageType<Event, z.ZodType<Payload>>,
   subjectOf: (payload: Payload) => OrderSnapshot | ProductSnapshot,
   data: (payload: Payload) => Data,
 ): Render {
   return (message) => {
-    if (!kind.is(message)) return undefined;
+    if (!messageType.is(message)) return undefined;
     const { id: subjectId, creator_id: creatorId } = subjectOf(message.data);
-    return { event: kind.type, creatorId, subjectId, data: data(message.data) };
+    return { event: messageType.type, creatorId, subjectId, data: data(message.data) };
   };
 }
 
@@ -91,7 +91,7 @@ function renderProductEvent<Event extends WebhookEvent, Payload extends { produc
   return renderEvent(messageType, (payload) => payload.product, data);
 }
 
-const contents = new Map<string, Render>(
+const renderers = new Map<string, Render>(
   Object.entries({
     'order.created': renderOrderEvent(messages.orderCreated, ({ order: o }) => ({
       ...order(o),
@@ -156,5 +156,5 @@ const contents = new Map<string, Render>(
 
 /** Returns the event of a message; undefined if the message is not an event. @throws IncompleteMessage */
 export function eventContent(message: Message): EventContent | undefined {
-  return contents.get(message.type)?.(message);
+  return renderers.get(message.type)?.(message);
 }

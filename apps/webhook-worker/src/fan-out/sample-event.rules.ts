@@ -7,9 +7,14 @@ import {
 } from '@fulfilment/contracts';
 import { eventContent } from './event-data.rules.js';
 
+interface Time {
+  readonly occurredAt: Date;
+}
+
 const sampleId = '00000000-0000-7000-8000-000000000001';
 
-function sampleOrder(at: string, status: OrderSnapshot['status']): OrderSnapshot {
+function sampleOrder({ occurredAt }: Time, status: OrderSnapshot['status']): OrderSnapshot {
+  const at = occurredAt.toISOString();
   return {
     id: sampleId,
     version: 1,
@@ -47,7 +52,11 @@ function sampleOrder(at: string, status: OrderSnapshot['status']): OrderSnapshot
   };
 }
 
-function sampleProduct(at: string, status: ProductSnapshot['status'], quantity: number): ProductSnapshot {
+function sampleProduct(
+  { occurredAt }: Time,
+  status: ProductSnapshot['status'],
+  quantity: number,
+): ProductSnapshot {
   return {
     id: sampleId,
     version: 1,
@@ -59,41 +68,35 @@ function sampleProduct(at: string, status: ProductSnapshot['status'], quantity: 
     status,
     limited_edition: true,
     quantity,
-    updated_at: at,
+    updated_at: occurredAt.toISOString(),
   };
 }
 
-const samples: Record<WebhookEvent, (at: string, occurredAt: Date) => Message> = {
-  'order.created': (at, occurredAt) =>
-    messages.orderCreated.make({ order: sampleOrder(at, 'pending') }, { occurredAt }),
-  'order.processing': (at, occurredAt) =>
-    messages.orderProcessing.make({ order: sampleOrder(at, 'processing') }, { occurredAt }),
-  'order.shipped': (at, occurredAt) =>
-    messages.orderShipped.make({ order: sampleOrder(at, 'shipped') }, { occurredAt }),
-  'order.tracking_updated': (at, occurredAt) =>
-    messages.orderTrackingUpdated.make({ order: sampleOrder(at, 'shipped') }, { occurredAt }),
-  'order.delivered': (at, occurredAt) =>
-    messages.orderDelivered.make({ order: sampleOrder(at, 'delivered') }, { occurredAt }),
-  'order.cancelled': (at, occurredAt) =>
-    messages.orderCancelled.make({ order: sampleOrder(at, 'cancelled'), reason: 'test' }, { occurredAt }),
-  'order.payment_failed': (at, occurredAt) =>
-    messages.orderPaymentFailed.make(
-      { order: sampleOrder(at, 'payment_failed'), reason: 'test' },
-      { occurredAt },
-    ),
-  'product.available': (at, occurredAt) =>
-    messages.productAvailable.make({ product: sampleProduct(at, 'available', 10) }, { occurredAt }),
-  'product.unavailable': (at, occurredAt) =>
-    messages.productUnavailable.make({ product: sampleProduct(at, 'unavailable', 10) }, { occurredAt }),
-  'product.inventory_changed': (at, occurredAt) =>
+const samples: Record<WebhookEvent, (time: Time) => Message> = {
+  'order.created': (time) => messages.orderCreated.make({ order: sampleOrder(time, 'pending') }, time),
+  'order.processing': (time) =>
+    messages.orderProcessing.make({ order: sampleOrder(time, 'processing') }, time),
+  'order.shipped': (time) => messages.orderShipped.make({ order: sampleOrder(time, 'shipped') }, time),
+  'order.tracking_updated': (time) =>
+    messages.orderTrackingUpdated.make({ order: sampleOrder(time, 'shipped') }, time),
+  'order.delivered': (time) => messages.orderDelivered.make({ order: sampleOrder(time, 'delivered') }, time),
+  'order.cancelled': (time) =>
+    messages.orderCancelled.make({ order: sampleOrder(time, 'cancelled'), reason: 'test' }, time),
+  'order.payment_failed': (time) =>
+    messages.orderPaymentFailed.make({ order: sampleOrder(time, 'payment_failed'), reason: 'test' }, time),
+  'product.available': (time) =>
+    messages.productAvailable.make({ product: sampleProduct(time, 'available', 10) }, time),
+  'product.unavailable': (time) =>
+    messages.productUnavailable.make({ product: sampleProduct(time, 'unavailable', 10) }, time),
+  'product.inventory_changed': (time) =>
     messages.productInventoryChanged.make(
-      { product: sampleProduct(at, 'available', 9), previous_quantity: 10 },
-      { occurredAt },
+      { product: sampleProduct(time, 'available', 9), previous_quantity: 10 },
+      time,
     ),
-  'product.in_stock': (at, occurredAt) =>
-    messages.productInStock.make({ product: sampleProduct(at, 'available', 10) }, { occurredAt }),
-  'product.out_of_stock': (at, occurredAt) =>
-    messages.productOutOfStock.make({ product: sampleProduct(at, 'available', 0) }, { occurredAt }),
+  'product.in_stock': (time) =>
+    messages.productInStock.make({ product: sampleProduct(time, 'available', 10) }, time),
+  'product.out_of_stock': (time) =>
+    messages.productOutOfStock.make({ product: sampleProduct(time, 'available', 0) }, time),
 };
 
 /**
@@ -101,7 +104,7 @@ const samples: Record<WebhookEvent, (at: string, occurredAt: Date) => Message> =
  * (`ord_test_…`).
  */
 export function sampleData(event: WebhookEvent, occurredAt: Date): Readonly<Record<string, unknown>> {
-  const data = eventContent(samples[event](occurredAt.toISOString(), occurredAt))?.data ?? {};
+  const data = eventContent(samples[event]({ occurredAt }))?.data ?? {};
   return Object.fromEntries(
     Object.entries(data).map(([name, value]) => [
       name,

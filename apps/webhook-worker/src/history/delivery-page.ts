@@ -33,6 +33,7 @@ export interface PageQuery {
 const dayMs = 86_400_000;
 /** A later year has five digits. */
 const maxDateMs = Date.parse('9999-12-31T00:00:00Z');
+// `$1` to `$7` are the same in each statement; then follow `$8` test, `$9` status, `$10` event.
 const newestFirst = 'ORDER BY d.created_at DESC, d.id DESC LIMIT $2';
 // A delivery is created on the day of its event or later, but clocks differ. Days after the latest possible
 // day are excluded, except future days, which only a wrong clock can cause. There is no earliest day, since
@@ -43,44 +44,45 @@ const span = `d.subscription_id = $1
                               coalesce($6::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
   AND (d.day <= $7::date OR d.day >= (now() AT TIME ZONE 'UTC')::date + 2)`;
 const columns = `${deliveryColumns}, (extract(epoch FROM d.created_at) * 1000000)::bigint AS created_micros`;
-const isTest = 'd.test = coalesce($8::boolean, d.test)';
+const matchesTest = 'd.test = coalesce($8::boolean, d.test)';
+const matchesStatusAndEvent = 'd.status = coalesce($9, d.status) AND d.event = coalesce($10, d.event)';
 
 // One statement for each combination of filters with an index in list order. `test` is a filter, not an index
 // column, where few rows are tests.
 const all = statement(
   'history.page',
-  `SELECT ${columns} FROM webhook_deliveries d WHERE ${span} AND ${isTest} ${newestFirst}`,
+  `SELECT ${columns} FROM webhook_deliveries d WHERE ${span} AND ${matchesTest} ${newestFirst}`,
 );
 const byStatus = statement(
   'history.page-by-status',
-  `SELECT ${columns} FROM webhook_deliveries d WHERE ${span} AND ${isTest} AND d.status = $9 ${newestFirst}`,
+  `SELECT ${columns} FROM webhook_deliveries d WHERE ${span} AND ${matchesTest} AND d.status = $9 ${newestFirst}`,
 );
-// The index is on event, status and time. Without a status, the newest rows of each status are merged.
+// The index is on event, status and time. `$9` has several statuses here, whose newest rows are merged.
 const byEvent = statement(
   'history.page-by-event',
-  `SELECT ${columns} FROM unnest($10::text[]) AS filter(status) CROSS JOIN LATERAL (
+  `SELECT ${columns} FROM unnest($9::text[]) AS filter(status) CROSS JOIN LATERAL (
      SELECT * FROM webhook_deliveries d
-     WHERE ${span} AND ${isTest} AND d.event = $9 AND d.status = filter.status ${newestFirst}
+     WHERE ${span} AND ${matchesTest} AND d.event = $10 AND d.status = filter.status ${newestFirst}
    ) AS d ${newestFirst}`,
 );
 const tests = statement(
   'history.page-of-tests',
   `SELECT ${columns} FROM webhook_deliveries d
-   WHERE ${span} AND d.test AND d.status = coalesce($8, d.status) AND d.event = coalesce($9, d.event) ${newestFirst}`,
+   WHERE ${span} AND d.test AND ${matchesTest} AND ${matchesStatusAndEvent} ${newestFirst}`,
 );
 
-// Finds the events first, since an order has few.
+// Finds the events first, since an order has few. `$11` is the id in the condition, `$12` has the subjects.
 const ofEvents = (name: string, condition: string): Statement =>
   statement(
     name,
     `SELECT ${columns} FROM webhook_events e CROSS JOIN LATERAL (
        SELECT * FROM webhook_deliveries d WHERE d.day = e.day AND d.id = ${deliveryIdSql('e.id', '$1::uuid')}
      ) AS d
-     WHERE ${condition} AND e.subject_id = ALL($12::uuid[]) AND ${span} AND ${isTest} AND d.status = coalesce($10, d.status) AND d.event = coalesce($11, d.event)
+     WHERE ${condition} AND e.subject_id = ALL($12::uuid[]) AND ${span} AND ${matchesTest} AND ${matchesStatusAndEvent}
      ${newestFirst}`,
   );
-const ofEvent = ofEvents('history.page-of-event', 'e.id = $9');
-const ofSubject = ofEvents('history.page-of-subject', 'e.subject_id = $9');
+const ofEvent = ofEvents('history.page-of-event', 'e.id = $11');
+const ofSubject = ofEvents('history.page-of-subject', 'e.subject_id = $11');
 
 /** Returns the statement and parameters for a page of a subscription's deliveries, newest first. */
 export function pageQuery(
@@ -89,24 +91,23 @@ export function pageQuery(
   limit: number,
   after?: PageEnd,
 ): PageQuery {
-  const { status, event, test } = filters;
-  const { created_after: createdAfter, created_before: createdBefore } = filters;
-  const values = [subscriptionId, limit, createdAfter, createdBefore, after?.micros, after?.id];
-  values.push(latestDay(createdBefore, after));
+  const { status, event, test, created_after: createdAfter, created_before: createdBefore } = filters;
+  const range = [createdAfter, createdBefore, after?.micros, after?.id, latestDay(createdBefore, after)];
+  const values = [subscriptionId, limit, ...range, test];
   const eventId = filters.event_id === undefined ? undefined : eventUuid(filters.event_id);
   const subjectIds = subjectsOf(filters);
   const [subjectId] = subjectIds;
   if (eventId !== undefined)
-    return { statement: ofEvent, values: [...values, test, eventId, status, event, subjectIds] };
+    return { statement: ofEvent, values: [...values, status, event, eventId, subjectIds] };
   if (subjectId !== undefined)
-    return { statement: ofSubject, values: [...values, test, subjectId, status, event, subjectIds] };
+    return { statement: ofSubject, values: [...values, status, event, subjectId, subjectIds] };
   if (test === 'true') return { statement: tests, values: [...values, status, event] };
   if (event !== undefined) {
     const statuses = status === undefined ? deliveryStatuses : [status];
-    return { statement: byEvent, values: [...values, test, event, statuses] };
+    return { statement: byEvent, values: [...values, statuses, event] };
   }
-  if (status !== undefined) return { statement: byStatus, values: [...values, test, status] };
-  return { statement: all, values: [...values, test] };
+  if (status !== undefined) return { statement: byStatus, values: [...values, status] };
+  return { statement: all, values };
 }
 
 /** Returns the ids of the order and of the product that events must be about: of both means no event. */

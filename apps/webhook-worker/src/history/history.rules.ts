@@ -4,12 +4,13 @@ export type RecoverableStatus = (typeof recoverableStatuses)[number];
 
 /** Limits per subscription and minute. A retry of a test event counts as a test. */
 export const maxOwnerRequestsPerMinute = { test: 10, retry: 60, recover: 6 } as const;
+export type OwnerRequest = keyof typeof maxOwnerRequestsPerMinute;
+
 /**
  * The response to a recovery says how many deliveries match, up to this number of each status, the newest
  * first. Counting more would take too long.
  */
 export const maxCountedDeliveries = 100_000;
-export type OwnerRequest = keyof typeof maxOwnerRequestsPerMinute;
 
 /** The history of a delivery shows this many of its newest attempts. */
 export const maxAttempts = 100;

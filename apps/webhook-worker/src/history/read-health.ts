@@ -4,7 +4,7 @@ import type { Outcome } from '@fulfilment/guarded-fetch';
 import type { Caller } from '@fulfilment/http-service';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
-import { readLag } from '../subscriptions/read-lag.js';
+import { readBacklog } from '../subscriptions/read-backlog.js';
 import type { SubscriptionStatus } from '../subscriptions/subscription.rules.js';
 import { type HealthView, maxHealthAttempts, maxHealthDeliveries, maxOutcomes } from './health.shapes.js';
 import { findOwned } from './owned-subscription.js';
@@ -69,7 +69,7 @@ export class ReadHealth {
     const { id } = await findOwned(this.database, caller, webhookId);
     const state =
       (await this.database.row<StateRow>(readState, [id, hours])) ?? throwNotFound('webhook subscription');
-    const lag = await readLag(this.database, id);
+    const backlog = await readBacklog(this.database, id);
     const [counted] = await this.reads.read((database) =>
       database.rowsWithTimeout<AttemptsRow>(listTimeoutMs, readAttempts, [id, state.since]),
     );
@@ -84,8 +84,8 @@ export class ReadHealth {
       success_rate: attempts === 0 ? null : succeeded / attempts,
       response_ms: p50 === undefined || p95 === undefined || p99 === undefined ? null : { p50, p95, p99 },
       outcomes,
-      due_deliveries: lag.due_deliveries,
-      oldest_due_at: lag.oldest_due_at?.toISOString() ?? null,
+      due_deliveries: backlog.due_deliveries,
+      oldest_due_at: backlog.oldest_due_at?.toISOString() ?? null,
       failing: this.failing(state),
     };
   }

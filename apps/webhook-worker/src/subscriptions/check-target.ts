@@ -21,7 +21,7 @@ export class CheckTarget implements BodyCheck {
   constructor(private readonly client: GuardedClient) {}
 
   /** Makes no DNS query. @throws ValidationFailed with one detail for each problem */
-  checkShape(target: Target): void {
+  checkForm(target: Target): void {
     const problems = this.findProblems(target);
     if (problems.length > 0) throw new ValidationFailed(problems);
   }
@@ -44,7 +44,7 @@ export class CheckTarget implements BodyCheck {
    * are private.
    * @throws ValidationFailed; RateLimited after too many private names of the owner
    */
-  async checkName({ creatorId, clientId }: Owner, url: string): Promise<void> {
+  async checkHostName({ creatorId, clientId }: Owner, url: string): Promise<void> {
     const ownerKey = `${clientId}:${creatorId}`;
     this.rejectedTargets.check(ownerKey);
     const reason = await this.client.findTargetProblem(url);

@@ -27,10 +27,10 @@ import {
 } from './subscription.rules.js';
 import type { SubscriptionView } from './subscription.shapes.js';
 import {
-  noLag,
+  noBacklog,
   subscriptionColumns,
   type SubscriptionRow,
-  subscriptionWithLag,
+  subscriptionWithBacklog,
 } from './subscription.view.js';
 
 // Serialises creations of one owner, so that concurrent requests cannot exceed the limit.
@@ -77,7 +77,7 @@ export class CreateSubscription {
         'The access token is not connected to a creator, so there are no events to subscribe to.',
       );
     }
-    this.target.checkShape(input);
+    this.target.checkForm(input);
     const request = key === undefined ? undefined : this.keyed(owner, key, input);
     const known = await this.database.transaction(async (tx) => {
       await requireAccess(tx, owner, caller.tokenIssuedAt);
@@ -85,7 +85,7 @@ export class CreateSubscription {
       if (created === undefined) await requireBelowLimit(tx, owner);
       return created;
     });
-    if (known === undefined) await this.target.checkName(owner, input.url);
+    if (known === undefined) await this.target.checkHostName(owner, input.url);
     const { response, headers } = known ?? (await this.create(owner, caller.tokenIssuedAt, input, request));
     const location = `${this.config.BASE_URL}/store/v1/webhooks/${response.id}`;
     return new ResponseWithHeaders(response, { Location: location, ...headers });
@@ -105,7 +105,7 @@ export class CreateSubscription {
     return this.database.transaction(async (tx) => {
       await requireAccess(tx, owner, authorizedAt);
       return createOnce(tx, request, async () =>
-        subscriptionWithLag(await this.insert(tx, owner, authorizedAt, input), noLag),
+        subscriptionWithBacklog(await this.insert(tx, owner, authorizedAt, input), noBacklog),
       );
     });
   }

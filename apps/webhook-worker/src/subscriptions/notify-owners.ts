@@ -21,7 +21,7 @@ export interface FailingSubscription {
 }
 
 // The failure limit is already reached; only the time window remains.
-const takeSubscriptionsToWarn = statement(
+const claimSubscriptionsToWarn = statement(
   'subscriptions.take-to-warn',
   `WITH due AS (
      SELECT id FROM webhook_subscriptions
@@ -74,7 +74,7 @@ export class NotifyOwners {
   warnBeforeDisabling(): Promise<boolean> {
     const { WEBHOOK_DISABLE_FAILURES: failures, WEBHOOK_DISABLE_AFTER_MS: afterMs } = this.config;
     return this.database.transaction(async (tx) => {
-      const due = await tx.rows<FailingSubscription & { now: Date }>(takeSubscriptionsToWarn, [
+      const due = await tx.rows<FailingSubscription & { now: Date }>(claimSubscriptionsToWarn, [
         failures,
         Math.max(0, afterMs - warnBeforeMs),
       ]);

@@ -5,12 +5,12 @@ import { Injectable } from '@nestjs/common';
 import { ownedId, ownerOf } from './owner.js';
 import { maxSubscriptions } from './subscription.rules.js';
 import type { SubscriptionView } from './subscription.shapes.js';
-import { readLag } from './read-lag.js';
+import { readBacklog } from './read-backlog.js';
 import {
   subscriptionColumns,
   type SubscriptionRow,
   subscriptionView,
-  subscriptionWithLag,
+  subscriptionWithBacklog,
 } from './subscription.view.js';
 
 const listActive = statement(
@@ -44,9 +44,9 @@ export class ReadSubscriptions {
   async findOne(caller: Caller, publicId: string): Promise<SubscriptionView> {
     const { id, creatorId, clientId } = ownedId(caller, publicId);
     const row = await this.database.row<SubscriptionRow>(find, [id, creatorId, clientId]);
-    return subscriptionWithLag(
+    return subscriptionWithBacklog(
       row ?? throwNotFound('webhook subscription'),
-      await readLag(this.database, id),
+      await readBacklog(this.database, id),
     );
   }
 }

@@ -1,8 +1,8 @@
+import { nilUuid } from '@fulfilment/contracts';
 import { type Database, statement, type Transaction } from '@fulfilment/database';
 import type { SecretBox } from '@fulfilment/runtime';
 
 const batchSize = 200;
-const firstId = '00000000-0000-0000-0000-000000000000';
 
 interface Sealed {
   readonly id: string;
@@ -37,7 +37,7 @@ export interface Resealed {
  * secrets that have expired.
  */
 export async function resealSecrets(database: Database, box: SecretBox): Promise<Resealed> {
-  let [after, resealed, unreadable] = [firstId, 0, 0];
+  let [after, resealed, unreadable] = [nilUuid, 0, 0];
   for (;;) {
     const batch = await database.transaction((tx) => resealBatch(tx, box, after));
     resealed += batch.resealed;

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { SecretBox } from '@fulfilment/runtime';
+import { setNewest } from '../set-newest.js';
 
 const maxCachedKeys = 10_000;
 
@@ -20,7 +21,7 @@ export function secretKeys(secret: Buffer): SecretKeys {
 
 function standardKeyBytes(secret: string): Buffer | undefined {
   const [, base64] = /^whsec_([A-Za-z0-9+/]+)={0,2}$/.exec(secret) ?? [];
-  // One character is left over: not base64, as Buffer would drop it.
+  // A single character after the last group of four is not base64; Buffer would ignore it.
   if (base64 === undefined || base64.length % 4 === 1) return undefined;
   return Buffer.from(base64, 'base64');
 }
@@ -41,9 +42,7 @@ export class SigningKeys {
     const cached = this.keys.get(cacheKey);
     if (cached !== undefined) return cached;
     const keys = secretKeys(this.box.open(sealed, subscriptionId));
-    const oldest = this.keys.keys().next().value;
-    if (this.keys.size >= maxCachedKeys && oldest !== undefined) this.keys.delete(oldest);
-    this.keys.set(cacheKey, keys);
+    setNewest(this.keys, cacheKey, keys, maxCachedKeys);
     return keys;
   }
 }

@@ -18,14 +18,14 @@ export interface SubscriptionRow {
   readonly max_in_flight: number;
 }
 
-/** What waits to be sent. */
-export interface SubscriptionLag {
+/** The deliveries of a subscription that are due and wait to be sent. */
+export interface SubscriptionBacklog {
   /** At most `maxCountedDue`. */
   readonly due_deliveries: number;
   readonly oldest_due_at: Date | null;
 }
 
-export const noLag: SubscriptionLag = { due_deliveries: 0, oldest_due_at: null };
+export const noBacklog: SubscriptionBacklog = { due_deliveries: 0, oldest_due_at: null };
 
 export function subscriptionView(row: SubscriptionRow): SubscriptionView {
   return {
@@ -41,10 +41,13 @@ export function subscriptionView(row: SubscriptionRow): SubscriptionView {
   };
 }
 
-export function subscriptionWithLag(row: SubscriptionRow, lag: SubscriptionLag): SubscriptionView {
+export function subscriptionWithBacklog(
+  row: SubscriptionRow,
+  backlog: SubscriptionBacklog,
+): SubscriptionView {
   return {
     ...subscriptionView(row),
-    due_deliveries: lag.due_deliveries,
-    oldest_due_at: lag.oldest_due_at?.toISOString() ?? null,
+    due_deliveries: backlog.due_deliveries,
+    oldest_due_at: backlog.oldest_due_at?.toISOString() ?? null,
   };
 }

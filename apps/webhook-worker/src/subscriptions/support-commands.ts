@@ -1,11 +1,9 @@
-import { isUuid, parsePublicId, publicId, type WebhookEvent } from '@fulfilment/contracts';
+import { isUuid, nilUuid, parsePublicId, publicId, type WebhookEvent } from '@fulfilment/contracts';
 import { type Database, statement } from '@fulfilment/database';
 import { defineCommand, limitArgument, textArgument } from '@fulfilment/service-host/operator';
 import { z } from 'zod';
 import { type DeletedReason, deletionStatement, markDeleted } from './mark-deleted.js';
 import type { DisabledReason, SubscriptionStatus } from './subscription.rules.js';
-
-const firstId = '00000000-0000-0000-0000-000000000000';
 
 interface Row {
   readonly id: string;
@@ -24,11 +22,11 @@ interface Row {
   readonly deleted_reason: DeletedReason | null;
 }
 
-/** A subscription of any owner, as shown to an operator. It never contains the secret. */
-export type SupportedSubscription = Omit<Row, 'creator_id'> & { readonly creator: string };
+/** A subscription of any owner, as an operator sees it. It never contains the secret. */
+export type ListedSubscription = Omit<Row, 'creator_id'> & { readonly creator: string };
 
 export interface SubscriptionPage {
-  readonly subscriptions: readonly SupportedSubscription[];
+  readonly subscriptions: readonly ListedSubscription[];
   /** What `--after` takes for the next page; null at the end. */
   readonly next: string | null;
 }
@@ -43,7 +41,7 @@ const page = (name: string, condition: string) =>
   );
 const list = page('support.list', ' AND deleted_at IS NULL');
 const listAll = page('support.list-all', '');
-const end = deletionStatement('support.delete', 'id = $2');
+const deleteAny = deletionStatement('support.delete', 'id = $2');
 
 export interface SubscriptionQuery {
   /** UUID. */
@@ -60,7 +58,7 @@ export interface SubscriptionQuery {
 /** Returns the subscriptions of a creator, of all clients or one, oldest first. */
 export async function listSubscriptions(
   database: Database,
-  { creator, client, after = firstId, deleted = false, limit }: SubscriptionQuery,
+  { creator, client, after = nilUuid, deleted = false, limit }: SubscriptionQuery,
 ): Promise<SubscriptionPage> {
   const rows = await database.rows<Row>(deleted ? listAll : list, [creator, client, after, limit + 1]);
   const subscriptions = rows.slice(0, limit).map(({ id, creator_id: creatorId, ...rest }) => ({
@@ -72,12 +70,12 @@ export async function listSubscriptions(
 }
 
 /** Deletes a subscription like its owner. @throws Error when it does not exist, also when repeated */
-async function deleteForOwner(
+async function deleteSubscription(
   database: Database,
   id: string,
 ): Promise<{ readonly id: string; readonly deleted: true }> {
   const deleted = await database.transaction((tx) =>
-    markDeleted(tx, end, { reason: 'operator', values: [id] }),
+    markDeleted(tx, deleteAny, { reason: 'operator', values: [id] }),
   );
   if (deleted.length === 0)
     throw new Error(`The webhook subscription ${publicId('whk', id)} does not exist.`);
@@ -110,6 +108,6 @@ export const supportCommands = {
     summary: 'deletes a webhook subscription (support)',
     options: ['--id <ID>'],
     arguments: z.object({ id: idOf('whk') }),
-    run: ({ database }: { readonly database: Database }, { id }) => deleteForOwner(database, id),
+    run: ({ database }: { readonly database: Database }, { id }) => deleteSubscription(database, id),
   }),
 };

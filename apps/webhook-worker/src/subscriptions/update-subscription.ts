@@ -10,8 +10,8 @@ import { SecretBox } from '@fulfilment/runtime';
 import type { UpdateSubscriptionDto } from './subscription.dto.js';
 import { distinctEvents, type SubscriptionStatus } from './subscription.rules.js';
 import type { SubscriptionView } from './subscription.shapes.js';
-import { readLag } from './read-lag.js';
-import { subscriptionColumns, type SubscriptionRow, subscriptionWithLag } from './subscription.view.js';
+import { readBacklog } from './read-backlog.js';
+import { subscriptionColumns, type SubscriptionRow, subscriptionWithBacklog } from './subscription.view.js';
 
 const exists = statement(
   'subscriptions.exists',
@@ -66,12 +66,12 @@ export class UpdateSubscription {
    * @throws RateLimited after too many private names of the owner
    */
   async run(caller: Caller, publicId: string, input: UpdateSubscriptionDto): Promise<SubscriptionView> {
-    this.target.checkShape(input);
+    this.target.checkForm(input);
     const { id, creatorId, clientId } = ownedId(caller, publicId);
     if (input.url !== undefined) {
       if ((await this.database.row(exists, [id, creatorId, clientId])) === undefined)
         throwNotFound('webhook subscription');
-      await this.target.checkName({ creatorId, clientId }, input.url);
+      await this.target.checkHostName({ creatorId, clientId }, input.url);
     }
     const row = await this.database.transaction(async (tx) => {
       const found = await tx.row<{ status: string; secret: Buffer }>(lock, [id, creatorId, clientId]);
@@ -86,9 +86,9 @@ export class UpdateSubscription {
         input.max_in_flight,
       ]);
     });
-    return subscriptionWithLag(
+    return subscriptionWithBacklog(
       row ?? throwNotFound('webhook subscription'),
-      await readLag(this.database, id),
+      await readBacklog(this.database, id),
     );
   }
 

@@ -9,7 +9,7 @@ type Client = Awaited<ReturnType<typeof aClient>>;
 const ended = (rows: readonly { status: string }[], count: number): boolean =>
   rows.length === count && rows.every((row) => row.status === 'succeeded');
 
-describe('a manual send with an idempotency key', () => {
+describe('an owner request with an idempotency key', () => {
   let client: Client;
   let id: string;
   beforeEach(async () => {

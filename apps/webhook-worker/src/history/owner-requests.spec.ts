@@ -16,7 +16,7 @@ async function retried(client: Client, id: string, delivery: string): Promise<nu
   }
 }
 
-describe('the quota of manual sends', () => {
+describe('the quota of owner requests', () => {
   it('is ten tests a minute for a subscription, including manual retries of tests', async () => {
     const client = await aClient(given.stores, given.worker);
     const [id, other] = [
