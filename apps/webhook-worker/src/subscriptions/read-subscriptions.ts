@@ -3,6 +3,7 @@ import { throwNotFound } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import { ownedId, ownerOf } from './owner.js';
+import type { ListSubscriptionsDto } from './subscription.dto.js';
 import { maxSubscriptions } from './subscription.rules.js';
 import type { SubscriptionView } from './subscription.shapes.js';
 import { readBacklog } from './read-backlog.js';
@@ -13,10 +14,10 @@ import {
   subscriptionWithBacklog,
 } from './subscription.view.js';
 
-const listActive = statement(
-  'subscriptions.list-active',
+const list = statement(
+  'subscriptions.list',
   `SELECT ${subscriptionColumns} FROM webhook_subscriptions
-   WHERE creator_id = $1 AND client_id = $2 AND deleted_at IS NULL AND status = 'active'
+   WHERE creator_id = $1 AND client_id = $2 AND deleted_at IS NULL AND ($3 = 'all' OR status = $3)
    ORDER BY created_at DESC, id DESC LIMIT ${maxSubscriptions}`,
 );
 const find = statement(
@@ -29,13 +30,14 @@ const find = statement(
 export class ReadSubscriptions {
   constructor(private readonly database: Database) {}
 
-  /** Returns the caller's active subscriptions, newest first. Access without a creator has none. */
-  async list(caller: Caller): Promise<{ data: SubscriptionView[] }> {
+  /** Returns the caller's subscriptions, newest first. Access without a creator has none. */
+  async list(caller: Caller, { status }: ListSubscriptionsDto): Promise<{ data: SubscriptionView[] }> {
     const owner = ownerOf(caller);
     if (owner === undefined) return { data: [] };
-    const rows = await this.database.rowsWithTimeout<SubscriptionRow>(listTimeoutMs, listActive, [
+    const rows = await this.database.rowsWithTimeout<SubscriptionRow>(listTimeoutMs, list, [
       owner.creatorId,
       owner.clientId,
+      status,
     ]);
     return { data: rows.map(subscriptionView) };
   }

@@ -52,6 +52,15 @@ function EventNames(): PropertyDecorator {
   });
 }
 
+export class ListSubscriptionsDto {
+  @Description('Only subscriptions with this status, or `all`', 'all')
+  @IsOptional()
+  @IsIn([...subscriptionStatuses, 'all'], {
+    message: `must be one of ${subscriptionStatuses.join(', ')}, all`,
+  })
+  status: SubscriptionStatus | 'all' = 'active';
+}
+
 export class CreateSubscriptionDto {
   @Description(
     'Events to receive; duplicates are ignored. `order.*` and `product.*` stand for all events of orders or products, `*` for all events, including those that are added later',

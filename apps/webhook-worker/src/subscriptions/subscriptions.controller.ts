@@ -8,12 +8,12 @@ import {
   CurrentCaller,
   Scopes,
 } from '@fulfilment/http-service';
-import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
 import { CheckTarget } from './check-target.js';
 import { CreateSubscription } from './create-subscription.js';
 import { DeleteSubscription } from './delete-subscription.js';
 import { ReadSubscriptions } from './read-subscriptions.js';
-import { CreateSubscriptionDto, UpdateSubscriptionDto } from './subscription.dto.js';
+import { CreateSubscriptionDto, ListSubscriptionsDto, UpdateSubscriptionDto } from './subscription.dto.js';
 import type { SubscriptionView } from './subscription.shapes.js';
 import * as reference from './subscriptions.reference.js';
 import { UpdateSubscription } from './update-subscription.js';
@@ -43,8 +43,11 @@ export class SubscriptionsController {
   @Get()
   @Scopes('webhooks:read')
   @Operation(reference.listSubscriptions)
-  list(@CurrentCaller() caller: Caller): Promise<{ data: SubscriptionView[] }> {
-    return this.readSubscriptions.list(caller);
+  list(
+    @CurrentCaller() caller: Caller,
+    @Query() query: ListSubscriptionsDto,
+  ): Promise<{ data: SubscriptionView[] }> {
+    return this.readSubscriptions.list(caller, query);
   }
 
   @Get(':id')

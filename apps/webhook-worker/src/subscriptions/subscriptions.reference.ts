@@ -58,8 +58,8 @@ export const listSubscriptions = {
   tag,
   summary: 'List subscriptions',
   description:
-    'Returns the active subscriptions of this client for the connected creator. Disabled subscriptions can be read by their id.',
-  response: { description: 'The active subscriptions.', shape: subscriptionsShape },
+    'Returns the subscriptions of this client for the connected creator, newest first: the active ones, unless `status` says otherwise.',
+  response: { description: 'The subscriptions.', shape: subscriptionsShape },
 } as const satisfies OperationDoc<typeof subscriptionsShape>;
 
 export const readSubscription = {

@@ -159,7 +159,7 @@ describe('POST /v1/webhooks', () => {
 });
 
 describe('the other operations of /v1/webhooks', () => {
-  it('list only active subscriptions of the same client and creator, newest first', async () => {
+  it('list only active subscriptions of the same client and creator, newest first, unless a status is given', async () => {
     const client = await aClient(stores, worker);
     const [first, second, third] = [
       (await client.post(input)).body.id,
@@ -171,6 +171,13 @@ describe('the other operations of /v1/webhooks', () => {
     expect(Object.keys(body)).toEqual(['data']);
     expect(body.data.map((row: { id: string }) => row.id)).toEqual([third, first]);
     expect((await client.get(`/${second}`).expect(200)).body.status).toBe('disabled');
+    const listed = async (query: string) =>
+      (await client.get(query).expect(200)).body.data.map((row: { id: string }) => row.id);
+    expect(await listed('?status=active')).toEqual([third, first]);
+    expect(await listed('?status=disabled')).toEqual([second]);
+    expect(await listed('?status=all')).toEqual([third, second, first]);
+    const { body: rejected } = await client.get('?status=deleted').expect(400);
+    expect(rejected.details).toEqual([{ field: 'status', reason: 'must be one of active, disabled, all' }]);
   });
 
   it("return 404 for another creator's, another client's, unknown and malformed ids", async () => {

@@ -249,7 +249,7 @@ export const readConnectedCreator = <ThrowOnError extends boolean = true>(
 /**
  * List subscriptions
  *
- * Returns the active subscriptions of this client for the connected creator. Disabled subscriptions can be read by their id.
+ * Returns the subscriptions of this client for the connected creator, newest first: the active ones, unless `status` says otherwise.
  */
 export const listWebhooks = <ThrowOnError extends boolean = true>(
   options: Options<ListWebhooksData, ThrowOnError>,

@@ -2458,11 +2458,23 @@ export type ReadConnectedCreatorResponse = ReadConnectedCreatorResponses[keyof R
 export type ListWebhooksData = {
   body?: never;
   path?: never;
-  query?: never;
+  query?: {
+    /**
+     * Only subscriptions with this status, or `all`
+     */
+    status?: 'active' | 'disabled' | 'all';
+  };
   url: '/v1/webhooks';
 };
 
 export type ListWebhooksErrors = {
+  /**
+   * The request does not have the documented shape; `details` names the invalid members, parameters or headers.
+   */
+  400: Error & {
+    statusCode?: 400;
+    code?: 'VALIDATION_ERROR';
+  };
   /**
    * The access token is missing, malformed, expired, revoked or not for this API.
    */
@@ -2504,7 +2516,7 @@ export type ListWebhooksError = ListWebhooksErrors[keyof ListWebhooksErrors];
 
 export type ListWebhooksResponses = {
   /**
-   * The active subscriptions.
+   * The subscriptions.
    */
   200: {
     /**
