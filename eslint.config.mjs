@@ -15,6 +15,7 @@ const layers = {
   app: ['pure', 'runtime', 'database', 'platform', 'host', 'testing'],
   e2e: ['pure', 'testing'],
   tools: ['pure', 'runtime', 'platform', 'testing'],
+  cli: ['pure', 'testing'],
 };
 
 /**

@@ -3,6 +3,7 @@ import { Failure, runMain } from './dev/failure.ts';
 const help = `npm run -s tools -- NAME: tools for developers and operators.
 
   npm run -s tools -- listen      a webhook receiver on this machine that verifies and prints deliveries
+  npm run -s tools -- cli         the command line for integrators: login, listen --forward-to, trigger, webhooks apply
   npm run -s tools -- capacity    predicts latencies and ceilings at a load, from the benchmarks
 
 For the options of a tool: npm run -s tools -- NAME --help`;
@@ -10,6 +11,7 @@ For the options of a tool: npm run -s tools -- NAME --help`;
 /** Loaded only when used. */
 const tools: Readonly<Record<string, () => Promise<(args: readonly string[]) => void | Promise<void>>>> = {
   capacity: async () => (await import('./capacity/capacity.ts')).capacity,
+  cli: async () => (await import('./listen/cli.ts')).cli,
   listen: async () => (await import('./listen/listen.ts')).listen,
 };
 

@@ -1,0 +1,107 @@
+import { isKnownEvent, verifyWebhook, webhookEventNames } from '@fulfilment/client/webhooks';
+import { eventually, webhookReceiver, type WebhookReceiver } from '@fulfilment/testing';
+import { FormBrowser, signInAndConsent } from '@fulfilment/testing/form-browser';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runCli } from './suite/cli.js';
+import { demoUser, suite } from './suite/the-suite.js';
+import { closeConnections, fetchFromSuite } from './suite/third-party-app.js';
+
+const secret = 'a-long-secret-of-the-subscription';
+
+/** By the id of the event: one event of a feed may come in another order than its delivery. */
+function bodies({ deliveries }: WebhookReceiver): Map<string, string> {
+  return new Map(deliveries.map(({ body, rawBody }) => [body.id, rawBody.toString()]));
+}
+
+describe('the CLI', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'cli-'));
+  let subscribed: WebhookReceiver;
+  let program: WebhookReceiver;
+  beforeAll(async () => {
+    [subscribed, program] = await Promise.all([webhookReceiver(), webhookReceiver()]);
+  });
+  afterAll(async () => {
+    rmSync(dir, { recursive: true });
+    await Promise.all([subscribed.stop(), program.stop(), closeConnections()]);
+  });
+  const run = (...args: readonly string[]) => runCli(dir, args, secret);
+  const listen = () => run('listen', '--forward-to', program.url);
+  const results = async (...args: readonly string[]) => {
+    const command = run(...args, '--json');
+    if ((await command.ended) !== 0) throw new Error(command.errors());
+    const lines = command.output().trim().split('\n');
+    return lines.map((line): unknown => JSON.parse(line));
+  };
+
+  it('signs in by the browser, applies subscriptions, and forwards all twelve events as they are delivered', async () => {
+    expect(await run('trigger', 'order.created').ended).toBe(3);
+    const login = run('login', '--no-browser');
+    const [, url = ''] = await login.noted(/Sign in at (\S+)\n/);
+    const browser = new FormBrowser({ url: suite.auth_url, fetch: fetchFromSuite });
+    const back = await signInAndConsent(browser, url, demoUser('owner@harbour.example'));
+    expect(await (await fetch(back.url)).text()).toBe('You can close this page.');
+    expect([await login.ended, login.errors()]).toEqual([0, expect.stringContaining('Signed in.')]);
+    expect(
+      statSync(join(dir, new URL(suite.base_url).host.replace(':', '_'), 'session.json')).mode & 0o777,
+    ).toBe(0o600);
+
+    const file = join(dir, 'webhooks.yaml');
+    const entry = { url: subscribed.url, events: ['order.*'], secret_env: 'HOOK_SECRET' };
+    const describeWebhooks = (...entries: readonly object[]) =>
+      writeFileSync(file, JSON.stringify({ webhooks: entries })); // JSON is YAML
+    describeWebhooks(entry);
+    const planned = { action: 'create', url: subscribed.url, id: null, members: [] };
+    expect(await results('webhooks', 'apply', file, '--dry-run')).toEqual([planned]);
+    const id = expect.stringMatching(/^whk_/);
+    expect(await results('webhooks', 'apply', file)).toEqual([{ ...planned, id }]);
+    describeWebhooks({ ...entry, events: ['*'] });
+    expect(await results('webhooks', 'apply', file)).toMatchObject([
+      { action: 'update', members: ['events'], id },
+    ]);
+
+    const first = listen();
+    const [, signedWith = ''] = await first.noted(/secret (whsec_\S+)\. /);
+    const orders = ['order.tracking_updated', 'order.delivered', 'order.cancelled', 'order.payment_failed'];
+    await Promise.all([
+      results('trigger', ...orders),
+      results('trigger', 'product.available', 'product.in_stock'),
+    ]);
+    const names = () => new Set(program.deliveries.map(({ body }) => body.event));
+    await eventually(
+      () => names().size === webhookEventNames.length || undefined,
+      15_000,
+      () => [...names()].join(),
+    );
+    const [last] = program.deliveries.slice(-1);
+    const count = program.deliveries.length;
+    first.press('r');
+    expect((await program.waitFor(count + 1))[count]).toMatchObject({
+      rawBody: last?.rawBody,
+      headers: { 'x-service-attempt': '2' },
+    });
+    expect(await first.stop()).toBe(0);
+
+    const placed = await results('trigger', 'order.created'); // while no listener runs
+    const second = listen();
+    await program.waitFor(count + 3); // created and processing
+    expect(await second.stop()).toBe(0);
+    expect(placed).toEqual([
+      { event: 'order.created', subject: program.deliveries[count + 1]?.body.data['order_id'] },
+    ]);
+    await eventually(
+      () => bodies(subscribed).size >= bodies(program).size || undefined,
+      15_000,
+      () => `${bodies(subscribed).size} of ${bodies(program).size} were delivered`,
+    );
+    expect(bodies(program)).toEqual(bodies(subscribed));
+    for (const { headers, rawBody } of program.deliveries)
+      expect(isKnownEvent(verifyWebhook({ headers, body: rawBody }, { secrets: [signedWith] }))).toBe(true);
+
+    describeWebhooks();
+    expect(await results('webhooks', 'apply', file, '--delete')).toMatchObject([{ action: 'delete', id }]);
+    const logout = run('logout');
+    expect([await logout.ended, logout.errors().trim()]).toEqual([0, 'Signed out.']);
+  }, 120_000); // starts about 25 processes
+});

@@ -1,0 +1,18 @@
+import { webhookEventNames } from '@fulfilment/client/webhooks';
+import { printable, UsageError } from './terminal.js';
+
+/** Names of events, and the patterns that a subscription takes too. */
+export const eventPatterns = [...webhookEventNames, '*', 'order.*', 'product.*'] as const;
+
+/** Without patterns, every event matches. @throws UsageError on an unknown one */
+export function eventFilter(patterns: readonly string[]): (event: string) => boolean {
+  const known: readonly string[] = eventPatterns;
+  const unknown = patterns.find((pattern) => !known.includes(pattern));
+  if (unknown !== undefined)
+    throw new UsageError(`Unknown event "${printable(unknown)}". All events: ${known.join(', ')}`);
+  return (event) =>
+    patterns.length === 0 ||
+    patterns.some((pattern) =>
+      pattern.endsWith('*') ? event.startsWith(pattern.slice(0, -1)) : event === pattern,
+    );
+}

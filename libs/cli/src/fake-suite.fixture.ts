@@ -1,0 +1,102 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import type { FeedEvent } from './forward.js';
+
+export interface ReceivedRequest {
+  readonly method: string;
+  readonly url: URL;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+type Respond = (request: ReceivedRequest, response: ServerResponse) => void;
+
+export interface LocalServer {
+  readonly url: string;
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+export async function serve(respond: Respond, port = 0): Promise<LocalServer> {
+  const server = createServer((request, response) => {
+    void text(request).then((body) => {
+      const { method = '', url = '/', headers } = request;
+      respond({ method, url: new URL(url, 'http://suite'), headers, body }, response);
+    });
+  });
+  await once(server.listen(port, '127.0.0.1'), 'listening');
+  const address = server.address();
+  const bound = typeof address === 'object' ? (address?.port ?? 0) : 0;
+  return {
+    url: `http://127.0.0.1:${bound}`,
+    port: bound,
+    stop: async () => {
+      server.closeAllConnections();
+      await once(server.close(), 'close');
+    },
+  };
+}
+
+/** What the CLI uses of a suite. The positions of its feed are indexes, and one refresh token is valid. */
+export class FakeSuite {
+  readonly events: FeedEvent[] = [];
+  readonly refreshes: string[] = [];
+  /** Positions before this one are rejected, as those of a feed that has ended. */
+  oldestValid = 0;
+  isDown = false;
+  private refreshToken = 'refresh-0';
+  private readonly waiting = new Set<() => void>();
+
+  static async start(): Promise<FakeSuite & LocalServer> {
+    const suite = new FakeSuite();
+    return Object.assign(suite, await serve((request, response) => suite.respond(request, response)));
+  }
+
+  publish(...events: readonly FeedEvent[]): void {
+    this.events.push(...events);
+    for (const respond of [...this.waiting]) respond();
+  }
+
+  private respond({ url, headers, body }: ReceivedRequest, response: ServerResponse): void {
+    const json = (status: number, content: object): void => {
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(content));
+    };
+    const origin = `http://${headers.host}`;
+    const error = (statusCode: number, code: string, details: object[] = []): void =>
+      json(statusCode, { statusCode, code, error: 'Error', message: 'It failed.', details });
+    if (url.pathname === '/.well-known/oauth-authorization-server/api/auth')
+      return json(200, { issuer: `${origin}/api/auth`, token_endpoint: `${origin}/token` });
+    if (url.pathname === '/token') {
+      const given = new URLSearchParams(body).get('refresh_token') ?? '';
+      this.refreshes.push(given);
+      if (given !== this.refreshToken) return json(400, { error: 'invalid_grant' });
+      this.refreshToken = `refresh-${this.refreshes.length}`;
+      const tokens = { access_token: 'valid', token_type: 'Bearer', expires_in: 900 };
+      return json(200, { ...tokens, refresh_token: this.refreshToken });
+    }
+    if (headers.authorization !== 'Bearer valid') return error(401, 'UNAUTHORIZED');
+    if (url.pathname === '/store/v1/creator') return json(200, { id: 'cr_1', name: 'Harbour' });
+    if (url.pathname !== '/store/v1/events') return error(404, 'NOT_FOUND');
+    if (this.isDown) return error(503, 'SERVICE_UNAVAILABLE');
+    const after = Number(url.searchParams.get('after') ?? 0);
+    if (after < this.oldestValid) return error(400, 'VALIDATION_ERROR', [{ field: 'after', reason: 'x' }]);
+    const send = (): void => {
+      this.waiting.delete(send);
+      const data = this.events.slice(after, after + 2);
+      const next = after + data.length;
+      json(200, { data, next: String(next), has_more: next < this.events.length });
+    };
+    if (this.events.length > after || url.searchParams.get('wait') === '0') return send();
+    this.waiting.add(send);
+    response.once('close', () => this.waiting.delete(send));
+  }
+}
+
+export function temporaryDir(): { path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), 'fulfilment-cli-'));
+  return { path, remove: () => rmSync(path, { recursive: true }) };
+}

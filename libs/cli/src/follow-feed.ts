@@ -1,0 +1,81 @@
+import { ApiError, type Client, ConnectionError, readEvents } from '@fulfilment/client/store';
+import type { FeedEvent } from './forward.js';
+import { Failure } from './terminal.js';
+
+/** Seconds that a request without new events is held. */
+const waitSeconds = 20;
+const [minDelayMs, maxDelayMs] = [1_000, 30_000];
+
+export interface FollowOptions {
+  readonly client: Client;
+  /** The position in the feed after which to begin. */
+  readonly after: string | undefined;
+  /** Skips the events that are already there. */
+  readonly skipOld: boolean;
+  /** Called when all events before the position are handled. */
+  readonly savePosition: (position: string) => void;
+  /** Called before the first wait for an event. */
+  readonly onReady: () => void;
+  readonly handle: (event: FeedEvent) => Promise<void>;
+  readonly note: (line: string) => void;
+  readonly wait: (ms: number) => Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Handles the events of the feed one after another, until the signal aborts. Outlasts outages of the suite
+ * and of the network, such as the sleep of a laptop.
+ */
+export async function followFeed(options: FollowOptions): Promise<void> {
+  const { signal, handle, savePosition, onReady } = options;
+  let after = options.after;
+  if (options.skipOld) {
+    after = await findEnd(options);
+    savePosition(after);
+  }
+  onReady();
+  while (!signal.aborted) {
+    const page = await readPage(options, after, waitSeconds);
+    for (const event of page.data) await handle(event);
+    if (page.next !== after) savePosition(page.next);
+    after = page.next;
+  }
+}
+
+async function findEnd(options: FollowOptions): Promise<string> {
+  for (let after: string | undefined; ;) {
+    const page = await readPage(options, after, 0);
+    if (!page.has_more) return page.next;
+    after = page.next;
+  }
+}
+
+async function readPage(
+  { client, note, wait, signal }: FollowOptions,
+  after: string | undefined,
+  waitFor: number,
+) {
+  for (let failures = 0; ; failures += 1) {
+    try {
+      const query = { wait: waitFor, ...(after !== undefined && { after }) };
+      const { data: page } = await readEvents({ client, query, signal });
+      if (failures > 0) note('The suite responds.');
+      return page;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof ApiError && error.details.some(({ field }) => field === 'after'))
+        throw new Failure(
+          'The saved position is no longer valid: nobody read the feed for 30 days, or the token is for another creator. Start again with --from oldest.',
+          { cause: error },
+        );
+      if (!isTransient(error)) throw error;
+      if (failures === 0) note(`${error.message} Retrying …`);
+      await wait(Math.min(minDelayMs * 2 ** failures, maxDelayMs));
+    }
+  }
+}
+
+function isTransient(error: unknown): error is Error {
+  if (error instanceof ConnectionError) return true;
+  return error instanceof ApiError && (error.statusCode === 429 || error.statusCode >= 500);
+}

@@ -1,0 +1,72 @@
+import { createHmac } from 'node:crypto';
+
+/** The envelope of an event, as the feed returns it. */
+export interface FeedEvent {
+  readonly id: string;
+  readonly event: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+export interface ForwardTarget {
+  readonly url: string;
+  readonly secret: string;
+}
+
+/** As a delivery: what takes longer has failed. */
+const timeoutMs = 15_000;
+
+/** The receiver's status, or why there is none. */
+export type ForwardOutcome = number | 'timeout' | 'connection_failed';
+
+/** Sends an event as webhook-worker does: the same bytes, and the headers of a delivery. */
+export async function forward(
+  { url, secret }: ForwardTarget,
+  event: FeedEvent,
+  attempt: number,
+  signal: AbortSignal,
+): Promise<ForwardOutcome> {
+  const body = JSON.stringify(event); // the feed has the JSON text of a delivery: the same bytes again
+  const timeout = AbortSignal.timeout(timeoutMs);
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: signedHeaders(event, body, secret, attempt, Math.floor(Date.now() / 1000)),
+      body,
+      redirect: 'manual',
+      signal: AbortSignal.any([signal, timeout]),
+    });
+    await response.body?.cancel();
+    return response.status;
+  } catch {
+    signal.throwIfAborted();
+    return timeout.aborted ? 'timeout' : 'connection_failed';
+  }
+}
+
+/** The headers of docs/receiving-webhooks.md. There is no delivery, so its id is made from the event's. */
+export function signedHeaders(
+  { id, event }: FeedEvent,
+  body: string,
+  secret: string,
+  attempt: number,
+  unixSeconds: number,
+): Record<string, string> {
+  const hmac = (key: string | Buffer, prefix: string) =>
+    createHmac('sha256', key).update(`${prefix}${unixSeconds}.${body}`);
+  return {
+    'content-type': 'application/json',
+    'user-agent': 'Service-Webhooks/1',
+    'x-service-event': event,
+    'x-service-delivery': id.replace(/^evt_/, 'whd_'),
+    'x-service-attempt': String(attempt),
+    'x-service-signature': `t=${unixSeconds},v1=${hmac(secret, '').digest('hex')}`,
+    'webhook-id': id,
+    'webhook-timestamp': String(unixSeconds),
+    'webhook-signature': `v1,${hmac(standardKey(secret), `${id}.`).digest('base64')}`,
+  };
+}
+
+function standardKey(secret: string): string | Buffer {
+  const [, base64] = /^whsec_([A-Za-z0-9+/]+)={0,2}$/.exec(secret) ?? [];
+  return base64 === undefined || base64.length % 4 === 1 ? secret : Buffer.from(base64, 'base64');
+}

@@ -1,0 +1,217 @@
+import { createStoreClient } from '@fulfilment/client/store';
+import { verifyWebhook } from '@fulfilment/client/webhooks';
+import { eventually } from '@fulfilment/testing';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import {
+  FakeSuite,
+  type LocalServer,
+  type ReceivedRequest,
+  serve,
+  temporaryDir,
+} from './fake-suite.fixture.js';
+import { followFeed } from './follow-feed.js';
+import { listen, type ListenOptions } from './listen.js';
+import { openSuite } from './session.js';
+import { Failure } from './terminal.js';
+
+let dir: ReturnType<typeof temporaryDir>;
+let suite: FakeSuite & LocalServer;
+let receiver: LocalServer;
+let received: ReceivedRequest[];
+let status: number;
+const stops: (() => Promise<void>)[] = [];
+
+const record = (port = 0): Promise<LocalServer> =>
+  serve((request, response) => {
+    received.push(request);
+    response.writeHead(status).end();
+  }, port);
+
+beforeEach(async () => {
+  [dir, received, status] = [temporaryDir(), [], 204];
+  [suite, receiver] = [await FakeSuite.start(), await record()];
+});
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop();
+  await suite.stop();
+  await receiver.stop().catch(() => undefined);
+  dir.remove();
+});
+
+const event = (number: number, name = 'order.created') => ({
+  id: `evt_${number}`,
+  api_version: '2026-11-01',
+  created_at: '2026-11-21T09:30:00.000Z',
+  event: name,
+  data: { order_id: `ord_${number}` },
+});
+const ids = () => received.map(({ headers }) => headers['webhook-id']);
+const arrived = (count: number) => eventually(() => (received.length >= count ? ids() : undefined));
+
+/** Starts a listener; resolves when it is ready. */
+async function start(options: Partial<ListenOptions> = {}) {
+  const [results, notes]: [string[], string[]] = [[], []];
+  const stop = new AbortController();
+  let resend: () => void = () => undefined;
+  const ready = Promise.withResolvers<void>();
+  const defaults = { events: [], from: 'saved', name: 'default', json: true, token: 'valid' } as const;
+  const ended = listen(
+    openSuite(suite.url, { FULFILMENT_CONFIG_DIR: dir.path }),
+    { ...defaults, forwardTo: `${receiver.url}/hook`, ...options },
+    {
+      result: (line) => results.push(line),
+      note: (line) => {
+        notes.push(line);
+        if (line.startsWith('Listens')) ready.resolve();
+      },
+    },
+    { signal: stop.signal, onResend: (callback) => (resend = callback) },
+  );
+  const end = async (): Promise<void> => {
+    stop.abort();
+    await ended;
+  };
+  stops.push(end);
+  await Promise.race([ended, ready.promise]);
+  return { results, notes, ended, end, resend: () => resend() };
+}
+
+describe('listen', () => {
+  it('forwards the bytes of the event with the headers of a delivery, which both verifiers accept', async () => {
+    const { notes } = await start();
+    suite.publish(event(1, 'order.shipped'));
+    await arrived(1);
+    const [request] = received;
+    if (request === undefined) throw new Error('nothing arrived');
+    const { headers, body } = request;
+    expect(body).toBe(JSON.stringify(event(1, 'order.shipped')));
+    expect(headers).toMatchObject({
+      'content-type': 'application/json',
+      'x-service-event': 'order.shipped',
+      'x-service-attempt': '1',
+      'x-service-delivery': 'whd_1',
+    });
+    const secret = /secret (whsec_\S+)\./.exec(notes.join())?.[1] ?? '';
+    expect(verifyWebhook({ headers, body: Buffer.from(body) }, { secrets: [secret] }).id).toBe('evt_1');
+    const standard = {
+      'webhook-id': String(headers['webhook-id']),
+      'webhook-timestamp': String(headers['webhook-timestamp']),
+      'webhook-signature': String(headers['webhook-signature']),
+    };
+    expect(new Webhook(secret).verify(body, standard)).toMatchObject({ id: 'evt_1' });
+  });
+
+  it('loses nothing while it is not running, and keeps its secret', async () => {
+    suite.publish(event(1), event(2), event(3)); // before the first start: these are old
+    const first = await start();
+    suite.publish(event(4));
+    await arrived(1);
+    await first.end();
+    suite.publish(event(5), event(6), event(7));
+    const second = await start();
+    expect(await arrived(4)).toEqual(['evt_4', 'evt_5', 'evt_6', 'evt_7']);
+    expect(second.notes).toEqual(first.notes);
+  });
+
+  it('sends an event again after a restart if it was stopped before the receiver responded', async () => {
+    await receiver.stop();
+    const first = await start();
+    suite.publish(event(1));
+    await eventually(() => first.notes.find((note) => note.includes('cannot be reached')));
+    await first.end();
+    receiver = await record(receiver.port);
+    await start();
+    expect(await arrived(1)).toEqual(['evt_1']);
+  });
+
+  it('waits for a receiver that is not running', async () => {
+    await receiver.stop();
+    const { notes } = await start();
+    suite.publish(event(1), event(2));
+    await eventually(() => notes.find((note) => note.includes('cannot be reached')));
+    receiver = await record(receiver.port);
+    expect(await arrived(2)).toEqual(['evt_1', 'evt_2']);
+  });
+
+  it('continues after an error response, and resends the last event on request', async () => {
+    status = 500;
+    const { results, resend } = await start();
+    suite.publish(event(1), event(2));
+    await arrived(2);
+    status = 200;
+    resend();
+    expect(await arrived(3)).toEqual(['evt_1', 'evt_2', 'evt_2']);
+    expect(received.map(({ headers }) => headers['x-service-attempt'])).toEqual(['1', '1', '2']);
+    expect(received[2]?.body).toBe(received[1]?.body);
+    const lines = await eventually(() => (results.length === 3 ? results : undefined));
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { id: 'evt_1', status: 500, attempt: 1, data: { order_id: 'ord_1' } },
+      { id: 'evt_2', status: 500, attempt: 1 },
+      { id: 'evt_2', status: 200, attempt: 2 },
+    ]);
+  });
+
+  it('forwards only the chosen events, and moves past the others', async () => {
+    const chosen = await start({ events: ['product.*', 'order.shipped'] });
+    suite.publish(event(1), event(2, 'product.in_stock'), event(3), event(4, 'order.shipped'), event(5));
+    expect(await arrived(2)).toEqual(['evt_2', 'evt_4']);
+    await expect(start({ events: ['order.eaten'] })).rejects.toThrow('Unknown event "order.eaten"');
+    stops.pop();
+    await chosen.end();
+  });
+
+  it('prints all events from the oldest on without a receiver, if asked', async () => {
+    suite.publish(event(1), event(2), event(3));
+    const { results } = await start({ from: 'oldest', forwardTo: undefined, json: false });
+    const lines = await eventually(() => (results.length === 3 ? results : undefined));
+    expect(lines[0]).toMatch(/^[\d:.]+ {2}order\.created +evt_1$/);
+  });
+
+  it('reports a position of a feed that has ended, instead of skipping the gap', async () => {
+    const first = await start();
+    await first.end();
+    suite.oldestValid = 1;
+    const second = await start();
+    stops.pop();
+    await expect(second.ended).rejects.toThrow('no longer valid');
+  });
+});
+
+describe('the feed', () => {
+  it('is followed through an outage of the suite, which is noted once', async () => {
+    suite.isDown = true;
+    const notes: string[] = [];
+    const handled: string[] = [];
+    const stop = new AbortController();
+    let attempts = 0;
+    await expect(
+      followFeed({
+        client: createStoreClient({ baseUrl: `${suite.url}/store`, auth: 'valid', maxRetries: 0 }),
+        after: '0',
+        skipOld: false,
+        savePosition: () => stop.abort(),
+        onReady: () => suite.publish(event(1)),
+        handle: ({ id }) => Promise.resolve(void handled.push(id)),
+        note: (line) => notes.push(line),
+        wait: () => {
+          attempts += 1;
+          suite.isDown = attempts < 3;
+          return Promise.resolve();
+        },
+        signal: stop.signal,
+      }),
+    ).resolves.toBeUndefined();
+    expect(handled).toEqual(['evt_1']);
+    expect(notes).toEqual([expect.stringContaining('Retrying'), 'The suite responds.']);
+  });
+
+  it('ends with an error that a retry cannot repair', async () => {
+    const suiteOptions = openSuite(suite.url, { FULFILMENT_CONFIG_DIR: dir.path });
+    const { signal } = new AbortController();
+    const terminal = { result: () => undefined, note: () => undefined };
+    const options = { events: [], from: 'now', name: 'default', json: true, token: 'wrong' } as const;
+    const ended = listen(suiteOptions, options, terminal, { signal, onResend: () => undefined });
+    await expect(ended).rejects.not.toThrow(Failure);
+  });
+});

@@ -1,0 +1,93 @@
+import { readConnectedCreator } from '@fulfilment/client/store';
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { eventFilter } from './event-filter.js';
+import { followFeed } from './follow-feed.js';
+import { type Forwarded, Forwarder } from './forwarder.js';
+import type { PrivateFiles } from './private-files.js';
+import { openStore, type Suite } from './session.js';
+import { printable, type Terminal } from './terminal.js';
+
+export interface ListenOptions {
+  readonly forwardTo?: string | undefined;
+  /** Names and patterns such as `order.*`. */
+  readonly events: readonly string[];
+  /** `saved`: after the last event that was handled; `now` if there is none. */
+  readonly from: 'saved' | 'now' | 'oldest';
+  /** A listener has a position of its own for each name. */
+  readonly name: string;
+  readonly secret?: string | undefined;
+  readonly json: boolean;
+  readonly token?: string | undefined;
+}
+
+/** Prints the events of the connected creator, and sends them to a receiver, until the signal aborts. */
+export async function listen(
+  suite: Suite,
+  options: ListenOptions,
+  terminal: Terminal,
+  { signal, onResend }: { signal: AbortSignal; onResend: (resend: () => void) => void },
+): Promise<void> {
+  const { json, forwardTo, from, name } = options;
+  const matches = eventFilter(options.events);
+  const note = (line: string): void => terminal.note(line);
+  const report = (entry: Reported): void => terminal.result(json ? jsonLine(entry) : textLine(entry));
+  const secret = options.secret ?? savedSecret(suite.files);
+  const forwarder =
+    forwardTo === undefined
+      ? undefined
+      : new Forwarder({ target: { url: forwardTo, secret }, signal, report, note });
+  const client = openStore(suite, options.token);
+  try {
+    const { data: creator } = await readConnectedCreator({ client, signal });
+    const positionFile = `position-${creator.id}-${name}`;
+    const after = from === 'saved' ? suite.files.read(positionFile) : undefined;
+    const to =
+      forwardTo === undefined ? '' : ` and forwards them to ${forwardTo}, signed with the secret ${secret}`;
+    await followFeed({
+      client,
+      after,
+      skipOld: from !== 'oldest' && after === undefined,
+      savePosition: (position) => suite.files.write(positionFile, position),
+      onReady: () => {
+        note(`Listens to the events of ${creator.name ?? creator.id}${to}. Press Ctrl-C to stop.`);
+        // A resend fails only when the listener stops.
+        if (forwarder !== undefined) onResend(() => void forwarder.resend().catch(() => undefined));
+      },
+      handle: async (event) => {
+        if (!matches(event.event)) return;
+        if (forwarder === undefined) report({ event });
+        else await forwarder.send(event);
+      },
+      note,
+      wait: (ms) => delay(ms, undefined, { signal }),
+      signal,
+    });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+/** Without a receiver there is no attempt. */
+type Reported = Partial<Forwarded> & Pick<Forwarded, 'event'>;
+
+function jsonLine({ event, attempt, outcome }: Reported): string {
+  const response = typeof outcome === 'string' ? { error: outcome } : { status: outcome };
+  const { id, event: name, data } = event;
+  return JSON.stringify({ at: new Date().toISOString(), event: name, id, attempt, ...response, data });
+}
+
+function textLine({ event, attempt, outcome }: Reported): string {
+  const response = typeof outcome === 'number' ? `responded ${outcome}` : 'did not respond';
+  const cells = [new Date().toISOString().slice(11, 23), event.event.padEnd(25), event.id];
+  return printable([...cells, ...(outcome === undefined ? [] : [`attempt ${attempt}`, response])].join('  '));
+}
+
+/** The same for every listener of the suite, so that the receiver keeps its setting. */
+function savedSecret(files: PrivateFiles): string {
+  const saved = files.read('secret');
+  if (saved !== undefined) return saved;
+  const secret = `whsec_${randomBytes(32).toString('base64')}`;
+  files.write('secret', secret);
+  return secret;
+}

@@ -1,0 +1,15 @@
+import { spawn } from 'node:child_process';
+
+/** Tries to open the address. The person can also open the printed one, so a failure does not matter. */
+export function openBrowser(address: string): void {
+  const command = commands[process.platform] ?? ['xdg-open'];
+  const [program = '', ...args] = command;
+  spawn(program, [...args, address], { stdio: 'ignore', detached: true })
+    .on('error', () => undefined)
+    .unref();
+}
+
+const commands: Readonly<Partial<Record<NodeJS.Platform, readonly string[]>>> = {
+  darwin: ['open'],
+  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
+};

@@ -1,0 +1,18 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Failure } from './terminal.js';
+import type { Operate } from './trigger.js';
+
+/** Runs operator commands of the suite that was started in a clone: `npm run -s ops -- …`, without npm. */
+export function operatorIn(clone: string): Operate {
+  return async (...command) => {
+    try {
+      const program = join(clone, 'tools', 'bin.mjs');
+      await promisify(execFile)(process.execPath, [program, 'ops', ...command, '--json'], { cwd: clone });
+    } catch (error) {
+      const output = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
+      throw new Failure(`npm run -s ops -- ${command.join(' ')}: ${output || String(error)}`);
+    }
+  };
+}

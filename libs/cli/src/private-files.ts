@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const lockPollIntervalMs = 50;
+/** Longer than a refresh with all its retries. */
+const maxLockAgeMs = 300_000;
+
+/** Small files in a directory that only this account may read. */
+export class PrivateFiles {
+  constructor(private readonly dir: string) {}
+
+  read(name: string): string | undefined {
+    try {
+      return readFileSync(join(this.dir, name), 'utf8');
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+
+  /** Replaces the file in one step: after a crash it has the old or the new content. */
+  write(name: string, text: string): void {
+    mkdirSync(this.dir, { recursive: true, mode: 0o700 });
+    const draft = join(this.dir, `${name}.${randomUUID()}`);
+    writeFileSync(draft, text, { mode: 0o600, flag: 'wx', flush: true });
+    renameSync(draft, join(this.dir, name));
+  }
+
+  /** Runs the work while no other process does the same. The lock of a process that ended is ignored. */
+  async exclusively<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
+    const lock = join(this.dir, `${name}.lock`);
+    mkdirSync(this.dir, { recursive: true, mode: 0o700 });
+    while (!createFile(lock, String(process.pid))) {
+      if (isAbandoned(lock)) rmSync(lock, { force: true });
+      else await delay(lockPollIntervalMs);
+    }
+    try {
+      return await work();
+    } finally {
+      rmSync(lock, { force: true });
+    }
+  }
+}
+
+function createFile(path: string, text: string): boolean {
+  try {
+    writeFileSync(path, text, { mode: 0o600, flag: 'wx' });
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+function isAbandoned(lock: string): boolean {
+  try {
+    if (Date.now() - statSync(lock).mtimeMs > maxLockAgeMs) return true;
+    process.kill(Number(readFileSync(lock, 'utf8')), 0); // only checks that the process exists
+    return false;
+  } catch (error) {
+    return codeOf(error) === 'ESRCH';
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}

@@ -1,0 +1,155 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { webhookEventNames } from '@fulfilment/client/webhooks';
+import { readFileSync } from 'node:fs';
+import { applyWebhooks } from './apply-webhooks.js';
+import { completionScript } from './completion.js';
+import { listen, type ListenOptions } from './listen.js';
+import { openBrowser } from './open-browser.js';
+import { operatorIn } from './operate.js';
+import { login, logout, openStore, openSuite } from './session.js';
+import { type Terminal, UsageError } from './terminal.js';
+import { trigger } from './trigger.js';
+import { readWebhooksFile } from './webhooks-file.js';
+
+export interface Host {
+  readonly terminal: Terminal;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Aborted when the person stops the program. */
+  readonly signal: AbortSignal;
+  /** Calls back for each `r`. */
+  readonly onResend: (resend: () => void) => void;
+}
+
+const exitStatuses = `
+Exit statuses: 0 done, 1 failed, 2 invalid command line or file, 3 sign in first.
+A suite with its own certificate authority: NODE_EXTRA_CA_CERTS=ca.pem.`;
+
+interface SuiteOptions {
+  readonly url: string;
+  readonly token?: string;
+}
+
+/** All commands. Errors of the command line are thrown as CommanderError. */
+export function createProgram({ terminal, environment, signal, onResend }: Host): Command {
+  const program = new Command('fulfilment')
+    .description('Listens to events of a fulfilment suite, triggers them, and applies webhook subscriptions.')
+    .addHelpText('after', exitStatuses)
+    .configureOutput({
+      writeOut: (text) => terminal.result(text.trimEnd()),
+      writeErr: (text) => terminal.note(text.trimEnd()),
+    })
+    .exitOverride();
+
+  const command = (name: string, description: string, parent = program): Command =>
+    parent
+      .command(name)
+      .description(description)
+      .addOption(
+        new Option('--url <url>', 'the suite')
+          .env('FULFILMENT_URL')
+          .default('https://localhost:8443')
+          .argParser(parseUrl),
+      );
+  const withToken = (parsed: Command): Command =>
+    parsed
+      .addOption(new Option('--token <token>', 'access token, instead of a login').env('FULFILMENT_TOKEN'))
+      .option('--json', 'print one line of JSON for each result', false);
+
+  command('login', 'signs in by the browser, and keeps the session')
+    .option('--no-browser', 'only print the address to open')
+    .action(async ({ url, browser }: SuiteOptions & { browser: boolean }) => {
+      const open = (address: string): void => {
+        terminal.note(`Sign in at ${address}`);
+        if (browser) openBrowser(address);
+      };
+      await login(openSuite(url, environment), open, signal);
+      terminal.note('Signed in.');
+    });
+
+  command('logout', 'ends the session').action(async ({ url }: SuiteOptions) => {
+    const ended = await logout(openSuite(url, environment));
+    terminal.note(ended ? 'Signed out.' : 'Nobody is signed in.');
+  });
+
+  withToken(command('listen', 'prints the events of the creator, and forwards them to a receiver'))
+    .option('--forward-to <url>', 'send each event there, as a signed delivery', parseUrl)
+    .option(
+      '--events <names>',
+      'only these, separated by commas, such as order.*,product.in_stock',
+      parseList,
+      [],
+    )
+    .addOption(
+      new Option('--from <position>', 'where to begin; saved: after the last event that was handled')
+        .choices(['saved', 'now', 'oldest'])
+        .default('saved'),
+    )
+    .option('--name <name>', 'name of this listener, which has a position of its own', parseName, 'default')
+    .option('--secret <secret>', 'secret of the signatures; by default one that is created once and kept')
+    .addHelpText('after', '\nr sends the last event again, Ctrl-C stops.')
+    .action((options: SuiteOptions & ListenOptions) =>
+      listen(openSuite(options.url, environment), options, terminal, { signal, onResend }),
+    );
+
+  withToken(command('trigger', 'lets events happen, with real orders and products'))
+    .argument('<events...>', webhookEventNames.join(', '))
+    .option('--product <id>', 'product to order or to change')
+    .addOption(
+      new Option(
+        '--clone <folder>',
+        'clone of a development suite; needed for all but order.created, order.processing and order.cancelled',
+      ).env('FULFILMENT_CLONE'),
+    )
+    .action(
+      async (
+        events: string[],
+        options: SuiteOptions & { product?: string; clone?: string; json: boolean },
+      ) => {
+        const client = openStore(openSuite(options.url, environment), options.token);
+        const operate = options.clone === undefined ? undefined : operatorIn(options.clone);
+        await trigger(events, { client, operate, product: options.product }, terminal, options.json);
+      },
+    );
+
+  const webhooks = program.command('webhooks').description('manages webhook subscriptions');
+  withToken(command('apply', 'creates and updates subscriptions as a YAML file describes them', webhooks))
+    .argument('<file>', 'see docs/client.md')
+    .option('--dry-run', 'only print the plan', false)
+    .option('--delete', 'delete the subscriptions of this app that are not in the file', false)
+    .action(
+      async (file: string, options: SuiteOptions & { dryRun: boolean; delete: boolean; json: boolean }) => {
+        const wanted = readWebhooksFile(readFile(file), environment);
+        const client = openStore(openSuite(options.url, environment), options.token);
+        await applyWebhooks(client, wanted, { ...options, deletes: options.delete }, terminal);
+      },
+    );
+
+  program
+    .command('completion')
+    .description('prints a completion script: source <(fulfilment completion bash)')
+    .addArgument(program.createArgument('<shell>', '').choices(['bash', 'zsh']))
+    .action((shell: 'bash' | 'zsh') => terminal.result(completionScript(program, shell, webhookEventNames)));
+  return program;
+}
+
+function readFile(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new UsageError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function parseUrl(text: string): string {
+  if (URL.canParse(text) && /^https?:/.test(text)) return text;
+  throw new InvalidArgumentError('It must be a URL.');
+}
+
+function parseList(text: string): readonly string[] {
+  return text.split(',').map((name) => name.trim());
+}
+
+function parseName(text: string): string {
+  if (/^[A-Za-z0-9_-]{1,50}$/.test(text)) return text;
+  throw new InvalidArgumentError('It must be letters, digits, - and _.');
+}

@@ -1,0 +1,112 @@
+import {
+  AuthorizationServer,
+  Session,
+  SignInRequiredError,
+  type Tokens,
+  type TokenStore,
+} from '@fulfilment/client/oauth';
+import { loopbackRedirectUri, signIn } from '@fulfilment/client/sign-in';
+import { type Client, createStoreClient } from '@fulfilment/client/store';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { PrivateFiles } from './private-files.js';
+
+const scopes = [
+  ...['openid', 'offline_access', 'creator:read', 'releases:read', 'shipping:read'],
+  ...['orders:read', 'orders:create', 'orders:cancel'],
+  ...['webhooks:read', 'webhooks:create', 'webhooks:update', 'webhooks:delete'],
+];
+
+const sessionFile = 'session.json';
+const savedSchema = z.object({
+  clientId: z.string(),
+  tokens: z
+    .object({
+      accessToken: z.string(),
+      expiresAtMs: z.number().optional(),
+      refreshToken: z.string().optional(),
+    })
+    .optional(),
+});
+
+/** A suite, and the files that the CLI keeps for it. */
+export interface Suite {
+  /** Without a slash at the end. */
+  readonly url: string;
+  readonly files: PrivateFiles;
+}
+
+export function openSuite(url: string, environment: Readonly<Record<string, string | undefined>>): Suite {
+  const { origin, host, pathname } = new URL(url);
+  const config = environment['XDG_CONFIG_HOME'] || join(homedir(), '.config');
+  const dir = environment['FULFILMENT_CONFIG_DIR'] || join(config, 'fulfilment');
+  const path = pathname.replace(/\/+$/, '');
+  const name = `${host}${path}`.replaceAll(/[^A-Za-z0-9.-]/g, '_');
+  return { url: origin + path, files: new PrivateFiles(join(dir, name)) };
+}
+
+/** Signs a person in by the browser. The app is registered once, and keeps its subscriptions. */
+export async function login(
+  { url, files }: Suite,
+  open: (url: string) => void,
+  signal?: AbortSignal,
+): Promise<void> {
+  const server = await discover(url);
+  const clientId =
+    readSaved(files)?.clientId ??
+    (await server.register({ name: 'Fulfilment CLI', redirectUris: [loopbackRedirectUri] }));
+  save(files, clientId);
+  save(files, clientId, await signIn(server, { clientId, scopes, open, signal }));
+}
+
+/** Returns whether there was a session. The next login uses the same app. */
+export async function logout({ url, files }: Suite): Promise<boolean> {
+  const saved = readSaved(files);
+  if (saved?.tokens === undefined) return false;
+  const { refreshToken, accessToken } = saved.tokens;
+  await (await discover(url)).revoke(saved.clientId, refreshToken ?? accessToken);
+  save(files, saved.clientId);
+  return true;
+}
+
+/** @param token used instead of the saved session */
+export function openStore({ url, files }: Suite, token: string | undefined): Client {
+  return createStoreClient({ baseUrl: `${url}/store`, auth: token ?? savedSession(url, files) });
+}
+
+/** A refresh token can be used once, and commands run concurrently: one process renews it for all. */
+export function savedSession(url: string, files: PrivateFiles): Session {
+  const store: TokenStore = {
+    load: () => Promise.resolve(readSaved(files)?.tokens),
+    save: (tokens) => {
+      const saved = readSaved(files);
+      if (saved !== undefined) save(files, saved.clientId, tokens);
+      return Promise.resolve();
+    },
+  };
+  const refresh = (refreshToken: string) =>
+    files.exclusively(sessionFile, async () => {
+      const saved = readSaved(files);
+      if (saved?.tokens === undefined) throw new SignInRequiredError('Nobody is signed in.');
+      if (saved.tokens.refreshToken !== refreshToken) return saved.tokens; // another process renewed it
+      const renewed = await (await discover(url)).refresh(saved.clientId, refreshToken);
+      const tokens = { ...renewed, refreshToken: renewed.refreshToken ?? refreshToken };
+      save(files, saved.clientId, tokens); // while the lock is held
+      return tokens;
+    });
+  return new Session({ store, refresh });
+}
+
+function discover(url: string): Promise<AuthorizationServer> {
+  return AuthorizationServer.discover(`${url}/api/auth`);
+}
+
+function readSaved(files: PrivateFiles): z.output<typeof savedSchema> | undefined {
+  const text = files.read(sessionFile);
+  return text === undefined ? undefined : savedSchema.parse(JSON.parse(text));
+}
+
+function save(files: PrivateFiles, clientId: string, tokens?: Tokens): void {
+  files.write(sessionFile, JSON.stringify({ clientId, tokens }));
+}

@@ -1,0 +1,187 @@
+import {
+  cancelOrder,
+  type Client,
+  iterate,
+  listReleases,
+  placeOrder,
+  quoteRates,
+  readConnectedCreator,
+} from '@fulfilment/client/store';
+import { type WebhookEventName, webhookEventNames } from '@fulfilment/client/webhooks';
+import { Failure, type Terminal, UsageError } from './terminal.js';
+
+/** Runs an operator command of a development suite, e.g. `order ship …`. Resolves when it is applied. */
+export type Operate = (...command: readonly string[]) => Promise<void>;
+
+export interface TriggerContext {
+  readonly client: Client;
+  /** Undefined without the folder of a development suite. */
+  readonly operate: Operate | undefined;
+  /** The product to order or to change; by default one that fits. */
+  readonly product: string | undefined;
+}
+
+/** Returns the id of the order or product that the event is about. */
+type Trigger = (context: TriggerContext) => Promise<string>;
+
+/** Each event is real: an order is placed, shipped or cancelled; a product changes, and changes back. */
+const triggers: Readonly<Record<WebhookEventName, Trigger>> = {
+  'order.created': (context) => place(context),
+  'order.processing': (context) => place(context),
+  'order.shipped': ship,
+  'order.tracking_updated': async (context) => {
+    const order = await ship(context);
+    await operator(context)('order', 'track', order, ...parcel('TEST0002'));
+    return order;
+  },
+  'order.delivered': async (context) => {
+    const order = await ship(context);
+    await operator(context)('order', 'deliver', order);
+    return order;
+  },
+  'order.cancelled': async (context) => {
+    const id = await place(context);
+    await cancelOrder({ client: context.client, path: { id } });
+    return id;
+  },
+  'order.payment_failed': async (context) => {
+    const operate = operator(context);
+    const { data: creator } = await readConnectedCreator({ client: context.client });
+    await operate('creator', 'payment-method', creator.id, 'pm_declined');
+    try {
+      return await place(context);
+    } finally {
+      await operate('creator', 'payment-method', creator.id, 'pm_ok');
+    }
+  },
+  'product.unavailable': withdrawAndRelease,
+  'product.available': withdrawAndRelease,
+  'product.out_of_stock': changeStock,
+  'product.in_stock': changeStock,
+  'product.inventory_changed': async (context) => {
+    const { id, quantity } = await limitedEdition(context);
+    await operator(context)('stock', 'set', id, String(quantity + 1));
+    await operator(context)('stock', 'set', id, String(quantity));
+    return id;
+  },
+};
+
+/** Lets the events happen one after another. */
+export async function trigger(
+  events: readonly string[],
+  context: TriggerContext,
+  terminal: Terminal,
+  json: boolean,
+): Promise<void> {
+  const known = events.map((event) => webhookEventNames.find((name) => name === event) ?? unknown(event));
+  for (const event of known) {
+    const subject = await triggers[event](context);
+    terminal.result(json ? JSON.stringify({ event, subject }) : `${event}  ${subject}`);
+  }
+}
+
+function unknown(event: string): never {
+  throw new UsageError(`Unknown event "${event}". All events: ${webhookEventNames.join(', ')}`);
+}
+
+function operator({ operate }: TriggerContext): Operate {
+  if (operate !== undefined) return operate;
+  throw new Failure(
+    'This event needs the operator, e.g. the warehouse that ships an order. It can be triggered only with a development suite: name the folder of its clone with --clone.',
+  );
+}
+
+async function place({ client, product }: TriggerContext): Promise<string> {
+  const sku = product ?? (await findProduct(client, ({ limited }) => !limited))?.id;
+  if (sku === undefined) throw new Failure('No product can be ordered. Name one with --product.');
+  const { data: rates } = await quoteRates({
+    client,
+    body: { country_code: 'GB', items: [{ sku, quantity: 1 }] },
+  });
+  const [rate] = rates.data;
+  if (rate === undefined) throw new Failure('No shipping service ships the product to GB.');
+  const { data: order } = await placeOrder({
+    client,
+    body: {
+      items: [{ sku, quantity: 1, unit_price: { amount: 2999, currency: 'GBP' } }],
+      shipping_rate_id: rate.id,
+      shipping_address: {
+        full_name: 'Aiko Mori',
+        address_line_1: '1 Quay Street',
+        city: 'London',
+        postal_code: 'N1 1AA',
+        country_code: 'GB',
+      },
+      source: { platform: 'cli' },
+    },
+  });
+  return order.id;
+}
+
+async function ship(context: TriggerContext): Promise<string> {
+  const operate = operator(context); // before an order is placed in vain
+  const order = await place(context);
+  await operate('order', 'ship', order, ...parcel('TEST0001'));
+  return order;
+}
+
+function parcel(number: string): readonly string[] {
+  const url = `https://track.example/${number}`;
+  return ['--carrier', 'Royal Mail', '--tracking-number', number, '--tracking-url', url];
+}
+
+async function withdrawAndRelease(context: TriggerContext): Promise<string> {
+  const operate = operator(context);
+  const id = context.product ?? (await findProduct(context.client, () => true))?.id;
+  if (id === undefined) throw new Failure('No product is available. Name one with --product.');
+  await operate('product', 'withdraw', id);
+  await operate('product', 'release', id);
+  return id;
+}
+
+async function changeStock(context: TriggerContext): Promise<string> {
+  const operate = operator(context);
+  const { id, quantity } = await limitedEdition(context);
+  await operate('stock', 'set', id, quantity === 0 ? '1' : '0');
+  await operate('stock', 'set', id, String(quantity));
+  return id;
+}
+
+/** Setting the stock of another product would limit it permanently. */
+async function limitedEdition({ client, product }: TriggerContext) {
+  const found = await findProduct(
+    client,
+    ({ id, limited }) => limited && (product === undefined || id === product),
+  );
+  if (found?.quantity == null)
+    throw new Failure(
+      'Only the stock of a limited edition can change, and there is none. Create one: npm run -s ops -- stock set PRODUCT 100',
+    );
+  return { id: found.id, quantity: found.quantity };
+}
+
+interface Product {
+  readonly id: string;
+  readonly limited: boolean;
+  readonly quantity: number | null;
+}
+
+async function findProduct(
+  client: Client,
+  fits: (product: Product) => boolean,
+): Promise<Product | undefined> {
+  for await (const release of iterate((cursor) =>
+    listReleases({ client, query: { format: 'detailed', cursor } }),
+  )) {
+    const found = ('products' in release ? release.products : [])
+      .filter(({ status }) => status === 'available')
+      .map(({ id, availability }) => ({
+        id,
+        limited: availability.limited_edition,
+        quantity: availability.quantity,
+      }))
+      .find(fits);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
