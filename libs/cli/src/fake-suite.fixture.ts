@@ -45,6 +45,8 @@ export async function serve(respond: Respond, port = 0): Promise<LocalServer> {
 export class FakeSuite {
   readonly events: FeedEvent[] = [];
   readonly refreshes: string[] = [];
+  /** The paths of all requests. */
+  readonly requests: string[] = [];
   /** Positions before this one are rejected, as those of a feed that has ended. */
   oldestValid = 0;
   isDown = false;
@@ -65,6 +67,7 @@ export class FakeSuite {
     const json = (status: number, content: object): void => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(content));
     };
+    this.requests.push(url.pathname);
     const origin = `http://${headers.host}`;
     const error = (statusCode: number, code: string, details: object[] = []): void =>
       json(statusCode, { statusCode, code, error: 'Error', message: 'It failed.', details });
