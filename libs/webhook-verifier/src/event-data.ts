@@ -19,12 +19,16 @@ export type OrderSource = {
   readonly external_order_id: string;
 };
 
+/** What the client sent as `metadata` with the order; the event has no such member if it sent none. */
+export type OrderMetadata = Readonly<Record<string, string>>;
+
 type OrderState = {
   readonly order_id: string;
   /** Status at the time of the event. */
   readonly status: OrderStatus;
   /** ISO 8601 in UTC. Increases with each change of the order, since events may arrive out of order. */
   readonly updated_at: string;
+  readonly metadata?: OrderMetadata;
 };
 
 export type OrderCreated = OrderState & {
@@ -46,6 +50,15 @@ export type OrderTracking = {
   readonly tracking_number: string;
   readonly tracking_url: string;
   readonly updated_at: string;
+  /** The content of the package; missing if the warehouse did not report it. */
+  readonly items?: PackageItem[];
+  readonly metadata?: OrderMetadata;
+};
+
+export type PackageItem = {
+  readonly sku: string;
+  /** Number of pieces. */
+  readonly quantity: number;
 };
 
 type ProductState = {

@@ -15,8 +15,11 @@ import {
 import { apiVersions, currentApiVersion } from '../subscriptions/subscription.rules.js';
 import type { EventData } from './event-data.shapes.js';
 
-/** `true` if both types are assignable to each other. */
-type Same<A, B> = [A, B] extends [B, A] ? true : false;
+/**
+ * `true` if both types have the same members and are assignable to each other. An optional member that only one
+ * of them has would not affect whether they are assignable.
+ */
+type Same<A, B> = [A, B, keyof A, keyof B] extends [B, A, keyof B, keyof A] ? true : false;
 
 /** Checked by the compiler: if two types differ, `true` is a type error at the name of the event. */
 const sameData: { readonly [Name in WebhookEvent]: Same<EventData<Name>, WebhookEventData[Name]> } = {
