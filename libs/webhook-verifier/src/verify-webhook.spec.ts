@@ -43,7 +43,7 @@ describe('verifyWebhook', () => {
   });
 
   it('returns the event as it was sent, including unknown members', () => {
-    const vector = vectors.find(({ name }) => name === 'a member of the future');
+    const vector = vectors.find(({ name }) => name === 'a member that is added later');
     const raw = Buffer.from(vector?.body_base64 ?? '', 'base64');
     const { headers = {}, secrets = [] } = vector ?? {};
     expect(verifyWebhook({ headers, body: raw }, { secrets, now })).toEqual(JSON.parse(raw.toString()));
