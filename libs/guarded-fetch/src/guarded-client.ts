@@ -1,10 +1,15 @@
+import { resolveWithin } from '@fulfilment/runtime';
 import { Agent } from 'undici';
-import { setTimeout as delay } from 'node:timers/promises';
 import { isIP } from 'node:net';
 import { type AddressRule, addressRule } from './address.rules.js';
 import { type Exchange, ExchangeHandler, type ExchangeLimits } from './exchange.js';
 import { guardedConnector } from './guarded-connector.js';
-import { type ResolveAddresses, resolveByNameServer, resolveBySystem } from './resolve-addresses.js';
+import {
+  type ResolveAddresses,
+  resolveByNameServer,
+  resolveBySystem,
+  type ResolvedAddress,
+} from './resolve-addresses.js';
 import { hostAndPort, hostOf, targetUrlProblem, type TargetPolicy } from './target-url.rules.js';
 
 const connectTimeoutMs = 3_000;
@@ -108,15 +113,8 @@ export class GuardedClient {
     await this.agent.close();
   }
 
-  private async resolveWithTimeout(host: string): Promise<Awaited<ReturnType<ResolveAddresses>>> {
-    const timer = new AbortController();
-    const late = delay(nameCheckTimeoutMs, [], { signal: timer.signal }).catch(() => []);
-    try {
-      return await Promise.race([this.resolve(host), late]);
-    } catch {
-      return [];
-    } finally {
-      timer.abort();
-    }
+  /** Returns no addresses if the name does not resolve in time. */
+  private resolveWithTimeout(host: string): Promise<ResolvedAddress[]> {
+    return resolveWithin(nameCheckTimeoutMs, this.resolve(host), () => []).catch(() => []);
   }
 }

@@ -1,5 +1,5 @@
+import { resolveWithin } from '@fulfilment/runtime';
 import { isIP, type LookupFunction } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 import { buildConnector } from 'undici';
 import type { AddressRule } from './address.rules.js';
 import { BlockedAddress } from './outcome.rules.js';
@@ -34,6 +34,7 @@ export function guardedConnector({
       callback(new BlockedAddress(), null);
       return;
     }
+    // As one tuple: TypeScript knows that there is a socket if there is no error.
     connect(options, (...[error, socket]) => {
       if (error !== null) {
         callback(error, null);
@@ -54,17 +55,10 @@ class NameServerTimeout extends Error {
   readonly code = 'ETIMEOUT';
 }
 
-async function resolveWithTimeout(resolve: ResolveAddresses, hostname: string): Promise<ResolvedAddress[]> {
-  const timer = new AbortController();
-  const late = delay(resolveTimeoutMs, undefined, { signal: timer.signal }).then(() => {
+function resolveWithTimeout(resolve: ResolveAddresses, hostname: string): Promise<ResolvedAddress[]> {
+  return resolveWithin(resolveTimeoutMs, resolve(hostname), () => {
     throw new NameServerTimeout('The name server did not respond in time.');
   });
-  late.catch(() => undefined);
-  try {
-    return await Promise.race([resolve(hostname), late]);
-  } finally {
-    timer.abort();
-  }
 }
 
 function pinnedLookup(resolve: ResolveAddresses, isAllowedAddress: AddressRule): LookupFunction {

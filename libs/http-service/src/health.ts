@@ -1,6 +1,6 @@
 import { ServiceUnavailable, toErrorResponse } from '@fulfilment/error-envelope';
 import { type Request, type Response, Router } from 'express';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { resolveWithin } from '@fulfilment/runtime';
 
 /** Nest's token for the checks of a service's connections. */
 export const READINESS_CHECKS = Symbol('READINESS_CHECKS');
@@ -86,8 +86,7 @@ async function failedChecks(checks: ReadinessChecks): Promise<string[]> {
 
 async function passes(check: () => Promise<unknown> | boolean): Promise<boolean> {
   try {
-    const timeout = sleep(checkTimeoutMs, false, { ref: false });
-    return (await Promise.race([check(), timeout])) !== false;
+    return (await resolveWithin(checkTimeoutMs, Promise.resolve(check()), () => false)) !== false;
   } catch {
     return false;
   }

@@ -1,5 +1,5 @@
 import { type MessageQueue, type Topology, topologyOf } from '@fulfilment/contracts';
-import type { Logger } from '@fulfilment/runtime';
+import { type Logger, resolveWithin } from '@fulfilment/runtime';
 import type { ChannelModel, ConfirmChannel, Replies } from 'amqplib';
 import { setTimeout as delay } from 'node:timers/promises';
 import { close } from './close.js';
@@ -97,7 +97,7 @@ export class Broker {
   async stop(): Promise<void> {
     this.stopping.abort();
     this.closeConnection();
-    await Promise.race([this.running, delay(stopTimeoutMs, undefined, { ref: false })]);
+    if (this.running !== undefined) await resolveWithin(stopTimeoutMs, this.running, () => undefined);
   }
 
   /** Does not wait: `runConnection` continues at the connection's `close` event. */

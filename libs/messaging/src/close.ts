@@ -1,5 +1,5 @@
+import { resolveWithin } from '@fulfilment/runtime';
 import type { Channel, ChannelModel } from 'amqplib';
-import { setTimeout as delay } from 'node:timers/promises';
 
 const timeoutMs = 5_000;
 
@@ -10,12 +10,6 @@ const timeoutMs = 5_000;
  * @throws Error when it was closed before
  */
 export async function close(target: Channel | ChannelModel): Promise<void> {
-  const timer = new AbortController();
   const ended = new Promise<void>((resolve) => target.once('close', () => resolve()));
-  const late = delay(timeoutMs, undefined, { ref: false, signal: timer.signal }).catch(() => undefined);
-  try {
-    await Promise.race([target.close(), ended, late]);
-  } finally {
-    timer.abort();
-  }
+  await resolveWithin(timeoutMs, Promise.race([target.close(), ended]), () => undefined);
 }

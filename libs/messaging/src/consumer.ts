@@ -1,6 +1,6 @@
 import { type MessageQueue, orderedQueues } from '@fulfilment/contracts';
 import { DependencyUnavailable } from '@fulfilment/error-envelope';
-import type { Logger } from '@fulfilment/runtime';
+import { type Logger, resolveWithin } from '@fulfilment/runtime';
 import type { ChannelModel, ConfirmChannel, ConsumeMessage } from 'amqplib';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Broker } from './broker.js';
@@ -60,7 +60,7 @@ export class Consumer {
   private working: Promise<void> | undefined;
   private stopping = false;
   /** The RabbitMQ queue that is read: the current version of the queue or a retired one. */
-  private source = '';
+  private readQueue = '';
   /** Whether the queue is ordered and no message was handled since it was subscribed to. */
   private isFirstInOrder = false;
   private readonly isOrdered: boolean;
@@ -100,14 +100,11 @@ export class Consumer {
       if (this.channel === channel) this.channel = undefined;
     });
     this.waiting = []; // unacknowledged on the old channel, so the broker redelivers them
-    const isIdle = () => this.waiting.length === 0 && this.working === undefined;
     const { factsExchange } = this.broker.topology;
     const handover = new QueueHandover(connection, factsExchange, this.options.source, {
-      get isIdle() {
-        return isIdle();
-      },
+      isIdle: () => this.waiting.length === 0 && this.working === undefined,
       subscribe: (queue) => {
-        this.source = queue;
+        this.readQueue = queue;
         return this.subscribe(channel, { isSerial: !this.isOrdered });
       },
       unsubscribe: () => this.unsubscribe(channel),
@@ -140,7 +137,7 @@ export class Consumer {
   private async subscribe(channel: ConfirmChannel, { isSerial }: { isSerial: boolean }): Promise<void> {
     this.isFirstInOrder = this.isOrdered;
     await channel.prefetch(isSerial ? 1 : this.prefetch);
-    const { consumerTag: tag } = await channel.consume(this.source, (raw) => {
+    const { consumerTag: tag } = await channel.consume(this.readQueue, (raw) => {
       if (raw === null) return this.broker.reconnect(); // cancelled by the broker, e.g. its queue moved
       if (this.stopping || this.channel !== channel) return;
       this.waiting.push(raw);
@@ -221,12 +218,9 @@ export class Consumer {
   }
 
   private ping(): Promise<void> {
-    return Promise.race([
-      this.options.ping(),
-      delay(pingTimeoutMs, undefined, { ref: false }).then(() => {
-        throw new Error('The database did not respond to a ping.');
-      }),
-    ]);
+    return resolveWithin(pingTimeoutMs, this.options.ping(), () => {
+      throw new Error('The database did not respond to a ping.');
+    });
   }
 
   /**
@@ -243,11 +237,11 @@ export class Consumer {
       // Unsubscribes before the acknowledgement, while at most this message is in work. Otherwise RabbitMQ
       // could give the next message to another replica while this one still handles a prefetched message.
       const isFirstNew = this.subscription?.isSerial === true && !raw.fields.redelivered;
-      const next = this.slice.acknowledge(raw, { andAllBefore });
-      if (next.isWithheld) return;
-      const resubscribes = isFirstNew || next.isOver;
+      const decision = this.slice.acknowledge(raw, { andAllBefore });
+      if (decision.isWithheld) return;
+      const resubscribes = isFirstNew || decision.isOver;
       if (resubscribes) await this.unsubscribe(channel);
-      if (next.withheld !== undefined) channel.ack(next.withheld, true);
+      if (decision.withheld !== undefined) channel.ack(decision.withheld, true);
       channel.ack(raw, andAllBefore);
       if (resubscribes) await this.subscribe(channel, { isSerial: false });
     } catch (error) {

@@ -4,7 +4,7 @@ import { onOwnChannel } from './topology.js';
 /** The consumer, as the handover from retired queues to the current one controls it. */
 export interface QueueReader {
   /** Whether no message is in work. */
-  readonly isIdle: boolean;
+  isIdle(): boolean;
   subscribe(queue: string): Promise<void>;
   unsubscribe(): Promise<void>;
 }
@@ -68,12 +68,12 @@ export class QueueHandover {
       await this.read(retired);
       return false;
     }
-    if (state.messageCount > 0 || !this.reader.isIdle) return false;
+    if (state.messageCount > 0 || !this.reader.isIdle()) return false;
     await this.reader.unsubscribe();
     this.reading = undefined;
     const remaining = await this.inspect(retired);
     if (remaining === undefined) return true;
-    const isUnused = remaining.messageCount === 0 && remaining.consumerCount === 0 && this.reader.isIdle;
+    const isUnused = remaining.messageCount === 0 && remaining.consumerCount === 0 && this.reader.isIdle();
     if (isUnused) await onOwnChannel(this.connection, (channel) => channel.deleteQueue(retired));
     return isUnused;
   }

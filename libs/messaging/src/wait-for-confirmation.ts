@@ -1,5 +1,5 @@
+import { resolveWithin } from '@fulfilment/runtime';
 import type { ConfirmChannel } from 'amqplib';
-import { setTimeout as delay } from 'node:timers/promises';
 
 const confirmTimeoutMs = 10_000;
 
@@ -8,14 +8,7 @@ const confirmTimeoutMs = 10_000;
  * s.
  */
 export async function waitForConfirmation(channel: ConfirmChannel): Promise<void> {
-  const timer = new AbortController();
-  const late = delay(confirmTimeoutMs, undefined, { signal: timer.signal }).then(() => {
+  await resolveWithin(confirmTimeoutMs, channel.waitForConfirms(), () => {
     throw new Error('RabbitMQ did not confirm in time.');
   });
-  try {
-    await Promise.race([channel.waitForConfirms(), late]);
-  } finally {
-    timer.abort();
-    late.catch(() => undefined);
-  }
 }

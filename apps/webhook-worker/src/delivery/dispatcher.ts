@@ -1,5 +1,5 @@
 import { publicId } from '@fulfilment/contracts';
-import { BackgroundTask, type Logger, LOGGER, recordedTrace } from '@fulfilment/runtime';
+import { BackgroundTask, type Logger, LOGGER, recordedTrace, resolveWithin } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
 import { AttemptSlots, type Slots } from './attempt-slots.js';
@@ -237,11 +237,9 @@ export class Dispatcher extends BackgroundTask {
 }
 
 function takesLongerThan(limitMs: number, ended: Promise<unknown>): Promise<boolean> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(true), limitMs);
-    void ended.then(() => {
-      clearTimeout(timer);
-      resolve(false);
-    });
-  });
+  return resolveWithin(
+    limitMs,
+    ended.then(() => false),
+    () => true,
+  );
 }

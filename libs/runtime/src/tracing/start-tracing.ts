@@ -1,6 +1,7 @@
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
 import type { Logger } from '../logger.js';
 import { Counter } from '../metrics.js';
+import { resolveWithin } from '../resolve-within.js';
 import { collectorHeaders, collectorUrl, samplerOf, type TracingSettings } from './settings.js';
 import { setTracer } from './tracer.js';
 
@@ -63,7 +64,8 @@ export async function startTracing(
   return {
     stop: async () => {
       setTracer(undefined);
-      await within(stopTimeoutMs, processor.shutdown());
+      const shutdown = processor.shutdown().catch(() => undefined);
+      await resolveWithin(stopTimeoutMs, shutdown, () => undefined);
       exporter.dropRest();
     },
   };
@@ -122,11 +124,4 @@ class CountingExporter implements SpanExporter {
     this.warnedAtMs = performance.now();
     this.logger.warn({ error }, 'The collector did not accept spans; they are dropped.');
   }
-}
-
-async function within(timeoutMs: number, work: Promise<void>): Promise<void> {
-  const { promise: late, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, timeoutMs);
-  await Promise.race([work.catch(() => undefined), late]);
-  clearTimeout(timer);
 }
