@@ -3,7 +3,7 @@ import type { Channel, ChannelModel, ConfirmChannel, GetMessage } from 'amqplib'
 import { setTimeout as delay } from 'node:timers/promises';
 import { close } from './close.js';
 import { connect } from './connect.js';
-import { waitForConfirmation } from './wait-for-confirmation.js';
+import { ConfirmedPublisher } from './confirmed-publisher.js';
 import { type DeadLetter, deadLetter } from './dead-letter.js';
 import { replayHeaders } from './publish-dead-letter.js';
 
@@ -17,8 +17,8 @@ type Action = 'keep' | 'remove';
 
 /** Rejected messages, for an operator. Close it after use. */
 export class DeadLetterQueues {
-  private returned = false;
   private readonly channel: ConfirmChannel;
+  private readonly publisher: ConfirmedPublisher;
   private readonly topology: Topology;
   private readonly connection: ChannelModel;
 
@@ -26,9 +26,7 @@ export class DeadLetterQueues {
     this.connection = connection;
     this.channel = channel;
     this.topology = topology;
-    channel.on('return', () => {
-      this.returned = true;
-    });
+    this.publisher = new ConfirmedPublisher(channel);
     channel.on('error', () => undefined); // the current call rejects
   }
 
@@ -120,18 +118,19 @@ export class DeadLetterQueues {
     const name = this.topology.deadLetterQueue(queue);
     await this.withExclusiveLock(`${name}.in-hand`, async () => {
       const seen = new Set<string>();
-      for (let left = await this.count(queue); left > 0;) {
+      let left = await this.count(queue);
+      while (left > 0) {
         const inHand = await this.take(name, Math.min(left, pageSize));
-        left = inHand.length === 0 ? 0 : left - inHand.length;
-        this.returned = false;
+        if (inHand.length === 0) return;
+        left -= inHand.length;
         for (const raw of inHand) {
           const letter = deadLetter(queue, raw);
           if (!seen.has(letter.id) && decide(letter, raw) === 'keep')
             this.send(name, raw, raw.properties.headers ?? {});
           seen.add(letter.id);
         }
-        await waitForConfirmation(this.channel); // an unroutable message is returned before its confirmation
-        if (this.returned) throw new Error(`The broker has no queue ${this.topology.queue(queue)}.`);
+        if (!(await this.publisher.confirm()))
+          throw new Error(`The broker has no queue ${this.topology.queue(queue)}.`);
         for (const raw of inHand) this.channel.ack(raw);
       }
     });
@@ -176,14 +175,7 @@ export class DeadLetterQueues {
   }
 
   private send(queue: string, raw: GetMessage, headers: object): void {
-    const messageId: unknown = raw.properties.messageId;
-    this.channel.publish('', queue, raw.content, {
-      persistent: true,
-      mandatory: true,
-      contentType: 'application/json',
-      headers,
-      ...(typeof messageId === 'string' && { messageId }),
-    });
+    this.publisher.publish('', queue, raw.content, { messageId: raw.properties.messageId, headers });
   }
 }
 

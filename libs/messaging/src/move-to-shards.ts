@@ -3,9 +3,9 @@ import { Counter, type Logger } from '@fulfilment/runtime';
 import type { ConfirmChannel, ConsumeMessage } from 'amqplib';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Broker } from './broker.js';
+import { ConfirmedPublisher } from './confirmed-publisher.js';
 import type { HandlerCallbacks, MessageHandler } from './message-handling.js';
 import { isReplayed, publishDeadLetter, replayHeaders } from './publish-dead-letter.js';
-import { waitForConfirmation } from './wait-for-confirmation.js';
 
 const retryDelayMs = 200;
 
@@ -21,8 +21,7 @@ const moved = new Counter({
  * copies stay in order, and the inbox ignores the others.
  */
 export class MoveToShards implements MessageHandler {
-  private channel: ConfirmChannel | undefined;
-  private returned = false;
+  private publisher: ConfirmedPublisher | undefined;
 
   /**
    * @param publishing a connection on which nothing is consumed: RabbitMQ does not read from it while it is
@@ -36,13 +35,10 @@ export class MoveToShards implements MessageHandler {
     private readonly options: HandlerCallbacks,
   ) {
     publishing.use((channel) => {
-      this.channel = channel;
-      this.returned = false;
-      channel.on('return', () => {
-        this.returned = true;
-      });
+      const publisher = new ConfirmedPublisher(channel);
+      this.publisher = publisher;
       channel.on('close', () => {
-        if (this.channel === channel) this.channel = undefined;
+        if (this.publisher === publisher) this.publisher = undefined;
       });
       return Promise.resolve();
     });
@@ -70,22 +66,16 @@ export class MoveToShards implements MessageHandler {
 
   /** @returns whether RabbitMQ has confirmed each message in its shard; false while it cannot publish */
   private async publish(batch: readonly ConsumeMessage[]): Promise<boolean> {
-    const { channel, publishing } = this;
-    if (channel === undefined || publishing.blocked) return false;
+    const { publisher } = this;
+    if (publisher === undefined || this.publishing.blocked) return false;
     for (const raw of batch) {
       const { content, properties } = raw;
-      const messageId: unknown = properties.messageId;
-      channel.publish(this.sharded.exchange, shardOf(this.sharded, content), content, {
-        persistent: true,
-        mandatory: true,
-        contentType: 'application/json',
-        ...(typeof messageId === 'string' && { messageId }),
+      publisher.publish(this.sharded.exchange, shardOf(this.sharded, content), content, {
+        messageId: properties.messageId,
         ...(isReplayed(raw) && { headers: replayHeaders() }),
       });
     }
-    await waitForConfirmation(channel); // an unroutable message is returned before its confirmation
-    if (!this.returned) return true;
-    this.returned = false;
+    if (await publisher.confirm()) return true;
     throw new Error('A shard does not exist.');
   }
 }

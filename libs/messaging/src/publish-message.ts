@@ -1,7 +1,7 @@
 import { type Message, topologyOf } from '@fulfilment/contracts';
 import { close } from './close.js';
 import { connect } from './connect.js';
-import { waitForConfirmation } from './wait-for-confirmation.js';
+import { ConfirmedPublisher } from './confirmed-publisher.js';
 
 /**
  * Publishes one message over a connection of its own. Resolves when RabbitMQ has confirmed it.
@@ -18,17 +18,10 @@ export async function publishMessage(
   try {
     const channel = await connection.createConfirmChannel();
     channel.on('error', () => undefined); // the confirmation fails
-    let isRouted = true;
-    channel.once('return', () => {
-      isRouted = false;
-    });
-    channel.publish(topologyOf(namespace).factsExchange, message.type, Buffer.from(JSON.stringify(message)), {
-      persistent: true,
-      mandatory: true,
-      messageId: message.id,
-      contentType: 'application/json',
-    });
-    await waitForConfirmation(channel).catch((error: unknown) => {
+    const publisher = new ConfirmedPublisher(channel);
+    const content = Buffer.from(JSON.stringify(message));
+    publisher.publish(topologyOf(namespace).factsExchange, message.type, content, { messageId: message.id });
+    const isRouted = await publisher.confirm().catch((error: unknown) => {
       throw new Error(
         'RabbitMQ did not confirm the message. The message may still arrive: check whether it was applied before you retry.',
         { cause: error },

@@ -3,7 +3,7 @@ import type { ConfirmChannel } from 'amqplib';
 import { setTimeout as delay } from 'node:timers/promises';
 import { close } from './close.js';
 import { connect } from './connect.js';
-import { waitForConfirmation } from './wait-for-confirmation.js';
+import { ConfirmedPublisher } from './confirmed-publisher.js';
 
 /**
  * Limit of waiting messages before more are written: seconds of work for the consumer, and little memory for
@@ -18,8 +18,8 @@ const defaultStallTimeoutMs = 60_000;
  * after use.
  */
 export class ReplayQueue {
-  private returned = false;
   private readonly channel: ConfirmChannel;
+  private readonly publisher: ConfirmedPublisher;
   private readonly queue: string;
   private readonly stallTimeoutMs: number;
   readonly close: () => Promise<void>;
@@ -33,9 +33,7 @@ export class ReplayQueue {
     this.queue = queue;
     this.stallTimeoutMs = stallTimeoutMs;
     this.close = close;
-    channel.on('return', () => {
-      this.returned = true;
-    });
+    this.publisher = new ConfirmedPublisher(channel);
     channel.on('error', () => undefined); // the current call rejects
   }
 
@@ -62,15 +60,10 @@ export class ReplayQueue {
   async write(messages: readonly Message[]): Promise<void> {
     await this.waitForRoom();
     for (const message of messages) {
-      this.channel.publish('', this.queue, Buffer.from(JSON.stringify(message)), {
-        persistent: true,
-        mandatory: true,
-        messageId: message.id,
-        contentType: 'application/json',
-      });
+      const content = Buffer.from(JSON.stringify(message));
+      this.publisher.publish('', this.queue, content, { messageId: message.id });
     }
-    await waitForConfirmation(this.channel); // an unroutable message is returned before its confirmation
-    if (this.returned) throw new Error(`The broker has no queue ${this.queue}.`);
+    if (!(await this.publisher.confirm())) throw new Error(`The broker has no queue ${this.queue}.`);
   }
 
   private async waitForRoom(): Promise<void> {

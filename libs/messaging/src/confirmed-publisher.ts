@@ -1,0 +1,44 @@
+import type { ConfirmChannel } from 'amqplib';
+import { waitForConfirmation } from './wait-for-confirmation.js';
+
+export interface PublishOptions {
+  readonly messageId?: unknown;
+  readonly headers?: object;
+}
+
+/** Publishes JSON on a channel, and detects messages that no queue receives. */
+export class ConfirmedPublisher {
+  private hasReturned = false;
+  private readonly channel: ConfirmChannel;
+
+  constructor(channel: ConfirmChannel) {
+    this.channel = channel;
+    channel.on('return', () => {
+      this.hasReturned = true;
+    });
+  }
+
+  publish(exchange: string, routingKey: string, content: Buffer, options: PublishOptions = {}): void {
+    const { messageId, headers } = options;
+    this.channel.publish(exchange, routingKey, content, {
+      persistent: true,
+      mandatory: true,
+      contentType: 'application/json',
+      ...(headers !== undefined && { headers }),
+      ...(typeof messageId === 'string' && { messageId }),
+    });
+  }
+
+  /**
+   * Resolves when RabbitMQ has confirmed what was published. Returns whether each message is in a queue.
+   * @throws Error when RabbitMQ does not confirm
+   */
+  async confirm(): Promise<boolean> {
+    try {
+      await waitForConfirmation(this.channel); // a message without a queue is returned before its confirmation
+      return !this.hasReturned;
+    } finally {
+      this.hasReturned = false;
+    }
+  }
+}
