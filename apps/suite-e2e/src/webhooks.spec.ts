@@ -176,7 +176,7 @@ describe('webhooks', () => {
   it('retries with the same bytes and id when the receiver failed', async () => {
     const { receiver, id: subscription } = await subscribe(['order.created']);
     let failures = 1;
-    receiver.answerWith((response) => response.writeHead(failures-- > 0 ? 500 : 204).end());
+    receiver.respondWith((response) => response.writeHead(failures-- > 0 ? 500 : 204).end());
     const order = await place();
     await first(order, 'order.created', receiver);
     const seen = await eventually(async () => {

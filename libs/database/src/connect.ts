@@ -6,12 +6,12 @@ import { type SessionOptions, sessionSettings } from './session-settings.js';
 import { statement } from './sql.js';
 
 const retryDelayMs = 500;
-/** On a busy pooler, one round may miss that two connections share one of the server. */
+/** Number of tries: on a busy pooler, one may not show that two connections share one of the server. */
 const rounds = 5;
 const seeRunbook = 'See "Connection poolers" in docs/runbook.md.';
-const directly = `This program needs a direct connection: set DATABASE_DIRECT_URL. ${seeRunbook}`;
+const useDirectUrl = `This program needs a direct connection: set DATABASE_DIRECT_URL. ${seeRunbook}`;
 
-const otherSettings = `
+const findDifferences = `
   SELECT name || ' is ' || setting AS difference,
     format('ALTER ROLE %I IN DATABASE %I SET %I = %L;', current_user, current_database(), name, wanted) AS change
   FROM jsonb_each_text($1::jsonb) AS needed (name, wanted) JOIN pg_settings USING (name)
@@ -85,8 +85,11 @@ export async function connectReplicaWhenUp(
 ): Promise<void> {
   await connectWhenUp(replica, options, onFailure);
   await retryWhileDown(async () => {
-    const [own, copied] = [await rowsOf(primary, databaseIdentity), await rowsOf(replica, databaseIdentity)];
-    if (own !== copied)
+    const identities = [
+      await rowsAsText(primary, databaseIdentity),
+      await rowsAsText(replica, databaseIdentity),
+    ];
+    if (identities[0] !== identities[1])
       throw new UnsuitableConnection(
         'DATABASE_READ_URL does not lead to a replica of the database in DATABASE_URL.',
       );
@@ -98,9 +101,9 @@ export async function connectReplicaWhenUp(
  * @throws UnsuitableConnection if a connection pooler drops them
  */
 export async function connectProgram(dataSource: DataSource, options: SessionOptions): Promise<void> {
-  await initialize(dataSource, directly);
+  await initialize(dataSource, useDirectUrl);
   const differences = await differencesFrom(dataSource, options);
-  if (differences.length > 0) throw new UnsuitableConnection(`${listOf(differences)}. ${directly}`);
+  if (differences.length > 0) throw new UnsuitableConnection(`${listOf(differences)}. ${useDirectUrl}`);
 }
 
 /**
@@ -113,13 +116,13 @@ export async function verifyOwnSession(dataSource: DataSource): Promise<void> {
   try {
     const seen = [new Set<string>(), new Set<string>()] as const;
     for (let round = 0; round < rounds; round += 1) {
-      seen[0].add(await rowsOf(runners[0], backend));
-      seen[1].add(await rowsOf(runners[1], backend));
+      seen[0].add(await rowsAsText(runners[0], backend));
+      seen[1].add(await rowsAsText(runners[1], backend));
     }
     const sessions = new Set([...seen[0], ...seen[1]]);
     if (sessions.size === 2 && seen.every(({ size }) => size === 1)) return;
     throw new UnsuitableConnection(
-      `The connection goes through a pooler in transaction mode, which cannot hold the lock of migrations. ${directly}`,
+      `The connection goes through a pooler in transaction mode, which cannot hold the lock of migrations. ${useDirectUrl}`,
     );
   } finally {
     for (const runner of runners) await runner.release();
@@ -149,7 +152,7 @@ async function differencesFrom(
   dataSource: DataSource,
   options: SessionOptions,
 ): Promise<readonly Difference[]> {
-  return dataSource.query<Difference[]>(otherSettings, [JSON.stringify(sessionSettings(options))]);
+  return dataSource.query<Difference[]>(findDifferences, [JSON.stringify(sessionSettings(options))]);
 }
 
 function listOf(differences: readonly Difference[]): string {
@@ -157,7 +160,7 @@ function listOf(differences: readonly Difference[]): string {
 }
 
 /** Returns the rows as text, for comparisons. */
-async function rowsOf(source: DataSource | QueryRunner, sql: string): Promise<string> {
+async function rowsAsText(source: DataSource | QueryRunner, sql: string): Promise<string> {
   return JSON.stringify(await source.query(sql));
 }
 

@@ -38,9 +38,8 @@ const readTransactionStatus = statement(
 
 export interface TransactionOptions {
   /**
-   * If the connection is lost at COMMIT, this query shows whether the transaction was committed. Without it,
-   * the commit then counts as failed, and the caller may repeat a transaction that was committed. For
-   * transactions that must not run twice.
+   * For transactions that must not run twice: if the connection is lost at COMMIT, this query shows whether the
+   * transaction was committed. Without it, such a commit counts as failed, although it may have succeeded.
    */
   readonly commitProbe?: CommitProbe;
   /**

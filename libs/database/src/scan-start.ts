@@ -22,7 +22,9 @@ export interface ScanTimes {
  */
 export class ScanStart {
   private start = 0;
+  /** The highest handled position some seconds ago, from which scans start after the next interval. */
   private next = 0;
+  /** The highest handled position. */
   private highest = 0;
   private advancedAtMs = performance.now();
   private fullScanDueAtMs = -Infinity;
@@ -48,7 +50,7 @@ export class ScanStart {
     return 0;
   }
 
-  /** Delays the next full scan, if this one took long: a share of the time limits what they cost. */
+  /** Delays the next full scan if this one took long, so that full scans take a share of the time at most. */
   fullScanTook(durationMs: number): void {
     this.fullScanAllowedAtMs = performance.now() + durationMs / maxFullScanShare;
   }

@@ -23,15 +23,19 @@ export class TransactionSpan {
   }
 
   committed(): void {
-    const [first] = this.statements;
-    if (first !== undefined) this.span.name = `transaction ${first}`;
-    this.span.set({ 'db.query.summary': this.statements.join(' ').slice(0, maxSummaryLength) });
-    this.span.end();
+    this.end();
   }
 
   rolledBack(): void {
     this.span.fail('rollback');
-    this.committed();
+    this.end();
+  }
+
+  private end(): void {
+    const [first] = this.statements;
+    if (first !== undefined) this.span.name = `transaction ${first}`;
+    this.span.set({ 'db.query.summary': this.statements.join(' ').slice(0, maxSummaryLength) });
+    this.span.end();
   }
 }
 

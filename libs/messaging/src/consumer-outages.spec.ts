@@ -9,7 +9,7 @@ import {
   EffectsTables1700000000000,
   type Replica,
   startReplica,
-  stockReports,
+  stockCounts,
   stockSet,
 } from './testing/effects-replica.js';
 
@@ -58,13 +58,13 @@ describe('a consumer', () => {
     'returns its messages when its connection to PostgreSQL %s, and another replica applies them in order',
     async (how) => {
       await start({ databaseUrl: line.url, times: { returnAfterMs: 300, retryMs: quick } });
-      const before = stockReports(5);
+      const before = stockCounts(5);
       await broker.publish(...before);
       await applied(5); // the first replica is the active one
       await start({ databaseUrl: stores.url });
       if (how === 'is closed') line.disconnect();
       else line.discardData();
-      const during = stockReports(20);
+      const during = stockCounts(20);
       await broker.publish(...during);
       expect(await applied(25)).toEqual(ids([...before, ...during]));
       line.restore();
@@ -78,7 +78,7 @@ describe('a consumer', () => {
       times: { returnAfterMs: 100, retryMs: quick },
     });
     line.disconnect();
-    const sent = stockReports(3);
+    const sent = stockCounts(3);
     await broker.publish(...sent);
     // Not ready, since its messages were returned.
     await eventually(() => (messaging.connected ? undefined : true));
@@ -95,7 +95,7 @@ describe('a consumer', () => {
       if (failures > 0) await tx.run(diskFull);
     };
     await start({ databaseUrl: stores.url, times: { returnAfterMs: 1, retryMs: quick }, onHandle });
-    const sent = stockReports(3);
+    const sent = stockCounts(3);
     await broker.publish(...sent);
     expect(await applied(3)).toEqual(ids(sent));
     expect(await broker.takeDeadLetters(queue)).toEqual([]);
@@ -123,7 +123,7 @@ describe('a consumer', () => {
         await tx.run(work);
       };
       await start({ databaseUrl: stores.url, times: { retryMs: quick }, onHandle });
-      const [before, after] = [stockReports(7), stockReports(7)];
+      const [before, after] = [stockCounts(7), stockCounts(7)];
       await broker.publish(...before, slow, ...after);
       expect(await applied(14)).toEqual(ids([...before, ...after]));
       await blocker.rollback();

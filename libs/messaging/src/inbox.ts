@@ -2,9 +2,9 @@ import type { MessageQueue } from '@fulfilment/contracts';
 import { type Database, statement, type Transaction } from '@fulfilment/database';
 import type { InternalRoute } from '@fulfilment/runtime';
 
+// A rejected message that an operator replays, and a held one, are handled once more.
 const claim = statement(
   'inbox.claim',
-  // A rejected message that an operator replays, and a held one, are handled again.
   `INSERT INTO inbox (message_id, queue, outcome)
    SELECT id, $2, 'applied' FROM unnest($1::uuid[]) AS id ORDER BY id
    ON CONFLICT (message_id, queue) DO UPDATE SET outcome = 'applied', reason = NULL, handled_at = now()
@@ -26,13 +26,13 @@ export async function claimMessages(
 export const olderThanInbox =
   'older than the inbox, which no longer shows whether it was handled; check its effect, then replay or discard it';
 
-/** Younger than any message of a dropped day, with a day for differences between clocks. */
+/** Messages of dropped days are at least seven days old. One day less, since clocks differ. */
 const oldMessageMs = 6 * 86_400_000;
-// Before the rows are read: no day is dropped until the end of the transaction.
+// Prevents that a day is dropped between this statement and the end of the transaction.
 const keepDays = statement('inbox.keep-days', 'LOCK TABLE ONLY inbox IN ROW EXCLUSIVE MODE');
+// A message that was rejected for its age has a row, which does not show whether it was handled before.
 const findOfDroppedDays = statement(
   'inbox.of-dropped-days',
-  // A message that was rejected for its age is still as unknown as before.
   `SELECT id FROM unnest($1::uuid[]) AS id JOIN inbox_dropped d ON id >= d.first_id AND id < d.end_id
    WHERE NOT EXISTS (SELECT FROM inbox WHERE message_id = id AND queue = $2 AND reason IS DISTINCT FROM $3)`,
 );

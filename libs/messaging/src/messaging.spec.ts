@@ -242,7 +242,7 @@ describe('messaging', () => {
     const [blocked, unblocked] = ['01000000000006000a003c0178ce', '01000000000004000a003dce'];
     line.sendToClients(Buffer.from(blocked, 'hex'));
     await eventually(
-      () => lines.some((text) => /"test, sending".*blocks publishing/.test(text)) || undefined,
+      () => lines.some((text) => /"test, publishing".*blocks publishing/.test(text)) || undefined,
     );
     const publishing = broker.publish(deleted('a'));
     await stores.database.transaction((tx) => messaging.outbox.add(tx, deleted('b')));

@@ -54,8 +54,8 @@ export class Messaging {
     private readonly logger: Logger,
   ) {
     const { url, namespace, service } = settings;
-    this.publishing = new Broker({ url, namespace, name: `${service}, sending` }, logger);
-    this.consuming = new Broker({ url, namespace, name: `${service}, taking` }, logger);
+    this.publishing = new Broker({ url, namespace, name: `${service}, publishing` }, logger);
+    this.consuming = new Broker({ url, namespace, name: `${service}, consuming` }, logger);
     this.relay = new OutboxRelay(database, this.publishing, this.outbox, logger, settings.outboxTimes);
     this.gauges = new QueueGauges(this.consuming, this.queues, logger, settings.gaugeIntervalMs);
   }

@@ -3,7 +3,7 @@ import { messages, type Message } from '@fulfilment/contracts';
 import { Database, type Sql, statement, type Transaction } from '@fulfilment/database';
 import { Messaging } from './index.js';
 import { createLogger } from '@fulfilment/runtime';
-import { EffectsTables1700000000000, stockReports, stockSet } from './testing/effects-replica.js';
+import { EffectsTables1700000000000, stockCounts, stockSet } from './testing/effects-replica.js';
 import { eventually } from '@fulfilment/testing';
 import { type ScratchBroker, scratchBroker } from './testing/scratch-broker.js';
 import { type ScratchDatabase, scratchDatabase } from '@fulfilment/database/testing';
@@ -80,7 +80,7 @@ describe('the outbox relay', () => {
     await snapshot.tx.row(countOutbox);
     const relay = start({ lagMs: 20, fullScanMs: 600_000 });
     for (let round = 0; round < 8; round += 1) {
-      await add(relay, ...stockReports(1000));
+      await add(relay, ...stockCounts(1000));
       await emptied();
     }
     const before = database.buffers.length;

@@ -3,7 +3,7 @@ import { topologyOf } from '@fulfilment/contracts';
 import { RejectedMessage } from './index.js';
 import { metrics } from '@fulfilment/runtime';
 import { connect } from 'amqplib';
-import { EffectsTables1700000000000, startReplica, stockReports } from './testing/effects-replica.js';
+import { EffectsTables1700000000000, startReplica, stockCounts } from './testing/effects-replica.js';
 import { eventually } from '@fulfilment/testing';
 import { scratchBroker } from './testing/scratch-broker.js';
 import { scratchDatabase } from '@fulfilment/database/testing';
@@ -18,7 +18,7 @@ describe('the queue gauges', () => {
     const broker = await scratchBroker([queue]);
     let release: () => void = () => undefined;
     const released = new Promise<void>((resolve) => (release = resolve));
-    const sent = stockReports(10);
+    const sent = stockCounts(10);
     const replica = await startReplica({
       databaseUrl: stores.url,
       url: broker.url,

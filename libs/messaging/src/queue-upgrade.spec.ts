@@ -10,7 +10,7 @@ import {
   EffectsTables1700000000000,
   type Replica,
   startReplica,
-  stockReports,
+  stockCounts,
 } from './testing/effects-replica.js';
 
 const queue = 'store-api.fulfilment';
@@ -110,10 +110,10 @@ describe('a queue of the previous release, with other arguments', () => {
 
   it('is emptied by the new release, in order and without loss, and deleted', async () => {
     await declareRetired(connection);
-    const before = stockReports(30);
+    const before = stockCounts(30);
     await broker.publish(...before);
     await Promise.all([startNewReplica(), startNewReplica()]);
-    const after = stockReports(10);
+    const after = stockCounts(10);
     await broker.publish(...after);
     expect(await applied([...before, ...after])).toEqual(ids([...before, ...after]));
     await eventually(async () => ((await inspect()) === undefined ? true : undefined));
@@ -122,7 +122,7 @@ describe('a queue of the previous release, with other arguments', () => {
   it('is consumed by old replicas while one runs, then by the new release, each message once and in order', async () => {
     const sent: Message[] = [];
     const publish = async (count: number) => {
-      const more = stockReports(count);
+      const more = stockCounts(count);
       sent.push(...more);
       await broker.publish(...more);
     };

@@ -99,7 +99,7 @@ describe('a sharded queue', () => {
     }
   });
 
-  it('applies stock counts while no report of an order can be applied', async () => {
+  it('applies stock counts while no fulfilment event of an order can be applied', async () => {
     let release: () => void = () => undefined;
     const released = new Promise<void>((resolve) => (release = resolve));
     try {
@@ -118,7 +118,7 @@ describe('a sharded queue', () => {
     }
   });
 
-  it('applies reports of other orders while one shard waits', async () => {
+  it('applies fulfilment events of other orders while one shard waits', async () => {
     const [blocked = '', ...others] = orderIds(40);
     const sharded = topologyOf(broker.namespace).sharded(queue);
     const shard = (message: Message) => sharded && shardOf(sharded, Buffer.from(JSON.stringify(message)));

@@ -1,4 +1,4 @@
-/** Leaves an interval of 2 s as it is, unless a poll takes longer than 1 s. */
+/** A loop with an interval of 2 s is not slowed down until a poll takes longer than 1 s. */
 const maxShare = 1 / 3;
 
 /**

@@ -16,7 +16,7 @@ describe('SlotLoop', () => {
       intervalMs: 60_000,
       logger,
       slots,
-      take: (max) => Promise.resolve(due.splice(0, max)),
+      claim: (max) => Promise.resolve(due.splice(0, max)),
       work,
     });
 

@@ -8,8 +8,8 @@ export interface SlotLoopOptions<Item> {
   readonly logger: Logger;
   /** Maximum of concurrent items. */
   readonly slots: number;
-  /** Claims at most `max` due items, so that no other replica takes them. */
-  readonly take: (max: number) => Promise<readonly Item[]>;
+  /** Claims at most `max` due items, so that no other replica claims them. */
+  readonly claim: (max: number) => Promise<readonly Item[]>;
   /**
    * Processes an item in bounded time. A failure is logged.
    * @param stopping aborts when the loop stops; the item is then left to another replica
@@ -17,7 +17,7 @@ export interface SlotLoopOptions<Item> {
   readonly work: (item: Item, stopping: AbortSignal) => Promise<void>;
 }
 
-/** Processes due items concurrently. A free slot takes the next item without waiting for the others. */
+/** Processes due items concurrently. A free slot gets the next item without waiting for the others. */
 export class SlotLoop<Item> extends BackgroundLoop {
   private readonly running = new Set<Promise<void>>();
   private readonly stopping = new AbortController();
@@ -31,7 +31,7 @@ export class SlotLoop<Item> extends BackgroundLoop {
     this.options = options;
   }
 
-  /** Takes no more items. Resolves when the current ones have ended. */
+  /** Claims no more items. Resolves when the current ones have ended. */
   override async stop(): Promise<void> {
     this.stopping.abort();
     await super.stop();
@@ -56,7 +56,7 @@ export class SlotLoop<Item> extends BackgroundLoop {
       await Promise.race(this.running);
       return true;
     }
-    const items = await this.limit.measure(() => this.options.take(free));
+    const items = await this.limit.measure(() => this.options.claim(free));
     for (const item of items) this.startWork(item);
     if (items.length < free) return false;
     this.limit.reset();

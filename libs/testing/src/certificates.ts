@@ -78,18 +78,9 @@ async function makeAuthority(
   const config = join(dir, 'openssl.cnf');
   writeFileSync(config, configuration);
   await newKey(authorityKey(dir), openssl);
-  const args = [
-    '-new',
-    '-x509',
-    '-sha256',
-    '-days',
-    String(caDays),
-    '-config',
-    config,
-    '-extensions',
-    'authority',
-  ];
-  await openssl(['req', ...args, '-key', authorityKey(dir), '-out', caFile]);
+  const selfSigned = ['req', '-new', '-x509', '-sha256', '-days', String(caDays)];
+  const extensions = ['-config', config, '-extensions', 'authority'];
+  await openssl([...selfSigned, ...extensions, '-key', authorityKey(dir), '-out', caFile]);
   writeFileSync(certificateFile, ''); // signed by the previous authority
 }
 
@@ -101,19 +92,8 @@ async function makeLeaf(
   const request = join(dir, 'localhost.csr');
   writeFileSync(config, configuration);
   await newKey(keyFile, openssl);
-  await openssl([
-    'req',
-    '-new',
-    '-sha256',
-    '-config',
-    config,
-    '-subj',
-    '/CN=localhost',
-    '-key',
-    keyFile,
-    '-out',
-    request,
-  ]);
+  const subject = ['-config', config, '-subj', '/CN=localhost'];
+  await openssl(['req', '-new', '-sha256', ...subject, '-key', keyFile, '-out', request]);
   const signing = ['-CA', caFile, '-CAkey', authorityKey(dir), '-set_serial', `0x${Date.now().toString(16)}`];
   const extensions = ['-extfile', config, '-extensions', 'leaf', '-days', String(leafDays), '-sha256'];
   await openssl(['x509', '-req', '-in', request, ...signing, ...extensions, '-out', certificateFile]);

@@ -9,13 +9,14 @@ const pollIntervalMs = 20;
 export async function eventually<Result>(
   poll: () => Result | undefined | Promise<Result | undefined>,
   timeoutMs = 10_000,
-  describe: () => string = () => 'no answer',
+  describe: () => string = () => 'there was no result',
 ): Promise<Result> {
   const endsAtMs = performance.now() + timeoutMs;
   for (;;) {
     const result = await poll();
     if (result !== undefined) return result;
-    if (performance.now() > endsAtMs) throw new Error(`Waited ${timeoutMs} ms in vain: ${describe()}.`);
+    if (performance.now() > endsAtMs)
+      throw new Error(`Waited ${timeoutMs} ms without success: ${describe()}.`);
     await delay(pollIntervalMs);
   }
 }

@@ -7,10 +7,10 @@ export function fillTemplate(template: string, values: Readonly<Record<string, s
   const unused = new Set(Object.keys(values));
   const text = template.replaceAll(/\$\{([A-Z][A-Z0-9_]*)\}/g, (_whole, name: string) => {
     const value = values[name];
-    if (value === undefined) throw new Error(`The template wants ${name}, which has no value.`);
+    if (value === undefined) throw new Error(`The template needs ${name}, which has no value.`);
     unused.delete(name);
     return value;
   });
-  if (unused.size > 0) throw new Error(`The template has no place for ${[...unused].join(', ')}.`);
+  if (unused.size > 0) throw new Error(`The template does not use ${[...unused].join(', ')}.`);
   return text;
 }

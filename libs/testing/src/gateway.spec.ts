@@ -25,8 +25,8 @@ async function arriving(...requests: readonly Readonly<Record<string, string>>[]
   const client = new Client(gateway.url, { connect: { ca: gateway.ca } });
   const arrived: IncomingHttpHeaders[] = [];
   for (const headers of requests) {
-    const answer = await client.request({ method: 'GET', path: '/api/auth/jwks', headers });
-    arrived.push(JSON.parse(await answer.body.text()));
+    const response = await client.request({ method: 'GET', path: '/api/auth/jwks', headers });
+    arrived.push(JSON.parse(await response.body.text()));
   }
   await client.close();
   return arrived;

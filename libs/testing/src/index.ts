@@ -3,12 +3,7 @@ export { eventually } from './eventually.js';
 export { listen } from './listen.js';
 export { storeUrl, uniqueName } from './stores.js';
 export { criticalRule, tokenMaker, type TokenMaker } from './token-maker.js';
-export {
-  webhookReceiver,
-  type Answer,
-  type ReceivedDelivery,
-  type WebhookReceiver,
-} from './webhook-receiver.js';
+export { webhookReceiver, type ReceivedDelivery, type WebhookReceiver } from './webhook-receiver.js';
 export { otlpCollector, type OtlpCollector } from './otlp-collector.js';
 export type { OtlpSpan } from './otlp-spans.js';
 export { certificatesIn, type Certificates } from './certificates.js';

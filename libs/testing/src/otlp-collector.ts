@@ -13,11 +13,11 @@ export interface OtlpCollector {
 /**
  * A collector that keeps the spans that it receives (OTLP over HTTP).
  * @param port a free one by default
- * @param answer what it does with the responses; by default it accepts
+ * @param respond ends the response; by default with 200
  */
 export async function otlpCollector(
   port = 0,
-  answer = (response: ServerResponse): unknown => response.end(),
+  respond = (response: ServerResponse): unknown => response.end(),
 ): Promise<OtlpCollector> {
   const spans: OtlpSpan[] = [];
   let headers: IncomingHttpHeaders | undefined;
@@ -27,7 +27,7 @@ export async function otlpCollector(
     request.on('end', () => {
       ({ headers } = request);
       spans.push(...readOtlpSpans(Buffer.concat(chunks)));
-      answer(response);
+      respond(response);
     });
   });
   const { port: bound, close } = await listen(server, port);

@@ -38,10 +38,9 @@ export function readOtlpSpans(request: Buffer): OtlpSpan[] {
 function attributesOf(message: Buffer, number: number): Record<string, string | number> {
   return Object.fromEntries(
     children(message, number).map((keyValue) => {
-      const [any] = fieldsOf(children(keyValue, 2)[0] ?? Buffer.alloc(0));
-      const value =
-        any === undefined ? '' : Buffer.isBuffer(any.value) ? String(any.value) : Number(any.value);
-      return [text(keyValue, 1, 'utf8'), value];
+      const [anyValue] = fieldsOf(children(keyValue, 2)[0] ?? Buffer.alloc(0));
+      const value = anyValue?.value ?? '';
+      return [text(keyValue, 1, 'utf8'), typeof value === 'bigint' ? Number(value) : String(value)];
     }),
   );
 }
@@ -73,17 +72,15 @@ function fieldsOf(message: Buffer): Field[] {
     at += length;
     return message.subarray(at - length, at);
   };
+  // Wire types of Protocol Buffers: 0 is a varint, 1 has 8 bytes, 5 has 4, 2 has its length before it.
+  const readValue = (wireType: number): Buffer | bigint => {
+    if (wireType === 0) return varint();
+    if (wireType === 1) return bytes(8).readBigUInt64LE();
+    return bytes(wireType === 5 ? 4 : Number(varint()));
+  };
   while (at < message.length) {
-    const key = Number(varint());
-    const number = key >> 3;
-    const kind = key & 7;
-    const value =
-      kind === 0
-        ? varint()
-        : kind === 1
-          ? bytes(8).readBigUInt64LE()
-          : bytes(kind === 5 ? 4 : Number(varint()));
-    fields.push({ number, value });
+    const tag = Number(varint());
+    fields.push({ number: tag >> 3, value: readValue(tag & 7) });
   }
   return fields;
 }

@@ -18,13 +18,13 @@ export interface ReceivedDelivery {
   readonly body: z.infer<typeof envelope>;
 }
 
-export type Answer = (response: ServerResponse, delivery: ReceivedDelivery) => void;
+type Respond = (response: ServerResponse, delivery: ReceivedDelivery) => void;
 
 export interface WebhookReceiver {
   readonly url: string;
   readonly deliveries: readonly ReceivedDelivery[];
   /** Sets the response to the next deliveries; by default 204. */
-  answerWith(answer: Answer): void;
+  respondWith(respond: Respond): void;
   /** Resolves with the first `count` deliveries when they have arrived. */
   waitFor(count: number, timeoutMs?: number): Promise<readonly ReceivedDelivery[]>;
   stop(): Promise<void>;
@@ -33,7 +33,7 @@ export interface WebhookReceiver {
 /** A subscriber's server that records the deliveries it receives. */
 export async function webhookReceiver(): Promise<WebhookReceiver> {
   const deliveries: ReceivedDelivery[] = [];
-  let answer: Answer = (response) => response.writeHead(204).end();
+  let respond: Respond = (response) => response.writeHead(204).end();
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -46,15 +46,15 @@ export async function webhookReceiver(): Promise<WebhookReceiver> {
         body: envelope.parse(JSON.parse(rawBody.toString())),
       };
       deliveries.push(delivery);
-      answer(response, delivery);
+      respond(response, delivery);
     });
   });
   const { port, close } = await listen(server);
   return {
     url: `http://127.0.0.1:${port}/hook`,
     deliveries,
-    answerWith: (next) => {
-      answer = next;
+    respondWith: (next) => {
+      respond = next;
     },
     waitFor: (count, timeoutMs = 10_000) =>
       eventually(

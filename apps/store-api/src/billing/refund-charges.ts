@@ -58,7 +58,7 @@ export class RefundCharges extends SlotLoop<DueRefund> {
       intervalMs: pollIntervalMs,
       logger,
       slots,
-      take: (max) =>
+      claim: (max) =>
         this.database.rows<DueRefund>(claimRefunds, [config.PAYMENT_TIMEOUT_MS + leaseMarginMs, max]),
       work: (request, stopping) => this.refund(request, stopping),
     });

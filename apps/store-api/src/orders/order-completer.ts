@@ -63,7 +63,7 @@ export class OrderCompleter extends BackgroundTask {
       intervalMs: pollIntervalMs,
       logger: this.logger,
       slots,
-      take: (max) => this.claim(leaseMs, this.chargeSender.completerCapacity(max), claimPending),
+      claim: (max) => this.claim(leaseMs, this.chargeSender.completerCapacity(max), claimPending),
       work: (charge, stopping) => this.resume(charge, stopping),
     });
   }

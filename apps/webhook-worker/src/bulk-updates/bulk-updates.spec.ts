@@ -114,7 +114,7 @@ describe('very many deliveries', () => {
 
   it('are recovered as fast as the receiver takes them, each counted in one recovery only', async () => {
     const { client, id, uuid } = await withDeliveries(many, 'failed');
-    receiver.answerWith((response) => response.writeHead(500, { 'retry-after': '86400' }).end());
+    receiver.respondWith((response) => response.writeHead(500, { 'retry-after': '86400' }).end());
     const recover = () => expectFast(client.post({ since: longAgo }, `/${id}/recover`).expect(202));
     const responses = [await recover(), await recover(), await recover()];
     expect(responses.map(({ body }) => body.matched)).toEqual([many, 0, 0]);
@@ -153,14 +153,14 @@ describe('held deliveries', () => {
     const { client, id, uuid } = await withDeliveries(1, 'held');
     await client.patch(id, { status: 'disabled' }).expect(200);
     let release: () => void = () => undefined;
-    receiver.answerWith((response) => {
+    receiver.respondWith((response) => {
       release = () => void response.writeHead(500).end();
     });
     const [delivery] = (await client.get(`/${id}/deliveries`)).body.data;
     await client.post({}, `/${id}/deliveries/${delivery.id}/retry`).expect(202);
     await receiver.waitFor(1);
     await client.patch(id, { status: 'active' }).expect(200);
-    receiver.answerWith((response) => response.writeHead(204).end());
+    receiver.respondWith((response) => response.writeHead(204).end());
     release();
     await untilCounts(uuid, { succeeded: 1 });
   });

@@ -10,7 +10,7 @@ let maxRunning: number;
 function respondCounting(statusCode: number, delayMs = 20): void {
   let running = 0;
   maxRunning = 0;
-  given.receiver.answerWith((response) => {
+  given.receiver.respondWith((response) => {
     running += 1;
     maxRunning = Math.max(maxRunning, running);
     setTimeout(() => {
@@ -75,7 +75,7 @@ describe('the deliveries of one subscription', () => {
     const { client, id, publish } = await aHealthySubscriber({ max_in_flight: 1 });
     const before = Date.now();
     let respond = (): void => undefined;
-    given.receiver.answerWith((response) => {
+    given.receiver.respondWith((response) => {
       respond = () => void response.writeHead(204).end();
     });
     await publish(5);
@@ -84,7 +84,7 @@ describe('the deliveries of one subscription', () => {
     expect(body.due_deliveries).toBe(4); // one is in flight
     expect(Date.parse(body.oldest_due_at)).toBeGreaterThan(before - 60_000);
     expect(Date.parse(body.oldest_due_at)).toBeLessThanOrEqual(Date.now());
-    given.receiver.answerWith((response) => response.writeHead(204).end());
+    given.receiver.respondWith((response) => response.writeHead(204).end());
     respond();
     await allSucceed(6);
     expect((await client.get(`/${id}`)).body).toMatchObject({ due_deliveries: 0, oldest_due_at: null });

@@ -96,7 +96,7 @@ describe('a delivery', () => {
     const client = await aClient(given.stores, given.worker);
     const id = await client.subscribe(given.receiver.url);
     let responses = 0;
-    given.receiver.answerWith((response) => {
+    given.receiver.respondWith((response) => {
       responses += 1;
       response.writeHead(responses < 3 ? 500 : 200).end();
     });
@@ -116,7 +116,7 @@ describe('a delivery', () => {
   it('fails when the retry schedule is exhausted', async () => {
     const client = await aClient(given.stores, given.worker);
     const id = await client.subscribe(given.receiver.url);
-    given.receiver.answerWith((response) =>
+    given.receiver.respondWith((response) =>
       response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(),
     );
     await given.stores.broker.publish(orderCreated(client.creatorId));
@@ -130,7 +130,7 @@ describe('a delivery', () => {
     const client = await aClient(given.stores, given.worker);
     await client.subscribe(given.receiver.url);
     let responses = 0;
-    given.receiver.answerWith((response) => {
+    given.receiver.respondWith((response) => {
       responses += 1;
       if (responses > 1) response.writeHead(204).end();
     });
@@ -145,7 +145,7 @@ describe('a delivery', () => {
       const client = await aClient(given.stores, given.worker);
       await client.subscribe(given.receiver.url);
       const at: number[] = [];
-      given.receiver.answerWith((response) => {
+      given.receiver.respondWith((response) => {
         at.push(performance.now());
         if (at.length === 1) response.setHeader('retry-after', retryAfter);
         response.writeHead(at.length === 1 ? 503 : 204).end();
@@ -159,10 +159,10 @@ describe('a delivery', () => {
   it('is retried under the same id when its process was lost', async () => {
     const client = await aClient(given.stores, given.worker);
     await client.subscribe(given.receiver.url);
-    given.receiver.answerWith(() => undefined); // the process "dies" while it waits for this response
+    given.receiver.respondWith(() => undefined); // the process "dies" while it waits for this response
     await given.stores.broker.publish(orderCreated(client.creatorId));
     await given.receiver.waitFor(1);
-    given.receiver.answerWith((response) => response.writeHead(204).end());
+    given.receiver.respondWith((response) => response.writeHead(204).end());
     await given.stores.database.run(
       statement(
         'test.expire',
@@ -184,7 +184,7 @@ describe('a delivery', () => {
     const client = await aClient(given.stores, given.worker);
     await client.subscribe(given.receiver.url);
     let responses = 0;
-    given.receiver.answerWith((response) => {
+    given.receiver.respondWith((response) => {
       responses += 1;
       response.writeHead(responses <= 20 ? 500 : 204).end();
     });

@@ -78,7 +78,7 @@ export async function deliveryAudit(stores: WebhookStores, worker: Served) {
   const accepted = new Set<string>();
   let beforeResponse: (post: ReceivedDelivery) => Promise<unknown> | undefined = () => undefined;
 
-  receiver.answerWith((response, post) => {
+  receiver.respondWith((response, post) => {
     const attempt = attemptOf(post);
     const status = attempt.endsWith(' 1') && rejected.has(post.body.id) ? 503 : 204;
     const respond = (): void => {

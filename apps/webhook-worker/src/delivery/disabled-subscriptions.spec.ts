@@ -10,7 +10,7 @@ describe('a subscription', () => {
   it('is disabled at once by a 410; later deliveries are held, and released on re-enabling', async () => {
     const client = await aClient(given.stores, given.worker);
     const id = await client.subscribe(given.receiver.url);
-    given.receiver.answerWith((response) => response.writeHead(410).end());
+    given.receiver.respondWith((response) => response.writeHead(410).end());
     await given.stores.broker.publish(orderCreated(client.creatorId));
     await deliveriesWhen(given.stores, status('failed'));
     const { body } = await client.get(`/${id}`);
@@ -25,7 +25,7 @@ describe('a subscription', () => {
     await deliveriesWhen(given.stores, status('failed', 'held'));
     expect(given.receiver.deliveries).toHaveLength(1);
 
-    given.receiver.answerWith((response) => response.writeHead(204).end());
+    given.receiver.respondWith((response) => response.writeHead(204).end());
     const enabled = await client.patch(id, { status: 'active' });
     expect(enabled.body).toMatchObject({ status: 'active', consecutive_failures: 0, disabled_at: null });
     await deliveriesWhen(given.stores, status('failed', 'succeeded'));
@@ -58,7 +58,7 @@ describe('a subscription', () => {
     await given.stores.broker.publish(orderCreated(client.creatorId));
     await deliveriesWhen(given.stores, status('held'));
     const requested = Promise.withResolvers<ServerResponse>();
-    given.receiver.answerWith((response) => requested.resolve(response));
+    given.receiver.respondWith((response) => requested.resolve(response));
     const [delivery] = (await client.get(`/${id}/deliveries`)).body.data;
     await client.post({}, `/${id}/deliveries/${delivery.id}/retry`).expect(202);
     const response = await requested.promise;
@@ -86,7 +86,7 @@ describe('a subscription', () => {
   it('gets no delivery after its deletion, including retries', async () => {
     const client = await aClient(given.stores, given.worker);
     const id = await client.subscribe(given.receiver.url);
-    given.receiver.answerWith((response) => response.writeHead(500, { 'retry-after': '600' }).end());
+    given.receiver.respondWith((response) => response.writeHead(500, { 'retry-after': '600' }).end());
     await given.stores.broker.publish(orderCreated(client.creatorId));
     await deliveriesWhen(given.stores, status('retrying'));
     expect((await client.delete(id)).status).toBe(204);

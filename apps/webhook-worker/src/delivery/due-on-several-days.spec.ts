@@ -59,9 +59,9 @@ const allSucceed = (count: number) =>
 /** Delays the receiver's responses until the returned function is called. */
 function delayResponses(): () => void {
   const kept: ServerResponse[] = [];
-  given.receiver.answerWith((response) => kept.push(response));
+  given.receiver.respondWith((response) => kept.push(response));
   return () => {
-    given.receiver.answerWith((response) => response.writeHead(204).end());
+    given.receiver.respondWith((response) => response.writeHead(204).end());
     for (const response of kept) response.writeHead(204).end();
   };
 }
@@ -128,10 +128,10 @@ describe('a wake-up with the day of a due delivery', () => {
 
   it('retries it at its time, each on its day', async () => {
     const { fanOutOn } = await aSubscriber();
-    given.receiver.answerWith((response) => response.writeHead(500).end());
+    given.receiver.respondWith((response) => response.writeHead(500).end());
     await fanOutOn(-1, 0);
     await given.receiver.waitFor(2);
-    given.receiver.answerWith((response) => response.writeHead(204).end());
+    given.receiver.respondWith((response) => response.writeHead(204).end());
     await allSucceed(2);
   });
 });
@@ -139,10 +139,10 @@ describe('a wake-up with the day of a due delivery', () => {
 describe('a delivery of any day', () => {
   it('is retried at once when its owner requests it', async () => {
     const { client, id, fanOutOn } = await aSubscriber();
-    given.receiver.answerWith((response) => response.writeHead(500).end());
+    given.receiver.respondWith((response) => response.writeHead(500).end());
     await fanOutOn(-1);
     await deliveriesWhen(given.stores, status('failed'));
-    given.receiver.answerWith((response) => response.writeHead(204).end());
+    given.receiver.respondWith((response) => response.writeHead(204).end());
     const { body } = await client.get(`/${id}/deliveries`);
     await client.post({}, `/${id}/deliveries/${body.data[0].id}/retry`).expect(202);
     await deliveriesWhen(given.stores, status('succeeded'));
@@ -150,10 +150,10 @@ describe('a delivery of any day', () => {
 
   it('is recovered when its owner requests it', async () => {
     const { client, id, fanOutOn } = await aSubscriber();
-    given.receiver.answerWith((response) => response.writeHead(500).end());
+    given.receiver.respondWith((response) => response.writeHead(500).end());
     await fanOutOn(-1, 20);
     await deliveriesWhen(given.stores, status('failed', 'failed'));
-    given.receiver.answerWith((response) => response.writeHead(204).end());
+    given.receiver.respondWith((response) => response.writeHead(204).end());
     const since = timeFromNow(-1).toISOString();
     await client.post({ since }, `/${id}/recover`).expect(202);
     await allSucceed(2);

@@ -14,7 +14,7 @@ describe('one receiving host', () => {
       for (let count = 0; count < 3; count += 1) await client.subscribe(given.receiver.url);
     }
     let [running, maxRunning] = [0, 0];
-    given.receiver.answerWith((response) => {
+    given.receiver.respondWith((response) => {
       running += 1;
       maxRunning = Math.max(maxRunning, running);
       setTimeout(() => {
@@ -41,7 +41,7 @@ describe('one receiving host', () => {
     await given.stores.broker.publish(orderCreated(client.creatorId));
     await deliveriesWhen(given.stores, status('succeeded')); // a new receiver gets one at a time
     const unanswered: ServerResponse[] = [];
-    given.receiver.answerWith((response) => void unanswered.push(response));
+    given.receiver.respondWith((response) => void unanswered.push(response));
     await given.stores.broker.publish(...Array.from({ length: 6 }, () => orderCreated(client.creatorId)));
     await given.receiver.waitFor(1 + hostLimit);
     const other = await webhookReceiver();
@@ -53,7 +53,7 @@ describe('one receiving host', () => {
       await other.stop();
     }
     expect(given.receiver.deliveries).toHaveLength(1 + hostLimit);
-    given.receiver.answerWith((response) => response.writeHead(204).end());
+    given.receiver.respondWith((response) => response.writeHead(204).end());
     for (const response of unanswered) response.writeHead(204).end();
     await given.receiver.waitFor(1 + 6 + 1);
   });
@@ -66,7 +66,7 @@ describe('one receiving host', () => {
       const living = await aClient(given.stores, given.worker);
       await living.subscribe(`${given.receiver.url}/alive`);
       const unanswered: ServerResponse[] = [];
-      given.receiver.answerWith((response, { path }) => {
+      given.receiver.respondWith((response, { path }) => {
         if (path === '/alive') response.writeHead(204).end();
         else unanswered.push(response);
       });
@@ -77,7 +77,7 @@ describe('one receiving host', () => {
       await client.subscribe(other.url, ['order.created']);
       await given.stores.broker.publish(orderCreated(client.creatorId));
       await other.waitFor(1);
-      given.receiver.answerWith((response) => response.writeHead(204).end());
+      given.receiver.respondWith((response) => response.writeHead(204).end());
       for (const response of unanswered) response.writeHead(204).end();
       await given.receiver.waitFor(1 + 3 * 5);
     } finally {

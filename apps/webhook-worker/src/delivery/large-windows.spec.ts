@@ -26,7 +26,7 @@ async function aHealthySubscriber(path: string) {
 /** Keeps the responses to a path back. Returns them. */
 function doNotRespondTo(hanging: readonly string[]): ServerResponse[] {
   const unanswered: ServerResponse[] = [];
-  given.receiver.answerWith((response, { path }) => {
+  given.receiver.respondWith((response, { path }) => {
     if (hanging.includes(path)) unanswered.push(response);
     else response.writeHead(204).end();
   });
@@ -36,7 +36,7 @@ function doNotRespondTo(hanging: readonly string[]): ServerResponse[] {
 describe('a subscription with a large window', () => {
   it('leaves its host enough slots for the initial window of another, even if it never responds', async () => {
     const large = await aHealthySubscriber('/large');
-    given.receiver.answerWith((response) => void setTimeout(() => response.writeHead(204).end(), 100));
+    given.receiver.respondWith((response) => void setTimeout(() => response.writeHead(204).end(), 100));
     await large.publish(150);
     const [{ subscription_id: id = '' } = {}] = await deliveriesWhen(
       given.stores,
@@ -55,7 +55,7 @@ describe('a subscription with a large window', () => {
     expect(paths.filter((path) => path === '/hook/other')).toHaveLength(windowSizes.initial);
     expect(paths).toHaveLength(hostLimit);
 
-    given.receiver.answerWith((response) => response.writeHead(204).end());
+    given.receiver.respondWith((response) => response.writeHead(204).end());
     for (const response of unanswered) response.writeHead(204).end();
     await given.receiver.waitFor(before + 60 + windowSizes.initial);
   });

@@ -19,7 +19,7 @@ describe('while the name server on our side does not respond', () => {
         lookups += 1;
         return lookups > 6
           ? Promise.resolve([{ address: '127.0.0.1', family: 4 }])
-          : Promise.reject(Object.assign(new Error('no answer'), { code: 'ESERVFAIL', syscall: 'queryA' }));
+          : Promise.reject(Object.assign(new Error('no response'), { code: 'ESERVFAIL', syscall: 'queryA' }));
       },
     });
     // Subscribing makes the first lookup, and each attempt one more. The four attempts of the schedule alone

@@ -47,7 +47,7 @@ describe('a worker, while the row of a subscription is locked', () => {
 
   it('settles the attempt as one of a deleted subscription if the lock was for its deletion', async () => {
     const locked = await aTenant();
-    given.receiver.answerWith((response) => response.writeHead(500).end());
+    given.receiver.respondWith((response) => response.writeHead(500).end());
     await given.stores.database.transaction(async (tx) => {
       await tx.rows(lock, [locked.uuid]);
       await given.stores.broker.publish(locked.event());

@@ -35,7 +35,7 @@ describe('a worker', () => {
     try {
       const client = await aClient(stores, worker);
       const id = await client.subscribe(receiver.url);
-      receiver.answerWith((response) => response.writeHead(500).end());
+      receiver.respondWith((response) => response.writeHead(500).end());
       await stores.broker.publish(orderCreated(client.creatorId));
       const [row] = await deliveriesWhen(stores, status('held'));
       expect(row?.attempt_count).toBe(3);

@@ -33,7 +33,7 @@ describe('receivers that never respond', () => {
   it('do not delay another receiver, which is served soon, however many they are', async () => {
     const [dead, good] = [await webhookReceiver(), await webhookReceiver()];
     try {
-      dead.answerWith(() => undefined);
+      dead.respondWith(() => undefined);
       for (let made = 0; made < silent; made += perClient) {
         const { creatorId, subscribe } = await aClient(stores, worker);
         await Promise.all(Array.from({ length: perClient }, () => subscribe(dead.url)));

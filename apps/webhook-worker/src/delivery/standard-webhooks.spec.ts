@@ -64,7 +64,7 @@ describe('the headers of Standard Webhooks', () => {
     const client = await aClient(given.stores, given.worker);
     await client.subscribe(given.receiver.url);
     await client.subscribe(`${given.receiver.url}/2`);
-    given.receiver.answerWith((response) => response.writeHead(500).end());
+    given.receiver.respondWith((response) => response.writeHead(500).end());
     const event = orderCreated(client.creatorId);
     await given.stores.broker.publish(event);
     await deliveriesWhen(given.stores, status('retrying', 'retrying'));

@@ -19,7 +19,7 @@ describe('the trace of an event', () => {
     const client = await aClient(given.stores, given.worker);
     await client.subscribe(given.receiver.url.replace('/hook', secretPath), ['order.created']);
     let failures = 1;
-    given.receiver.answerWith((response) => response.writeHead(failures-- > 0 ? 500 : 204).end());
+    given.receiver.respondWith((response) => response.writeHead(failures-- > 0 ? 500 : 204).end());
     await given.stores.broker.publish({
       ...orderCreated(client.creatorId),
       traceparent: `00-${traceId}-${'b'.repeat(16)}-01`,

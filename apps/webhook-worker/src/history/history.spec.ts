@@ -17,10 +17,10 @@ const longAgo = '2020-01-01T00:00:00Z';
 async function withDeliveries(count: number, status: 'succeeded' | 'failed') {
   const client = await aClient(given.stores, given.worker);
   const id = await client.subscribe(given.receiver.url, ['order.created', 'product.in_stock']);
-  given.receiver.answerWith((response) => response.writeHead(status === 'failed' ? 500 : 204).end());
+  given.receiver.respondWith((response) => response.writeHead(status === 'failed' ? 500 : 204).end());
   await given.stores.broker.publish(...Array.from({ length: count }, () => orderCreated(client.creatorId)));
   await deliveriesWhen(given.stores, all(status, count));
-  given.receiver.answerWith((response) => response.writeHead(200, { 'x-request-id': 'r1' }).end('thanks'));
+  given.receiver.respondWith((response) => response.writeHead(200, { 'x-request-id': 'r1' }).end('thanks'));
   return { client, id };
 }
 
@@ -198,7 +198,7 @@ describe('the delivery history', () => {
     async (sent, kept, isTruncated) => {
       const client = await aClient(given.stores, given.worker);
       const id = await client.subscribe(given.receiver.url);
-      given.receiver.answerWith((response) => response.writeHead(200).end(sent));
+      given.receiver.respondWith((response) => response.writeHead(200).end(sent));
       await given.stores.broker.publish(orderCreated(client.creatorId));
       await deliveriesWhen(given.stores, all('succeeded', 1));
       const [listed] = (await client.get(`/${id}/deliveries`)).body.data;

@@ -78,7 +78,7 @@ async function startScenario() {
   const id = await client.subscribe(new URL(path, receiver.url).href);
   const uuid = parsePublicId('whk', id);
   const held = new Map<string, ServerResponse>();
-  receiver.answerWith((response, { headers }) => {
+  receiver.respondWith((response, { headers }) => {
     const key = `${String(headers['x-service-delivery'])} ${String(headers['x-service-attempt'])}`;
     expect(held.has(key)).toBe(false); // no attempt number is repeated
     held.set(key, response);
@@ -165,7 +165,7 @@ async function startScenario() {
     /** Accepts all waiting and future attempts. */
     acceptAll: () => {
       for (const response of held.values()) if (!response.writableEnded) response.writeHead(204).end();
-      receiver.answerWith((response) => response.writeHead(204).end());
+      receiver.respondWith((response) => response.writeHead(204).end());
     },
   };
 }

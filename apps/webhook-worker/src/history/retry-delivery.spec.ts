@@ -8,7 +8,7 @@ const given = setUpWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,50' });
 
 const all = (status: string, count: number) => (rows: readonly { status: string }[]) =>
   rows.length === count && rows.every((row) => row.status === status);
-const respondWith =
+const withStatus =
   (status: number) =>
   (response: ServerResponse): void =>
     void response.writeHead(status).end();
@@ -36,10 +36,10 @@ async function scheduleStepOf(id: string): Promise<number | undefined> {
 async function withDeliveries(count: number, status: 'succeeded' | 'failed') {
   const client = await aClient(given.stores, given.worker);
   const id = await client.subscribe(given.receiver.url, ['order.created', 'product.in_stock']);
-  given.receiver.answerWith((response) => response.writeHead(status === 'failed' ? 500 : 204).end());
+  given.receiver.respondWith((response) => response.writeHead(status === 'failed' ? 500 : 204).end());
   await given.stores.broker.publish(...Array.from({ length: count }, () => orderCreated(client.creatorId)));
   await deliveriesWhen(given.stores, all(status, count));
-  given.receiver.answerWith((response) => response.writeHead(200, { 'x-request-id': 'r1' }).end('thanks'));
+  given.receiver.respondWith((response) => response.writeHead(200, { 'x-request-id': 'r1' }).end('thanks'));
   return { client, id };
 }
 
@@ -81,7 +81,7 @@ describe('a manual retry of a delivery', () => {
     'leaves a delivery that had %s unchanged when the attempt fails',
     async (status) => {
       const prepared = await withDeliveries(1, status);
-      given.receiver.answerWith(respondWith(500));
+      given.receiver.respondWith(withStatus(500));
       const { before, read } = await retryOnly(prepared);
       await afterAttempts(status === 'failed' ? 3 : 2);
       const after = await read();
@@ -98,7 +98,7 @@ describe('a manual retry of a delivery', () => {
     const prepared = await withDeliveries(1, 'failed');
     const due = new Date(Date.now() + 3_600_000);
     await given.stores.database.run(makeDueAt, [parsePublicId('whk', prepared.id), due]);
-    given.receiver.answerWith(respondWith(500));
+    given.receiver.respondWith(withStatus(500));
     const { read } = await retryOnly(prepared);
     await afterAttempts(3);
     expect(await read()).toMatchObject({ status: 'retrying', next_attempt_at: due.toISOString() });
@@ -111,7 +111,7 @@ describe('a manual retry of a delivery', () => {
     await client.patch(id, { status: 'disabled' });
     await given.stores.broker.publish(orderCreated(client.creatorId));
     await deliveriesWhen(given.stores, all('held', 1));
-    given.receiver.answerWith(respondWith(500));
+    given.receiver.respondWith(withStatus(500));
     const { before, read } = await retryOnly({ client, id });
     await afterAttempts(1);
     expect(await read()).toMatchObject({ ...before, attempt_count: 1, last_status_code: 500 });
@@ -119,7 +119,7 @@ describe('a manual retry of a delivery', () => {
 
   it('restores the original state when it was requested twice before the attempt failed', async () => {
     const prepared = await withDeliveries(1, 'failed');
-    given.receiver.answerWith(() => undefined); // never
+    given.receiver.respondWith(() => undefined); // never
     await given.stores.broker.publish(orderCreated(prepared.client.creatorId));
     await given.receiver.waitFor(3); // a failing receiver gets one attempt at a time, so the retry waits
     const failed = (await prepared.client.get(`/${prepared.id}/deliveries?status=failed`)).body.data[0];
@@ -127,7 +127,7 @@ describe('a manual retry of a delivery', () => {
     await given.stores.database.run(failing, [parsePublicId('whk', prepared.id)]);
     await retry();
     await retry();
-    given.receiver.answerWith(respondWith(500));
+    given.receiver.respondWith(withStatus(500));
     await deliveriesWhen(given.stores, (rows) => rows.some((row) => row.outcomes?.length === 3));
     const after = (await prepared.client.get(`/${prepared.id}/deliveries/${failed.id}`)).body;
     expect(after).toMatchObject({ status: 'failed', completed_at: failed.completed_at });
@@ -139,7 +139,7 @@ describe('a manual retry of a delivery', () => {
       parsePublicId('whk', prepared.id),
       new Date(Date.now() + 3_600_000),
     ]);
-    given.receiver.answerWith(respondWith(410));
+    given.receiver.respondWith(withStatus(410));
     const { read } = await retryOnly(prepared);
     await afterAttempts(3);
     expect(await read()).toMatchObject({ status: 'failed', failure_reason: 'gone' });
@@ -158,7 +158,7 @@ describe('a manual retry of a delivery', () => {
   it('is rejected with 409 while an attempt is running', async () => {
     const client = await aClient(given.stores, given.worker);
     const id = await client.subscribe(given.receiver.url);
-    given.receiver.answerWith(() => undefined);
+    given.receiver.respondWith(() => undefined);
     await given.stores.broker.publish(orderCreated(client.creatorId));
     await given.receiver.waitFor(1);
     const delivery = (await client.get(`/${id}/deliveries`)).body.data[0].id;

@@ -68,7 +68,7 @@ describe('a test event', () => {
     const client = await aClient(given.stores, given.worker);
     const id = await client.subscribe(given.receiver.url);
     await client.patch(id, { status: 'disabled' });
-    given.receiver.answerWith((response) => response.writeHead(410).end());
+    given.receiver.respondWith((response) => response.writeHead(410).end());
     await client.post({}, `/${id}/test`).expect(202);
     const [row] = await deliveriesWhen(given.stores, status('failed'));
     expect(row?.attempt_count).toBe(1);

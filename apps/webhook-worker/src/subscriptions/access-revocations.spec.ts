@@ -130,20 +130,23 @@ describe('the subscriptions of a client that is deleted', () => {
   it.each([
     ['a failed attempt is not retried', 500, 'failed'],
     ['a successful attempt counts', 204, 'succeeded'],
-  ])('are deleted during a running attempt like by their owner: %s', async (_, answer, outcome) => {
-    const clientId = uniqueName('client');
-    const client = await anApp(clientId, minute);
-    await client.subscribe(given.receiver.url);
-    const waiting: ServerResponse[] = [];
-    given.receiver.answerWith((response) => void waiting.push(response));
-    await given.stores.broker.publish(orderCreated(client.creatorId));
-    await given.receiver.waitFor(1);
-    await publish(deleted(clientId));
-    waiting[0]?.writeHead(answer).end();
-    const [row] = await deliveriesWhen(given.stores, status(outcome));
-    expect(row?.failure_reason).toBe(outcome === 'failed' ? 'subscription_deleted' : null);
-    expect(given.receiver.deliveries).toHaveLength(1);
-  });
+  ])(
+    'are deleted during a running attempt, as if their owner deleted them: %s',
+    async (_, statusCode, outcome) => {
+      const clientId = uniqueName('client');
+      const client = await anApp(clientId, minute);
+      await client.subscribe(given.receiver.url);
+      const waiting: ServerResponse[] = [];
+      given.receiver.respondWith((response) => void waiting.push(response));
+      await given.stores.broker.publish(orderCreated(client.creatorId));
+      await given.receiver.waitFor(1);
+      await publish(deleted(clientId));
+      waiting[0]?.writeHead(statusCode).end();
+      const [row] = await deliveriesWhen(given.stores, status(outcome));
+      expect(row?.failure_reason).toBe(outcome === 'failed' ? 'subscription_deleted' : null);
+      expect(given.receiver.deliveries).toHaveLength(1);
+    },
+  );
 });
 
 describe('the subscriptions of a client that is disconnected', () => {

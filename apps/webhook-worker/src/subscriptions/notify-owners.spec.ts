@@ -50,7 +50,7 @@ async function aSubscription() {
   return {
     id,
     client,
-    respondWith: (status: number) => receiver.answerWith((response) => response.writeHead(status).end()),
+    respondWith: (status: number) => receiver.respondWith((response) => response.writeHead(status).end()),
     /** Publishes an event, and waits until all deliveries have these statuses. */
     deliver: async (...statuses: string[]) => {
       await stores.broker.publish(orderCreated(client.creatorId));

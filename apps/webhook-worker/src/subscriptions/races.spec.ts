@@ -21,10 +21,10 @@ async function withRunningAttempt() {
   const client = await aClient(given.stores, given.worker);
   const id = await client.subscribe(given.receiver.url);
   const waiting: ServerResponse[] = [];
-  given.receiver.answerWith((response) => void waiting.push(response));
+  given.receiver.respondWith((response) => void waiting.push(response));
   await given.stores.broker.publish(orderCreated(client.creatorId));
   await given.receiver.waitFor(1);
-  given.receiver.answerWith((response) => response.writeHead(204).end());
+  given.receiver.respondWith((response) => response.writeHead(204).end());
   return { client, id, respond: (status: number) => void waiting[0]?.writeHead(status).end() };
 }
 
@@ -61,13 +61,13 @@ describe('concurrent requests', () => {
   it('for recoveries count each failed delivery once', async () => {
     const client = await aClient(given.stores, given.worker);
     const id = await client.subscribe(given.receiver.url);
-    given.receiver.answerWith((response) => response.writeHead(500).end());
+    given.receiver.respondWith((response) => response.writeHead(500).end());
     await given.stores.broker.publish(...Array.from({ length: 8 }, () => orderCreated(client.creatorId)));
     await deliveriesWhen(
       given.stores,
       (rows) => rows.length === 8 && rows.every((row) => row.status === 'failed'),
     );
-    given.receiver.answerWith((response) => response.writeHead(204).end());
+    given.receiver.respondWith((response) => response.writeHead(204).end());
     const responses = await times(6, () => client.post({ since: longAgo }, `/${id}/recover`));
     expect(responses.map(({ body }) => body.matched).toSorted()).toEqual([0, 0, 0, 0, 0, 8]);
     await deliveriesWhen(given.stores, (rows) => rows.every((row) => row.status === 'succeeded'));

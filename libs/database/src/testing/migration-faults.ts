@@ -30,10 +30,9 @@ const lockTimeout = "SELECT current_setting('lock_timeout') AS value";
 /**
  * Applies migrations to an empty database and returns a sentence for each migration that would block a
  * running service. Finds two kinds, independently of table sizes:
- * - Locks: a transaction that blocks readers or writers of an existing table while it reads a whole existing
- * table or builds
- *   an index, or that waits for locks without a lock_timeout.
- * - Traffic: a table that cannot be written within 2 s while a migration waits for an open transaction.
+ * - Locks: a transaction that blocks readers or writers of an existing table while it reads a whole table or
+ *   builds an index, or that waits for locks without a lock_timeout.
+ * - Traffic: a table that cannot be written within 5 s while a migration waits for an open transaction.
  */
 export async function migrationFaults(migrations: readonly Migration[]): Promise<readonly string[]> {
   const scratch = await scratchDatabase([]);

@@ -52,19 +52,9 @@ export async function streamingReplica(): Promise<StreamingReplica> {
   const urlOf = (port: number): string => `postgres://suite@127.0.0.1:${port}/postgres`;
   const [primaryUrl, replicaUrl] = [urlOf(ports.primary), urlOf(ports.replica)];
   const settings = { ...user, cwd: '/' };
-  const initialise = [
-    '-D',
-    primaryData,
-    '-U',
-    'suite',
-    '-A',
-    'trust',
-    '-E',
-    'UTF8',
-    '--locale=C',
-    '--no-sync',
-  ];
-  await run(join(programs, 'initdb'), initialise, settings);
+  const account = ['--username=suite', '--auth=trust'];
+  const storage = [`--pgdata=${primaryData}`, '--encoding=UTF8', '--locale=C', '--no-sync'];
+  await run(join(programs, 'initdb'), [...account, ...storage], settings);
   const serve = async (data: string, port: number): Promise<() => Promise<void>> => {
     const flags = Object.entries({ ...options, port }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
     const args = ['-c', watched, 'sh', join(programs, 'postgres'), '-D', data, ...flags];

@@ -79,5 +79,4 @@ export async function startReplica(settings: {
 
 export const stockSet = (quantity: number): Message =>
   messages.fulfilmentStockSet.make({ sku: 'prod_x', quantity }, { occurredAt: new Date() });
-export const stockReports = (count: number): Message[] =>
-  Array.from({ length: count }, (_, n) => stockSet(n));
+export const stockCounts = (count: number): Message[] => Array.from({ length: count }, (_, n) => stockSet(n));
