@@ -38,8 +38,9 @@ const readTransactionStatus = statement(
 
 export interface TransactionOptions {
   /**
-   * For transactions that must not run twice: if the connection is lost at COMMIT, this query shows whether the
-   * transaction was committed. Without it, such a commit counts as failed, although it may have succeeded.
+   * For transactions that must not run twice: if the connection is lost at COMMIT, this query shows whether
+   * the transaction was committed. Without it, such a commit counts as failed, although it may have
+   * succeeded.
    */
   readonly commitProbe?: CommitProbe;
   /**

@@ -35,7 +35,7 @@ export class ConfirmedPublisher {
    */
   async confirm(): Promise<boolean> {
     try {
-      await waitForConfirmation(this.channel); // a message without a queue is returned before its confirmation
+      await waitForConfirmation(this.channel); // returned messages arrive before their confirmation
       return !this.hasReturned;
     } finally {
       this.hasReturned = false;

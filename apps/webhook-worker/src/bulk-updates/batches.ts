@@ -28,8 +28,8 @@ const hold = statement(
    UPDATE webhook_deliveries d SET status = 'held', next_attempt_at = NULL
    FROM batch WHERE d.day = batch.day AND d.id = batch.id`,
 );
-// IS NOT DISTINCT FROM instead of `=`: it cannot use an index, so PostgreSQL finds the rows of the batch by key
-// and does not scan the index of all held deliveries.
+// IS NOT DISTINCT FROM instead of `=`: it cannot use an index, so PostgreSQL finds the rows of the batch by
+// key and does not scan the index of all held deliveries.
 const expireExcess = statement(
   'bulk-updates.expire-excess',
   `WITH batch AS (

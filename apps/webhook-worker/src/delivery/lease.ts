@@ -55,7 +55,7 @@ const claimRequests = new RowParameters<DatedRequest>(5, {
   window_url: ['text', ({ receiver }) => receiver.url ?? null],
   due_from: ['float8', ({ dueFromMs }) => dueFromMs / 1000],
 });
-/** SQL: the maximum number of concurrent attempts for a requested subscription; its limits that are null do not apply. */
+/** SQL: the maximum number of concurrent attempts for a subscription. A limit that is null does not apply. */
 const attemptLimit = `least(s.max_in_flight,
          CASE WHEN s.consecutive_failures >= ${failingThreshold} THEN ${maxConcurrentDeliveries.failing}
               WHEN s.last_delivery_at IS NULL THEN ${maxConcurrentDeliveries.unknown}

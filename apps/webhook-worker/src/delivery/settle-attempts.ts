@@ -153,8 +153,8 @@ export class SettleAttempts {
   }
 
   /**
-   * Returns the health of subscriptions with results that count for their receivers: not those of test events,
-   * and not those of a receiver that was replaced during the attempt.
+   * Returns the health of subscriptions with results that count for their receivers: not those of test
+   * events, and not those of a receiver that was replaced during the attempt.
    */
   private healthAfter(
     settled: readonly DecidedAttempt[],

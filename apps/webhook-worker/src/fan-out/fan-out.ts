@@ -23,8 +23,8 @@ const incoming = new RowParameters<EventRow>(2, {
   body: ['bytea', ({ body }) => body],
 });
 // One statement for the whole batch. An event is kept if a subscription gets it, or if its creator has a
-// feed, in which 0 means that it has no position yet. Deliveries of disabled subscriptions are written as well;
-// the reconciler holds them. `$1` is the delay of the first attempt.
+// feed, in which 0 means that it has no position yet. Deliveries of disabled subscriptions are written as
+// well; the reconciler holds them. `$1` is the delay of the first attempt.
 const fanOut = statement(
   'fan-out.insert',
   `WITH incoming AS (SELECT * FROM ${incoming.table('i')}), matched AS (
