@@ -15,6 +15,7 @@ export default defineConfig({
     starlight({
       title: 'Fulfilment suite',
       customCss: ['./src/site.css'],
+      expressiveCode: { defaultProps: { overridesByLang: { sh: { frame: 'none' } } } },
       sidebar: sections.map(({ label, pages }) => ({
         label,
         items: pages.map(({ slug }) => (slug === 'index' ? { label: 'Overview', slug } : slug)),

@@ -63,7 +63,7 @@ async function testWithSuite(only: 'unit' | 'e2e' | undefined): Promise<Counts[]
       nginx: only !== 'e2e',
       browser: only !== 'e2e',
       replica: only !== 'e2e',
-      interpreters: only !== 'e2e',
+      interpreters: true,
     });
     const { postgres, redis, rabbitmq } = suite.dependencyUrls();
     const stores = { TEST_POSTGRES_URL: postgres, TEST_REDIS_URL: redis, TEST_RABBITMQ_URL: rabbitmq };

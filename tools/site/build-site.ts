@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { mustRun } from '../dev/run-program.ts';
 import { root } from '../dev/settings.ts';
@@ -37,10 +37,23 @@ function llmsIndex(pages: readonly Page[]): string {
   ].join('\n\n');
 }
 
+/** Puts figures into the page, so that they have the colours of its theme. */
+function withInlineFigures(text: string): string {
+  return text.replaceAll(/!\[([^\]]*)\]\(\/docs\/figures\/(\S+)\)/g, (_, label: string, name: string) =>
+    readFileSync(join(site, 'figures', name), 'utf8').replace(
+      '<svg ',
+      `<svg role="img" aria-label="${label}" `,
+    ),
+  );
+}
+
 const pages = readPages();
 rmSync(join(site, '.pages'), { recursive: true, force: true });
 for (const page of pages)
-  write(join(site, '.pages', `${page.slug}.md`), frontMatter(page) + withSiteLinks(page, pages, pathOf));
+  write(
+    join(site, '.pages', `${page.slug}.md`),
+    frontMatter(page) + withInlineFigures(withSiteLinks(page, pages, pathOf)),
+  );
 await mustRun(process.execPath, [join(root, 'node_modules', 'astro', 'bin', 'astro.mjs'), 'build'], {
   cwd: site,
   env: { ...process.env, ASTRO_TELEMETRY_DISABLED: '1' },
@@ -48,4 +61,5 @@ await mustRun(process.execPath, [join(root, 'node_modules', 'astro', 'bin', 'ast
 moveInlineCode(dist);
 for (const page of pages)
   write(join(dist, `${page.slug}.md`), `# ${page.title}\n${withSiteLinks(page, pages, markdownPathOf)}`);
+cpSync(join(site, 'figures'), join(dist, 'figures'), { recursive: true });
 write(join(dist, 'llms.txt'), `${llmsIndex(pages)}\n`);

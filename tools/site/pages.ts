@@ -1,10 +1,13 @@
-import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { globSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { root } from '../dev/settings.ts';
 
 const sectionsSchema = z.array(
-  z.object({ label: z.string(), pages: z.array(z.object({ slug: z.string(), file: z.string() })) }),
+  z.object({
+    label: z.string(),
+    pages: z.array(z.object({ slug: z.string(), file: z.string(), append: z.string().optional() })),
+  }),
 );
 
 /** A page of the documentation site, made of a Markdown file of the repository. */
@@ -33,13 +36,24 @@ const servedElsewhere: Readonly<Record<string, string>> = {
 export function readPages(): Page[] {
   const sections: unknown = JSON.parse(readFileSync(join(root, 'docs/site/sections.json'), 'utf8'));
   return sectionsSchema.parse(sections).flatMap(({ label, pages }) =>
-    pages.map(({ slug, file }) => {
-      const source = readFileSync(join(root, file), 'utf8').replace(/^<!--[^]*?-->\n+/, '');
+    pages.map(({ slug, file, append }) => {
+      const appended = append === undefined ? [] : globSync(append, { cwd: root }).toSorted();
+      const source = [read(file), ...appended.map(asSection)].join('\n');
       const [, title, text] = /^# (.+)\n([^]*)$/.exec(source) ?? [];
       if (title === undefined || text === undefined) throw new Error(`${file} does not begin with a title.`);
       return { slug, file, section: label, title, description: descriptionOf(text), text };
     }),
   );
+}
+
+/** The text of a file without the note that it is generated. */
+function read(file: string): string {
+  return readFileSync(join(root, file), 'utf8').replace(/^<!--[^]*?-->\n+/, '');
+}
+
+/** A file as a section that has the name of its folder, one level deeper. */
+function asSection(file: string): string {
+  return `## ${basename(dirname(file))}\n\n${read(file).replaceAll(/^#/gm, '##')}`;
 }
 
 function descriptionOf(text: string): string {
@@ -62,9 +76,10 @@ export function withSiteLinks(page: Page, pages: readonly Page[], address: (page
     part.replaceAll(
       /(!?)\[((?:[^\]`]|`[^`]*`)*)\]\(([^)\s]+)\)/g,
       (whole, image: string, label: string, target: string) => {
-        if (image !== '' || /^([a-z]+:|#|\/)/.test(target)) return whole;
+        if (/^([a-z]+:|#|\/)/.test(target)) return whole;
         const [path = '', fragment] = target.split('#');
         const file = join(dirname(page.file), path);
+        if (image !== '') return `![${label}](/docs/figures/${basename(file)})`;
         const linked = pages.find((one) => one.file === file);
         const url = linked === undefined ? servedElsewhere[file] : address(linked);
         if (url === undefined) return label;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { buildSync } from 'esbuild';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -73,9 +73,10 @@ if (isKnownEvent(event) && event.event === 'order.shipped') event.data.tracking_
 `;
 
 /** The programs of the documentation; those for browsers are marked. */
-const documented = ['docs/client.md', 'libs/client/README.md'].flatMap((file) =>
+const guides = globSync('docs/site/pages/*.md', { cwd: root });
+const documented = ['docs/client.md', 'libs/client/README.md', ...guides].flatMap((file) =>
   [...readFileSync(join(root, file), 'utf8').matchAll(/^```ts ?(.*)\n([^]*?)^```/gm)].map(
-    ([, mark, program = '']) => ({ forBrowsers: mark === 'browser', program }),
+    ([, marks = '', program = '']) => ({ forBrowsers: marks.startsWith('browser'), program }),
   ),
 );
 
