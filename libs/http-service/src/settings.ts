@@ -2,6 +2,7 @@ import { milliseconds, secret, serviceSettings } from '@fulfilment/runtime';
 import { z } from 'zod';
 import type { Quota } from './access/quota-share.js';
 import type { Quotas } from './access/rate-limiter.js';
+import { minCursorSecretLength } from './signed-cursors.js';
 
 /** A setting of the form REQUESTS/SECONDS. */
 export function quotaSetting(requests: number, windowSeconds: number, what: string) {
@@ -36,9 +37,11 @@ export const apiSettings = serviceSettings.extend({
   ),
   CURSOR_SECRET: z
     .string()
-    .min(32)
+    .min(minCursorSecretLength)
     .meta(secret)
-    .describe('Key that signs list cursors; the same for all replicas'),
+    .describe(
+      'Key of at least 32 characters that signs cursors of lists and of event feeds; the same for all replicas. To rotate it, append the new key on every replica, separated by a comma, then move it to the front, then remove the old key after 30 days',
+    ),
   RATE_LIMIT_DEFAULT: quotaSetting(
     6000,
     60,

@@ -44,6 +44,36 @@ describe('signed cursors', () => {
     expect(() => others.open(['list'], sealed)).toThrow(ValidationFailed);
   });
 
+  it('open with each secret during a rotation, and are sealed with the first', () => {
+    const [older, newer] = [
+      'an older secret of the tests that is long enough',
+      'a newer secret of the tests that is long enough',
+    ];
+    const [before, appended, moved, after] = [older, `${older},${newer}`, `${newer},${older}`, newer].map(
+      (setting) => new SignedCursors(setting),
+    );
+    const last = { micros: 1, id: 'a' };
+    const opens = (by: SignedCursors | undefined, sealer: SignedCursors | undefined): boolean => {
+      try {
+        return by?.open(['list'], sealer?.seal(['list'], last) ?? '') !== undefined;
+      } catch {
+        return false;
+      }
+    };
+    // Neighbouring steps run at the same time on the replicas of a service.
+    const steps = [before, appended, moved, after];
+    for (const [index, step] of steps.entries())
+      for (const other of steps.slice(Math.max(0, index - 1), index + 2))
+        expect(opens(step, other)).toBe(true);
+    expect(opens(after, before)).toBe(false);
+  });
+
+  it('have one secret if it contains a comma, but not only long parts', () => {
+    const secret = 'a secret, as it was accepted before rotation existed';
+    const sealed = new SignedCursors(secret).seal(['list'], { micros: 1, id: 'a' });
+    expect(() => new SignedCursors('a secret').open(['list'], sealed)).toThrow(ValidationFailed);
+  });
+
   it('report the parameter `cursor` for any invalid text', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {

@@ -10,6 +10,7 @@ export interface CursorKey {
   readonly id: string;
 }
 
+export const minCursorSecretLength = 32;
 const signatureBytes = 16;
 /** A canonical signature: the unused bits of its last character are zero (RFC 4648 §3.5). */
 const form = /^([\w-]{1,100})\.([\w-]{21}[AQgw])$/;
@@ -19,7 +20,14 @@ const form = /^([\w-]{1,100})\.([\w-]{21}[AQgw])$/;
  * of another list, does not open.
  */
 export class SignedCursors {
-  constructor(private readonly secret: string) {}
+  /** The first one signs; cursors of the others are still accepted. */
+  private readonly secrets: readonly string[];
+
+  /** @param setting one secret, or several of at least 32 characters, separated by commas */
+  constructor(setting: string) {
+    const parts = setting.split(',');
+    this.secrets = parts.every((part) => part.length >= minCursorSecretLength) ? parts : [setting];
+  }
 
   /**
    * @param boundTo list, creator and filters; not `limit`, `currency` or `format`, which may change from page
@@ -27,7 +35,7 @@ export class SignedCursors {
    */
   seal(boundTo: readonly (string | undefined)[], key: CursorKey): string {
     const payload = Buffer.from(`${key.micros}:${key.id}`).toString('base64url');
-    return `${payload}.${this.signature(boundTo, payload).toString('base64url')}`;
+    return `${payload}.${signature(this.secrets[0] ?? '', boundTo, payload).toString('base64url')}`;
   }
 
   /** @throws ValidationFailed on the parameter that has the cursor */
@@ -42,21 +50,24 @@ export class SignedCursors {
     };
     const [, payload, given] = form.exec(cursor) ?? [];
     if (payload === undefined || given === undefined) return reject();
-    const signature = Buffer.from(given, 'base64url');
-    if (signature.length !== signatureBytes || !timingSafeEqual(signature, this.signature(boundTo, payload)))
-      return reject();
+    const actual = Buffer.from(given, 'base64url');
+    if (!this.secrets.some((secret) => isEqual(actual, signature(secret, boundTo, payload)))) return reject();
     const [micros, id] = Buffer.from(payload, 'base64url').toString().split(':');
     if (micros === undefined || id === undefined) return reject();
     return { micros: Number(micros), id };
   }
+}
 
-  private signature(boundTo: readonly (string | undefined)[], payload: string): Buffer {
-    const context = JSON.stringify(boundTo.map((part) => part ?? null));
-    return createHmac('sha256', this.secret)
-      .update(context)
-      .update('\n')
-      .update(payload)
-      .digest()
-      .subarray(0, signatureBytes);
-  }
+function isEqual(actual: Buffer, expected: Buffer): boolean {
+  return actual.length === expected.length && timingSafeEqual(actual, expected);
+}
+
+function signature(secret: string, boundTo: readonly (string | undefined)[], payload: string): Buffer {
+  const context = JSON.stringify(boundTo.map((part) => part ?? null));
+  return createHmac('sha256', secret)
+    .update(context)
+    .update('\n')
+    .update(payload)
+    .digest()
+    .subarray(0, signatureBytes);
 }
