@@ -10,6 +10,7 @@ const programs = {
   check: ['dev/check.ts'],
   bench: ['bench/bench.ts'],
   chaos: ['chaos/chaos.ts'],
+  'restore-drill': ['restore-drill/restore-drill.ts'],
   compatibility: ['compatibility/compatibility.ts'],
   images: ['images/images.ts'],
   demo: ['demo/demo.ts', { readsBuild: true }],

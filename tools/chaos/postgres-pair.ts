@@ -1,6 +1,5 @@
 import { chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import pg from 'pg';
+import { join, resolve } from 'node:path';
 import { postgresPrograms } from '../dev/dependencies/postgres.ts';
 import { postgresResponds } from '../dev/dependencies/readiness.ts';
 import { Failure } from '../dev/failure.ts';
@@ -10,6 +9,7 @@ import type { ProcessPart, ProcessPlan } from '../dev/supervisor/process-part.ts
 import { eventually } from './eventually.ts';
 import type { Parts } from './parts.ts';
 import { type ChaosSite, postgresNameOf } from './site.ts';
+import { readRows } from './sql.ts';
 import { TcpName } from './tcp-name.ts';
 
 const replicationTimeoutMs = 60_000;
@@ -21,27 +21,34 @@ interface Server {
   part: ProcessPart | undefined;
 }
 
+export interface PostgresOptions {
+  /** Whether a commit waits for the standby. */
+  readonly isSynchronous: boolean;
+  /** Settings of the primary in addition, for example those of an archive. */
+  readonly configuration?: (home: string) => string;
+}
+
 /** A primary and a streaming standby, behind one stable name for each service. */
 export class PostgresPair {
   private readonly site: ChaosSite;
   private readonly parts: Parts;
   private readonly programs: string;
   private readonly user: UserIds | undefined;
-  private readonly home: string;
-  private readonly isSynchronous: boolean;
+  /** Folder of the data of all servers. */
+  readonly home: string;
+  private readonly options: PostgresOptions;
   private readonly names = new Map<ServiceName | 'any', TcpName>();
   private primary: Server;
   private standby: Server;
 
-  /** @param isSynchronous whether a commit waits for the standby */
-  static async start(site: ChaosSite, parts: Parts, isSynchronous: boolean): Promise<PostgresPair> {
+  static async start(site: ChaosSite, parts: Parts, options: PostgresOptions): Promise<PostgresPair> {
     const programs = postgresPrograms();
     if (programs === undefined)
       throw new Failure('PostgreSQL is not installed on this machine: apt-get install postgresql');
     const user = await serverUser();
     const home = mkdtempSync('/var/tmp/fulfilment-chaos-');
     if (user !== undefined) chownSync(home, user.uid, user.gid);
-    const pair = new PostgresPair({ site, parts, programs, user, home, isSynchronous });
+    const pair = new PostgresPair({ site, parts, programs, user, home, options });
     await pair.initialise();
     return pair;
   }
@@ -52,14 +59,14 @@ export class PostgresPair {
     readonly programs: string;
     readonly user: UserIds | undefined;
     readonly home: string;
-    readonly isSynchronous: boolean;
+    readonly options: PostgresOptions;
   }) {
     this.site = from.site;
     this.parts = from.parts;
     this.programs = from.programs;
     this.user = from.user;
     this.home = from.home;
-    this.isSynchronous = from.isSynchronous;
+    this.options = from.options;
     const server = (number: number): Server => ({
       number,
       port: from.site.ports.postgresServers[number - 1] ?? 0,
@@ -74,7 +81,7 @@ export class PostgresPair {
   async failOver(): Promise<void> {
     for (const name of this.names.values()) name.moveTo(undefined);
     await this.primary.part?.stop();
-    await query(this.urlOf(this.standby), 'SELECT pg_promote()');
+    await readRows(this.urlOf(this.standby), 'SELECT pg_promote()');
     [this.primary, this.standby] = [this.standby, this.primary];
     for (const name of this.names.values()) name.moveTo(this.primary.port);
   }
@@ -96,15 +103,28 @@ export class PostgresPair {
     this.write(standby, 'own.conf', '');
     if (standby.part === undefined) [standby.part] = await this.parts.start(this.plan(standby));
     else await standby.part.start();
-    if (!this.isSynchronous) return;
+    if (!this.options.isSynchronous) return;
     this.write(primary, 'own.conf', "synchronous_standby_names = '*'\n");
-    await query(this.urlOf(primary), 'SELECT pg_reload_conf()');
+    await readRows(this.urlOf(primary), 'SELECT pg_reload_conf()');
     const isSynchronous = "SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'";
     await eventually(
-      async () => ((await query(this.urlOf(primary), isSynchronous)) > 0 ? true : undefined),
+      async () => ((await readRows(this.urlOf(primary), isSynchronous)).length > 0 ? true : undefined),
       replicationTimeoutMs,
       'the standby is synchronous',
     );
+  }
+
+  get primaryUrl(): string {
+    return this.urlOf(this.primary);
+  }
+
+  /** Starts another server, with data that `run` has created. Returns its URL. */
+  async startServer(number: number, data: string, configuration: string): Promise<string> {
+    const port = (this.site.ports.postgresServers[0] ?? 0) + number - 1;
+    const server: Server = { number, port, data, part: undefined };
+    this.write(server, 'own.conf', configuration);
+    await this.parts.start(this.plan(server));
+    return this.urlOf(server);
   }
 
   /** The link of one service to its database; nothing arrives while it is cut. */
@@ -141,7 +161,7 @@ wal_keep_size = 256MB
 hot_standby = on
 log_min_messages = warning
 timezone = UTC
-include_if_exists = 'own.conf'
+${this.options.configuration?.(this.home) ?? ''}include_if_exists = 'own.conf'
 `,
     );
     this.write(
@@ -177,8 +197,9 @@ include_if_exists = 'own.conf'
     return `postgres://suite:${this.site.secrets.postgresPassword}@127.0.0.1:${port}/postgres`;
   }
 
-  private async run(program: string, args: readonly string[]): Promise<void> {
-    await mustRun(join(this.programs, program), args, {
+  /** Runs a program of PostgreSQL, or that of an absolute path, as the user of the server. */
+  async run(program: string, args: readonly string[]): Promise<void> {
+    await mustRun(resolve(this.programs, program), args, {
       ...(this.user !== undefined && { user: this.user }),
       cwd: '/',
       env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
@@ -202,16 +223,4 @@ async function serverUser(): Promise<UserIds | undefined> {
   const id = async (option: string): Promise<number> =>
     Number((await runProgram('id', [option, 'postgres'])).output);
   return { uid: await id('-u'), gid: await id('-g') };
-}
-
-/** Returns the number of rows. */
-async function query(url: string, sql: string): Promise<number> {
-  const client = new pg.Client({ connectionString: url });
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    return (await client.query(sql)).rowCount ?? 0;
-  } finally {
-    await client.end();
-  }
 }

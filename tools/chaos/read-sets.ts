@@ -1,9 +1,9 @@
-import { parsePublicId } from '@fulfilment/contracts';
-import pg from 'pg';
+import { parsePublicId, publicId } from '@fulfilment/contracts';
 import { Failure } from '../dev/failure.ts';
-import type { DatabaseName } from '../dev/databases.ts';
 import { type ComparedSum, compareSet, countIds, type SetDifference } from './sets.rules.ts';
 import { type AcceptedOrder, orderEvents } from './shopper.ts';
+import { adminUrlOf, type ChaosSite } from './site.ts';
+import { readRows } from './sql.ts';
 
 export interface ReceivedDelivery {
   readonly deliveryId: string;
@@ -16,37 +16,83 @@ export interface Comparison {
   readonly sums: readonly ComparedSum[];
 }
 
+/** What a restored database no longer has, although other services, clients or receivers have it. */
+export interface LostByRestore {
+  /** Units of the orders that store-api no longer has, by the UUIDs of the orders. */
+  readonly orders: ReadonlyMap<string, number>;
+  /** Messages of these orders that had not left store-api, as order (ord_…) and type. */
+  readonly unpublished: ReadonlySet<string>;
+  /** Ids (ord_…) of orders that store-api has in an earlier version: it publishes the later ones again. */
+  readonly earlierOrders: ReadonlySet<string>;
+  /** Events that webhook-worker no longer has, as order and event. */
+  readonly events: ReadonlySet<string>;
+}
+
+export const nothingLost: LostByRestore = {
+  orders: new Map(),
+  unpublished: new Set(),
+  earlierOrders: new Set(),
+  events: new Set(),
+};
+
+const databaseServices = {
+  store: 'store-api',
+  creator: 'creator-api',
+  webhooks: 'webhook-worker',
+} as const;
+
 /** What the suite and the receiver have, compared with the orders that were accepted. */
 export async function compareWithAccepted(
   accepted: readonly AcceptedOrder[],
   from: {
-    /** URL of an administrator. */
-    readonly postgres: string;
+    readonly site: ChaosSite;
     readonly received: readonly ReceivedDelivery[];
     readonly limited: { readonly productId: string; readonly initialStock: number };
     /** Units that the Creator API shows as sold. */
     readonly soldUnits: number;
   },
+  lost: LostByRestore,
 ): Promise<Comparison> {
-  const orders = accepted.map((order) => ({ ...order, uuid: uuidOf(order.id) }));
+  const all = accepted.map((order) => ({ ...order, uuid: uuidOf(order.id) }));
+  const orders = all.filter(({ uuid }) => !lost.orders.has(uuid));
   const uuids = new Set(orders.map(({ uuid }) => uuid));
-  const events = new Set(orders.flatMap(({ id }) => orderEvents.map((event) => `${id} ${event}`)));
-  const units = orders.reduce((sum, order) => sum + order.units + 1, 0);
-  const ids = async (database: DatabaseName, sql: string, values: readonly unknown[] = []) =>
-    countIds((await readRows(from.postgres, database, sql, values)).map(({ id }) => String(id)));
-  const sum = async (database: DatabaseName, sql: string, values: readonly unknown[] = []) =>
-    Number((await readRows(from.postgres, database, sql, values))[0]?.['id'] ?? 0);
+  // Messages and charges of lost orders have left store-api.
+  const chargedIds = [...uuids, ...lost.orders.keys()].map((uuid) => publicId('ord', uuid));
+  const everyEvent = chargedIds
+    .flatMap((id) => orderEvents.map((event) => `${id} ${event}`))
+    .filter((event) => !lost.unpublished.has(event));
+  const lostElsewhere = [...lost.orders.keys()].filter(
+    (uuid) => !lost.unpublished.has(`${publicId('ord', uuid)} order.processing`),
+  );
+  const events = new Set(everyEvent.filter((event) => !lost.events.has(event)));
+  const atReceiver = countIds(
+    new Map(
+      from.received.map(({ deliveryId, orderId, event }) => [deliveryId, `${orderId} ${event}`]),
+    ).values(),
+  );
+  const mayBeDoubled = (event: string): boolean => lost.earlierOrders.has(event.split(' ')[0] ?? '');
+  const units =
+    orders.reduce((sum, order) => sum + order.units + 1, 0) +
+    lostElsewhere.reduce((sum, uuid) => sum + (lost.orders.get(uuid) ?? 0), 0);
+  const read = (database: keyof typeof databaseServices, sql: string, values: readonly unknown[] = []) =>
+    readRows(adminUrlOf(databaseServices[database], from.site), sql, values);
+  const ids = async (...query: Parameters<typeof read>) =>
+    countIds((await read(...query)).map(({ id }) => String(id)));
+  const sum = async (...query: Parameters<typeof read>) => Number((await read(...query))[0]?.['id'] ?? 0);
   const sets = [
     compareSet({
       name: 'accepted orders: one id for each key',
-      expected: uuids,
-      found: countIds(orders.map(({ uuid }) => uuid)),
+      expected: new Set(all.map(({ uuid }) => uuid)),
+      found: countIds(all.map(({ uuid }) => uuid)),
     }),
     compareSet({ name: 'orders', expected: uuids, found: await ids('store', 'SELECT id FROM orders') }),
     compareSet({
       name: 'idempotency keys with their order',
       expected: new Set(orders.map(({ key, uuid }) => `${key} ${uuid}`)),
-      found: await ids('store', "SELECT key || ' ' || order_id AS id FROM idempotency_keys"),
+      found: await ids(
+        'store',
+        "SELECT key || ' ' || order_id AS id FROM idempotency_keys WHERE order_id IS NOT NULL",
+      ),
     }),
     compareSet({
       name: 'charges',
@@ -55,12 +101,12 @@ export async function compareWithAccepted(
     }),
     compareSet({
       name: 'charges at the payment provider',
-      expected: new Set(orders.map(({ id }) => id)),
+      expected: new Set(chargedIds),
       found: await ids('store', 'SELECT order_id AS id FROM sandbox_charges WHERE refunded_at IS NULL'),
     }),
     compareSet({
       name: 'orders in the Creator API, paid',
-      expected: uuids,
+      expected: new Set([...uuids, ...lostElsewhere]),
       found: await ids('creator', "SELECT id FROM orders WHERE payment_status = 'paid'"),
     }),
     compareSet({
@@ -72,6 +118,7 @@ export async function compareWithAccepted(
          FROM webhook_events WHERE event = ANY ($1)`,
         [orderEvents],
       ),
+      mayBeDoubled,
     }),
     compareSet({
       name: 'deliveries that succeeded',
@@ -83,15 +130,13 @@ export async function compareWithAccepted(
          WHERE d.status = 'succeeded' AND e.event = ANY ($1)`,
         [orderEvents],
       ),
+      mayBeDoubled,
     }),
     compareSet({
       name: 'deliveries at the receiver, by their ids',
-      expected: events,
-      found: countIds(
-        new Map(
-          from.received.map(({ deliveryId, orderId, event }) => [deliveryId, `${orderId} ${event}`]),
-        ).values(),
-      ),
+      expected: new Set(everyEvent.filter((event) => events.has(event) || atReceiver.has(event))),
+      found: atReceiver,
+      mayBeDoubled,
     }),
   ];
   const sums = [
@@ -126,21 +171,4 @@ function uuidOf(id: string): string {
   const uuid = parsePublicId('ord', id);
   if (uuid === undefined) throw new Failure(`${id} is not the id of an order.`);
   return uuid;
-}
-
-async function readRows(
-  postgres: string,
-  database: DatabaseName,
-  sql: string,
-  values: readonly unknown[],
-): Promise<Record<string, unknown>[]> {
-  const url = new URL(postgres);
-  url.pathname = `/${database}`;
-  const client = new pg.Client({ connectionString: url.href });
-  await client.connect();
-  try {
-    return (await client.query<Record<string, unknown>>(sql, [...values])).rows;
-  } finally {
-    await client.end();
-  }
 }

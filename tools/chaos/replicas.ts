@@ -99,6 +99,15 @@ export class Replicas {
     await old.stop();
   }
 
+  /** Stops every replica of a service, as scaling to zero does. */
+  async stopService(service: ServiceName): Promise<void> {
+    await Promise.all(replicaNumbers.map((replica) => this.of(service, replica).part.stop()));
+  }
+
+  async restartService(service: ServiceName): Promise<void> {
+    await Promise.all(replicaNumbers.map((replica) => this.of(service, replica).part.start()));
+  }
+
   private of(service: ServiceName, replica: ReplicaNumber): Replica {
     const found = this.replicas.get(`${service}-${replica}`);
     if (found === undefined) throw new Error(`${service}-${replica} was not started.`);

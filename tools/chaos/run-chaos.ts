@@ -1,47 +1,20 @@
-import * as creatorApi from '@fulfilment/client/creator';
-import { publicId } from '@fulfilment/contracts';
-import { certificatesIn } from '@fulfilment/testing/certificates';
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openCreator } from '../demo/api.ts';
-import { seed } from '../demo/seed.ts';
-import { buildAll } from '../dev/build.ts';
-import { createDatabases } from '../dev/databases.ts';
-import { endSuite } from '../dev/end-suite.ts';
-import { Failure } from '../dev/failure.ts';
-import { bareStack, operatorSite } from '../dev/operator-site.ts';
-import { serviceNames } from '../dev/ports.ts';
-import { Progress } from '../dev/progress.ts';
-import { findProgram, mustRun } from '../dev/run-program.ts';
-import { serviceEnvironment } from '../dev/services.ts';
-import { root, type Settings } from '../dev/settings.ts';
-import type { Stack } from '../dev/stack-file.ts';
-import { wipeState } from '../dev/wipe-state.ts';
-import { openReceiver } from '../listen/receiver.ts';
+import type { Settings } from '../dev/settings.ts';
+import { type ChaosSuite, type Endings, inChaosSuite, say } from './chaos-suite.ts';
 import { cause, type Targets } from './faults.ts';
-import { initialStock, loadLimitedEdition } from './limited-edition.ts';
-import { Parts } from './parts.ts';
-import { PostgresPair } from './postgres-pair.ts';
-import { startRabbitmqCluster } from './rabbitmq-cluster.ts';
-import { type Comparison, compareWithAccepted, type ReceivedDelivery } from './read-sets.ts';
-import { RedisWithSentinels } from './redis-with-sentinels.ts';
-import { Replicas } from './replicas.ts';
+import type { Comparison } from './read-sets.ts';
 import { effectOf, formatEffects, type StepTimes } from './recovery.rules.ts';
 import { formatSets, isSame } from './sets.rules.ts';
-import { type ChaosSite, chaosSite, replicaNumbers } from './site.ts';
-import { Shopper, shopOwner, signIn } from './shopper.ts';
+import { replicaNumbers } from './site.ts';
+import type { Shopper } from './shopper.ts';
 import { describeStep, type Step } from './timeline.rules.ts';
+import { converge, Traffic } from './traffic.ts';
 
-const webhookSecret = 'chaos-webhook-secret';
-const convergenceTimeoutMs = 120_000;
-const pollIntervalMs = 1_000;
 const rollsOfEach = 3;
 /** Consumers of messages before their publishers (docs/deploying.md). */
 const rollOutOrder = ['webhook-worker', 'creator-api', 'store-api', 'auth-server'] as const;
 /** Time for requests after the last fault. */
 const afterwardsMs = 5_000;
-const say = (line: string): void => console.log(line);
 
 export interface ChaosOptions {
   readonly orders: number;
@@ -54,121 +27,18 @@ export interface ChaosOptions {
 }
 
 /** Returns the exit status. */
-export async function runChaos(given: Settings, options: ChaosOptions): Promise<number> {
-  const unlimited = '100000000/1';
-  const settings: Settings = {
-    ...given,
-    externalUrls: {},
-    environment: {
-      ...given.environment,
-      RATE_LIMIT_DEFAULT: unlimited,
-      RATE_LIMIT_ORDERS_CREATE: unlimited,
-    },
-  };
-  await endSuite(settings.stateDir); // left by an interrupted run
-  await wipeState(settings);
-  mkdirSync(settings.stateDir, { recursive: true });
-  options.remember();
-  const parts = new Parts(settings.stateDir, say);
-  const endings: (() => Promise<void>)[] = [() => parts.stop()];
-  const end = async (): Promise<void> => {
-    for (const ending of endings.splice(0).toReversed()) await ending();
-  };
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.once(signal, () => void end().finally(() => process.exit(130)));
-  try {
-    const suite = await start(settings, options, parts, endings);
-    return await examine(suite, options, endings);
-  } finally {
-    await end();
-  }
-}
-
-interface RunningSuite {
-  readonly site: ChaosSite;
-  readonly stack: Stack;
-  readonly targets: Targets;
-  readonly limitedId: string;
-}
-
-async function start(
-  settings: Settings,
-  { isSynchronous }: ChaosOptions,
-  parts: Parts,
-  endings: (() => Promise<void>)[],
-): Promise<RunningSuite> {
-  const progress = new Progress(say);
-  await progress.step('Build', buildAll);
-  const certificates = await certificatesIn(settings.stateDir, process.env.NODE_EXTRA_CA_CERTS, (args) =>
-    mustRun(findProgram('openssl') ?? 'openssl', args),
+export function runChaos(settings: Settings, options: ChaosOptions): Promise<number> {
+  const { isSynchronous, remember } = options;
+  return inChaosSuite(settings, { isSynchronous, emptied: remember }, (suite, endings) =>
+    examine(suite, options, endings),
   );
-  const site = chaosSite(settings, certificates.trustFile);
-  const [postgres, redis, brokers] = await progress.step(
-    'Stores: PostgreSQL 2, Redis 2 + 3, RabbitMQ 3',
-    () =>
-      Promise.all([
-        PostgresPair.start(site, parts, isSynchronous),
-        RedisWithSentinels.start(site, parts),
-        startRabbitmqCluster(site, parts),
-      ]),
-  );
-  endings.unshift(() => postgres.stop());
-  await progress.step('Databases and migrations', async () => {
-    await createDatabases(site.dependencyUrls.postgres, settings, site.secrets);
-    await Promise.all(
-      serviceNames.map((name) =>
-        mustRun(process.execPath, [join(root, 'apps', name, 'dist', 'migrate.js')], {
-          cwd: root,
-          env: serviceEnvironment(name, site),
-        }),
-      ),
-    );
-  });
-  const replicas = new Replicas(site, parts);
-  const bare = bareStack(site, certificates.caFile);
-  await progress.step('Two replicas of each service, and the gateway', async () => {
-    // The services fetch the signing keys through the gateway.
-    await Promise.all([replicas.startServices(), replicas.startGateway(certificates)]);
-  });
-  const operator = operatorSite(site);
-  const seeded = await progress.step('Demo data', () => seed(bare, operator));
-  const limitedId = await loadLimitedEdition(operator);
-  return {
-    site,
-    stack: { ...bare, ...seeded },
-    targets: { replicas, brokers, redis, postgres },
-    limitedId,
-  };
 }
 
-async function examine(
-  { site, stack, targets, limitedId }: RunningSuite,
-  options: ChaosOptions,
-  endings: (() => Promise<void>)[],
-): Promise<number> {
-  const received: ReceivedDelivery[] = [];
-  const invalid: string[] = [];
-  const receiver = await openReceiver({
-    secret: webhookSecret,
-    port: 0,
-    respond: ({ headers, verdict }) => {
-      if ('error' in verdict) {
-        invalid.push(verdict.error);
-        return { status: 400, delayMs: 0 };
-      }
-      const { event, data } = verdict.event;
-      const deliveryId = String(headers['x-service-delivery']);
-      received.push({ deliveryId, event, orderId: String(data['order_id']) });
-      return { status: 204, delayMs: 0 };
-    },
-  });
-  endings.push(() => receiver.stop());
-  const shopper = await Shopper.open(stack, {
-    limitedSku: publicId('prod', limitedId),
-    receiver: receiver.url,
-    secret: webhookSecret,
-  });
-  endings.push(() => shopper.close());
+async function examine(suite: ChaosSuite, options: ChaosOptions, endings: Endings): Promise<number> {
+  const { targets } = suite;
+  const traffic = await Traffic.open(suite);
+  endings.push(() => traffic.close());
+  const { shopper, received, invalid } = traffic;
   const ended = new AbortController();
   say(`\n${options.orders} orders or more, ${options.perSecond.toFixed(0)} a second.\n`);
   const startedAtMs = performance.now();
@@ -191,14 +61,7 @@ async function examine(
   ))
     say(line);
   say(`\n${shopper.accepted.length} orders in ${((placedAtMs - startedAtMs) / 1_000).toFixed(0)} s.`);
-  const comparison = await converge(async () =>
-    compareWithAccepted(shopper.accepted, {
-      postgres: site.dependencyUrls.postgres,
-      received,
-      limited: { productId: limitedId, initialStock },
-      soldUnits: await readSoldUnits(stack),
-    }),
-  );
+  const comparison = await converge(() => traffic.compare());
   say(`Compared ${((performance.now() - placedAtMs) / 1_000).toFixed(0)} s after the last order.\n`);
   for (const line of formatSets(comparison.sets, comparison.sums)) say(line);
   const repeated = received.length - new Set(received.map(({ deliveryId }) => deliveryId)).size;
@@ -269,25 +132,4 @@ async function rollAll({ replicas }: Targets): Promise<StepTimes[]> {
         });
       }
   return times;
-}
-
-/** Repeats the comparison until there is no difference, or it is too late. */
-async function converge(compare: () => Promise<Comparison>): Promise<Comparison> {
-  const endsAtMs = performance.now() + convergenceTimeoutMs;
-  for (;;) {
-    const comparison = await compare();
-    const isEqual =
-      comparison.sets.every(isSame) && comparison.sums.every(({ expected, found }) => expected === found);
-    if (isEqual || performance.now() > endsAtMs) return comparison;
-    await sleep(pollIntervalMs);
-  }
-}
-
-async function readSoldUnits(stack: Stack): Promise<number> {
-  const uuid = stack.users.find(({ email }) => email === shopOwner)?.creators[0]?.uuid;
-  if (uuid === undefined) throw new Failure('The demo account has no creator.');
-  const client = openCreator(stack, await signIn(stack));
-  const period = new Date().toISOString().slice(0, 7);
-  const { data } = await creatorApi.readSalesStatistics({ client, path: { uuid }, query: { period } });
-  return data.totals.units;
 }

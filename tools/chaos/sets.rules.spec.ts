@@ -15,6 +15,12 @@ describe('the comparison of what was accepted with what a place has', () => {
     expect(isSame(compare(found))).toBe(same);
   });
 
+  it('accepts doubled ids only where they may be doubled', () => {
+    const found = countIds(['a', 'a', 'b', 'b']);
+    const set = { name: 'events', expected: new Set(['a', 'b']), found };
+    expect(compareSet({ ...set, mayBeDoubled: (id) => id === 'a' }).doubled).toEqual(['b']);
+  });
+
   it('is printed as a table that names each difference', () => {
     const lines = formatSets(
       [compare(['a', 'b']), compare(['a'])],

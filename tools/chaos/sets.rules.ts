@@ -6,6 +6,7 @@ export interface ComparedSet {
   readonly name: string;
   readonly expected: ReadonlySet<string>;
   readonly found: Found;
+  readonly mayBeDoubled?: (id: string) => boolean;
 }
 
 export interface ComparedSum {
@@ -30,14 +31,14 @@ export function countIds(ids: Iterable<string>): Found {
   return found;
 }
 
-export function compareSet({ name, expected, found }: ComparedSet): SetDifference {
+export function compareSet({ name, expected, found, mayBeDoubled }: ComparedSet): SetDifference {
   return {
     name,
     expected: expected.size,
     found: [...found.values()].reduce((sum, count) => sum + count, 0),
     missing: [...expected].filter((id) => !found.has(id)),
     unexpected: [...found.keys()].filter((id) => !expected.has(id)),
-    doubled: [...found].filter(([, count]) => count > 1).map(([id]) => id),
+    doubled: [...found].filter(([id, count]) => count > 1 && mayBeDoubled?.(id) !== true).map(([id]) => id),
   };
 }
 

@@ -55,6 +55,7 @@ export class Shopper {
   private readonly goods: Goods;
   private token: Promise<string>;
   private tokenExpiresAtMs: number;
+  private isClosed = false;
 
   /** @param limitedSku a limited edition with enough stock */
   static async open(
@@ -102,14 +103,16 @@ export class Shopper {
     await Promise.all(Array.from({ length: concurrency }, caller));
   }
 
+  /** Orders that were not accepted are given up. */
   close(): Promise<void> {
-    return this.pool.close();
+    this.isClosed = true;
+    return this.pool.destroy();
   }
 
   private async placeOrder(units: number): Promise<void> {
     const key = randomUUID();
     const startedAtMs = performance.now();
-    while (performance.now() - startedAtMs < giveUpAfterMs) {
+    while (!this.isClosed && performance.now() - startedAtMs < giveUpAfterMs) {
       const response = await this.send(key, units).catch((error: unknown) => ({
         status: 0,
         text: error instanceof Error && 'code' in error ? String(error.code) : String(error),

@@ -13,7 +13,7 @@ export function chaosPorts(base: number) {
     Array.from({ length: count }, (_, index) => base + offset + index);
   return {
     ...portsFrom(base),
-    postgresServers: from(31, 2),
+    postgresServers: from(31, 3), // the third is restored from a backup
     postgresNames: from(35, serviceNames.length + 1),
     redisServers: from(41, 2),
     sentinels: from(44, 3),
@@ -58,6 +58,20 @@ export function postgresNameOf(service: ServiceName, { ports }: ChaosSite): numb
   return ports.postgresNames[serviceNames.indexOf(service) + 1] ?? 0;
 }
 
+/** URL of a service's database, which leads to wherever its name does. */
+export function databaseUrlOf(service: ServiceName, site: ChaosSite): string {
+  const url = new URL(serviceEnvironment(service, site).DATABASE_URL ?? '');
+  url.port = String(postgresNameOf(service, site));
+  return url.href;
+}
+
+/** The same for an administrator. */
+export function adminUrlOf(service: ServiceName, site: ChaosSite): string {
+  const url = new URL(databaseUrlOf(service, site));
+  const { username, password } = new URL(site.dependencyUrls.postgres);
+  return Object.assign(url, { username, password }).href;
+}
+
 /** Loopback addresses, which stand for that of a machine. */
 export interface ReplicaPlace {
   readonly address: string;
@@ -71,13 +85,11 @@ export function replicaEnvironment(
   site: ChaosSite,
 ): Record<string, string> {
   const { ports } = site;
-  const database = new URL(serviceEnvironment(service, site).DATABASE_URL ?? '');
-  database.port = String(postgresNameOf(service, site));
   return {
     ...serviceEnvironment(service, site),
     HOST: address,
     INTERNAL_HOST: internal,
-    DATABASE_URL: database.href,
+    DATABASE_URL: databaseUrlOf(service, site),
     RABBITMQ_URL: brokerUrls(storeUserUrl('rabbitmq', service, site), ports),
     REDIS_SENTINELS: ports.sentinels.map((port) => `127.0.0.1:${port}`).join(','),
     JWKS_URL: `https://localhost:${ports.gateway}/api/auth/jwks`,

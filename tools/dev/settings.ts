@@ -75,6 +75,14 @@ export function readChaosSettings(environment: Environment = process.env): Setti
   });
 }
 
+/** Settings of the suite that `npm run restore-drill` starts. */
+export function readDrillSettings(environment: Environment = process.env): Settings {
+  return suiteSettings(environment, {
+    basePort: portSetting(environment, 'SUITE_DRILL_BASE_PORT', 25443),
+    stateDir: join(stateDirSetting(environment), 'restore-drill'),
+  });
+}
+
 function suiteSettings(environment: Environment, location: { basePort: number; stateDir: string }): Settings {
   const readOptional = (name: string): string | undefined => environment[name] || undefined;
   return {

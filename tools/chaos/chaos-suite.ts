@@ -1,0 +1,122 @@
+import { certificatesIn } from '@fulfilment/testing/certificates';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { seed } from '../demo/seed.ts';
+import { buildAll } from '../dev/build.ts';
+import { createDatabases } from '../dev/databases.ts';
+import { endSuite } from '../dev/end-suite.ts';
+import { bareStack, operatorSite } from '../dev/operator-site.ts';
+import { serviceNames } from '../dev/ports.ts';
+import { Progress } from '../dev/progress.ts';
+import { findProgram, mustRun } from '../dev/run-program.ts';
+import { serviceEnvironment } from '../dev/services.ts';
+import { root, type Settings } from '../dev/settings.ts';
+import type { Stack } from '../dev/stack-file.ts';
+import { wipeState } from '../dev/wipe-state.ts';
+import type { Targets } from './faults.ts';
+import { loadLimitedEdition } from './limited-edition.ts';
+import { Parts } from './parts.ts';
+import { PostgresPair, type PostgresOptions } from './postgres-pair.ts';
+import { startRabbitmqCluster } from './rabbitmq-cluster.ts';
+import { RedisWithSentinels } from './redis-with-sentinels.ts';
+import { Replicas } from './replicas.ts';
+import { type ChaosSite, chaosSite } from './site.ts';
+
+/** Called in reverse order at the end. */
+export type Endings = (() => Promise<void>)[];
+
+export interface ChaosSuite {
+  readonly site: ChaosSite;
+  readonly stack: Stack;
+  readonly targets: Targets;
+  readonly limitedId: string;
+}
+
+export const say = (line: string): void => console.log(line);
+
+/**
+ * Starts a suite of its own on several "machines", and ends it after the work.
+ * @param emptied called when the state directory is empty
+ */
+export async function inChaosSuite<Result>(
+  given: Settings,
+  { emptied, ...options }: PostgresOptions & { readonly emptied?: () => void },
+  work: (suite: ChaosSuite, endings: Endings) => Promise<Result>,
+): Promise<Result> {
+  const unlimited = '100000000/1';
+  const settings: Settings = {
+    ...given,
+    externalUrls: {},
+    environment: {
+      ...given.environment,
+      RATE_LIMIT_DEFAULT: unlimited,
+      RATE_LIMIT_ORDERS_CREATE: unlimited,
+    },
+  };
+  await endSuite(settings.stateDir); // left by an interrupted run
+  await wipeState(settings);
+  mkdirSync(settings.stateDir, { recursive: true });
+  emptied?.();
+  const parts = new Parts(settings.stateDir, say);
+  const endings: Endings = [() => parts.stop()];
+  const end = async (): Promise<void> => {
+    for (const ending of endings.splice(0).toReversed()) await ending();
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.once(signal, () => void end().finally(() => process.exit(130)));
+  try {
+    return await work(await start(settings, options, parts, endings), endings);
+  } finally {
+    await end();
+  }
+}
+
+async function start(
+  settings: Settings,
+  options: PostgresOptions,
+  parts: Parts,
+  endings: Endings,
+): Promise<ChaosSuite> {
+  const progress = new Progress(say);
+  await progress.step('Build', buildAll);
+  const certificates = await certificatesIn(settings.stateDir, process.env.NODE_EXTRA_CA_CERTS, (args) =>
+    mustRun(findProgram('openssl') ?? 'openssl', args),
+  );
+  const site = chaosSite(settings, certificates.trustFile);
+  const [postgres, redis, brokers] = await progress.step(
+    'Stores: PostgreSQL 2, Redis 2 + 3, RabbitMQ 3',
+    () =>
+      Promise.all([
+        PostgresPair.start(site, parts, options),
+        RedisWithSentinels.start(site, parts),
+        startRabbitmqCluster(site, parts),
+      ]),
+  );
+  endings.unshift(() => postgres.stop());
+  await progress.step('Databases and migrations', async () => {
+    await createDatabases(site.dependencyUrls.postgres, settings, site.secrets);
+    await Promise.all(
+      serviceNames.map((name) =>
+        mustRun(process.execPath, [join(root, 'apps', name, 'dist', 'migrate.js')], {
+          cwd: root,
+          env: serviceEnvironment(name, site),
+        }),
+      ),
+    );
+  });
+  const replicas = new Replicas(site, parts);
+  const bare = bareStack(site, certificates.caFile);
+  await progress.step('Two replicas of each service, and the gateway', async () => {
+    // The services fetch the signing keys through the gateway.
+    await Promise.all([replicas.startServices(), replicas.startGateway(certificates)]);
+  });
+  const operator = operatorSite(site);
+  const seeded = await progress.step('Demo data', () => seed(bare, operator));
+  const limitedId = await loadLimitedEdition(operator);
+  return {
+    site,
+    stack: { ...bare, ...seeded },
+    targets: { replicas, brokers, redis, postgres },
+    limitedId,
+  };
+}

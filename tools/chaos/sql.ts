@@ -1,0 +1,17 @@
+import pg from 'pg';
+
+/** Runs one statement over a connection of its own. */
+export async function readRows(
+  url: string,
+  sql: string,
+  values: readonly unknown[] = [],
+): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(sql, [...values])).rows;
+  } finally {
+    await client.end();
+  }
+}

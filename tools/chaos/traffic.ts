@@ -1,0 +1,118 @@
+import * as creatorApi from '@fulfilment/client/creator';
+import { publicId } from '@fulfilment/contracts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openCreator } from '../demo/api.ts';
+import { Failure } from '../dev/failure.ts';
+import type { Stack } from '../dev/stack-file.ts';
+import { openReceiver } from '../listen/receiver.ts';
+import type { ChaosSuite } from './chaos-suite.ts';
+import { initialStock } from './limited-edition.ts';
+import {
+  type Comparison,
+  compareWithAccepted,
+  type LostByRestore,
+  nothingLost,
+  type ReceivedDelivery,
+} from './read-sets.ts';
+import { isSame } from './sets.rules.ts';
+import { Shopper, shopOwner, signIn } from './shopper.ts';
+
+const webhookSecret = 'chaos-webhook-secret';
+const convergenceTimeoutMs = 120_000;
+const pollIntervalMs = 1_000;
+
+/** An integration that places orders, and its webhook receiver. */
+export class Traffic {
+  readonly shopper: Shopper;
+  readonly received: readonly ReceivedDelivery[];
+  /** Why deliveries were not genuine. */
+  readonly invalid: readonly string[];
+  private readonly suite: ChaosSuite;
+  private readonly stopReceiver: () => Promise<void>;
+
+  static async open(suite: ChaosSuite): Promise<Traffic> {
+    const received: ReceivedDelivery[] = [];
+    const invalid: string[] = [];
+    const receiver = await openReceiver({
+      secret: webhookSecret,
+      port: 0,
+      respond: ({ headers, verdict }) => {
+        if ('error' in verdict) {
+          invalid.push(verdict.error);
+          return { status: 400, delayMs: 0 };
+        }
+        const { event, data } = verdict.event;
+        const deliveryId = String(headers['x-service-delivery']);
+        received.push({ deliveryId, event, orderId: String(data['order_id']) });
+        return { status: 204, delayMs: 0 };
+      },
+    });
+    const stopReceiver = () => receiver.stop();
+    try {
+      const shopper = await Shopper.open(suite.stack, {
+        limitedSku: publicId('prod', suite.limitedId),
+        receiver: receiver.url,
+        secret: webhookSecret,
+      });
+      return new Traffic({ suite, shopper, received, invalid, stopReceiver });
+    } catch (error) {
+      await stopReceiver();
+      throw error;
+    }
+  }
+
+  private constructor(from: Pick<Traffic, 'shopper' | 'received' | 'invalid'> & Private) {
+    this.suite = from.suite;
+    this.shopper = from.shopper;
+    this.received = from.received;
+    this.invalid = from.invalid;
+    this.stopReceiver = from.stopReceiver;
+  }
+
+  async compare(lost: LostByRestore = nothingLost): Promise<Comparison> {
+    const { site, stack, limitedId } = this.suite;
+    return compareWithAccepted(
+      this.shopper.accepted,
+      {
+        site,
+        received: this.received,
+        limited: { productId: limitedId, initialStock },
+        soldUnits: await readSoldUnits(stack),
+      },
+      lost,
+    );
+  }
+
+  async close(): Promise<void> {
+    await this.shopper.close();
+    await this.stopReceiver();
+  }
+}
+
+interface Private {
+  readonly suite: ChaosSuite;
+  readonly stopReceiver: () => Promise<void>;
+}
+
+/** Repeats the comparison until there is no difference, or it is too late. */
+export async function converge(compare: () => Promise<Comparison>): Promise<Comparison> {
+  const endsAtMs = performance.now() + convergenceTimeoutMs;
+  for (;;) {
+    const comparison = await compare();
+    if (isEqual(comparison) || performance.now() > endsAtMs) return comparison;
+    await sleep(pollIntervalMs);
+  }
+}
+
+function isEqual({ sets, sums }: Comparison): boolean {
+  return sets.every(isSame) && sums.every(({ expected, found }) => expected === found);
+}
+
+async function readSoldUnits(stack: Stack): Promise<number> {
+  const uuid = stack.users.find(({ email }) => email === shopOwner)?.creators[0]?.uuid;
+  if (uuid === undefined) throw new Failure('The demo account has no creator.');
+  const client = openCreator(stack, await signIn(stack));
+  const period = new Date().toISOString().slice(0, 7);
+  const { data } = await creatorApi.readSalesStatistics({ client, path: { uuid }, query: { period } });
+  return data.totals.units;
+}

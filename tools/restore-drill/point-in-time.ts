@@ -1,0 +1,115 @@
+import { join } from 'node:path';
+import { eventually } from '../chaos/eventually.ts';
+import type { PostgresPair } from '../chaos/postgres-pair.ts';
+import { readRows } from '../chaos/sql.ts';
+
+/** The most time for which a commit waits for its segment to be archived. */
+export const archiveTimeoutSeconds = 10;
+const archivingTimeoutMs = 30_000;
+const recoveryTimeoutMs = 300_000;
+const pollIntervalMs = 500;
+
+const archiveOf = (home: string): string => join(home, 'archive');
+
+/** Settings of a server whose write-ahead log is archived. */
+export function archiveSettings(home: string): string {
+  const archived = join(archiveOf(home), '%f');
+  // A file that is partly copied must never have the name of a segment.
+  const command = `mkdir -p ${archiveOf(home)} && test ! -f ${archived} && cp %p ${archived}.part && mv ${archived}.part ${archived}`;
+  return `archive_mode = on
+archive_command = '${command}'
+archive_timeout = ${archiveTimeoutSeconds}
+`;
+}
+
+export interface RestoredServer {
+  /** URL of an administrator. */
+  readonly url: string;
+  readonly copySeconds: number;
+  readonly recoverySeconds: number;
+  /** Time of the last commit that was recovered. */
+  readonly lastCommitAt: Date;
+}
+
+/** A base backup and the archived write-ahead log of a server, which holds the databases of all services. */
+export class PointInTimeBackup {
+  /** Longest time since the last segment was archived: what the loss of the whole server would cost. */
+  longestUnarchivedSeconds = 0;
+  private readonly postgres: PostgresPair;
+  private readonly base: string;
+  private readonly watch: NodeJS.Timeout;
+
+  static async take(postgres: PostgresPair): Promise<PointInTimeBackup> {
+    const base = join(postgres.home, 'base-backup');
+    await postgres.run('pg_basebackup', ['-D', base, '-d', postgres.primaryUrl, '-c', 'fast', '-X', 'none']);
+    return new PointInTimeBackup(postgres, base);
+  }
+
+  private constructor(postgres: PostgresPair, base: string) {
+    this.postgres = postgres;
+    this.base = base;
+    this.watch = setInterval(() => void this.measure().catch(() => undefined), pollIntervalMs);
+  }
+
+  /** Archives everything that is committed now. */
+  async archiveRest(): Promise<void> {
+    clearInterval(this.watch);
+    const url = this.postgres.primaryUrl;
+    const [row] = await readRows(url, 'SELECT pg_walfile_name(pg_switch_wal()) AS name');
+    await eventually(
+      async () => {
+        const [archived] = await readRows(url, 'SELECT last_archived_wal AS name FROM pg_stat_archiver');
+        return String(archived?.['name']) >= String(row?.['name']) ? true : undefined;
+      },
+      archivingTimeoutMs,
+      'the write-ahead log is archived',
+    );
+  }
+
+  /** Recovers all databases as they were at a time, in a server of their own. The old server continues. */
+  async restore(to: Date): Promise<RestoredServer> {
+    const { home } = this.postgres;
+    const data = join(home, 'server-3');
+    const startedAtMs = performance.now();
+    await this.postgres.run('/bin/cp', ['-a', this.base, data]);
+    await this.postgres.run('/usr/bin/touch', [join(data, 'recovery.signal')]);
+    const copiedAtMs = performance.now();
+    // The copied settings would archive into the same folder, and wait for a standby that it does not have.
+    const url = await this.postgres.startServer(
+      3,
+      data,
+      `restore_command = 'cp ${join(archiveOf(home), '%f')} "%p"'
+recovery_target_time = '${to.toISOString().replace('Z', '+00')}'
+recovery_target_action = promote
+archive_mode = off
+synchronous_standby_names = ''
+`,
+    );
+    const lastCommitAt = await eventually(
+      async () => {
+        const [row] = await readRows(
+          url,
+          'SELECT pg_is_in_recovery() AS recovers, pg_last_xact_replay_timestamp() AS at',
+        );
+        const at = row?.['at'];
+        return row?.['recovers'] === false && at instanceof Date ? at : undefined;
+      },
+      recoveryTimeoutMs,
+      'the restored server has been promoted',
+    );
+    return {
+      url,
+      copySeconds: (copiedAtMs - startedAtMs) / 1_000,
+      recoverySeconds: (performance.now() - copiedAtMs) / 1_000,
+      lastCommitAt,
+    };
+  }
+
+  private async measure(): Promise<void> {
+    const [row] = await readRows(
+      this.postgres.primaryUrl,
+      'SELECT extract(epoch FROM now() - last_archived_time)::float8 AS age FROM pg_stat_archiver',
+    );
+    this.longestUnarchivedSeconds = Math.max(this.longestUnarchivedSeconds, Number(row?.['age'] ?? 0));
+  }
+}

@@ -1,0 +1,83 @@
+import { parsePublicId } from '@fulfilment/contracts';
+import { z } from 'zod';
+import type { LostByRestore } from '../chaos/read-sets.ts';
+import { readRows } from '../chaos/sql.ts';
+import { adminUrlOf, type ChaosSite, databaseUrlOf } from '../chaos/site.ts';
+import { operatorSite } from '../dev/operator-site.ts';
+import { type ServiceName, serviceNames } from '../dev/ports.ts';
+import { operate } from '../ops/operate.ts';
+import { rebuildCreatorApi } from '../ops/rebuild-creators.ts';
+import type { RunningSuite } from '../ops/running-suite.ts';
+
+const reconciled = z.object({
+  findings: z.array(z.object({ kind: z.string(), charge_id: z.string() })),
+});
+
+/** Operator commands, which find each database where its service does. */
+function operators(site: ChaosSite): RunningSuite {
+  const { environments, service_environments: _, ...rest } = operatorSite(site);
+  return {
+    ...rest,
+    programs: { ...rest.programs },
+    environments: Object.fromEntries(
+      serviceNames.map((name) => [name, { ...environments[name], DATABASE_URL: databaseUrlOf(name, site) }]),
+    ),
+  };
+}
+
+/** What an operator runs after the restore of a service's database (docs/runbook.md). Returns problems. */
+export async function repair(
+  service: ServiceName,
+  {
+    site,
+    target,
+    lost,
+    say,
+  }: {
+    readonly site: ChaosSite;
+    readonly target: Date;
+    readonly lost: LostByRestore;
+    readonly say: (line: string) => void;
+  },
+): Promise<string[]> {
+  switch (service) {
+    case 'creator-api': {
+      const rebuilt = await rebuildCreatorApi(operators(site));
+      say(`ops creator rebuild: ${JSON.stringify(rebuilt)}`);
+      return [];
+    }
+    case 'store-api': {
+      const since = ['--since', target.toISOString()];
+      const result = await operate(operators(site), service, ['payments', 'reconcile', ...since]);
+      const { findings } = reconciled.parse(result);
+      const unknown = findings.filter(({ kind }) => kind === 'unknown_payment');
+      say(
+        `ops payments reconcile: ${unknown.length} payments without a charge, for ${lost.orders.size} lost orders`,
+      );
+      return findings.length === unknown.length
+        ? comparePayments(site, { unknown: unknown.map((finding) => finding.charge_id), lost })
+        : [`payments reconcile found ${findings.length - unknown.length} differences of another kind`];
+    }
+    default:
+      return [];
+  }
+}
+
+/** The payments without a charge must be those of the lost orders. */
+async function comparePayments(
+  site: ChaosSite,
+  { unknown, lost }: { readonly unknown: readonly string[]; readonly lost: LostByRestore },
+): Promise<string[]> {
+  const rows = await readRows(
+    adminUrlOf('store-api', site),
+    'SELECT idempotency_key AS charge, order_id AS id FROM sandbox_charges',
+  );
+  const ofLost = rows.filter(({ id }) => lost.orders.has(parsePublicId('ord', String(id)) ?? ''));
+  const expected = ofLost
+    .map(({ charge }) => String(charge))
+    .toSorted()
+    .join();
+  return expected === unknown.toSorted().join()
+    ? []
+    : ['payments reconcile did not find exactly the payments of the lost orders'];
+}

@@ -1,0 +1,42 @@
+import { parseArgs } from 'node:util';
+import { Failure, runMain } from '../dev/failure.ts';
+import { serviceNames } from '../dev/ports.ts';
+import { stopRunningPrograms } from '../dev/run-program.ts';
+import { readDrillSettings } from '../dev/settings.ts';
+
+const help = `npm run restore-drill: the database of one service is restored to an earlier time while the others go on.
+
+It starts a suite of its own, as npm run chaos does, archives the write-ahead log of PostgreSQL, and takes a base
+backup. It places orders through the gateway, stops one service, restores its database into another server, and
+starts the service with it. Then it runs the operator commands of docs/runbook.md ("Backups"), compares what was
+accepted with what each service has, and prints both with the measured times. The exit status is 1 if something else
+than the time that was restored is missing or doubled.
+
+  --service NAME   ${serviceNames.join(', ')} (default: store-api)
+  --seconds N      how far back, in seconds (default: 20)
+
+Settings (environment):
+  SUITE_DRILL_BASE_PORT   base port (default: 25443)
+  SUITE_DEV_DIR           directory for state; it uses the subdirectory "restore-drill" (default: .dev)`;
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      service: { type: 'string', default: 'store-api' },
+      seconds: { type: 'string', default: '20' },
+      help: { type: 'boolean', default: false, short: 'h' },
+    },
+  });
+  if (values.help) {
+    console.log(help);
+    return 0;
+  }
+  const service = serviceNames.find((name) => name === values.service);
+  if (service === undefined) throw new Failure(`--service must be one of ${serviceNames.join(', ')}.`);
+  if (!/^[1-9]\d{0,3}$/.test(values.seconds)) throw new Failure('--seconds must be a whole number from 1.');
+  const { runDrill } = await import('./run-drill.ts'); // imported late, since it needs the compiled code
+  return runDrill(readDrillSettings(), { service, secondsAgo: Number(values.seconds) });
+}
+
+process.once('exit', stopRunningPrograms);
+runMain(main, help);

@@ -1,0 +1,154 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ChaosSuite, inChaosSuite, say } from '../chaos/chaos-suite.ts';
+import { eventually } from '../chaos/eventually.ts';
+import type { LostByRestore } from '../chaos/read-sets.ts';
+import { formatSets, isSame } from '../chaos/sets.rules.ts';
+import { adminUrlOf } from '../chaos/site.ts';
+import { readRows } from '../chaos/sql.ts';
+import { converge, Traffic } from '../chaos/traffic.ts';
+import type { ServiceName } from '../dev/ports.ts';
+import type { Settings } from '../dev/settings.ts';
+import { keepPaymentsOfProvider, readLost, readRowCounts, type TwoStates } from './compare-databases.ts';
+import { archiveSettings, archiveTimeoutSeconds, PointInTimeBackup } from './point-in-time.ts';
+import { repair } from './repairs.ts';
+
+/** Orders a second, while every process shares two cores. */
+const ordersPerSecond = 5;
+/** Before the base backup, between it and the time to which the database is restored, and at the end. */
+const loadMs = 5_000;
+const firstOrderTimeoutMs = 60_000;
+/** With this load, the last commit before any time is more recent. */
+const maxAheadSeconds = 2;
+
+export interface DrillOptions {
+  readonly service: ServiceName;
+  readonly secondsAgo: number;
+}
+
+/** Returns the exit status. */
+export function runDrill(settings: Settings, options: DrillOptions): Promise<number> {
+  return inChaosSuite(
+    settings,
+    { isSynchronous: true, configuration: archiveSettings },
+    async (suite, endings) => {
+      const traffic = await Traffic.open(suite);
+      endings.push(() => traffic.close());
+      const ended = new AbortController();
+      const placing = traffic.shopper.placeOrders(0, ordersPerSecond, ended.signal);
+      try {
+        await sleep(loadMs);
+        const backup = await PointInTimeBackup.take(suite.targets.postgres);
+        say(`\nBase backup after ${traffic.shopper.accepted.length} orders.`);
+        await sleep(loadMs + options.secondsAgo * 1_000);
+        const restored = await restoreDatabase(options, { suite, traffic, backup });
+        await sleep(loadMs);
+        ended.abort();
+        await placing;
+        return await examine(options.service, { suite, traffic, ...restored });
+      } finally {
+        ended.abort();
+      }
+    },
+  );
+}
+
+interface Restored {
+  readonly target: Date;
+  readonly lost: LostByRestore;
+  /** What is wrong with the restored server. */
+  readonly faults: readonly string[];
+}
+
+/** Restores the database of one service while the others go on. */
+async function restoreDatabase(
+  { service, secondsAgo }: DrillOptions,
+  { suite, traffic, backup }: { suite: ChaosSuite; traffic: Traffic; backup: PointInTimeBackup },
+): Promise<Restored> {
+  const { site, targets } = suite;
+  const { postgres, replicas } = targets;
+  const startedAtMs = performance.now();
+  const since = (atMs: number): string => `${((performance.now() - atMs) / 1_000).toFixed(1)} s`;
+  const target = new Date(Date.now() - secondsAgo * 1_000);
+  const stopped = new URL(adminUrlOf(service, site));
+  stopped.port = new URL(postgres.primaryUrl).port;
+  const database = stopped.pathname.slice(1);
+
+  await replicas.stopService(service);
+  // No forgotten program may still write to the old database.
+  await readRows(postgres.primaryUrl, `ALTER ROLE ${database} NOLOGIN`);
+  say(`\n${service} is stopped (${since(startedAtMs)}). Restoring its database to ${target.toISOString()} …`);
+  await backup.archiveRest();
+  const server = await backup.restore(target);
+  await dropOthers(server.url, database);
+  const restoredUrl = new URL(stopped);
+  restoredUrl.port = new URL(server.url).port;
+  const states: TwoStates = { stopped: stopped.href, restored: restoredUrl.href };
+  const lost = await readLost(service, states);
+  for (const row of await readRowCounts(states))
+    say(`  ${row.table}: ${row.stopped} rows when it stopped, ${row.restored} restored`);
+  if (service === 'store-api') await keepPaymentsOfProvider(states);
+
+  postgres.nameOf(service).moveTo(Number(restoredUrl.port));
+  const startingAtMs = performance.now();
+  await replicas.restartService(service);
+  const startSeconds = since(startingAtMs);
+  const acceptedBefore = traffic.shopper.accepted.length;
+  await eventually(
+    () => Promise.resolve(traffic.shopper.accepted.length > acceptedBefore ? true : undefined),
+    firstOrderTimeoutMs,
+    'an order is accepted after the restore',
+  );
+  const aheadSeconds = (target.getTime() - server.lastCommitAt.getTime()) / 1_000;
+  say(`
+RTO: ${since(startedAtMs)} from the stop of ${service} until it serves and an order is accepted. Of it:
+  copy of the base backup ${server.copySeconds.toFixed(1)} s, recovery ${server.recoverySeconds.toFixed(1)} s, start of the service ${startSeconds}
+RPO of the restore: everything after ${target.toISOString()}, ${secondsAgo} s before the stop, as requested;
+  the last recovered commit is ${aheadSeconds.toFixed(3)} s older than that
+RPO if the server is lost: ${backup.longestUnarchivedSeconds.toFixed(1)} s, the longest time without an archived segment (archive_timeout = ${archiveTimeoutSeconds})
+`);
+  const isRight = aheadSeconds >= 0 && aheadSeconds <= maxAheadSeconds;
+  return { target, lost, faults: isRight ? [] : ['the database was not restored to the requested time'] };
+}
+
+/** The restored server has the databases of all services; the others must not be used. */
+async function dropOthers(url: string, kept: string): Promise<void> {
+  const rows = await readRows(
+    url,
+    "SELECT datname AS name FROM pg_database WHERE NOT datistemplate AND datname NOT IN ('postgres', $1)",
+    [kept],
+  );
+  for (const { name } of rows) await readRows(url, `DROP DATABASE "${String(name)}" WITH (FORCE)`);
+}
+
+async function examine(
+  service: ServiceName,
+  { suite, traffic, target, lost, faults }: { suite: ChaosSuite; traffic: Traffic } & Restored,
+): Promise<number> {
+  const { shopper, received, invalid } = traffic;
+  const { site } = suite;
+  const problems = [...faults, ...(await repair(service, { site, target, lost, say }))];
+  const comparison = await converge(() => traffic.compare(lost));
+  const undelivered = [...lost.events].filter(
+    (event) => !received.some(({ orderId, event: name }) => `${orderId} ${name}` === event),
+  );
+  say(`\n${shopper.accepted.length} orders were accepted, with retries by the same key during the restore.`);
+  if (service === 'store-api')
+    say(`  Lost, although charged: ${lost.orders.size} orders; ${lost.unpublished.size} of their messages were not yet published
+  Restored in an earlier version: ${lost.earlierOrders.size} orders`);
+  if (service === 'webhook-worker')
+    say(`  Lost: ${lost.events.size} events, of which ${undelivered.length} never reached the receiver`);
+  say('');
+  for (const line of formatSets(comparison.sets, comparison.sums)) say(line);
+  problems.push(
+    ...comparison.sets.filter((set) => !isSame(set)).map(({ name }) => name),
+    ...comparison.sums.filter(({ expected, found }) => expected !== found).map(({ name }) => name),
+    ...shopper.rejected.slice(0, 5).map((reason) => `an order was rejected: ${reason}`),
+    ...invalid.slice(0, 5).map((error) => `a delivery was not genuine: ${error}`),
+  );
+  say(
+    problems.length === 0
+      ? '\nNothing else was lost or doubled.'
+      : `\nDifferences:\n  ${problems.join('\n  ')}`,
+  );
+  return problems.length === 0 ? 0 : 1;
+}
