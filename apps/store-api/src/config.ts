@@ -94,6 +94,9 @@ export const storeApiSettings = apiSettings
       .url({ protocol: /^https?$/ })
       .default('https://api.stripe.com')
       .describe('URL of the Stripe API; another URL, and plain http, are for tests only'),
+    TEST_ORDER_STEP_MS: milliseconds(0, 86_400_000, 600_000).describe(
+      'Time after which the simulated warehouse ships a paid test order, and after that delivers it; 0: only on request',
+    ),
     FAULT_POINT: z
       .enum(faultPoints)
       .optional()

@@ -13,6 +13,7 @@ export const reference: ServiceReference = {
         'The catalogue. A release has products; orders and quotes use the `id` of a product as `sku`.',
     },
     { name: 'Shipping', description: 'Shipping rates and shipping services.' },
+    { name: 'Test mode', description: 'Events of test orders, which no warehouse produces.' },
     { name: 'Creator', description: 'The creator that the access token is authorised for.' },
   ],
 };

@@ -132,6 +132,7 @@ export async function startStoreApi(
   const creator = async (
     payment: CreatorSnapshot['payment_method'] = 'pm_ok',
     terms = true,
+    test = false,
   ): Promise<TestCreator> => {
     const id = uuidv7();
     await broker.publish(
@@ -147,6 +148,7 @@ export async function startStoreApi(
             tax_interview_completed: true,
             settlement_currency: 'GBP',
             registered_at: new Date().toISOString(),
+            test,
           },
         },
         { occurredAt: new Date() },

@@ -49,6 +49,7 @@ export { InvalidMessage, messages, parseEnvelope, parseMessage } from './message
 export {
   messageQueues,
   orderedQueues,
+  routingKeyOf,
   serviceOfQueue,
   topologyOf,
   type Lane,

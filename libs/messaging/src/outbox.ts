@@ -1,4 +1,4 @@
-import type { Message } from '@fulfilment/contracts';
+import { type Message, routingKeyOf } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
 import { currentContext, isTracing } from '@fulfilment/runtime';
 import { recordCreation } from './message-spans.js';
@@ -37,10 +37,13 @@ export class Outbox {
   }
 }
 
-/** The columns `message_id`, `type` and `body` of a message, for a statement that inserts it itself. */
-export function outboxRow(message: Message): readonly [id: string, type: string, body: string] {
+/**
+ * The columns `message_id`, `type` (the routing key) and `body` of a message, for a statement that inserts it
+ * itself.
+ */
+export function outboxRow(message: Message): readonly [id: string, routingKey: string, body: string] {
   const created = isTracing() ? recordCreation(message) : undefined;
   const traceparent = created ?? message.traceparent ?? currentContext()?.traceparent;
   const body = traceparent === undefined ? message : { ...message, traceparent };
-  return [message.id, message.type, JSON.stringify(body)];
+  return [message.id, routingKeyOf(message), JSON.stringify(body)];
 }

@@ -1,4 +1,4 @@
-import { type Message, topologyOf } from '@fulfilment/contracts';
+import { type Message, routingKeyOf, topologyOf } from '@fulfilment/contracts';
 import { close } from './close.js';
 import { connect } from './connect.js';
 import { ConfirmedPublisher } from './confirmed-publisher.js';
@@ -20,7 +20,9 @@ export async function publishMessage(
     channel.on('error', () => undefined); // the confirmation fails
     const publisher = new ConfirmedPublisher(channel);
     const content = Buffer.from(JSON.stringify(message));
-    publisher.publish(topologyOf(namespace).factsExchange, message.type, content, { messageId: message.id });
+    publisher.publish(topologyOf(namespace).factsExchange, routingKeyOf(message), content, {
+      messageId: message.id,
+    });
     const isRouted = await publisher.confirm().catch((error: unknown) => {
       throw new Error(
         'RabbitMQ did not confirm the message. The message may still arrive: check whether it was applied before you retry.',

@@ -26,4 +26,6 @@ export const creatorOptions = {
   /** Whether the tax interview is completed. */
   'tax-interview': yesOrNo(),
   'settlement-currency': oneOf(currencies),
+  /** Whether it is a test creator, whose orders move no money and reach no warehouse. */
+  test: yesOrNo(),
 };

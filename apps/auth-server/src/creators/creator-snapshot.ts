@@ -9,12 +9,14 @@ export interface CreatorRow {
   payment_terms_accepted: boolean;
   tax_interview_completed: boolean;
   settlement_currency: CreatorSnapshot['settlement_currency'];
+  /** Its orders move no money and reach no warehouse. Never changes. */
+  test: boolean;
   version: number;
   registered_at: Date;
 }
 
 export const creatorColumns = `id, organisation_id, name, payment_method, payment_terms_accepted,
-  tax_interview_completed, settlement_currency, version, registered_at`;
+  tax_interview_completed, settlement_currency, test, version, registered_at`;
 
 /** The snapshot of a creator that is published to the other services. */
 export function creatorSnapshot(row: CreatorRow): CreatorSnapshot {
@@ -28,5 +30,6 @@ export function creatorSnapshot(row: CreatorRow): CreatorSnapshot {
     tax_interview_completed: row.tax_interview_completed,
     settlement_currency: row.settlement_currency,
     registered_at: row.registered_at.toISOString(),
+    ...(row.test && { test: true }),
   };
 }

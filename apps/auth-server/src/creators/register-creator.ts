@@ -15,6 +15,8 @@ export interface NewCreator {
   /** Default: true. */
   readonly paymentTermsAccepted?: boolean | undefined;
   readonly taxInterviewCompleted?: boolean | undefined;
+  /** A test creator (docs/adr/0066). Default: false. */
+  readonly test?: boolean | undefined;
   readonly id?: string | undefined;
 }
 
@@ -26,6 +28,7 @@ export const createCreatorOptions = z
     'payment-terms': creatorOptions['payment-terms'].optional(),
     'tax-interview': creatorOptions['tax-interview'].optional(),
     'settlement-currency': creatorOptions['settlement-currency'].default('GBP'),
+    test: creatorOptions.test.default(false),
     id: z.uuid('must be a UUID').toLowerCase().optional(),
   })
   .transform((options): NewCreator => ({
@@ -35,6 +38,7 @@ export const createCreatorOptions = z
     settlementCurrency: options['settlement-currency'],
     paymentTermsAccepted: options['payment-terms'],
     taxInterviewCompleted: options['tax-interview'],
+    test: options.test,
     id: options.id,
   }));
 
@@ -49,7 +53,7 @@ export interface RegisteredCreator {
 
 const insert = statement(
   'creators.insert',
-  `INSERT INTO creators (${creatorColumns}) VALUES ($1, $2, $3, $4, $5, $6, $7, 1, now())
+  `INSERT INTO creators (${creatorColumns}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, now())
    ON CONFLICT (id) DO NOTHING RETURNING ${creatorColumns}`,
 );
 const find = statement('creators.find', `SELECT ${creatorColumns} FROM creators WHERE id = $1`);
@@ -69,6 +73,8 @@ export async function registerCreator(
     const row = await insertOrFind(tx, creator);
     if (row.organisation_id !== creator.organisationId)
       throw new Error('A creator of another organisation already has this id.');
+    if (row.test !== (creator.test ?? false))
+      throw new Error(`The creator with this id is a ${row.test ? 'test' : 'live'} creator.`);
     const message = messages.creatorRegistered.make(
       { creator: creatorSnapshot(row) },
       { occurredAt: new Date() },
@@ -88,6 +94,7 @@ async function insertOrFind(tx: Transaction, creator: NewCreator): Promise<Creat
     creator.paymentTermsAccepted ?? true,
     creator.taxInterviewCompleted ?? true,
     creator.settlementCurrency,
+    creator.test ?? false,
   ]);
   const details = { creator: id, organisation: creator.organisationId };
   if (inserted !== undefined) await auditOperator(tx, { event: 'creator_registered', details });

@@ -20,7 +20,7 @@ export const creatorCommands = {
   'creator create': defineCommand({
     summary:
       'registers a creator; the payment method is a `pm_…` of the provider or `none` (sandbox: `pm_ok`, `pm_declined`, `pm_timeout`)',
-    options: ['--organisation <O>', ...creatorOptionUsage, '--id <UUID>'],
+    options: ['--organisation <O>', ...creatorOptionUsage, '--test <yes|no>', '--id <UUID>'],
     arguments: createCreatorOptions,
     run: ({ database, outbox }: OperatorContext, creator) => registerCreator(database, outbox, creator),
   }),

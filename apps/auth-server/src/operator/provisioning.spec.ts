@@ -167,6 +167,29 @@ describe('creator change', () => {
   });
 });
 
+describe('creator create --test', () => {
+  const options = {
+    organisation: 'org_harbour',
+    name: 'The Badger',
+    'payment-method': 'pm_ok',
+    id: '01900000-0000-7000-8000-00000000beef',
+  };
+
+  it('registers a test creator and publishes its mode', async () => {
+    const { message_id } = await given.operator.run('creator create', { ...options, test: 'yes' });
+    const rows = await given.server.database.rows<{ body: string }>(
+      { name: 'test.registered', text: 'SELECT body::text FROM outbox WHERE message_id = $1' },
+      [message_id],
+    );
+    expect(rows.map(({ body }) => parseMessage(body))).toMatchObject([{ data: { creator: { test: true } } }]);
+  });
+
+  it('never changes the mode of a creator', async () => {
+    await given.operator.run('creator create', { ...options, test: 'yes' });
+    await expect(given.operator.run('creator create', options)).rejects.toThrow('is a test creator');
+  });
+});
+
 describe('creator redact', () => {
   it('removes name and payment method, publishes creator.changed in the same commit, and is audited once', async () => {
     const { id: CREATOR, uuid } = await given.operator.run('creator create', {

@@ -82,7 +82,7 @@ const findChange = statement(
 // At most 200: a longer list is no use on a page.
 const listCreators = statement(
   'accounts.creators',
-  `SELECT creators.id, creators.name, organisations.name AS organisation_name
+  `SELECT creators.id, creators.name || CASE WHEN creators.test THEN ' (test)' ELSE '' END AS name, organisations.name AS organisation_name
    FROM memberships
    JOIN creators ON creators.organisation_id = memberships.organisation_id
    JOIN organisations ON organisations.id = memberships.organisation_id

@@ -62,8 +62,9 @@ export class ChargeOrder {
   private send(charge: OpenCharge, stopping?: AbortSignal) {
     const timeout = AbortSignal.timeout(this.config.PAYMENT_TIMEOUT_MS);
     const signal = stopping ? AbortSignal.any([timeout, stopping]) : timeout;
-    const { id, orderId } = charge;
-    return inSpan(providerSpan('charge', this.config.PAYMENT_PROVIDER, { id, orderId }), async (span) => {
+    const { id, orderId, isTest } = charge;
+    const provider = isTest ? 'sandbox' : this.config.PAYMENT_PROVIDER;
+    return inSpan(providerSpan('charge', provider, { id, orderId }), async (span) => {
       const result = await this.payments.charge(charge, signal);
       span?.set({ 'payment.outcome': result.status });
       return result;

@@ -6,6 +6,6 @@ export function openChargeColumns(charge: string): string {
   return (
     `${charge}.id, ${charge}.order_id AS "orderId", json_build_object('amount', ${charge}.amount, 'currency', ${charge}.currency) AS amount, ` +
     `${charge}.payment_method AS "paymentMethod", ${charge}.provider_reference AS reference, ${charge}.created_at AS "createdAt", ` +
-    `false AS "isFirstRequest"`
+    `false AS "isFirstRequest", ${charge}.test AS "isTest"`
   );
 }

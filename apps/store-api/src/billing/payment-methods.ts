@@ -5,6 +5,8 @@ import { throwNotFound, Unprocessable } from '@fulfilment/error-envelope';
 export interface Billing {
   readonly paymentMethod: string | null;
   readonly termsAccepted: boolean;
+  /** Of a test creator: its charges move no money. */
+  readonly test: boolean;
 }
 
 const readBilling = statement(
@@ -14,11 +16,11 @@ const readBilling = statement(
 
 /** @throws as `requirePaymentMethod` */
 export async function paymentMethodOf(sql: Sql, creatorId: string): Promise<string> {
-  return requirePaymentMethod(await sql.row<Billing>(readBilling, [creatorId]));
+  return requirePaymentMethod(await sql.row<Omit<Billing, 'test'>>(readBilling, [creatorId]));
 }
 
 /** @throws Unprocessable while the creator cannot be charged; NotFound for an unknown creator */
-export function requirePaymentMethod(billing: Billing | undefined): string {
+export function requirePaymentMethod(billing: Omit<Billing, 'test'> | undefined): string {
   if (billing === undefined) return throwNotFound('connected creator');
   if (billing.paymentMethod === null) {
     throw new Unprocessable('The creator has no payment method.', [

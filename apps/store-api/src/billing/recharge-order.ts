@@ -31,8 +31,8 @@ const readLines = statement(
 );
 const insertCharge = statement(
   'recharge.insert',
-  `INSERT INTO charges (id, order_id, attempt, amount, currency, payment_method, status)
-   SELECT $1, id, $3, charge_amount, currency, $4, 'pending' FROM orders WHERE id = $2`,
+  `INSERT INTO charges (id, order_id, attempt, amount, currency, payment_method, status, test)
+   SELECT $1, id, $3, charge_amount, currency, $4, 'pending', test FROM orders WHERE id = $2`,
 );
 const resumeNow = statement(
   'recharge.resume',

@@ -33,11 +33,11 @@ const isUuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const readKnown = statement(
   'reconcile.known',
-  'SELECT id, status, provider_reference AS reference FROM charges WHERE id = ANY($1::uuid[])',
+  'SELECT id, status, provider_reference AS reference, test AS "isTest" FROM charges WHERE id = ANY($1::uuid[])',
 );
 const readPaid = statement(
   'reconcile.paid',
-  `SELECT id, provider_reference AS reference FROM charges
+  `SELECT id, provider_reference AS reference, test AS "isTest" FROM charges
    WHERE settled_at >= $1 AND settled_at < $2 AND status IN ('succeeded', 'refund_due', 'refunded') AND id > $3
    ORDER BY id LIMIT ${pageSize}`,
 );

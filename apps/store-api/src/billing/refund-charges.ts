@@ -18,7 +18,7 @@ const claimRefunds = statement(
    FROM (SELECT id FROM charges WHERE status = 'refund_due' AND (refund_at IS NULL OR refund_at <= now())
          ORDER BY refund_at NULLS FIRST LIMIT $2 FOR UPDATE SKIP LOCKED) AS due
    WHERE c.id = due.id
-   RETURNING c.id, c.provider_reference AS reference, c.refund_reference AS "refundReference", c.refund_tries AS tries`,
+   RETURNING c.id, c.provider_reference AS reference, c.refund_reference AS "refundReference", c.refund_tries AS tries, c.test AS "isTest"`,
 );
 // Retries after 1, 2, 4 and so on up to 64 minutes, so that a refund that fails or takes days does not delay
 // others. A late result of an earlier try changes nothing.
@@ -65,13 +65,14 @@ export class RefundCharges extends SlotLoop<DueRefund> {
   }
 
   private async refund(due: DueRefund, stopping: AbortSignal): Promise<void> {
-    const { id, tries, refundReference } = due;
+    const { id, tries, refundReference, isTest } = due;
     const retryLater = (reference: string | null) =>
       this.database.run(scheduleRefundRetry, [id, tries, reference]);
     try {
       const timeout = AbortSignal.timeout(this.config.PAYMENT_TIMEOUT_MS);
       const signal = AbortSignal.any([timeout, stopping]);
-      const start = providerSpan('refund', this.config.PAYMENT_PROVIDER, { id });
+      const provider = isTest ? 'sandbox' : this.config.PAYMENT_PROVIDER;
+      const start = providerSpan('refund', provider, { id });
       const result = await inSpan(start, async (span) => {
         const outcome = await this.payments.refund(due, signal);
         span?.set({ 'payment.outcome': outcome.status });

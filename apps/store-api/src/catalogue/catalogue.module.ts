@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { ApplyStockEvents } from './apply-stock-events.js';
 import { ApproveRelease } from './approve-release.js';
+import { ApproveTestReleases } from './approve-test-releases.js';
 import { CreatorNames } from './creator-names.js';
 import { ChangeProducts } from './change-products.js';
 import { CreateEdition } from './create-edition.js';
@@ -13,6 +14,7 @@ import { Stock } from './stock.js';
 const forOtherFeatures = [
   ApplyStockEvents,
   ApproveRelease,
+  ApproveTestReleases,
   CreatorNames,
   ChangeProducts,
   CreateEdition,

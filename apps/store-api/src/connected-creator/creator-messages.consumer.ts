@@ -2,6 +2,7 @@ import { type Message, messages } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
 import { MessageConsumer } from '@fulfilment/messaging';
 import { Injectable } from '@nestjs/common';
+import { ApproveTestReleases } from '../catalogue/approve-test-releases.js';
 import { CreatorNames } from '../catalogue/creator-names.js';
 import { CreateEdition } from '../catalogue/create-edition.js';
 import { ListTracks } from '../catalogue/list-tracks.js';
@@ -27,6 +28,7 @@ export class CreatorMessagesConsumer extends MessageConsumer {
     private readonly createEdition: CreateEdition,
     private readonly creatorNames: CreatorNames,
     private readonly listTracks: ListTracks,
+    private readonly approveTestReleases: ApproveTestReleases,
   ) {
     super();
   }
@@ -40,9 +42,11 @@ export class CreatorMessagesConsumer extends MessageConsumer {
     if (messages.creatorRegistered.is(message) || messages.creatorChanged.is(message)) {
       await this.recordCreator.run(tx, message.data.creator);
       await this.creatorNames.addToEditions(tx, message.data.creator.id);
+      await this.approveTestReleases.run(tx, message.data.creator.id, message.occurred_at);
     } else if (messages.editionCreated.is(message)) {
       await this.createEdition.run(tx, message.data.edition);
       await this.listTracks.addEarlier(tx, message.data.edition.id);
+      await this.approveTestReleases.run(tx, message.data.edition.creator_id, message.occurred_at);
     } else if (messages.trackProcessed.is(message)) {
       await this.listTracks.record(tx, message.data, message.occurred_at);
     }

@@ -16,6 +16,7 @@ export const connectedCreatorShape = z
           .describe('Whether the creator has accepted the payment terms. Orders are 422 otherwise'),
       })
       .describe('Whether orders of the creator can be charged'),
+    livemode: z.literal(false).optional().describe('`false` for a test creator. Absent for live creators'),
   })
   .meta({
     id: 'ConnectedCreator',

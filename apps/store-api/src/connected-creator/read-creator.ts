@@ -11,11 +11,12 @@ interface CreatorRow {
   payment_method: string | null;
   tax_interview_completed: boolean;
   payment_terms_accepted: boolean;
+  test: boolean;
 }
 
 const readCreator = statement(
   'creator.read',
-  'SELECT id, name, payment_method, tax_interview_completed, payment_terms_accepted FROM creators WHERE id = $1',
+  'SELECT id, name, payment_method, tax_interview_completed, payment_terms_accepted, test FROM creators WHERE id = $1',
 );
 
 /** The creator this authorization is connected to. */
@@ -35,6 +36,7 @@ export class ReadCreator {
         tax_interview_completed: row.tax_interview_completed,
         payment_terms_accepted: row.payment_terms_accepted,
       },
+      ...(row.test && { livemode: false }),
     };
   }
 }

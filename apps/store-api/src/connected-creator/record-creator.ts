@@ -5,8 +5,8 @@ import { Injectable } from '@nestjs/common';
 const upsertCreator = statement(
   'creator.upsert',
   `INSERT INTO creators AS known (id, version, organisation_id, name, payment_method, payment_terms_accepted,
-                                  tax_interview_completed, registered_at)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+                                  tax_interview_completed, registered_at, test)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
    ON CONFLICT (id) DO UPDATE SET
      version = excluded.version, organisation_id = excluded.organisation_id, name = excluded.name,
      payment_method = excluded.payment_method, payment_terms_accepted = excluded.payment_terms_accepted,
@@ -27,6 +27,7 @@ export class RecordCreator {
       creator.payment_terms_accepted,
       creator.tax_interview_completed,
       creator.registered_at,
+      creator.test ?? false,
     ]);
   }
 }

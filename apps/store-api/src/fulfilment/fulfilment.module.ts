@@ -9,5 +9,6 @@ import { TransitionOrders } from './transition-orders.js';
 @Module({
   imports: [CatalogueModule, OrdersModule],
   providers: [DeferredEvents, FulfilmentConsumer, HandleFulfilmentEvents, TransitionOrders],
+  exports: [HandleFulfilmentEvents],
 })
 export class FulfilmentModule {}

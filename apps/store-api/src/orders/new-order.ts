@@ -24,9 +24,9 @@ const insertNewOrder = statement(
    ), placed AS (
      INSERT INTO orders (id, creator_id, client_id, status, platform, store_id, external_order_id, currency, total_amount, item_count,
                          shipping_rate_id, shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount, resume_at,
-                         created_at, updated_at, metadata)
+                         created_at, updated_at, metadata, test)
      SELECT $1, $2, $3, 'pending', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 'card', 'pending', $14,
-            now() + $15::int * interval '1 millisecond', $19, $19, $26
+            now() + $15::int * interval '1 millisecond', $19, $19, $26, $27
      WHERE EXISTS (SELECT FROM attached)
      RETURNING id
    ), items AS (
@@ -37,8 +37,8 @@ const insertNewOrder = statement(
                                                         release_title text, product_type text, ean text, quantity int, unit_amount bigint,
                                                         royalty_rate int)
    ), charge AS (
-     INSERT INTO charges (id, order_id, attempt, amount, currency, payment_method, status)
-     SELECT $17, id, 1, $14, $7, $18, 'pending' FROM placed
+     INSERT INTO charges (id, order_id, attempt, amount, currency, payment_method, status, test)
+     SELECT $17, id, 1, $14, $7, $18, 'pending', $27 FROM placed
    ), event AS (
      INSERT INTO outbox (message_id, type, body) SELECT $21, $22, $23::jsonb FROM placed
    )
@@ -71,6 +71,7 @@ export function newOrderRow({ caller, creatorId, order, orderId }: Placement, pr
     delivered_at: null,
     reason: null,
     metadata: order.metadata ?? {},
+    test: priced.test,
     created_at: priced.placedAt,
     updated_at: priced.placedAt,
   };
@@ -163,6 +164,7 @@ export async function insertOrder(sql: Sql, order: NewOrder): Promise<InsertOutc
     key,
     keyLeaseMs,
     JSON.stringify(row.metadata),
+    row.test,
   ]);
   return outcome ?? { placed: false, unlimited: true };
 }

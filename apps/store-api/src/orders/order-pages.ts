@@ -83,7 +83,7 @@ export function pageStatement({
   const direction = changes ? 'ASC' : 'DESC';
   return statement(
     `orders.list${afterCursor ? '-next' : ''}:${variant.join(',')}`,
-    `SELECT id, status, total_amount, currency, item_count, created_at, updated_at,
+    `SELECT id, status, total_amount, currency, item_count, created_at, updated_at, test,
             (extract(epoch FROM ${position}) * 1000000)::bigint AS position_micros
      FROM orders WHERE ${['creator_id = $1', ...conditions].join(' AND ')}
      ORDER BY ${position} ${direction}, id ${direction} LIMIT $2`,

@@ -48,6 +48,8 @@ export interface OrderRow {
   delivered_at: Date | null;
   reason: string | null;
   metadata: Readonly<Record<string, string>>;
+  /** Of a test creator. */
+  test: boolean;
   created_at: Date;
   updated_at: Date;
 }
@@ -68,7 +70,7 @@ export interface ItemRow {
 export const orderColumns =
   'id, creator_id, version, status, platform, store_id, external_order_id, currency, total_amount, item_count, ' +
   'shipping_amount, country_code, billing_method, payment_status, charge_amount, charged_at, refunded_at, packages, ' +
-  'tracking_updated_at, delivered_at, reason, metadata, created_at, updated_at';
+  'tracking_updated_at, delivered_at, reason, metadata, test, created_at, updated_at';
 
 const readItems = statement(
   'orders.items',
@@ -137,6 +139,7 @@ export function orderSnapshot(row: OrderRow, items: readonly ItemRow[]): OrderSn
             ...(newest.items !== undefined && { items: newest.items }),
           },
     delivered_at: row.delivered_at?.toISOString() ?? null,
+    ...(row.test && { test: true }),
     ...(Object.keys(row.metadata).length > 0 && { metadata: row.metadata }),
     items: items.map(({ title: _title, ...item }) => item),
   };

@@ -16,6 +16,10 @@ const summaryMembers = {
   item_count: z.int().min(1).describe('Number of pieces, summed over all lines'),
   created_at: z.iso.datetime().describe('When the order was placed'),
   updated_at: z.iso.datetime().describe('When the order last changed'),
+  livemode: z
+    .literal(false)
+    .optional()
+    .describe('`false` for a test order: no money moves, and nothing is produced. Absent for live orders'),
 };
 export const orderSummaryExample = {
   id: orderId,

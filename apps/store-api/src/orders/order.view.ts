@@ -4,7 +4,7 @@ import { newestPackage, type OrderRow, trackingTime } from './order-row.js';
 
 export type OrderSummaryRow = Pick<
   OrderRow,
-  'id' | 'status' | 'total_amount' | 'currency' | 'item_count' | 'created_at' | 'updated_at'
+  'id' | 'status' | 'total_amount' | 'currency' | 'item_count' | 'created_at' | 'updated_at' | 'test'
 >;
 
 export interface OrderViewRow extends Omit<
@@ -24,6 +24,7 @@ export function orderSummary(row: OrderSummaryRow): OrderSummary {
     item_count: row.item_count,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
+    ...(row.test && { livemode: false }),
   };
 }
 

@@ -31,6 +31,6 @@ import { WriteOrder } from './write-order.js';
     SettleOrder,
     WriteOrder,
   ],
-  exports: [CancelLockedOrder, IdempotencyKeys],
+  exports: [CancelLockedOrder, IdempotencyKeys, ReadOrders],
 })
 export class OrdersModule {}

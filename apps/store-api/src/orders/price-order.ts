@@ -22,6 +22,8 @@ export interface OrderCost<Item extends RequestedItem> {
   /** What the creator is charged. */
   readonly cost: number;
   readonly paymentMethod: string;
+  /** Of a test creator. */
+  readonly test: boolean;
   /** By PostgreSQL's clock. */
   readonly placedAt: Date;
 }
@@ -81,7 +83,8 @@ export class PriceOrder {
       lines.map(({ price, quantity }) => ({ price: price ?? 0, quantity })),
       shippingAmount,
     );
-    return { lines, currency, shippingAmount, cost: cost ?? throwTooLarge(), paymentMethod, placedAt };
+    const test = billing?.test ?? false;
+    return { lines, currency, shippingAmount, cost: cost ?? throwTooLarge(), paymentMethod, test, placedAt };
   }
 }
 

@@ -13,7 +13,7 @@ const readOrders = statement(
   'orders.read',
   `SELECT (requested.index - 1)::int AS index, id, status, platform, store_id, external_order_id, currency, total_amount, item_count,
           shipping_rate_id AS rate_id, shipping_amount, billing_method, payment_status, charge_amount, charged_at, packages, tracking_updated_at,
-          created_at, updated_at, shipping_address, metadata,
+          created_at, updated_at, shipping_address, metadata, test,
           (SELECT json_agg(json_build_object('product_id', i.product_id, 'title', i.title, 'quantity', i.quantity,
                                              'unit_amount', i.unit_amount) ORDER BY i.position)
            FROM order_items i WHERE i.order_id = orders.id) AS items

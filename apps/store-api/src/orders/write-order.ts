@@ -98,6 +98,7 @@ export class WriteOrder {
         reference: null,
         createdAt: row.created_at,
         isFirstRequest: true,
+        isTest: row.test,
       },
       event: messages.orderCreated.make({ order: orderSnapshot(row, items) }, { occurredAt: this.clock() }),
       resumeAfterMs: paymentTimeoutMs + resumeAfterMs,

@@ -1,13 +1,14 @@
 import type { Database } from '@fulfilment/database';
 import type { StoreApiSettings } from '../config.js';
 import { FaultPoints } from '../fault-points.js';
+import { GatewayByMode } from './gateway-by-mode.js';
 import type { PaymentGateway } from './payment-gateway.js';
 import { SandboxPaymentGateway } from './sandbox-payment-gateway.js';
 import { StripeKeys } from './stripe/stripe-keys.js';
 import { StripePaymentGateway } from './stripe/stripe-payment-gateway.js';
 
 /**
- * Creates the gateway of the configured provider.
+ * Creates the gateway of the configured provider. Test orders are always charged by the sandbox.
  * @param background for Stripe's keys, which only retries and refunds need
  */
 export function choosePaymentGateway(
@@ -15,8 +16,9 @@ export function choosePaymentGateway(
   database: Database,
   background: Database,
 ): PaymentGateway {
-  if (config.PAYMENT_PROVIDER === 'sandbox') return new SandboxPaymentGateway(database);
-  return new StripePaymentGateway(
+  const sandbox = new SandboxPaymentGateway(database);
+  if (config.PAYMENT_PROVIDER === 'sandbox') return sandbox;
+  const stripe = new StripePaymentGateway(
     {
       secretKey: config.STRIPE_SECRET_KEY ?? '',
       apiUrl: new URL(config.STRIPE_API_URL),
@@ -25,4 +27,5 @@ export function choosePaymentGateway(
     new StripeKeys(background),
     new FaultPoints(config.FAULT_POINT),
   );
+  return new GatewayByMode(stripe, sandbox);
 }

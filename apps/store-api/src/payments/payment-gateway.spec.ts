@@ -95,6 +95,7 @@ describe.each([
     reference: null,
     createdAt: new Date(),
     isFirstRequest: false,
+    isTest: false,
     ...given,
   });
   const charge = (what: OpenCharge, ttlMs = 5_000) =>
@@ -104,6 +105,7 @@ describe.each([
   const charged = async (what = request()): Promise<Charge> => ({
     id: what.id,
     reference: (await charge(what)).reference,
+    isTest: false,
   });
   const entry = { amount: 5398, currency: 'GBP', succeeded: true, refunds: 0 };
 
@@ -171,7 +173,7 @@ describe.each([
     const payment = { reference: paid.reference, chargeId: paid.id, refunded: false };
     expect([await find(paid), await find({ ...paid, reference: null })]).toEqual([payment, payment]);
     expect(await find(await charged(request({ paymentMethod: provider.declined.method })))).toBeUndefined();
-    expect(await find({ id: uuidv7(), reference: null })).toBeUndefined();
+    expect(await find({ id: uuidv7(), reference: null, isTest: false })).toBeUndefined();
   });
 
   it('refunds once for repeated requests', async () => {
@@ -186,7 +188,7 @@ describe.each([
   it('rejects the refund of an unknown or declined charge', async () => {
     const declined = await charged(request({ paymentMethod: provider.declined.method }));
     await expect(refund(declined)).rejects.toThrow();
-    await expect(refund({ id: uuidv7(), reference: null })).rejects.toThrow();
+    await expect(refund({ id: uuidv7(), reference: null, isTest: false })).rejects.toThrow();
     expect(await provider.ledger()).toEqual([{ ...entry, succeeded: false }]);
   });
 });

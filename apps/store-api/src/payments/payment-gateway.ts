@@ -6,6 +6,8 @@ export interface Charge {
   readonly id: string;
   /** The provider's id of the charge, once known. */
   readonly reference: string | null;
+  /** Of a test order: no money moves, whatever the provider. */
+  readonly isTest: boolean;
 }
 
 /** A charge whose outcome is not known. */

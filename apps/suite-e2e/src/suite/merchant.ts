@@ -40,7 +40,10 @@ export interface Product {
   readonly sku: string;
 }
 
-export async function newMerchant(paymentMethod = 'pm_ok'): Promise<Merchant> {
+export async function newMerchant(
+  paymentMethod = 'pm_ok',
+  creatorOptions: readonly string[] = [],
+): Promise<Merchant> {
   const name = `Merchant ${randomBytes(4).toString('hex')}`;
   const owner = {
     email: `${randomBytes(6).toString('hex')}@merchant.example`,
@@ -61,6 +64,7 @@ export async function newMerchant(paymentMethod = 'pm_ok'): Promise<Merchant> {
         name,
         '--payment-method',
         paymentMethod,
+        ...creatorOptions,
       ],
       z.object({ uuid: z.uuid(), id: z.string() }),
     ),

@@ -102,6 +102,15 @@ describe('the content of an event', () => {
     },
   );
 
+  it.each(expected.filter(([message]) => message.type.startsWith('order.')))(
+    'of $type says that a test order is not live',
+    (message, data) => {
+      const test = { order: { ...Object(Object(message.data).order), test: true } };
+      const changed = { ...message, data: { ...Object(message.data), ...test } };
+      expect(eventContent(changed)?.data).toEqual({ ...data, livemode: false });
+    },
+  );
+
   it.each([messages.orderShipped, messages.orderTrackingUpdated])(
     'of $type has the items of the newest package, if they are known',
     (type) => {

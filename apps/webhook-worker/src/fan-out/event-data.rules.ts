@@ -59,6 +59,11 @@ function metadata({ metadata: sent }: OrderSnapshot) {
   return sent === undefined ? {} : { metadata: sent };
 }
 
+/** Part of every event of a test order. */
+function mode({ test }: OrderSnapshot) {
+  return test === true ? { livemode: false } : {};
+}
+
 type Render = (message: Message) => EventContent | undefined;
 
 function renderEvent<Event extends WebhookEvent, Payload>(
@@ -80,7 +85,7 @@ function renderOrderEvent<Event extends WebhookEvent, Payload extends { order: O
   return renderEvent(
     messageType,
     (payload) => payload.order,
-    (payload) => ({ ...data(payload), ...metadata(payload.order) }),
+    (payload) => ({ ...data(payload), ...mode(payload.order), ...metadata(payload.order) }),
   );
 }
 

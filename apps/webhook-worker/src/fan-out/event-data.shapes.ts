@@ -25,7 +25,9 @@ const updated = {
 const quantity = { quantity: z.int().min(0).nullable().describe('Pieces left') };
 const productStatus = { status: z.enum(catalogueStatuses).describe('Status of the product') };
 
-const metadata = {
+/** Optional members of every event of an order. */
+const orderOptions = {
+  livemode: z.literal(false).optional().describe('`false` for a test order; absent for a live one'),
   metadata: z
     .record(z.string(), z.string())
     .optional()
@@ -48,7 +50,7 @@ const tracking = z.object({
     )
     .optional()
     .describe('What the package contains; absent if the warehouse did not report it'),
-  ...metadata,
+  ...orderOptions,
 });
 
 /**
@@ -68,19 +70,19 @@ export const eventDataShapes = {
     ...total,
     item_count: z.int().min(1).describe('Number of pieces, summed over all lines'),
     ...updated,
-    ...metadata,
+    ...orderOptions,
   }),
-  'order.processing': z.object({ ...order, ...updated, ...metadata }),
+  'order.processing': z.object({ ...order, ...updated, ...orderOptions }),
   'order.shipped': tracking,
   'order.tracking_updated': tracking,
   'order.delivered': z.object({
     ...order,
     delivered_at: z.iso.datetime().describe('When the last package was delivered'),
     ...updated,
-    ...metadata,
+    ...orderOptions,
   }),
-  'order.cancelled': z.object({ ...order, ...reason, ...updated, ...metadata }),
-  'order.payment_failed': z.object({ ...order, ...total, ...reason, ...updated, ...metadata }),
+  'order.cancelled': z.object({ ...order, ...reason, ...updated, ...orderOptions }),
+  'order.payment_failed': z.object({ ...order, ...total, ...reason, ...updated, ...orderOptions }),
   'product.available': z.object({ ...product, ...productStatus, ...updated }),
   'product.unavailable': z.object({ ...product, ...productStatus, ...updated }),
   'product.inventory_changed': z.object({

@@ -22,6 +22,10 @@ export const creatorSnapshot = z.object({
   tax_interview_completed: z.boolean(),
   settlement_currency: z.enum(currencies),
   registered_at: z.iso.datetime(),
+  test: z
+    .boolean()
+    .optional()
+    .describe('True for a test creator: its orders move no money, and no warehouse receives them'),
 });
 export type CreatorSnapshot = z.infer<typeof creatorSnapshot>;
 

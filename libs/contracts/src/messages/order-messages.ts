@@ -44,6 +44,7 @@ export const orderSnapshot = z.object({
   }),
   tracking: orderTracking.nullable(),
   delivered_at: z.iso.datetime().nullable(),
+  test: z.boolean().optional().describe('True for an order of a test creator, which must not be produced'),
   /** Keys and values of the client; absent if there are none. */
   metadata: z.record(z.string(), z.string()).optional(),
   items: z

@@ -1,3 +1,17 @@
+import { z } from 'zod';
+import type { Message } from './message.js';
+
+const testOrder = z.object({ order: z.object({ test: z.literal(true) }) });
+
+/**
+ * Returns the key by which the facts exchange routes a message: its type. Messages of test orders have keys
+ * of their own, so that a warehouse that binds `order.processing` never receives them (ADR 66).
+ */
+export function routingKeyOf({ type, data }: Message): string {
+  const isTestOrder = type.startsWith('order.') && testOrder.safeParse(data).success;
+  return isTestOrder ? type.replace('order.', 'order.test.') : type;
+}
+
 /**
  * The queue of each consumer and its routing keys. The first part of a name is the service that owns the
  * queue. Only that service declares it, in its migration step, so messages are kept before the service first
@@ -6,9 +20,9 @@
 export const messageQueues = {
   'store-api.creators': ['creator.*', 'edition.created', 'track.processed'],
   'store-api.fulfilment': ['fulfilment.*', 'catalogue.*'],
-  'creator-api.facts': ['creator.*', 'order.*'],
+  'creator-api.facts': ['creator.*', 'order.*', 'order.test.*'],
   'creator-api.replay': [], // messages are sent directly to the queue
-  'webhook-worker.events': ['order.*', 'product.*'],
+  'webhook-worker.events': ['order.*', 'order.test.*', 'product.*'],
   'webhook-worker.clients': ['client.*'],
 } as const satisfies Record<string, readonly string[]>;
 

@@ -43,12 +43,16 @@ export async function stripeGateway(database: Database) {
       reference: null,
       createdAt: new Date(),
       isFirstRequest: false,
+      isTest: false,
       ...given,
     }),
     /** Charges, and returns the id of the PaymentIntent. */
     charged: async (what: OpenCharge): Promise<string | null> => (await charge(what)).reference,
     refund: (id: string, reference: string | null, given: Partial<RefundRequest> = {}) =>
-      gateway.refund({ id, reference, refundReference: null, ...given }, AbortSignal.timeout(2_000)),
+      gateway.refund(
+        { id, reference, isTest: false, refundReference: null, ...given },
+        AbortSignal.timeout(2_000),
+      ),
     /** Sets the time since the key of the charge was found to be unusable. */
     ageKey: (id: string, ms: number) => database.run(age, [id, ms]),
     /** The requests to the path. */

@@ -75,7 +75,7 @@ describe('a refund by Stripe', () => {
   it('that is pending under another key is under way', async () => {
     stripe.api.refundWith('pending');
     await refund();
-    await stripe.keys.useNextForRefund({ id: chargeId, reference }, 1);
+    await stripe.keys.useNextForRefund({ id: chargeId, reference, isTest: false }, 1);
     expect(await refund()).toEqual({ status: 'under_way', reference: becomes('pending') });
     expect(stripe.requestsTo(refundsPath).at(-1)?.method).toBe('GET');
   });
@@ -83,7 +83,7 @@ describe('a refund by Stripe', () => {
   it('is not sent with a key of the other mode', async () => {
     stripe.api.setLiveMode();
     const other = stripe.open(fakeStripeKey);
-    const refund = { id: chargeId, reference, refundReference: null };
+    const refund = { id: chargeId, reference, isTest: false, refundReference: null };
     await expect(other.refund(refund, AbortSignal.timeout(2_000))).rejects.toThrow(/livemode_mismatch/);
     expect(stripe.requestsTo(refundsPath)).toEqual([]);
   });

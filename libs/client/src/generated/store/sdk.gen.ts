@@ -59,6 +59,9 @@ import type {
   RecoverWebhookDeliveriesData,
   RecoverWebhookDeliveriesErrors,
   RecoverWebhookDeliveriesResponses,
+  ReportTestEventData,
+  ReportTestEventErrors,
+  ReportTestEventResponses,
   RetryWebhookDeliveryData,
   RetryWebhookDeliveryErrors,
   RetryWebhookDeliveryResponses,
@@ -230,6 +233,24 @@ export const listShippingServices = <ThrowOnError extends boolean = true>(
     security: [{ scheme: 'bearer', type: 'http' }],
     url: '/v1/shipping-services',
     ...options,
+  });
+
+/**
+ * Report an event of a test order
+ *
+ * Lets the simulated warehouse report an event of a test order, as a warehouse would: `shipped` and `cancelled` of an order that is `processing` (`cancelled` also after a failed payment), `delivered` of a shipped one, and `tracking_updated` after that it was shipped. The webhooks are those of a live order. Without this request a test order is shipped some minutes after its payment, and delivered some minutes later.
+ */
+export const reportTestEvent = <ThrowOnError extends boolean = true>(
+  options: Options<ReportTestEventData, ThrowOnError>,
+): RequestResult<ReportTestEventResponses, ReportTestEventErrors, ThrowOnError> =>
+  options.client.post<ReportTestEventResponses, ReportTestEventErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/v1/test/orders/{id}/events',
+    ...options,
+    headers: {
+      'Content-Type': 'application/json',
+      ...options.headers,
+    },
   });
 
 /**

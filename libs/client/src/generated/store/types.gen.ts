@@ -127,6 +127,10 @@ export type ConnectedCreator = {
      */
     payment_terms_accepted: boolean;
   };
+  /**
+   * `false` for a test creator. Absent for live creators
+   */
+  livemode?: false;
 };
 
 export type CreateSubscriptionRequest = {
@@ -419,6 +423,10 @@ export type Order = {
    * When the order last changed
    */
   updated_at: string;
+  /**
+   * `false` for a test order: no money moves, and nothing is produced. Absent for live orders
+   */
+  livemode?: false;
   source: OrderSource;
   /**
    * Lines of the order
@@ -587,6 +595,10 @@ export type OrderSummary = {
    * When the order last changed
    */
   updated_at: string;
+  /**
+   * `false` for a test order: no money moves, and nothing is produced. Absent for live orders
+   */
+  livemode?: false;
 };
 
 /**
@@ -1129,6 +1141,13 @@ export type UpdateSubscriptionRequest = {
    * Maximum number of concurrent requests of one of our processes to the receiver. Up to this number, it gets as many as it handles without slower responses or errors
    */
   max_in_flight?: number;
+};
+
+export type WarehouseEventRequest = {
+  /**
+   * What the simulated warehouse reports about the order
+   */
+  event: 'shipped' | 'tracking_updated' | 'delivered' | 'cancelled';
 };
 
 /**
@@ -2392,6 +2411,114 @@ export type ListShippingServicesResponses = {
 
 export type ListShippingServicesResponse = ListShippingServicesResponses[keyof ListShippingServicesResponses];
 
+export type ReportTestEventData = {
+  body: WarehouseEventRequest;
+  headers?: {
+    /**
+     * Makes the request safe to retry: 1 to 255 visible ASCII characters of your choice, stored for 24 hours per creator and client. A request with the same key and the same body returns the response of the first request. A different body, or a first request that is still running, is 409. One pair of enclosing double quotes is ignored.
+     */
+    'idempotency-key'?: string;
+  };
+  path: {
+    /**
+     * The test order
+     */
+    id: string;
+  };
+  query?: never;
+  url: '/v1/test/orders/{id}/events';
+};
+
+export type ReportTestEventErrors = {
+  /**
+   * The request does not have the documented shape; `details` names the invalid members, parameters or headers.
+   */
+  400: Error & {
+    statusCode?: 400;
+    code?: 'VALIDATION_ERROR';
+  };
+  /**
+   * The access token is missing, malformed, expired, revoked or not for this API.
+   */
+  401: Error & {
+    statusCode?: 401;
+    code?: 'UNAUTHORIZED';
+  };
+  /**
+   * The access token lacks the scope `orders:create`.
+   */
+  403: Error & {
+    statusCode?: 403;
+    code?: 'FORBIDDEN';
+  };
+  /**
+   * The order does not exist, or belongs to another creator.
+   */
+  404: Error & {
+    statusCode?: 404;
+    code?: 'NOT_FOUND';
+  };
+  /**
+   * The order is live (`not_a_test_order`).
+   *
+   * The status of the order does not allow the event (`status_mismatch`).
+   *
+   * The `idempotency-key` was used with a different body (`body_mismatch`).
+   *
+   * The first request with this `idempotency-key` is still running (`in_progress`). Retry after the seconds in `Retry-After`.
+   */
+  409: Error & {
+    statusCode?: 409;
+    code?: 'CONFLICT';
+  };
+  /**
+   * The body is larger than 4 KiB.
+   */
+  413: Error & {
+    statusCode?: 413;
+    code?: 'VALIDATION_ERROR';
+  };
+  /**
+   * The `Content-Type` of the body is not JSON, or the body is compressed.
+   */
+  415: Error & {
+    statusCode?: 415;
+    code?: 'VALIDATION_ERROR';
+  };
+  /**
+   * The quota is exceeded. Retry after the seconds in `Retry-After`.
+   */
+  429: Error & {
+    statusCode?: 429;
+    code?: 'RATE_LIMITED';
+  };
+  /**
+   * An unexpected error on the server.
+   */
+  500: Error & {
+    statusCode?: 500;
+    code?: 'INTERNAL_ERROR';
+  };
+  /**
+   * A dependency is unavailable, or the service is starting. Retry after the seconds in `Retry-After`.
+   */
+  503: Error & {
+    statusCode?: 503;
+    code?: 'SERVICE_UNAVAILABLE';
+  };
+};
+
+export type ReportTestEventError = ReportTestEventErrors[keyof ReportTestEventErrors];
+
+export type ReportTestEventResponses = {
+  /**
+   * The order after the event.
+   */
+  200: Order;
+};
+
+export type ReportTestEventResponse = ReportTestEventResponses[keyof ReportTestEventResponses];
+
 export type ReadConnectedCreatorData = {
   body?: never;
   path?: never;
@@ -3620,6 +3747,10 @@ export type OrderCreatedWebhookPayload = {
      */
     updated_at: string;
     /**
+     * `false` for a test order; absent for a live one
+     */
+    livemode?: false;
+    /**
      * `metadata` of the order; absent if it has none
      */
     metadata?: {
@@ -3668,6 +3799,10 @@ export type OrderProcessingWebhookPayload = {
      * Events may arrive out of order: for each id, keep the event with the latest `updated_at`
      */
     updated_at: string;
+    /**
+     * `false` for a test order; absent for a live one
+     */
+    livemode?: false;
     /**
      * `metadata` of the order; absent if it has none
      */
@@ -3739,6 +3874,10 @@ export type OrderShippedWebhookPayload = {
       quantity: number;
     }>;
     /**
+     * `false` for a test order; absent for a live one
+     */
+    livemode?: false;
+    /**
      * `metadata` of the order; absent if it has none
      */
     metadata?: {
@@ -3809,6 +3948,10 @@ export type OrderTrackingUpdatedWebhookPayload = {
       quantity: number;
     }>;
     /**
+     * `false` for a test order; absent for a live one
+     */
+    livemode?: false;
+    /**
      * `metadata` of the order; absent if it has none
      */
     metadata?: {
@@ -3862,6 +4005,10 @@ export type OrderDeliveredWebhookPayload = {
      */
     updated_at: string;
     /**
+     * `false` for a test order; absent for a live one
+     */
+    livemode?: false;
+    /**
      * `metadata` of the order; absent if it has none
      */
     metadata?: {
@@ -3914,6 +4061,10 @@ export type OrderCancelledWebhookPayload = {
      * Events may arrive out of order: for each id, keep the event with the latest `updated_at`
      */
     updated_at: string;
+    /**
+     * `false` for a test order; absent for a live one
+     */
+    livemode?: false;
     /**
      * `metadata` of the order; absent if it has none
      */
@@ -3971,6 +4122,10 @@ export type OrderPaymentFailedWebhookPayload = {
      * Events may arrive out of order: for each id, keep the event with the latest `updated_at`
      */
     updated_at: string;
+    /**
+     * `false` for a test order; absent for a live one
+     */
+    livemode?: false;
     /**
      * `metadata` of the order; absent if it has none
      */

@@ -1,0 +1,52 @@
+import {
+  type Charge,
+  type ChargeOutcome,
+  type FailedRefund,
+  type OpenCharge,
+  PaymentGateway,
+  type ProviderPayment,
+  type RefundOutcome,
+  type RefundRequest,
+  type TimeRange,
+  type UnderWay,
+} from './payment-gateway.js';
+
+/** Sends the charges of test orders to the sandbox, and all others to the provider. */
+export class GatewayByMode extends PaymentGateway {
+  constructor(
+    private readonly live: PaymentGateway,
+    private readonly sandbox: PaymentGateway,
+  ) {
+    super();
+  }
+
+  checkKey(): Promise<void> {
+    return this.live.checkKey();
+  }
+
+  charge(charge: OpenCharge, signal: AbortSignal): Promise<ChargeOutcome | UnderWay> {
+    return this.gatewayOf(charge).charge(charge, signal);
+  }
+
+  refund(request: RefundRequest, signal: AbortSignal): Promise<RefundOutcome | UnderWay> {
+    return this.gatewayOf(request).refund(request, signal);
+  }
+
+  find(charge: Charge, signal: AbortSignal): Promise<ProviderPayment | undefined> {
+    return this.gatewayOf(charge).find(charge, signal);
+  }
+
+  async *listPayments(range: TimeRange, signal: AbortSignal): AsyncGenerator<readonly ProviderPayment[]> {
+    yield* this.live.listPayments(range, signal);
+    yield* this.sandbox.listPayments(range, signal);
+  }
+
+  async *listFailedRefunds(range: TimeRange, signal: AbortSignal): AsyncGenerator<readonly FailedRefund[]> {
+    yield* this.live.listFailedRefunds(range, signal);
+    yield* this.sandbox.listFailedRefunds(range, signal);
+  }
+
+  private gatewayOf({ isTest }: Charge): PaymentGateway {
+    return isTest ? this.sandbox : this.live;
+  }
+}

@@ -1,0 +1,74 @@
+import { type OrderStatus, parsePublicId, publicId } from '@fulfilment/contracts';
+import { Database, statement, type Transaction } from '@fulfilment/database';
+import { Conflict, throwNotFound } from '@fulfilment/error-envelope';
+import { type Caller, fingerprint, replayHeaders, ResponseWithHeaders } from '@fulfilment/http-service';
+import { CLOCK, type Clock } from '@fulfilment/runtime';
+import { Inject, Injectable } from '@nestjs/common';
+import { HandleFulfilmentEvents } from '../fulfilment/handle-fulfilment-events.js';
+import { IdempotencyKeys } from '../orders/idempotency-keys.js';
+import type { OrderView } from '../orders/order.shapes.js';
+import { ReadOrders } from '../orders/read-orders.js';
+import { simulatedEvent, statusesForEvent } from './simulated-events.rules.js';
+import type { WarehouseEvent } from './test-orders.dto.js';
+
+const lockOrder = statement(
+  'test-orders.lock',
+  'SELECT status, test FROM orders WHERE id = $1 AND creator_id = $2 FOR UPDATE',
+);
+
+/** Applies an event of the simulated warehouse to a test order, in one commit (docs/adr/0066). */
+@Injectable()
+export class ReportTestEvent {
+  constructor(
+    private readonly database: Database,
+    private readonly keys: IdempotencyKeys,
+    private readonly handleFulfilmentEvents: HandleFulfilmentEvents,
+    private readonly readOrders: ReadOrders,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  /** @throws NotFound; Conflict for a live order, or when the event does not fit the status */
+  async run(
+    caller: Caller,
+    id: string,
+    event: WarehouseEvent,
+    key?: string,
+  ): Promise<ResponseWithHeaders<OrderView>> {
+    const orderId = parsePublicId('ord', id) ?? throwNotFound('order');
+    const creatorId = caller.creatorId ?? throwNotFound('order');
+    const isReplay = await this.database.transaction(async (tx) => {
+      const order = await tx.row<{ status: OrderStatus; test: boolean }>(lockOrder, [orderId, creatorId]);
+      if (order === undefined) return throwNotFound('order');
+      if (!order.test) throw liveOrder();
+      const scope = key === undefined ? undefined : { creatorId, clientId: caller.clientId, key };
+      const request = fingerprint({ event, order: orderId });
+      const response = { id: publicId('ord', orderId), status: order.status };
+      if (scope !== undefined && !(await this.keys.store(tx, scope, request, response))) return true;
+      await this.apply(tx, orderId, order.status, event);
+      return false;
+    });
+    return new ResponseWithHeaders(await this.readOrders.read(caller, id), isReplay ? replayHeaders : {});
+  }
+
+  private async apply(
+    tx: Transaction,
+    orderId: string,
+    status: OrderStatus,
+    event: WarehouseEvent,
+  ): Promise<void> {
+    if (!statusesForEvent[event].includes(status)) throw unfitStatus(status, event);
+    await this.handleFulfilmentEvents.run(tx, [simulatedEvent(event, orderId, this.clock())]);
+  }
+}
+
+export function liveOrder(): Conflict {
+  return new Conflict('Only a test order has events of the simulated warehouse.', [
+    { field: 'id', reason: 'not_a_test_order' },
+  ]);
+}
+
+export function unfitStatus(status: OrderStatus, event: WarehouseEvent): Conflict {
+  return new Conflict(`An order that is ${status} cannot be reported as ${event}.`, [
+    { field: 'event', reason: 'status_mismatch' },
+  ]);
+}

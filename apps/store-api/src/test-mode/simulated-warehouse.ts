@@ -1,0 +1,49 @@
+import type { OrderStatus } from '@fulfilment/contracts';
+import { BACKGROUND_DATABASE, type Database, statement } from '@fulfilment/database';
+import { BackgroundLoop, CLOCK, type Clock, LOGGER, type Logger } from '@fulfilment/runtime';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type StoreApiSettings } from '../config.js';
+import { HandleFulfilmentEvents } from '../fulfilment/handle-fulfilment-events.js';
+import { simulatedEvent } from './simulated-events.rules.js';
+
+const pollIntervalMs = 2_000;
+const batchSize = 20;
+
+// Locked orders are left to the replica that has them.
+const lockDueOrders = statement(
+  'test-orders.lock-due',
+  `SELECT id, status FROM orders
+   WHERE test AND status IN ('processing', 'shipped') AND updated_at < now() - $1::int * interval '1 millisecond'
+   ORDER BY updated_at LIMIT ${batchSize} FOR UPDATE SKIP LOCKED`,
+);
+
+/** Ships each test order some time after its payment, and delivers it after the same time. */
+@Injectable()
+export class SimulatedWarehouse extends BackgroundLoop {
+  constructor(
+    @Inject(BACKGROUND_DATABASE) private readonly database: Database,
+    private readonly handleFulfilmentEvents: HandleFulfilmentEvents,
+    @Inject(CONFIG) private readonly config: StoreApiSettings,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) logger: Logger,
+  ) {
+    super({ name: 'simulated-warehouse', intervalMs: pollIntervalMs, logger, round: () => this.round() });
+  }
+
+  /** Returns whether more orders may be due. */
+  round(): Promise<boolean> {
+    const { TEST_ORDER_STEP_MS: stepMs } = this.config;
+    if (stepMs === 0) return Promise.resolve(false);
+    return this.database.transaction(async (tx) => {
+      const orders = await tx.rows<{ id: string; status: OrderStatus }>(lockDueOrders, [stepMs]);
+      if (orders.length > 0)
+        await this.handleFulfilmentEvents.run(
+          tx,
+          orders.map(({ id, status }) =>
+            simulatedEvent(status === 'processing' ? 'shipped' : 'delivered', id, this.clock()),
+          ),
+        );
+      return orders.length === batchSize;
+    });
+  }
+}

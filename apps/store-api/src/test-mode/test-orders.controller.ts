@@ -1,0 +1,25 @@
+import { Operation } from '@fulfilment/api-reference';
+import { BodyLimit, type Caller, CurrentCaller, IdempotencyKey, Scopes } from '@fulfilment/http-service';
+import { Body, Controller, HttpCode, HttpStatus, Param, Post } from '@nestjs/common';
+import { ReportTestEvent } from './report-test-event.js';
+import { WarehouseEventDto } from './test-orders.dto.js';
+import * as reference from './test-orders.reference.js';
+
+@Controller('v1/test/orders')
+export class TestOrdersController {
+  constructor(private readonly reportTestEvent: ReportTestEvent) {}
+
+  @Post(':id/events')
+  @HttpCode(HttpStatus.OK)
+  @Scopes('orders:create')
+  @BodyLimit(4 * 1024)
+  @Operation(reference.reportTestEvent)
+  report(
+    @CurrentCaller() caller: Caller,
+    @Param('id') id: string,
+    @Body() { event }: WarehouseEventDto,
+    @IdempotencyKey() key: string | undefined,
+  ) {
+    return this.reportTestEvent.run(caller, id, event, key);
+  }
+}
