@@ -28,6 +28,8 @@ type OrderState = {
   readonly status: OrderStatus;
   /** ISO 8601 in UTC. Increases with each change of the order, since events may arrive out of order. */
   readonly updated_at: string;
+  /** `false` for an order of a test creator; missing for a live one. */
+  readonly livemode?: false;
   readonly metadata?: OrderMetadata;
 };
 
@@ -52,6 +54,8 @@ export type OrderTracking = {
   readonly updated_at: string;
   /** The content of the package; missing if the warehouse did not report it. */
   readonly items?: PackageItem[];
+  /** `false` for an order of a test creator; missing for a live one. */
+  readonly livemode?: false;
   readonly metadata?: OrderMetadata;
 };
 
