@@ -1,11 +1,10 @@
-import { Counter, type Logger, type RedisSettings } from '@fulfilment/runtime';
+import { Counter, type Logger, type RedisSettings, WarningLimit } from '@fulfilment/runtime';
 import { Redis } from 'ioredis';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { redisOptions } from './redis-options.js';
 
 const commandTimeoutMs = 250;
 const disconnectTimeoutMs = 200;
-const warnIntervalMs = 10_000;
 
 const failures = new Counter({
   name: 'redis_fail_open_total',
@@ -19,7 +18,7 @@ const failures = new Counter({
  */
 export class RedisConnection {
   readonly client: Redis;
-  private warnedAtMs = 0;
+  private readonly warnings = new WarningLimit();
 
   constructor(
     settings: RedisSettings,
@@ -68,8 +67,7 @@ export class RedisConnection {
   }
 
   private warn(error: unknown, use: string): void {
-    if (Date.now() - this.warnedAtMs < warnIntervalMs) return;
-    this.warnedAtMs = Date.now();
-    this.logger.error({ error, use }, 'Redis does not respond; continuing without it.');
+    if (this.warnings.allows())
+      this.logger.error({ error, use }, 'Redis does not respond; continuing without it.');
   }
 }

@@ -38,6 +38,7 @@ export {
 export { es256FromDer, es256ToDer } from './es256-signature.js';
 export { SecretBox } from './secret-box.js';
 export { Attached } from './attached.js';
+export { WarningLimit } from './warning-limit.js';
 export { resolveWithin } from './resolve-within.js';
 export { BackgroundTask } from './background-task.js';
 export { BackgroundLoop } from './background-loop.js';

@@ -1,5 +1,5 @@
 import { redisOptions } from '@fulfilment/http-service';
-import type { Logger, RedisSettings } from '@fulfilment/runtime';
+import { type Logger, type RedisSettings, WarningLimit } from '@fulfilment/runtime';
 import { DelayedError, type Job, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import type { CreatorApiSettings } from '../config.js';
@@ -12,13 +12,12 @@ const lockMs = 10_000;
 const stalledCheckIntervalMs = 5_000;
 const maxStalledCount = 1_000_000; // interruptions never fail a job
 const retryDelayMs = 1_000;
-const warnIntervalMs = 10_000;
 
 /** BullMQ worker: each job starts one run, and is delayed if a further run is needed. */
 export class UploadWorker {
   private readonly connection: Redis;
   private readonly worker: Worker<UploadJob>;
-  private warnedAtMs = -Infinity;
+  private readonly warnings = new WarningLimit();
   private stopping = false;
 
   constructor(
@@ -67,11 +66,10 @@ export class UploadWorker {
   }
 
   private warn(error: unknown): void {
-    if (performance.now() - this.warnedAtMs < warnIntervalMs) return;
-    this.warnedAtMs = performance.now();
-    this.logger.warn(
-      { error },
-      'Redis does not respond to the track upload worker; uploads wait in PostgreSQL.',
-    );
+    if (this.warnings.allows())
+      this.logger.warn(
+        { error },
+        'Redis does not respond to the track upload worker; uploads wait in PostgreSQL.',
+      );
   }
 }

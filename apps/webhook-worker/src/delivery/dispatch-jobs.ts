@@ -6,6 +6,7 @@ import {
   recordedTrace,
   type RedisSettings,
   startBelow,
+  WarningLimit,
 } from '@fulfilment/runtime';
 import { type OnApplicationShutdown, Inject, Injectable } from '@nestjs/common';
 import { type BulkJobOptions, Queue, Worker } from 'bullmq';
@@ -24,7 +25,6 @@ const lockMs = 10_000;
 const stalledIntervalMs = 5_000;
 const maxStalledCount = 1_000_000; // an interrupted job never fails
 const retryDelayMs = 1_000;
-const warnIntervalMs = 10_000;
 
 interface JobData {
   readonly subscriptionId: string;
@@ -47,7 +47,7 @@ export class DispatchJobs implements OnApplicationShutdown {
   private takingConnection: Redis | undefined;
   private readonly queues = new Map<Lane, Queue<JobData>>();
   private readonly workers: Worker<JobData>[] = [];
-  private warnedAtMs = -Infinity;
+  private readonly warnings = new WarningLimit();
   private stopping = false;
 
   constructor(
@@ -132,9 +132,8 @@ export class DispatchJobs implements OnApplicationShutdown {
   }
 
   private warn(error: unknown): void {
-    if (performance.now() - this.warnedAtMs < warnIntervalMs) return;
-    this.warnedAtMs = performance.now();
-    this.logger.warn({ error }, 'Redis does not respond; due deliveries are read from PostgreSQL.');
+    if (this.warnings.allows())
+      this.logger.warn({ error }, 'Redis does not respond; due deliveries are read from PostgreSQL.');
   }
 }
 

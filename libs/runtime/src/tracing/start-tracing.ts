@@ -2,6 +2,7 @@ import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
 import type { Logger } from '../logger.js';
 import { Counter } from '../metrics.js';
 import { resolveWithin } from '../resolve-within.js';
+import { WarningLimit } from '../warning-limit.js';
 import { collectorHeaders, collectorUrl, samplerOf, type TracingSettings } from './settings.js';
 import { setTracer } from './tracer.js';
 
@@ -75,7 +76,7 @@ export async function startTracing(
 class CountingExporter implements SpanExporter {
   /** Spans that wait in the processor. */
   private waiting = 0;
-  private warnedAtMs = -Infinity;
+  private readonly warnings = new WarningLimit(warnIntervalMs);
 
   private readonly exporter: SpanExporter;
   private readonly logger: Logger;
@@ -120,8 +121,7 @@ class CountingExporter implements SpanExporter {
 
   private fail(count: number, error: unknown): void {
     dropped.inc({ reason: 'export_failed' }, count);
-    if (performance.now() - this.warnedAtMs < warnIntervalMs) return;
-    this.warnedAtMs = performance.now();
-    this.logger.warn({ error }, 'The collector did not accept spans; they are dropped.');
+    if (this.warnings.allows())
+      this.logger.warn({ error }, 'The collector did not accept spans; they are dropped.');
   }
 }
