@@ -16,6 +16,9 @@ const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{1
 /** The Nil UUID (RFC 9562 §5.9): lower than every id, so that pages of rows in order of id start after it. */
 export const nilUuid = '00000000-0000-0000-0000-000000000000';
 
+/** The Max UUID (RFC 9562 §5.10): higher than every id. */
+export const maxUuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
 /** A UUIDv7 (RFC 9562 §5.7), of the current time by default. */
 export function uuidv7(at?: Date): string {
   return v7(at === undefined ? undefined : { msecs: at.getTime() });

@@ -1,4 +1,4 @@
-export { formatUuid, idShape, isUuid, nilUuid, parsePublicId, publicId, uuidv7 } from './ids.js';
+export { formatUuid, idShape, isUuid, maxUuid, nilUuid, parsePublicId, publicId, uuidv7 } from './ids.js';
 export {
   currencies,
   currencyExponents,

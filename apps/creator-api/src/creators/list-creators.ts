@@ -12,21 +12,21 @@ export const countCreators = statement(
   'SELECT COALESCE(sum(creators), 0)::bigint AS total FROM creator_counts',
 );
 
-// The counts locate the days of the page and the offset within its first day. So a deep page reads no
-// creators of other days. The list of orders works the same way.
+// The counts locate the days of the page and the offset within its first day, so that a deep page reads no
+// creators of other days. The list of orders works the same way. `$1` creators follow the first `$2`.
 export const readCreators = statement(
   'creators.page',
   `WITH days AS MATERIALIZED (
      SELECT registered_on::timestamp AT TIME ZONE 'UTC' AS starts_at, (registered_on + 1)::timestamp AT TIME ZONE 'UTC' AS ends_at,
-       sum(creators) OVER (ORDER BY registered_on DESC)::bigint AS passed, creators AS own
+       creators AS on_day, sum(creators) OVER (ORDER BY registered_on DESC)::bigint - creators AS before_day
      FROM creator_counts WHERE creators > 0
    )
    SELECT c.id AS uuid, c.organisation_id AS org_id FROM days CROSS JOIN LATERAL (
      SELECT id, organisation_id, registered_at FROM creators
      WHERE registered_at >= starts_at AND registered_at < ends_at
-     ORDER BY registered_at DESC, id DESC LIMIT $1 OFFSET GREATEST($2 - (passed - own), 0)
+     ORDER BY registered_at DESC, id DESC LIMIT $1 OFFSET GREATEST($2 - before_day, 0)
    ) c
-   WHERE passed > $2 AND passed - own < $2 + $1
+   WHERE before_day + on_day > $2 AND before_day < $2 + $1
    ORDER BY c.registered_at DESC, c.id DESC LIMIT $1`,
 );
 

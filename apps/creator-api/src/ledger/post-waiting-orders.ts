@@ -1,3 +1,4 @@
+import { maxUuid, nilUuid } from '@fulfilment/contracts';
 import { type Database, statement } from '@fulfilment/database';
 import { allShards, shardSql } from '@fulfilment/service-host';
 import { forceCustomPlan } from '../read-models/force-custom-plan.js';
@@ -23,14 +24,12 @@ interface Scope {
   readonly ofAllShards: boolean;
 }
 
-const firstUuid = '00000000-0000-0000-0000-000000000000';
-const lastUuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 const beforeCreator = (creatorId: string): Group => ({
   creator_id: creatorId,
   currency: '',
   paid_on: '-infinity',
 });
-const everyGroup = { after: beforeCreator(firstUuid), lastCreator: lastUuid };
+const everyGroup = { after: beforeCreator(nilUuid), lastCreator: maxUuid };
 const allGroups: Scope = { ...everyGroup, ofAllShards: true };
 const ownGroups: Scope = { ...everyGroup, ofAllShards: false };
 

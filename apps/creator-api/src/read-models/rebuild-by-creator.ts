@@ -1,3 +1,4 @@
+import { nilUuid } from '@fulfilment/contracts';
 import { type Database, type Statement, statement } from '@fulfilment/database';
 
 const creatorsPerSlice = 100;
@@ -50,7 +51,7 @@ export function creatorsIn(name: string, tables: readonly string[]): Statement {
  */
 export async function rebuildByCreator(database: Database, plan: RebuildPlan): Promise<Rebuilt> {
   let [rows, differed] = [0, 0];
-  let last = '00000000-0000-0000-0000-000000000000';
+  let last: string = nilUuid;
   for (;;) {
     const nextRows = await database.rows<{ creator_id: string }>(plan.creators, [last, creatorsPerSlice]);
     const creators = nextRows.map((row) => row.creator_id);

@@ -1,6 +1,6 @@
 import { messages, uuidv7 } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
-import { throwNotFound, ValidationFailed } from '@fulfilment/error-envelope';
+import { ValidationFailed } from '@fulfilment/error-envelope';
 import {
   ResponseWithHeaders,
   type Caller,
@@ -11,11 +11,11 @@ import {
 import { Outbox } from '@fulfilment/messaging';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
+import { selectCreator } from '../visibility/select-creator.js';
 import { Visibility } from '../visibility/visibility.js';
 import type { CreateReleaseDto } from './create-release.dto.js';
 import type { ReleaseView } from './release.shapes.js';
 
-const findVisibleCreator = statement('releases.creator', 'SELECT 1 FROM creators WHERE id = $1');
 const insert = statement(
   'releases.insert',
   `INSERT INTO editions (id, creator_id, title, release_type_id, ean, created_at) VALUES ($1, $2, $3, $4, $5, $6)`,
@@ -47,7 +47,7 @@ export class CreateRelease {
     const scope = key === undefined ? undefined : { creatorId, clientId: caller.clientId, key };
     const request: KeyedRequest | undefined = scope && { scope, fingerprints: [fingerprint(body)], at };
     const { response, headers } = await this.visibility.transaction(caller, async (tx) => {
-      if ((await tx.row(findVisibleCreator, [creatorId])) === undefined) throwNotFound('creator');
+      await selectCreator(tx, creatorId);
       return createOnce(tx, request, () => this.create(tx, creatorId, body, at));
     });
     return new ResponseWithHeaders(response, headers);

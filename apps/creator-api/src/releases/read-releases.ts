@@ -5,11 +5,11 @@ import type { Caller } from '@fulfilment/http-service';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type CreatorApiSettings } from '../config.js';
 import { type TrackUploadRow, trackUploadView } from '../track-uploads/track-upload.view.js';
+import { selectCreator } from '../visibility/select-creator.js';
 import { Visibility } from '../visibility/visibility.js';
 import type { ReleasesQuery } from './release.dto.js';
 import { type ListedRelease, maxShownTracks, type ReleaseDetail } from './release.shapes.js';
 
-const findVisibleCreator = statement('releases.visible_creator', 'SELECT 1 FROM creators WHERE id = $1');
 const countReleases = statement(
   'releases.count',
   'SELECT count(*) AS total FROM editions WHERE creator_id = $1',
@@ -65,7 +65,7 @@ export class ReadReleases {
    */
   list(caller: Caller, { creator, page, per_page }: ReleasesQuery): Promise<NumberedPage<ListedRelease>> {
     return this.visibility.replicaSnapshot(caller, async (tx) => {
-      if ((await tx.row(findVisibleCreator, [creator])) === undefined) throwNotFound('creator');
+      await selectCreator(tx, creator);
       const total = (await tx.row<{ total: number }>(countReleases, [creator]))?.total ?? 0;
       const skip = (page - 1) * per_page;
       const rows = skip < total ? await tx.rows<ReleaseRow>(readPage, [creator, per_page, skip]) : [];

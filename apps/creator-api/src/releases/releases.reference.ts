@@ -21,7 +21,7 @@ export const createRelease = {
     'after it is approved and priced. A repeated request creates another release, unless it has the same `idempotency-key`.',
   ].join(' '),
   body: {
-    least: {
+    minimal: {
       summary: 'For the connected creator, without an EAN',
       value: { title: 'Quiet Machinery', release_type_id: 1 },
     },

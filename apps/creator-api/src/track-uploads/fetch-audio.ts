@@ -1,6 +1,6 @@
 import type { GuardedClient } from '@fulfilment/guarded-fetch';
 import type { CreatorApiSettings } from '../config.js';
-import { fetchProblem, mayHoldFile } from './fetch-outcome.rules.js';
+import { fetchProblem, mayContainFile } from './fetch-outcome.rules.js';
 import type { SpoolFile } from './spool.js';
 import type { UploadProblem } from './upload-failure.rules.js';
 
@@ -38,7 +38,7 @@ export class FetchAudio {
       minThroughput: { bytes: Math.ceil((slowest * slowForMs) / 1000), intervalMs: slowForMs },
       maxReadBytes: maxBytes + 1, // one more byte shows that the file is too large
       maxKeptBytes: 0,
-      wantsBody: (statusCode, headers) => mayHoldFile(statusCode, headers, maxBytes),
+      wantsBody: (statusCode, headers) => mayContainFile(statusCode, headers, maxBytes),
       onChunk: (chunk) => {
         writing = file.append(chunk);
         return writing;

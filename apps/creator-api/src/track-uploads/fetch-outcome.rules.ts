@@ -14,7 +14,11 @@ export type FetchResult = Pick<
 };
 
 /** Whether a response with these headers may be the file. It may still turn out to be too large. */
-export function mayHoldFile(statusCode: number, headers: FetchResult['headers'], maxBytes: number): boolean {
+export function mayContainFile(
+  statusCode: number,
+  headers: FetchResult['headers'],
+  maxBytes: number,
+): boolean {
   return statusCode === 200 && !isCompressed(headers) && !(Number(headers['content-length']) > maxBytes);
 }
 

@@ -1,3 +1,4 @@
+import { nilUuid } from '@fulfilment/contracts';
 import { type Database, statement } from '@fulfilment/database';
 import { BackgroundLoop, type Logger } from '@fulfilment/runtime';
 import { uploadMetrics } from './upload-metrics.js';
@@ -5,7 +6,6 @@ import type { QueuedUpload, UploadQueue } from './upload-queue.js';
 
 const pollIntervalMs = 2_000;
 const pageSize = 500;
-const firstId = '00000000-0000-0000-0000-000000000000';
 
 // Due for 2 s without a lease: Redis has no job for it, or the workers are busy.
 const findOverdue = statement(
@@ -28,7 +28,7 @@ const measure = statement(
  * number of replicas may run it.
  */
 export function requeueUploads(database: Database, queue: UploadQueue, logger: Logger): BackgroundLoop {
-  let after = firstId;
+  let after: string = nilUuid;
   return new BackgroundLoop({
     name: 'track-upload-requeue',
     intervalMs: pollIntervalMs,
@@ -37,7 +37,7 @@ export function requeueUploads(database: Database, queue: UploadQueue, logger: L
       const uploads = await database.rows<QueuedUpload>(findOverdue, [after]);
       const last = uploads.at(-1);
       const more = uploads.length === pageSize && last !== undefined;
-      after = more ? last.id : firstId;
+      after = more ? last.id : nilUuid;
       const measured = await database.row<{ open: number; seconds: number }>(measure);
       uploadMetrics.open.set(measured?.open ?? 0);
       uploadMetrics.oldestDue.set(Math.max(0, measured?.seconds ?? 0));

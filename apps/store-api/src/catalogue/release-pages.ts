@@ -1,3 +1,4 @@
+import { maxUuid } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 
 const priceIn = (currency: string): string =>
@@ -18,7 +19,7 @@ const newestFirst = 'ORDER BY created_at DESC, id DESC';
 /** Condition for rows after the last one of the previous page; true for all rows without one. */
 const afterCursor = (micros: string, id: string): string =>
   `(created_at, id) < (coalesce('epoch'::timestamptz + ${micros} * interval '1 microsecond', 'infinity'),
-                       coalesce(${id}, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))`;
+                       coalesce(${id}, '${maxUuid}'))`;
 
 /** Condition for rows created between two times, without those at the times. */
 const createdBetween = (after: string, before: string): string =>

@@ -1,4 +1,4 @@
-import { nilUuid } from '@fulfilment/contracts';
+import { maxUuid, nilUuid } from '@fulfilment/contracts';
 import { allShards } from '@fulfilment/service-host';
 
 /** Subscription ids above `after`, up to and including `upTo`. */
@@ -6,8 +6,6 @@ export interface IdRange {
   readonly after: string;
   readonly upTo: string;
 }
-
-const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /**
  * Returns the ids that the shards scan. Shards are ranges here, not hashes: the index of open deliveries
@@ -29,6 +27,6 @@ export function rangesOfShards(shards: readonly number[], bounds: readonly strin
 
 function lowerBound(shard: number, bounds: readonly string[]): string {
   if (shard === 0) return nilUuid;
-  if (shard === allShards.length) return lastId;
-  return bounds[Math.floor((shard * bounds.length) / allShards.length)] ?? lastId;
+  if (shard === allShards.length) return maxUuid;
+  return bounds[Math.floor((shard * bounds.length) / allShards.length)] ?? maxUuid;
 }

@@ -1,4 +1,4 @@
-import { parsePublicId } from '@fulfilment/contracts';
+import { maxUuid, parsePublicId } from '@fulfilment/contracts';
 import { type Statement, statement } from '@fulfilment/database';
 import { deliveryIdSql } from '../delivery/delivery-id.js';
 import { type DeliveryStatus, deliveryStatuses } from '../delivery/delivery.rules.js';
@@ -41,7 +41,7 @@ const newestFirst = 'ORDER BY d.created_at DESC, d.id DESC LIMIT $2';
 const span = `d.subscription_id = $1
   AND d.created_at > coalesce($3::timestamptz, '-infinity') AND d.created_at < coalesce($4::timestamptz, 'infinity')
   AND (d.created_at, d.id) < (coalesce('epoch'::timestamptz + $5::bigint * interval '1 microsecond', 'infinity'),
-                              coalesce($6::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+                              coalesce($6::uuid, '${maxUuid}'))
   AND (d.day <= $7::date OR d.day >= (now() AT TIME ZONE 'UTC')::date + 2)`;
 const columns = `${deliveryColumns}, (extract(epoch FROM d.created_at) * 1000000)::bigint AS created_micros`;
 const matchesTest = 'd.test = coalesce($8::boolean, d.test)';

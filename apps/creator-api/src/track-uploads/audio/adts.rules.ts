@@ -15,6 +15,8 @@ export function measureAdts(file: ByteSource, start: number): Measured {
       if (isTrailer(file, at)) break;
       throwBroken('The file contains data that is not an audio frame.');
     }
+    // ISO/IEC 13818-7 §6.2: byte 2 has 4 bits of the sample rate, bytes 3 to 5 have 13 bits of the frame's
+    // length, byte 6 has the number of blocks less one.
     const frameRate = head.readUInt8(2) & 0x3c;
     const bytes = (head.readUIntBE(3, 3) >>> 5) & 0x1fff;
     rate ??= frameRate;

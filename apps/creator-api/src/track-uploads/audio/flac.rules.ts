@@ -15,11 +15,12 @@ const crc16 = crcTable(16, 0x8005);
  * @throws InvalidAudio; RangeError when the header is truncated
  */
 export function measureFlac(file: ByteSource, start: number): Measured {
+  // RFC 9639 §8.2: the STREAMINFO block has the block size, and in 36 bits the number of samples.
   const info = Buffer.from(file.bytes(start + 8, 34));
   const blockSize = info.readUInt16BE(0);
   const claimed = (info.readUInt8(13) & 15) * 2 ** 32 + info.readUInt32BE(14);
-  const tagged = file.bytes(file.size - id3v1Bytes, 3).toString('latin1') === 'TAG';
-  const end = file.size - (tagged ? id3v1Bytes : 0);
+  const hasId3v1 = file.bytes(file.size - id3v1Bytes, 3).toString('latin1') === 'TAG';
+  const end = file.size - (hasId3v1 ? id3v1Bytes : 0);
   const from = Math.max(start + 8 + info.length, end - tailBytes);
   const tail = file.bytes(from, end - from);
   let candidates = 0;
@@ -31,12 +32,7 @@ export function measureFlac(file: ByteSource, start: number): Measured {
     const samples = endOfFrame(tail.subarray(at, at + maxFrameHeaderBytes), blockSize);
     if (samples === undefined) continue;
     candidates += 1;
-    // The checksum over a frame including its own checksum is 0.
-    if (
-      tail.subarray(at).reduce((crc, byte) => ((crc << 8) & 0xffff) ^ (crc16[(crc >>> 8) ^ byte] ?? 0), 0) !==
-      0
-    )
-      continue;
+    if (crc16Of(tail.subarray(at)) !== 0) continue; // a frame ends with its checksum, which makes the sum 0
     if (samples < claimed) break;
     return { samples };
   }
@@ -54,19 +50,28 @@ function endOfFrame(head: Buffer, blockSize: number): number | undefined {
   // The number of the frame, or of its first sample, is coded like UTF-8.
   const ones = Math.clz32(~(head.readUInt8(4) << 24));
   const sizeAt = 4 + Math.max(1, ones);
-  const crcAt =
-    sizeAt +
-    (sizeCode >>> 1 === 3 ? sizeCode - 5 : 0) +
-    (rateCode >>> 2 === 3 ? Math.min(rateCode - 11, 2) : 0);
+  // Some codes say that the block size or the sample rate follows, in 1 or 2 bytes each.
+  const sizeBytes = sizeCode === 6 ? 1 : sizeCode === 7 ? 2 : 0;
+  const rateBytes = rateCode === 12 ? 1 : rateCode === 13 || rateCode === 14 ? 2 : 0;
+  const crcAt = sizeAt + sizeBytes + rateBytes;
   if (sizeCode === 0 || rateCode === 15 || crcAt >= head.length) return undefined;
-  if (head.subarray(0, crcAt).reduce((crc, byte) => crc8[crc ^ byte] ?? 0, 0) !== head.readUInt8(crcAt))
-    return undefined;
+  if (crc8Of(head.subarray(0, crcAt)) !== head.readUInt8(crcAt)) return undefined;
   let number = head.readUInt8(4) & (0x7f >>> ones);
   for (const byte of head.subarray(5, sizeAt)) number = number * 64 + (byte & 0x3f);
-  const position = (head.readUInt8(1) & 1) === 1 ? number : number * blockSize;
+  const numbersSamples = (head.readUInt8(1) & 1) === 1;
+  const position = numbersSamples ? number : number * blockSize;
   if (sizeCode === 6) return position + head.readUInt8(sizeAt) + 1;
   if (sizeCode === 7) return position + head.readUInt16BE(sizeAt) + 1;
-  return position + (sizeCode === 1 ? 192 : sizeCode <= 5 ? 144 * 2 ** sizeCode : 2 ** sizeCode);
+  if (sizeCode === 1) return position + 192;
+  return position + (sizeCode <= 5 ? 144 * 2 ** sizeCode : 2 ** sizeCode);
+}
+
+function crc8Of(bytes: Buffer): number {
+  return bytes.reduce((crc, byte) => crc8[crc ^ byte] ?? 0, 0);
+}
+
+function crc16Of(bytes: Buffer): number {
+  return bytes.reduce((crc, byte) => ((crc << 8) & 0xffff) ^ (crc16[(crc >>> 8) ^ byte] ?? 0), 0);
 }
 
 function crcTable(bits: 8 | 16, polynomial: number): Uint16Array {

@@ -25,17 +25,21 @@ export function measureMp4(file: ByteSource, start: number): Measured {
   if (count(/hdlr[^]{8}soun/g) === 0) throw new InvalidAudio('not_audio', 'The file contains no audio.');
   const description = text.search(/stsd[^]{12}mp4a/);
   if (description < 0 || text.includes('mvex')) return unsupportedCodec();
-  const rate = movie.readUInt16BE(description + 44);
-  const header = text.indexOf('mvhd') + 4;
-  const [ticksPerSecond, ticks] =
-    movie[header] === 1
-      ? [movie.readUInt32BE(header + 20), Number(movie.readBigUInt64BE(header + 24))]
-      : [movie.readUInt32BE(header + 12), movie.readUInt32BE(header + 16)];
-  const samples = (ticks / ticksPerSecond) * rate;
+  const rate = movie.readUInt16BE(description + 44); // of the sample entry (§12.2.3)
+  const samples = movieSeconds(movie.subarray(text.indexOf('mvhd') + 4)) * rate;
   return {
     samples: text.includes('elst') ? samples : samples - gapSamples(text),
     channels: channelsOf(movie.subarray(text.indexOf('esds'))),
   };
+}
+
+/** @param header content of the `mvhd` box (§8.2.2), which has longer times in version 1 */
+function movieSeconds(header: Buffer): number {
+  const [ticksPerSecond, ticks] =
+    header[0] === 1
+      ? [header.readUInt32BE(20), Number(header.readBigUInt64BE(24))]
+      : [header.readUInt32BE(12), header.readUInt32BE(16)];
+  return ticks / ticksPerSecond;
 }
 
 /** `esds` box (ISO/IEC 14496-1 §7.2.6): nested descriptors, each with a tag, its length and fields. */

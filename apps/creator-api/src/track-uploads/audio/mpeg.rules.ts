@@ -27,6 +27,8 @@ interface Frame {
 function frameAt(file: ByteSource, at: number): Frame | undefined {
   const head = file.bytes(at, headerBytes);
   if (head.length < headerBytes) return undefined;
+  // 11 bits of sync, then version (2), layer (2), checksum (1), bit rate (4), sample rate (2), padding (1),
+  // private (1) and channel mode (2).
   const word = head.readUInt32BE();
   const version = (word >>> 19) & 3; // 3 is MPEG 1, 2 is MPEG 2, 0 is MPEG 2.5
   const layer = 4 - ((word >>> 17) & 3);
@@ -100,14 +102,9 @@ function inaudibleSamples(file: ByteSource, start: number, frame: Frame): number
   const at = start + frame.sideInformationEnds;
   const xing = file.bytes(at, 8);
   if (xing.length < 8 || !/^(Xing|Info)/.test(xing.toString('latin1', 0, 4))) return 0;
-  const flags = xing.readUInt32BE(4);
-  const [frames, bytes, seekTable, quality] = [
-    flags & 1 && 4,
-    flags & 2 && 4,
-    flags & 4 && 100,
-    flags & 8 && 4,
-  ];
-  const tag = file.bytes(at + 8 + frames + bytes + seekTable + quality, 24);
+  const flags = xing.readUInt32BE(4); // which fields follow: frames, bytes, seek table, quality
+  const fieldBytes = (flags & 1 && 4) + (flags & 2 && 4) + (flags & 4 && 100) + (flags & 8 && 4);
+  const tag = file.bytes(at + 8 + fieldBytes, 24);
   if (tag.length < 24 || !/^(LAME|L3\.99|Lav[cf])/.test(tag.toString('latin1', 0, 5))) return 0;
   const delays = tag.readUIntBE(21, 3);
   return (delays >>> 12) + (delays & 0xfff);
