@@ -30,7 +30,7 @@ rabbitmqadmin declare exchange name=${exchange} type=topic durable=true
 \`\`\`
 
 ${storeUsers.map((user) => brokerCommands(user)).join('\n')}
-The user \`operator\` is for \`node dist/cli.js dead-letters …\`, \`orders republish\` and \`creator republish\`, and for the warehouse that publishes \`fulfilment.*\` and \`catalogue.*\`. Set it in the
+The user \`operator\` is for \`node dist/cli.js dead-letters …\`, \`orders republish\` and \`creator republish\`, and for operator commands that publish \`fulfilment.*\` and \`catalogue.*\`. A warehouse gets a user of its own: [warehouses.md](../warehouses.md). Set the operator's in the
 \`RABBITMQ_URL\` of these programs, never in that of a service.
 
 ## Redis

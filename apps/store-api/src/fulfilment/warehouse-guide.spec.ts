@@ -1,0 +1,112 @@
+import { messages, publicId } from '@fulfilment/contracts';
+import { eventually } from '@fulfilment/testing';
+import { connect } from 'amqplib';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
+
+const guide = readFileSync(new URL('../../../../docs/warehouses.md', import.meta.url), 'utf8');
+const program = /^```ts warehouse\n([^]*?)^```/m.exec(guide)?.[1] ?? '';
+const dir = mkdtempSync(join(tmpdir(), 'warehouse-'));
+
+describe('the program of docs/warehouses.md', () => {
+  let store: StoreApiUnderTest;
+  let creator: TestCreator;
+  let sku: string;
+  let warehouse: ChildProcess | undefined;
+  beforeAll(async () => {
+    store = await startStoreApi();
+    creator = await store.creator();
+    [sku = ''] = (await store.release(creator.id)).skus;
+  });
+  afterAll(async () => {
+    await kill();
+    const connection = await connect(store.broker.url);
+    await (await connection.createChannel()).deleteQueue(`${store.broker.namespace}.warehouse.orders`);
+    await connection.close();
+    await store.stop();
+    rmSync(dir, { recursive: true });
+  });
+
+  function start(): void {
+    warehouse = spawn(
+      process.execPath,
+      ['--no-warnings', '--input-type=module-typescript', '--eval', program],
+      {
+        env: {
+          ...process.env,
+          NODE_OPTIONS: '',
+          RABBITMQ_URL: store.broker.url,
+          NAMESPACE: store.broker.namespace,
+          DATABASE: join(dir, 'warehouse.db'),
+        },
+        stdio: ['ignore', 'ignore', 'inherit'],
+      },
+    );
+  }
+  async function kill(): Promise<void> {
+    if (warehouse?.exitCode !== null) return;
+    const ended = once(warehouse, 'exit');
+    warehouse.kill('SIGKILL');
+    await ended;
+  }
+  const place = async (): Promise<string> => {
+    const rate = await store.quote(creator.token);
+    return (await store.post('/store/v1/orders', creator.token, orderBody(sku, rate, 2))).body.id;
+  };
+  const read = async (id: string) => (await store.get(`/store/v1/orders/${id}`, creator.token)).body;
+  const shipped = (id: string) =>
+    eventually(async () => {
+      const order = await read(id);
+      return order.status === 'shipped' ? order : undefined;
+    });
+  const reportsOf = (id: string) =>
+    store.broker.published.filter(
+      (message) => messages.fulfilmentShipped.is(message) && message.data.order_id === id,
+    );
+  /** The message for which the warehouse produces the order. */
+  const paid = (id: string) =>
+    eventually(() =>
+      store.broker.published.find(
+        (message) => messages.orderProcessing.is(message) && publicId('ord', message.data.order.id) === id,
+      ),
+    );
+
+  it('ships paid orders, also after it was killed, once each, and no cancelled one', async () => {
+    start();
+    await eventually(() => isBound(store.broker)); // orders from before are not in its queue
+    const first = await place();
+    expect((await shipped(first)).tracking.packages).toMatchObject([{ items: [{ sku, quantity: 2 }] }]);
+
+    await kill();
+    const [second, cancelled] = [await place(), await place()];
+    await store.post(`/store/v1/orders/${cancelled}/cancel`, creator.token, {}).expect(200);
+    await eventually(() => store.broker.published.find(({ type }) => type === 'order.cancelled'));
+    await store.broker.publish(await paid(first), await paid(cancelled)); // copies, one of them late
+    start();
+    await shipped(second);
+    const last = await place(); // its queue is read in order, so the copies were handled when it is shipped
+    await shipped(last);
+    expect([first, second, cancelled, last].map((id) => reportsOf(id).length)).toEqual([1, 1, 0, 1]);
+    expect((await read(cancelled)).status).toBe('cancelled');
+    expect(await store.broker.takeDeadLetters('store-api.fulfilment')).toEqual([]);
+  });
+});
+
+async function isBound({ url, namespace }: StoreApiUnderTest['broker']): Promise<true | undefined> {
+  const connection = await connect(url);
+  connection.on('error', () => undefined);
+  try {
+    const channel = await connection.createChannel();
+    channel.on('error', () => undefined); // the queue does not exist
+    const { consumerCount } = await channel.checkQueue(`${namespace}.warehouse.orders`);
+    return consumerCount > 0 ? true : undefined;
+  } catch {
+    return undefined;
+  } finally {
+    await connection.close();
+  }
+}
