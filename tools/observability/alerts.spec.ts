@@ -1,3 +1,4 @@
+import { selectorsOf } from '@fulfilment/testing';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -7,7 +8,7 @@ import { findProgram, runProgram } from '../dev/run-program.ts';
 import { root } from '../dev/settings.ts';
 import { alertRules } from './alert-rules.ts';
 import { dashboards } from './dashboards.ts';
-import { faultsOf, registeredMetrics, selectorsOf } from './metrics.fixture.ts';
+import { faultsOf, registeredMetrics } from './metrics.fixture.ts';
 
 const folder = join(root, 'deploy', 'observability');
 const promtool = findProgram('promtool');

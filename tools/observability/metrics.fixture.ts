@@ -1,3 +1,4 @@
+import { groupLabelsOf, selectorsOf } from '@fulfilment/testing';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../dev/settings.ts';
@@ -6,13 +7,6 @@ export interface RegisteredMetric {
   readonly labels: readonly string[];
   /** The only service that has the metric. Undefined if it is defined in a library. */
   readonly service: string | undefined;
-}
-
-/** A metric that a query reads, with the labels that it matches. */
-export interface Selector {
-  readonly metric: string;
-  readonly labels: readonly string[];
-  readonly job: string | undefined;
 }
 
 const definition = /new (\w*(?:Counter|Gauge|Histogram))(?:<[^>]*>)?\(\{\s*name(?:: '(\w+)')?,([^}]*)\}/g;
@@ -52,24 +46,6 @@ function variants(name: string, isHistogram: boolean, metric: RegisteredMetric) 
     [`${name}_sum`, metric] as const,
     [`${name}_bucket`, withBound] as const,
   ];
-}
-
-/** The selectors of a query in PromQL. A name without `_` is one only with matchers. */
-export function selectorsOf(query: string): readonly Selector[] {
-  const bare = query.replaceAll(/\b(?:by|without|on|ignoring) \([^)]*\)/g, '').replaceAll(/\[[^\]]*\]/g, '');
-  const found = [...bare.matchAll(/\b([a-zA-Z]\w*)\b(?:\{([^}]*)\}|(?!\s*[({"]))/g)];
-  return found
-    .filter(([, name = '', matchers]) => matchers !== undefined || name.includes('_') || name === 'ALERTS')
-    .map(([, metric = '', matchers = '']) => ({
-      metric,
-      labels: [...matchers.matchAll(/(\w+)(?:=|!)/g)].map(([, label = '']) => label),
-      job: /\bjob="([^"]+)"/.exec(matchers)?.[1],
-    }));
-}
-
-/** The labels by which a query groups. */
-function groupLabelsOf(query: string): readonly string[] {
-  return [...query.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(/,\s*/));
 }
 
 /** What is wrong with the names and labels of a query. */

@@ -13,3 +13,5 @@ export { serviceProcess } from './service-process.js';
 export { freePort } from './free-port.js';
 export { fetchTrusting, testGateway, type TestGateway } from './gateway.js';
 export { rejectLongBlocks, rejectLongBlocksByText } from './hostile-bodies.js';
+export { prometheusServer, type PrometheusServer } from './prometheus/prometheus.js';
+export { groupLabelsOf, selectorsOf, type Selector } from './prometheus/queries.js';

@@ -17,7 +17,7 @@ const stackSchema = z.object({
     dashboard: z.object({ client_id: z.string(), redirect_uri: z.string() }),
     resource_server: z.object({ client_id: z.string(), client_secret: z.string() }),
   }),
-  services: z.record(z.string(), z.object({ url: z.string() })),
+  services: z.record(z.string(), z.object({ url: z.string(), metrics_url: z.string() })),
   dependencies: z.record(z.string(), z.string()),
 });
 

@@ -1,0 +1,65 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '../free-port.js';
+
+/** Runs until the standard input closes, so that it ends even if the test run is killed. */
+const watched = `"$@" & child=$!; read -r _; kill -TERM "$child"; wait "$child"; rm -rf "$PROMETHEUS_DIR"`;
+
+/** A Prometheus that scrapes services every second. */
+export interface PrometheusServer {
+  /** Returns `data` of the response of `/api/v1/<path>`. @throws Error with the response if it failed */
+  read(path: string, parameters?: Readonly<Record<string, string>>): Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+/**
+ * @param targets `host:port` of each job
+ * @param ruleFiles paths of alerting rules
+ */
+export async function prometheusServer(
+  program: string,
+  targets: Readonly<Record<string, string>>,
+  ruleFiles: readonly string[],
+): Promise<PrometheusServer> {
+  const dir = mkdtempSync(join(tmpdir(), 'prometheus-'));
+  const config = join(dir, 'prometheus.json'); // JSON is YAML
+  const jobs = Object.entries(targets).map(([job_name, target]) => ({
+    job_name,
+    static_configs: [{ targets: [target] }],
+  }));
+  writeFileSync(
+    config,
+    JSON.stringify({ global: { scrape_interval: '1s' }, scrape_configs: jobs, rule_files: ruleFiles }),
+  );
+  const address = `127.0.0.1:${await freePort()}`;
+  const options = [
+    `--config.file=${config}`,
+    `--storage.tsdb.path=${join(dir, 'data')}`,
+    '--log.level=error',
+  ];
+  const child = spawn(
+    'sh',
+    ['-c', watched, 'prometheus', program, ...options, `--web.listen-address=${address}`],
+    {
+      env: { PATH: process.env['PATH'] ?? '', PROMETHEUS_DIR: dir },
+      stdio: ['pipe', 'ignore', 'inherit'],
+      detached: true, // Ctrl-C in a terminal must only reach the tests, which stop it
+    },
+  );
+  const ended = once(child, 'exit');
+  return {
+    read: async (path, parameters = {}) => {
+      const response = await fetch(`http://${address}/api/v1/${path}?${new URLSearchParams(parameters)}`);
+      const body: unknown = await response.json();
+      if (body instanceof Object && 'data' in body && response.ok && !('warnings' in body)) return body.data;
+      throw new Error(JSON.stringify(body));
+    },
+    stop: async () => {
+      child.stdin.end();
+      await ended;
+    },
+  };
+}

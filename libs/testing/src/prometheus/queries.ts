@@ -1,0 +1,24 @@
+/** A metric that a query reads, with the labels that it matches. */
+export interface Selector {
+  readonly metric: string;
+  readonly labels: readonly string[];
+  readonly job: string | undefined;
+}
+
+/** The selectors of a query in PromQL. A name without `_` is one only with matchers. */
+export function selectorsOf(query: string): readonly Selector[] {
+  const bare = query.replaceAll(/\b(?:by|without|on|ignoring) \([^)]*\)/g, '').replaceAll(/\[[^\]]*\]/g, '');
+  const found = [...bare.matchAll(/\b([a-zA-Z]\w*)\b(?:\{([^}]*)\}|(?!\s*[({"]))/g)];
+  return found
+    .filter(([, name = '', matchers]) => matchers !== undefined || name.includes('_') || name === 'ALERTS')
+    .map(([, metric = '', matchers = '']) => ({
+      metric,
+      labels: [...matchers.matchAll(/(\w+)(?:=|!)/g)].map(([, label = '']) => label),
+      job: /\bjob="([^"]+)"/.exec(matchers)?.[1],
+    }));
+}
+
+/** The labels by which a query groups. */
+export function groupLabelsOf(query: string): readonly string[] {
+  return [...query.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(/,\s*/));
+}
