@@ -1,11 +1,10 @@
 import { parseArgs } from 'node:util';
 import { buildAll } from '../dev/build.ts';
-import { endSuite } from '../dev/end-suite.ts';
 import { Failure, runMain } from '../dev/failure.ts';
 import { Progress } from '../dev/progress.ts';
-import { readBenchSettings } from '../dev/settings.ts';
-import { Suite } from '../dev/suite.ts';
-import { wipeState } from '../dev/wipe-state.ts';
+import { inSeparateSuite } from '../dev/separate-suite.ts';
+import { readSeparateSettings } from '../dev/settings.ts';
+import type { Suite } from '../dev/suite.ts';
 import { type Bench, type BenchSite, unlimited } from './bench-site.ts';
 import { type Figure, isMet, formatTable } from './figures.ts';
 import { circumstances, writeReport } from './report.ts';
@@ -147,29 +146,14 @@ function amount(option: string, text: string, min: number): number {
 }
 
 /** Runs the work with private, empty PostgreSQL, Redis and RabbitMQ, and stops them afterwards. */
-async function withStores<T>(
+function withStores<T>(
   say: (line: string) => void,
   suiteEnvironment: KnownBench['suiteEnvironment'],
   work: (suite: Suite, progress: Progress) => Promise<T>,
 ): Promise<T> {
-  const settings = readBenchSettings({ ...process.env, ...suiteEnvironment });
-  await endSuite(settings.stateDir); // left by an interrupted run
-  await wipeState(settings);
-  const suite = await Suite.open(settings, { say, log: () => undefined });
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.on(signal, () => void suite.stop().finally(() => process.exit(130)));
-  try {
-    await suite.startDependencies({
-      gateway: suiteEnvironment !== undefined,
-      nginx: false,
-      browser: false,
-      replica: false,
-      interpreters: false,
-    });
-    return await work(suite, new Progress(say));
-  } finally {
-    await suite.stop();
-  }
+  const settings = readSeparateSettings('bench', { ...process.env, ...suiteEnvironment });
+  const required = { gateway: suiteEnvironment !== undefined };
+  return inSeparateSuite(settings, required, say, (suite) => work(suite, new Progress(say)));
 }
 
 function withVerdict(one: Figure): Figure & { met: boolean } {

@@ -2,13 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import { figure, isMet, median, formatTable } from './figures.ts';
 
 describe('figures', () => {
-  it('are the median of their rounds, which one slow round does not move', () => {
+  it('are the median of all rounds, so one slow round does not change them', () => {
     expect(median([5, 1, 3])).toBe(3);
     expect(median([4, 1, 3, 2])).toBe(2.5);
     expect(figure('ratio', [0.5, 0.1, 0.6], 'x')).toMatchObject({ value: 0.5, rounds: [0.5, 0.1, 0.6] });
   });
 
-  it('miss a target that nothing was measured for', () => {
+  it('do not meet a target if nothing was measured', () => {
     expect(isMet(figure('ratio', [], 'x', { atLeast: 0.5 }))).toBe(false);
     expect(isMet(figure('time', [3], 's', { atMost: 3 }))).toBe(true);
   });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Failure, runMain } from '../dev/failure.ts';
 import { stopRunningPrograms } from '../dev/run-program.ts';
-import { readChaosSettings } from '../dev/settings.ts';
+import { readSeparateSettings } from '../dev/settings.ts';
 import { seededTimeline, type Step, timeline } from './timeline.rules.ts';
 
 const help = `npm run chaos: are orders lost or doubled while parts of the suite fail?
@@ -50,7 +50,7 @@ async function main(): Promise<number> {
     console.log(help);
     return 0;
   }
-  const settings = readChaosSettings();
+  const settings = readSeparateSettings('chaos');
   const usual = values.rolling ? rollingSeconds : values.short ? shortSeconds : defaultSeconds;
   const seconds = wholeNumber('seconds', values.seconds) ?? usual;
   const seed = wholeNumber('seed', values.seed) ?? Math.floor(Math.random() * 1_000_000);

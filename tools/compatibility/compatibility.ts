@@ -1,14 +1,12 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildAll } from '../dev/build.ts';
-import { endSuite } from '../dev/end-suite.ts';
 import { runMain } from '../dev/failure.ts';
 import { serviceNames, type ServiceName } from '../dev/ports.ts';
 import { Progress } from '../dev/progress.ts';
 import { stopRunningPrograms } from '../dev/run-program.ts';
-import { readCompatibilitySettings, root } from '../dev/settings.ts';
-import { Suite } from '../dev/suite.ts';
-import { wipeState } from '../dev/wipe-state.ts';
+import { inSeparateSuite } from '../dev/separate-suite.ts';
+import { readSeparateSettings, root } from '../dev/settings.ts';
 import { contractFindings, contractsOfCommit, currentContracts } from './documents.ts';
 import { buildRelease, releasedCommit } from './release-code.ts';
 import { type Finding, formatReport } from './report.ts';
@@ -63,7 +61,7 @@ function findingsOf([service, { schema, mixed }]: Outcome): Finding[] {
 
 async function rollOutInBothOrders(commit: string): Promise<Outcome[]> {
   const progress = new Progress(say);
-  const { stateDir } = readCompatibilitySettings();
+  const { stateDir } = readSeparateSettings('compatibility');
   await progress.step('Build', buildAll);
   const released = await progress.step('Build of the last release', () =>
     buildRelease(commit, join(stateDir, '..', 'releases')),
@@ -76,25 +74,13 @@ async function rollOutInBothOrders(commit: string): Promise<Outcome[]> {
   return outcomes;
 }
 
-async function rollOutInOrder(services: readonly ServiceName[], released: string): Promise<Outcome[]> {
-  const settings = readCompatibilitySettings({
+function rollOutInOrder(services: readonly ServiceName[], released: string): Promise<Outcome[]> {
+  const settings = readSeparateSettings('compatibility', {
     ...process.env,
     RATE_LIMIT_DEFAULT: '100000000/1',
     RATE_LIMIT_ORDERS_CREATE: '100000000/1',
   });
-  await endSuite(settings.stateDir); // left by an interrupted run
-  await wipeState(settings);
-  const suite = await Suite.open(settings, { say, log: () => undefined });
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.once(signal, () => void suite.stop().finally(() => process.exit(130)));
-  try {
-    await suite.startDependencies({
-      gateway: true,
-      nginx: false,
-      browser: false,
-      replica: false,
-      interpreters: false,
-    });
+  return inSeparateSuite(settings, { gateway: true }, say, async (suite) => {
     for (const service of services) suite.useCode(service, released);
     const stack = await suite.startAll();
     const { Traffic } = await import('./traffic.ts'); // imported late, since it needs the compiled code
@@ -113,9 +99,7 @@ async function rollOutInOrder(services: readonly ServiceName[], released: string
     } finally {
       await traffic.stop();
     }
-  } finally {
-    await suite.stop();
-  }
+  });
 }
 
 process.once('exit', stopRunningPrograms);

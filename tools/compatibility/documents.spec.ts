@@ -1,13 +1,13 @@
 import { contractFilesOf, contractFindings, currentContracts } from './documents.ts';
 
 describe('the contracts of a release', () => {
-  it('are kept by their own services', () => {
+  it('are fulfilled by their own services', () => {
     expect(contractFilesOf(['webhook-worker'])).toEqual(['store.openapi.json', 'asyncapi.json']);
     expect(contractFilesOf(['creator-api'])).toEqual(['creator.openapi.json', 'asyncapi.json']);
     expect(contractFilesOf([])).toEqual([]);
   });
 
-  it('are not broken by themselves, and if broken, by each service that keeps them', () => {
+  it('have no findings against themselves, and otherwise findings for each service that fulfils them', () => {
     const current = currentContracts();
     expect(contractFindings(current, current)).toEqual([]);
     const withoutPaths = { ...current, 'store.openapi.json': { paths: {} } };

@@ -38,7 +38,7 @@ describe('the comparison of two OpenAPI documents', () => {
     expect(httpBreaks(same, same)).toEqual([]);
   });
 
-  it('accepts what only adds: operations, optional members, parameters, answers of errors, values', () => {
+  it('accepts additions: operations, optional members, parameters, error responses, values', () => {
     const before = api({
       body: members({ sku: text }, ['sku']),
       response: members({ status: { enum: ['paid'] } }, ['status']),

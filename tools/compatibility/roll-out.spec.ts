@@ -43,7 +43,7 @@ describe('a roll-out', () => {
   it.each([
     ['migrate store-api', { schema: [expect.stringContaining('An order was lost.')], mixed: [] }],
     ['replace store-api', { schema: [], mixed: [expect.stringContaining('An order was lost.')] }],
-  ])('notes what fails at "%s", and ends with that service', async (failsAt, expected) => {
+  ])('reports a failure at "%s", and does not continue with the next service', async (failsAt, expected) => {
     const suite = new FailingSuite(failsAt);
     const outcomes = await rollOut(['store-api', 'auth-server'], suite);
     expect([...outcomes]).toEqual([['store-api', expected]]);
@@ -64,7 +64,7 @@ describe('the report', () => {
     );
   });
 
-  it('does not judge a service that no roll-out has reached', () => {
+  it('has no result for a service that was not rolled out', () => {
     const [, row] = formatReport([], new Set());
     expect(row?.split(/ {2,}/)).toEqual(['store-api', 'yes', 'yes', '-', '-', 'unknown']);
   });

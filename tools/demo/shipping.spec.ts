@@ -31,7 +31,7 @@ describe("the demo's shipping", () => {
       );
   });
 
-  it('asks more for more weight, in whole minor units, yen in tens', () => {
+  it('has higher prices for more weight, in whole minor units, and multiples of ten for yen', () => {
     for (const { currency, bands } of cards) {
       const amounts = bands.flatMap((band) => [band.amount, band.extra_500g_amount]);
       expect(amounts.every((amount) => Number.isSafeInteger(amount) && amount > 0)).toBe(true);

@@ -13,20 +13,20 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const modules = join(root, 'node_modules');
 const stamp = join(modules, '.installed-for');
 const lock = join(root, '.installing');
-const longestInstallationMs = 30 * 60_000;
-const oldestNode = 20;
-const oldestTypeScriptNode = [22, 18]; // the first version that strips types without a flag
+const maxInstallationMs = 30 * 60_000;
+const minNodeMajor = 20;
+const minTypeScriptNode = [22, 18]; // the first version that strips types without a flag
 
 /**
  * @param {string} script a TypeScript file, relative to the root of the repository
- * @param {{ evenIfStale?: boolean, readsBuild?: boolean }} [needs] whether modules of an older lock file
- *   do as well; whether it reads what `npm start` compiles
+ * @param {{ evenIfStale?: boolean, readsBuild?: boolean }} [needs] `evenIfStale`: also run with
+ *   the modules of an older lock file; `readsBuild`: the script reads what `npm start` compiles
  */
 export async function run(script, { evenIfStale = false, readsBuild = false } = {}) {
   checkNode();
   // During an installation, or after an interrupted one, the modules are incomplete.
-  const doAsTheyAre = evenIfStale && existsSync(modules) && !existsSync(lock);
-  if (!doAsTheyAre) installNodeModules();
+  const canUseInstalled = evenIfStale && existsSync(modules) && !existsSync(lock);
+  if (!canUseInstalled) installNodeModules();
   if (readsBuild && !existsSync(join(root, 'libs', 'contracts', 'dist')))
     fail('The suite is not built yet. Start it first: npm start');
   const child = spawn(
@@ -64,9 +64,9 @@ function stopWithParent(child) {
 }
 
 function checkNode() {
-  if (Number(process.versions.node.split('.')[0]) >= oldestNode) return;
+  if (Number(process.versions.node.split('.')[0]) >= minNodeMajor) return;
   fail(
-    `Node.js ${oldestNode} or newer is required, but this is ${process.version}. See https://nodejs.org/en/download`,
+    `Node.js ${minNodeMajor} or newer is required, but this is ${process.version}. See https://nodejs.org/en/download`,
   );
 }
 
@@ -138,7 +138,7 @@ function isStale(file) {
   try {
     const pid = Number(readFileSync(file, 'utf8'));
     const ageMs = Date.now() - statSync(file).mtimeMs;
-    return pid > 0 ? !isRunning(pid) || ageMs > longestInstallationMs : ageMs > 5_000;
+    return pid > 0 ? !isRunning(pid) || ageMs > maxInstallationMs : ageMs > 5_000;
   } catch {
     return false; // it was removed concurrently
   }
@@ -158,8 +158,8 @@ function nodeProgram() {
   const packaged = join(root, 'node_modules', '.bin', 'node');
   if (existsSync(packaged)) return packaged;
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  const [oldestMajor, oldestMinor] = oldestTypeScriptNode;
-  if (major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)) return process.execPath;
+  const [minMajor, minMinor] = minTypeScriptNode;
+  if (major > minMajor || (major === minMajor && minor >= minMinor)) return process.execPath;
   return fail(
     `On ${process.platform} Node.js 24 is required, but this is ${process.version}. See https://nodejs.org/en/download`,
   );

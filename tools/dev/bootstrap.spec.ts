@@ -58,9 +58,9 @@ describe('commands on a clone without node modules', () => {
     expect(existsSync(join(clone.dir, '.installing'))).toBe(false);
   }
 
-  it('install once, however many start at the same time', expectOneInstallation);
+  it('install the modules once, even if several start at the same time', expectOneInstallation);
 
-  it('are not kept by the lock of one that was killed', async () => {
+  it('ignore the lock of a killed command', async () => {
     const dead = spawn('true');
     await once(dead, 'exit');
     writeFileSync(join(clone.dir, '.installing'), String(dead.pid));

@@ -1,4 +1,5 @@
 import * as bootstrap from '@fulfilment/bootstrap/databases';
+import { type ServiceName, serviceNames } from './ports.ts';
 import type { Secrets } from './secrets.ts';
 import type { Settings } from './settings.ts';
 import { stateDirHash } from './settings.ts';
@@ -6,12 +7,12 @@ import { stateDirHash } from './settings.ts';
 export const databaseNames = ['store', 'creator', 'auth', 'webhooks'] as const;
 export type DatabaseName = (typeof databaseNames)[number];
 
-const services: Record<DatabaseName, bootstrap.ServiceName> = {
-  store: 'store-api',
-  creator: 'creator-api',
-  auth: 'auth-server',
-  webhooks: 'webhook-worker',
-};
+export const databaseOf = {
+  'store-api': 'store',
+  'creator-api': 'creator',
+  'auth-server': 'auth',
+  'webhook-worker': 'webhooks',
+} as const satisfies Record<ServiceName, DatabaseName>;
 
 /** Names on an external server have the suite's tag, since it may hold several suites. */
 function databaseNamed(name: DatabaseName, settings: Settings): string {
@@ -35,9 +36,10 @@ export function databaseUrl(
 
 /** Creates the missing roles and databases of the services, as in production. */
 export function createDatabases(serverUrl: string, settings: Settings, secrets: Secrets): Promise<void> {
-  const databases = databaseNames.map((name) => {
+  const databases = serviceNames.map((service) => {
+    const name = databaseOf[service];
     const own = databaseNamed(name, settings);
-    return { service: services[name], database: own, role: own, password: secrets.databasePasswords[name] };
+    return { service, database: own, role: own, password: secrets.databasePasswords[name] };
   });
   return bootstrap.createDatabases(serverUrl, databases);
 }

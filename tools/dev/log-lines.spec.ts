@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { readableLine } from './log-lines.ts';
 
 describe('a readable log line', () => {
-  it('is time, service, sentence and what is particular', () => {
+  it('consists of time, service, message and other fields', () => {
     const line = JSON.stringify({
       level: 'info',
       time: '2026-11-20T10:11:12.345Z',
@@ -17,7 +17,7 @@ describe('a readable log line', () => {
     );
   });
 
-  it('tells an error by its message, without the stack', () => {
+  it('shows only the message of an error', () => {
     const line = JSON.stringify({
       level: 'error',
       message: 'Failed.',
@@ -26,7 +26,7 @@ describe('a readable log line', () => {
     expect(readableLine('auth-server', line, false)).toContain('Failed. error="no route"');
   });
 
-  it('leaves a line alone that is no JSON', () => {
+  it('is unchanged if it is not JSON', () => {
     expect(readableLine('gateway', 'nginx: [warn] something', false)).toContain('nginx: [warn] something');
     expect(readableLine('gateway', '{broken', false)).toContain('{broken');
   });

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { portsFrom, withFreeDependencyPorts } from './ports.ts';
 
 describe('ports of a suite', () => {
-  it('follow its base port, and no two are the same', () => {
+  it('follow its base port and are distinct', () => {
     const { services, internal, ...others } = portsFrom(8443);
     const all = [...Object.values(services), ...Object.values(internal), ...Object.values(others)];
     expect(others.gateway).toBe(8443);
@@ -13,7 +13,7 @@ describe('ports of a suite', () => {
     expect(new Set(all).size).toBe(all.length);
   });
 
-  it('move aside where another program listens, and only there', async () => {
+  it('differ from the default only where another program is listening', async () => {
     const plan = portsFrom(28943);
     const other = createServer();
     await new Promise<void>((listening) => other.listen(plan.postgres, '127.0.0.1', listening));

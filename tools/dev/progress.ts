@@ -12,7 +12,7 @@ export class Progress {
 
   async step<T>(title: string, work: (note: Say) => Promise<T>): Promise<T> {
     const startedAt = Date.now();
-    const stillAt = setInterval(() => this.say(`  … ${title} (${seconds(startedAt)})`), 10_000);
+    const reminder = setInterval(() => this.say(`  … ${title} (${seconds(startedAt)})`), 10_000);
     try {
       const result = await work((note) => this.say(`    ${note}`));
       this.say(`  ✓ ${title.padEnd(44)} ${seconds(startedAt).padStart(7)}   at ${seconds(this.startedAt)}`);
@@ -21,7 +21,7 @@ export class Progress {
       this.say(`  ✗ ${title.padEnd(44)} ${seconds(startedAt).padStart(7)}`);
       throw error;
     } finally {
-      clearInterval(stillAt);
+      clearInterval(reminder);
     }
   }
 

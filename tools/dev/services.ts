@@ -1,6 +1,6 @@
 import type { StoreUser } from '@fulfilment/contracts/permissions';
 import { join } from 'node:path';
-import { databaseUrl, type DatabaseName } from './databases.ts';
+import { databaseOf, databaseUrl } from './databases.ts';
 import type { DependencyName } from './dependencies/dependency.ts';
 import type { Ports, ServiceName } from './ports.ts';
 import { mustRun } from './run-program.ts';
@@ -17,13 +17,6 @@ export interface ServiceSite {
   /** Where the compiled code of a service is, if not in this repository. */
   readonly codeDirs: ReadonlyMap<ServiceName, string>;
 }
-
-const databases = {
-  'store-api': 'store',
-  'creator-api': 'creator',
-  'auth-server': 'auth',
-  'webhook-worker': 'webhooks',
-} as const satisfies Record<ServiceName, DatabaseName>;
 
 const probeTimeoutMs = 3_000;
 
@@ -117,7 +110,7 @@ export function serviceEnvironment(name: ServiceName, site: ServiceSite): Record
     PORT: String(ports.services[name]),
     INTERNAL_HOST: '127.0.0.1',
     INTERNAL_PORT: String(ports.internal[name]),
-    DATABASE_URL: databaseUrl(dependencyUrls.postgres, databases[name], settings, secrets),
+    DATABASE_URL: databaseUrl(dependencyUrls.postgres, databaseOf[name], settings, secrets),
     REDIS_URL: storeUserUrl('redis', name, site),
     RABBITMQ_URL: storeUserUrl('rabbitmq', name, site),
     RABBITMQ_NAMESPACE: rabbitmqNamespace(settings),

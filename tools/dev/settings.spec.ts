@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { portsFrom } from './ports.ts';
 import { serviceEnvironment } from './services.ts';
 import { join } from 'node:path';
-import { commandFor, readSettings, readTestSettings, root } from './settings.ts';
+import { commandFor, readSettings, readSeparateSettings, root } from './settings.ts';
 
 const key = 'k';
 const secrets = {
@@ -24,9 +24,9 @@ const secrets = {
   cookieKeys: key,
 };
 
-function serviceEnvironmentFor(given: Record<string, string>): Record<string, string> {
+function serviceEnvironmentFor(callersSettings: Record<string, string>): Record<string, string> {
   return serviceEnvironment('store-api', {
-    settings: readSettings(given),
+    settings: readSettings(callersSettings),
     ports: portsFrom(8443),
     secrets,
     dependencyUrls: {
@@ -39,14 +39,14 @@ function serviceEnvironmentFor(given: Record<string, string>): Record<string, st
   });
 }
 
-describe('what a service is told', () => {
-  it('gets its own user of RabbitMQ and Redis', () => {
+describe('the environment of a service', () => {
+  it('has its own user of RabbitMQ and Redis', () => {
     const { RABBITMQ_URL, REDIS_URL } = serviceEnvironmentFor({});
     expect(RABBITMQ_URL).toBe('amqp://store-api:store-password@127.0.0.1:8466');
     expect(REDIS_URL).toBe('redis://store-api:store-password@127.0.0.1:8465');
   });
 
-  it('gets the one user of a RabbitMQ or Redis that was given', () => {
+  it('gets the only user of an external RabbitMQ or Redis', () => {
     const { RABBITMQ_URL, REDIS_URL } = serviceEnvironmentFor({
       RABBITMQ_URL: 'amqp://x',
       REDIS_URL: 'redis://x',
@@ -55,7 +55,7 @@ describe('what a service is told', () => {
     expect(REDIS_URL).toBe('redis://127.0.0.1:8465');
   });
 
-  it('gets the settings given to npm start, which win over defaults', () => {
+  it('has the settings of npm start, which override defaults', () => {
     const environment = serviceEnvironmentFor({
       WEBHOOK_RETRY_SCHEDULE_MS: '0,400,800',
       ALLOW_LOOPBACK_TARGETS: 'false',
@@ -64,7 +64,7 @@ describe('what a service is told', () => {
     expect(environment.ALLOW_LOOPBACK_TARGETS).toBe('false');
   });
 
-  it("keeps its own wiring, whatever the caller's shell holds", () => {
+  it("keeps the addresses of the suite, whatever the caller's shell contains", () => {
     const environment = serviceEnvironmentFor({
       PORT: '1',
       HOST: 'evil',
@@ -75,7 +75,7 @@ describe('what a service is told', () => {
     expect(environment.DATABASE_URL).toBe('postgres://store:store-password@127.0.0.1:8464/store');
   });
 
-  it('does not see the passwords of the servers', () => {
+  it('does not contain the passwords of the servers', () => {
     expect(serviceEnvironmentFor({ POSTGRES_URL: 'postgres://root:secret@db/x' })).not.toHaveProperty(
       'POSTGRES_URL',
     );
@@ -88,16 +88,16 @@ describe('a command for a suite', () => {
     ['.dev/second', 'SUITE_DEV_DIR=.dev/second npm stop'],
     ['/srv/suite', 'SUITE_DEV_DIR=/srv/suite npm stop'],
     ["it's mine", "SUITE_DEV_DIR='it'\\''s mine' npm stop"],
-  ])('in %s reads as it must be typed', (dir, typed) => {
+  ])('in %s is written as it must be typed', (dir, typed) => {
     expect(commandFor(readSettings({ SUITE_DEV_DIR: dir }).stateDir, 'npm stop')).toBe(typed);
     expect(commandFor(join(root, '.dev'), 'npm stop')).toBe('npm stop');
   });
 });
 
 describe('settings of npm start', () => {
-  it('have one base port, checked', () => {
+  it('have one base port, which is checked', () => {
     expect(readSettings({}).basePort).toBe(8443);
-    expect(readTestSettings({}).basePort).toBe(18443);
+    expect(readSeparateSettings('test', {}).basePort).toBe(18443);
     expect(() => readSettings({ SUITE_BASE_PORT: '80' })).toThrow('SUITE_BASE_PORT');
     expect(() => readSettings({ SUITE_BASE_PORT: '8443x' })).toThrow('SUITE_BASE_PORT');
   });

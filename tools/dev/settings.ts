@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Failure } from './failure.ts';
-import { collectorOffset, lastOffset } from './ports.ts';
+import { lastOffset } from './ports.ts';
 
 const defaultStateDir = '.dev';
 export const root = resolve(dirname(fileURLToPath(import.meta.url)), '..', '..');
@@ -38,48 +38,24 @@ export function readSettings(environment: Environment = process.env): Settings {
   });
 }
 
-/** Settings of a separate suite for `npm test`, in addition to a running suite of the developer. */
-export function readTestSettings(environment: Environment = process.env): Settings {
-  const basePort = portSetting(environment, 'SUITE_TEST_BASE_PORT', 18443);
-  const tracing = {
-    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${basePort + collectorOffset}`,
-    OTEL_BSP_SCHEDULE_DELAY: '200',
-  };
-  return suiteSettings(
-    { ...environment, ...tracing },
-    { basePort, stateDir: join(stateDirSetting(environment), 'test') },
-  );
-}
+/** Default base ports, which differ so that all of these suites can run at the same time. */
+const separateSuites = {
+  test: { variable: 'SUITE_TEST_BASE_PORT', basePort: 18443 },
+  'restore-drill': { variable: 'SUITE_DRILL_BASE_PORT', basePort: 25443 },
+  chaos: { variable: 'SUITE_CHAOS_BASE_PORT', basePort: 26443 },
+  compatibility: { variable: 'SUITE_COMPATIBILITY_BASE_PORT', basePort: 27443 },
+  bench: { variable: 'SUITE_BENCH_BASE_PORT', basePort: 28443 },
+} as const;
 
-/** Settings of the private stores that `npm run bench` starts. */
-export function readBenchSettings(environment: Environment = process.env): Settings {
+/** Settings of the separate suite of a command, such as `npm test`. */
+export function readSeparateSettings(
+  command: keyof typeof separateSuites,
+  environment: Environment = process.env,
+): Settings {
+  const { variable, basePort } = separateSuites[command];
   return suiteSettings(environment, {
-    basePort: portSetting(environment, 'SUITE_BENCH_BASE_PORT', 28443),
-    stateDir: join(stateDirSetting(environment), 'bench'),
-  });
-}
-
-/** Settings of the suite in which `npm run compatibility` replaces the last release. */
-export function readCompatibilitySettings(environment: Environment = process.env): Settings {
-  return suiteSettings(environment, {
-    basePort: portSetting(environment, 'SUITE_COMPATIBILITY_BASE_PORT', 27443),
-    stateDir: join(stateDirSetting(environment), 'compatibility'),
-  });
-}
-
-/** Settings of the suite that `npm run chaos` starts. */
-export function readChaosSettings(environment: Environment = process.env): Settings {
-  return suiteSettings(environment, {
-    basePort: portSetting(environment, 'SUITE_CHAOS_BASE_PORT', 26443),
-    stateDir: join(stateDirSetting(environment), 'chaos'),
-  });
-}
-
-/** Settings of the suite that `npm run restore-drill` starts. */
-export function readDrillSettings(environment: Environment = process.env): Settings {
-  return suiteSettings(environment, {
-    basePort: portSetting(environment, 'SUITE_DRILL_BASE_PORT', 25443),
-    stateDir: join(stateDirSetting(environment), 'restore-drill'),
+    basePort: portSetting(environment, variable, basePort),
+    stateDir: join(stateDirSetting(environment), command),
   });
 }
 

@@ -42,9 +42,9 @@ async function main(): Promise<void> {
       'Expected status, or one of stop, start, restart, kill, pause, resume with a NAME. For help: npm run stack -- --help',
     );
   const { stateDir } = readSettings();
-  const result = await control(stateDir, command, name);
-  if (result === undefined) throw notRunning(stateDir);
-  const rows: PartStatus[] = z.array(statusSchema).parse(isVerb ? [result.answer] : result.answer);
+  const response = await control(stateDir, command, name);
+  if (response === undefined) throw notRunning(stateDir);
+  const rows: PartStatus[] = z.array(statusSchema).parse(isVerb ? [response.result] : response.result);
   if (values.json) console.log(JSON.stringify(isVerb ? rows[0] : rows));
   else for (const line of table(rows)) console.log(line);
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { root } from './settings.ts';
 
 describe('npm start', () => {
-  it('prints its options after an unknown one', () => {
+  it('lists its options when it gets an unknown one', () => {
     const { status, stderr } = spawnSync(
       process.execPath,
       ['--disable-warning=ExperimentalWarning', join(root, 'tools/dev/start.ts'), '--bogus'],

@@ -55,7 +55,7 @@ async function alreadyRuns(settings: Settings): Promise<boolean> {
   const running = await control(settings.stateDir, 'ping');
   if (running === undefined) return false;
   const port: unknown =
-    running.answer instanceof Object ? Reflect.get(running.answer, 'base_port') : undefined;
+    running.result instanceof Object ? Reflect.get(running.result, 'base_port') : undefined;
   if (port !== settings.basePort) {
     throw new Failure(
       `A suite with the base port ${String(port)} is running in ${settings.stateDir}. To start another one: SUITE_DEV_DIR=.dev/${settings.basePort} SUITE_BASE_PORT=${settings.basePort} npm start`,
@@ -86,13 +86,7 @@ async function runSuite(settings: Settings, options: Options): Promise<void> {
   stopOnSignals(suite);
   try {
     say(`Starting the suite in ${settings.stateDir.replace(`${root}/`, '')}`);
-    await suite.startDependencies({
-      gateway: !options.dependencies,
-      nginx: false,
-      browser: false,
-      replica: false,
-      interpreters: false,
-    });
+    await suite.startDependencies({ gateway: !options.dependencies });
     if (options.dependencies) sayAddresses(suite, say);
     else
       for (const line of summary(await suite.startAll(), {

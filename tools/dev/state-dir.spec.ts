@@ -19,32 +19,32 @@ describe('a state directory', () => {
     writeFileSync(join(dir, 'secrets.json'), '{}');
   }
 
-  it('is gone with all that its suite made', () => {
+  it('is deleted with everything that its suite created', () => {
     emptyStateDir(first);
     expect(existsSync(first)).toBe(false);
   });
 
-  it.each(['second', 'test', 'redis'])('keeps the suite that lives in "%s" below it', (name) => {
+  it.each(['second', 'test', 'redis'])('keeps another suite in its folder "%s"', (name) => {
     makeSuite(join(first, name));
     emptyStateDir(first);
     expect(readdirSync(first)).toEqual([name]);
     expect(readdirSync(join(first, name))).toEqual(['logs', 'secrets.json']);
   });
 
-  it("keeps a person's files", () => {
+  it('keeps files that no suite created', () => {
     writeFileSync(join(first, 'notes.txt'), '');
     emptyStateDir(first);
     expect(readdirSync(first)).toEqual(['notes.txt']);
   });
 
-  it('tells when it was removed, also when a new one stands in its place', async () => {
+  it('reports its removal, also when it was created again', async () => {
     const removed = new Promise<string>((resolve) => whenRemoved(first, () => resolve('removed')));
     rmSync(first, { recursive: true });
     mkdirSync(first);
     expect(await Promise.race([removed, sleep(5_000, 'unnoticed', { ref: false })])).toBe('removed');
   });
 
-  it('may be gone: its supervisor still ends all it started', async () => {
+  it('can be removed: its supervisor still stops all processes that it started', async () => {
     const supervisor = new Supervisor(first);
     const part = new ProcessPart(
       {

@@ -37,9 +37,9 @@ export function emptyStateDir(stateDir: string): void {
 
 /** Calls back once when the directory or its contents are removed, even if they are created again. */
 export function whenRemoved(stateDir: string, then: () => void): { stop: () => void } {
-  const made = fileIdentity(stateDir);
+  const original = fileIdentity(stateDir);
   const timer = setInterval(() => {
-    if (fileIdentity(stateDir) === made) return;
+    if (fileIdentity(stateDir) === original) return;
     clearInterval(timer);
     then();
   }, pollIntervalMs);

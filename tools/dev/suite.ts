@@ -10,7 +10,7 @@ import {
   type RequiredPrograms,
 } from './dependencies/choose.ts';
 import type { DependencyName, Site } from './dependencies/dependency.ts';
-import { checkGiven, givenStatus, isGiven } from './dependencies/given.ts';
+import { checkExternal, externalStatus, isExternal } from './dependencies/external.ts';
 import { Failure, reasonOf } from './failure.ts';
 import { checkGatewayPort, gatewayPlan } from './gateway/gateway.ts';
 import { followFile, LogFiles } from './logs.ts';
@@ -128,14 +128,14 @@ export class Suite {
       await this.startLayer(plans.filter(({ hidden }) => hidden));
       await Promise.all([
         this.startLayer(plans.filter(({ hidden }) => !hidden)),
-        ...dependencies.filter(isGiven).map(checkGiven),
+        ...dependencies.filter(isExternal).map(checkExternal),
       ]);
       this.checkNotStopping();
       note(dependencies.map(describeSource).join(' · '));
-      for (const { name } of dependencies.filter(isGiven)) {
+      for (const { name } of dependencies.filter(isExternal)) {
         if (name === 'postgres') continue;
         this.terminal.say(
-          `  All services share one user of the given ${name}, so each service can access the data of the others.`,
+          `  All services share one user of the external ${name}, so each service can access the data of the others.`,
         );
       }
     });
@@ -229,7 +229,7 @@ export class Suite {
   private async command(name: string, argument: string): Promise<unknown> {
     const verb: Verb | undefined = verbs.find((candidate) => candidate === name);
     if (verb !== undefined && argument !== '') {
-      if (this.choice.dependencies.some((one) => one.name === argument && isGiven(one))) {
+      if (this.choice.dependencies.some((one) => one.name === argument && isExternal(one))) {
         throw new Failure(`Cannot ${verb} ${argument}, because it is given by the environment.`);
       }
       return this.supervisor.act(verb, argument);
@@ -250,7 +250,7 @@ export class Suite {
   }
 
   status(): PartStatus[] {
-    return [...this.choice.dependencies.filter(isGiven).map(givenStatus), ...this.supervisor.status()];
+    return [...this.choice.dependencies.filter(isExternal).map(externalStatus), ...this.supervisor.status()];
   }
 
   private async step<T>(title: string, work: (note: Say) => Promise<T>): Promise<T> {

@@ -25,7 +25,7 @@ export function removeResults(): void {
 }
 
 /** Sums the results of all projects. A failed run without a failed test also counts as a failure. */
-export function countResults(endedWell: boolean): Counts {
+export function countResults(succeeded: boolean): Counts {
   const results = resultFiles().map((file) => resultsSchema.parse(JSON.parse(readFileSync(file, 'utf8'))));
   return withOutcome(
     sum(
@@ -34,21 +34,18 @@ export function countResults(endedWell: boolean): Counts {
         failed: result.numFailedTests + result.numRuntimeErrorTestSuites,
       })),
     ),
-    endedWell,
+    succeeded,
   );
 }
 
-function withOutcome(counts: Counts, endedWell: boolean): Counts {
-  return endedWell || counts.failed > 0 ? counts : { ...counts, failed: 1 };
+function withOutcome(counts: Counts, succeeded: boolean): Counts {
+  return succeeded || counts.failed > 0 ? counts : { ...counts, failed: 1 };
 }
 
 export function sum(all: readonly Counts[]): Counts {
   return all.reduce(
     (total, { passed, failed }) => ({ passed: total.passed + passed, failed: total.failed + failed }),
-    {
-      passed: 0,
-      failed: 0,
-    },
+    { passed: 0, failed: 0 },
   );
 }
 

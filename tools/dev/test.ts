@@ -1,15 +1,14 @@
 import { parseArgs } from 'node:util';
 import { runNx } from './build.ts';
 import { runChecks } from './checks.ts';
-import { endSuite } from './end-suite.ts';
 import { Failure, reasonOf, runMain } from './failure.ts';
 import { collectorOffset } from './ports.ts';
 import { Progress } from './progress.ts';
-import { readTestSettings } from './settings.ts';
+import { inSeparateSuite } from './separate-suite.ts';
+import { readSeparateSettings, type Settings } from './settings.ts';
 import { stackFile } from './stack-file.ts';
-import { Suite } from './suite.ts';
+import type { Suite } from './suite.ts';
 import { countResults, type Counts, jestArgs, removeResults, sum } from './test-results.ts';
-import { wipeState } from './wipe-state.ts';
 
 const help = `npm test: runs checks, unit and integration tests, and end-to-end tests. It starts a suite of its own and
 stops it at the end. The last line is "N passed, N failed".
@@ -48,46 +47,51 @@ async function main(): Promise<number> {
 }
 
 async function testWithSuite(only: 'unit' | 'e2e' | undefined): Promise<Counts[]> {
-  const settings = readTestSettings();
-  await endSuite(settings.stateDir); // left by an interrupted run
-  await wipeState(settings);
-  const suite = await Suite.open(settings, { say, log: () => undefined });
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(signal, () => void suite.stop().finally(() => process.exit(130)));
-  }
+  removeResults();
+  say('\nStores and suite for the tests');
+  const required = {
+    gateway: only !== 'unit',
+    nginx: only !== 'e2e',
+    browser: only !== 'e2e',
+    replica: only !== 'e2e',
+    interpreters: true,
+  };
   try {
-    removeResults();
-    say('\nStores and suite for the tests');
-    await suite.startDependencies({
-      gateway: only !== 'unit',
-      nginx: only !== 'e2e',
-      browser: only !== 'e2e',
-      replica: only !== 'e2e',
-      interpreters: true,
-    });
-    const { postgres, redis, rabbitmq } = suite.dependencyUrls();
-    const stores = { TEST_POSTGRES_URL: postgres, TEST_REDIS_URL: redis, TEST_RABBITMQ_URL: rabbitmq };
-    const passed =
-      only === 'e2e' ||
-      (await nxTests('Unit and integration tests', ['run-many', '--target=test', '--parallel=2'], stores));
-    if (only === 'unit') return [countResults(passed)];
-    say('\nSuite for the end-to-end tests');
-    const stack = await suite.startAll();
-    const e2ePassed = await nxTests('End-to-end tests', ['run', '@fulfilment/suite-e2e:e2e'], {
-      ...stores,
-      SUITE_STACK_FILE: stackFile(settings.stateDir),
-      SUITE_DEV_DIR: settings.stateDir, // so that the stack and ops commands reach this suite
-      SUITE_BASE_PORT: String(settings.basePort),
-      NODE_EXTRA_CA_CERTS: stack.ca_file,
-      SUITE_COLLECTOR_PORT: String(settings.basePort + collectorOffset),
-    });
-    return [countResults(passed && e2ePassed)];
+    return await inSeparateSuite(testSettings(), required, say, (suite) => runTests(suite, only));
   } catch (error) {
     say(`\n${reasonOf(error)}`);
     return [countResults(false)];
-  } finally {
-    await suite.stop();
   }
+}
+
+function testSettings(): Settings {
+  const settings = readSeparateSettings('test');
+  const tracing = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${settings.basePort + collectorOffset}`,
+    OTEL_BSP_SCHEDULE_DELAY: '200',
+  };
+  return { ...settings, environment: { ...settings.environment, ...tracing } };
+}
+
+async function runTests(suite: Suite, only: 'unit' | 'e2e' | undefined): Promise<Counts[]> {
+  const { stateDir, basePort } = suite.settings;
+  const { postgres, redis, rabbitmq } = suite.dependencyUrls();
+  const stores = { TEST_POSTGRES_URL: postgres, TEST_REDIS_URL: redis, TEST_RABBITMQ_URL: rabbitmq };
+  const passed =
+    only === 'e2e' ||
+    (await nxTests('Unit and integration tests', ['run-many', '--target=test', '--parallel=2'], stores));
+  if (only === 'unit') return [countResults(passed)];
+  say('\nSuite for the end-to-end tests');
+  const stack = await suite.startAll();
+  const e2ePassed = await nxTests('End-to-end tests', ['run', '@fulfilment/suite-e2e:e2e'], {
+    ...stores,
+    SUITE_STACK_FILE: stackFile(stateDir),
+    SUITE_DEV_DIR: stateDir, // so that the stack and ops commands reach this suite
+    SUITE_BASE_PORT: String(basePort),
+    NODE_EXTRA_CA_CERTS: stack.ca_file,
+    SUITE_COLLECTOR_PORT: String(basePort + collectorOffset),
+  });
+  return [countResults(passed && e2ePassed)];
 }
 
 async function nxTests(

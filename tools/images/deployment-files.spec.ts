@@ -83,7 +83,7 @@ describe('deploy/compose.yaml', () => {
       );
   });
 
-  it('gives each container the secrets of no other container', () => {
+  it('gives each container only its own secrets', () => {
     for (const [name, { volumes = [] }] of services) {
       if (name === 'secrets') continue; // it generates them
       const secrets = volumes.filter((volume) => /-secrets:/.test(volume));
@@ -161,7 +161,7 @@ describe('the Dockerfiles', () => {
     expect(build.indexOf('npm ci')).toBeLessThan(build.indexOf('COPY . .'));
   });
 
-  it('start node itself as process 1, with the sizes of the heap as npm start has them', () => {
+  it('start node itself as process 1, with the heap sizes of npm start', () => {
     expect(dockerfile).toContain('ENTRYPOINT []\n');
     expect(dockerfile).toContain('CMD ["node", "--max-http-header-size=40960", "dist/main.js"]');
     const developmentOptions = read('tools/dev/services.ts');

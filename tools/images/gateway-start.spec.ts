@@ -133,7 +133,7 @@ describe('the start of the gateway', () => {
     await expectStatus('/store/v1/releases', 200);
   }, 60_000);
 
-  it('takes a replica out that no longer responds, takes it back, and keeps all if none responds', async () => {
+  it('avoids a replica while it does not respond, and uses all if none responds', async () => {
     const suspended = new Set<string>();
     const replica = (address: string): Promise<Server> =>
       new Promise((resolve) => {

@@ -76,7 +76,7 @@ describe.each([...manifestSets()])('the Kubernetes manifests of %s', (set, manif
     },
   );
 
-  it('give each workload a service account of its own, without a token', () => {
+  it('give each workload its own service account, without a token', () => {
     const accounts = ofKind(
       manifests,
       /^ServiceAccount$/,

@@ -107,7 +107,7 @@ describe.each([...manifestSets()])('the network policies of %s', (_set, manifest
     });
   });
 
-  it('keep services out of private networks', () => {
+  it('prevent connections of services to private networks', () => {
     const blocks = ofKind(manifests, /^NetworkPolicy$/, policy)
       .flatMap(({ spec }) => spec.egress.flatMap(({ to = [] }) => to))
       .flatMap(({ ipBlock }) => ipBlock ?? []);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { format } from './format.ts';
 
-describe('lists that a person reads', () => {
+describe('the output of list commands', () => {
   const event = {
     at: '2026-03-01T12:00:00.000Z',
     event: 'signed_in',
@@ -13,7 +13,7 @@ describe('lists that a person reads', () => {
     details: {},
   };
 
-  it('have a line for each thing, in columns, and say how to go on', () => {
+  it('has a line for each entry, in columns, and the command for the next page', () => {
     const rotated = {
       ...event,
       event: 'keys_rotated',
@@ -32,7 +32,7 @@ describe('lists that a person reads', () => {
     expect(rest).toBe('Older records: --before 17.4');
   });
 
-  it('say of a subscription how it stands, and why', () => {
+  it('shows the status of a subscription, with its reason', () => {
     const one = {
       id: 'whk_1',
       client_id: 'shop',
@@ -54,12 +54,12 @@ describe('lists that a person reads', () => {
     expect(text).toContain('More: --after whk_1');
   });
 
-  it('are safe to print, whatever a stranger called their browser', () => {
+  it('contains no control characters of a client-provided name', () => {
     const text = format({ events: [event], before: null });
     for (const stray of ['\u001b', '\u202e']) expect(text).not.toContain(stray);
   });
 
-  it('are a head alone when there is nothing', () => {
+  it('has only the headings if there are no entries', () => {
     expect(format({ clients: [], next: null })).toMatch(/^CLIENT +NAME/);
   });
 });

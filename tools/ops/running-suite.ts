@@ -23,5 +23,5 @@ export async function openSuite(): Promise<RunningSuite> {
   const { stateDir } = readSettings();
   const running = await control(stateDir, 'site');
   if (running === undefined) throw notRunning(stateDir);
-  return siteSchema.parse(running.answer);
+  return siteSchema.parse(running.result);
 }

@@ -7,11 +7,11 @@ describe('a command line of ops', () => {
     [['--as=ann', 'audit'], 'ann', ['audit']],
     [['audit', '--as'], '', ['audit']],
     [['audit', '--ask', 'x'], undefined, ['audit', '--ask', 'x']],
-  ])('gives up the option --as of %j', (args, value, rest) => {
+  ])('yields the option --as of %j', (args, value, rest) => {
     expect(takeOption(args, '--as')).toEqual({ value, rest });
   });
 
-  it('goes to the service of its noun', () => {
+  it('is passed to the service of its noun', () => {
     const nouns = ['dead-letters', 'creator', 'rates', 'webhooks', 'nonsense', undefined];
     expect(nouns.map(serviceOf)).toEqual([
       'store-api',

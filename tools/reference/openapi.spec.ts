@@ -8,15 +8,15 @@ describe.each(['store', 'creator'] as const)('the OpenAPI document of the API %s
     expect(await formatFaults(document)).toEqual([]);
   });
 
-  it('has examples that are what they are examples of', () => {
+  it('has only examples that match their schemas', () => {
     expect(exampleFaults(document)).toEqual([]);
   });
 
-  it('says what every member means', () => {
+  it('has a description of every member', () => {
     expect(undescribed(document)).toEqual([]);
   });
 
-  it('names every operation once', () => {
+  it('has a unique name for every operation', () => {
     const names = operationsOf(document).map(({ operation }) => operation.operationId);
     expect(new Set(names).size).toBe(names.length);
   });

@@ -36,7 +36,7 @@ New messages: \`order.held\`.
     expect(note).toBe('## 1.0.1\n\nFrom 1.0.0. No migrations.\n');
   });
 
-  it('of the first release asks for an empty database', () => {
+  it('requires an empty database for the first release', () => {
     const note = upgradeNote({
       version: '1.0.0',
       previous: undefined,
@@ -49,7 +49,7 @@ New messages: \`order.held\`.
 });
 
 describe('UPGRADING.md', () => {
-  it('has the newest release first, each once', () => {
+  it('lists each release once, the newest first', () => {
     const first = withNote(undefined, '## 1.0.0\n\nFirst.\n');
     const second = withNote(first, '## 1.1.0\n\nSecond.\n');
     expect(second).toBe('# Upgrading\n\n## 1.1.0\n\nSecond.\n\n## 1.0.0\n\nFirst.\n');
@@ -57,7 +57,7 @@ describe('UPGRADING.md', () => {
   });
 });
 
-describe('what an upgrade note is generated from', () => {
+describe('the sources of an upgrade note', () => {
   it('compares lists of names', () => {
     expect(changes(['A', 'B'], ['B', 'C'])).toEqual({ added: ['C'], removed: ['A'] });
   });

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { Failure, runMain } from '../dev/failure.ts';
 import { serviceNames } from '../dev/ports.ts';
 import { stopRunningPrograms } from '../dev/run-program.ts';
-import { readDrillSettings } from '../dev/settings.ts';
+import { readSeparateSettings } from '../dev/settings.ts';
 
 const help = `npm run restore-drill: the database of one service is restored to an earlier time while the others go on.
 
@@ -35,7 +35,7 @@ async function main(): Promise<number> {
   if (service === undefined) throw new Failure(`--service must be one of ${serviceNames.join(', ')}.`);
   if (!/^[1-9]\d{0,3}$/.test(values.seconds)) throw new Failure('--seconds must be a whole number from 1.');
   const { runDrill } = await import('./run-drill.ts'); // imported late, since it needs the compiled code
-  return runDrill(readDrillSettings(), { service, secondsAgo: Number(values.seconds) });
+  return runDrill(readSeparateSettings('restore-drill'), { service, secondsAgo: Number(values.seconds) });
 }
 
 process.once('exit', stopRunningPrograms);

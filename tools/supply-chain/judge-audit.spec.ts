@@ -17,7 +17,7 @@ describe('the advisory check', () => {
     ['a message of npm', JSON.stringify({ message: 'request failed' })],
     ['no JSON', 'npm error'],
     ['nothing', ''],
-  ])('says that nothing was checked, and fails nothing, on %s', (_, output) => {
+  ])('reports that nothing was checked, and does not fail, on %s', (_, output) => {
     const { ok, lines } = evaluateAudit(output);
     expect(ok).toBe(true);
     expect(lines.join()).toMatch(/^NOT CHECKED: /);

@@ -3,7 +3,7 @@ import { findInMarkdown, findInSource } from './find-words.rules.ts';
 const found = (text: string): string[] => findInSource(text).map((one) => `${one.line}: ${one.found}`);
 
 describe('the check of words', () => {
-  it('finds banned words in identifiers, whatever their place in the name', () => {
+  it('finds banned words anywhere in an identifier', () => {
     expect(found('const toldAtMs = 1;\nfunction refuseStale() {}\nconst mostPerOrder = 2;')).toEqual([
       '1: toldAtMs',
       '2: refuseStale',
@@ -27,7 +27,7 @@ describe('the check of words', () => {
     expect(found(`const a = 1; // ${'x'.repeat(95)}`)).toEqual(['1: a comment of 111 columns']);
   });
 
-  it('allows a word where the line, or the one above, says why', () => {
+  it('allows a word if a comment on the same or previous line gives the reason', () => {
     expect(found('const toldAt = 1; // words: name of a column')).toEqual([]);
     expect(found('// words: quotes RFC 9700\n// the client is told to retry')).toEqual([]);
     expect(found('const toldAt = 1; // words:')).toEqual(['1: toldAt']);

@@ -33,15 +33,15 @@ type PackageName = keyof typeof systemPackages;
 /** Programs that a command needs in addition to the stores. */
 export interface RequiredPrograms {
   /** The suite's own gateway, from a program or a container. */
-  readonly gateway: boolean;
+  readonly gateway?: boolean;
   /** nginx as a program, for tests that start it in front of a service. */
-  readonly nginx: boolean;
+  readonly nginx?: boolean;
   /** Chromium, for tests of the pages. */
-  readonly browser: boolean;
+  readonly browser?: boolean;
   /** The programs of PostgreSQL, for a test that starts a replica, also if the server runs in a container. */
-  readonly replica: boolean;
+  readonly replica?: boolean;
   /** Python and PHP for the example receivers. Without them these tests are skipped. */
-  readonly interpreters: boolean;
+  readonly interpreters?: boolean;
 }
 
 export interface Choice {
@@ -57,11 +57,11 @@ export async function chooseDependencies(site: Site, required: RequiredPrograms)
   const { externalUrls } = site.settings;
   const ours = dependencyNames.filter((name) => externalUrls[name] === undefined);
   const docker = ours.length > 0 && (await dockerResponds()) && (await dockerImages(site, ours));
-  const anyGateway = required.gateway || required.nginx;
+  const anyGateway = required.gateway === true || required.nginx === true;
   const programs: PackageName[] = [...(docker ? [] : ours), ...(anyGateway ? (['openssl'] as const) : [])];
   // A container can proxy services on this machine only on Linux, where it can share the host network.
   const gatewayFromDocker =
-    docker && process.platform === 'linux' && !systemPackages.nginx.isInstalled() && !required.nginx;
+    docker && process.platform === 'linux' && !systemPackages.nginx.isInstalled() && required.nginx !== true;
   if (anyGateway && !gatewayFromDocker) programs.push('nginx');
   if (required.browser) programs.push('chromium');
   if (required.replica && !programs.includes('postgres')) programs.push('postgres');

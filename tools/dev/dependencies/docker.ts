@@ -58,7 +58,11 @@ export function containerPlan(
     stopTimeoutMs: 30_000,
     readyTimeoutMs: 120_000,
     ready: of.ready,
-    instead: { kill: () => docker('kill'), pause: () => docker('pause'), resume: () => docker('unpause') },
+    signalOverrides: {
+      kill: () => docker('kill'),
+      pause: () => docker('pause'),
+      resume: () => docker('unpause'),
+    },
   };
 }
 

@@ -160,16 +160,10 @@ async function initialise(to: {
   await mustRun(
     join(to.bin, 'initdb'),
     [
-      '-D',
-      fresh,
-      '-U',
-      'suite',
-      '-A',
-      'scram-sha-256',
+      `--pgdata=${fresh}`,
+      '--username=suite',
       `--pwfile=${passwordFile}`,
-      '-E',
-      'UTF8',
-      `--locale=${locale}`,
+      ...['--auth=scram-sha-256', '--encoding=UTF8', `--locale=${locale}`],
     ],
     { user: to.user, cwd: '/', env: { PATH: '/usr/bin:/bin' } },
   );

@@ -8,18 +8,18 @@ const template = readFileSync(
 );
 
 describe('the gateway template', () => {
-  it('puts in each value, and leaves the variables of nginx alone', () => {
+  it('replaces each placeholder and keeps the variables of nginx', () => {
     expect(fillTemplate('listen ${PORT}; set $host "${PORT}";', { PORT: '1' })).toBe(
       'listen 1; set $host "1";',
     );
   });
 
-  it('refuses a name without a value and a value without its name', () => {
+  it('rejects a placeholder without a value and a value without a placeholder', () => {
     expect(() => fillTemplate('${MISSING}', {})).toThrow('MISSING');
     expect(() => fillTemplate('', { SPARE: '1' })).toThrow('SPARE');
   });
 
-  it('never passes on what a caller says about its own address', () => {
+  it('does not forward address headers of the client', () => {
     for (const header of [
       'X-Forwarded-For $remote_addr',
       'X-Forwarded-Proto https',

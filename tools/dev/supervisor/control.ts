@@ -5,12 +5,12 @@ import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Failure, reasonOf } from '../failure.ts';
 
-const longestSocketPath = 100; // 104 bytes on macOS, 108 on Linux (unix(7))
+const maxSocketPathBytes = 100; // 104 bytes on macOS, 108 on Linux (unix(7))
 
 /** Path of the control socket for `npm stop` and `npm run stack`. Only the same user may connect. */
 function controlSocket(stateDir: string): string {
-  const inState = join(stateDir, 'control.sock');
-  if (Buffer.byteLength(inState) <= longestSocketPath) return inState;
+  const inStateDir = join(stateDir, 'control.sock');
+  if (Buffer.byteLength(inStateDir) <= maxSocketPathBytes) return inStateDir;
   const tag = createHash('sha256').update(stateDir).digest('hex').slice(0, 12);
   return join(tmpdir(), `fulfilment-${userInfo().uid}-${tag}`, 'control.sock');
 }
@@ -31,12 +31,12 @@ export async function serveControl(stateDir: string, command: Command): Promise<
   if (existsSync(path) && !(await isControlled(stateDir))) rmSync(path);
   const server = createServer((incoming, response) => {
     const [, name = '', argument = ''] = (incoming.url ?? '').split('/').map(decodeURIComponent);
-    const answer = (status: number, body: unknown): void => {
+    const respond = (status: number, body: unknown): void => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     };
     command(name, argument).then(
-      (result) => answer(200, result ?? null),
-      (error: unknown) => answer(400, { reason: reasonOf(error) }),
+      (result) => respond(200, result ?? null),
+      (error: unknown) => respond(400, { reason: reasonOf(error) }),
     );
   });
   server.requestTimeout = 0;
@@ -51,16 +51,16 @@ export function control(
   stateDir: string,
   name: string,
   argument = '',
-): Promise<{ answer: unknown } | undefined> {
+): Promise<{ result: unknown } | undefined> {
   return new Promise((resolve, reject) => {
     const path = ['', name, argument].map(encodeURIComponent).join('/');
     const outgoing = request({ socketPath: controlSocket(stateDir), path, agent: false }, (response) => {
       const chunks: string[] = [];
       response.setEncoding('utf8').on('data', (chunk: string) => chunks.push(chunk));
       response.once('end', () => {
-        const answer: unknown = JSON.parse(chunks.join('') || 'null');
-        if (response.statusCode === 200) resolve({ answer });
-        else reject(new Failure(reasonIn(answer)));
+        const result: unknown = JSON.parse(chunks.join('') || 'null');
+        if (response.statusCode === 200) resolve({ result });
+        else reject(new Failure(reasonIn(result)));
       });
     });
     outgoing.once('error', (error) => {
@@ -76,7 +76,7 @@ async function isControlled(stateDir: string): Promise<boolean> {
   return (await control(stateDir, 'ping').catch(() => undefined)) !== undefined;
 }
 
-function reasonIn(answer: unknown): string {
-  const reason: unknown = answer instanceof Object ? Reflect.get(answer, 'reason') : undefined;
+function reasonIn(body: unknown): string {
+  const reason: unknown = body instanceof Object ? Reflect.get(body, 'reason') : undefined;
   return typeof reason === 'string' ? reason : 'The running suite does not support the command.';
 }

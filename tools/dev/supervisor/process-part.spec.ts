@@ -30,7 +30,7 @@ describe('a supervised process', () => {
     return made;
   }
 
-  it('is started again after it was killed, under another pid', async () => {
+  it('is restarted with another pid after it was killed', async () => {
     const sample = part();
     await sample.start();
     const before = sample.status().pid;
@@ -40,7 +40,7 @@ describe('a supervised process', () => {
     expect(sample.status().pid).not.toBe(before);
   });
 
-  it('stays stopped when it was told to stop', async () => {
+  it('is not restarted after a stop', async () => {
     const sample = part();
     await sample.start();
     await sample.stop();
@@ -48,7 +48,7 @@ describe('a supervised process', () => {
     expect(sample.status()).toMatchObject({ state: 'stopped', pid: null, restarts: 0 });
   });
 
-  it('is ended by force when it does not listen, also while it is paused', async () => {
+  it('is killed if it ignores the stop signal, also while it is paused', async () => {
     const sample = part({
       args: ['-e', `process.on('SIGTERM', () => {}); ${program}`],
       stopTimeoutMs: 200,
@@ -60,7 +60,7 @@ describe('a supervised process', () => {
     expect(sample.status()).toMatchObject({ state: 'stopped', pid: null });
   });
 
-  it('says how it ended when it cannot start', async () => {
+  it('reports its exit when it cannot start', async () => {
     const sample = part({ args: ['-e', `console.log('no such setting'); process.exit(78)`] });
     await expect(sample.start()).rejects.toThrow('no such setting');
   });

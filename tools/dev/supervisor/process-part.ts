@@ -25,7 +25,7 @@ export interface ProcessPlan {
   /** Whether it is ready. A rejection means no. */
   readonly ready: () => Promise<boolean>;
   /** Kills, pauses and resumes a container, which signals do not reach. */
-  readonly instead?: Readonly<Record<'kill' | 'pause' | 'resume', () => Promise<void>>>;
+  readonly signalOverrides?: Readonly<Record<'kill' | 'pause' | 'resume', () => Promise<void>>>;
 }
 
 export interface PartEvents {
@@ -136,8 +136,8 @@ export class ProcessPart {
 
   private async signal(verb: 'kill' | 'pause' | 'resume', signal: NodeJS.Signals): Promise<void> {
     if (this.child?.pid === undefined) throw new Failure(`${this.name} is not running.`);
-    if (this.plan.instead === undefined) signalTree(this.child.pid, signal);
-    else await this.plan.instead[verb]();
+    if (this.plan.signalOverrides === undefined) signalTree(this.child.pid, signal);
+    else await this.plan.signalOverrides[verb]();
   }
 
   private async spawn(): Promise<void> {

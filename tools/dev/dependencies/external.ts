@@ -6,12 +6,12 @@ import { postgresResponds, rabbitmqResponds, redisResponds } from './readiness.t
 const checks = { postgres: postgresResponds, redis: redisResponds, rabbitmq: rabbitmqResponds };
 
 /** A dependency that the suite does not run; the environment has its URL. */
-export function isGiven({ processes }: Dependency): boolean {
+export function isExternal({ processes }: Dependency): boolean {
   return processes.length === 0;
 }
 
 /** Checks an external dependency, which must respond immediately. */
-export async function checkGiven({ name, url }: Dependency): Promise<void> {
+export async function checkExternal({ name, url }: Dependency): Promise<void> {
   const reason = await checks[name](url).then(
     (ok) => (ok ? undefined : 'it does not respond.'),
     (error: unknown) => (error instanceof Error ? error.message : String(error)),
@@ -20,6 +20,6 @@ export async function checkGiven({ name, url }: Dependency): Promise<void> {
   throw new Failure(`The ${name} given in ${name.toUpperCase()}_URL cannot be used: ${reason}`);
 }
 
-export function givenStatus({ name }: Dependency): PartStatus {
+export function externalStatus({ name }: Dependency): PartStatus {
   return { name, kind: 'dependency', state: 'given', pid: null, uptime_seconds: null, restarts: 0 };
 }

@@ -1,0 +1,26 @@
+import type { RequiredPrograms } from './dependencies/choose.ts';
+import { endSuite } from './end-suite.ts';
+import type { Say } from './progress.ts';
+import type { Settings } from './settings.ts';
+import { Suite } from './suite.ts';
+import { wipeState } from './wipe-state.ts';
+
+/** Runs the work with new, empty stores, and stops the suite afterwards or on a signal. */
+export async function inSeparateSuite<T>(
+  settings: Settings,
+  required: RequiredPrograms,
+  say: Say,
+  work: (suite: Suite) => Promise<T>,
+): Promise<T> {
+  await endSuite(settings.stateDir); // left by an interrupted run
+  await wipeState(settings);
+  const suite = await Suite.open(settings, { say, log: () => undefined });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => void suite.stop().finally(() => process.exit(130)));
+  try {
+    await suite.startDependencies(required);
+    return await work(suite);
+  } finally {
+    await suite.stop();
+  }
+}
