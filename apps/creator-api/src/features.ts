@@ -1,3 +1,4 @@
+import { ConnectedAppsModule } from './connected-apps/connected-apps.module.js';
 import { ConsumersModule } from './consumers/consumers.module.js';
 import { CreatorsModule } from './creators/creators.module.js';
 import { ExchangeRatesModule } from './exchange-rates/exchange-rates.module.js';
@@ -11,6 +12,7 @@ export const features = [
   CreatorsModule,
   OrdersModule,
   StatisticsModule,
+  ConnectedAppsModule,
   ReleasesModule,
   TrackUploadsModule,
   ConsumersModule,

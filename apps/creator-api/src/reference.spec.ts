@@ -43,6 +43,10 @@ const queries: Readonly<Record<string, { path: string; query: Record<string, str
     path: `/api/v1/creators/${creator.id}/stats/royalties`,
     query: { period: '2026-11' },
   },
+  listConnectedApps: {
+    path: `/api/v1/creators/${creator.id}/apps`,
+    query: { from: '2026-01', to: '2026-12' },
+  },
   readLedgerLines: {
     path: `/api/v1/creators/${creator.id}/ledger`,
     query: { period: '2026-11', release: uuidv7(), country: 'GB' },

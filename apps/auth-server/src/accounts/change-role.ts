@@ -3,7 +3,9 @@ import { type Database, statement, type Transaction } from '@fulfilment/database
 import type { Outbox } from '@fulfilment/messaging';
 import { z } from 'zod';
 import { auditOperator } from '../audit/operator-audit.js';
+import { creatorsOfConsents } from '../connected-apps/consents.js';
 import { disconnectAndPublish } from '../connected-apps/disconnect-and-publish.js';
+import { publishCreators } from '../creator-snapshots/publish-creators.js';
 import type { PublishRevokedTokens, RevokedToken } from '../revocation/deny-list.js';
 import { endAccessTokensOfUser, endFamiliesOfUserAndOrganisation } from '../tokens/families.js';
 import { requireOrganisation } from './create-organisation.js';
@@ -64,9 +66,12 @@ export async function changeRole(
     const user = await lockUser(tx, USER);
     const change = () => changeRoleAndEndTokens(tx, user, role, organisation);
     const leavesOrganisation = role === 'none' && organisation !== undefined;
-    return leavesOrganisation
-      ? disconnectAndPublish(tx, outbox, { userId: user.id, organisationId: organisation }, change)
-      : change();
+    if (leavesOrganisation)
+      return disconnectAndPublish(tx, outbox, { userId: user.id, organisationId: organisation }, change);
+    const result = await change();
+    // A person who joins an organisation again connects the apps of the remembered consents.
+    if (result.changed) await publishCreators(tx, outbox, await creatorsOfConsents(tx, user.id));
+    return result;
   });
   await publishRevoked(revoked);
   return { user_id: id, org_id: organisation ?? null, org_role: role, changed };

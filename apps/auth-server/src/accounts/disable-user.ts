@@ -1,7 +1,9 @@
 import { type Database, statement } from '@fulfilment/database';
 import type { Outbox } from '@fulfilment/messaging';
 import { auditOperator } from '../audit/operator-audit.js';
+import { creatorsOfConsents } from '../connected-apps/consents.js';
 import { disconnectAndPublish } from '../connected-apps/disconnect-and-publish.js';
+import { publishCreators } from '../creator-snapshots/publish-creators.js';
 import type { PublishRevokedTokens } from '../revocation/deny-list.js';
 import { endAccessOfUser } from '../sessions/end-sessions.js';
 import { lockUser } from '../users/find-user.js';
@@ -44,9 +46,13 @@ export async function disableUser(
   return { user_id: id, disabled: true, tokens_ended: revoked.length };
 }
 
-/** Enables a disabled account. Ended sessions and tokens stay ended. @param user UUID or e-mail address */
+/**
+ * Enables a disabled account. Ended sessions and tokens stay ended; remembered consents connect apps again.
+ * @param user UUID or e-mail address
+ */
 export async function enableUser(
   database: Database,
+  outbox: Outbox,
   user: string,
 ): Promise<Pick<DisabledUser, 'user_id' | 'disabled'>> {
   return database.transaction(async (tx) => {
@@ -54,6 +60,7 @@ export async function enableUser(
     if (redacted_at !== null) throw new Error('This account was redacted and cannot be used again.');
     if (disabled_at !== null) {
       await tx.run(enable, [id]);
+      await publishCreators(tx, outbox, await creatorsOfConsents(tx, id));
       await auditOperator(tx, { event: 'user_enabled', userId: id });
     }
     return { user_id: id, disabled: false };

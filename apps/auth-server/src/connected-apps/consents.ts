@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Database, statement } from '@fulfilment/database';
+import { Database, statement, type Transaction } from '@fulfilment/database';
+import { Outbox } from '@fulfilment/messaging';
+import { publishCreators } from '../creator-snapshots/publish-creators.js';
 import { identityDigest, identityOf, type IdentifiedClient } from '../registration/client-identity.rules.js';
 import type { Consent } from './covering-consent.rules.js';
 
@@ -13,7 +15,8 @@ const save = statement(
   'consents.save',
   `INSERT INTO consents (user_id, client_id, creator_id, scopes) VALUES ($1::uuid, $2, $3::uuid, $4::text[])
    ON CONFLICT (user_id, client_id, creator_id) DO UPDATE SET changed_at = now(),
-     scopes = ARRAY(SELECT DISTINCT unnest(consents.scopes || EXCLUDED.scopes) ORDER BY 1)`,
+     scopes = ARRAY(SELECT DISTINCT unnest(consents.scopes || EXCLUDED.scopes) ORDER BY 1)
+   RETURNING changed_at = given_at AS is_new`,
 );
 // Waits for a concurrent disconnection.
 const find = statement(
@@ -38,16 +41,31 @@ export const deleteConsentsForClient = statement(
 /** Deletes a person's consents for all clients. */
 export const deleteAllConsents = statement('consents.delete-all', 'DELETE FROM consents WHERE user_id = $1');
 
+const listCreators = statement(
+  'consents.creators',
+  'SELECT DISTINCT creator_id FROM consents WHERE user_id = $1 AND creator_id IS NOT NULL',
+);
+
+/** Returns the creators that a person's consents are for, also those that the person may not act for. */
+export async function creatorsOfConsents(tx: Transaction, userId: string): Promise<string[]> {
+  const rows = await tx.rows<{ creator_id: string }>(listCreators, [userId]);
+  return rows.map(({ creator_id }) => creator_id);
+}
+
 /**
  * Stored consents: which scopes a person allowed a client for a creator. They hold across browsers and
  * sessions.
  */
 @Injectable()
 export class Consents {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly outbox: Outbox,
+  ) {}
 
   /**
-   * Stores a consent, unless the client was deleted or its identity changed since the page was shown.
+   * Stores a consent, and publishes the creator with its new app, unless the client was deleted or its
+   * identity changed since the page was shown.
    * @param shown digest of the client's identity on the page
    */
   async save(consent: {
@@ -61,7 +79,10 @@ export class Consents {
     await this.database.transaction(async (tx) => {
       const client = await tx.row<{ payload: IdentifiedClient }>(lockClient, [clientId]);
       if (client === undefined || identityDigest(identityOf(client.payload)) !== shown) return;
-      await tx.run(save, [userId, clientId, creatorId ?? null, scopes]);
+      const values = [userId, clientId, creatorId ?? null, scopes];
+      const consent = await tx.row<{ is_new: boolean }>(save, values);
+      if (creatorId !== undefined && consent?.is_new === true)
+        await publishCreators(tx, this.outbox, [creatorId]);
     });
   }
 

@@ -1,6 +1,8 @@
 import { messages } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
 import type { Outbox } from '@fulfilment/messaging';
+import { publishCreators } from '../creator-snapshots/publish-creators.js';
+import { isValidConsent } from '../creator-snapshots/valid-consent.sql.js';
 
 /**
  * The connections of a person that may end: all, those of one app, or those to the creators of one
@@ -20,29 +22,25 @@ const lockClients = statement(
      SELECT client_id FROM consents WHERE user_id = $1 AND ($2::text IS NULL OR client_id = $2))
    ORDER BY id FOR NO KEY UPDATE`,
 );
-/** Condition: a consent is valid while its person is enabled and may act for the creator. */
-const isValid = (consent: string): string =>
-  `EXISTS (SELECT 1 FROM users JOIN memberships ON memberships.user_id = users.id
-     JOIN creators USING (organisation_id)
-     WHERE users.id = ${consent}.user_id AND users.disabled_at IS NULL AND creators.id = ${consent}.creator_id)`;
 // First-party clients need no consent, so their consents are no connections.
 const findLastConsents = statement(
   'connected-apps.last',
   `SELECT client_id, creator_id FROM consents AS mine
-   WHERE user_id = $1 AND client_id = ANY ($2) AND ${isValid('mine')}
+   WHERE user_id = $1 AND client_id = ANY ($2) AND ${isValidConsent('mine')}
      AND ($3::text IS NULL OR creator_id IN (SELECT id FROM creators WHERE organisation_id = $3))
      AND NOT EXISTS (
        SELECT 1 FROM oidc_model WHERE model = 'Client' AND id = mine.client_id AND payload ->> 'first_party' = 'true')
      AND NOT EXISTS (
        SELECT 1 FROM consents AS other
        WHERE other.client_id = mine.client_id AND other.creator_id = mine.creator_id
-         AND other.user_id <> mine.user_id AND ${isValid('other')})
+         AND other.user_id <> mine.user_id AND ${isValidConsent('other')})
    ORDER BY client_id, creator_id`,
 );
 
 /**
  * Runs `disconnect`, which ends connections of a person, and in the same commit publishes
- * `client.disconnected` for each creator that an app is no longer connected to through any person. A new
+ * `client.disconnected` and `creator.changed` for each creator that an app is no longer connected to through
+ * any person. A new
  * password or revoked tokens do not end a connection: the app gets new tokens without a consent page.
  */
 export async function disconnectAndPublish<Result>(
@@ -63,5 +61,10 @@ export async function disconnectAndPublish<Result>(
   // are issued later.
   const occurredAt = new Date();
   await outbox.add(tx, ...last.map((ids) => messages.clientDisconnected.make(ids, { occurredAt })));
+  await publishCreators(
+    tx,
+    outbox,
+    last.map(({ creator_id }) => creator_id),
+  );
   return result;
 }

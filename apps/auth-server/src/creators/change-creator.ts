@@ -2,7 +2,7 @@ import { type Database, statement } from '@fulfilment/database';
 import type { Outbox } from '@fulfilment/messaging';
 import { z } from 'zod';
 import { creatorOptions } from './creator-options.js';
-import { creatorColumns, type CreatorRow } from './creator-snapshot.js';
+import { creatorColumns, type CreatorRow } from '../creator-snapshots/creator-snapshot.js';
 import {
   type ChangedCreator,
   creatorUuid,

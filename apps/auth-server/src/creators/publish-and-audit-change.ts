@@ -2,7 +2,8 @@ import { isUuid, messages, parsePublicId, publicId } from '@fulfilment/contracts
 import type { Transaction } from '@fulfilment/database';
 import type { Outbox } from '@fulfilment/messaging';
 import { auditOperator } from '../audit/operator-audit.js';
-import { type CreatorRow, creatorSnapshot } from './creator-snapshot.js';
+import { type CreatorRow, creatorSnapshot } from '../creator-snapshots/creator-snapshot.js';
+import { readPublished } from '../creator-snapshots/publish-creators.js';
 
 export interface ChangedCreator {
   readonly uuid: string;
@@ -39,7 +40,10 @@ export async function publishAndAuditChange(
     auditDetails,
   }: { readonly row: CreatorRow; readonly auditDetails: Readonly<Record<string, unknown>> },
 ): Promise<ChangedCreator> {
-  const message = messages.creatorChanged.make({ creator: creatorSnapshot(row) }, { occurredAt: new Date() });
+  const published = await readPublished(tx, row.id);
+  if (published === undefined) throw creatorNotFoundError(row.id);
+  const creator = creatorSnapshot(published);
+  const message = messages.creatorChanged.make({ creator }, { occurredAt: new Date() });
   await outbox.add(tx, message);
   await auditOperator(tx, {
     event: 'creator_changed',

@@ -1,7 +1,7 @@
 import { publicId } from '@fulfilment/contracts';
 import { type Database, statement } from '@fulfilment/database';
 import type { Outbox } from '@fulfilment/messaging';
-import { creatorColumns, type CreatorRow } from './creator-snapshot.js';
+import { creatorColumns, type CreatorRow } from '../creator-snapshots/creator-snapshot.js';
 import { creatorUuid, creatorNotFoundError, publishAndAuditChange } from './publish-and-audit-change.js';
 
 export interface RedactedCreator {

@@ -5,7 +5,13 @@ import { z } from 'zod';
 import { requireOrganisation } from '../accounts/create-organisation.js';
 import { auditOperator } from '../audit/operator-audit.js';
 import { creatorOptions } from './creator-options.js';
-import { creatorColumns, type CreatorRow, creatorSnapshot } from './creator-snapshot.js';
+import {
+  creatorColumns,
+  type CreatorRow,
+  creatorSnapshot,
+  type PublishedRow,
+} from '../creator-snapshots/creator-snapshot.js';
+import { readPublished } from '../creator-snapshots/publish-creators.js';
 
 export interface NewCreator {
   readonly organisationId: string;
@@ -56,7 +62,6 @@ const insert = statement(
   `INSERT INTO creators (${creatorColumns}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, now())
    ON CONFLICT (id) DO NOTHING RETURNING ${creatorColumns}`,
 );
-const find = statement('creators.find', `SELECT ${creatorColumns} FROM creators WHERE id = $1`);
 
 /**
  * Registers a creator and publishes `creator.registered` in the same commit. An existing creator with the
@@ -84,7 +89,7 @@ export async function registerCreator(
   });
 }
 
-async function insertOrFind(tx: Transaction, creator: NewCreator): Promise<CreatorRow> {
+async function insertOrFind(tx: Transaction, creator: NewCreator): Promise<PublishedRow> {
   const id = creator.id ?? uuidv7();
   const inserted = await tx.row<CreatorRow>(insert, [
     id,
@@ -98,7 +103,7 @@ async function insertOrFind(tx: Transaction, creator: NewCreator): Promise<Creat
   ]);
   const details = { creator: id, organisation: creator.organisationId };
   if (inserted !== undefined) await auditOperator(tx, { event: 'creator_registered', details });
-  const row = inserted ?? (await tx.row<CreatorRow>(find, [id]));
+  const row = await readPublished(tx, id);
   if (row === undefined) throw new Error('The creator was not stored.');
   return row;
 }

@@ -40,7 +40,7 @@ export const accountCommands = {
     summary: 'enables a disabled account',
     operands: ['USER'],
     arguments: z.object({ USER }),
-    run: ({ database }: OperatorContext, args) => enableUser(database, args.USER),
+    run: ({ database, outbox }: OperatorContext, args) => enableUser(database, outbox, args.USER),
   }),
   'user redact': defineCommand({
     summary: 'redacts the personal data of an account and closes it permanently',

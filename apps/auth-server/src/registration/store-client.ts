@@ -4,6 +4,7 @@ import type { Outbox } from '@fulfilment/messaging';
 import { errors } from 'oidc-provider';
 import { insertAudit, type Origin } from '../audit/audit-log.js';
 import type { RevokedToken } from '../revocation/deny-list.js';
+import { publishCreators } from '../creator-snapshots/publish-creators.js';
 import { endFamiliesOfClient } from '../tokens/families.js';
 import { identityDigest, identityOf, type IdentifiedClient } from './client-identity.rules.js';
 import { isReservedName } from './reserved-names.rules.js';
@@ -94,5 +95,6 @@ async function endAccess(tx: Transaction, outbox: Outbox, clientId: string): Pro
       ),
     );
   }
+  await publishCreators(tx, outbox, creators);
   return revoked;
 }

@@ -3,6 +3,7 @@ import { messages } from '@fulfilment/contracts';
 import { type Statement, statement, type Transaction } from '@fulfilment/database';
 import { Outbox } from '@fulfilment/messaging';
 import type { RevokedToken } from '../revocation/deny-list.js';
+import { publishCreators } from '../creator-snapshots/publish-creators.js';
 import { UnitOfWork } from './unit-of-work.js';
 
 // Locks the Grants first, in one order: waits for tokens that are being added to a family, and prevents later
@@ -61,7 +62,10 @@ const deleteClientRows = statement(
   `DELETE FROM oidc_model WHERE (model = 'Client' AND id = $1) OR (model = 'RegistrationAccessToken' AND client_id = $1)
    RETURNING model`,
 );
-const deleteConsents = statement('families.consents', 'DELETE FROM consents WHERE client_id = $1');
+const deleteConsents = statement(
+  'families.consents',
+  'DELETE FROM consents WHERE client_id = $1 RETURNING creator_id',
+);
 
 /**
  * A token family is the Grant, code, refresh tokens and access tokens of one authorization. They end
@@ -104,11 +108,16 @@ export async function deleteClientWithFamilies(
 ): Promise<RevokedToken[]> {
   // Before the families, in the order of oidc-provider's own deletion (RFC 7592 §2.3).
   const deleted = await tx.rows<{ model: string }>(deleteClientRows, [clientId]);
-  await tx.run(deleteConsents, [clientId]);
+  const consents = await tx.rows<{ creator_id: string | null }>(deleteConsents, [clientId]);
   const revoked = await endAll(tx, lockGrantsOfClient, clientId);
   if (deleted.some(({ model }) => model === 'Client')) {
     // The families are locked, so all tokens were issued before this time.
     await outbox.add(tx, messages.clientDeleted.make({ client_id: clientId }, { occurredAt: new Date() }));
+    await publishCreators(
+      tx,
+      outbox,
+      consents.flatMap(({ creator_id }) => creator_id ?? []),
+    );
   }
   return revoked;
 }

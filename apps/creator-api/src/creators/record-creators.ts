@@ -1,5 +1,6 @@
 import type { CreatorSnapshot } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
+import { recordApps } from './record-apps.js';
 
 const columns = 'id, version, organisation_id, name, settlement_currency, registered_at';
 const upsertWhere = (condition: string): string => `INSERT INTO creators (${columns})
@@ -8,7 +9,7 @@ const upsertWhere = (condition: string): string => `INSERT INTO creators (${colu
    ORDER BY id
    ON CONFLICT (id) DO UPDATE SET version = excluded.version, organisation_id = excluded.organisation_id,
      name = excluded.name, settlement_currency = excluded.settlement_currency, registered_at = excluded.registered_at
-   WHERE ${condition}`;
+   WHERE ${condition} RETURNING id`;
 
 const upsert = statement('creators.upsert', upsertWhere('creators.version < excluded.version'));
 const upsertReplayed = statement(
@@ -17,7 +18,7 @@ const upsertReplayed = statement(
 );
 
 /**
- * Stores the latest version of each creator.
+ * Stores the latest version of each creator, with its apps.
  * @param snapshots at most one per creator
  * @param options.replay also overwrites a stored creator of the same version
  */
@@ -26,5 +27,11 @@ export async function recordCreators(
   snapshots: readonly CreatorSnapshot[],
   { replay = false }: { readonly replay?: boolean } = {},
 ): Promise<void> {
-  if (snapshots.length > 0) await tx.run(replay ? upsertReplayed : upsert, [JSON.stringify(snapshots)]);
+  if (snapshots.length === 0) return;
+  const stored = await tx.rows<{ id: string }>(replay ? upsertReplayed : upsert, [JSON.stringify(snapshots)]);
+  const ids = new Set(stored.map(({ id }) => id));
+  await recordApps(
+    tx,
+    snapshots.filter(({ id }) => ids.has(id)),
+  );
 }

@@ -38,15 +38,22 @@ const monthSums = statement(
   `SELECT creator_id, period, currency, release_id, sum(units) AS units, sum(revenue) AS revenue, sum(royalties) AS royalties
    FROM monthly_statistics WHERE creator_id = ANY($1::uuid[]) GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
 );
-const breakdownSums = statement(
-  'test.breakdown_sums',
-  `SELECT creator_id, period, currency, release_id, sum(units) AS units, sum(revenue) AS revenue, sum(royalties) AS royalties
-   FROM monthly_breakdown WHERE creator_id = ANY($1::uuid[]) GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
+const breakdownSums = ['monthly_breakdown', 'monthly_app_breakdown'].map((table) =>
+  statement(
+    `test.sums_of_${table}`,
+    `SELECT creator_id, period, currency, release_id, sum(units) AS units, sum(revenue) AS revenue, sum(royalties) AS royalties
+     FROM ${table} WHERE creator_id = ANY($1::uuid[]) GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
+  ),
 );
 const breakdown = statement(
   'test.breakdown',
   `SELECT * FROM monthly_breakdown WHERE creator_id = ANY($1::uuid[]) AND (units, revenue, royalties) <> (0, 0, 0)
    ORDER BY creator_id, currency, period, release_id, product_type, country_code, platform`,
+);
+const appBreakdown = statement(
+  'test.app_breakdown',
+  `SELECT * FROM monthly_app_breakdown WHERE creator_id = ANY($1::uuid[]) AND (units, revenue, royalties) <> (0, 0, 0)
+   ORDER BY creator_id, currency, client_id, period, release_id, product_type, country_code, platform`,
 );
 const orders = statement(
   'test.orders',
@@ -81,14 +88,23 @@ const trueCounts = statement(
   `SELECT creator_id, (placed_at AT TIME ZONE 'UTC')::date AS placed_on, payment_status, dispatch_status, count(*) AS orders
    FROM orders WHERE creator_id = ANY($1::uuid[]) GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
 );
+const keptCountsByApp = statement(
+  'test.kept_counts_by_app',
+  `SELECT * FROM order_counts_by_app WHERE creator_id = ANY($1::uuid[]) AND orders <> 0 ORDER BY 1, 2, 3, 4, 5`,
+);
+const trueCountsByApp = statement(
+  'test.true_counts_by_app',
+  `SELECT creator_id, client_id, (placed_at AT TIME ZONE 'UTC')::date AS placed_on, payment_status, dispatch_status, count(*) AS orders
+   FROM orders WHERE creator_id = ANY($1::uuid[]) AND client_id IS NOT NULL GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5`,
+);
 const waiting = statement('test.waiting', 'SELECT * FROM waiting_postings');
 const truncateReadModels = statement(
   'test.truncate_read_models',
-  'TRUNCATE creators, orders, order_items, ordered_releases, order_counts, monthly_statistics, monthly_breakdown, waiting_postings CASCADE',
+  'TRUNCATE creators, orders, order_items, ordered_releases, order_counts, order_counts_by_app, monthly_statistics, monthly_breakdown, monthly_app_breakdown, creator_apps, waiting_postings CASCADE',
 );
 const truncateAll = [
   'ALTER TABLE ledger DISABLE TRIGGER append_only',
-  'TRUNCATE creators, orders, order_items, ordered_releases, order_counts, ledger, monthly_statistics, monthly_breakdown, waiting_postings CASCADE',
+  'TRUNCATE creators, orders, order_items, ordered_releases, order_counts, order_counts_by_app, ledger, monthly_statistics, monthly_breakdown, monthly_app_breakdown, creator_apps, waiting_postings CASCADE',
   'ALTER TABLE ledger ENABLE TRIGGER append_only',
 ].map((text, index) => statement(`test.truncate_${index}`, text));
 
@@ -119,6 +135,7 @@ export const orderHistory = fc.record({
   currency,
   country: fc.constantFrom('GB', 'DE', 'FI', 'US', 'JP'),
   platform: fc.constantFrom('api', 'shopify'),
+  app: fc.constantFrom('app_one', 'app_two'),
   path,
   moments: fc.array(moment, { minLength: 3, maxLength: 3 }),
   lines: fc.array(
@@ -147,6 +164,7 @@ export function orderStates(creators: readonly CreatorSnapshot[], history: Order
   let order: OrderSnapshot = anOrder(creatorId, {
     currency: history.currency,
     country_code: history.country,
+    client_id: history.app,
     source: { platform: history.platform, store_id: 'shop', external_order_id: '1' },
     items: history.lines.map(({ release, ...line }) => anItem({ ...line, ...releases[release] })),
   });
@@ -176,20 +194,42 @@ export async function postAllWaiting(database: Database): Promise<void> {
  */
 export async function readAllRows(database: Database, creators: readonly CreatorSnapshot[]) {
   const ids = [creators.map((creator) => creator.id)];
-  const [creatorRows, ledgerRows, monthRows, orderRows, itemRows, counts, breakdownRows] = await Promise.all(
-    [registrations, ledger, months, orders, items, keptCounts, breakdown].map((query) =>
-      database.rows(query, ids),
+  const [
+    creatorRows,
+    ledgerRows,
+    monthRows,
+    orderRows,
+    itemRows,
+    counts,
+    countsByApp,
+    breakdownRows,
+    appRows,
+  ] = await Promise.all(
+    [registrations, ledger, months, orders, items, keptCounts, keptCountsByApp, breakdown, appBreakdown].map(
+      (query) => database.rows(query, ids),
     ),
   );
   expect(await database.rows(ledgerSums, ids)).toEqual(monthRows);
-  expect(await database.rows(breakdownSums, ids)).toEqual(await database.rows(monthSums, ids));
+  for (const sums of breakdownSums)
+    expect(await database.rows(sums, ids)).toEqual(await database.rows(monthSums, ids));
   expect(await database.rows(trueCounts, ids)).toEqual(counts);
+  expect(await database.rows(trueCountsByApp, ids)).toEqual(countsByApp);
   expect(await database.rows(wrongTotals, ids)).toEqual([]);
   expect(await database.rows(wrongPostings, ids)).toEqual([]);
   const releases = (await database.rows<{ release_id: string }>(orderedReleases)).map(
     ({ release_id }) => release_id,
   );
-  return { releases, creatorRows, ledgerRows, monthRows, orderRows, itemRows, counts, breakdownRows };
+  return {
+    releases,
+    creatorRows,
+    ledgerRows,
+    monthRows,
+    orderRows,
+    itemRows,
+    counts,
+    breakdownRows,
+    appRows,
+  };
 }
 
 /** Truncates the read models, and the ledger too unless it is kept. */

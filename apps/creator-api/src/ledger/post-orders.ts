@@ -1,5 +1,5 @@
 import { statement, type Transaction } from '@fulfilment/database';
-import { breakdownKey, ledgerBreakdown } from './breakdown.sql.js';
+import { appBreakdownKey, breakdownKey, ledgerBreakdown } from './breakdown.sql.js';
 import { toLedgerEntry, type PaidLine } from './ledger-entry.rules.js';
 import { lockMonthsShared, postingMonth } from './close-months.js';
 import { settlementRate } from './settlement-rate.sql.js';
@@ -74,17 +74,18 @@ const addToMonths = statement(
        royalties = m.royalties + excluded.royalties`,
 );
 
-// After the months, so that all transactions lock the rows of both tables in one order.
-const addToBreakdown = statement(
-  'breakdown.add',
-  `INSERT INTO monthly_breakdown AS m (${breakdownKey}, units, revenue, royalties)
+// After the months, so that all transactions lock the rows of the tables in one order.
+const addTo = (table: string, key: string): string =>
+  `INSERT INTO ${table} AS m (${key}, units, revenue, royalties)
    SELECT * FROM (${ledgerBreakdown(
+     key,
      "(l.item_id = ANY($1::uuid[]) AND l.kind = 'sale') OR (l.item_id = ANY($2::uuid[]) AND l.kind = 'refund')",
-   )}) added ORDER BY 1, 2, 3, 4, 5, 6, 7
-   ON CONFLICT (${breakdownKey}) DO UPDATE
+   )}) added ORDER BY ${key}
+   ON CONFLICT (${key}) DO UPDATE
      SET units = m.units + excluded.units, revenue = m.revenue + excluded.revenue,
-       royalties = m.royalties + excluded.royalties`,
-);
+       royalties = m.royalties + excluded.royalties`;
+const addToBreakdown = statement('breakdown.add', addTo('monthly_breakdown', breakdownKey));
+const addToAppBreakdown = statement('app-breakdown.add', addTo('monthly_app_breakdown', appBreakdownKey));
 
 // waiting_postings has the orders whose posting waits for the creator or the exchange rate.
 const insertWaiting = statement(
@@ -149,6 +150,7 @@ export async function postOrders(tx: Transaction, orderIds: readonly string[]): 
   await Promise.all([
     anyPosted && tx.run(addToMonths, [itemIds(sold), itemIds(refunded)]),
     anyPosted && tx.run(addToBreakdown, [itemIds(sold), itemIds(refunded)]),
+    anyPosted && tx.run(addToAppBreakdown, [itemIds(sold), itemIds(refunded)]),
     waiting.size > 0 && tx.run(insertWaiting, [[...waiting]]),
     tx.run(deleteWaiting, [orderIds.filter((id) => !waiting.has(id))]),
   ]);

@@ -1,6 +1,7 @@
 import { Baseline } from './0001-baseline.js';
 import { LedgerLines } from './0002-ledger-lines.js';
 import { SelectedCreator } from './0003-selected-creator.js';
+import { Apps } from './0004-apps.js';
 
 /** In the order in which they are applied. */
-export const migrations = [Baseline, LedgerLines, SelectedCreator];
+export const migrations = [Baseline, LedgerLines, SelectedCreator, Apps];

@@ -65,6 +65,11 @@ export function allowReadingOwnRows(table: string): string {
   return allowReading(table, ownRow(table), 'true');
 }
 
+/** SQL: the same for a table that was added after the baseline. */
+export function allowReadingOwnOrSelectedRows(table: string): string {
+  return allowReading(table, ownOrSelectedRow(table), 'true');
+}
+
 /**
  * A member sees the creators of its organisation, and none if no organisation is set; the operator sees all.
  * Any other row is visible if its creator is: the policy of `creators` also applies to the inner SELECT. It

@@ -1,6 +1,8 @@
 interface Counted {
   readonly payment_status: string;
   readonly dispatch_status: string;
+  /** The app that placed the order; null if it is not known. */
+  readonly client_id: string | null;
 }
 
 export interface CountChange extends Counted {
@@ -11,7 +13,7 @@ export interface CountChange extends Counted {
 
 /**
  * Returns the change of each order count: +1 for an added order; -1 and +1 for an order whose statuses
- * changed.
+ * changed, or whose app has become known.
  */
 export function countChanges(
   added: readonly (Counted & { readonly creator_id: string; readonly placed_at: string })[],
@@ -22,14 +24,14 @@ export function countChanges(
 ): CountChange[] {
   const changes = new Map<string, CountChange>();
   const add = (
-    creatorId: string,
-    placedOn: string,
-    { payment_status, dispatch_status }: Counted,
+    creator_id: string,
+    placed_on: string,
+    { payment_status, dispatch_status, client_id }: Counted,
     delta: number,
   ) => {
-    const key = `${creatorId} ${placedOn} ${payment_status} ${dispatch_status}`;
-    const orders = (changes.get(key)?.orders ?? 0) + delta;
-    changes.set(key, { creator_id: creatorId, placed_on: placedOn, payment_status, dispatch_status, orders });
+    const counted = { creator_id, placed_on, payment_status, dispatch_status, client_id };
+    const key = JSON.stringify(counted);
+    changes.set(key, { ...counted, orders: (changes.get(key)?.orders ?? 0) + delta });
   };
   for (const order of added) add(order.creator_id, order.placed_at.slice(0, 10), order, 1);
   for (const { before, after } of updated) {

@@ -16,6 +16,8 @@ export const dispatchStatuses = {
 export interface OrderRow {
   readonly id: string;
   readonly creator_id: string;
+  /** The app that placed the order; null if its messages do not name it. */
+  readonly client_id: string | null;
   readonly version: number;
   readonly placed_at: string;
   readonly currency: string;
@@ -65,6 +67,7 @@ export function orderRow(order: OrderSnapshot): OrderRow {
   return {
     id: order.id,
     creator_id: order.creator_id,
+    client_id: order.client_id ?? null,
     version: order.version,
     placed_at: order.placed_at,
     currency: order.currency,

@@ -14,6 +14,10 @@ const head = {
   tracking_code: z
     .string()
     .describe('Tracking number of the newest package; empty until a package is shipped'),
+  app: z
+    .string()
+    .nullable()
+    .describe('`client_id` of the app that placed the order; null if it is not known'),
 };
 const headExample = {
   uuid: '019a7f2e-a1b2-7c3d-8e4f-506172839405',
@@ -23,6 +27,7 @@ const headExample = {
   payment_status: 'paid' as const,
   dispatch_status: 'dispatched' as const,
   tracking_code: 'RM123456789GB',
+  app: 'app_reader',
 };
 
 export const orderSummaryExample = { ...headExample, totals: { gross: 4998, royalty: 625 }, items_count: 2 };

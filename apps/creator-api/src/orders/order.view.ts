@@ -11,6 +11,7 @@ export interface OrderColumns {
   gross_amount: number;
   royalty_amount: number;
   item_count: number;
+  client_id: string | null;
 }
 
 export interface ItemColumns {
@@ -37,6 +38,7 @@ function orderHead(order: OrderColumns) {
     payment_status: order.payment_status,
     dispatch_status: order.dispatch_status,
     tracking_code: order.tracking_code,
+    app: order.client_id,
   };
 }
 

@@ -4,6 +4,7 @@ import { NumberedPageDto, UuidField } from '@fulfilment/http-service';
 import { applyDecorators } from '@nestjs/common';
 import { IsIn, IsOptional } from 'class-validator';
 import { creatorExample } from '../creators/creator.shapes.js';
+import { AppFilter } from '../statistics/breakdown-filters.js';
 import { DateParameter } from './date-parameter.js';
 import { orderSummaryExample } from './order.shapes.js';
 
@@ -19,6 +20,7 @@ export interface OrdersFilter {
   readonly status?: string;
   readonly from?: string;
   readonly to?: string;
+  readonly app?: string;
 }
 
 export class OrdersQuery extends NumberedPageDto implements OrdersFilter {
@@ -31,6 +33,7 @@ export class OrdersQuery extends NumberedPageDto implements OrdersFilter {
 
   @PlacedFrom() from?: string;
   @PlacedTo() to?: string;
+  @AppFilter() app?: string;
 }
 
 export class ExportQuery implements OrdersFilter {
@@ -41,6 +44,7 @@ export class ExportQuery implements OrdersFilter {
 
   @PlacedFrom() from?: string;
   @PlacedTo() to?: string;
+  @AppFilter() app?: string;
 }
 
 function StatusFilter(description: string): PropertyDecorator {

@@ -8,12 +8,12 @@ import { type OrderRow, orderRow } from './order-row.rules.js';
 
 const columns = `id uuid, creator_id uuid, version int, placed_at timestamptz, currency text, payment_status text,
   dispatch_status text, tracking_code text, gross_amount bigint, royalty_amount bigint, item_count bigint,
-  country_code text, platform text, charged_at timestamptz, refunded_at timestamptz`;
+  country_code text, platform text, client_id text, charged_at timestamptz, refunded_at timestamptz`;
 
 const insertNew = statement(
   'orders.insert',
   `INSERT INTO orders (id, creator_id, version, placed_at, currency, payment_status, dispatch_status, tracking_code,
-     gross_amount, royalty_amount, item_count, country_code, platform, charged_at, refunded_at)
+     gross_amount, royalty_amount, item_count, country_code, platform, client_id, charged_at, refunded_at)
    SELECT o.* FROM jsonb_to_recordset($1::jsonb) AS o(${columns}) ORDER BY id
    ON CONFLICT (id) DO NOTHING RETURNING id`,
 );
@@ -39,20 +39,21 @@ const recordReleases = statement(
 const lockKnown = statement(
   'orders.lock',
   `SELECT id, version, (placed_at AT TIME ZONE 'UTC')::date AS placed_on, payment_status, dispatch_status,
-     charged_at IS NOT NULL AS charged, refunded_at IS NOT NULL AS refunded
+     client_id, charged_at IS NOT NULL AS charged, refunded_at IS NOT NULL AS refunded
    FROM orders WHERE id = ANY($1::uuid[]) ORDER BY id FOR UPDATE`,
 );
 
 const update = statement(
   'orders.update',
   `UPDATE orders SET version = o.version, payment_status = o.payment_status, dispatch_status = o.dispatch_status,
-     tracking_code = o.tracking_code, country_code = o.country_code, platform = o.platform, charged_at = o.charged_at, refunded_at = o.refunded_at
+     tracking_code = o.tracking_code, country_code = o.country_code, platform = o.platform,
+     client_id = o.client_id, charged_at = o.charged_at, refunded_at = o.refunded_at
    FROM jsonb_to_recordset($1::jsonb) AS o(${columns}) WHERE orders.id = o.id`,
 );
 
 // Overwrites every column of a stored version during a replay. Writes no row that is already correct.
 const columnsWithoutId = `creator_id, version, placed_at, currency, payment_status, dispatch_status, tracking_code, gross_amount, royalty_amount,
-  item_count, country_code, platform, charged_at, refunded_at`;
+  item_count, country_code, platform, client_id, charged_at, refunded_at`;
 const newValues = columnsWithoutId.replaceAll(/\w+/g, (column) => `o.${column}`);
 const overwriteOrders = statement(
   'orders.overwrite',
@@ -70,13 +71,23 @@ const overwriteItems = statement(
    WHERE order_items IS DISTINCT FROM excluded`,
 );
 
+const changedCounts = `jsonb_to_recordset($1::jsonb) AS m(creator_id uuid, placed_on date, payment_status text,
+     dispatch_status text, client_id text, orders bigint)`;
 const changeCounts = statement(
   'orders.change_counts',
   `INSERT INTO order_counts AS c (creator_id, placed_on, payment_status, dispatch_status, orders)
-   SELECT m.* FROM jsonb_to_recordset($1::jsonb) AS m(creator_id uuid, placed_on date, payment_status text,
-     dispatch_status text, orders bigint)
-   ORDER BY 1, 2, 3, 4
+   SELECT creator_id, placed_on, payment_status, dispatch_status, sum(orders) FROM ${changedCounts}
+   GROUP BY 1, 2, 3, 4 HAVING sum(orders) <> 0 ORDER BY 1, 2, 3, 4
    ON CONFLICT (creator_id, placed_on, payment_status, dispatch_status)
+     DO UPDATE SET orders = c.orders + excluded.orders`,
+);
+
+const changeCountsByApp = statement(
+  'orders.change_counts_by_app',
+  `INSERT INTO order_counts_by_app AS c (creator_id, client_id, placed_on, payment_status, dispatch_status, orders)
+   SELECT creator_id, client_id, placed_on, payment_status, dispatch_status, orders FROM ${changedCounts}
+   WHERE client_id IS NOT NULL ORDER BY 1, 2, 3, 4, 5
+   ON CONFLICT (creator_id, client_id, placed_on, payment_status, dispatch_status)
      DO UPDATE SET orders = c.orders + excluded.orders`,
 );
 
@@ -93,6 +104,7 @@ interface KnownOrder {
   placed_on: string;
   payment_status: string;
   dispatch_status: string;
+  client_id: string | null;
   charged: boolean;
   refunded: boolean;
 }
@@ -122,6 +134,7 @@ export async function projectOrders(
   await Promise.all([
     withReleases.length > 0 && tx.run(recordReleases, [releasesIn(withReleases)]),
     changes.length > 0 && tx.run(changeCounts, [JSON.stringify(changes)]),
+    changes.length > 0 && tx.run(changeCountsByApp, [JSON.stringify(changes)]),
   ]);
   await postOrders(tx, [
     ...added.filter((order) => order.charged_at !== null).map((order) => order.id),
@@ -181,7 +194,9 @@ async function updateKnown(
     const after = snapshots.get(before.id);
     if (after === undefined) return [];
     const isApplied = replay ? after.version >= before.version : after.version > before.version;
-    return isApplied ? [{ before, after }] : [];
+    // A replica of an earlier release publishes no client_id.
+    const client_id = after.client_id ?? before.client_id;
+    return isApplied ? [{ before, after: { ...after, client_id } }] : [];
   });
   if (updated.length === 0) return [];
   const rows = updated.map(({ after }) => after);

@@ -8,7 +8,7 @@ import { type ItemColumns, type OrderColumns, orderDetail } from './order.view.j
 
 const readOrder = statement(
   'orders.read',
-  `SELECT id, placed_at, currency, payment_status, dispatch_status, tracking_code, gross_amount, royalty_amount, item_count
+  `SELECT id, placed_at, currency, payment_status, dispatch_status, tracking_code, gross_amount, royalty_amount, item_count, client_id
    FROM orders WHERE id = $1`,
 );
 

@@ -31,6 +31,11 @@ export function PlatformFilter(): PropertyDecorator {
   return textFilter('Only orders whose `source` names this platform', 'shopify');
 }
 
+/** The `client_id` of an OAuth client. */
+export function AppFilter(): PropertyDecorator {
+  return textFilter('Only orders that this app placed: its `client_id`', 'app_reader');
+}
+
 function textFilter(description: string, example: string): PropertyDecorator {
   return applyDecorators(Description(description, example), IsOptional(), TextField({ max: 255 }));
 }

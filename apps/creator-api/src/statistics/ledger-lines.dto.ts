@@ -1,7 +1,13 @@
 import { Description } from '@fulfilment/api-reference';
 import { StorePageDto } from '@fulfilment/http-service';
 import { Matches } from 'class-validator';
-import { CountryFilter, PlatformFilter, ProductTypeFilter, ReleaseFilter } from './breakdown-filters.js';
+import {
+  AppFilter,
+  CountryFilter,
+  PlatformFilter,
+  ProductTypeFilter,
+  ReleaseFilter,
+} from './breakdown-filters.js';
 import { monthPattern } from './statistics.shapes.js';
 
 export class LedgerLinesQuery extends StorePageDto {
@@ -13,4 +19,5 @@ export class LedgerLinesQuery extends StorePageDto {
   @ProductTypeFilter() product_type?: string;
   @CountryFilter() country?: string;
   @PlatformFilter() platform?: string;
+  @AppFilter() app?: string;
 }

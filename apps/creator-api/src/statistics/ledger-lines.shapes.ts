@@ -20,6 +20,7 @@ export const ledgerLineExample = {
   product_type: 'vinyl_12_lp',
   country: 'JP',
   platform: 'api',
+  app: 'app_reader',
   units: 1,
   royalty_rate: 1500,
   original: { currency: 'JPY' as const, revenue: 4800, vat: 436, royalty: 655 },
@@ -44,6 +45,10 @@ const line = z
       .string()
       .nullable()
       .describe('Platform that the order names as its source; null if it is not known'),
+    app: z
+      .string()
+      .nullable()
+      .describe('`client_id` of the app that placed the order; null if it is not known'),
     units: z.int().describe('Number of pieces; negative for a refund'),
     royalty_rate: z
       .int()

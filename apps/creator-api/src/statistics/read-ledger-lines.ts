@@ -14,23 +14,29 @@ const readTotals = statement(
   'ledger-lines.totals',
   `SELECT ${sums} FROM monthly_statistics WHERE ${ofMonth} AND ($4::uuid IS NULL OR release_id = $4)`,
 );
+const isWanted = `($4::uuid IS NULL OR release_id = $4) AND ($5::text IS NULL OR product_type = $5)
+     AND ($6::text IS NULL OR country_code = $6) AND ($7::text IS NULL OR platform = $7)`;
 const readFilteredTotals = statement(
   'ledger-lines.filtered_totals',
-  `SELECT ${sums} FROM monthly_breakdown WHERE ${ofMonth} AND ($4::uuid IS NULL OR release_id = $4)
-     AND ($5::text IS NULL OR product_type = $5) AND ($6::text IS NULL OR country_code = $6) AND ($7::text IS NULL OR platform = $7)`,
+  `SELECT ${sums} FROM monthly_breakdown WHERE ${ofMonth} AND ${isWanted} AND $8::text IS NULL`,
+);
+const readTotalsOfApp = statement(
+  'ledger-lines.totals_of_app',
+  `SELECT ${sums} FROM monthly_app_breakdown WHERE ${ofMonth} AND ${isWanted} AND client_id = $8`,
 );
 const readLines = statement(
   'ledger-lines.page',
   `SELECT l.kind, l.order_id, l.item_id, l.occurred_at, (extract(epoch FROM l.occurred_at) * 1000000)::bigint AS micros, l.release_id, l.ean,
-     i.product_type, o.country_code, o.platform, l.units, i.royalty_rate, l.currency, l.revenue::text, l.vat::text, l.royalty::text,
+     i.product_type, o.country_code, o.platform, o.client_id, l.units, i.royalty_rate, l.currency, l.revenue::text, l.vat::text, l.royalty::text,
      l.settlement_currency, l.settled_revenue::text, l.settled_vat::text, l.settled_royalty::text,
      l.rate_date, l.rate_from::text, l.rate_to::text
    FROM ledger l LEFT JOIN orders o ON o.id = l.order_id LEFT JOIN order_items i ON i.id = l.item_id
    WHERE l.creator_id = $1 AND l.settlement_currency = $2 AND l.period = $3 AND ($4::uuid IS NULL OR l.release_id = $4)
      AND ($5::text IS NULL OR i.product_type = $5) AND ($6::text IS NULL OR o.country_code = $6) AND ($7::text IS NULL OR o.platform = $7)
-     AND (l.occurred_at, l.item_id, l.kind) < (COALESCE('epoch'::timestamptz + $8::bigint * interval '1 microsecond', 'infinity'),
-       COALESCE($9::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'), COALESCE($10::text, 'sale'))
-   ORDER BY l.occurred_at DESC, l.item_id DESC, l.kind DESC LIMIT $11`,
+     AND ($8::text IS NULL OR o.client_id = $8)
+     AND (l.occurred_at, l.item_id, l.kind) < (COALESCE('epoch'::timestamptz + $9::bigint * interval '1 microsecond', 'infinity'),
+       COALESCE($10::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'), COALESCE($11::text, 'sale'))
+   ORDER BY l.occurred_at DESC, l.item_id DESC, l.kind DESC LIMIT $12`,
 );
 
 interface TotalsRow {
@@ -50,6 +56,7 @@ interface LineRow {
   readonly product_type: string | null;
   readonly country_code: string | null;
   readonly platform: string | null;
+  readonly client_id: string | null;
   readonly units: number;
   readonly royalty_rate: number | null;
   readonly currency: Currency;
@@ -75,8 +82,8 @@ export class ReadLedgerLines {
 
   /** @throws NotFound when the creator is not visible; ValidationFailed on the cursor of another list */
   run(caller: Caller, creatorId: string, query: LedgerLinesQuery): Promise<LedgerLinesView> {
-    const { period, release, product_type, country, platform, limit } = query;
-    const filters = [release, product_type, country, platform];
+    const { period, release, product_type, country, platform, app, limit } = query;
+    const filters = [release, product_type, country, platform, app];
     const boundTo = ['ledger', creatorId, period, ...filters];
     const after = query.cursor === undefined ? undefined : this.cursors.open(boundTo, query.cursor);
     const [itemId, kind] = after?.id.split('/') ?? [];
@@ -86,7 +93,7 @@ export class ReadLedgerLines {
       const isFiltered = filters.slice(1).some((value) => value !== undefined);
       const [totals, rows] = await Promise.all([
         isFiltered
-          ? tx.row<TotalsRow>(readFilteredTotals, values)
+          ? tx.row<TotalsRow>(app === undefined ? readFilteredTotals : readTotalsOfApp, values)
           : tx.row<TotalsRow>(readTotals, values.slice(0, 4)),
         tx.rows<LineRow>(readLines, [...values, after?.micros, itemId, kind, limit + 1]),
       ]);
@@ -121,6 +128,7 @@ function lineView(row: LineRow): LedgerLinesView['data'][number] {
     product_type: row.product_type,
     country: row.country_code,
     platform: row.platform,
+    app: row.client_id,
     units: row.units,
     royalty_rate: row.royalty_rate,
     original: {

@@ -1,11 +1,10 @@
 import { type Statement, statement } from '@fulfilment/database';
-import { ValidationFailed } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { selectCreator } from '../visibility/select-creator.js';
 import { Visibility } from '../visibility/visibility.js';
-import { maxMonths, monthRange, monthsOf } from './months.rules.js';
+import { requestedMonths } from './requested-months.js';
 import type { SeriesQuery } from './series.dto.js';
 import { type Dimension, maxGroups, type SeriesView } from './series.shapes.js';
 import { type GroupRow, type MonthRow, seriesView } from './series.view.js';
@@ -20,16 +19,20 @@ const readMonths = statement(
   'series.months',
   `SELECT period, ${sums} FROM monthly_statistics WHERE ${inRange} GROUP BY period`,
 );
-const readFilteredMonths = statement(
-  'series.filtered_months',
-  `SELECT period, ${sums} FROM monthly_breakdown WHERE ${isWanted} GROUP BY period`,
-);
+// $9 is the app. The sums by app do not have the postings of before the upgrade that added them.
+const breakdown = `monthly_breakdown WHERE ${isWanted} AND $9::text IS NULL`;
+const appBreakdown = `monthly_app_breakdown WHERE ${isWanted} AND ($9::text IS NULL OR client_id = $9)`;
+const filteredMonths = (name: string, from: string): Statement =>
+  statement(name, `SELECT period, ${sums} FROM ${from} GROUP BY period`);
+const readFilteredMonths = filteredMonths('series.filtered_months', breakdown);
+const readMonthsOfApp = filteredMonths('series.months_of_app', appBreakdown);
 
 const columns = {
   release: 'release_id::text',
   product_type: 'product_type',
   country: 'country_code',
   platform: 'platform',
+  app: 'client_id',
 } as const satisfies Record<Dimension, string>;
 const groups = (name: string, key: string, from: string): Statement =>
   statement(
@@ -43,15 +46,23 @@ const groups = (name: string, key: string, from: string): Statement =>
      SELECT key, period, units::text, revenue::text, royalties::text FROM highest JOIN cells USING (key)
      ORDER BY total DESC, key, period`,
   );
-const groupsBy = (dimension: Dimension): Statement =>
-  groups(`series.by_${dimension}`, columns[dimension], `monthly_breakdown WHERE ${isWanted}`);
+const groupsBy = (dimension: Dimension, name: string, from: string): Statement =>
+  groups(`series.${name}_${dimension}`, columns[dimension], from);
 // Without filters, the sums of months know the releases: far fewer rows.
 const readReleases = groups('series.releases', columns.release, `monthly_statistics WHERE ${inRange}`);
 const readGroups: Readonly<Record<Dimension, Statement>> = {
-  release: groupsBy('release'),
-  product_type: groupsBy('product_type'),
-  country: groupsBy('country'),
-  platform: groupsBy('platform'),
+  release: groupsBy('release', 'by', breakdown),
+  product_type: groupsBy('product_type', 'by', breakdown),
+  country: groupsBy('country', 'by', breakdown),
+  platform: groupsBy('platform', 'by', breakdown),
+  app: groupsBy('app', 'by', appBreakdown),
+};
+const readGroupsOfApp: Readonly<Record<Dimension, Statement>> = {
+  release: groupsBy('release', 'of_app_by', appBreakdown),
+  product_type: groupsBy('product_type', 'of_app_by', appBreakdown),
+  country: groupsBy('country', 'of_app_by', appBreakdown),
+  platform: groupsBy('platform', 'of_app_by', appBreakdown),
+  app: groupsBy('app', 'of_app_by', appBreakdown),
 };
 
 /** Returns a creator's sales and royalties of several months, from sums that are updated with the ledger. */
@@ -67,26 +78,26 @@ export class ReadSeries {
    * @throws ValidationFailed when the range is empty or too long
    */
   async run(caller: Caller, creatorId: string, query: SeriesQuery): Promise<SeriesView> {
-    const range = monthRange(query.from, query.to, this.clock());
-    const months = monthsOf(range);
-    if (months.length === 0) throw new ValidationFailed([{ field: 'from', reason: 'must not be after to' }]);
-    if (months.length > maxMonths) {
-      const reason = `must be at most ${maxMonths - 1} months before to`;
-      throw new ValidationFailed([{ field: 'from', reason }]);
-    }
-    const { group_by, release, product_type, country, platform } = query;
-    const filters = [release, product_type, country, platform].map((value) => value ?? null);
+    const { range, months } = requestedMonths(query, this.clock());
+    const { group_by, release, product_type, country, platform, app } = query;
+    const filters = [release, product_type, country, platform, app].map((value) => value ?? null);
     const isFiltered = filters.some((value) => value !== null);
     return this.visibility.replicaSnapshot(caller, async (tx) => {
       const { currency } = await selectCreator(tx, creatorId);
       const values = [creatorId, currency, range.from, range.to];
       const [rows, groups] = await Promise.all([
         isFiltered
-          ? tx.rows<MonthRow>(readFilteredMonths, [...values, ...filters])
+          ? tx.rows<MonthRow>(app === undefined ? readFilteredMonths : readMonthsOfApp, [
+              ...values,
+              ...filters,
+            ])
           : tx.rows<MonthRow>(readMonths, values),
         group_by &&
           (isFiltered || group_by !== 'release'
-            ? tx.rows<GroupRow>(readGroups[group_by], [...values, ...filters])
+            ? tx.rows<GroupRow>((app === undefined ? readGroups : readGroupsOfApp)[group_by], [
+                ...values,
+                ...filters,
+              ])
             : tx.rows<GroupRow>(readReleases, values)),
       ]);
       return seriesView(months, currency, rows, groups);

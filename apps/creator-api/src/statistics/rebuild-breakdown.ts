@@ -1,37 +1,47 @@
 import { type Database, statement } from '@fulfilment/database';
-import { breakdownKey as key, ledgerBreakdown } from '../ledger/breakdown.sql.js';
-import { creatorsIn, rebuildByCreator, type Rebuilt } from '../read-models/rebuild-by-creator.js';
+import { appBreakdownKey, breakdownKey, ledgerBreakdown } from '../ledger/breakdown.sql.js';
+import {
+  creatorsIn,
+  rebuildByCreator,
+  type RebuildPlan,
+  type Rebuilt,
+} from '../read-models/rebuild-by-creator.js';
 
-const correct = statement(
-  'breakdown.correct',
-  `WITH compared AS MATERIALIZED (
+const correct = (table: string, key: string): string => `
+   WITH compared AS MATERIALIZED (
      SELECT ${key}, l.units AS true_units, COALESCE(l.units, 0) - COALESCE(m.units, 0) AS units,
        COALESCE(l.revenue, 0) - COALESCE(m.revenue, 0) AS revenue, COALESCE(l.royalties, 0) - COALESCE(m.royalties, 0) AS royalties
-     FROM (${ledgerBreakdown('l.creator_id = ANY($1::uuid[])')}) l
-     FULL JOIN (SELECT * FROM monthly_breakdown WHERE creator_id = ANY($1::uuid[])) m USING (${key})
+     FROM (${ledgerBreakdown(key, 'l.creator_id = ANY($1::uuid[])')}) l
+     FULL JOIN (SELECT * FROM ${table} WHERE creator_id = ANY($1::uuid[])) m USING (${key})
    ), corrected AS (
-     INSERT INTO monthly_breakdown AS m (${key}, units, revenue, royalties)
+     INSERT INTO ${table} AS m (${key}, units, revenue, royalties)
      SELECT ${key}, units, revenue, royalties FROM compared WHERE (units, revenue, royalties) <> (0, 0, 0) ORDER BY ${key}
      ON CONFLICT (${key}) DO UPDATE SET units = m.units + excluded.units, revenue = m.revenue + excluded.revenue,
        royalties = m.royalties + excluded.royalties
    )
-   SELECT count(true_units) AS rows, count(*) FILTER (WHERE (units, revenue, royalties) <> (0, 0, 0)) AS differed FROM compared`,
-);
+   SELECT count(true_units) AS rows, count(*) FILTER (WHERE (units, revenue, royalties) <> (0, 0, 0)) AS differed FROM compared`;
 
 // A missing row counts as zeros, so those of a sale that was refunded in its month may be deleted as well.
-const deleteEmpty = statement(
-  'breakdown.delete_empty',
-  'DELETE FROM monthly_breakdown WHERE creator_id = ANY($1::uuid[]) AND (units, revenue, royalties) = (0, 0, 0)',
-);
+const deleteEmpty = (table: string): string =>
+  `DELETE FROM ${table} WHERE creator_id = ANY($1::uuid[]) AND (units, revenue, royalties) = (0, 0, 0)`;
 
-const plan = {
-  name: 'breakdown-rebuild',
-  creators: creatorsIn('breakdown.creators', ['ledger', 'monthly_breakdown']),
-  correct,
-  deleteEmpty,
-};
+const plan = (name: string, table: string, key: string): RebuildPlan => ({
+  name: `${name}-rebuild`,
+  creators: creatorsIn(`${name}.creators`, ['ledger', table]),
+  correct: statement(`${name}.correct`, correct(table, key)),
+  deleteEmpty: statement(`${name}.delete_empty`, deleteEmpty(table)),
+});
+const plans = [
+  plan('breakdown', 'monthly_breakdown', breakdownKey),
+  plan('app-breakdown', 'monthly_app_breakdown', appBreakdownKey),
+];
 
-/** Recalculates the breakdown from the ledger and the orders, during concurrent postings. */
-export function rebuildBreakdown(database: Database): Promise<Rebuilt> {
-  return rebuildByCreator(database, plan);
+/** Recalculates the breakdowns from the ledger and the orders, during concurrent postings. */
+export async function rebuildBreakdown(database: Database): Promise<Rebuilt> {
+  let sum = { rows: 0, differed: 0 };
+  for (const each of plans) {
+    const { rows, differed } = await rebuildByCreator(database, each);
+    sum = { rows: sum.rows + rows, differed: sum.differed + differed };
+  }
+  return sum;
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { monthPattern, sums } from './statistics.shapes.js';
 
 /** What the series can be grouped by. */
-export const dimensions = ['release', 'product_type', 'country', 'platform'] as const;
+export const dimensions = ['release', 'product_type', 'country', 'platform', 'app'] as const;
 export type Dimension = (typeof dimensions)[number];
 
 /** A response names at most this many groups. */
@@ -36,7 +36,7 @@ export const seriesShape = z
     groups: z
       .array(
         z.object({
-          key: z.string().describe('The release, product type, country or platform'),
+          key: z.string().describe('The release, product type, country, platform, or `client_id` of the app'),
           totals: total,
           months: z.array(monthSums).describe('The months with payments or refunds of the group, in order'),
         }),

@@ -39,7 +39,7 @@ export const readSeries = {
   summary: 'Read sales and royalties of several months',
   description: [
     'Returns up to 36 months in one response, optionally filtered and grouped. The sums of a month are those of its sales and royalty statistics, from one snapshot.',
-    'A group is a release, a product type, the country of the shipping address, or the platform that orders name as their `source`.',
+    'A group is a release, a product type, the country of the shipping address, the platform that orders name as their `source`, or the app that placed the orders.',
   ].join(' '),
   response: { description: 'The months of the range.', shape: seriesShape },
   errors: [

@@ -10,11 +10,12 @@ import { recordOrderEvents } from '../orders/timeline/record-order-events.js';
 import { selectCreator } from './select-creator.js';
 import { Visibility } from './visibility.js';
 
-const mine = aCreator('org_harbour');
-const foreign = aCreator('org_meridian');
+const app = { client_id: 'app', name: 'App', first_party: false, connected_at: '2026-01-02T03:04:05.678Z' };
+const mine = aCreator('org_harbour', { apps: [app] });
+const foreign = aCreator('org_meridian', { apps: [app] });
 const stranger = aCreator('org_nobody_knows'); // its registration never arrives
-const myOrder = paid(anOrder(mine.id));
-const foreignOrder = paid(anOrder(foreign.id));
+const myOrder = paid(anOrder(mine.id, { client_id: 'app' }));
+const foreignOrder = paid(anOrder(foreign.id, { client_id: 'app' }));
 const orphan = paid(anOrder(stranger.id));
 
 /** Resources of one organisation; tests pass those of another, or ids that do not exist. */
@@ -80,6 +81,7 @@ const operations: Record<string, (resources: Resources) => SendRequest> = {
     getting(`/api/v1/creators/${creator}/ledger?period=2026-03`),
   'GET /creator/api/v1/creators/:uuid/stats/series': ({ creator }) =>
     getting(`/api/v1/creators/${creator}/stats/series?group_by=release`),
+  'GET /creator/api/v1/creators/:uuid/apps': ({ creator }) => getting(`/api/v1/creators/${creator}/apps`),
   'GET /creator/api/v1/releases': ({ creator }) => getting(`/api/v1/releases?creator=${creator}`),
   'GET /creator/api/v1/releases/:id': ({ createdRelease }) => getting(`/api/v1/releases/${createdRelease}`),
   'POST /creator/api/v1/releases': ({ creator }) =>
@@ -229,6 +231,9 @@ describe('the visibility of rows to callers', () => {
       'monthly_breakdown',
       'order_events',
       'ledger',
+      'order_counts_by_app',
+      'monthly_app_breakdown',
+      'creator_apps',
       'editions',
       'ordered_releases',
       'track_uploads',

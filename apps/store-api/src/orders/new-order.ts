@@ -51,6 +51,7 @@ export function newOrderRow({ caller, creatorId, order, orderId }: Placement, pr
   return {
     id: orderId,
     creator_id: creatorId,
+    client_id: caller.clientId,
     version: 1,
     status: 'pending',
     platform: source?.platform ?? 'api',
@@ -98,7 +99,6 @@ export interface NewOrder {
   readonly items: readonly ItemRow[];
   /** By `performance.now()`, soon after `row.created_at`. */
   readonly writtenAtMs: number;
-  readonly clientId: string;
   readonly rateId: string;
   readonly address: object;
   readonly charge: OpenCharge;
@@ -126,23 +126,12 @@ export interface InsertOutcome {
  * nothing at all, if `placed` is false.
  */
 export async function insertOrder(sql: Sql, order: NewOrder): Promise<InsertOutcome> {
-  const {
-    row,
-    clientId,
-    rateId,
-    items,
-    address,
-    charge,
-    event,
-    resumeAfterMs,
-    unlimitedProducts,
-    key,
-    keyLeaseMs,
-  } = order;
+  const { row, rateId, items, address, charge, event, resumeAfterMs, unlimitedProducts, key, keyLeaseMs } =
+    order;
   const [outcome] = await sql.rows<InsertOutcome>(insertNewOrder, [
     row.id,
     row.creator_id,
-    clientId,
+    row.client_id,
     row.platform,
     row.store_id,
     row.external_order_id,

@@ -28,6 +28,7 @@ export interface PackageRow {
 export interface OrderRow {
   id: string;
   creator_id: string;
+  client_id: string;
   version: number;
   status: OrderStatus;
   platform: string;
@@ -68,7 +69,7 @@ export interface ItemRow {
 }
 
 export const orderColumns =
-  'id, creator_id, version, status, platform, store_id, external_order_id, currency, total_amount, item_count, ' +
+  'id, creator_id, client_id, version, status, platform, store_id, external_order_id, currency, total_amount, item_count, ' +
   'shipping_amount, country_code, billing_method, payment_status, charge_amount, charged_at, refunded_at, packages, ' +
   'tracking_updated_at, delivered_at, reason, metadata, test, created_at, updated_at';
 
@@ -113,6 +114,7 @@ export function orderSnapshot(row: OrderRow, items: readonly ItemRow[]): OrderSn
     id: row.id,
     version: row.version,
     creator_id: row.creator_id,
+    client_id: row.client_id,
     status: row.status,
     source: { platform: row.platform, store_id: row.store_id, external_order_id: row.external_order_id },
     placed_at: row.created_at.toISOString(),

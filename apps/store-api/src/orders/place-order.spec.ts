@@ -74,6 +74,7 @@ describe('POST /v1/orders', () => {
       ),
     );
     expect(published.data).toEqual({ order: orderSnapshot(row, await itemsOf(store.database, id)) });
+    expect(published.data).toMatchObject({ order: { client_id: expect.any(String) } });
     expect(row.updated_at.getTime()).toBeGreaterThan(row.created_at.getTime());
   });
 

@@ -80,14 +80,13 @@ export class WriteOrder {
 
   private newOrder(placement: Placement, priced: PricedOrder): NewOrder {
     const { PAYMENT_TIMEOUT_MS: paymentTimeoutMs, RESUME_AFTER_MS: resumeAfterMs } = this.config;
-    const { caller, order, orderId, keyScope } = placement;
+    const { order, orderId, keyScope } = placement;
     const row = newOrderRow(placement, priced);
     const items = priced.lines.map(newItemRow);
     return {
       row,
       items,
       writtenAtMs: performance.now(),
-      clientId: caller.clientId,
       rateId: order.shipping_rate_id,
       address: order.shipping_address,
       charge: {

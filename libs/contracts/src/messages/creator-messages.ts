@@ -5,6 +5,13 @@ import { paymentMethodName } from '../states.js';
 import { maxTrackPosition, maxTrackSeconds } from '../tracks.js';
 import { defineMessage } from './message.js';
 
+const app = z.object({
+  client_id: z.string(),
+  name: z.string().nullable(),
+  first_party: z.boolean(),
+  connected_at: z.iso.datetime().nullable().describe('Null for a first-party app, which needs no consent'),
+});
+
 /** A creator's registration as it stood when the fact happened; `version` only grows. */
 export const creatorSnapshot = z.object({
   id: uuid,
@@ -26,6 +33,12 @@ export const creatorSnapshot = z.object({
     .boolean()
     .optional()
     .describe('True for a test creator: its orders move no money, and no warehouse receives them'),
+  apps: z
+    .array(app)
+    .optional()
+    .describe(
+      'First-party apps, and those that people have connected to the creator, at most 200 of each; absent in messages of earlier releases',
+    ),
 });
 export type CreatorSnapshot = z.infer<typeof creatorSnapshot>;
 

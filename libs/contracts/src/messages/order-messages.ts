@@ -27,6 +27,10 @@ export const orderSnapshot = z.object({
   id: uuid,
   version: z.int().min(1),
   creator_id: uuid,
+  client_id: z
+    .string()
+    .optional()
+    .describe('The OAuth client that placed the order; absent in messages of earlier releases'),
   status: z.enum(orderStatuses),
   source: z.object({ platform: z.string(), store_id: z.string(), external_order_id: z.string() }),
   placed_at: z.iso.datetime(),

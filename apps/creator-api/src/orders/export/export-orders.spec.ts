@@ -53,7 +53,7 @@ describe('the export of orders', () => {
       [
         ...[newer.id, body.human_order_id, newer.placed_at, 'GBP', 'paid', 'in_production', '', 'GB', 'api'],
         ...[items[1]?.id, items[1]?.release_id, 'Tidal Maps', '', 'vinyl_12_lp', 2],
-        ...[2499, 4998, body.items[1].vat_amount, 1500, body.items[1].royalty_amount],
+        ...[2499, 4998, body.items[1].vat_amount, 1500, body.items[1].royalty_amount, ''],
       ].join(','),
     );
     expect(first).toContain(`,"'=HYPERLINK(""http://evil.example"")",`);

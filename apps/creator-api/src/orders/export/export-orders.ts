@@ -14,15 +14,16 @@ import { textStream, type WriteText } from './text-stream.js';
 const ordersPerPage = 200;
 const maxDurationMs = 10 * 60_000;
 
-// $5 and $6: the last order of the previous page, for a keyset in the order of the index.
+// $6 and $7: the last order of the previous page, for a keyset in the order of the index.
 const readPage = statement(
   'export.page',
   `SELECT id, placed_at, (extract(epoch FROM placed_at) * 1000000)::bigint AS micros, currency, payment_status, dispatch_status,
-     tracking_code, COALESCE(country_code, '') AS country_code, COALESCE(platform, '') AS platform
-   FROM orders WHERE creator_id = $1 AND ($2::text IS NULL OR payment_status = $2 OR dispatch_status = $2)
+     tracking_code, COALESCE(country_code, '') AS country_code, COALESCE(platform, '') AS platform,
+     COALESCE(client_id, '') AS client_id
+   FROM orders WHERE creator_id = $1 AND ($5::text IS NULL OR client_id = $5) AND ($2::text IS NULL OR payment_status = $2 OR dispatch_status = $2)
      AND placed_at >= $3::date::timestamp AT TIME ZONE 'UTC' AND placed_at < ($4::date::timestamp AT TIME ZONE 'UTC') + interval '1 day'
-     AND (placed_at, id) < (COALESCE('epoch'::timestamptz + $5::bigint * interval '1 microsecond', 'infinity'),
-                            COALESCE($6::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+     AND (placed_at, id) < (COALESCE('epoch'::timestamptz + $6::bigint * interval '1 microsecond', 'infinity'),
+                            COALESCE($7::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
    ORDER BY placed_at DESC, id DESC LIMIT ${ordersPerPage}`,
 );
 const readItems = statement(
@@ -39,6 +40,7 @@ interface ExportedOrder extends Pick<
   readonly micros: number;
   readonly country_code: string;
   readonly platform: string;
+  readonly client_id: string;
 }
 interface ExportedItem extends ItemColumns {
   readonly order_id: string;
@@ -55,7 +57,7 @@ export const exportColumns = [
     'tracking_code',
   ],
   ...['country', 'platform', 'item', 'release_group', 'release_title', 'ean', 'product_type', 'quantity'],
-  ...['unit_amount', 'total_amount', 'vat_amount', 'royalty_rate', 'royalty_amount'],
+  ...['unit_amount', 'total_amount', 'vat_amount', 'royalty_rate', 'royalty_amount', 'app'],
 ] as const;
 
 /** Writes a creator's orders as CSV, a line for each order line, from one snapshot. */
@@ -68,10 +70,10 @@ export class ExportOrders {
    * half a minute, or not to its end within ten minutes.
    * @throws NotFound when the caller sees no such creator; ValidationFailed on an empty range
    */
-  run(caller: Caller, { creator, status, from, to }: OrdersFilter): Promise<Readable> {
+  run(caller: Caller, { creator, status, from, to, app }: OrdersFilter): Promise<Readable> {
     if (from !== undefined && to !== undefined && from > to)
       throw new ValidationFailed([{ field: 'from', reason: 'must not be after to' }]);
-    const filters = [creator, status ?? null, from ?? '0001-01-01', to ?? '9999-12-31'];
+    const filters = [creator, status ?? null, from ?? '0001-01-01', to ?? '9999-12-31', app ?? null];
     return textStream(
       (write) =>
         this.visibility.snapshot(caller, async (tx) => {
@@ -109,6 +111,13 @@ function line(order: ExportedOrder, item: ExportedItem): string {
     ],
     ...[order.dispatch_status, order.tracking_code, order.country_code, order.platform],
     ...[item.id, item.release_id, item.release_title, item.ean, item.product_type, item.quantity],
-    ...[item.unit_amount, item.total_amount, item.vat_amount, item.royalty_rate, item.royalty_amount],
+    ...[
+      item.unit_amount,
+      item.total_amount,
+      item.vat_amount,
+      item.royalty_rate,
+      item.royalty_amount,
+      order.client_id,
+    ],
   ]);
 }

@@ -8,6 +8,9 @@ import type {
   ExportOrdersData,
   ExportOrdersErrors,
   ExportOrdersResponses,
+  ListConnectedAppsData,
+  ListConnectedAppsErrors,
+  ListConnectedAppsResponses,
   ListCreatorsData,
   ListCreatorsErrors,
   ListCreatorsResponses,
@@ -167,7 +170,7 @@ export const readRoyaltyStatistics = <ThrowOnError extends boolean = true>(
 /**
  * Read sales and royalties of several months
  *
- * Returns up to 36 months in one response, optionally filtered and grouped. The sums of a month are those of its sales and royalty statistics, from one snapshot. A group is a release, a product type, the country of the shipping address, or the platform that orders name as their `source`.
+ * Returns up to 36 months in one response, optionally filtered and grouped. The sums of a month are those of its sales and royalty statistics, from one snapshot. A group is a release, a product type, the country of the shipping address, the platform that orders name as their `source`, or the app that placed the orders.
  */
 export const readStatisticsSeries = <ThrowOnError extends boolean = true>(
   options: Options<ReadStatisticsSeriesData, ThrowOnError>,
@@ -189,6 +192,20 @@ export const readLedgerLines = <ThrowOnError extends boolean = true>(
   options.client.get<ReadLedgerLinesResponses, ReadLedgerLinesErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
     url: '/api/v1/creators/{uuid}/ledger',
+    ...options,
+  });
+
+/**
+ * List connected apps with what they placed and earned
+ *
+ * Returns the apps that people of the organisation have connected to the creator, and every app that placed an order or earned in the range, the highest revenue first. Amounts are those of the statistics with the filter `app`. Orders count in the month (UTC) in which they were placed, amounts in the month in which they were paid or refunded. A new connection appears within seconds.
+ */
+export const listConnectedApps = <ThrowOnError extends boolean = true>(
+  options: Options<ListConnectedAppsData, ThrowOnError>,
+): RequestResult<ListConnectedAppsResponses, ListConnectedAppsErrors, ThrowOnError> =>
+  options.client.get<ListConnectedAppsResponses, ListConnectedAppsErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/creators/{uuid}/apps',
     ...options,
   });
 

@@ -4,6 +4,98 @@ export type ClientOptions = {
   baseUrl: 'https://localhost:8443/creator' | (string & {});
 };
 
+/**
+ * An app and its orders.
+ */
+export type ConnectedApp = {
+  /**
+   * The OAuth client
+   */
+  client_id: string;
+  /**
+   * Its name; null if it is not known
+   */
+  name: string | null;
+  /**
+   * Whether it is an app of this service, which needs no connection
+   */
+  first_party: boolean;
+  /**
+   * When a person of the organisation first connected it; null if it is not connected (any more)
+   */
+  connected_at: string | null;
+  /**
+   * Number of orders that it placed in these months
+   */
+  orders: number;
+  /**
+   * What its orders earned in these months
+   */
+  totals: {
+    /**
+     * Pieces sold minus pieces refunded; negative if more pieces were refunded than sold
+     */
+    units: number;
+    /**
+     * Sales including VAT and excluding shipping, minus refunds, in minor units; negative if the refunds of the month exceed its sales
+     */
+    revenue: number;
+    /**
+     * Royalties, in minor units; negative if the refunds of the month exceed its sales
+     */
+    royalties: number;
+  };
+};
+
+/**
+ * The apps of a creator, the highest revenue first.
+ */
+export type ConnectedApps = {
+  /**
+   * The first month
+   */
+  from: string;
+  /**
+   * The last month
+   */
+  to: string;
+  /**
+   * Currency of all amounts: the settlement currency of the creator
+   */
+  currency: 'GBP' | 'USD' | 'EUR' | 'JPY';
+  /**
+   * Orders and payments whose app is not known. All pages of apps and `unknown` add up to the statistics
+   */
+  unknown: {
+    /**
+     * Number of orders that it placed in these months
+     */
+    orders: number;
+    /**
+     * What its orders earned in these months
+     */
+    totals: {
+      /**
+       * Pieces sold minus pieces refunded; negative if more pieces were refunded than sold
+       */
+      units: number;
+      /**
+       * Sales including VAT and excluding shipping, minus refunds, in minor units; negative if the refunds of the month exceed its sales
+       */
+      revenue: number;
+      /**
+       * Royalties, in minor units; negative if the refunds of the month exceed its sales
+       */
+      royalties: number;
+    };
+  };
+  /**
+   * Items, newest first; empty past the last page
+   */
+  data: Array<ConnectedApp>;
+  meta: PageNumbers;
+};
+
 export type CreateReleaseRequest = {
   /**
    * The title, 1 to 60 Unicode code points. Leading and trailing white space is removed and does not count
@@ -125,6 +217,10 @@ export type LedgerLine = {
    * Platform that the order names as its source; null if it is not known
    */
   platform: string | null;
+  /**
+   * `client_id` of the app that placed the order; null if it is not known
+   */
+  app: string | null;
   /**
    * Number of pieces; negative for a refund
    */
@@ -306,6 +402,10 @@ export type Order = {
    */
   tracking_code: string;
   /**
+   * `client_id` of the app that placed the order; null if it is not known
+   */
+  app: string | null;
+  /**
    * Totals of the order
    */
   totals: {
@@ -406,6 +506,10 @@ export type OrderSummary = {
    * Tracking number of the newest package; empty until a package is shipped
    */
   tracking_code: string;
+  /**
+   * `client_id` of the app that placed the order; null if it is not known
+   */
+  app: string | null;
   /**
    * Totals of the order
    */
@@ -806,7 +910,7 @@ export type StatisticsSeries = {
    */
   groups: Array<{
     /**
-     * The release, product type, country or platform
+     * The release, product type, country, platform, or `client_id` of the app
      */
     key: string;
     /**
@@ -1106,6 +1210,10 @@ export type ListOrdersData = {
      */
     to?: string;
     /**
+     * Only orders that this app placed: its `client_id`
+     */
+    app?: string;
+    /**
      * Number of the page, from 1
      */
     page?: number;
@@ -1200,6 +1308,10 @@ export type ExportOrdersData = {
      * Only orders placed on or before this day, in UTC
      */
     to?: string;
+    /**
+     * Only orders that this app placed: its `client_id`
+     */
+    app?: string;
   };
   url: '/api/v1/orders/export';
 };
@@ -1557,17 +1669,9 @@ export type ReadStatisticsSeriesData = {
   };
   query?: {
     /**
-     * The first month, in UTC. By default 11 months before `to`
+     * Also returns the sums of each release, product type, country, platform or app
      */
-    from?: string;
-    /**
-     * The last month, in UTC, at most 35 months after `from`. By default 11 months after `from`, or the current month
-     */
-    to?: string;
-    /**
-     * Also returns the sums of each release, product type, country or platform
-     */
-    group_by?: 'release' | 'product_type' | 'country' | 'platform';
+    group_by?: 'release' | 'product_type' | 'country' | 'platform' | 'app';
     /**
      * Only this release: a `release_group` of the statistics
      */
@@ -1584,6 +1688,18 @@ export type ReadStatisticsSeriesData = {
      * Only orders whose `source` names this platform
      */
     platform?: string;
+    /**
+     * Only orders that this app placed: its `client_id`
+     */
+    app?: string;
+    /**
+     * The first month, in UTC. By default 11 months before `to`
+     */
+    from?: string;
+    /**
+     * The last month, in UTC, at most 35 months after `from`. By default 11 months after `from`, or the current month
+     */
+    to?: string;
   };
   url: '/api/v1/creators/{uuid}/stats/series';
 };
@@ -1676,6 +1792,10 @@ export type ReadLedgerLinesData = {
      */
     platform?: string;
     /**
+     * Only orders that this app placed: its `client_id`
+     */
+    app?: string;
+    /**
      * Maximum number of items per page
      */
     limit?: number;
@@ -1742,6 +1862,93 @@ export type ReadLedgerLinesResponses = {
 };
 
 export type ReadLedgerLinesResponse = ReadLedgerLinesResponses[keyof ReadLedgerLinesResponses];
+
+export type ListConnectedAppsData = {
+  body?: never;
+  path: {
+    /**
+     * The creator
+     */
+    uuid: string;
+  };
+  query?: {
+    /**
+     * Number of the page, from 1
+     */
+    page?: number;
+    /**
+     * Maximum number of items per page
+     */
+    per_page?: number;
+    /**
+     * The first month, in UTC. By default 11 months before `to`
+     */
+    from?: string;
+    /**
+     * The last month, in UTC, at most 35 months after `from`. By default 11 months after `from`, or the current month
+     */
+    to?: string;
+  };
+  url: '/api/v1/creators/{uuid}/apps';
+};
+
+export type ListConnectedAppsErrors = {
+  /**
+   * The request does not have the documented shape; `details` names the invalid members, parameters or headers.
+   *
+   * `from` is after `to`, or more than 35 months before it.
+   */
+  400: Error & {
+    statusCode?: 400;
+    code?: 'VALIDATION_ERROR';
+  };
+  /**
+   * The access token is missing, malformed, expired, revoked or not for this API.
+   */
+  401: Error & {
+    statusCode?: 401;
+    code?: 'UNAUTHORIZED';
+  };
+  /**
+   * The creator does not exist, or is not visible to you.
+   */
+  404: Error & {
+    statusCode?: 404;
+    code?: 'NOT_FOUND';
+  };
+  /**
+   * The quota is exceeded. Retry after the seconds in `Retry-After`.
+   */
+  429: Error & {
+    statusCode?: 429;
+    code?: 'RATE_LIMITED';
+  };
+  /**
+   * An unexpected error on the server.
+   */
+  500: Error & {
+    statusCode?: 500;
+    code?: 'INTERNAL_ERROR';
+  };
+  /**
+   * A dependency is unavailable, or the service is starting. Retry after the seconds in `Retry-After`.
+   */
+  503: Error & {
+    statusCode?: 503;
+    code?: 'SERVICE_UNAVAILABLE';
+  };
+};
+
+export type ListConnectedAppsError = ListConnectedAppsErrors[keyof ListConnectedAppsErrors];
+
+export type ListConnectedAppsResponses = {
+  /**
+   * A page of apps.
+   */
+  200: ConnectedApps;
+};
+
+export type ListConnectedAppsResponse = ListConnectedAppsResponses[keyof ListConnectedAppsResponses];
 
 export type ListReleasesData = {
   body?: never;

@@ -1,0 +1,60 @@
+import type { CreatorSnapshot } from '@fulfilment/contracts';
+import { isValidConsent } from './valid-consent.sql.js';
+
+/** A row of the creators table. */
+export interface CreatorRow {
+  id: string;
+  organisation_id: string;
+  name: string | null;
+  payment_method: CreatorSnapshot['payment_method'];
+  payment_terms_accepted: boolean;
+  tax_interview_completed: boolean;
+  settlement_currency: CreatorSnapshot['settlement_currency'];
+  /** Its orders move no money and reach no warehouse. Never changes. */
+  test: boolean;
+  version: number;
+  registered_at: Date;
+}
+
+export const creatorColumns = `id, organisation_id, name, payment_method, payment_terms_accepted,
+  tax_interview_completed, settlement_currency, test, version, registered_at`;
+
+/** A creator with its apps, as it is published. */
+export interface PublishedRow extends CreatorRow {
+  readonly apps: NonNullable<CreatorSnapshot['apps']>;
+}
+
+const client = `client.id AS client_id, client.payload ->> 'client_name' AS name`;
+const isFirstParty = `client.payload ->> 'first_party' = 'true'`;
+const connectedAt = `to_char(min(consent.given_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+/**
+ * For a SELECT of its own. A RETURNING would show the apps of the time before the statement waited for its
+ * row.
+ */
+export const publishedColumns = `${creatorColumns}, (
+    SELECT coalesce(jsonb_agg(app), '[]') FROM (
+      (SELECT ${client}, true AS first_party, NULL AS connected_at FROM oidc_model AS client
+       WHERE client.model = 'Client' AND ${isFirstParty} ORDER BY client.id LIMIT 200)
+      UNION ALL
+      (SELECT ${client}, false, ${connectedAt}
+       FROM consents AS consent JOIN oidc_model AS client ON client.model = 'Client' AND client.id = consent.client_id
+       WHERE consent.creator_id = creators.id AND (${isFirstParty}) IS NOT TRUE AND ${isValidConsent('consent')}
+       GROUP BY client.id, client.payload ORDER BY min(consent.given_at) DESC, client.id LIMIT 200)
+    ) AS app) AS apps`;
+
+/** The snapshot of a creator that is published to the other services. */
+export function creatorSnapshot(row: PublishedRow): CreatorSnapshot {
+  return {
+    id: row.id,
+    version: row.version,
+    organisation_id: row.organisation_id,
+    name: row.name,
+    payment_method: row.payment_method,
+    payment_terms_accepted: row.payment_terms_accepted,
+    tax_interview_completed: row.tax_interview_completed,
+    settlement_currency: row.settlement_currency,
+    registered_at: row.registered_at.toISOString(),
+    ...(row.test && { test: true }),
+    apps: row.apps,
+  };
+}

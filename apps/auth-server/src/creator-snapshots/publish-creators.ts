@@ -1,0 +1,44 @@
+import { messages } from '@fulfilment/contracts';
+import { statement, type Transaction } from '@fulfilment/database';
+import type { Outbox } from '@fulfilment/messaging';
+import { creatorSnapshot, publishedColumns, type PublishedRow } from './creator-snapshot.js';
+
+const creatorsPerStatement = 500;
+
+const increaseVersion = statement(
+  'creators.increase-version',
+  `UPDATE creators SET version = version + 1
+   FROM (SELECT id FROM creators WHERE id = ANY($1::uuid[]) ORDER BY id FOR NO KEY UPDATE) AS locked
+   WHERE creators.id = locked.id`,
+);
+const read = statement(
+  'creators.published',
+  `SELECT ${publishedColumns} FROM creators WHERE id = ANY($1::uuid[])`,
+);
+
+/** Reads a creator as it is published. The transaction has locked its row. */
+export async function readPublished(tx: Transaction, id: string): Promise<PublishedRow | undefined> {
+  return tx.row<PublishedRow>(read, [[id]]);
+}
+
+/**
+ * Publishes creators whose connected apps have changed in this transaction. It locks their rows, so it is the
+ * last step that locks any.
+ */
+export async function publishCreators(
+  tx: Transaction,
+  outbox: Outbox,
+  ids: readonly string[],
+): Promise<void> {
+  const all = [...new Set(ids)].toSorted();
+  const occurredAt = new Date();
+  for (let from = 0; from < all.length; from += creatorsPerStatement) {
+    const batch = all.slice(from, from + creatorsPerStatement);
+    await tx.run(increaseVersion, [batch]);
+    const rows = await tx.rows<PublishedRow>(read, [batch]);
+    await outbox.add(
+      tx,
+      ...rows.map((row) => messages.creatorChanged.make({ creator: creatorSnapshot(row) }, { occurredAt })),
+    );
+  }
+}

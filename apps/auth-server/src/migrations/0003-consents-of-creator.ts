@@ -1,0 +1,16 @@
+import { buildConcurrently, dropConcurrently } from '@fulfilment/database';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** The messages about a creator contain its connected apps. */
+export class ConsentsOfCreator implements MigrationInterface {
+  readonly name = 'ConsentsOfCreator1795824000000';
+  readonly transaction = false;
+
+  async up(runner: QueryRunner): Promise<void> {
+    await buildConcurrently(runner, 'consents_of_creator', 'INDEX', 'consents (creator_id)');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await dropConcurrently(runner, 'consents_of_creator');
+  }
+}

@@ -1,0 +1,21 @@
+import type { OperationDoc } from '@fulfilment/api-reference';
+import { NotFound, ValidationFailed } from '@fulfilment/error-envelope';
+import { connectedAppsShape } from './connected-apps.shapes.js';
+
+export const listConnectedApps = {
+  id: 'listConnectedApps',
+  tag: 'Statistics',
+  summary: 'List connected apps with what they placed and earned',
+  description: [
+    'Returns the apps that people of the organisation have connected to the creator, and every app that placed an order or earned in the range, the highest revenue first. Amounts are those of the',
+    'statistics with the filter `app`. Orders count in the month (UTC) in which they were placed, amounts in the month in which they were paid or refunded. A new connection appears within seconds.',
+  ].join(' '),
+  response: { description: 'A page of apps.', shape: connectedAppsShape },
+  errors: [
+    { when: 'The creator does not exist, or is not visible to you.', example: new NotFound('creator') },
+    {
+      when: '`from` is after `to`, or more than 35 months before it.',
+      example: new ValidationFailed([{ field: 'from', reason: 'must not be after to' }]),
+    },
+  ],
+} satisfies OperationDoc<typeof connectedAppsShape>;

@@ -1,0 +1,60 @@
+import { currencies, numberedPageShape } from '@fulfilment/contracts';
+import { z } from 'zod';
+import { monthPattern, sums } from '../statistics/statistics.shapes.js';
+
+const totals = z.object(sums).describe('What its orders earned in these months');
+const orders = z.int().describe('Number of orders that it placed in these months');
+
+const appExample = {
+  client_id: 'app_reader',
+  name: 'Shop connector',
+  first_party: false,
+  connected_at: '2026-08-04T09:12:00.000Z',
+  orders: 5,
+  totals: { units: 6, revenue: 17994, royalties: 2250 },
+};
+
+const appShape = z
+  .object({
+    client_id: z.string().describe('The OAuth client'),
+    name: z.string().nullable().describe('Its name; null if it is not known'),
+    first_party: z.boolean().describe('Whether it is an app of this service, which needs no connection'),
+    connected_at: z.iso
+      .datetime()
+      .nullable()
+      .describe(
+        'When a person of the organisation first connected it; null if it is not connected (any more)',
+      ),
+    orders,
+    totals,
+  })
+  .meta({ id: 'ConnectedApp', description: 'An app and its orders.', examples: [appExample] });
+export type ConnectedApp = z.infer<typeof appShape>;
+
+export const connectedAppsShape = z
+  .object({
+    from: z.string().regex(monthPattern).describe('The first month'),
+    to: z.string().regex(monthPattern).describe('The last month'),
+    currency: z.enum(currencies).describe('Currency of all amounts: the settlement currency of the creator'),
+    unknown: z
+      .object({ orders, totals })
+      .describe(
+        'Orders and payments whose app is not known. All pages of apps and `unknown` add up to the statistics',
+      ),
+    ...numberedPageShape(appShape, appExample).shape,
+  })
+  .meta({
+    id: 'ConnectedApps',
+    description: 'The apps of a creator, the highest revenue first.',
+    examples: [
+      {
+        from: '2026-01',
+        to: '2026-12',
+        currency: 'GBP',
+        unknown: { orders: 0, totals: { units: 0, revenue: 0, royalties: 0 } },
+        data: [appExample],
+        meta: { page: 1, per_page: 25, total: 1 },
+      },
+    ],
+  });
+export type ConnectedAppsView = z.infer<typeof connectedAppsShape>;

@@ -1,0 +1,153 @@
+import { type CreatorSnapshot, uuidv7 } from '@fulfilment/contracts';
+import fc from 'fast-check';
+import { aCreator } from '../creators/creator-snapshot.fixture.js';
+import { loadRates } from '../exchange-rates/load-rates.js';
+import { orderHistory, orderStates, rates } from '../ledger/ledger.fixture.js';
+import { anOrder, paid, transitioned } from '../orders/order-snapshot.fixture.js';
+import { creatorApi, type CreatorApi, ownerClaims } from '../test/creator-api.fixture.js';
+
+const owner = ownerClaims('org_harbour');
+const connector = {
+  client_id: 'app_connector',
+  name: 'Connector',
+  first_party: false,
+  connected_at: '2026-01-02T03:04:05.678Z',
+};
+const dashboard = { client_id: 'dashboard', name: 'Dashboard', first_party: true, connected_at: null };
+const nothing = { orders: 0, totals: { units: 0, revenue: 0, royalties: 0 } };
+
+interface Figures {
+  readonly orders: number;
+  readonly totals: { readonly units: number; readonly revenue: number; readonly royalties: number };
+}
+
+describe('GET /api/v1/creators/:uuid/apps', () => {
+  let api: CreatorApi;
+  beforeAll(async () => {
+    api = await creatorApi();
+    await loadRates(api.database, rates);
+  });
+  afterAll(() => api.stop());
+
+  const newCreator = async (changes: Partial<CreatorSnapshot> = {}) => {
+    const creator = aCreator('org_harbour', changes);
+    await api.record({ creators: [creator] });
+    return creator;
+  };
+  const read = async ({ id }: CreatorSnapshot, path: string) =>
+    (await api.get(`/api/v1/creators/${id}${path}`, owner)).body;
+  const apps = (creator: CreatorSnapshot, query = 'from=2026-01&to=2026-03') =>
+    read(creator, `/apps?${query}`);
+
+  it('lists connected apps without orders, and first-party and disconnected apps with orders', async () => {
+    const creator = await newCreator({
+      apps: [connector, { ...connector, client_id: 'app_unused' }, dashboard],
+    });
+    await api.record({
+      orders: [
+        anOrder(creator.id, { client_id: dashboard.client_id }),
+        paid(anOrder(creator.id, { client_id: connector.client_id })),
+        anOrder(creator.id, { client_id: 'app_nobody_knows' }),
+      ],
+    });
+    await api.record({
+      creators: [{ ...creator, version: 2, apps: [{ ...connector, client_id: 'app_unused' }] }],
+    });
+    const { data, meta } = await apps(creator);
+    expect(data).toMatchObject([
+      { ...connector, connected_at: null, orders: 1, totals: { units: 2, revenue: 4998 } },
+      { client_id: 'app_nobody_knows', name: null, first_party: false, connected_at: null, orders: 1 },
+      { ...dashboard, orders: 1, totals: nothing.totals },
+      { client_id: 'app_unused', connected_at: connector.connected_at, ...nothing },
+    ]);
+    expect(meta).toEqual({ page: 1, per_page: 25, total: 4 });
+    const paged = await apps(creator, 'from=2026-01&per_page=3&page=2');
+    expect(paged.data.map(({ client_id }: { client_id: string }) => client_id)).toEqual(['app_unused']);
+    expect((await apps(creator, 'from=2026-04')).data).toMatchObject([
+      { client_id: 'app_unused', ...nothing },
+    ]);
+  });
+
+  it('adds up to the statistics and the lists of each app, for any orders and refunds', async () => {
+    const withoutApp = fc.array(fc.boolean(), { minLength: 6, maxLength: 6 });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(orderHistory, { minLength: 1, maxLength: 6 }),
+        withoutApp,
+        async (histories, isUnknown) => {
+          const creators = [await newCreator(), await newCreator({ settlement_currency: 'JPY' })];
+          const orders = histories.flatMap((history, index) =>
+            orderStates(creators, history).map((order) =>
+              isUnknown[index] === true ? { ...order, client_id: undefined } : order,
+            ),
+          );
+          for (const order of orders) await api.record({ orders: [order] });
+          for (const creator of creators) {
+            const { data, unknown } = await apps(creator);
+            const { totals } = await read(creator, '/stats/series?from=2026-01&to=2026-03');
+            const list = (query = '') => api.get(`/api/v1/orders?creator=${creator.id}${query}`, owner);
+            const all = [...data, unknown].reduce(add, nothing);
+            expect(all).toEqual({ orders: (await list()).body.meta.total, totals });
+            for (const app of data) {
+              const filter = `app=${app.client_id}`;
+              const ofApp = await read(creator, `/stats/series?from=2026-01&to=2026-03&${filter}`);
+              expect(ofApp.totals).toEqual(app.totals);
+              const { body } = await list(`&${filter}`);
+              expect(body.meta.total).toBe(app.orders);
+              expect(body.data.map((order: { app: string }) => order.app)).toEqual(
+                Array.from({ length: app.orders }, () => app.client_id),
+              );
+            }
+          }
+        },
+      ),
+      { numRuns: 4 },
+    );
+  }, 60_000);
+
+  it('knows the app of an order that an earlier release published first', async () => {
+    const creator = await newCreator();
+    const order = anOrder(creator.id);
+    await api.record({ orders: [order] });
+    expect(await apps(creator)).toMatchObject({ data: [], unknown: { orders: 1 } });
+    await api.record({ orders: [{ ...paid(order), client_id: 'app_late' }] });
+    // A replica of the earlier release publishes the next version.
+    await api.record({ orders: [transitioned(paid(order), 'shipped')] });
+    const { data, unknown } = await apps(creator);
+    expect(data).toMatchObject([{ client_id: 'app_late', orders: 1, totals: { units: 2 } }]);
+    expect(unknown).toEqual(nothing);
+  });
+
+  it('keeps the apps of the newest version of a creator', async () => {
+    const creator = await newCreator({ version: 5, apps: [connector] });
+    await api.record({ creators: [{ ...creator, version: 4, apps: [] }] });
+    expect((await apps(creator)).data).toHaveLength(1);
+    await api.record({ creators: [{ ...creator, version: 6, apps: undefined }] });
+    expect((await apps(creator)).data).toHaveLength(1);
+    await api.record({ creators: [{ ...creator, version: 7, apps: [] }] });
+    expect((await apps(creator)).data).toEqual([]);
+  });
+
+  it('filters the export and the ledger lines by app', async () => {
+    const creator = await newCreator();
+    const mine = paid(anOrder(creator.id, { client_id: 'app_one' }));
+    await api.record({ orders: [mine, paid(anOrder(creator.id, { client_id: 'app_two' }))] });
+    const { text } = await api.get(`/api/v1/orders/export?creator=${creator.id}&app=app_one`, owner);
+    const lines = text.trim().split('\r\n').slice(1);
+    expect(lines.map((line) => [line.split(',')[0], line.split(',').at(-1)])).toEqual([[mine.id, 'app_one']]);
+    const ledger = await read(creator, '/ledger?period=2026-03&app=app_one');
+    expect(ledger).toMatchObject({ totals: { units: 2 }, data: [{ order: mine.id, app: 'app_one' }] });
+    expect((await read(creator, `/ledger?period=2026-03&app=${uuidv7()}`)).data).toEqual([]);
+  });
+});
+
+function add(sum: Figures, { orders, totals }: Figures): Figures {
+  return {
+    orders: sum.orders + orders,
+    totals: {
+      units: sum.totals.units + totals.units,
+      revenue: sum.totals.revenue + totals.revenue,
+      royalties: sum.totals.royalties + totals.royalties,
+    },
+  };
+}

@@ -1,0 +1,104 @@
+import { statement } from '@fulfilment/database';
+import type { Caller } from '@fulfilment/http-service';
+import { CLOCK, type Clock } from '@fulfilment/runtime';
+import { Inject, Injectable } from '@nestjs/common';
+import { requestedMonths } from '../statistics/requested-months.js';
+import { selectCreator } from '../visibility/select-creator.js';
+import { Visibility } from '../visibility/visibility.js';
+import type { ConnectedAppsQuery } from './connected-apps.dto.js';
+import type { ConnectedAppsView } from './connected-apps.shapes.js';
+
+const inMonths = `creator_id = $1 AND currency = $2 AND period BETWEEN $3 AND $4`;
+const inDays = `creator_id = $1 AND placed_on >= ($3 || '-01')::date AND placed_on < ($4 || '-01')::date + interval '1 month'`;
+const sums = 'sum(units) AS units, sum(revenue) AS revenue, sum(royalties) AS royalties';
+
+const readApps = statement(
+  'connected-apps.page',
+  `WITH placed AS (
+     SELECT client_id, sum(orders) AS orders FROM order_counts_by_app WHERE ${inDays} GROUP BY client_id HAVING sum(orders) <> 0
+   ), earned AS (
+     SELECT client_id, ${sums} FROM monthly_app_breakdown WHERE ${inMonths} AND client_id <> '' GROUP BY client_id
+   ), connected AS (
+     SELECT client_id, name, connected_at FROM creator_apps WHERE creator_id = $1
+   )
+   SELECT client_id, COALESCE(first_party.name, connected.name) AS name, first_party.client_id IS NOT NULL AS first_party, connected_at,
+     COALESCE(orders, 0)::bigint AS orders, COALESCE(units, 0)::text AS units, COALESCE(revenue, 0)::text AS revenue,
+     COALESCE(royalties, 0)::text AS royalties
+   FROM placed FULL JOIN earned USING (client_id) FULL JOIN connected USING (client_id) LEFT JOIN first_party_apps first_party USING (client_id)
+   WHERE connected_at IS NOT NULL OR orders IS NOT NULL OR units IS NOT NULL
+   ORDER BY earned.revenue DESC NULLS LAST, orders DESC NULLS LAST, client_id LIMIT $5 OFFSET $6`,
+);
+const countApps = statement(
+  'connected-apps.count',
+  `SELECT count(*) AS total FROM (
+     SELECT client_id FROM order_counts_by_app WHERE ${inDays} GROUP BY client_id HAVING sum(orders) <> 0
+     UNION SELECT client_id FROM monthly_app_breakdown WHERE ${inMonths} AND client_id <> ''
+     UNION SELECT client_id FROM creator_apps WHERE creator_id = $1 AND connected_at IS NOT NULL
+   ) AS app`,
+);
+const unknown = (column: string): string =>
+  `(SELECT COALESCE(sum(${column}), 0) FROM monthly_statistics WHERE ${inMonths})
+     - (SELECT COALESCE(sum(${column}), 0) FROM monthly_app_breakdown WHERE ${inMonths} AND client_id <> '')`;
+const readUnknown = statement(
+  'connected-apps.unknown',
+  `SELECT ((SELECT COALESCE(sum(orders), 0) FROM order_counts WHERE ${inDays})
+     - (SELECT COALESCE(sum(orders), 0) FROM order_counts_by_app WHERE ${inDays}))::bigint AS orders,
+     (${unknown('units')})::text AS units, (${unknown('revenue')})::text AS revenue, (${unknown('royalties')})::text AS royalties`,
+);
+
+interface FiguresRow {
+  readonly orders: number;
+  readonly units: string;
+  readonly revenue: string;
+  readonly royalties: string;
+}
+interface AppRow extends FiguresRow {
+  readonly client_id: string;
+  readonly name: string | null;
+  readonly first_party: boolean;
+  readonly connected_at: Date | null;
+}
+
+/** Returns the apps that are connected to a creator, or have orders of the range, with their figures. */
+@Injectable()
+export class ReadConnectedApps {
+  constructor(
+    private readonly visibility: Visibility,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  /** @throws NotFound when the creator is not visible; ValidationFailed on an empty or too long range */
+  async run(caller: Caller, creatorId: string, query: ConnectedAppsQuery): Promise<ConnectedAppsView> {
+    const { page, per_page } = query;
+    const { range } = requestedMonths(query, this.clock());
+    return this.visibility.replicaSnapshot(caller, async (tx) => {
+      const { currency } = await selectCreator(tx, creatorId);
+      const values = [creatorId, currency, range.from, range.to];
+      const [apps, counted, rest] = await Promise.all([
+        tx.rows<AppRow>(readApps, [...values, per_page, (page - 1) * per_page]),
+        tx.row<{ total: number }>(countApps, values),
+        tx.row<FiguresRow>(readUnknown, values),
+      ]);
+      return {
+        ...range,
+        currency,
+        unknown: figures(rest ?? { orders: 0, units: '0', revenue: '0', royalties: '0' }),
+        data: apps.map((row) => ({
+          client_id: row.client_id,
+          name: row.name,
+          first_party: row.first_party,
+          connected_at: row.connected_at?.toISOString() ?? null,
+          ...figures(row),
+        })),
+        meta: { page, per_page, total: counted?.total ?? 0 },
+      };
+    });
+  }
+}
+
+function figures({ orders, units, revenue, royalties }: FiguresRow): ConnectedAppsView['unknown'] {
+  return {
+    orders,
+    totals: { units: Number(units), revenue: BigInt(revenue), royalties: BigInt(royalties) },
+  };
+}
