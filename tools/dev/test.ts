@@ -52,7 +52,7 @@ async function testWithSuite(only: 'unit' | 'e2e' | undefined): Promise<Counts[]
   const required = {
     gateway: only !== 'unit',
     nginx: only !== 'e2e',
-    browser: only !== 'e2e',
+    browser: true,
     replica: only !== 'e2e',
     interpreters: true,
   };

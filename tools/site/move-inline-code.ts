@@ -32,7 +32,8 @@ export function moveInlineCode(dist: string): void {
       .replaceAll(
         /(<[a-z][^<>]*?) style="([^"]*)"/g,
         (_, start: string, style: string) => `${start} data-style="${numberOf(style)}"`,
-      );
+      )
+      .replaceAll(/<(table|pre)\b(?=[ >])/g, '<$1 tabindex="0"'); // wide ones scroll, also by keyboard
     return { file, html };
   });
   const rules = [...numbers].map(

@@ -72,7 +72,7 @@ function descriptionOf(text: string): string {
  * @param address gives the URL of a page of the site
  */
 export function withSiteLinks(page: Page, pages: readonly Page[], address: (page: Page) => string): string {
-  return outsideCode(page.text, (part) =>
+  return outsideCode(withInlineLinks(page.text), (part) =>
     part.replaceAll(
       /(!?)\[((?:[^\]`]|`[^`]*`)*)\]\(([^)\s]+)\)/g,
       (whole, image: string, label: string, target: string) => {
@@ -86,6 +86,17 @@ export function withSiteLinks(page: Page, pages: readonly Page[], address: (page
         return `[${label}](${url}${fragment === undefined ? '' : `#${fragment}`})`;
       },
     ),
+  );
+}
+
+/** Replaces `[label][id]` and `[id]` by `[label](target)` where the text defines `[id]: target`. */
+function withInlineLinks(text: string): string {
+  const definition = /^\[([^\]]+)\]: (\S+)\n/gm;
+  const definitions = [...text.matchAll(definition)];
+  return definitions.reduce(
+    (changed, [, id = '', target = '']) =>
+      changed.replaceAll(`][${id}]`, `](${target})`).replaceAll(`[${id}] `, `[${id}](${target}) `),
+    text.replaceAll(definition, ''),
   );
 }
 
