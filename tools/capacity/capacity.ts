@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { percentile } from '../bench/fixed-rate.ts';
-import { seededRandom } from '../demo/random.ts';
 import { Failure } from '../dev/failure.ts';
 import { root } from '../dev/settings.ts';
-import { poissonArrivals, simulate, type Station } from './queueing.ts';
+import { orderStations, simulatedMs, simulateOrders } from './drop-day.ts';
+import type { Station } from './queueing.ts';
 
 const help = `npm run -s tools -- capacity: predicts latencies at a load, from the processor times of the last \`npm run bench -- suite --write\`.
 
@@ -21,8 +21,6 @@ const help = `npm run -s tools -- capacity: predicts latencies at a load, from t
 const reportsSchema = z.object({
   suite: z.object({ figures: z.array(z.object({ name: z.string(), value: z.number() })) }),
 });
-const simulatedMs = 60_000;
-const seed = 1;
 
 /** Predicts a drop day: many orders a second of one SKU, and a batch of shipments at the end of the day. */
 export function capacity(args: readonly string[]): void {
@@ -46,6 +44,8 @@ export function capacity(args: readonly string[]): void {
     return value;
   };
   const stations = orderStations({
+    storeApiMs: processorMs('store-api'),
+    postgresMs: processorMs('postgres'),
     serviceCores: amount('service-cores', 1),
     databaseCores: amount('database-cores', 1),
     skuOrders: amount('sku-orders', 0),
@@ -56,41 +56,8 @@ export function capacity(args: readonly string[]): void {
   console.log(`${shipments} shipments at once: applied after ${duration(shipments / reportsPerSecond)}`);
 }
 
-/** The stations of an order: the API, the database, and the row of a limited edition. */
-function orderStations(of: {
-  readonly serviceCores: number;
-  readonly databaseCores: number;
-  readonly skuOrders: number;
-}): Station[] {
-  const stations: Station[] = [
-    {
-      name: 'store-api',
-      servers: of.serviceCores,
-      serviceMs: processorMs('store-api'),
-      variability: 'exponential',
-    },
-    {
-      name: 'postgres',
-      servers: of.databaseCores,
-      serviceMs: processorMs('postgres'),
-      variability: 'exponential',
-    },
-  ];
-  if (of.skuOrders === 0) return stations;
-  return [
-    ...stations,
-    { name: 'row of the SKU', servers: 1, serviceMs: 1000 / of.skuOrders, variability: 'fixed' },
-  ];
-}
-
 function describeOrders(stations: readonly Station[], perSecond: number): string[] {
-  const uniform = seededRandom(seed);
-  const random = (): number => uniform.below(1_000_000) / 1_000_000;
-  const { sojournsMs, utilisation, endedAtMs } = simulate(
-    stations,
-    poissonArrivals(perSecond, simulatedMs, random),
-    random,
-  );
+  const { sojournsMs, utilisation, endedAtMs } = simulateOrders(stations, perSecond);
   const ceilings = stations.map(({ name, servers, serviceMs }) => {
     const busy = Math.round((utilisation[name] ?? 0) * 100);
     return `  ${name}: ${busy} % busy; at most ${Math.floor((servers * 1000) / serviceMs)} a second`;

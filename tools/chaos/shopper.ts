@@ -7,7 +7,7 @@ import { Pool } from 'undici';
 import { z } from 'zod';
 import { openStore } from '../demo/api.ts';
 import { demoToken } from '../demo/demo-token.ts';
-import { unlimitedProduct } from '../demo/unlimited-product.ts';
+import { unlimitedProduct } from '../demo/find-product.ts';
 import { Failure } from '../dev/failure.ts';
 import type { Stack } from '../dev/stack-file.ts';
 

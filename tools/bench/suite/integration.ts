@@ -1,4 +1,4 @@
-import { createWebhook, quoteRates } from '@fulfilment/client/store';
+import { type Client, createWebhook, quoteRates } from '@fulfilment/client/store';
 import { parsePublicId, storeScopes } from '@fulfilment/contracts';
 import { readFileSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
@@ -7,7 +7,7 @@ import { Pool } from 'undici';
 import { z } from 'zod';
 import { openStore } from '../../demo/api.ts';
 import { demoToken } from '../../demo/demo-token.ts';
-import { unlimitedProduct } from '../../demo/unlimited-product.ts';
+import { limitedProduct, unlimitedProduct } from '../../demo/find-product.ts';
 import { Failure } from '../../dev/failure.ts';
 import type { Stack } from '../../dev/stack-file.ts';
 import { callerCount } from '../store/store-callers.ts';
@@ -37,7 +37,8 @@ interface Tokens {
 /** A merchant's integration with a subscription, and the dashboard of its creator. */
 export class Integration {
   private readonly tokens: Tokens;
-  private readonly body: string;
+  private readonly client: Client;
+  private body: string;
   private readonly receiver: ReceiverProcess;
   private readonly store: Pool;
   private readonly creator: Pool;
@@ -50,13 +51,7 @@ export class Integration {
     const creatorToken = await demoToken(stack, { email, scopes: ['openid', 'profile'] });
     const client = openStore(stack, storeToken);
     const sku = await unlimitedProduct(client);
-    const { data: rates } = await quoteRates({
-      client,
-      query: { currency: 'GBP' },
-      body: { country_code: countryCode, items: [{ sku, quantity: 3 }] },
-    });
-    const rateId = rates.data[0]?.id;
-    if (rateId === undefined) throw new Failure(`No shipping service ships to ${countryCode}.`);
+    const body = await orderBody(client, sku, [1, 2]);
     await createWebhook({
       client,
       body: {
@@ -65,21 +60,26 @@ export class Integration {
         events: ['order.processing'],
       },
     });
-    return new Integration(
-      stack.base_url,
-      ca,
-      { storeToken, creatorToken },
-      orderBody(sku, rateId),
-      receiver,
-    );
+    return new Integration(stack.base_url, ca, { storeToken, creatorToken }, { client, body, receiver });
   }
 
-  private constructor(baseUrl: string, ca: string, tokens: Tokens, body: string, receiver: ReceiverProcess) {
+  private constructor(
+    baseUrl: string,
+    ca: string,
+    tokens: Tokens,
+    { client, body, receiver }: { client: Client; body: string; receiver: ReceiverProcess },
+  ) {
     this.tokens = tokens;
+    this.client = client;
     this.body = body;
     this.receiver = receiver;
     this.store = new Pool(baseUrl, { connections: callerCount, connect: { ca } });
     this.creator = new Pool(baseUrl, { connections: 2, connect: { ca } });
+  }
+
+  /** From now on, each order is one piece of one limited edition. @param orders how many there will be */
+  async orderLimitedEdition(orders: number): Promise<void> {
+    this.body = await orderBody(this.client, await limitedProduct(this.client, orders), [1]);
   }
 
   /** @param retryMs how long it retries, with the same key, while the service is unavailable */
@@ -155,9 +155,18 @@ export class Integration {
   }
 }
 
-function orderBody(sku: string, rateId: string): string {
+/** An order with one line for each quantity. */
+async function orderBody(client: Client, sku: string, quantities: readonly number[]): Promise<string> {
+  const items = quantities.map((quantity) => ({ sku, quantity }));
+  const { data: rates } = await quoteRates({
+    client,
+    query: { currency: 'GBP' },
+    body: { country_code: countryCode, items },
+  });
+  const rateId = rates.data[0]?.id;
+  if (rateId === undefined) throw new Failure(`No shipping service ships to ${countryCode}.`);
   return JSON.stringify({
-    items: [1, 2].map((quantity) => ({ sku, quantity, unit_price: { amount: 2999, currency: 'GBP' } })),
+    items: items.map((item) => ({ ...item, unit_price: { amount: 2999, currency: 'GBP' } })),
     shipping_address: {
       full_name: 'Aiko Mori',
       address_line_1: '1 Quay Street',

@@ -1,3 +1,4 @@
+import { orderStations, simulateOrders } from '../../capacity/drop-day.ts';
 import { Failure } from '../../dev/failure.ts';
 import type { BenchSite } from '../bench-site.ts';
 import { figure, type Figure, median } from '../figures.ts';
@@ -19,6 +20,12 @@ const measuredProcesses = [
   'rabbitmq',
 ] as const;
 type ProcessName = (typeof measuredProcesses)[number];
+
+/** A hundredth of the drop day that docs/capacity.md plans for: 200 orders a second of one SKU. */
+const dropDayPerSecond = 2;
+const dropDayMs = 30_000;
+/** What `capacity` assumes of one limited edition. */
+const skuOrders = 400;
 
 interface Round {
   readonly perSecond: number;
@@ -45,6 +52,10 @@ export async function benchSuite(site: BenchSite): Promise<readonly Figure[]> {
     const halfRate = median(rounds.map(({ perSecond }) => perSecond)) / 2;
     const halved = await site.step(`${halfRate.toFixed(0)} orders a second`, () =>
       repeat(site.rounds, () => fixedRate(site, integration, halfRate)),
+    );
+    await integration.orderLimitedEdition((dropDayPerSecond * dropDayMs) / 1000);
+    const dropDay = await site.step(`${dropDayPerSecond} orders a second of one limited edition`, () =>
+      fixedRate({ ...site, eachMs: dropDayMs }, integration, dropDayPerSecond),
     );
     return [
       figure(
@@ -73,6 +84,8 @@ export async function benchSuite(site: BenchSite): Promise<readonly Figure[]> {
         "at half of that rate, from the response to the Creator API's read",
         halved.map(({ creatorMs }) => creatorMs),
       ),
+      ...latencyFigures('a drop day at 1/100, response', [dropDay.latenciesMs]),
+      ...latencyFigures('  as `capacity` predicts', [predictedMs(rounds)]),
     ];
   } finally {
     await integration.close();
@@ -126,6 +139,17 @@ async function fixedRate({ eachMs }: BenchSite, integration: Integration, perSec
   await Promise.all(following);
   const webhookMs = await integration.webhookDelays(orders);
   return { latenciesMs, webhookMs, creatorMs };
+}
+
+/** The response times of the drop day that the simulation predicts from the processor times of this run. */
+function predictedMs(rounds: readonly Round[]): readonly number[] {
+  const cpuMs = (name: ProcessName): number =>
+    median(rounds.map(({ cpuMsPerOrder }) => cpuMsPerOrder[name] ?? Number.NaN));
+  const stations = orderStations({
+    ...{ storeApiMs: cpuMs('store-api'), postgresMs: cpuMs('postgres') },
+    ...{ serviceCores: 1, databaseCores: 2, skuOrders },
+  });
+  return simulateOrders(stations, dropDayPerSecond).sojournsMs;
 }
 
 function processorTimeOf(suite: BenchSite['suite']): Map<string, number> {

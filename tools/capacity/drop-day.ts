@@ -1,0 +1,36 @@
+import { seededRandom } from '../demo/random.ts';
+import { poissonArrivals, simulate, type Simulation, type Station } from './queueing.ts';
+
+export const simulatedMs = 60_000;
+const seed = 1;
+
+interface OrderCosts {
+  /** Processor times of an order. */
+  readonly storeApiMs: number;
+  readonly postgresMs: number;
+  readonly serviceCores: number;
+  readonly databaseCores: number;
+  /** Orders a second that one limited edition can take; 0 if the orders have many SKUs. */
+  readonly skuOrders: number;
+}
+
+/** The stations of an order: the API, the database, and the row of a limited edition. */
+export function orderStations(costs: OrderCosts): Station[] {
+  const { storeApiMs, postgresMs, serviceCores, databaseCores, skuOrders } = costs;
+  const stations: Station[] = [
+    { name: 'store-api', servers: serviceCores, serviceMs: storeApiMs, variability: 'exponential' },
+    { name: 'postgres', servers: databaseCores, serviceMs: postgresMs, variability: 'exponential' },
+  ];
+  if (skuOrders === 0) return stations;
+  return [
+    ...stations,
+    { name: 'row of the SKU', servers: 1, serviceMs: 1000 / skuOrders, variability: 'fixed' },
+  ];
+}
+
+/** Simulates a minute of orders that arrive independently of each other. */
+export function simulateOrders(stations: readonly Station[], perSecond: number): Simulation {
+  const uniform = seededRandom(seed);
+  const random = (): number => uniform.below(1_000_000) / 1_000_000;
+  return simulate(stations, poissonArrivals(perSecond, simulatedMs, random), random);
+}

@@ -1,0 +1,27 @@
+import { type Client, iterate, listReleases } from '@fulfilment/client/store';
+import { Failure } from '../dev/failure.ts';
+
+interface Availability {
+  readonly limited_edition: boolean;
+  readonly quantity: number | null;
+}
+
+/** Returns the SKU of a product that can be ordered in any quantity. */
+export function unlimitedProduct(client: Client): Promise<string> {
+  return findProduct(client, ({ limited_edition }) => !limited_edition);
+}
+
+/** Returns the SKU of a limited edition with at least so many pieces. */
+export function limitedProduct(client: Client, pieces: number): Promise<string> {
+  return findProduct(client, ({ quantity }) => quantity !== null && quantity >= pieces);
+}
+
+async function findProduct(client: Client, fits: (availability: Availability) => boolean): Promise<string> {
+  const releases = iterate((cursor) => listReleases({ client, query: { format: 'detailed', cursor } }));
+  for await (const release of releases) {
+    const products = 'products' in release ? release.products : [];
+    const product = products.find(({ status, availability }) => status === 'available' && fits(availability));
+    if (product !== undefined) return product.id;
+  }
+  throw new Failure('The demo data has no product for these orders.');
+}
