@@ -79,7 +79,7 @@ async function runTests(suite: Suite, only: 'unit' | 'e2e' | undefined): Promise
   const stores = { TEST_POSTGRES_URL: postgres, TEST_REDIS_URL: redis, TEST_RABBITMQ_URL: rabbitmq };
   const passed =
     only === 'e2e' ||
-    (await nxTests('Unit and integration tests', ['run-many', '--target=test', '--parallel=2'], stores));
+    (await nxTests('Unit and integration tests', ['run-many', '--target=test', '--parallel=3'], stores));
   if (only === 'unit') return [countResults(passed)];
   say('\nSuite for the end-to-end tests');
   const stack = await suite.startAll();
