@@ -7,7 +7,7 @@ export const authServerSettings = serviceSettings.extend({
   KEY_ENCRYPTION_KEY: keyring()
     .meta(secret)
     .describe(
-      'Key that encrypts signing keys, client secrets and second factors at rest: 32 bytes in base64. To rotate it, put the new key before the old key, separated by a comma',
+      'Key that encrypts signing keys, client secrets and second factors at rest: 32 bytes in base64. To rotate it, append the new key on every replica, separated by a comma, then move it to the front, then run `keys reseal`, then remove the old key',
     ),
   COOKIE_KEYS: z
     .string()
@@ -18,7 +18,7 @@ export const authServerSettings = serviceSettings.extend({
     )
     .meta(secret)
     .describe(
-      'Keys that sign cookies and form tokens, separated by commas, newest first; the same for all replicas',
+      'Keys that sign cookies and form tokens, separated by commas, newest first; the same for all replicas. To rotate them, append the new key on every replica, then move it to the front, then remove the old key after 14 days',
     ),
   RATE_LIMIT_TOKEN: quotaSetting(
     120,

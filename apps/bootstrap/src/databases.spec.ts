@@ -59,6 +59,28 @@ describe('createDatabases', () => {
     await expect(as(store, 'SET ROLE creator_api_member')).rejects.toThrow('permission denied');
   });
 
+  it('lets a second role work as the first one, while the password of the first is replaced', async () => {
+    const second = { ...creator, role: `${creator.role}_rotation`, password: `second ${tag}` };
+    const admin = new pg.Client({ connectionString: adminUrl });
+    await admin.connect();
+    try {
+      // The statements of docs/runbook.md ("Keys").
+      await admin.query(
+        `CREATE ROLE ${second.role} LOGIN PASSWORD '${second.password}' IN ROLE ${creator.role}`,
+      );
+      await admin.query(`ALTER ROLE ${second.role} SET role = ${creator.role}`);
+      await as(second, 'CREATE TABLE written (id int)');
+      await as(second, 'SET ROLE creator_api_member; RESET ROLE; INSERT INTO written VALUES (1)');
+      expect(await as(creator, "SELECT tableowner FROM pg_tables WHERE tablename = 'written'")).toEqual([
+        { tableowner: creator.role },
+      ]);
+    } finally {
+      await admin.query(`DROP ROLE IF EXISTS ${second.role}`);
+      await admin.end();
+    }
+    await as(creator, 'INSERT INTO written VALUES (2)');
+  });
+
   it('changes the password when it is repeated, and keeps the data', async () => {
     const rotated = { ...store, password: `rotated ${tag}` };
     await createDatabases(adminUrl, [rotated]);

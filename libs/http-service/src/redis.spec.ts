@@ -37,4 +37,35 @@ describe('RedisConnection', () => {
     await redis.stop();
     await proxy.stop();
   });
+
+  it('connects with both passwords of its user during a rotation, and stays connected when one is removed', async () => {
+    const logger = createLogger('test', 'fatal');
+    const user = `rotated-${randomUUID()}`;
+    const admin = new RedisConnection({ REDIS_URL: storeUrl('TEST_REDIS_URL') }, logger);
+    const acl = (...rules: string[]) => admin.client.call('ACL', 'SETUSER', user, ...rules);
+    const connect = (password: string): RedisConnection => {
+      const url = new URL(storeUrl('TEST_REDIS_URL'));
+      return new RedisConnection(
+        { REDIS_URL: Object.assign(url, { username: user, password }).href },
+        logger,
+      );
+    };
+    const responds = (redis: RedisConnection) => redis.tryCommand('test', (client) => client.ping());
+    await eventually(() => responds(admin));
+    await acl('on', '>older', '~*', '+@all');
+    const before = connect('older');
+    await eventually(() => responds(before));
+    await acl('>newer');
+    const [during, after] = [connect('older'), connect('newer')];
+    await eventually(() => responds(during));
+    await eventually(() => responds(after));
+    await acl('<older');
+    expect(await Promise.all([before, during, after].map(responds))).toEqual(['PONG', 'PONG', 'PONG']);
+    const removed = connect('older');
+    await eventually(() => removed.client.status === 'reconnecting' || undefined);
+    expect(await responds(removed)).toBeUndefined();
+    await Promise.all([before, during, after, removed].map((redis) => redis.stop()));
+    await admin.client.call('ACL', 'DELUSER', user);
+    await admin.stop();
+  });
 });

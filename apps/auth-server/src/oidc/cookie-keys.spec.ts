@@ -1,0 +1,70 @@
+import { FormBrowser } from '@fulfilment/testing/form-browser';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createHmac } from 'node:crypto';
+import { browserRequest } from '../pages/browser-request.js';
+import { FormTokens } from '../pages/form-tokens.js';
+import { DeviceCookies } from '../sign-in/device-cookies.js';
+import { App } from '../test/app.js';
+import { runningServer, type RunningServer } from '../test/running-server.js';
+
+const [older, newer] = ['an older key of at least 32 characters', 'a newer key of at least 32 characters'];
+/** The values of COOKIE_KEYS during a rotation. Replicas have neighbouring ones at the same time. */
+const steps = [[older], [older, newer], [newer, older], [newer]];
+const neighbours = steps.slice(1).flatMap((keys, index) => {
+  const previous = steps[index] ?? [];
+  return [
+    [previous, keys],
+    [keys, previous],
+  ] as const;
+});
+const config = (COOKIE_KEYS: string[]) => ({ COOKIE_KEYS, AUTH_URL: 'https://auth.example' });
+
+describe('the session of a browser during a rotation of COOKIE_KEYS', () => {
+  let server: RunningServer;
+  let session = '';
+  beforeAll(async () => {
+    server = await runningServer({ COOKIE_KEYS: `${newer},${older}` });
+    const browser = new FormBrowser(server);
+    await (await App.registered(server)).authorize('orders:read', { browser });
+    session = browser.cookie('__Host-session@/') ?? '';
+  });
+  afterAll(() => server.stop());
+
+  it.each([
+    ['continues with a cookie of the first key', newer, 'consent_required'],
+    ['continues with a cookie of an older key', older, 'consent_required'],
+    ['ends with a cookie of a removed key', 'another key of at least 32 characters', 'login_required'],
+  ])('%s', async (_, key, error) => {
+    const app = await App.registered(server); // a new app, which needs consent if the person is known
+    const { url } = await app.request('orders:read', { prompt: 'none' });
+    const cookie = `__Host-session=${session}`;
+    const signature = createHmac('sha1', key).update(cookie).digest('base64url');
+    const response = await server.fetch(url, {
+      redirect: 'manual',
+      headers: { cookie: `${cookie}; __Host-session.sig=${signature}` },
+    });
+    expect(new URL(response.headers.get('location') ?? '').searchParams.get('error')).toBe(error);
+  });
+});
+
+describe('a rotation of COOKIE_KEYS', () => {
+  const removed = config(['a removed key of at least 32 characters']);
+
+  it('keeps form tokens valid between replicas with neighbouring keys', () => {
+    for (const [issuer, verifier] of neighbours) {
+      const csrf = new FormTokens(config(issuer)).issue('uid');
+      const request = browserRequest({ headers: {}, body: { csrf } });
+      expect(() => new FormTokens(config(verifier)).verify('uid', request)).not.toThrow();
+      expect(() => new FormTokens(removed).verify('uid', request)).toThrow('did not come from this page');
+    }
+  });
+
+  it('keeps device cookies known between replicas with neighbouring keys', () => {
+    const user = { id: 'a person', password_hash: 'a hash' };
+    for (const [issuer, reader] of neighbours) {
+      const { name, value } = new DeviceCookies(config(issuer)).issue(undefined, user);
+      expect(new DeviceCookies(config(reader)).find(`${name}=${value}`, user)).toMatch(/^[\w-]{22}$/);
+      expect(new DeviceCookies(removed).find(`${name}=${value}`, user)).toBeUndefined();
+    }
+  });
+});

@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../dev/settings.ts';
+
+const read = (file: string): string => readFileSync(join(root, 'docs', file), 'utf8');
+const runbook = read('runbook.md');
+
+/** The first words of each command, such as `dead-letters list`. */
+const commands = new Set(
+  [...read('operator.md').matchAll(/^\| `([a-z][^`]*)`/gm)].map(([, usage = '']) => wordsOf(usage)),
+);
+
+/** The words of a command before its operands and options. */
+function wordsOf(usage: string): string {
+  return /^[a-z]+(?:-[a-z]+)*(?: [a-z]+(?:-[a-z]+)*)?/.exec(usage)?.[0] ?? usage;
+}
+
+describe('the runbook', () => {
+  it('names only operator commands that exist', () => {
+    const named = [...runbook.matchAll(/(?:\bops (?:-- )?|\bcli\.js )([a-z][a-z -]*[a-z])\b(?! …)/g)].map(
+      ([, usage = '']) => wordsOf(usage),
+    );
+    const ofEveryService = ['doctor', 'operator-audit', 'audit'];
+    expect(named.length).toBeGreaterThan(40);
+    expect(named.filter((command) => !commands.has(command) && !ofEveryService.includes(command))).toEqual(
+      [],
+    );
+  });
+
+  it('says how to rotate every secret of the configuration', () => {
+    const secrets = [...read('reference/configuration.md').matchAll(/^\| `(\w+)` .*\(secret\) \|$/gm)];
+    const [, section = ''] = runbook.split('### Rotate a secret\n');
+    const rows =
+      section
+        .split('\n## ')[0]
+        ?.match(/^\| .*$/gm)
+        ?.join('\n') ?? '';
+    expect(secrets.length).toBeGreaterThan(10);
+    expect(secrets.map(([, name = '']) => name).filter((name) => !rows.includes(`\`${name}\``))).toEqual([]);
+  });
+});
