@@ -47,6 +47,13 @@ describe('the database', () => {
     expect(await stores.database.rows(limit)).toEqual([{ value: '8s' }]);
   });
 
+  it('passes values by name, each as one parameter, and leaves texts and casts as they are', async () => {
+    const named = statement('test.named', "SELECT :b::int - :a::int + :b::int AS value, 'at :a' AS text");
+    expect(named.text).toBe("SELECT $1::int - $2::int + $1::int AS value, 'at :a' AS text");
+    expect(await stores.database.rows(named, { a: 1, b: 5, c: 0 })).toEqual([{ value: 9, text: 'at :a' }]);
+    await expect(stores.database.rows(named, { a: 1 })).rejects.toThrow('needs a value for :b');
+  });
+
   it('prepares a named statement once per connection', async () => {
     await stores.database.transaction(async (tx) => {
       await tx.rows(readNumbers);

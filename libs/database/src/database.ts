@@ -10,6 +10,8 @@ import {
   statement,
   type Statement,
   type Transaction,
+  type Values,
+  valuesOf,
 } from './sql.js';
 import { beginTransaction, type BeginOptions } from './begin-transaction.js';
 import { allInOrder } from './all-in-order.js';
@@ -106,15 +108,15 @@ export class Database implements Sql {
     await this.pool.query('SELECT 1').catch(translateAndThrow);
   }
 
-  async rows<Row>(statement: Statement, values: readonly unknown[] = []): Promise<Row[]> {
+  async rows<Row>(statement: Statement, values: Values = []): Promise<Row[]> {
     return rows<Row>(this.autocommit, statement, values);
   }
 
-  async row<Row>(statement: Statement, values: readonly unknown[] = []): Promise<Row | undefined> {
+  async row<Row>(statement: Statement, values: Values = []): Promise<Row | undefined> {
     return (await rows<Row>(this.autocommit, statement, values))[0];
   }
 
-  async run(statement: Statement, values: readonly unknown[] = []): Promise<number> {
+  async run(statement: Statement, values: Values = []): Promise<number> {
     return run(this.autocommit, statement, values);
   }
 
@@ -125,7 +127,7 @@ export class Database implements Sql {
   async rowsWithTimeout<Row>(
     statementTimeoutMs: number,
     statement: Statement,
-    values: readonly unknown[] = [],
+    values: Values = [],
   ): Promise<Row[]> {
     let reading: Promise<Row[]> = Promise.resolve([]);
     await this.transaction(
@@ -276,25 +278,21 @@ function transactionOn(
       finalStatements.push(...statements);
     },
     rows: (statement, values = []) => rows(client, statement, values),
-    row: async <Row>(statement: Statement, values: readonly unknown[] = []) =>
+    row: async <Row>(statement: Statement, values: Values = []) =>
       (await rows<Row>(client, statement, values))[0],
     run: (statement, values = []) => run(client, statement, values),
     afterCommit: (callback) => callbacks.push(callback),
   };
 }
 
-async function rows<Row>(
-  queryable: Queryable,
-  { name, text }: Statement,
-  values: readonly unknown[],
-): Promise<Row[]> {
-  return (await queryable.query<Row & QueryResultRow>({ name, text, values: [...values] })).rows;
+async function rows<Row>(queryable: Queryable, statement: Statement, values: Values): Promise<Row[]> {
+  return (await queryable.query<Row & QueryResultRow>(queryOf(statement, values))).rows;
 }
 
-async function run(
-  queryable: Queryable,
-  { name, text }: Statement,
-  values: readonly unknown[],
-): Promise<number> {
-  return (await queryable.query({ name, text, values: [...values] })).rowCount ?? 0;
+async function run(queryable: Queryable, statement: Statement, values: Values): Promise<number> {
+  return (await queryable.query(queryOf(statement, values))).rowCount ?? 0;
+}
+
+function queryOf(statement: Statement, values: Values): NamedQuery {
+  return { name: statement.name, text: statement.text, values: valuesOf(statement, values) };
 }

@@ -1,10 +1,12 @@
 export {
+  ofTable,
   statement,
   type OpenTransaction,
   type Sql,
   type Statement,
   type CommitProbe,
   type Transaction,
+  type Values,
 } from './sql.js';
 export { RowParameters } from './row-parameters.js';
 export { BatchLoader } from './batch-loader.js';

@@ -2,20 +2,54 @@
 export interface Statement {
   readonly name: string;
   readonly text: string;
+  /** Names of the parameters by number; empty if the text was written with numbers. */
+  readonly parameters?: readonly string[];
 }
 
-/** @param name unique in the service, `<feature>.<action>` */
+/** Values by number or by name, as in the text of the statement. Other members of an object are ignored. */
+export type Values = readonly unknown[] | Readonly<Record<string, unknown>>;
+
+const quotedOrParameter = /'[^']*'|(?<!:):([a-z]\w*)/gi;
+
+/**
+ * @param name unique in the service, `<feature>.<action>`
+ * @param text with parameters `$1`, `$2` or, where there are many, `:name`
+ */
 export function statement(name: string, text: string): Statement {
-  return { name, text };
+  const parameters: string[] = [];
+  const numbered = text.replaceAll(quotedOrParameter, (match, parameter?: string) => {
+    if (parameter === undefined) return match;
+    if (!parameters.includes(parameter)) parameters.push(parameter);
+    return `$${parameters.indexOf(parameter) + 1}`;
+  });
+  return { name, text: numbered, parameters };
+}
+
+/** Returns the values in the order of the statement's parameters. */
+export function valuesOf({ name, parameters = [] }: Statement, values: Values): unknown[] {
+  if (isList(values)) return [...values];
+  return parameters.map((parameter) => {
+    if (!(parameter in values)) throw new Error(`The statement ${name} needs a value for :${parameter}.`);
+    return values[parameter];
+  });
+}
+
+function isList(values: Values): values is readonly unknown[] {
+  return Array.isArray(values);
+}
+
+/** SQL for columns of one table. @param columns separated by `, ` */
+export function ofTable(table: string, columns: string): string {
+  return columns.replaceAll(/\w+/g, (column) => `${table}.${column}`);
 }
 
 /** Runs statements: on the pool, or inside one transaction. */
 export interface Sql {
-  rows<Row>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>;
+  rows<Row>(statement: Statement, values?: Values): Promise<Row[]>;
   /** Returns the first row, if there is one. */
-  row<Row>(statement: Statement, values?: readonly unknown[]): Promise<Row | undefined>;
+  row<Row>(statement: Statement, values?: Values): Promise<Row | undefined>;
   /** Returns the number of affected rows. */
-  run(statement: Statement, values?: readonly unknown[]): Promise<number>;
+  run(statement: Statement, values?: Values): Promise<number>;
 }
 
 /** One open transaction. */
@@ -32,7 +66,7 @@ export interface Transaction extends Sql {
 /** A query for a row that only one transaction writes: it shows whether the transaction was committed. */
 export interface CommitProbe {
   readonly statement: Statement;
-  readonly values: readonly unknown[];
+  readonly values: Values;
 }
 
 /** A transaction that its caller ends, by exactly one call of `commit` or `rollback`. */
