@@ -38,6 +38,23 @@ export class SignedCursors {
     return `${payload}.${signature(this.secrets[0] ?? '', boundTo, payload).toString('base64url')}`;
   }
 
+  /**
+   * Returns a page of the rows, with the cursor of the next page.
+   * @param rows one more than `limit` if there is a next page
+   */
+  page<Row>(
+    rows: readonly Row[],
+    limit: number,
+    boundTo: readonly (string | undefined)[],
+    keyOf: (row: Row) => CursorKey,
+  ) {
+    const page = rows.slice(0, limit);
+    const last = page.at(-1);
+    const hasMore = rows.length > limit && last !== undefined;
+    const next = hasMore ? this.seal(boundTo, keyOf(last)) : null;
+    return { page, pagination: { next_cursor: next, has_more: hasMore } };
+  }
+
   /** @throws ValidationFailed on the parameter that has the cursor */
   open(
     boundTo: readonly (string | undefined)[],

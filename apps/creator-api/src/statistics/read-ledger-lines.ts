@@ -97,19 +97,17 @@ export class ReadLedgerLines {
           : tx.row<TotalsRow>(readTotals, values.slice(0, 4)),
         tx.rows<LineRow>(readLines, [...values, after?.micros, itemId, kind, limit + 1]),
       ]);
-      const page = rows.slice(0, limit);
-      const last = page.at(-1);
-      const more = rows.length > limit && last !== undefined;
-      const next = more
-        ? this.cursors.seal(boundTo, { micros: last.micros, id: `${last.item_id}/${last.kind}` })
-        : null;
+      const { page, pagination } = this.cursors.page(rows, limit, boundTo, (row) => ({
+        micros: row.micros,
+        id: `${row.item_id}/${row.kind}`,
+      }));
       const { units = '0', revenue = '0', royalties = '0' } = totals ?? {};
       return {
         period,
         currency,
         totals: { units: Number(units), revenue: BigInt(revenue), royalties: BigInt(royalties) },
         data: page.map(lineView),
-        pagination: { next_cursor: next, has_more: more },
+        pagination,
       };
     });
   }

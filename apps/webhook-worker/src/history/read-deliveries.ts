@@ -56,11 +56,11 @@ export class ReadDeliveries {
     const rows = await this.reads.read((database) =>
       database.rowsWithTimeout<DeliveryRow & { created_micros: number }>(listTimeoutMs, list, values),
     );
-    const page = rows.slice(0, query.limit);
-    const last = page.at(-1);
-    const more = rows.length > query.limit && last !== undefined;
-    const next = more ? this.cursors.seal(boundTo, { micros: last.created_micros, id: last.id }) : null;
-    return { data: page.map(deliveryView), pagination: { next_cursor: next, has_more: more } };
+    const { page, pagination } = this.cursors.page(rows, query.limit, boundTo, (row) => ({
+      micros: row.created_micros,
+      id: row.id,
+    }));
+    return { data: page.map(deliveryView), pagination };
   }
 
   /** Includes the payload and the newest attempts. @throws NotFound */
