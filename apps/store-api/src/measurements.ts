@@ -5,7 +5,7 @@ import { measureOrders } from './orders/measure-orders.js';
 
 const intervalMs = 10_000;
 
-/** Sets the gauges that are read from the database. */
+/** Reads the gauges of stock and orders from the database, at intervals. */
 export function measurements(database: Database, logger: Logger): BackgroundLoop {
   return new BackgroundLoop({
     name: 'measurements',

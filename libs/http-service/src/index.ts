@@ -40,7 +40,7 @@ export {
   type KeyedRequest,
 } from './idempotency/create-once.js';
 export { fingerprint, keyedFingerprint } from './idempotency/fingerprint.rules.js';
-export { bodyMismatch, keyConflicts, replayHeaders, stillRunning } from './idempotency/key-conflicts.js';
+export { keyMismatch, keyConflicts, replayHeaders, keyInUse } from './idempotency/key-conflicts.js';
 export type { KeyScope } from './idempotency/key-scope.js';
 export { NumberedPageDto } from './dto/numbered-page.dto.js';
 export { DateTimeField } from './dto/date-times.js';

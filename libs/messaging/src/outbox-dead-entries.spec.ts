@@ -1,6 +1,6 @@
 /** Tests of the outbox relay during a transaction that keeps deleted rows in the index, as pg_dump does. */
 import { messages, type Message } from '@fulfilment/contracts';
-import { Database, type Sql, statement, type Transaction } from '@fulfilment/database';
+import { Database, type Sql, statement, type Transaction, type Values } from '@fulfilment/database';
 import { Messaging } from './index.js';
 import { createLogger } from '@fulfilment/runtime';
 import { EffectsTables1700000000000, stockCounts, stockSet } from './testing/effects-replica.js';
@@ -31,7 +31,7 @@ class ObservedDatabase extends Database {
     }, options);
   }
 
-  private async buffersOf(tx: Transaction, text: string, values?: readonly unknown[]): Promise<number> {
+  private async buffersOf(tx: Transaction, text: string, values?: Values): Promise<number> {
     const explain = statement('test.explain', `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`);
     const [plan] = await tx.rows<Plan>(explain, values);
     const { Plan: root } = plan?.['QUERY PLAN'][0] ?? {};

@@ -24,26 +24,23 @@ export class Outbox {
     if (messages.length === 0) return;
     const rows = messages.map(outboxRow);
     await tx.run(insertMessages, [
-      rows.map(([id]) => id),
-      rows.map(([, type]) => type),
-      rows.map(([, , body]) => body),
+      rows.map((row) => row.message_id),
+      rows.map((row) => row.routing_key),
+      rows.map((row) => row.message_body),
     ]);
     tx.afterCommit(() => this.wakeRelay());
   }
 
-  /** Call after the commit of a statement that inserted an `outboxRow` itself. */
+  /** Call after the commit of a statement that inserted an `outboxRow`. */
   wakeRelay(): void {
     this.wake();
   }
 }
 
-/**
- * The columns `message_id`, `type` (the routing key) and `body` of a message, for a statement that inserts it
- * itself.
- */
-export function outboxRow(message: Message): readonly [id: string, routingKey: string, body: string] {
+/** The row of a message, for a statement that inserts it together with other rows. */
+export function outboxRow(message: Message) {
   const created = isTracing() ? recordCreation(message) : undefined;
   const traceparent = created ?? message.traceparent ?? currentContext()?.traceparent;
   const body = traceparent === undefined ? message : { ...message, traceparent };
-  return [message.id, routingKeyOf(message), JSON.stringify(body)];
+  return { message_id: message.id, routing_key: routingKeyOf(message), message_body: JSON.stringify(body) };
 }

@@ -75,7 +75,7 @@ export class ChargeSender {
       chargeRequests.inc({ outcome: result.status });
       return result;
     } catch (error) {
-      if (stopping?.aborted) this.circuit.abandoned(permit);
+      if (stopping?.aborted) this.circuit.end(permit);
       else this.fail(permit, charge, error);
       return { status: 'unknown' };
     }
@@ -96,8 +96,9 @@ export class ChargeSender {
 
   private fail(permit: Permit, { id, paymentMethod }: OpenCharge, error: unknown): void {
     const outcome = error instanceof PaymentProviderError ? error.failure : 'unknown';
-    // The source of a failure is the charge if the provider did not respond, else the payment method.
-    if (outcome === 'unknown') this.circuit.abandoned(permit);
+    // If the provider did not respond, retries of this charge count once; else charges of this payment method
+    // do.
+    if (outcome === 'unknown') this.circuit.end(permit);
     else this.circuit.failed(permit, outcome === 'unavailable' ? id : paymentMethod);
     chargeRequests.inc({ outcome });
     const { level, sentence } = failures[outcome];

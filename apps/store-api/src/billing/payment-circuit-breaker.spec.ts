@@ -83,7 +83,7 @@ describe('the circuit breaker of the payment provider', () => {
     const { circuit, enter, fail, pass } = circuitUnderTest();
     fail('a', 'b', 'c');
     pass(1_000);
-    circuit.abandoned(enter('completer'));
+    circuit.end(enter('completer'));
     expect(circuit.capacity('completer', 20)).toBe(1);
   });
 

@@ -1,9 +1,10 @@
-/** Who sends a charge. The completer has priority for the trial of an open circuit. */
+/** What sends a charge. The completer has priority for the trial of an open circuit. */
 export type CircuitUser = 'request' | 'completer';
 
 /** Permission for one charge. */
 export interface Permit {
   readonly sinceMs: number;
+  /** Whether it tests an open circuit. */
   readonly trial: boolean;
 }
 
@@ -45,7 +46,7 @@ export class PaymentCircuitBreaker {
   }
 
   /**
-   * Returns undefined while the circuit is open. Every permit ends with `responded`, `failed` or `abandoned`.
+   * Returns undefined while the circuit is open. Every permit ends with `responded`, `failed` or `end`.
    */
   enter(user: CircuitUser): Permit | undefined {
     if (this.capacity(user, 1) === 0) return undefined;
@@ -55,7 +56,7 @@ export class PaymentCircuitBreaker {
 
   /** The provider responded with a result. */
   responded(permit: Permit): void {
-    this.abandoned(permit);
+    this.end(permit);
     this.sources.clear();
     if (this.openedAtMs === undefined) return;
     this.openedAtMs = undefined;
@@ -64,8 +65,8 @@ export class PaymentCircuitBreaker {
   }
 
   failed(permit: Permit, source: string): void {
-    this.abandoned(permit);
-    if (permit.sinceMs < this.closedAtMs) return; // it started in the previous outage
+    this.end(permit);
+    if (permit.sinceMs < this.closedAtMs) return; // a late failure of the previous outage
     if (permit.trial) this.openedAtMs = this.settings.now();
     if (this.isOpen) return;
     this.sources.add(source);
@@ -75,8 +76,8 @@ export class PaymentCircuitBreaker {
     this.settings.onChange(true);
   }
 
-  /** The request gave no information about the provider. */
-  abandoned({ trial }: Permit): void {
+  /** Ends a permit without information about the provider. */
+  end({ trial }: Permit): void {
     if (trial) this.trialIsRunning = false;
   }
 }

@@ -1,5 +1,5 @@
 import { parsePublicId } from '@fulfilment/contracts';
-import { allInOrder, statement, type Transaction } from '@fulfilment/database';
+import { allInOrder, statement, type Transaction, ofTable } from '@fulfilment/database';
 import { NeedsOwnTransaction, RejectedMessage } from '@fulfilment/messaging';
 import { LOGGER, type Logger, traceparentOfEffect } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
@@ -9,12 +9,9 @@ import { type ProductRow, productColumns, productSnapshot } from './product-row.
 import { type Balance, balanceAfterCount, maxStock, stockOf } from './stock-balance.rules.js';
 import { Stock } from './stock.js';
 
-const columnsOfProducts = productColumns
-  .split(', ')
-  .map((column) => `products.${column}`)
-  .join(', ');
-// An event from a clock that is ahead counts as of now, so that it does not override later events. The
-// transaction's own time would give two such events of a product the same time.
+const columnsOfProducts = ofTable('products', productColumns);
+// An event from a clock that is ahead counts as of now, so that it does not override later events. now()
+// would not do: it is the same for all events of a transaction.
 const lockProducts = statement(
   'stock.lock-products',
   `SELECT ${columnsOfProducts}, oversold, event.at::text AS "effectiveAt",
@@ -23,8 +20,8 @@ const lockProducts = statement(
    JOIN products ON products.id = event.product_id
    ORDER BY products.id FOR UPDATE OF products`,
 );
-// Orders since the count, in any status: FOR SHARE waits for transactions that settle, cancel or recharge
-// them.
+// Finds the orders that were placed after the count, in any status. FOR SHARE waits for transactions that
+// settle, cancel or recharge them.
 const lockUnlimitedSales = statement(
   'stock.lock-unlimited-sales',
   `SELECT o.id FROM orders o
@@ -32,8 +29,9 @@ const lockUnlimitedSales = statement(
      AND EXISTS (SELECT FROM order_items WHERE order_id = o.id AND product_id = $1)
    ORDER BY o.id FOR SHARE`,
 );
-// For orders that were placed while no pieces were taken. A separate statement, so that it sees the charges
-// as they are after the wait: a statement that waits for a row re-reads only that row.
+// Records the pieces of orders that were placed while the product was not limited. A separate statement, so
+// that it sees the charges as they are after the wait: a statement that waits for a row re-reads only that
+// row.
 const recordUnlimitedSales = statement(
   'stock.record-unlimited-sales',
   `INSERT INTO stock_movements (order_id, attempt, product_id, kind, quantity, moved_at)
@@ -123,7 +121,7 @@ export class ApplyStockEvents {
     for (const round of inRounds(events, ({ sku }) => sku)) {
       const locked = await this.lock(tx, round);
       const [counts, adjustments] = [ofKind(locked, 'count'), ofKind(locked, 'adjustment')];
-      await this.becomeLimited(tx, counts, { isAlone: events.length === 1 });
+      await this.recordEarlierSales(tx, counts, { isOnlyEvent: events.length === 1 });
       const changes = [...(await this.count(tx, counts)), ...(await this.adjust(tx, adjustments))];
       await this.write(tx, changes);
     }
@@ -146,16 +144,17 @@ export class ApplyStockEvents {
 
   /**
    * Records the sales of products that are counted for the first time. That locks orders after a product, so
-   * no other product may be locked: a cancelled order could wait for it.
+   * the transaction may lock no other product: a cancellation of one of the orders could wait for it.
+   * @throws NeedsOwnTransaction
    */
-  private async becomeLimited(
+  private async recordEarlierSales(
     tx: Transaction,
     counts: readonly StockEventOfProduct[],
-    { isAlone }: { readonly isAlone: boolean },
+    { isOnlyEvent }: { readonly isOnlyEvent: boolean },
   ): Promise<void> {
     for (const { product } of counts) {
       if (product.limited_edition || product.counted_later) continue;
-      if (!isAlone) throw new NeedsOwnTransaction();
+      if (!isOnlyEvent) throw new NeedsOwnTransaction();
       const { id, creator_id: creatorId, effectiveAt } = product;
       const sold = await tx.rows<{ id: string }>(lockUnlimitedSales, [id, effectiveAt, creatorId]);
       await tx.run(recordUnlimitedSales, [id, sold.map((order) => order.id)]);
@@ -178,13 +177,13 @@ export class ApplyStockEvents {
     const changes = new Map(rows.map((row) => [row.product_id, row.changes]));
     return newest.map(({ event, product }) => {
       const counted = event.pieces + (changes.get(product.id) ?? 0);
-      return { event, product, balance: balance(event.sku, balanceAfterCount(counted, product)) };
+      return { event, product, balance: balanceOf(event.sku, balanceAfterCount(counted, product)) };
     });
   }
 
   /**
    * Changes the stock once per message id, unless a count with the same or a later time includes the change.
-   * Without a count, the adjustment is stored until there is one.
+   * Before the first count of a product, the adjustment is only stored.
    * @returns the balances
    */
   private async adjust(
@@ -201,8 +200,9 @@ export class ApplyStockEvents {
     const inserted = new Set(rows.map((row) => row.message_id));
     return adjustments.flatMap(({ event, product }) => {
       const { quantity, oversold, counted_later, counted_then } = product;
-      if (!inserted.has(event.messageId) || counted_later || counted_then || quantity === null) return [];
-      return [{ event, product, balance: balance(event.sku, quantity - oversold + event.pieces) }];
+      const isCounted = counted_later || counted_then;
+      if (!inserted.has(event.messageId) || isCounted || quantity === null) return [];
+      return [{ event, product, balance: balanceOf(event.sku, quantity - oversold + event.pieces) }];
     });
   }
 
@@ -256,7 +256,7 @@ function unknownProduct(sku: string): RejectedMessage {
 }
 
 /** @throws RejectedMessage */
-function balance(sku: string, pieces: number): Balance {
+function balanceOf(sku: string, pieces: number): Balance {
   if (Math.abs(pieces) > maxStock)
     throw new RejectedMessage(`${sku} would have more than ${maxStock} pieces`);
   return stockOf(pieces);

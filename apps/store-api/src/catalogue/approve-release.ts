@@ -1,5 +1,5 @@
 import { isUuid, messages, parsePublicId, type Currency } from '@fulfilment/contracts';
-import { statement, type Transaction } from '@fulfilment/database';
+import { statement, type Transaction, ofTable } from '@fulfilment/database';
 import { Outbox, RejectedMessage } from '@fulfilment/messaging';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
@@ -21,16 +21,13 @@ const readType = statement(
 const publishPending = statement(
   'release.publish-pending',
   `UPDATE products p SET
-     status = 'available', status_set_at = least($7, now()), product_type = t.product_type, lead_time_days = t.lead_time_days, royalty_rate = t.royalty_rate,
-     price_gbp = coalesce($3, t.price_gbp), price_usd = coalesce($4, t.price_usd),
-     price_eur = coalesce($5, t.price_eur), price_jpy = coalesce($6, t.price_jpy),
+     status = 'available', status_set_at = least(:occurred_at, now()), product_type = t.product_type, lead_time_days = t.lead_time_days, royalty_rate = t.royalty_rate,
+     price_gbp = coalesce(:gbp, t.price_gbp), price_usd = coalesce(:usd, t.price_usd),
+     price_eur = coalesce(:eur, t.price_eur), price_jpy = coalesce(:jpy, t.price_jpy),
      version = p.version + 1, updated_at = ${nextUpdateTime}
    FROM product_types t
-   WHERE p.release_id = $1 AND p.status = 'pending' AND t.product_type = coalesce($2, p.product_type)
-   RETURNING ${productColumns
-     .split(', ')
-     .map((column) => `p.${column}`)
-     .join(', ')}`,
+   WHERE p.release_id = :release_id AND p.status = 'pending' AND t.product_type = coalesce(:product_type, p.product_type)
+   RETURNING ${ofTable('p', productColumns)}`,
 );
 
 /**
@@ -57,13 +54,15 @@ export class ApproveRelease {
     if (productType !== undefined && (await tx.row(readType, [productType])) === undefined) {
       throw new RejectedMessage('the product type does not exist');
     }
-    const priceValues = [prices?.GBP ?? null, prices?.USD ?? null, prices?.EUR ?? null, prices?.JPY ?? null];
-    const products = await tx.rows<ProductRow>(publishPending, [
-      id,
-      productType ?? null,
-      ...priceValues,
-      occurredAt,
-    ]);
+    const products = await tx.rows<ProductRow>(publishPending, {
+      release_id: id,
+      product_type: productType,
+      gbp: prices?.GBP,
+      usd: prices?.USD,
+      eur: prices?.EUR,
+      jpy: prices?.JPY,
+      occurred_at: occurredAt,
+    });
     const publishedAt = this.clock();
     const outgoing = products.map((row) =>
       messages.productAvailable.make({ product: productSnapshot(row) }, { occurredAt: publishedAt }),

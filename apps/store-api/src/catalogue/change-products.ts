@@ -1,4 +1,4 @@
-import { type Message, messages, parsePublicId, type ProductSnapshot } from '@fulfilment/contracts';
+import { messages, parsePublicId, type ProductSnapshot } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
 import { Outbox, RejectedMessage } from '@fulfilment/messaging';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
@@ -6,11 +6,11 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type ProductRow, productColumns, productSnapshot } from './product-row.js';
 import { nextUpdateTime } from '../next-update-time.js';
 
-// An event from a clock that is ahead counts as of now, so that it does not override later events.
 const lockProduct = statement(
   'product.lock',
   `SELECT ${productColumns}, coalesce(status_set_at > $2, false) AS status_set_later FROM products WHERE id = $1 FOR UPDATE`,
 );
+// An event from a clock that is ahead counts as of now, so that it does not override later events.
 const setStatus = statement(
   'product.set-status',
   `UPDATE products SET status = $2, status_set_at = least($3, now()), version = version + 1, updated_at = ${nextUpdateTime}
@@ -41,16 +41,16 @@ export class ChangeProducts {
 
   /** @throws RejectedMessage */
   async release(tx: Transaction, sku: string, occurredAt: string): Promise<void> {
-    const after = await this.changeStatus(tx, sku, 'available', occurredAt);
-    if (after !== undefined)
-      await this.publish(tx, messages.productAvailable.make(after, { occurredAt: this.clock() }));
+    const product = await this.changeStatus(tx, sku, 'available', occurredAt);
+    if (product === undefined) return;
+    await this.outbox.add(tx, messages.productAvailable.make({ product }, { occurredAt: this.clock() }));
   }
 
   /** @throws RejectedMessage */
   async withdraw(tx: Transaction, sku: string, occurredAt: string): Promise<void> {
-    const after = await this.changeStatus(tx, sku, 'unavailable', occurredAt);
-    if (after !== undefined)
-      await this.publish(tx, messages.productUnavailable.make(after, { occurredAt: this.clock() }));
+    const product = await this.changeStatus(tx, sku, 'unavailable', occurredAt);
+    if (product === undefined) return;
+    await this.outbox.add(tx, messages.productUnavailable.make({ product }, { occurredAt: this.clock() }));
   }
 
   /** Returns the product if its status has changed. */
@@ -59,11 +59,11 @@ export class ChangeProducts {
     sku: string,
     status: 'available' | 'unavailable',
     occurredAt: string,
-  ): Promise<{ product: ProductSnapshot } | undefined> {
+  ): Promise<ProductSnapshot | undefined> {
     const before = await this.lock(tx, sku, occurredAt);
     if (before.status_set_later) return undefined;
     const after = await tx.row<ProductRow>(setStatus, [before.id, status, occurredAt]);
-    if (after !== undefined) return { product: productSnapshot(after) };
+    if (after !== undefined) return productSnapshot(after);
     if (before.status !== status) throw new RejectedMessage(`${sku} has no prices yet`);
     await tx.run(saveStatusTime, [before.id, occurredAt]);
     return undefined;
@@ -74,9 +74,5 @@ export class ChangeProducts {
     const product = id === undefined ? undefined : await tx.row<LockedProduct>(lockProduct, [id, occurredAt]);
     if (product === undefined) throw new RejectedMessage(`product ${sku.slice(0, 40)} does not exist`);
     return product;
-  }
-
-  private publish(tx: Transaction, message: Message): Promise<void> {
-    return this.outbox.add(tx, message);
   }
 }

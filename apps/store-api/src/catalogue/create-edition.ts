@@ -5,20 +5,21 @@ import { Injectable } from '@nestjs/common';
 import { CreatorNames } from './creator-names.js';
 import { searchText } from './search.rules.js';
 
+/** By the release type's id in the Creator API. */
 const productTypeOfEdition: Readonly<Record<number, string>> = { 2: 'vinyl_7_single' };
 const defaultProductType = 'vinyl_12_lp';
 
 const insertRelease = statement(
   'edition.insert-release',
   `INSERT INTO releases (id, creator_id, name, artist_name, release_type_id, ean, search_text, created_at)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+   VALUES (:id, :creator_id, :title, :artist_name, :release_type_id, :ean, :search_text, :created_at)
    ON CONFLICT (id) DO NOTHING`,
 );
 const insertProduct = statement(
   'edition.insert-product',
   `INSERT INTO products (id, release_id, creator_id, position, title, product_type, status, lead_time_days, royalty_rate, barcode, created_at)
-   SELECT $1, $2, $3, 1, $4, t.product_type, 'pending', t.lead_time_days, t.royalty_rate, $5, $7
-   FROM product_types t WHERE t.product_type = $6`,
+   SELECT :product_id, :id, :creator_id, 1, :title, t.product_type, 'pending', t.lead_time_days, t.royalty_rate, :ean, :created_at
+   FROM product_types t WHERE t.product_type = :product_type`,
 );
 
 /**
@@ -30,29 +31,16 @@ export class CreateEdition {
   constructor(private readonly creatorNames: CreatorNames) {}
 
   async run(tx: Transaction, edition: EditionSnapshot): Promise<void> {
-    const { id, creator_id: creatorId, title, release_type_id: typeId, ean, created_at: createdAt } = edition;
-    const artistName = await this.creatorNames.find(tx, creatorId);
-    const inserted = await tx.run(insertRelease, [
-      id,
-      creatorId,
-      title,
-      artistName,
-      typeId,
-      ean,
-      searchText(title, artistName),
-      createdAt,
-    ]);
+    const artistName = await this.creatorNames.find(tx, edition.creator_id);
+    const inserted = await tx.run(insertRelease, {
+      ...edition,
+      artist_name: artistName,
+      search_text: searchText(edition.title, artistName),
+    });
     if (inserted === 0) return;
-    const productType = productTypeOfEdition[typeId] ?? defaultProductType;
-    const products = await tx.run(insertProduct, [
-      uuidv7(),
-      id,
-      creatorId,
-      title,
-      ean,
-      productType,
-      createdAt,
-    ]);
+    const productType = productTypeOfEdition[edition.release_type_id] ?? defaultProductType;
+    const product = { product_id: uuidv7(), product_type: productType };
+    const products = await tx.run(insertProduct, { ...edition, ...product });
     // The message is retried, then dead-lettered: a release without a product could never be approved.
     if (products === 0) throw new Error(`The product type ${productType} is not loaded.`);
   }

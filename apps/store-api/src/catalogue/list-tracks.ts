@@ -19,7 +19,7 @@ const upsertProcessed = statement(
   'tracks.upsert-processed',
   `INSERT INTO processed_tracks AS known
      (release_id, track_id, title, position, duration_seconds, processed_at, first_processed_at)
-   VALUES ($1, $2, $3, $4, $5, $6, $6)
+   VALUES (:release_id, :track_id, :title, :position, :duration_seconds, :registered_at, :registered_at)
    ON CONFLICT (release_id, track_id) DO UPDATE SET
      first_processed_at = least(known.first_processed_at, excluded.first_processed_at),
      title = CASE WHEN known.processed_at < excluded.processed_at THEN excluded.title ELSE known.title END,
@@ -56,27 +56,19 @@ const insertListed = statement(
 @Injectable()
 export class ListTracks {
   /**
-   * Stores the newest version of a track, in any order of arrival.
+   * Stores the newest version of a track, in any order of arrival, and lists it.
    * @param messageTime replaces a missing `registered_at`
    */
   async record(tx: Transaction, track: ProcessedTrackData, messageTime: string): Promise<void> {
-    await tx.run(upsertProcessed, [
-      track.release_id,
-      track.track_id,
-      track.title,
-      track.position,
-      track.duration_seconds,
-      track.registered_at ?? messageTime,
-    ]);
+    await tx.run(upsertProcessed, { ...track, registered_at: track.registered_at ?? messageTime });
     await this.list(tx, track.release_id);
   }
 
-  /** Lists tracks that were processed before the release was known. Call after its products are written. */
-  async addEarlier(tx: Transaction, releaseId: string): Promise<void> {
-    await this.list(tx, releaseId);
-  }
-
-  private async list(tx: Transaction, releaseId: string): Promise<void> {
+  /**
+   * Replaces the listed tracks of a release's products. Tracks may be processed before the release is known,
+   * so call it after its products are written.
+   */
+  async list(tx: Transaction, releaseId: string): Promise<void> {
     const products = await tx.rows<{ id: string; taken: number[] }>(readProducts, [releaseId]);
     const tracks = await tx.rows<ProcessedTrack>(readProcessed, [releaseId]);
     if (products.length === 0 || tracks.length === 0) return;

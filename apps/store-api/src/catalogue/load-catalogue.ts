@@ -3,6 +3,7 @@ import { currencies } from '@fulfilment/contracts';
 import { z } from 'zod';
 import { searchText } from './search.rules.js';
 
+/** Prices in minor units, by currency. */
 const prices = z.record(z.enum(currencies), z.int().min(0).max(Number.MAX_SAFE_INTEGER));
 
 /** The operator's catalogue file. It contains the ids, so a second load changes nothing. */
@@ -58,7 +59,7 @@ export type CatalogueFile = z.infer<typeof catalogueFile>;
 const upsertType = statement(
   'load.product-type',
   `INSERT INTO product_types (product_type, title, weight_grams, lead_time_days, royalty_rate, price_gbp, price_usd, price_eur, price_jpy)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+   VALUES (:product_type, :title, :weight_grams, :lead_time_days, :royalty_rate, :GBP, :USD, :EUR, :JPY)
    ON CONFLICT (product_type) DO UPDATE SET title = excluded.title, weight_grams = excluded.weight_grams,
      lead_time_days = excluded.lead_time_days, royalty_rate = excluded.royalty_rate, price_gbp = excluded.price_gbp,
      price_usd = excluded.price_usd, price_eur = excluded.price_eur, price_jpy = excluded.price_jpy`,
@@ -103,20 +104,8 @@ export async function loadCatalogue(database: Database, file: CatalogueFile): Pr
     })),
   );
   await database.transaction(async (tx) => {
-    for (const { prices: list, ...type } of file.product_types) {
-      const { product_type, title, weight_grams, lead_time_days, royalty_rate } = type;
-      await tx.run(upsertType, [
-        product_type,
-        title,
-        weight_grams,
-        lead_time_days,
-        royalty_rate,
-        list.GBP,
-        list.USD,
-        list.EUR,
-        list.JPY,
-      ]);
-    }
+    for (const { prices: listPrices, ...type } of file.product_types)
+      await tx.run(upsertType, { ...type, ...listPrices });
     await tx.run(insertReleases, [
       JSON.stringify(
         file.releases.map(({ products: _products, ...release }) => ({
@@ -127,12 +116,12 @@ export async function loadCatalogue(database: Database, file: CatalogueFile): Pr
     ]);
     await tx.run(insertProducts, [
       JSON.stringify(
-        products.map(({ prices: own, tracks: _tracks, ...product }) => ({
+        products.map(({ prices: productPrices, tracks: _tracks, ...product }) => ({
           ...product,
-          gbp: own?.GBP,
-          usd: own?.USD,
-          eur: own?.EUR,
-          jpy: own?.JPY,
+          gbp: productPrices?.GBP,
+          usd: productPrices?.USD,
+          eur: productPrices?.EUR,
+          jpy: productPrices?.JPY,
         })),
       ),
     ]);

@@ -55,19 +55,24 @@ describe('a catalogue of many releases', () => {
 
     /** The generic plan, with the actual rows of each node for this term. */
     const planFor = async (term: string): Promise<string> => {
+      const values: Record<string, string> = {
+        creator_id: `'${creator.id}'::uuid`,
+        currency: "'GBP'::text",
+        max_rows: '26',
+        after_micros: 'NULL::bigint',
+        after_id: 'NULL::uuid',
+        pattern: `'${searchPattern(term)}'::text`,
+        created_after: 'NULL::timestamptz',
+        created_before: 'NULL::timestamptz',
+      };
+      const given = searchByIndex.parameters?.map((parameter) => values[parameter]).join(', ');
       const lines = await store.database.transaction(async (tx) => {
         await tx.run(statement('test.generic', 'SET LOCAL plan_cache_mode = force_generic_plan'));
-        await tx.run(
-          statement(
-            'test.prepare',
-            `PREPARE search (uuid, text, int, bigint, uuid, text, timestamptz, timestamptz) AS ${searchByIndex.text}`,
-          ),
-        );
-        const values = `'${creator.id}', 'GBP', 26, NULL, NULL, '${searchPattern(term)}', NULL, NULL`;
+        await tx.run(statement('test.prepare', `PREPARE search AS ${searchByIndex.text}`));
         const rows = await tx.rows<{ 'QUERY PLAN': string }>(
           statement(
             `test.explain-${term}`,
-            `EXPLAIN (ANALYZE, TIMING off, COSTS off) EXECUTE search (${values})`,
+            `EXPLAIN (ANALYZE, TIMING off, COSTS off) EXECUTE search (${given})`,
           ),
         );
         await tx.run(statement('test.deallocate', 'DEALLOCATE search'));

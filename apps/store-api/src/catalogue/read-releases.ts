@@ -52,22 +52,19 @@ export class ReadReleases {
     const { limit, currency, format } = query;
     const times = [query.created_after, query.created_before];
     const boundTo = ['releases', caller.creatorId, query.search];
+    // These filters are a later addition: without them, cursors of earlier releases stay valid.
     if (times.some((time) => time !== undefined)) boundTo.push(...times);
-    const rows = await this.page(caller.creatorId, query, boundTo);
-    const page = rows.slice(0, limit);
-    const last = page.at(-1);
-    const hasMore = rows.length > limit && last !== undefined;
+    const rows = await this.pageRows(caller.creatorId, query, boundTo);
+    const { page, pagination } = this.cursors.page(rows, limit, boundTo, (row) => ({
+      micros: row.created_micros,
+      id: row.id,
+    }));
     return {
       data:
         format === 'summary'
           ? page.map((row) => releaseSummary(row, currency))
           : await this.detailed(page, currency),
-      pagination: {
-        next_cursor: hasMore
-          ? this.cursors.seal(boundTo, { micros: last.created_micros, id: last.id })
-          : null,
-        has_more: hasMore,
-      },
+      pagination,
     };
   }
 
@@ -78,7 +75,8 @@ export class ReadReleases {
     return releaseView(row, await readProductsOf(this.database, [uuid], currency), currency);
   }
 
-  private async page(
+  /** Reads one row more than the page has. */
+  private async pageRows(
     creatorId: string | undefined,
     { currency, limit, cursor, search, created_after, created_before }: ListReleasesDto,
     boundTo: (string | undefined)[],
@@ -89,16 +87,16 @@ export class ReadReleases {
     if (term === '')
       return (await this.pages.load({ creatorId, currency, maxRows: limit + 1, after, ...times })) ?? [];
     return this.reads.read((database) =>
-      database.rows<ReleaseSummaryRow>(hasTrigram(term) ? searchByIndex : searchByScan, [
-        creatorId,
+      database.rows<ReleaseSummaryRow>(hasTrigram(term) ? searchByIndex : searchByScan, {
+        creator_id: creatorId,
         currency,
-        limit + 1,
-        after?.micros,
-        after?.id,
-        searchPattern(term),
+        max_rows: limit + 1,
+        after_micros: after?.micros,
+        after_id: after?.id,
+        pattern: searchPattern(term),
         created_after,
         created_before,
-      ]),
+      }),
     );
   }
 

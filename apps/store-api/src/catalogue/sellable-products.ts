@@ -2,6 +2,7 @@ import { type CatalogueStatus, type Currency, parsePublicId } from '@fulfilment/
 import { Database, BatchLoader, statement } from '@fulfilment/database';
 import { type ErrorDetail, Unprocessable } from '@fulfilment/error-envelope';
 import { Injectable } from '@nestjs/common';
+import { productPriceSql } from './product-row.js';
 
 /** The data of a product that orders and quotes need. */
 export interface SellableProduct {
@@ -37,7 +38,7 @@ export const sellableColumns = (
    p.title, p.product_type AS "productType", coalesce(p.barcode, r.ean) AS ean, p.status,
    coalesce(p.weight_grams, t.weight_grams) AS "weightGrams", p.lead_time_days AS "leadTimeDays", p.royalty_rate AS "royaltyRate",
    p.limited_edition AS "limitedEdition", p.quantity AS stock,
-   CASE ${currency} WHEN 'GBP' THEN p.price_gbp WHEN 'USD' THEN p.price_usd WHEN 'EUR' THEN p.price_eur ELSE p.price_jpy END AS price`;
+   ${productPriceSql(currency)} AS price`;
 export const sellableTables =
   'products p JOIN releases r ON r.id = p.release_id JOIN product_types t ON t.product_type = p.product_type';
 
@@ -93,8 +94,8 @@ export class SellableProducts {
 
 /**
  * Returns each line with its product.
- * @param checkStock whether to check stock too, for a complete error response; the order itself takes the
- * stock by a guarded update
+ * @param checkStock whether a line with too few pieces is rejected. The stock may be gone before the order
+ * takes it, so this is only for a complete error response
  * @throws Unprocessable with one detail per line that cannot be sold
  */
 export function requireSellableLines<Item extends RequestedItem>(

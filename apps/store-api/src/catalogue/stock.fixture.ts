@@ -6,7 +6,7 @@ import { eventually } from '@fulfilment/testing';
 import { productTypes } from '../store-api.fixture.js';
 import { loadCatalogue } from './load-catalogue.js';
 import { ApplyStockEvents, type StockEvent } from './apply-stock-events.js';
-import { BecameLimited, lockUnlimitedProducts, Stock } from './stock.js';
+import { BecameLimited, lockUnlimitedSql, Stock } from './stock.js';
 
 const now = statement(
   'test.now',
@@ -16,7 +16,7 @@ const readProduct = statement(
   'test.read-product',
   'SELECT quantity, oversold, limited_edition AS limited FROM products WHERE id = $1',
 );
-const lockUnlimited = statement('test.lock-unlimited', lockUnlimitedProducts('$1'));
+const lockUnlimited = statement('test.lock-unlimited', lockUnlimitedSql('$1'));
 const insertOrder = statement(
   'test.insert-order',
   `WITH placed AS (

@@ -17,7 +17,7 @@ const take = statement(
    WHERE id = $1 AND quantity >= $2
    RETURNING ${productColumns}`,
 );
-// Oversold pieces are reduced first.
+// Returned pieces first reduce the number of oversold pieces.
 const returnPieces = statement(
   'stock.return',
   `UPDATE products SET quantity = greatest(0, quantity - oversold + $2), oversold = greatest(0, oversold - quantity - $2),
@@ -28,7 +28,7 @@ const returnPieces = statement(
 const recordMovements = statement(
   'stock.record',
   `INSERT INTO stock_movements (order_id, attempt, product_id, kind, quantity)
-   SELECT $1, $4, product_id, 'taken', quantity FROM unnest($2::uuid[], $3::int[]) AS line (product_id, quantity)`,
+   SELECT $1, $2, product_id, 'taken', quantity FROM unnest($3::uuid[], $4::int[]) AS line (product_id, quantity)`,
 );
 const recordReturns = statement(
   'stock.record-returns',
@@ -39,11 +39,11 @@ const recordReturns = statement(
 );
 
 /**
- * SQL that locks those of the products that are unlimited. FOR KEY SHARE conflicts with the stock count that
- * makes a product a limited edition, so they stay unlimited until the transaction ends.
- * @param ids a parameter: distinct ids of products
+ * SQL that locks the products that are not limited editions. FOR KEY SHARE conflicts with the stock count
+ * that makes a product a limited edition, so these products stay unlimited until the transaction ends.
+ * @param ids the parameter with the distinct ids of the products
  */
-export function lockUnlimitedProducts(ids: string): string {
+export function lockUnlimitedSql(ids: string): string {
   return `SELECT id FROM products WHERE id = ANY(${ids}::uuid[]) AND NOT limited_edition ORDER BY id FOR KEY SHARE`;
 }
 
@@ -63,13 +63,13 @@ export class Stock {
   /**
    * Takes the pieces of an order. Returns the ids of products with too few pieces; then the caller rolls
    * back. Rows are locked in the order of their ids, to avoid deadlocks.
-   * @param attempt number of the order's charge for which they are taken
+   * @param attempt the number of the order's charge that pays for the pieces
    */
   async take(tx: Transaction, orderId: string, lines: readonly StockLine[], attempt = 1): Promise<string[]> {
     const insufficient: string[] = [];
     const changes: { product: ProductSnapshot; previous: number }[] = [];
     const requested = sumByProduct(lines);
-    // Pipelined: one connection runs them in this order.
+    // One connection runs the statements in the order in which they are sent.
     const rows = await allInOrder(
       requested.map(({ productId, quantity }) => tx.row<ProductRow>(take, [productId, quantity])),
     );
@@ -83,7 +83,7 @@ export class Stock {
     const quantities = requested.map((line) => line.quantity);
     // Other orders wait for the locked rows, so no response is awaited before the commit.
     tx.sendWithCommit(
-      tx.run(recordMovements, [orderId, productIds, quantities, attempt]),
+      tx.run(recordMovements, [orderId, attempt, productIds, quantities]),
       this.publishChanges(tx, changes),
     );
     return [];
@@ -107,8 +107,8 @@ export class Stock {
 
   /**
    * Publishes inventory_changed for each changed number, and in_stock or out_of_stock when it crosses zero.
-   * @param changes `previous` is null for a product without a count: it was not sold out, so in_stock does
-   * not follow; `traceparent` is the current context's by default
+   * @param changes `previous` is null for a product that was not counted before: it was not sold out, so
+   * in_stock is not published; without a `traceparent`, that of the current context applies
    */
   async publishChanges(
     tx: Transaction,
@@ -130,7 +130,7 @@ export class Stock {
   }
 }
 
-/** One line per product, in the order in which rows are locked. */
+/** One line per product, in the order of the ids, in which rows are locked. */
 function sumByProduct(lines: readonly StockLine[]): StockLine[] {
   const sums = new Map<string, number>();
   for (const { productId, quantity } of lines) sums.set(productId, (sums.get(productId) ?? 0) + quantity);

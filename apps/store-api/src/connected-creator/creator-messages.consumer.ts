@@ -8,9 +8,9 @@ import { CreateEdition } from '../catalogue/create-edition.js';
 import { ListTracks } from '../catalogue/list-tracks.js';
 import { RecordCreator } from './record-creator.js';
 
-// Messages of a release, its tracks and its creator may be handled by several replicas concurrently, which do
-// not see each other's uncommitted rows. So each release and creator is locked. A batch takes all its locks
-// first, in one order, to avoid deadlocks.
+// Several replicas may handle messages of one release, its tracks and its creator concurrently, and do not
+// see each other's uncommitted rows. So each release and creator is locked. A batch takes all its locks
+// first, in the order of their keys, to avoid deadlocks.
 const lockSubjects = statement(
   'creators.lock-subjects',
   `SELECT pg_advisory_xact_lock(key) FROM (
@@ -45,7 +45,7 @@ export class CreatorMessagesConsumer extends MessageConsumer {
       await this.approveTestReleases.run(tx, message.data.creator.id, message.occurred_at);
     } else if (messages.editionCreated.is(message)) {
       await this.createEdition.run(tx, message.data.edition);
-      await this.listTracks.addEarlier(tx, message.data.edition.id);
+      await this.listTracks.list(tx, message.data.edition.id);
       await this.approveTestReleases.run(tx, message.data.edition.creator_id, message.occurred_at);
     } else if (messages.trackProcessed.is(message)) {
       await this.listTracks.record(tx, message.data, message.occurred_at);
@@ -53,7 +53,7 @@ export class CreatorMessagesConsumer extends MessageConsumer {
   }
 }
 
-/** The ids of the creator and the release that a message is about. */
+/** Returns the ids of the creator and the release that a message is about. */
 function subjectsOf(message: Message): readonly string[] {
   if (messages.creatorRegistered.is(message) || messages.creatorChanged.is(message))
     return [message.data.creator.id];

@@ -6,7 +6,7 @@ const upsertCreator = statement(
   'creator.upsert',
   `INSERT INTO creators AS known (id, version, organisation_id, name, payment_method, payment_terms_accepted,
                                   tax_interview_completed, registered_at, test)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+   VALUES (:id, :version, :organisation_id, :name, :payment_method, :payment_terms_accepted, :tax_interview_completed, :registered_at, :test)
    ON CONFLICT (id) DO UPDATE SET
      version = excluded.version, organisation_id = excluded.organisation_id, name = excluded.name,
      payment_method = excluded.payment_method, payment_terms_accepted = excluded.payment_terms_accepted,
@@ -18,16 +18,6 @@ const upsertCreator = statement(
 @Injectable()
 export class RecordCreator {
   async run(tx: Transaction, creator: CreatorSnapshot): Promise<void> {
-    await tx.run(upsertCreator, [
-      creator.id,
-      creator.version,
-      creator.organisation_id,
-      creator.name,
-      creator.payment_method,
-      creator.payment_terms_accepted,
-      creator.tax_interview_completed,
-      creator.registered_at,
-      creator.test ?? false,
-    ]);
+    await tx.run(upsertCreator, { ...creator, test: creator.test ?? false });
   }
 }

@@ -6,7 +6,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type StoreApiSettings } from '../config.js';
 
 /**
- * Thrown for a fulfilment event that needs another one first. The event is deferred until that one arrives.
+ * Thrown for a fulfilment event that needs another event first. It is deferred until the other event arrives.
  */
 export class EventOutOfOrderError extends Error {
   override readonly name = 'EventOutOfOrderError';
@@ -31,14 +31,14 @@ const readWaiting = statement(
           bool_or(message_id = $2 AND deferred_at + $3::bigint * interval '1 millisecond' <= now()) AS overdue
    FROM deferred_events WHERE order_id = $1`,
 );
-// Retried after 30 s, then at growing intervals up to an hour, and when its time is over.
+// The event is due after 30 s, then at growing intervals of up to an hour, and when its time is over.
 const upsertDeferred = statement(
   'deferred.upsert',
-  `INSERT INTO deferred_events AS held (message_id, order_id, occurred_at, body, retry_at)
+  `INSERT INTO deferred_events AS deferred (message_id, order_id, occurred_at, body, retry_at)
    VALUES ($1, $2, $3, $4, now() + least(interval '30 seconds', $5::bigint * interval '1 millisecond'))
    ON CONFLICT (message_id) DO UPDATE SET
-     retry_at = least(now() + greatest(interval '30 seconds', least(now() - held.deferred_at, interval '1 hour')),
-                      held.deferred_at + $5::bigint * interval '1 millisecond')`,
+     retry_at = least(now() + greatest(interval '30 seconds', least(now() - deferred.deferred_at, interval '1 hour')),
+                      deferred.deferred_at + $5::bigint * interval '1 millisecond')`,
 );
 const readDeferred = statement(
   'deferred.read',
@@ -53,8 +53,8 @@ const retryNow = statement(
   'deferred.retry-now',
   'UPDATE deferred_events SET retry_at = now() WHERE message_id = $1',
 );
-// Published once more after 5 minutes, in case this message is lost. One whose time is over is rejected, so
-// it is the last.
+// The events are then published. They are due again after 5 minutes, in case their messages are lost. The
+// consumer rejects an event whose time is over, so that one is never due again.
 const claimDue = statement(
   'deferred.claim-due',
   `UPDATE deferred_events h SET retry_at = CASE WHEN deferred_at + $1::bigint * interval '1 millisecond' <= now()
@@ -62,8 +62,8 @@ const claimDue = statement(
    FROM (SELECT message_id FROM deferred_events WHERE retry_at <= now() ORDER BY retry_at LIMIT ${batchSize} FOR UPDATE SKIP LOCKED) AS due
    WHERE h.message_id = due.message_id RETURNING h.message_id, h.body::text AS body`,
 );
-// A rejection rolls back its transaction, so the row is still here. Locked rows are skipped: their
-// transaction handles them.
+// A rejection rolls back the transaction of the event, so the row of the event remains. Locked rows are
+// skipped: another transaction is handling their events.
 const deleteRejected = statement(
   'deferred.delete-rejected',
   `DELETE FROM deferred_events WHERE message_id = ANY (ARRAY(
@@ -71,6 +71,7 @@ const deleteRejected = statement(
      WHERE (h.retry_at <= now() OR h.retry_at = 'infinity') AND i.outcome = 'refused'
      LIMIT ${batchSize} FOR UPDATE SKIP LOCKED))`,
 );
+// Deletes events whose rejection was not found in the inbox, such as those whose last message was lost.
 const deleteExpired = statement(
   'deferred.delete-expired',
   `DELETE FROM deferred_events WHERE ctid = ANY (ARRAY(
@@ -84,8 +85,8 @@ interface DeferredRow {
 }
 
 /**
- * Fulfilment events that arrived before an event they need. They wait in PostgreSQL: each is applied in the
- * transaction of the event that it needs, published again at intervals, and rejected when its time is over.
+ * Fulfilment events that arrived before an event that they need. They wait in PostgreSQL. Each is applied in
+ * the transaction of the event that it needs, is published repeatedly, and is rejected when its time is over.
  */
 @Injectable()
 export class DeferredEvents extends BackgroundLoop {
@@ -174,8 +175,8 @@ export class DeferredEvents extends BackgroundLoop {
   }
 
   /**
-   * A body that the catalogue of messages no longer accepts is published too, so that it reaches the
-   * dead-letter queue; its row is deleted.
+   * Publishes an event once more. An event that the catalogue of messages no longer accepts is published too,
+   * so that it reaches the dead-letter queue, and its row is deleted.
    */
   private async republish(tx: Transaction, { message_id: id, body }: DeferredRow): Promise<void> {
     const message = tryRead(() => parseMessage(body));

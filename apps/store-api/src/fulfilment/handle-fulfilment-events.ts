@@ -63,7 +63,7 @@ export class HandleFulfilmentEvents {
     { id: causeId }: Message,
     deferredIds: ReadonlySet<string> = new Set(),
   ): Promise<Message[]> {
-    // A deferred event is published again; then the message that arrived is the deferred one.
+    // The event that arrived may be a deferred one that was published again.
     if (deferredIds.has(causeId)) await this.deferredEvents.delete(tx, causeId);
     const outgoing: Message[] = [];
     if (deferredIds.size > 0)

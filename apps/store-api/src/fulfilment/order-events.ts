@@ -16,12 +16,12 @@ const phrases: Readonly<Record<FulfilmentAction, string>> = {
   cancel: 'cancel an order',
 };
 
-/** A fulfilment event and the order that it names. */
+/** A fulfilment event with the order that it is about. */
 export interface OrderEvent {
   readonly message: Message;
   /** UUID of the order. */
   readonly orderId: string;
-  /** The name of the order in the event. */
+  /** The public id of the order, as written in the event. */
   readonly orderName: string;
   readonly action: FulfilmentAction;
   readonly change:
@@ -43,7 +43,7 @@ export interface OrderState {
 export type OrderChange =
   | { readonly kind: 'none' }
   | { readonly kind: 'cancel'; readonly reason: string }
-  /** The order looks the same, but stores one more event. */
+  /** Only the stored events change. */
   | { readonly kind: 'history'; readonly history: readonly PackageEvent[] }
   | PackagesChange;
 
@@ -52,12 +52,12 @@ export interface PackagesChange {
   readonly history: readonly PackageEvent[];
   readonly packages: readonly PackageRow[];
   readonly status: OrderStatus;
-  /** Time of the last arrival, of an order whose packages have all arrived. */
+  /** When the last package arrived; null until all packages have arrived. */
   readonly deliveredAt: string | null;
   /** Whether `tracking.updated_at` changes. */
-  readonly isTracked: boolean;
-  /** The message that reports the change. */
-  readonly publishes: ReturnType<typeof messageFor>;
+  readonly changesTracking: boolean;
+  /** The type of the message that reports the change; undefined if none does. */
+  readonly messageType: ReturnType<typeof messageTypeFor>;
 }
 
 interface Tracking {
@@ -144,16 +144,16 @@ function packagesChange(order: OrderState, event: PackageEvent): OrderChange {
   const tracked = !isDeepStrictEqual(packages.map(trackingOf), order.packages.map(trackingOf));
   const isComplete = !isPartialShipment(packages, ordered);
   const status = nextStatus(packages, isComplete, order.status);
-  const publishes = messageFor(order.status, status, tracked);
+  const messageType = messageTypeFor(order.status, status, tracked);
   return {
     kind: 'packages',
     history,
     packages,
     status,
     deliveredAt: status === 'delivered' ? lastArrival(packages) : null,
-    // Each published time is newer than the last.
-    isTracked: tracked || publishes === messages.orderTrackingUpdated,
-    publishes,
+    // Each `order.tracking_updated` has a newer `tracking.updated_at` than the one before.
+    changesTracking: tracked || messageType === messages.orderTrackingUpdated,
+    messageType,
   };
 }
 
@@ -165,7 +165,7 @@ function trackingOf({ carrier, tracking_number, tracking_url }: Tracking): Track
   return { carrier, tracking_number, tracking_url };
 }
 
-/** One item per product, in the order of the skus, so that equal contents are equal. */
+/** Returns one item per product, in the order of the skus, so that equal contents have equal lists. */
 function packedItems(items: readonly PackedItem[]): PackedItem[] {
   const named = items.map(({ sku, quantity }) => ({ sku: canonicalSku(sku), quantity }));
   const skus = [...new Set(named.map(({ sku }) => sku))].sort();
@@ -178,8 +178,8 @@ function canonicalSku(sku: string): string {
 }
 
 /**
- * A replacement may exceed what was ordered, so only each package is compared with the order: the packages
- * must not depend on their order of arrival.
+ * Checks that a package contains nothing but pieces of the order. All packages together may contain more
+ * pieces than were ordered, since a package may replace a lost one.
  * @throws RejectedMessage
  */
 function requireOrdered(packed: readonly PackedItem[], ordered: readonly PackedItem[]): void {
@@ -191,14 +191,14 @@ function requireOrdered(packed: readonly PackedItem[], ordered: readonly PackedI
   }
 }
 
-/** Delivered when all pieces have been shipped and have arrived; never back to an earlier status. */
+/** Returns `delivered` when all pieces were shipped and have arrived. A delivered order stays delivered. */
 function nextStatus(packages: readonly PackageRow[], isComplete: boolean, before: OrderStatus): OrderStatus {
   if (before === 'delivered') return before;
   const haveArrived = packages.every(({ delivered_at }) => delivered_at !== null);
   return isComplete && haveArrived ? 'delivered' : 'shipped';
 }
 
-/** The latest arrival. */
+/** Returns the time of the latest arrival. */
 function lastArrival(packages: readonly PackageRow[]): string | null {
   return packages.reduce<string | null>(
     (last, { delivered_at: at }) =>
@@ -211,7 +211,7 @@ function lastArrival(packages: readonly PackageRow[]): string | null {
  * Partial deliveries publish no message, unless the order is already `delivered`: then
  * `order.tracking_updated` is the only way to report them.
  */
-function messageFor(before: OrderStatus, after: OrderStatus, tracked: boolean) {
+function messageTypeFor(before: OrderStatus, after: OrderStatus, tracked: boolean) {
   if (before === 'processing') return messages.orderShipped;
   if (before !== after) return messages.orderDelivered;
   return tracked || after === 'delivered' ? messages.orderTrackingUpdated : undefined;

@@ -19,7 +19,7 @@ interface Corrected extends Tracking {
 
 interface Delivered {
   readonly kind: 'delivered';
-  /** Null for all packages that were handed over by then. */
+  /** Null for all packages that were handed over before. */
   readonly tracking_number: string | null;
   readonly delivered_at: string;
   readonly occurred_at: string;
@@ -45,7 +45,7 @@ interface Package {
 }
 
 /**
- * Returns the events with one more, by time; the same array if the event changes nothing. Of repeated events
+ * Returns the events and one more, by time; the same array if the event changes nothing. Of repeated events
  * about one number, the earliest applies.
  */
 export function withEvent(events: readonly PackageEvent[], event: PackageEvent): readonly PackageEvent[] {
@@ -66,6 +66,7 @@ export function packagesOf(events: readonly PackageEvent[]): {
   let packages: readonly Package[] = [];
   for (const event of [...events].sort(compareEvents)) {
     if (event.kind === 'shipped') packages = withPackage(packages, event);
+    // A correction is misplaced until its package exists, which may be after a later event.
     if (event.kind === 'corrected') misplaced.set(event, 'unknown_package');
     packages = withCorrections(packages, misplaced);
   }
@@ -109,7 +110,10 @@ function withPackage(packages: readonly Package[], shipped: Shipped): readonly P
   return packages.toSpliced(later < 0 ? packages.length : later, 0, added);
 }
 
-/** Applies the corrections whose package exists, until none is left: a correction may enable another. */
+/**
+ * Applies the misplaced corrections whose package exists, and removes them from `misplaced`. Repeats this
+ * until none is left, since a correction may enable another.
+ */
 function withCorrections(
   packages: readonly Package[],
   misplaced: Map<PackageEvent, Misplaced>,
@@ -140,10 +144,10 @@ function withCorrection(packages: readonly Package[], event: Corrected): readonl
   if (target === undefined) return 'unknown_package';
   if (holder !== undefined && holder !== target) return 'number_taken';
   const numbers = new Set([...target.numbers, tracking_number, replaces ?? tracking_number]);
-  // An explicit `replaces` proves that the reporter knew the package, so only another correction can be
-  // later. The clocks of reporters are not compared.
-  const reporterKnewPackage = replaces !== null && target.trackedAt === target.shipped.occurred_at;
-  const isStale = !reporterKnewPackage && time(occurred_at) < time(target.trackedAt);
+  // With `replaces`, the sender knew the package. So the correction is later than the shipment, whatever
+  // their times are, since clocks of senders differ; only another correction may be later.
+  const isAfterShipment = replaces !== null && target.trackedAt === target.shipped.occurred_at;
+  const isStale = !isAfterShipment && time(occurred_at) < time(target.trackedAt);
   const corrected = isStale
     ? { ...target, numbers }
     : { ...target, numbers, tracking: { carrier, tracking_number, tracking_url }, trackedAt: occurred_at };
@@ -151,9 +155,9 @@ function withCorrection(packages: readonly Package[], event: Corrected): readonl
 }
 
 /**
- * A delivery without a number applies to the packages that were handed over by then, by either of its times.
- * If none was, it applies to the first one: a package arrives after it was handed over, even if the clocks of
- * reporters differ.
+ * A delivery without a number applies to the packages that were handed over before the later one of its
+ * times. If none was, it applies to the first package: a package arrives after it was handed over, even if
+ * the clocks of senders differ.
  */
 function isDeliveredBy(parcel: Package, delivery: Delivered, packages: readonly Package[]): boolean {
   const { tracking_number, delivered_at, occurred_at } = delivery;
@@ -168,9 +172,8 @@ function handedOverAt({ shipped }: Package): number {
 
 /** Whether two events are repetitions of each other; the earlier one applies. */
 function isRepetition(a: PackageEvent, b: PackageEvent): boolean {
-  const sameNumber = a.kind === b.kind && a.tracking_number === b.tracking_number;
   if (a.kind === 'corrected' || a.tracking_number === null) return compareEvents(a, b) === 0;
-  return sameNumber;
+  return a.kind === b.kind && a.tracking_number === b.tracking_number;
 }
 
 const kinds = ['shipped', 'corrected', 'delivered'];

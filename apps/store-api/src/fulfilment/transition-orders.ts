@@ -1,5 +1,5 @@
 import { messages, type Message } from '@fulfilment/contracts';
-import { allInOrder, statement, type Transaction } from '@fulfilment/database';
+import { allInOrder, statement, type Transaction, ofTable } from '@fulfilment/database';
 import { CLOCK, type Clock, traceparentOfEffect } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CancelLockedOrder } from '../orders/cancellation.js';
@@ -14,10 +14,6 @@ import { nextUpdateTime } from '../next-update-time.js';
 import type { OrderChange, PackagesChange } from './order-events.js';
 import type { PackageEvent } from './package.rules.js';
 
-const columnsOfOrders = orderColumns
-  .split(', ')
-  .map((column) => `orders.${column}`)
-  .join(', ');
 const lockOrders = statement(
   'orders.lock',
   `SELECT ${orderColumns}, package_history FROM orders WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE`,
@@ -30,11 +26,11 @@ const setPackages = statement(
                      version = version + 1, updated_at = ${nextUpdateTime}
    FROM unnest($1::uuid[], $2::jsonb[], $3::jsonb[], $4::text[], $5::timestamptz[], $6::boolean[])
         AS new (order_id, packages, history, status, arrived_at, tracked)
-   WHERE orders.id = new.order_id RETURNING ${columnsOfOrders}`,
+   WHERE orders.id = new.order_id RETURNING ${ofTable('orders', orderColumns)}`,
 );
 const saveHistory = statement('orders.save-history', 'UPDATE orders SET package_history = $2 WHERE id = $1');
 
-/** An order whose row the transaction has locked. `row` and `history` follow its changes. */
+/** An order whose row the transaction has locked. `row` and `history` are updated with each change. */
 export interface LockedOrder {
   row: OrderRow;
   history: readonly PackageEvent[];
@@ -48,7 +44,7 @@ export interface Transition<Change extends OrderChange = OrderChange> {
   readonly cause: Message;
 }
 
-/** Applies what fulfilment events change, to many orders in few statements. */
+/** Writes the changes that fulfilment events make to orders: to many orders in few statements. */
 @Injectable()
 export class TransitionOrders {
   constructor(
@@ -100,16 +96,15 @@ export class TransitionOrders {
       changes.map(({ history }) => JSON.stringify(history)),
       changes.map(({ status }) => status),
       changes.map(({ deliveredAt }) => deliveredAt),
-      changes.map(({ isTracked }) => isTracked),
+      changes.map(({ changesTracking }) => changesTracking),
     ]);
     const after = new Map(rows.map((row) => [row.id, row]));
     return transitions.flatMap(({ order, change, cause }) => {
       order.row = existing(after.get(order.row.id));
       order.history = change.history;
-      const { publishes } = change;
-      return publishes === undefined
-        ? []
-        : [publishes.make({ order: orderSnapshot(order.row, order.items) }, this.effectOf(cause))];
+      const { messageType } = change;
+      if (messageType === undefined) return [];
+      return messageType.make({ order: orderSnapshot(order.row, order.items) }, this.effectOf(cause));
     });
   }
 
@@ -126,7 +121,7 @@ export class TransitionOrders {
     return messages.orderCancelled.make(data, this.effectOf(cause));
   }
 
-  /** A message that another one caused, in the same trace. */
+  /** Returns the options of a message that `cause` leads to: it is part of the same trace. */
   private effectOf({ id, traceparent }: Message) {
     return { occurredAt: this.clock(), traceparent: traceparentOfEffect(traceparent, id) };
   }

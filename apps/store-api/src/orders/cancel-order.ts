@@ -22,8 +22,8 @@ const lockOrder = statement(
 );
 
 /**
- * Cancels an order that has not shipped, in one commit. The completer makes the refund. Repeated requests
- * find the order cancelled and change nothing (docs/adr/0056).
+ * Cancels an order that has not shipped, in one commit. `RefundCharges` makes the refund later. A repeated
+ * request finds the order cancelled and changes nothing (docs/adr/0056).
  */
 @Injectable()
 export class CancelOrder {
@@ -69,7 +69,7 @@ export class CancelOrder {
       cancelledBy: 'merchant',
     });
     await this.outbox.add(tx, messages.orderCancelled.make(data, { occurredAt: this.clock() }));
-    // A request that placed the order and waits for the payment gets this response too.
+    // The request that placed the order may still wait for the payment. Its response is `cancelled` too.
     await this.keys.saveFinalResponse(tx, orderId, { id: publicId('ord', orderId), status: row.status });
     this.faultPoints.pass('order-cancelled-uncommitted');
   }

@@ -9,8 +9,8 @@ import { type ItemRow, orderColumns, type OrderRow, orderSnapshot } from './orde
 /** The data of `order.cancelled`. */
 export type CancelledData = z.input<(typeof messages.orderCancelled)['schema']>;
 
-// A charge that is still open stays with the completer. If it succeeds, it is refunded, and the order does
-// not show it.
+// A charge that is still pending is left to the completer. If it succeeds, it is refunded, and the order
+// shows neither.
 const cancel = statement(
   'orders.cancel',
   `UPDATE orders SET status = 'cancelled', reason = $2,
@@ -29,7 +29,7 @@ export interface Cancellation {
   readonly cancelledBy: NonNullable<CancelledData['cancelled_by']>;
 }
 
-/** What every cancellation does: of the merchant, an operator and the warehouse. */
+/** Cancels an order for the merchant, an operator or the warehouse. */
 @Injectable()
 export class CancelLockedOrder {
   constructor(private readonly stock: Stock) {}
@@ -37,7 +37,7 @@ export class CancelLockedOrder {
   /**
    * Cancels an order whose row the transaction has locked: makes its paid charge due for a refund, and
    * returns its stock.
-   * @returns the row after it, and the data of the message to publish in the same transaction
+   * @returns the changed row, and the data of the message to publish in the same transaction
    */
   async run(
     tx: Transaction,

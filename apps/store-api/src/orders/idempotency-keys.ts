@@ -1,6 +1,6 @@
 import type { OrderStatus } from '@fulfilment/contracts';
 import { Database, BatchLoader, type Sql, statement, type Transaction } from '@fulfilment/database';
-import { bodyMismatch, type KeyScope, stillRunning } from '@fulfilment/http-service';
+import { keyInUse, keyMismatch, type KeyScope } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 
 /** The response body of `POST /v1/orders`, which is stored under the key. */
@@ -24,7 +24,7 @@ interface NewKey {
 }
 
 interface ExistingKey {
-  readonly same: boolean;
+  readonly hasSameBody: boolean;
   readonly response: PlacedOrder | null;
   /** Its request died, or its 24 hours are over. */
   readonly claimable: boolean;
@@ -36,14 +36,15 @@ interface ExistingKey {
  */
 const claimLeaseMs = 5_000;
 
-const isExpired = (key: string): string => `${key}.created_at < now() - interval '24 hours'`;
-/** Condition: another request may claim the key, since the key is expired or its request died. */
-const isClaimable = (key: string, fingerprint: string): string =>
-  `(${isExpired(key)}
+/** SQL condition. @param key alias of a row of `idempotency_keys` */
+const expiredSql = (key: string): string => `${key}.created_at < now() - interval '24 hours'`;
+/** SQL condition: another request may claim the key, since the key is expired or its request died. */
+const claimableSql = (key: string, fingerprint: string): string =>
+  `(${expiredSql(key)}
     OR (${key}.response IS NULL AND ${key}.lease_until < now()
         AND (${key}.order_id IS NULL OR ${key}.fingerprint = ${fingerprint})))`;
 // Excludes existing keys first: ON CONFLICT alone would make the whole batch wait for a transaction that is
-// attaching an order. claimed_by is the id of the order that the request would place.
+// attaching an order. `claimed_by` is the id of the order that the request would place.
 const claimNew = statement(
   'idempotency.claim-new',
   `INSERT INTO idempotency_keys (creator_id, client_id, key, fingerprint, claimed_by, lease_until)
@@ -61,14 +62,15 @@ const claim = statement(
    VALUES ($1, $2, $3, $4, $5, now() + $6::int * interval '1 millisecond')
    ON CONFLICT (creator_id, client_id, key) DO UPDATE SET
      fingerprint = excluded.fingerprint, claimed_by = excluded.claimed_by, lease_until = excluded.lease_until,
-     order_id = CASE WHEN ${isExpired('existing')} THEN NULL ELSE existing.order_id END,
+     order_id = CASE WHEN ${expiredSql('existing')} THEN NULL ELSE existing.order_id END,
      -- The 24 hours start with the request that may place the order.
-     created_at = CASE WHEN existing.order_id IS NULL OR ${isExpired('existing')} THEN now()
+     created_at = CASE WHEN existing.order_id IS NULL OR ${expiredSql('existing')} THEN now()
                        ELSE existing.created_at END,
      response = NULL
-   WHERE ${isClaimable('existing', 'excluded.fingerprint')}
+   WHERE ${claimableSql('existing', 'excluded.fingerprint')}
    RETURNING order_id`,
 );
+// The stored key has its response, so no request may attach an order: `claimed_by` is a random id.
 const store = statement(
   'idempotency.store',
   `INSERT INTO idempotency_keys AS existing (creator_id, client_id, key, fingerprint, claimed_by, lease_until, response)
@@ -76,11 +78,11 @@ const store = statement(
    ON CONFLICT (creator_id, client_id, key) DO UPDATE SET
      fingerprint = excluded.fingerprint, claimed_by = excluded.claimed_by, lease_until = excluded.lease_until,
      order_id = NULL, created_at = now(), response = excluded.response
-   WHERE ${isClaimable('existing', 'excluded.fingerprint')}`,
+   WHERE ${claimableSql('existing', 'excluded.fingerprint')}`,
 );
 const readExisting = statement(
   'idempotency.read',
-  `SELECT fingerprint = $4 AS same, response, ${isClaimable('existing', '$4')} AS claimable
+  `SELECT fingerprint = $4 AS "hasSameBody", response, ${claimableSql('existing', '$4')} AS claimable
    FROM idempotency_keys AS existing WHERE creator_id = $1 AND client_id = $2 AND key = $3`,
 );
 const release = statement(
@@ -99,7 +101,7 @@ const savePendingResponse = statement(
 const deleteExpired = statement(
   'idempotency.delete-expired',
   `DELETE FROM idempotency_keys WHERE ctid = ANY (ARRAY(
-     SELECT ctid FROM idempotency_keys AS key WHERE ${isExpired('key')}
+     SELECT ctid FROM idempotency_keys AS key WHERE ${expiredSql('key')}
        AND (response IS NOT NULL OR (order_id IS NULL AND lease_until < now()))
      LIMIT 1000))`,
 );
@@ -185,7 +187,7 @@ export class IdempotencyKeys {
 
 /** The claim of a repeated request. @throws Conflict */
 function replayOf(existing: ExistingKey | undefined): Claim {
-  if (existing?.same === false) throw bodyMismatch();
-  if (existing?.response == null) throw stillRunning();
+  if (existing?.hasSameBody === false) throw keyMismatch();
+  if (existing?.response == null) throw keyInUse();
   return { state: 'replayed', response: existing.response };
 }

@@ -147,10 +147,10 @@ describe('GET /v1/orders with times', () => {
       { filters: ['status'], createdBounds: true },
       ['processing', '2026-01-01T10:00:00Z', '2026-01-01T11:00:00Z'],
     ],
-    ['a time of change', { filters: [], changes: true }, ['2026-02-01T10:00:00Z']],
+    ['a time of change', { filters: [], byUpdateTime: true }, ['2026-02-01T10:00:00Z']],
     [
       'a time of change, after a cursor',
-      { filters: [], changes: true, afterCursor: true },
+      { filters: [], byUpdateTime: true, afterCursor: true },
       ['2026-02-01T10:00:00Z', '1769940000000000', '01900000-0000-7000-8000-000000000000'],
     ],
   ])('reads only the rows of a page of a list with %s', async (_what, shape, values) => {

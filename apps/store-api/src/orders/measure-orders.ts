@@ -7,7 +7,7 @@ export const ordersPlaced = new Counter<'outcome'>({
   labelNames: ['outcome'],
 });
 const gauge = (name: string, help: string): Gauge => new Gauge({ name, help });
-/** By the column of `measure`. */
+/** By their column in the statement `measure`. */
 const gauges = new Map([
   [
     'pending_oldest',
@@ -32,7 +32,7 @@ const gauges = new Map([
 ]);
 
 const seconds = (oldest: string) => `COALESCE(extract(epoch FROM now() - ${oldest}), 0)::float8`;
-// Each part reads at most 10000 entries of a partial index or a small table.
+// Each subquery reads at most 10000 entries of a partial index or a small table.
 const measure = statement(
   'orders.measure',
   `SELECT ${seconds('pending.oldest')} AS pending_oldest,
@@ -42,7 +42,7 @@ const measure = statement(
        SELECT created_at FROM orders WHERE resume_at IS NOT NULL AND status = 'pending' LIMIT 10000) o) pending,
      (SELECT count(*), min(settled_at) AS oldest FROM (
        SELECT settled_at FROM charges WHERE status = 'refund_due' LIMIT 10000) c) refunds,
-     (SELECT count(*), min(deferred_at) AS oldest FROM (SELECT deferred_at FROM deferred_events LIMIT 10000) h) deferred`,
+     (SELECT count(*), min(deferred_at) AS oldest FROM (SELECT deferred_at FROM deferred_events LIMIT 10000) d) deferred`,
 );
 
 /** Sets the gauges of pending orders, due refunds and deferred events. */

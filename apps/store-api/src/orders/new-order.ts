@@ -2,7 +2,7 @@ import { type Message, publicId, uuidv7 } from '@fulfilment/contracts';
 import { type Sql, statement } from '@fulfilment/database';
 import { outboxRow } from '@fulfilment/messaging';
 import type { SellableLine } from '../catalogue/sellable-products.js';
-import { lockUnlimitedProducts } from '../catalogue/stock.js';
+import { lockUnlimitedSql } from '../catalogue/stock.js';
 import type { OpenCharge } from '../payments/payment-gateway.js';
 import type { ItemRow, OrderRow } from './order-row.js';
 import { countPieces } from './order.rules.js';
@@ -10,39 +10,41 @@ import type { OrderItemDto } from './place-order.dto.js';
 import type { Placement } from './placement.js';
 import type { PricedOrder } from './price-order.js';
 
-// One statement, so that it needs one round trip. It writes nothing unless all of `unlimited` is locked and
-// the claimed key could be attached to the order.
+// One statement, so that it needs one round trip. It writes nothing unless all products of
+// `unlimited_products` are still unlimited and the claimed key could be attached to the order.
 const insertNewOrder = statement(
   'orders.insert',
   `WITH unlimited AS (
-     ${lockUnlimitedProducts('$20')}
+     ${lockUnlimitedSql(':unlimited_products')}
    ), attached AS (
-     UPDATE idempotency_keys SET order_id = $1, lease_until = now() + $25::int * interval '1 millisecond'
-     WHERE creator_id = $2 AND client_id = $3 AND key = $24 AND claimed_by = $1 AND order_id IS NULL
-       AND (SELECT count(*) FROM unlimited) = cardinality($20::uuid[])
+     UPDATE idempotency_keys SET order_id = :id, lease_until = now() + :key_lease_ms::int * interval '1 millisecond'
+     WHERE creator_id = :creator_id AND client_id = :client_id AND key = :key AND claimed_by = :id AND order_id IS NULL
+       AND (SELECT count(*) FROM unlimited) = cardinality(:unlimited_products::uuid[])
      RETURNING key
    ), placed AS (
      INSERT INTO orders (id, creator_id, client_id, status, platform, store_id, external_order_id, currency, total_amount, item_count,
-                         shipping_rate_id, shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount, resume_at,
-                         created_at, updated_at, metadata, test)
-     SELECT $1, $2, $3, 'pending', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 'card', 'pending', $14,
-            now() + $15::int * interval '1 millisecond', $19, $19, $26, $27
+                         shipping_rate_id, shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount,
+                         resume_at, created_at, updated_at, metadata, test)
+     SELECT :id, :creator_id, :client_id, :status, :platform, :store_id, :external_order_id, :currency, :total_amount, :item_count,
+            :rate_id, :shipping_amount, :address, :country_code, :billing_method, :payment_status, :charge_amount,
+            now() + :resume_after_ms::int * interval '1 millisecond', :created_at, :created_at, :metadata, :test
      WHERE EXISTS (SELECT FROM attached)
      RETURNING id
    ), items AS (
      INSERT INTO order_items (order_id, position, id, product_id, release_id, title, release_title, product_type, ean, quantity,
                               unit_amount, royalty_rate)
      SELECT placed.id, position, item.id, product_id, release_id, title, release_title, product_type, ean, quantity, unit_amount, royalty_rate
-     FROM placed, json_to_recordset($16::json) AS item (position int, id uuid, product_id uuid, release_id uuid, title text,
-                                                        release_title text, product_type text, ean text, quantity int, unit_amount bigint,
-                                                        royalty_rate int)
+     FROM placed, json_to_recordset(:items::json) AS item (position int, id uuid, product_id uuid, release_id uuid, title text,
+                                                           release_title text, product_type text, ean text, quantity int,
+                                                           unit_amount bigint, royalty_rate int)
    ), charge AS (
      INSERT INTO charges (id, order_id, attempt, amount, currency, payment_method, status, test)
-     SELECT $17, id, 1, $14, $7, $18, 'pending', $27 FROM placed
+     SELECT :charge_id, id, 1, :charge_amount, :currency, :payment_method, 'pending', :test FROM placed
    ), event AS (
-     INSERT INTO outbox (message_id, type, body) SELECT $21, $22, $23::jsonb FROM placed
+     INSERT INTO outbox (message_id, type, body) SELECT :message_id, :routing_key, :message_body::jsonb FROM placed
    )
-   SELECT EXISTS (SELECT FROM placed) AS placed, (SELECT count(*) FROM unlimited) = cardinality($20::uuid[]) AS unlimited`,
+   SELECT EXISTS (SELECT FROM placed) AS placed,
+          (SELECT count(*) FROM unlimited) = cardinality(:unlimited_products::uuid[]) AS unlimited`,
 );
 
 /** The row of an order that was just placed. */
@@ -93,7 +95,7 @@ export function newItemRow(line: SellableLine<OrderItemDto>): ItemRow {
   };
 }
 
-/** An order as it is written, with what it depends on. */
+/** An order to write, with its first charge, its event and the key of its request. */
 export interface NewOrder {
   readonly row: OrderRow;
   readonly items: readonly ItemRow[];
@@ -108,9 +110,9 @@ export interface NewOrder {
   readonly resumeAfterMs: number;
   /** Its products that must stay unlimited. */
   readonly unlimitedProducts: readonly string[];
-  /** The claimed key, to attach to the order. */
+  /** The claimed idempotency key, which is attached to the order. */
   readonly key: string;
-  /** Until the key's lease ends a repeated request gets 409. */
+  /** A repeated request gets 409 until this time has passed. */
   readonly keyLeaseMs: number;
 }
 
@@ -126,34 +128,20 @@ export interface InsertOutcome {
  * nothing at all, if `placed` is false.
  */
 export async function insertOrder(sql: Sql, order: NewOrder): Promise<InsertOutcome> {
-  const { row, rateId, items, address, charge, event, resumeAfterMs, unlimitedProducts, key, keyLeaseMs } =
-    order;
-  const [outcome] = await sql.rows<InsertOutcome>(insertNewOrder, [
-    row.id,
-    row.creator_id,
-    row.client_id,
-    row.platform,
-    row.store_id,
-    row.external_order_id,
-    row.currency,
-    row.total_amount,
-    row.item_count,
-    rateId,
-    row.shipping_amount,
-    JSON.stringify(address),
-    row.country_code,
-    row.charge_amount,
-    resumeAfterMs,
-    JSON.stringify(items.map((item, position) => ({ ...item, position }))),
-    charge.id,
-    charge.paymentMethod,
-    row.created_at,
-    unlimitedProducts,
-    ...outboxRow(event),
-    key,
-    keyLeaseMs,
-    JSON.stringify(row.metadata),
-    row.test,
-  ]);
-  return outcome ?? { placed: false, unlimited: true };
+  const [outcome] = await sql.rows<InsertOutcome>(insertNewOrder, {
+    ...order.row,
+    metadata: JSON.stringify(order.row.metadata),
+    rate_id: order.rateId,
+    address: JSON.stringify(order.address),
+    items: JSON.stringify(order.items.map((item, position) => ({ ...item, position }))),
+    charge_id: order.charge.id,
+    payment_method: order.charge.paymentMethod,
+    resume_after_ms: order.resumeAfterMs,
+    unlimited_products: order.unlimitedProducts,
+    key: order.key,
+    key_lease_ms: order.keyLeaseMs,
+    ...outboxRow(order.event),
+  });
+  if (outcome === undefined) throw new Error('PostgreSQL returned no row for a new order.');
+  return outcome;
 }

@@ -11,16 +11,19 @@ export interface OrderPageRow extends OrderSummaryRow {
   readonly position_micros: number;
 }
 
-/** What decides the statement of a page. */
+/** The properties of a page that its statement depends on. */
 export interface PageShape {
   readonly filters: readonly (typeof valueFilters)[number][];
   readonly createdBounds?: boolean;
   /** In the order of `updated_at`, the oldest change first; otherwise the newest order first. */
-  readonly changes?: boolean;
+  readonly byUpdateTime?: boolean;
   readonly afterCursor?: boolean;
 }
 
-/** Returns what a cursor of the list is bound to. Without a time, it is what it was before times existed. */
+/**
+ * Returns what a cursor of the list is bound to. Filters by time are a later addition: without them, cursors
+ * of earlier releases stay valid.
+ */
 export function cursorContext(
   creatorId: string | undefined,
   query: ListOrdersDto,
@@ -43,44 +46,44 @@ export function pageOf(
   const { created_after, created_before, updated_since } = query;
   const filters = valueFilters.filter((name) => query[name] !== undefined);
   const createdBounds = created_after !== undefined || created_before !== undefined;
-  const changes = updated_since !== undefined;
+  const byUpdateTime = updated_since !== undefined;
   return {
-    statement: pageStatement({ filters, createdBounds, changes, afterCursor: after !== undefined }),
+    statement: pageStatement({ filters, createdBounds, byUpdateTime, afterCursor: after !== undefined }),
     values: [
       creatorId,
       query.limit + 1,
       ...filters.map((name) => query[name]),
       ...(createdBounds ? [created_after ?? '-infinity', created_before ?? 'infinity'] : []),
-      ...(changes ? [updated_since] : []),
+      ...(byUpdateTime ? [updated_since] : []),
       ...(after === undefined ? [] : [after.micros, after.id]),
     ],
   };
 }
 
 /**
- * One prepared statement per combination of filters. One or two values have an index in the order of the
- * list, which `created_at` bounds too; a third one filters the rows of two. Changes have one index, and every
- * other condition filters its rows.
+ * One prepared statement per combination of filters. In the order of creation, an index serves one or two
+ * filters by value and the bounds of `created_at`; a further filter is applied to its rows. In the order of
+ * updates, one index serves every list, and all filters are applied to its rows.
  */
 export function pageStatement({
   filters,
   createdBounds = false,
-  changes = false,
+  byUpdateTime = false,
   afterCursor = false,
 }: PageShape): Statement {
-  let last = 2;
-  const next = (): string => `$${(last += 1)}`;
-  const position = changes ? 'updated_at' : 'created_at';
+  let lastParameter = 2;
+  const next = (): string => `$${(lastParameter += 1)}`;
+  const position = byUpdateTime ? 'updated_at' : 'created_at';
   const conditions: string[] = filters.map((name) => `${name} = ${next()}`);
   if (createdBounds)
     conditions.push(`created_at > ${next()}::timestamptz`, `created_at < ${next()}::timestamptz`);
-  if (changes) conditions.push(`updated_at >= ${next()}::timestamptz`);
+  if (byUpdateTime) conditions.push(`updated_at >= ${next()}::timestamptz`);
   if (afterCursor) {
     const key = `('epoch'::timestamptz + ${next()}::bigint * interval '1 microsecond', ${next()}::uuid)`;
-    conditions.push(`(${position}, id) ${changes ? '>' : '<'} ${key}`);
+    conditions.push(`(${position}, id) ${byUpdateTime ? '>' : '<'} ${key}`);
   }
-  const variant = [...filters, ...(createdBounds ? ['created'] : []), ...(changes ? ['updated'] : [])];
-  const direction = changes ? 'ASC' : 'DESC';
+  const variant = [...filters, ...(createdBounds ? ['created'] : []), ...(byUpdateTime ? ['updated'] : [])];
+  const direction = byUpdateTime ? 'ASC' : 'DESC';
   return statement(
     `orders.list${afterCursor ? '-next' : ''}:${variant.join(',')}`,
     `SELECT id, status, total_amount, currency, item_count, created_at, updated_at, test,

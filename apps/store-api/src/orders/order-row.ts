@@ -73,10 +73,11 @@ export const orderColumns =
   'shipping_amount, country_code, billing_method, payment_status, charge_amount, charged_at, refunded_at, packages, ' +
   'tracking_updated_at, delivered_at, reason, metadata, test, created_at, updated_at';
 
+const itemColumns =
+  'id, product_id, release_id, title, release_title, product_type, ean, quantity, unit_amount, royalty_rate';
 const readItems = statement(
   'orders.items',
-  `SELECT id, product_id, release_id, title, release_title, product_type, ean, quantity, unit_amount, royalty_rate
-   FROM order_items WHERE order_id = $1 ORDER BY position`,
+  `SELECT ${itemColumns} FROM order_items WHERE order_id = $1 ORDER BY position`,
 );
 
 export function itemsOf(sql: Sql, orderId: string): Promise<ItemRow[]> {
@@ -85,20 +86,14 @@ export function itemsOf(sql: Sql, orderId: string): Promise<ItemRow[]> {
 
 const readItemsOfOrders = statement(
   'orders.items-of-orders',
-  `SELECT order_id, id, product_id, release_id, title, release_title, product_type, ean, quantity, unit_amount, royalty_rate
-   FROM order_items WHERE order_id = ANY ($1::uuid[]) ORDER BY order_id, position`,
+  `SELECT order_id, ${itemColumns} FROM order_items WHERE order_id = ANY ($1::uuid[]) ORDER BY order_id, position`,
 );
 
 /** The items of several orders, by the order's UUID. */
 export async function itemsOfOrders(sql: Sql, orderIds: readonly string[]): Promise<Map<string, ItemRow[]>> {
-  const items = new Map<string, ItemRow[]>();
-  for (const { order_id, ...item } of await sql.rows<ItemRow & { order_id: string }>(readItemsOfOrders, [
-    orderIds,
-  ])) {
-    const ofOrder = items.get(order_id);
-    if (ofOrder === undefined) items.set(order_id, [item]);
-    else ofOrder.push(item);
-  }
+  const rows = await sql.rows<ItemRow & { order_id: string }>(readItemsOfOrders, [orderIds]);
+  const items = new Map<string, ItemRow[]>(orderIds.map((id) => [id, []]));
+  for (const { order_id: orderId, ...item } of rows) items.get(orderId)?.push(item);
   return items;
 }
 

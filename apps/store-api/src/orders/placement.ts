@@ -11,7 +11,7 @@ export interface Placement {
   readonly creatorId: string;
   readonly order: PlaceOrderDto;
   readonly orderId: string;
-  /** A request without an idempotency key has one of its own. */
+  /** For a request without an idempotency key, a key that no other request has. */
   readonly keyScope: KeyScope;
 }
 
@@ -22,7 +22,7 @@ export function newPlacement(caller: Caller, order: PlaceOrderDto, key: string |
   if (missing.length > 0) throw new ValidationFailed(missing);
   const creatorId = caller.creatorId ?? throwNotFound('connected creator');
   const orderId = uuidv7();
-  // With a space, which a client's key cannot have.
+  // No client can send this key, since a key contains no space.
   const keyScope = { creatorId, clientId: caller.clientId, key: key ?? `order ${orderId}` };
   return { caller, creatorId, order, orderId, keyScope };
 }

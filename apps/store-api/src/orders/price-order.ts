@@ -14,7 +14,7 @@ import type { OrderItemDto } from './place-order.dto.js';
 import type { Placement } from './placement.js';
 import { ReadPricing } from './read-pricing.js';
 
-/** What an order costs the creator. Amounts are in minor units. */
+/** The cost of an order for the creator. Amounts are in minor units. */
 export interface OrderCost<Item extends RequestedItem> {
   readonly lines: readonly SellableLine<Item>[];
   readonly currency: Currency;
@@ -34,7 +34,7 @@ export interface PricedOrder extends OrderCost<OrderItemDto> {
   readonly total: number;
 }
 
-/** The members of an order that decide what it costs. */
+/** The members of an order that its cost depends on. */
 export interface OrderToPrice<Item extends RequestedItem> {
   readonly items: readonly (Item & { readonly unit_price?: { readonly currency: Currency } })[];
   readonly shipping_address: { readonly country_code: string };
@@ -62,7 +62,7 @@ export class PriceOrder {
     return { ...priced, total: total ?? throwTooLarge() };
   }
 
-  /** @throws as `run` */
+  /** Returns the cost of an order. @throws as `run` */
   async cost<Item extends RequestedItem>(
     creatorId: string,
     order: OrderToPrice<Item>,

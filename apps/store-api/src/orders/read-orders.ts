@@ -8,7 +8,7 @@ import type { OrderSummary, OrderView } from './order.shapes.js';
 import { cursorContext, type OrderPageRow, pageOf } from './order-pages.js';
 import { orderSummary, orderView, type OrderViewRow } from './order.view.js';
 
-/** For each pair of an order and a creator: the order, if it is the creator's. */
+/** Returns the order of each pair of an order and a creator, unless it is another creator's. */
 const readOrders = statement(
   'orders.read',
   `SELECT (requested.index - 1)::int AS index, id, status, platform, store_id, external_order_id, currency, total_amount, item_count,
@@ -59,17 +59,10 @@ export class ReadOrders {
     const after = query.cursor === undefined ? undefined : this.cursors.open(boundTo, query.cursor);
     const { statement: readPage, values } = pageOf(caller.creatorId, query, after);
     const rows = await this.reads.read((database) => database.rows<OrderPageRow>(readPage, values));
-    const page = rows.slice(0, query.limit);
-    const last = page.at(-1);
-    const hasMore = rows.length > query.limit && last !== undefined;
-    return {
-      data: page.map(orderSummary),
-      pagination: {
-        next_cursor: hasMore
-          ? this.cursors.seal(boundTo, { micros: last.position_micros, id: last.id })
-          : null,
-        has_more: hasMore,
-      },
-    };
+    const { page, pagination } = this.cursors.page(rows, query.limit, boundTo, (row) => ({
+      micros: row.position_micros,
+      id: row.id,
+    }));
+    return { data: page.map(orderSummary), pagination };
   }
 }

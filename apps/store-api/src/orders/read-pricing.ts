@@ -3,11 +3,11 @@ import { BatchLoader, Database, statement } from '@fulfilment/database';
 import { Injectable } from '@nestjs/common';
 import type { Billing } from '../billing/payment-methods.js';
 import { type SellableProduct, sellableColumns, sellableTables } from '../catalogue/sellable-products.js';
-import { bandsOf } from '../shipping/rate-cards.js';
+import { bandsSql } from '../shipping/rate-cards.js';
 import type { WeightBand } from '../shipping/rate.rules.js';
 import type { Quote } from '../shipping/sealed-quotes.js';
 
-/** What an order is priced by, read at one time. */
+/** The data that an order is priced by, all read at one time. */
 export interface Pricing {
   /** Undefined for an unknown creator. */
   readonly billing: Billing | undefined;
@@ -42,12 +42,15 @@ const readPricing = statement(
           (SELECT json_agg(product) FROM (
              SELECT ${sellableColumns('requested.currency')} FROM ${sellableTables}
              WHERE p.id = ANY(requested.product_ids) AND p.creator_id = requested.creator_id) AS product) AS products,
-          ${bandsOf('requested.service_id', 'requested.country_code', 'requested.currency')} AS bands
+          ${bandsSql('requested.service_id', 'requested.country_code', 'requested.currency')} AS bands
    FROM json_to_recordset($1::json) AS requested (index int, creator_id uuid, product_ids uuid[], service_id uuid, country_code text,
                                                   currency text)`,
 );
 
-/** Reads everything that prices an order. Concurrent orders share a round trip, and equal ones a row. */
+/**
+ * Reads the data that an order is priced by. Concurrent orders share a round trip; those with the same
+ * creator, products and quote share a row.
+ */
 @Injectable()
 export class ReadPricing {
   private readonly pricing: BatchLoader<PricingKey, PricingRow>;
@@ -61,15 +64,14 @@ export class ReadPricing {
   }
 
   async run(creatorId: string, skus: readonly string[], quote: Quote): Promise<Pricing> {
-    const ids = new Map(
-      skus.flatMap((sku) => {
-        const id = parsePublicId('prod', sku);
-        return id === undefined ? [] : [[id, sku] as const];
-      }),
-    );
+    const skuById = new Map<string, string>();
+    for (const sku of skus) {
+      const id = parsePublicId('prod', sku);
+      if (id !== undefined) skuById.set(id, sku);
+    }
     const row = await this.pricing.load({
       creator_id: creatorId,
-      product_ids: [...ids.keys()],
+      product_ids: [...skuById.keys()],
       service_id: quote.serviceId,
       country_code: quote.countryCode,
       currency: quote.currency,
@@ -77,7 +79,7 @@ export class ReadPricing {
     if (row === undefined) throw new Error('PostgreSQL returned no row for an order.');
     return {
       billing: row.billing ?? undefined,
-      products: new Map((row.products ?? []).map((product) => [ids.get(product.id) ?? '', product])),
+      products: new Map((row.products ?? []).map((product) => [skuById.get(product.id) ?? '', product])),
       bands: row.bands,
       readAt: row.readAt,
     };

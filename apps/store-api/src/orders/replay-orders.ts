@@ -1,21 +1,12 @@
 import { type Message, messages, nilUuid } from '@fulfilment/contracts';
 import { type Database, statement } from '@fulfilment/database';
 import type { Clock } from '@fulfilment/runtime';
-import { type ItemRow, orderColumns, type OrderRow, orderSnapshot } from './order-row.js';
+import { itemsOfOrders, orderColumns, type OrderRow, orderSnapshot } from './order-row.js';
 
 const readPage = statement(
   'orders.replay',
   `SELECT ${orderColumns} FROM orders WHERE id > $1 ORDER BY id LIMIT $2`,
 );
-const readItems = statement(
-  'orders.replay-items',
-  `SELECT order_id, id, product_id, release_id, title, release_title, product_type, ean, quantity, unit_amount, royalty_rate
-   FROM order_items WHERE order_id = ANY($1::uuid[]) ORDER BY order_id, position`,
-);
-
-interface ItemOfOrder extends ItemRow {
-  order_id: string;
-}
 
 /**
  * Yields every order in its current state, page by page. Concurrent changes are published by their own
@@ -27,19 +18,18 @@ export async function* replayOrders(
   pageSize = 500,
 ): AsyncGenerator<Message[]> {
   for (let after = nilUuid; ;) {
-    const page = await database.transaction(async (tx) => {
-      const orders = await tx.rows<OrderRow>(readPage, [after, pageSize]);
-      const ids = orders.map((order) => order.id);
-      return { orders, items: await tx.rows<ItemOfOrder>(readItems, [ids]) };
-    });
-    const itemsOf = Map.groupBy(page.items, (item) => item.order_id);
+    const orders = await database.rows<OrderRow>(readPage, [after, pageSize]);
+    const items = await itemsOfOrders(
+      database,
+      orders.map(({ id }) => id),
+    );
     const occurredAt = clock();
-    yield page.orders.map((order) => {
-      const items = (itemsOf.get(order.id) ?? []).map(({ order_id: _, ...item }) => item);
-      return messages.replayOrder.make({ order: orderSnapshot(order, items) }, { occurredAt });
+    yield orders.map((order) => {
+      const snapshot = orderSnapshot(order, items.get(order.id) ?? []);
+      return messages.replayOrder.make({ order: snapshot }, { occurredAt });
     });
-    const last = page.orders.at(-1);
-    if (last === undefined || page.orders.length < pageSize) return;
+    const last = orders.at(-1);
+    if (last === undefined || orders.length < pageSize) return;
     after = last.id;
   }
 }

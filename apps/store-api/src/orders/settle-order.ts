@@ -12,20 +12,20 @@ import { statusesBefore } from './order.rules.js';
 import { type ItemRow, itemsOf, orderColumns, type OrderRow, orderSnapshot } from './order-row.js';
 import { nextUpdateTime } from '../next-update-time.js';
 
-// The charge row serialises concurrent callers: it gets its outcome once. The order's columns are null when
-// its status had changed before. charged_at is never before the charge row: providers report whole seconds,
-// by their own clock.
+// The charge row serialises concurrent callers, so a charge gets its outcome once. The order's columns are
+// null if the order was settled or cancelled before. `charged_at` is not before the charge row was written,
+// although providers report whole seconds by their own clock.
 const settle = statement(
   'orders.settle',
   `WITH charge AS (
-     UPDATE charges SET status = $2, provider_reference = coalesce($3, provider_reference), settled_at = now()
-     WHERE id = $1 AND status = 'pending' RETURNING order_id, created_at AS started_at
+     UPDATE charges SET status = :charge_status, provider_reference = coalesce(:reference, provider_reference), settled_at = now()
+     WHERE id = :charge_id AND status = 'pending' RETURNING order_id, created_at AS started_at
    ), settled AS (
-     UPDATE orders SET status = $4, payment_status = $5, reason = $7, resume_at = NULL,
-                       charged_at = CASE WHEN $6::timestamptz IS NOT NULL THEN greatest($6, charge.started_at) END,
+     UPDATE orders SET status = :status, payment_status = :payment_status, reason = :reason, resume_at = NULL,
+                       charged_at = CASE WHEN :charged_at::timestamptz IS NOT NULL THEN greatest(:charged_at, charge.started_at) END,
                        version = version + 1, updated_at = ${nextUpdateTime}
      FROM charge WHERE orders.id = charge.order_id
-       AND orders.status = ANY($8::text[])
+       AND orders.status = ANY(:statuses_before::text[])
      RETURNING ${orderColumns}
    )
    SELECT settled.* FROM charge LEFT JOIN settled ON true`,
@@ -34,30 +34,30 @@ const settle = statement(
 const settleUnchanged = statement(
   'orders.settle-unchanged',
   `WITH open_charge AS (
-     SELECT id, order_id FROM charges WHERE id = $1 AND status = 'pending' FOR UPDATE
+     SELECT id, order_id FROM charges WHERE id = :charge_id AND status = 'pending' FOR UPDATE
    ), unchanged AS (
      SELECT orders.id, open_charge.id AS charge_id FROM open_charge JOIN orders ON orders.id = open_charge.order_id
-     WHERE orders.version = $2 AND orders.status = ANY($3::text[]) FOR UPDATE OF orders
+     WHERE orders.version = :version_before AND orders.status = ANY(:statuses_before::text[]) FOR UPDATE OF orders
    ), charged AS (
-     UPDATE charges SET status = 'succeeded', provider_reference = coalesce($4, provider_reference), settled_at = now()
+     UPDATE charges SET status = 'succeeded', provider_reference = coalesce(:reference, provider_reference), settled_at = now()
      FROM unchanged WHERE charges.id = unchanged.charge_id
    ), settled AS (
-     UPDATE orders SET status = $5, payment_status = $6, resume_at = NULL, charged_at = $7, updated_at = $8,
-                       version = version + 1
+     UPDATE orders SET status = :status, payment_status = :payment_status, resume_at = NULL, charged_at = :charged_at,
+                       updated_at = :updated_at, version = version + 1
      FROM unchanged WHERE orders.id = unchanged.id
    ), responded AS (
-     UPDATE idempotency_keys SET response = $9 FROM unchanged
+     UPDATE idempotency_keys SET response = :response FROM unchanged
      WHERE order_id = unchanged.id AND (response IS NULL OR response->>'status' = 'pending')
    )
-   INSERT INTO outbox (message_id, type, body) SELECT $10, $11, $12::jsonb FROM unchanged`,
+   INSERT INTO outbox (message_id, type, body) SELECT :message_id, :routing_key, :message_body::jsonb FROM unchanged`,
 );
 const cancelResume = statement('orders.cancel-resume', 'UPDATE orders SET resume_at = NULL WHERE id = $1');
 const markLateChargeRefundDue = statement(
   'charges.mark-late-refund-due',
   "UPDATE charges SET status = 'refund_due' WHERE id = $1 AND status = 'succeeded'",
 );
-// Concurrent callers saw different outcomes: a decline, and a success after the creator fixed the card. The
-// decline was settled first, so the money is refunded.
+// The charge was settled as declined, but a concurrent caller received a success, as happens when the creator
+// fixes the card in between. The money is refunded.
 const markContradictedRefundDue = statement(
   'charges.mark-contradicted-refund-due',
   `UPDATE charges SET status = 'refund_due', provider_reference = coalesce($2, provider_reference)
@@ -65,8 +65,8 @@ const markContradictedRefundDue = statement(
 );
 const readStatus = statement('orders.status', 'SELECT status FROM orders WHERE id = $1');
 
+/** Without an id if the order had another status than expected. */
 type SettledRow = OrderRow | { readonly id: null };
-type Settlement = OrderRow | 'charge_already_settled' | 'order_already_changed';
 type PaidOutcome = Extract<ChargeOutcome, { status: 'succeeded' }>;
 type SettledCharge = Pick<OpenCharge, 'id' | 'orderId'>;
 
@@ -89,7 +89,7 @@ export class SettleOrder {
   /**
    * Never throws: the order exists, so the client gets its id. Without an outcome the order stays pending.
    * @param database the pool of requests, or the background pool of the completer (docs/adr/0022)
-   * @param newOrder the order as this request wrote it, which saves round trips
+   * @param newOrder the order as this request has written it, so that it need not be read
    */
   async run(
     database: Database,
@@ -113,8 +113,8 @@ export class SettleOrder {
   }
 
   /**
-   * Settles a paid order that has not changed since it was written, in one statement: its event is known
-   * before. Returns undefined if the order or its charge has changed.
+   * Settles a paid order that has not changed since it was written, in one statement: its row and event
+   * follow from what was written. Returns undefined if the order or its charge has changed.
    */
   private async settleUnchanged(
     database: Database,
@@ -131,18 +131,15 @@ export class SettleOrder {
       updated_at: new Date(row.updated_at.getTime() + elapsedMs), // by PostgreSQL's clock
     };
     const settled: PlacedOrder = { id: publicId('ord', row.id), status: paid.status };
-    const written = await database.run(settleUnchanged, [
-      charge.id,
-      row.version,
-      statusesBefore(paid.status),
+    const written = await database.run(settleUnchanged, {
+      ...paid,
+      charge_id: charge.id,
+      version_before: row.version,
+      statuses_before: statusesBefore(paid.status),
       reference,
-      paid.status,
-      paid.payment_status,
-      paid.charged_at,
-      paid.updated_at,
-      settled,
+      response: settled,
       ...outboxRow(this.event(paid, items)),
-    ]);
+    });
     if (written === 0) return undefined;
     this.outbox.wakeRelay();
     this.faultPoints.pass('order-settled');
@@ -157,34 +154,34 @@ export class SettleOrder {
     const placed = await database.transaction(async (tx) => {
       const paid = outcome.status === 'succeeded';
       const status = paid ? 'processing' : 'payment_failed';
-      const settling = tx.row<SettledRow>(settle, [
-        chargeId,
-        outcome.status,
-        outcome.reference,
+      const settling = tx.row<SettledRow>(settle, {
+        charge_id: chargeId,
+        charge_status: outcome.status,
+        reference: outcome.reference,
         status,
-        paid ? 'paid' : 'failed',
-        paid ? outcome.at : null,
-        paid ? null : outcome.reason,
-        statusesBefore(status),
-      ]);
+        payment_status: paid ? 'paid' : 'failed',
+        charged_at: paid ? outcome.at : null,
+        reason: paid ? null : outcome.reason,
+        statuses_before: statusesBefore(status),
+      });
       const [row, items] = await allInOrder([settling, itemsOf(tx, orderId)]);
-      const order = settlementOf(row);
-      if (order === 'charge_already_settled') {
+      const chargeWasSettled = row === undefined;
+      if (chargeWasSettled) {
         if (paid) await tx.run(markContradictedRefundDue, [chargeId, outcome.reference]);
         return currentStatus(tx, orderId);
       }
-      // Every transaction locks the order before its products.
-      if (order === 'order_already_changed') await tx.run(cancelResume, [orderId]);
+      const orderHadChanged = row.id === null;
+      // Locks the order, since every transaction locks the order before its products.
+      if (orderHadChanged) await tx.run(cancelResume, [orderId]);
       if (!paid) await this.stock.returnStock(tx, orderId);
-      if (order === 'order_already_changed') {
-        // A recharge was declined, which changes nothing; or the order was cancelled, so the money is
-        // refunded.
+      if (orderHadChanged) {
+        // Either the order was cancelled, so its money is refunded, or a recharge was declined.
         if (paid) await tx.run(markLateChargeRefundDue, [chargeId]);
         return currentStatus(tx, orderId);
       }
-      const settled: PlacedOrder = { id: publicId('ord', orderId), status: order.status };
+      const settled: PlacedOrder = { id: publicId('ord', orderId), status: row.status };
       tx.sendWithCommit(
-        this.outbox.add(tx, this.event(order, items)),
+        this.outbox.add(tx, this.event(row, items)),
         this.keys.saveFinalResponse(tx, orderId, settled),
       );
       this.faultPoints.pass('order-settled-uncommitted');
@@ -200,11 +197,6 @@ export class SettleOrder {
     if (row.status === 'processing') return messages.orderProcessing.make({ order }, { occurredAt });
     return messages.orderPaymentFailed.make({ order, reason: row.reason ?? 'declined' }, { occurredAt });
   }
-}
-
-function settlementOf(row: SettledRow | undefined): Settlement {
-  if (row === undefined) return 'charge_already_settled';
-  return row.id === null ? 'order_already_changed' : row;
 }
 
 /** Returns what the client gets for an order that another process has settled. */

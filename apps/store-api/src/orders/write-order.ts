@@ -1,7 +1,7 @@
 import { messages, uuidv7 } from '@fulfilment/contracts';
 import { Database, statement, allInOrder, type Transaction } from '@fulfilment/database';
 import { DependencyUnavailable, Unprocessable } from '@fulfilment/error-envelope';
-import { stillRunning } from '@fulfilment/http-service';
+import { keyInUse } from '@fulfilment/http-service';
 import { Outbox } from '@fulfilment/messaging';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
@@ -17,7 +17,7 @@ import type { PricedOrder } from './price-order.js';
 
 /** Time for the request to settle the order, after the provider's timeout. */
 const settleTimeoutMs = 2_000;
-/** How long an unknown outcome is queried. A crashed server is back by then. */
+/** After a lost connection, how long the order is searched. A crashed PostgreSQL has restarted by then. */
 const outcomeTimeoutMs = 8_000;
 const retryDelayMs = 50;
 
@@ -62,8 +62,8 @@ export class WriteOrder {
   }
 
   /**
-   * After a lost connection: whether the order was committed. Releasing its claim waits for a write in
-   * progress, and a write that PostgreSQL begins later writes nothing. The release may itself be repeated.
+   * After a lost connection: whether the order was committed. The release of the key waits for a commit in
+   * progress, and after it no order can be attached to the key. Both steps may be repeated.
    */
   private async wasWritten({ keyScope, orderId }: Placement): Promise<boolean> {
     const endsAtMs = performance.now() + outcomeTimeoutMs;
@@ -133,5 +133,5 @@ export class WriteOrder {
 
 function requirePlaced({ placed, unlimited }: InsertOutcome): void {
   if (!unlimited) throw new BecameLimited();
-  if (!placed) throw stillRunning(); // another request has claimed the key since
+  if (!placed) throw keyInUse(); // another request has claimed the key
 }

@@ -2,25 +2,21 @@ import { Field } from '@fulfilment/api-reference';
 import { Transform } from 'class-transformer';
 import countries from 'i18n-iso-countries';
 
-/** Numbers from here on are user-assigned (ISO 3166-1 §8.1.3); the package gives one to XK. */
-const userAssigned = 900;
+/** Lowest number that users may assign (ISO 3166-1 §8.1.3). i18n-iso-countries assigns one of these to XK. */
+const firstUserAssigned = 900;
 
 /** Every officially assigned code of ISO 3166-1 alpha-2. */
 export const countryCodes: readonly string[] = Object.keys(countries.getAlpha2Codes()).filter(
-  (code) => Number(countries.alpha2ToNumeric(code)) < userAssigned,
+  (code) => Number(countries.alpha2ToNumeric(code)) < firstUserAssigned,
 );
 const assigned: ReadonlySet<string> = new Set(countryCodes);
-
-function isCountryCode(text: string): boolean {
-  return assigned.has(text);
-}
 
 /** Use with `UpperCaseCode`: the schema allows both cases. */
 export function IsCountryCode(): PropertyDecorator {
   return Field({
     name: 'isCountryCode',
     schema: { type: 'string', pattern: '^[A-Za-z]{2}$' },
-    holds: (value) => typeof value === 'string' && isCountryCode(value),
+    holds: (value) => typeof value === 'string' && assigned.has(value),
     reason: () => 'must be an ISO 3166-1 alpha-2 country code',
   });
 }

@@ -68,7 +68,7 @@ const clearDeliveryTimes = statement(
 const insertDeliveryTimes = statement(
   'load.delivery-times',
   `INSERT INTO delivery_times (service_id, zone, min_days, max_days)
-   SELECT $1, zone, min, max FROM json_to_recordset($2::json) AS promise (zone text, min int, max int)`,
+   SELECT $1, zone, min, max FROM json_to_recordset($2::json) AS days (zone text, min int, max int)`,
 );
 
 /**
@@ -76,12 +76,15 @@ const insertDeliveryTimes = statement(
  * are not in the file stay. Existing quotes keep their prices.
  */
 export async function loadShipping(database: Database, { zones, services }: ShippingFile): Promise<void> {
-  const places = Object.entries(zones).flatMap(([zone, countries]) =>
+  const zoneCountries = Object.entries(zones).flatMap(([zone, countries]) =>
     countries.map((country) => ({ zone, country })),
   );
   await database.transaction(async (tx) => {
     await tx.run(clearZones);
-    await tx.run(insertZones, [places.map(({ zone }) => zone), places.map(({ country }) => country)]);
+    await tx.run(insertZones, [
+      zoneCountries.map(({ zone }) => zone),
+      zoneCountries.map(({ country }) => country),
+    ]);
     for (const service of services) {
       const { id, name, description, carriers, regions, position, rate_cards: cards } = service;
       await tx.run(upsertService, [id, name, description, carriers, regions, position]);
@@ -91,8 +94,11 @@ export async function loadShipping(database: Database, { zones, services }: Ship
       );
       await tx.run(insertCards, [id, JSON.stringify(rows)]);
       await tx.run(clearDeliveryTimes, [id]);
-      const promises = Object.entries(service.delivery_days ?? {}).map(([zone, days]) => ({ zone, ...days }));
-      await tx.run(insertDeliveryTimes, [id, JSON.stringify(promises)]);
+      const deliveryTimes = Object.entries(service.delivery_days ?? {}).map(([zone, days]) => ({
+        zone,
+        ...days,
+      }));
+      await tx.run(insertDeliveryTimes, [id, JSON.stringify(deliveryTimes)]);
     }
   });
 }

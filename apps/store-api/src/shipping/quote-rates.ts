@@ -10,7 +10,8 @@ import { SealedQuotes } from './sealed-quotes.js';
 import type { QuoteItemDto, QuoteRatesDto } from './shipping.dto.js';
 import type { ShippingRateView } from './shipping.shapes.js';
 
-const maxParcelGrams = 100_000_000; // 100 t: more than an order of 100 lines of 1000 can weigh
+/** 100 t. A quote stores the weight in four bytes; no order of 100 lines of 1000 pieces is heavier. */
+const maxParcelGrams = 100_000_000;
 
 const validityMs = 24 * 3_600_000;
 

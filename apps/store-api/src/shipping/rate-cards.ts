@@ -24,19 +24,19 @@ export interface PricedService {
   readonly name: string;
   readonly description: string | null;
   readonly carriers: string[];
-  /** Null if the operator promises none. */
+  /** Null if the operator states no delivery time. */
   readonly deliveryDays: DeliveryDays | null;
   readonly amount: number;
   /** By PostgreSQL's clock. */
   readonly pricedAt: Date;
 }
 
-const bands = `json_agg(json_build_object('maxWeightGrams', c.max_weight_grams, 'amount', c.amount,
+const aggregatedBands = `json_agg(json_build_object('maxWeightGrams', c.max_weight_grams, 'amount', c.amount,
                                      'extra500gAmount', c.extra_500g_amount) ORDER BY c.max_weight_grams)`;
 
 /** SQL for the weight bands of one service to a country; null when it does not ship there. */
-export const bandsOf = (serviceId: string, countryCode: string, currency: string): string => `(
-  SELECT ${bands} FROM shipping_zone_countries z
+export const bandsSql = (serviceId: string, countryCode: string, currency: string): string => `(
+  SELECT ${aggregatedBands} FROM shipping_zone_countries z
   JOIN rate_cards c ON c.zone = z.zone AND c.currency = ${currency} AND c.service_id = ${serviceId}
   WHERE z.country_code = ${countryCode})`;
 
@@ -44,7 +44,7 @@ const servicesToCountry = statement(
   'shipping.services-to-country',
   `SELECT s.id, s.name, s.description, s.carriers,
           CASE WHEN d.zone IS NOT NULL THEN json_build_object('min', d.min_days, 'max', d.max_days) END AS "deliveryDays",
-          ${bands} AS bands, now() AS "pricedAt"
+          ${aggregatedBands} AS bands, now() AS "pricedAt"
    FROM shipping_zone_countries z
    JOIN rate_cards c ON c.zone = z.zone AND c.currency = $2
    JOIN shipping_services s ON s.id = c.service_id
@@ -55,7 +55,7 @@ const servicesToCountry = statement(
 
 /**
  * Prices a parcel with every service that ships to the country; cheapest first, then by name.
- * @param weightGrams undefined for the lightest band
+ * @param parcel without `weightGrams`, the price of the lightest band applies
  */
 export async function priceServices(
   sql: Sql,

@@ -1,4 +1,4 @@
-/** The price of a parcel up to a weight. */
+/** The price of parcels up to a weight. */
 export interface WeightBand {
   readonly maxWeightGrams: number;
   readonly amount: number;
@@ -9,8 +9,8 @@ export interface WeightBand {
 const stepGrams = 500;
 
 /**
- * Returns the price of a parcel in minor units, by the lightest band without a weight.
- * @param bands at least one, lightest first
+ * Returns the price of a parcel in minor units. Without a weight, it is that of the lightest band.
+ * @param bands lightest first
  */
 export function bandPrice(bands: readonly WeightBand[], weightGrams: number | undefined): number | undefined {
   if (weightGrams === undefined) return bands[0]?.amount;

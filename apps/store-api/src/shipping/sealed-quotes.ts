@@ -31,8 +31,8 @@ const expiryStart = 37;
 const contentEnd = 41;
 const macBytes = 16;
 const noWeight = -1;
-/** 57 bytes are 76 digits without unused bits, so each rate id has one form. */
-const form = /^rate_([\w-]{76})$/;
+/** 57 bytes are exactly 76 characters of base64url, so no other text has the same bytes. */
+const rateIdForm = /^rate_([\w-]{76})$/;
 
 /**
  * Quotes that are stored nowhere: the id of a shipping rate contains its quote, with a MAC (HMAC-SHA-256)
@@ -68,7 +68,7 @@ export class SealedQuotes {
 
   /** Returns undefined for an id that was not sealed here, or for another creator. */
   open(creatorId: string, rateId: string): Quote | undefined {
-    const [, digits] = form.exec(rateId) ?? [];
+    const [, digits] = rateIdForm.exec(rateId) ?? [];
     if (digits === undefined) return undefined;
     const sealed = Buffer.from(digits, 'base64url');
     const content = sealed.subarray(0, contentEnd);

@@ -1,5 +1,5 @@
 import { type Sql, statement, type Transaction } from '@fulfilment/database';
-import { bodyMismatch, replayHeaders, stillRunning } from './key-conflicts.js';
+import { keyMismatch, replayHeaders, keyInUse } from './key-conflicts.js';
 import type { KeyScope } from './key-scope.js';
 
 /** A request with an `idempotency-key` that creates a resource in one transaction. */
@@ -76,7 +76,7 @@ export async function findCreated<Response>(
 ): Promise<CreatedOnce<Response> | undefined> {
   const held = await sql.row<HeldKey<Response>>(read, [...valuesOf(scope), at]);
   if (held === undefined) return undefined;
-  if (!fingerprints.some((known) => known.equals(held.fingerprint))) throw bodyMismatch();
+  if (!fingerprints.some((known) => known.equals(held.fingerprint))) throw keyMismatch();
   return held.response === null ? undefined : { response: held.response, headers: replayHeaders };
 }
 
@@ -95,7 +95,7 @@ export async function createOnce<Response>(
   const { scope, fingerprints, at } = request;
   if ((await tx.run(claim, [...valuesOf(scope), at, fingerprints[0]])) === 0) {
     const created = await findCreated<Response>(tx, request);
-    if (created === undefined) throw stillRunning(); // the key expired between the two statements
+    if (created === undefined) throw keyInUse(); // the key expired between the two statements
     return created;
   }
   const response = await create();

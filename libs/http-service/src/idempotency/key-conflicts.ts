@@ -4,14 +4,14 @@ import { Conflict } from '@fulfilment/error-envelope';
 const retryAfterSeconds = 1;
 
 /** The `idempotency-key` was used with another body. */
-export function bodyMismatch(): Conflict {
+export function keyMismatch(): Conflict {
   return new Conflict('This idempotency-key was used with a different body.', [
     { field: 'idempotency-key', reason: 'body_mismatch' },
   ]);
 }
 
 /** The first request with the `idempotency-key` is still running. */
-export function stillRunning(): Conflict {
+export function keyInUse(): Conflict {
   return new Conflict(
     'A request with this idempotency-key is still running.',
     [{ field: 'idempotency-key', reason: 'in_progress' }],
@@ -26,10 +26,10 @@ export const replayHeaders: Readonly<Record<string, string>> = { 'Idempotent-Rep
 export const keyConflicts: readonly ErrorDoc[] = [
   {
     when: 'The `idempotency-key` was used with a different body (`body_mismatch`).',
-    example: bodyMismatch(),
+    example: keyMismatch(),
   },
   {
     when: 'The first request with this `idempotency-key` is still running (`in_progress`). Retry after the seconds in `Retry-After`.',
-    example: stillRunning(),
+    example: keyInUse(),
   },
 ];
