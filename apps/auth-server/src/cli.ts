@@ -11,7 +11,7 @@ import { operatorContext } from './operator/operator-context.js';
 await runServiceCli({
   name: 'auth-server',
   migrations,
-  examined: {
+  doctor: {
     allSettings: async () => (await import('./config.js')).authServerSettings,
     forceGenericPlan: true,
   },

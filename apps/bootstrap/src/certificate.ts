@@ -1,37 +1,63 @@
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 
+const oids = {
+  ecdsaWithSha256: [1, 2, 840, 10045, 4, 3, 2],
+  commonName: [2, 5, 4, 3],
+  subjectAltName: [2, 5, 29, 17],
+  extendedKeyUsage: [2, 5, 29, 37],
+  serverAuthentication: [1, 3, 6, 1, 5, 5, 7, 3, 1],
+} as const;
+/** Tags of DER (X.690 §8.1.2). */
+const tags = {
+  integer: 0x02,
+  bitString: 0x03,
+  octetString: 0x04,
+  objectId: 0x06,
+  utf8String: 0x0c,
+  generalizedTime: 0x18,
+  sequence: 0x30,
+  set: 0x31,
+  dnsName: 0x82,
+  ipAddress: 0x87,
+  version: 0xa0,
+  extensions: 0xa3,
+} as const;
+
 /**
- * A self-signed certificate for a first look, since the image has no openssl. Written in DER (X.690), profile
- * of RFC 5280: ECDSA with P-256 and SHA-256, valid for one year. A deployment mounts its own certificate.
+ * Returns a self-signed certificate for a first look, since the image has no openssl. Written in DER (X.690),
+ * profile of RFC 5280: ECDSA with P-256 and SHA-256, valid for one year. A deployment mounts its own
+ * certificate.
  */
 export function selfSignedCertificate(
   host: string,
   now: Date,
 ): { readonly certificate: string; readonly key: string } {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const ecdsaWithSha256 = sequence(objectId([1, 2, 840, 10045, 4, 3, 2]));
-  const name = sequence(element(0x31, sequence(objectId([2, 5, 4, 3]), element(0x0c, Buffer.from(host)))));
+  const ecdsaWithSha256 = sequence(objectId(oids.ecdsaWithSha256));
+  const name = sequence(
+    element(tags.set, sequence(objectId(oids.commonName), element(tags.utf8String, Buffer.from(host)))),
+  );
   const end = new Date(now.getTime() + 365 * 86_400_000);
   const start = new Date(now.getTime() - 3_600_000); // clocks of clients may be late
   const extensions = sequence(
-    extension([2, 5, 29, 17], sequence(alternativeName(host))),
-    extension([2, 5, 29, 37], sequence(objectId([1, 3, 6, 1, 5, 5, 7, 3, 1]))), // serverAuth
+    extension(oids.subjectAltName, sequence(alternativeName(host))),
+    extension(oids.extendedKeyUsage, sequence(objectId(oids.serverAuthentication))),
   );
   const toBeSigned = sequence(
-    element(0xa0, integer(Buffer.from([2]))), // version 3
+    element(tags.version, integer(Buffer.from([2]))), // version 3
     integer(Buffer.concat([Buffer.from([1]), randomBytes(15)])),
     ecdsaWithSha256,
     name,
     sequence(time(start), time(end)),
     name,
     publicKey.export({ type: 'spki', format: 'der' }),
-    element(0xa3, extensions),
+    element(tags.extensions, extensions),
   );
   const signature = sign('sha256', toBeSigned, privateKey);
   const der = sequence(
     toBeSigned,
     ecdsaWithSha256,
-    element(0x03, Buffer.concat([Buffer.from([0]), signature])),
+    element(tags.bitString, Buffer.concat([Buffer.from([0]), signature])),
   );
   const lines = der.toString('base64').match(/.{1,64}/g) ?? [];
   return {
@@ -50,11 +76,11 @@ function element(tag: number, ...contents: readonly Buffer[]): Buffer {
 }
 
 function sequence(...contents: readonly Buffer[]): Buffer {
-  return element(0x30, ...contents);
+  return element(tags.sequence, ...contents);
 }
 
 function integer(bigEndian: Buffer): Buffer {
-  return element(0x02, bigEndian);
+  return element(tags.integer, bigEndian);
 }
 
 function objectId([first = 0, second = 0, ...rest]: readonly number[]): Buffer {
@@ -63,19 +89,20 @@ function objectId([first = 0, second = 0, ...rest]: readonly number[]): Buffer {
     for (let left = part >> 7; left > 0; left >>= 7) groups.unshift((left & 0x7f) | 0x80);
     return groups;
   });
-  return element(0x06, Buffer.from([first * 40 + second, ...bytes]));
+  return element(tags.objectId, Buffer.from([first * 40 + second, ...bytes]));
 }
 
 function time(date: Date): Buffer {
   const text = date.toISOString().replaceAll(/[-:T]|\.\d+/g, '');
-  return element(0x18, Buffer.from(text)); // GeneralizedTime, YYYYMMDDHHMMSSZ
+  return element(tags.generalizedTime, Buffer.from(text)); // YYYYMMDDHHMMSSZ
 }
 
 function extension(id: readonly number[], value: Buffer): Buffer {
-  return sequence(objectId(id), element(0x04, value));
+  return sequence(objectId(id), element(tags.octetString, value));
 }
 
 function alternativeName(host: string): Buffer {
   const isIpv4 = /^\d{1,3}(\.\d{1,3}){3}$/.test(host);
-  return isIpv4 ? element(0x87, Buffer.from(host.split('.').map(Number))) : element(0x82, Buffer.from(host));
+  if (isIpv4) return element(tags.ipAddress, Buffer.from(host.split('.').map(Number)));
+  return element(tags.dnsName, Buffer.from(host));
 }

@@ -26,7 +26,7 @@ async function readText(file: string, { input }: Context): Promise<string> {
 await runServiceCli({
   name: 'creator-api',
   migrations,
-  examined: {
+  doctor: {
     allSettings: async () => (await import('./config.js')).creatorApiSettings,
     roles: ['creator_api_member', 'creator_api_operator'],
   },

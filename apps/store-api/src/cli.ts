@@ -84,7 +84,7 @@ async function reconcile(database: Database, range: TimeRange) {
 await runServiceCli({
   name: 'store-api',
   migrations,
-  examined: {
+  doctor: {
     allSettings: async () => (await import('./config.js')).storeApiSettings,
     extensions: ['pg_trgm', 'btree_gin'],
   },

@@ -11,7 +11,7 @@ type Context = CommandContext<Pick<WebhookWorkerSettings, 'SECRET_ENCRYPTION_KEY
 await runServiceCli({
   name: 'webhook-worker',
   migrations,
-  examined: {
+  doctor: {
     allSettings: async () => (await import('./config.js')).webhookWorkerSettings,
     forceGenericPlan: true,
   },

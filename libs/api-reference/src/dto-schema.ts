@@ -51,18 +51,18 @@ function isOptional({ name, type }: Check): boolean {
 }
 
 function memberSchema(checks: readonly Check[], nestedDto: Class | undefined, member: string): Schema {
-  const held = nestedDto === undefined ? undefined : componentRef(dtoName(nestedDto));
+  const nested = nestedDto === undefined ? undefined : componentRef(dtoName(nestedDto));
   const schemaOf = (each: boolean): Schema =>
     checks
       .filter((check) => Boolean(check.each) === each)
       .reduce<Schema>((sum, check) => ({ ...sum, ...checkSchema(check, member) }), {});
-  const whole = schemaOf(false);
-  if (whole.type !== 'array') return held ?? whole;
-  return { ...whole, items: held ?? { ...whole.items, ...schemaOf(true) } };
+  const whole = schemaOf(false); // the field itself; `each` is for the items of a list
+  if (whole.type !== 'array') return nested ?? whole;
+  return { ...whole, items: nested ?? { ...whole.items, ...schemaOf(true) } };
 }
 
-/** class-validator's own checks that our DTOs use. Our own checks define their schema in `Field`. */
-const known: Readonly<Record<string, (constraint: unknown) => Schema>> = {
+/** Schemas of the checks of class-validator that our DTOs use. Our own checks have theirs in `Field`. */
+const schemasOfChecks: Readonly<Record<string, (constraint: unknown) => Schema>> = {
   isOptional: () => ({}),
   nestedValidation: () => ({}),
   isString: () => ({ type: 'string' }),
@@ -78,8 +78,8 @@ const known: Readonly<Record<string, (constraint: unknown) => Schema>> = {
 function checkSchema(check: Check, member: string): Schema {
   const name = isOptional(check) ? 'isOptional' : (check.name ?? check.type);
   const constraint: unknown = check.constraints?.[0];
-  const rule = known[name];
-  if (rule !== undefined) return rule(constraint);
+  const schemaOf = schemasOfChecks[name];
+  if (schemaOf !== undefined) return schemaOf(constraint);
   const own = schemaShape.safeParse(constraint);
   if (own.success) return own.data;
   throw new Error(`${member} is checked by ${name}, which has no schema.`);

@@ -50,7 +50,7 @@ export const errorShape = z
     ],
   });
 
-/** Errors that follow from the access, input and body of a route, and those of the operation itself. */
+/** Returns the errors that follow from the access, input and body of a route, and those of its operation. */
 function errorsOf(route: Route, challenge: string): readonly ErrorDoc[] {
   const { access, bodyLimitBytes, retryOnlyWithKey, operation } = route;
   const scope = access === 'public' ? '' : access.scopes.join(' ');
@@ -58,13 +58,13 @@ function errorsOf(route: Route, challenge: string): readonly ErrorDoc[] {
     retryOnlyWithKey === true
       ? ' Retry only if the request had an `idempotency-key`; otherwise there is no `Retry-After`.'
       : '';
-  const when = (condition: boolean, ...docs: ErrorDoc[]): ErrorDoc[] => (condition ? docs : []);
+  const docsIf = (condition: boolean, ...docs: ErrorDoc[]): ErrorDoc[] => (condition ? docs : []);
   return [
-    ...when(hasInput(route), {
+    ...docsIf(hasInput(route), {
       when: 'The request does not have the documented shape; `details` names the invalid members, parameters or headers.',
       example: invalidInput(route),
     }),
-    ...when(
+    ...docsIf(
       bodyLimitBytes !== undefined,
       {
         when: `The body is larger than ${(bodyLimitBytes ?? 0) / 1024} KiB.`,
@@ -75,7 +75,7 @@ function errorsOf(route: Route, challenge: string): readonly ErrorDoc[] {
         example: new UnsupportedMediaType(),
       },
     ),
-    ...when(
+    ...docsIf(
       access !== 'public',
       {
         when: 'The access token is missing, malformed, expired, revoked or not for this API.',
@@ -89,7 +89,7 @@ function errorsOf(route: Route, challenge: string): readonly ErrorDoc[] {
         example: new RateLimited(1),
       },
     ),
-    ...when(scope !== '', {
+    ...docsIf(scope !== '', {
       when: `The access token lacks the scope \`${scope}\`.`,
       example: new Forbidden(`The access token lacks the scope ${scope}.`, challenge),
     }),

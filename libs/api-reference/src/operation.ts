@@ -35,6 +35,7 @@ export interface OperationDoc<Shape extends z.ZodType = z.ZodType> {
   readonly errors?: readonly ErrorDoc[];
 }
 
+/** A body whose members are all readonly, as use cases return it. */
 type Immutable<Body> = Body extends readonly (infer Item)[]
   ? readonly Immutable<Item>[]
   : Body extends object

@@ -21,11 +21,11 @@ export function shareResponses(paths: OpenApiDocument['paths']): Shared {
       }),
     );
   for (const same of Map.groupBy(all, ({ status, response }) => status + JSON.stringify(response)).values()) {
+    if (same.length === 1) continue;
     for (const { byStatus, status, response } of same) {
       const name = (STATUS_CODES[status] ?? status).replace(/\W/g, '');
-      if (same.length > 1 && isSame((responses[name] ??= response), response)) {
-        byStatus[status] = { $ref: responsesAt + name };
-      }
+      responses[name] ??= response; // another response of this status keeps its place in the operation
+      if (isSame(responses[name], response)) byStatus[status] = { $ref: responsesAt + name };
     }
   }
   return { headers: sorted(headers), responses: sorted(responses) };
@@ -33,8 +33,9 @@ export function shareResponses(paths: OpenApiDocument['paths']): Shared {
 
 function withSharedHeaders({ headers = {}, ...response }: Response, known: Record<string, Header>): Response {
   const shared = Object.entries(headers).map(([name, header]) => {
-    const isShared = '$ref' in header || isSame((known[name] ??= header), header);
-    return [name, isShared ? { $ref: headersAt + name } : header] as const;
+    if ('$ref' in header) return [name, header] as const;
+    known[name] ??= header;
+    return [name, isSame(known[name], header) ? { $ref: headersAt + name } : header] as const;
   });
   return { ...response, headers: Object.fromEntries(shared) };
 }

@@ -7,6 +7,7 @@ export type IdPrefix = (typeof idPrefixes)[number];
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'; // Crockford base32, lower case
 const encodedLength = 26; // 128 bits in 5-bit digits
+/** The two digits of each 10-bit number. Lists contain many ids, so an id is encoded in few steps. */
 const pairs = Array.from(
   { length: 1024 },
   (_, value) => alphabet.charAt(value >> 5) + alphabet.charAt(value & 31),
@@ -19,7 +20,7 @@ export const nilUuid = '00000000-0000-0000-0000-000000000000';
 /** The Max UUID (RFC 9562 §5.10): higher than every id. */
 export const maxUuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** A UUIDv7 (RFC 9562 §5.7), of the current time by default. */
+/** Returns a new UUIDv7 (RFC 9562 §5.7), by default with the current time. */
 export function uuidv7(at?: Date): string {
   return v7(at === undefined ? undefined : { msecs: at.getTime() });
 }
@@ -35,10 +36,10 @@ export function isUuid(text: string): boolean {
   return uuidPattern.test(text);
 }
 
-/** The Store API's form of a row's UUID: `ord_` + 26 Crockford base32 digits. */
+/** Returns the Store API's form of a row's UUID: `ord_` and 26 Crockford base32 digits. */
 export function publicId(prefix: IdPrefix, uuid: string): string {
   const hex = uuid.slice(0, 8) + uuid.slice(9, 13) + uuid.slice(14, 18) + uuid.slice(19, 23) + uuid.slice(24);
-  let text = `${prefix}_${pairs[Number.parseInt(hex.slice(0, 2), 16)]}`;
+  let text = `${prefix}_${pairs[Number.parseInt(hex.slice(0, 2), 16)]}`; // 8 of the 128 bits
   for (let at = 2; at < hex.length; at += 5) {
     const bits = Number.parseInt(hex.slice(at, at + 5), 16); // 5 hexadecimal digits are 4 base32 digits
     text += `${pairs[bits >> 10]}${pairs[bits & 1023]}`;
@@ -46,7 +47,7 @@ export function publicId(prefix: IdPrefix, uuid: string): string {
   return text;
 }
 
-/** The UUID behind a public id, or undefined when the text is not one of this prefix. */
+/** Returns the UUID of a public id; undefined if the text is not a public id with this prefix. */
 export function parsePublicId(prefix: IdPrefix, text: string): string | undefined {
   if (text.length !== prefix.length + 1 + encodedLength || !text.startsWith(`${prefix}_`)) return undefined;
   let value = 0n;
@@ -59,7 +60,7 @@ export function parsePublicId(prefix: IdPrefix, text: string): string | undefine
   return formatUuid(value.toString(16).padStart(32, '0'));
 }
 
-/** A UUID's text. @param hex its 32 hexadecimal digits */
+/** Returns the text of a UUID. @param hex its 32 hexadecimal digits */
 export function formatUuid(hex: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }

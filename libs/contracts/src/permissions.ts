@@ -4,7 +4,7 @@
  * imports no code of the project.
  */
 
-/** The access of a service to the stores. Messages are named by the first part of their type. */
+/** The access of a service to RabbitMQ and Redis. Messages are listed by the first part of their type. */
 interface StoreAccess {
   readonly publishes: readonly string[];
   readonly consumes: readonly string[];
@@ -64,11 +64,11 @@ export interface BrokerPermissions {
   readonly binds: string;
 }
 
-const nothing = '^$';
+const matchesNothing = '^$';
 
 /**
- * Returns the RabbitMQ permissions of a user. A service can access only its own queues; the operator can
- * access dead-letter queues and the queues to which messages are replayed.
+ * Returns the RabbitMQ permissions of a user. A service can access only its own queues. The operator can read
+ * dead-letter queues, send messages to any queue, and create the queues (`.in-hand`) of a replay in progress.
  */
 export function brokerPermissions(user: StoreUser, namespace: string): BrokerPermissions {
   if (user === 'operator')
@@ -77,7 +77,7 @@ export function brokerPermissions(user: StoreUser, namespace: string): BrokerPer
       write: `^(amq\\.default|${namespace}\\.facts)$`,
       read: `^${namespace}\\..*\\.dead$`,
       publishes: typePattern(['fulfilment', 'catalogue']),
-      binds: nothing,
+      binds: matchesNothing,
     };
   const { publishes, consumes } = storeAccess[user];
   return {
@@ -117,5 +117,5 @@ export function redisRules(
 }
 
 function typePattern(names: readonly string[]): string {
-  return names.length === 0 ? nothing : `^(${names.join('|')})\\.`;
+  return names.length === 0 ? matchesNothing : `^(${names.join('|')})\\.`;
 }

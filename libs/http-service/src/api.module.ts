@@ -20,7 +20,7 @@ import { SignedCursors } from './signed-cursors.js';
 import { HTTP_OPTIONS, type HttpOptions } from './start-http.js';
 
 export interface ApiOptions {
-  /** Which of the two APIs: names the path prefix and the audience. */
+  /** The path prefix and the audience depend on it. */
   readonly api: Api;
   readonly resourceName: string;
   readonly scopes: readonly string[];
@@ -78,7 +78,7 @@ export class ApiModule {
           inject: [CONFIG],
           useFactory: (config: ApiSettings) => httpOptions(options, config),
         },
-        // In this order.
+        // The guards run in this order.
         { provide: APP_GUARD, useClass: RetryAfterGuard },
         { provide: APP_GUARD, useClass: AccessGuard },
         { provide: APP_GUARD, useClass: JsonBodyGuard },

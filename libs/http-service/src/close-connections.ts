@@ -4,9 +4,9 @@ import type { Duplex } from 'node:stream';
 const silentTimeoutMs = 1_000;
 
 /**
- * Closes each connection after its response once the server is closing. Node closes connections that are idle
- * when `close` is called; one with a request in progress would stay open for `keepAliveTimeout`, accept
- * further requests and delay the end of the process.
+ * Closes a connection after its response if the server is closing. Node itself closes only connections that
+ * are idle when `close` is called. A connection with a request in progress would stay open for
+ * `keepAliveTimeout`, accept further requests and delay the end of the process.
  */
 export function endConnectionWhenClosing(server: Server, response: ServerResponse): void {
   if (!server.listening) response.setHeader('Connection', 'close');

@@ -73,7 +73,7 @@ export class ConcurrencyInterceptor implements NestInterceptor {
     }
     if (this.waiting.length >= maxWaiting)
       throw new ServiceUnavailable('Too many of these requests are in progress.');
-    await new Promise<void>((resolve) => this.waiting.push(resolve)); // `end` passes the slot on
+    await new Promise<void>((resolve) => this.waiting.push(resolve)); // until `end` passes a slot on
   }
 
   private end(): void {

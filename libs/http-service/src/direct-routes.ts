@@ -16,8 +16,8 @@ const declaredPath = /^(\/:?[\w.-]+)+$/;
 const requestedPath = /^[\w/.~%-]+$/;
 
 /**
- * The routes of controllers, found by method and segments of the path. Express tries all of its layers one
- * after another, each by a regular expression and in several closures (ADR 60).
+ * The routes of controllers, found by method and segments of the path. Express would try all of its routes
+ * one after another, each with a regular expression (ADR 60).
  */
 export class DirectRoutes {
   private readonly byShape = new Map<string, DirectRoute[]>();
@@ -25,7 +25,7 @@ export class DirectRoutes {
   /** @param headers of all responses */
   constructor(private readonly headers: Readonly<Record<string, string>>) {}
 
-  /** Adds the routes of an application in their order, the first of which takes a request. */
+  /** Adds the routes of an application. The first route that matches handles a request. */
   add(app: Express): void {
     for (const { route } of app.router.stack) {
       const [layer, ...further] = route?.stack ?? [];
@@ -81,7 +81,7 @@ function run(route: DirectRoute, requested: readonly string[], { request, respon
   );
 }
 
-/** Nest handles the errors of routes; this is one of its own. */
+/** Nest handles the errors of routes, so this is an error of Nest. */
 function sendError(response: Response, error: unknown): void {
   if (response.headersSent) {
     response.destroy();

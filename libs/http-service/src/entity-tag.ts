@@ -14,7 +14,7 @@ export function EntityTag(): MethodDecorator {
 
 const responsesWithTag = new Attached<true>();
 
-/** Rejects nothing: it marks the response, whose body `ServiceAdapter` knows. */
+/** Rejects nothing. It marks the response, to which `ServiceAdapter` adds the ETag when it has the body. */
 class EntityTagGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     responsesWithTag.set(context.switchToHttp().getResponse<Response>(), true);
@@ -28,11 +28,11 @@ export function hasEntityTag(response: Response): boolean {
 
 /** @param text the body of the response */
 export function addEntityTag(response: Response, text: string): void {
-  response.setHeader('ETag', `"${hashOf(text)}"`);
+  response.setHeader('ETag', entityTagOf(text));
   response.setHeader('Cache-Control', 'private, no-cache');
 }
 
-/** 160 bits of SHA-256. */
-function hashOf(text: string): string {
-  return hash('sha256', text, 'base64url').slice(0, 27);
+/** Returns the ETag of a text: 27 base64url characters are 162 bits of its SHA-256. */
+export function entityTagOf(text: string): string {
+  return `"${hash('sha256', text, 'base64url').slice(0, 27)}"`;
 }

@@ -5,6 +5,7 @@ import express, { type Request, type Response } from 'express';
 import { isUtf8 } from 'node:buffer';
 import { bodyLimitOf } from './body-limit.js';
 import { readsRawBody } from './raw-body.js';
+import { routeTargets } from './route-targets.js';
 
 const methodsWithBody = new Set(['POST', 'PUT', 'PATCH']);
 type Parse = ReturnType<typeof express.json>;
@@ -43,14 +44,14 @@ export class JsonBodyGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
     if (!methodsWithBody.has(request.method) || request.body !== undefined) return true;
-    const places = [context.getHandler(), context.getClass()];
-    const isRaw = readsRawBody(this.reflector, places);
+    const targets = routeTargets(context);
+    const isRaw = readsRawBody(this.reflector, targets);
     if (hasNoBody(request)) {
       request.body = isRaw ? Buffer.alloc(0) : {};
       return true;
     }
     const response = context.switchToHttp().getResponse<Response>();
-    const limitBytes = bodyLimitOf(this.reflector, places);
+    const limitBytes = bodyLimitOf(this.reflector, targets);
     if (isRaw) {
       await readBody(rawParserOf(limitBytes), request, response);
       return true;

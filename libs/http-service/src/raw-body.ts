@@ -1,6 +1,7 @@
 import { createParamDecorator, type ExecutionContext, SetMetadata } from '@nestjs/common';
 import type { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
+import type { RouteTargets } from './route-targets.js';
 
 const rawBodyKey = 'request:raw-body';
 
@@ -14,10 +15,6 @@ export const RawBody = createParamDecorator((_: unknown, context: ExecutionConte
   return body;
 });
 
-/** @param places the handler and its class, in this order */
-export function readsRawBody(
-  reflector: Reflector,
-  places: Parameters<Reflector['getAllAndOverride']>[1],
-): boolean {
-  return reflector.getAllAndOverride<boolean | undefined>(rawBodyKey, places) === true;
+export function readsRawBody(reflector: Reflector, targets: RouteTargets): boolean {
+  return reflector.getAllAndOverride<boolean | undefined>(rawBodyKey, targets) === true;
 }

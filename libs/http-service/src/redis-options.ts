@@ -5,12 +5,13 @@ const sentinelTimeoutMs = 1_000;
 const sentinelReconnectMs = 5_000;
 
 /**
- * Options of ioredis that find the primary, in addition to `REDIS_URL`. After a failover the client connects
- * to the new one: at once when a Sentinel reports it, so also from a primary that no longer responds.
+ * Options of ioredis for finding the primary, in addition to `REDIS_URL`. After a failover the client
+ * connects to the new primary. It does so at once when a Sentinel reports it, even if the old one does not
+ * respond.
  */
 export function redisOptions(settings: RedisSettings) {
   return {
-    // Behind a stable name, a primary may become a replica without closing its connections.
+    // If `REDIS_URL` is a stable name, its primary may become a replica without closing its connections.
     reconnectOnError: (error: Error): boolean => error.message.startsWith('READONLY'),
     ...sentinelOptions(settings),
   };
@@ -37,8 +38,8 @@ export function sentinelOptions(settings: RedisSettings) {
 }
 
 /**
- * ioredis handles the errors of its connections to Sentinels, but also writes those of the subscriptions to
- * standard error, which is for log lines in JSON.
+ * ioredis writes errors of its subscriptions to Sentinels to standard error, which is for log lines in JSON.
+ * It handles them too, so they need no further handling.
  */
 class QuietSentinelConnector extends SentinelConnector {
   constructor(options: unknown) {

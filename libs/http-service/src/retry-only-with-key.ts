@@ -2,10 +2,9 @@ import { omitRetryAfter } from '@fulfilment/error-envelope';
 import { type CanActivate, type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
+import { routeTargets, type RouteTargets } from './route-targets.js';
 
 const retryOnlyWithKeyKey = 'request:retry-only-with-key';
-/** The handler and its class, in this order. */
-type MetadataTargets = Parameters<Reflector['getAllAndOverride']>[1];
 
 /**
  * A repeated request without an `idempotency-key` may do its work twice. So error responses to requests
@@ -14,7 +13,7 @@ type MetadataTargets = Parameters<Reflector['getAllAndOverride']>[1];
  */
 export const RetryOnlyWithKey = () => SetMetadata(retryOnlyWithKeyKey, true);
 
-export function isRetriedOnlyWithKey(reflector: Reflector, targets: MetadataTargets): boolean {
+export function isRetriedOnlyWithKey(reflector: Reflector, targets: RouteTargets): boolean {
   return reflector.getAllAndOverride<boolean | undefined>(retryOnlyWithKeyKey, targets) === true;
 }
 
@@ -26,7 +25,7 @@ export class RetryAfterGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const http = context.switchToHttp();
     const hasKey = http.getRequest<Request>().headers['idempotency-key'] !== undefined;
-    if (!hasKey && isRetriedOnlyWithKey(this.reflector, [context.getHandler(), context.getClass()]))
+    if (!hasKey && isRetriedOnlyWithKey(this.reflector, routeTargets(context)))
       omitRetryAfter(http.getResponse<Response>());
     return true;
   }

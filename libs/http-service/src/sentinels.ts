@@ -4,7 +4,7 @@ import { sentinelOptions } from './redis-options.js';
 
 const timeoutMs = 2_000;
 
-/** What a Sentinel responds to the question for the primary. */
+/** The response of a Sentinel to a request for the primary. */
 export interface SentinelReply {
   /** `host:port` */
   readonly sentinel: string;
@@ -13,7 +13,7 @@ export interface SentinelReply {
   readonly error?: string;
 }
 
-/** Asks each Sentinel for the primary. Returns nothing if Redis is not found by Sentinels. */
+/** Queries the primary of each Sentinel. Returns none without the setting `REDIS_SENTINELS`. */
 export async function primariesBySentinel(settings: RedisSettings): Promise<SentinelReply[]> {
   const options = sentinelOptions(settings);
   if (options === undefined) return [];

@@ -47,7 +47,7 @@ export interface HttpOptions {
   readonly rawHandler?: RawHandler;
   /** Adds Express middleware before Nest's routes. */
   readonly beforeRoutes?: (app: NestExpressApplication) => void;
-  /** Runs Nest's routes before Express, so without `beforeRoutes` (ADR 60). */
+  /** Runs Nest's routes without Express and its middleware, also without that of `beforeRoutes` (ADR 60). */
   readonly directRoutes?: boolean;
 }
 
@@ -75,14 +75,14 @@ export async function startHttp(
     anyOrigin = true,
     beforeRoutes,
     directRoutes = false,
-    ...options
+    readiness: furtherChecks,
   }: HttpOptions = app.get(HTTP_OPTIONS);
   app.useLogger(nestLogger(logger));
   endSilentConnectionsWhenClosing(app.getHttpServer());
-  const found = directRoutes ? new DirectRoutes(anyOrigin ? corsHeaders : {}) : undefined;
-  handleEveryRequest(app.getHttpServer(), rawHandler ?? found?.handle);
+  const direct = directRoutes ? new DirectRoutes(anyOrigin ? corsHeaders : {}) : undefined;
+  handleEveryRequest(app.getHttpServer(), rawHandler ?? direct?.handle);
   if (anyOrigin) allowAnyOrigin(app); // before every route, so that each has preflights
-  const readiness: ReadinessChecks = { ...app.get<ReadinessChecks>(READINESS_CHECKS), ...options.readiness };
+  const readiness: ReadinessChecks = { ...app.get<ReadinessChecks>(READINESS_CHECKS), ...furtherChecks };
   const findFailedChecks = sharedReadiness(readiness);
   for (const path of new Set(['/health', `/${prefix ?? ''}/health`.replace('//', '/')])) {
     app.use(path, healthRoutes(readiness, findFailedChecks));
@@ -90,7 +90,7 @@ export async function startHttp(
   beforeRoutes?.(app);
   if (prefix !== undefined) app.setGlobalPrefix(prefix);
   await app.init();
-  found?.add(instance);
+  direct?.add(instance);
   app.use(respondNotFound); // for paths outside the prefix; Nest responds below it
   const server = await app.listen(port, host);
   server.keepAliveTimeout = keepAliveMs;

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Deletes rows whose lifetime has ended. All replicas may run it. */
 export interface CleanupJob {
-  /** What it deletes. */
+  /** The rows that it deletes, for logs. */
   readonly name: string;
   readonly intervalMs: number;
   /** Deletes a batch, small enough to hold no lock for long. Returns their number; 0 if none is left. */

@@ -5,6 +5,7 @@ import {
   Database,
   type ReadReplica,
   verifyNamedStatements,
+  type DataSourceSettings,
 } from '@fulfilment/database';
 import { LOGGER, type Logger } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
@@ -37,7 +38,7 @@ export class DatabasePools {
 
   /** @param purpose shown after the service's name in `pg_stat_activity`; empty for HTTP requests */
   open(purpose: string, poolSize: number): Database {
-    const pool = this.poolOf(this.service.config.DATABASE_URL, purpose, poolSize);
+    const pool = this.createPool(purpose, { url: this.service.config.DATABASE_URL, poolSize });
     this.pools.push(pool);
     return pool.database;
   }
@@ -49,8 +50,8 @@ export class DatabasePools {
 
   /** Opens the pool of the read replica. The service starts and runs without it. */
   openReplica(url: string): ReadReplica {
-    const { DATABASE_POOL_SIZE: size, DATABASE_READ_MAX_LAG_MS: maxLagMs } = this.service.config;
-    this.replica = this.poolOf(url, 'read', size, true);
+    const { DATABASE_POOL_SIZE: poolSize, DATABASE_READ_MAX_LAG_MS: maxLagMs } = this.service.config;
+    this.replica = this.createPool('read', { url, poolSize, readsStandby: true });
     return {
       database: this.replica.database,
       maxLagMs: maxLagMs ?? defaultMaxLagMs,
@@ -108,16 +109,13 @@ export class DatabasePools {
     });
   }
 
-  private poolOf(url: string, purpose: string, poolSize: number, readsStandby = false): Pool {
+  private createPool(
+    purpose: string,
+    settings: Pick<DataSourceSettings, 'url' | 'poolSize' | 'readsStandby'>,
+  ): Pool {
     const { name, migrations, forceGenericPlan } = this.service;
-    const dataSource = createDataSource({
-      url,
-      poolSize,
-      applicationName: `${name} ${purpose}`.trim(),
-      migrations,
-      forceGenericPlan,
-      readsStandby,
-    });
+    const applicationName = `${name} ${purpose}`.trim();
+    const dataSource = createDataSource({ ...settings, applicationName, migrations, forceGenericPlan });
     return { dataSource, database: new Database(dataSource) };
   }
 }

@@ -21,7 +21,7 @@ const shutdownTimeoutMs = 20_000;
 
 /**
  * Runs a service until SIGTERM or SIGINT.
- * @param relaxed the relaxed ones of the service's own settings
+ * @param relaxed active settings of this service only that switch a protection off
  */
 export async function runService(
   module: DynamicModule,

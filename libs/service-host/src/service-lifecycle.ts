@@ -60,13 +60,13 @@ export class ServiceLifecycle implements BeforeApplicationShutdown, OnApplicatio
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    await this.stopTasks(true);
+    await this.stopTasks({ beforeHttp: true });
     await this.attempt('http', () => Promise.resolve(this.http.httpAdapter.close()));
     await this.attempt('messaging', () => this.messaging.stop());
-    await this.stopTasks(false);
+    await this.stopTasks({ beforeHttp: false });
   }
 
-  /** Providers close connections of their own in the same hook. */
+  /** Providers with connections of their own close them in this hook, too. */
   async onApplicationShutdown(): Promise<void> {
     await this.attempt('internal port', () => this.internalServer?.close());
     await this.attempt('redis', () => this.redis.stop());
@@ -77,7 +77,7 @@ export class ServiceLifecycle implements BeforeApplicationShutdown, OnApplicatio
     return this.providers(BackgroundTask);
   }
 
-  private async stopTasks(beforeHttp: boolean): Promise<void> {
+  private async stopTasks({ beforeHttp }: { readonly beforeHttp: boolean }): Promise<void> {
     const tasks = this.tasks.filter((task) => task.stopsBeforeHttp === beforeHttp);
     await Promise.all(tasks.map((task) => this.attempt(task.constructor.name, () => task.stop())));
   }

@@ -7,12 +7,12 @@ export interface ReadReplicaSettings {
   readonly DATABASE_READ_MAX_LAG_MS?: number | undefined;
 }
 
-/** What differs between the services. */
+/** The properties in which services differ. */
 export interface Service {
   readonly name: string;
   readonly config: ServiceSettings & ReadReplicaSettings;
   readonly migrations: readonly (new () => MigrationInterface)[];
-  /** For tables of many partitions, and for statements of arrays of keys (libs/database). */
+  /** For services with tables of many partitions, or with statements on arrays of keys (libs/database). */
   readonly forceGenericPlan?: boolean;
 }
 

@@ -17,7 +17,7 @@ const joinMembers = statement(
   `SELECT pg_advisory_xact_lock_shared(${lockClass}, ${memberKey}),
      set_config('idle_in_transaction_session_timeout', $1::text, true)`,
 );
-// Takes free shards in the order of $1, until this replica, which owns $2 shards, has its share.
+// Takes free shards of the list $1, in its order, until this replica, which owns $2 shards, has its share.
 const takeShards = statement(
   'shards.take',
   `SELECT share, ARRAY(
@@ -68,7 +68,7 @@ export class Shards extends BackgroundTask {
   ) {
     super();
     const { first = Math.floor(Math.random() * shardCount) } = settings;
-    // Replicas begin at different shards, and neighbours stay together.
+    // Replicas begin at different shards, so that they rarely try to take the same one.
     const preferred = [...allShards.slice(first), ...allShards.slice(0, first)];
     this.loop = new BackgroundLoop({
       name: 'shards',
@@ -120,7 +120,7 @@ export class Shards extends BackgroundTask {
     }
   }
 
-  /** Takes free shards besides the owned ones, and returns the fair share. */
+  /** Takes free shards in addition to the owned ones. Returns the fair share of this replica. */
   private async take(preferred: readonly number[], owned: readonly number[]): Promise<number> {
     const tx = this.transaction?.tx ?? (await this.begin());
     const others = preferred.filter((shard) => !owned.includes(shard));

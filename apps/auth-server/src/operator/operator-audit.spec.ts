@@ -23,7 +23,7 @@ async function operate(...args: string[]): Promise<void> {
       name: 'auth-server',
       migrations,
       settings: z.object({ DATABASE_URL: z.string() }),
-      examined: { allSettings: () => Promise.reject(new Error('not used')) },
+      doctor: { allSettings: () => Promise.reject(new Error('not used')) },
       context: (site) => site,
       commands: {
         'thing create': defineCommand({

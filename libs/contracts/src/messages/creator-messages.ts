@@ -12,7 +12,7 @@ const app = z.object({
   connected_at: z.iso.datetime().nullable().describe('Null for a first-party app, which needs no consent'),
 });
 
-/** A creator's registration as it stood when the fact happened; `version` only grows. */
+/** A creator's registration at the time of the message; `version` only increases. */
 export const creatorSnapshot = z.object({
   id: uuid,
   version: z.int().min(1),

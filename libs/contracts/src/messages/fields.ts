@@ -1,15 +1,15 @@
 import { z } from 'zod';
 
-const why = 'must not contain control characters or unpaired surrogates';
+const reason = 'must not contain control characters or unpaired surrogates';
 
 /**
  * For `.regex(...oneLine)` of text from outside. PostgreSQL cannot store U+0000, UTF-8 cannot encode an
  * unpaired surrogate (`\p{Cs}`), and no valid name or number has a control character.
  */
-export const oneLine = [/^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]*$/u, why] as const;
+export const oneLine = [/^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]*$/u, reason] as const;
 
-/** The same for text of several lines. */
-export const lines = [/^(?:[^\p{Cc}\p{Cs}]|[\t\n\r])*$/u, why] as const;
+/** Like `oneLine`, for text that may have several lines. */
+export const lines = [/^(?:[^\p{Cc}\p{Cs}]|[\t\n\r])*$/u, reason] as const;
 
 /** RFC 3339 in UTC. PostgreSQL has no year 0 and limits the digits of a fraction. */
 export const instant = z.iso

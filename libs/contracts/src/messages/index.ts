@@ -22,7 +22,7 @@ export const messages = {
 /** A message of an unknown type or an invalid shape. The reason names the field, never its value. */
 export class InvalidMessage extends Error {
   override readonly name = 'InvalidMessage';
-  /** Undefined if the message has none. The sender may query what happened to it. */
+  /** With it, the sender can query the outcome of the message. Undefined if the message has none. */
   readonly messageId: string | undefined;
 
   constructor(reason: string, messageId?: string) {
@@ -31,8 +31,8 @@ export class InvalidMessage extends Error {
   }
 }
 
-const kinds = new Map<string, { version: number; schema: z.ZodType }>(
-  Object.values(messages).map((kind) => [kind.type, kind]),
+const messageTypes = new Map<string, { version: number; schema: z.ZodType }>(
+  Object.values(messages).map((messageType) => [messageType.type, messageType]),
 );
 
 /** Parses the envelope of a message of any type, without validating its data. @throws InvalidMessage */
@@ -43,11 +43,11 @@ export function parseEnvelope(bytes: Buffer | string): Message {
 /** Parses and validates a message. @throws InvalidMessage */
 export function parseMessage(bytes: Buffer | string): Message {
   const envelope = parseEnvelope(bytes);
-  const kind = kinds.get(envelope.type);
+  const known = messageTypes.get(envelope.type);
   const { id, type, version } = envelope;
-  if (kind === undefined) throw new InvalidMessage(`unknown type ${type}`, id);
-  if (version !== kind.version) throw new InvalidMessage(`${type} has no version ${version}`, id);
-  return { ...envelope, data: read<unknown>(kind.schema, envelope.data, `${type} data`, id) };
+  if (known === undefined) throw new InvalidMessage(`unknown type ${type}`, id);
+  if (version !== known.version) throw new InvalidMessage(`${type} has no version ${version}`, id);
+  return { ...envelope, data: read<unknown>(known.schema, envelope.data, `${type} data`, id) };
 }
 
 function parseJson(bytes: Buffer | string): unknown {

@@ -19,9 +19,8 @@ const orderTracking = z.object({
 });
 
 /**
- * An order as it stood when the fact happened. Every order message carries the whole of it, with a
- * version that only grows: a consumer that keeps the newest version needs no order of arrival.
- * No name, address or e-mail is in it.
+ * A whole order at the time of the message; `version` only increases. So a consumer that keeps the newest
+ * version may receive messages in any order. It contains no name, address or e-mail.
  */
 export const orderSnapshot = z.object({
   id: uuid,

@@ -37,7 +37,7 @@ export const orderedQueues: ReadonlySet<MessageQueue> = new Set([
   'creator-api.replay',
 ]);
 
-/** A part of the messages of a sharded queue, by message type. Other parts do not wait for it. */
+/** A group of the message types of a sharded queue. The other groups do not wait for it. */
 export interface Lane {
   readonly name: string;
   /** Patterns of its message types. The lane without patterns has all other types. */
@@ -60,8 +60,11 @@ export const shardedQueues: ReadonlyMap<MessageQueue, readonly Lane[]> = new Map
       {
         name: 'stock',
         types: [
-          ...['fulfilment.stock_set', 'fulfilment.stock_adjusted'],
-          ...['fulfilment.product_released', 'fulfilment.product_withdrawn', 'catalogue.*'],
+          'fulfilment.stock_set',
+          'fulfilment.stock_adjusted',
+          'fulfilment.product_released',
+          'fulfilment.product_withdrawn',
+          'catalogue.*',
         ],
         shardCount: 4,
         maxTransactions: 1,
@@ -84,7 +87,7 @@ const defaultVersions = [1, 2];
 export interface ShardedTopology {
   /** Routes message types to the intakes of the lanes, and the names of shards to the shards. */
   readonly exchange: string;
-  /** Gets the messages that no lane names. */
+  /** Receives messages of the types that no lane lists. */
   readonly otherTypesExchange: string;
   readonly lanes: readonly (Lane & {
     /** The queue from which the lane's messages are moved to its shards. */

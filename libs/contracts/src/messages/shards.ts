@@ -18,26 +18,20 @@ export function shardOf({ lanes }: ShardedTopology, content: Buffer): string {
 function routeOf(content: Buffer): { readonly type: string; readonly key: string } {
   try {
     const message: unknown = JSON.parse(content.toString());
-    const data = member(message, 'data');
-    return {
-      type: text(member(message, 'type')),
-      key: text(member(data, 'order_id')) || (hasStock(message) ? text(member(data, 'sku')) : ''),
-    };
+    const type = textOf(message, 'type');
+    const keyName = type.startsWith('fulfilment.stock_') ? 'sku' : 'order_id';
+    return { type, key: textOf(member(message, 'data'), keyName) };
   } catch {
     return { type: '', key: '' };
   }
 }
 
-function hasStock(message: unknown): boolean {
-  return text(member(message, 'type')).startsWith('fulfilment.stock_');
-}
-
-/** @param pattern a type, or the first part of types followed by `*` */
+/** @param pattern a type, or the beginning of types followed by `*` */
 function matches(pattern: string, type: string): boolean {
   return pattern.endsWith('*') ? type.startsWith(pattern.slice(0, -1)) : type === pattern;
 }
 
-/** FNV-1a with 32 bits. */
+/** FNV-1a with 32 bits: its offset basis and its prime. */
 function hash(key: string): number {
   let value = 0x811c9dc5;
   for (let index = 0; index < key.length; index += 1)
@@ -49,6 +43,7 @@ function member(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }
 
-function text(value: unknown): string {
-  return typeof value === 'string' ? value : '';
+function textOf(value: unknown, name: string): string {
+  const text = member(value, name);
+  return typeof text === 'string' ? text : '';
 }

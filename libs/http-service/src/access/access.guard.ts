@@ -16,6 +16,7 @@ import type { RateLimitDecision } from './quota-share.js';
 import { RateLimiter } from './rate-limiter.js';
 import { RevokedTokens } from './revoked-tokens.js';
 import { TokenVerifier } from './token-verifier.js';
+import { routeTargets } from '../route-targets.js';
 
 /** Nest's token for the URL of the RFC 9728 metadata. */
 export const RESOURCE_METADATA_URL = Symbol('RESOURCE_METADATA_URL');
@@ -43,13 +44,13 @@ export class AccessGuard implements CanActivate {
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const places = [context.getHandler(), context.getClass()];
-    if (this.reflector.getAllAndOverride<boolean | undefined>(publicRouteMetadata, places) === true)
+    const targets = routeTargets(context);
+    if (this.reflector.getAllAndOverride<boolean | undefined>(publicRouteMetadata, targets) === true)
       return true;
-    const scopes = this.reflector.getAllAndOverride<readonly string[] | undefined>(scopesMetadata, places);
+    const scopes = this.reflector.getAllAndOverride<readonly string[] | undefined>(scopesMetadata, targets);
     if (scopes === undefined) throw new Error('A route has neither @Scopes() nor @Public().');
     const quota =
-      this.reflector.getAllAndOverride<RateLimitName | undefined>(rateLimitMetadata, places) ?? 'default';
+      this.reflector.getAllAndOverride<RateLimitName | undefined>(rateLimitMetadata, targets) ?? 'default';
 
     const request = context.switchToHttp().getRequest<Request>();
     const response = context.switchToHttp().getResponse<Response>();
@@ -67,10 +68,10 @@ export class AccessGuard implements CanActivate {
     credentials: Credentials | undefined,
   ): Promise<Caller> {
     if (credentials === undefined) return this.reject(request, undefined);
-    const caller = await this.callerOf(request, credentials);
+    const caller = await this.verifyCredentials(request, credentials);
     if (typeof caller === 'string') return this.reject(request, credentials.scheme, caller);
     const quotaKey = `${caller.clientId}:${caller.creatorId ?? caller.subject}`;
-    // Concurrently. The quota of a frequent caller is served locally, not from Redis (docs/adr/0019).
+    // The quota of a frequent caller usually needs no request to Redis (docs/adr/0019).
     const [revoked, decision] = await Promise.all([
       this.revoked.has(caller.tokenId),
       this.limiter.take(quota, quotaKey),
@@ -88,7 +89,10 @@ export class AccessGuard implements CanActivate {
    * Returns the caller, or the error of the credentials. A DPoP proof is only checked for a valid token that
    * needs one.
    */
-  private async callerOf(request: Request, { scheme, token }: Credentials): Promise<Caller | AccessError> {
+  private async verifyCredentials(
+    request: Request,
+    { scheme, token }: Credentials,
+  ): Promise<Caller | AccessError> {
     const beforeSignature = (): void => this.assertSignatureCheckAllowed(request.ip);
     if (scheme === 'Bearer') return (await this.tokens.verify(token, beforeSignature)) ?? 'invalid_token';
     const bound = await this.tokens.verifyBound(token, beforeSignature);
@@ -98,8 +102,8 @@ export class AccessGuard implements CanActivate {
   }
 
   /**
-   * Rejects a request without a valid token or proof. It counts for the network, so that guessing tokens is
-   * slow.
+   * Rejects a request without a valid token or proof, and counts it for the client network, so that guessing
+   * tokens is slow.
    */
   private async reject(
     request: Request,

@@ -23,11 +23,11 @@ const failures = new Counter({
 export class PublishedKeys {
   private readonly remote: ReturnType<typeof createRemoteJWKSet>;
   private readonly nodeKeys = new WeakMap<CryptoKey, KeyObject>();
-  private readonly nowMs: () => number; // tools run this file with the types stripped
+  private readonly nowMs: () => number; // no parameter property: tools run this file with its types stripped
   private published: ReadonlySet<string> | undefined;
-  private startedAtMs = -Infinity;
-  private running: Promise<unknown> = Promise.resolve();
-  private queued: Promise<void> | undefined;
+  private readStartedAtMs = -Infinity;
+  private lastRead: Promise<unknown> = Promise.resolve();
+  private nextRead: Promise<void> | undefined;
 
   /** @param url of the JWK set */
   constructor(url: string, nowMs: () => number = () => performance.now()) {
@@ -72,20 +72,20 @@ export class PublishedKeys {
   }
 
   private reloadWhenDue(): void {
-    if (this.nowMs() - this.startedAtMs <= readIntervalMs || this.queued !== undefined) return;
+    if (this.nowMs() - this.readStartedAtMs <= readIntervalMs || this.nextRead !== undefined) return;
     this.reload().catch(() => failures.inc());
   }
 
   /** Starts a new read: the response to a read in progress may be older than the key. */
   private reload(): Promise<void> {
-    this.queued ??= this.waitUntilAllowed().then(() => {
-      this.queued = undefined;
-      this.startedAtMs = this.nowMs();
+    this.nextRead ??= this.waitUntilAllowed().then(() => {
+      this.nextRead = undefined;
+      this.readStartedAtMs = this.nowMs();
       const reading = this.read();
-      this.running = reading.catch(() => undefined);
+      this.lastRead = reading.catch(() => undefined);
       return reading;
     });
-    return this.queued;
+    return this.nextRead;
   }
 
   private async read(): Promise<void> {
@@ -96,8 +96,8 @@ export class PublishedKeys {
   }
 
   private async waitUntilAllowed(): Promise<void> {
-    await this.running;
-    const waitMs = this.startedAtMs + minReadIntervalMs - this.nowMs();
+    await this.lastRead;
+    const waitMs = this.readStartedAtMs + minReadIntervalMs - this.nowMs();
     if (waitMs > 0) await delay(waitMs);
   }
 }

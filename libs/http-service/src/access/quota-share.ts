@@ -44,8 +44,9 @@ export interface RateLimitDecision {
 export class QuotaShare {
   private readonly waiting: ((decision: RateLimitDecision | undefined) => void)[] = [];
   private isTaking = false;
-  /** Permits in the caller's bucket in Redis, when it granted the last ones. */
+  /** Permits that remained in the caller's bucket when Redis last granted some. */
   private inBucket = 0;
+  /** Permits of this share that are left, and those that were used. */
   private unused = 0;
   private used = 0;
   private queriedAtMs = -Infinity;
@@ -82,16 +83,21 @@ export class QuotaShare {
   }
 
   private async takePermits(needed: number): Promise<boolean> {
-    const [unused, reserve] = [this.unused, this.reserveFor(needed)];
-    [this.unused, this.used, this.queriedAtMs] = [0, 0, this.nowMs()];
+    const reserve = this.reserveFor(needed);
+    const { unused } = this;
+    this.unused = 0;
+    this.used = 0;
+    this.queriedAtMs = this.nowMs();
     const granted = await this.takeFromBucket(unused, needed, reserve);
     if (granted === undefined) return false;
-    [this.unused, this.inBucket] = [granted.requests, granted.remaining];
+    this.unused = granted.requests;
+    this.inBucket = granted.remaining;
     return true;
   }
 
   /**
-   * As much as the last share used, or twice that if it was exhausted early; nothing after a longer pause.
+   * Reserves as many permits as were used of the last share, or twice that if it was exhausted early; none
+   * after a longer pause.
    */
   private reserveFor(needed: number): number {
     const sinceMs = this.nowMs() - this.queriedAtMs;

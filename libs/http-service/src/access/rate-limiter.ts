@@ -23,19 +23,22 @@ export type Quotas = Readonly<Record<RateLimitName | 'anonymous', Quota>>;
 const grantPermits = `
 local capacity = tonumber(ARGV[1])
 local window_ms = tonumber(ARGV[2])
+local unused = tonumber(ARGV[3])
+local needed = tonumber(ARGV[4])
+local reserve = tonumber(ARGV[5])
 local now = redis.call('TIME')
 local now_ms = now[1] * 1000 + math.floor(now[2] / 1000)
 local state = redis.call('HMGET', KEYS[1], 'tokens', 'at')
 local tokens = tonumber(state[1]) or capacity
 local at = tonumber(state[2]) or now_ms
-tokens = tokens + math.max(0, now_ms - at) * capacity / window_ms + tonumber(ARGV[3])
+tokens = tokens + math.max(0, now_ms - at) * capacity / window_ms + unused
 tokens = math.min(capacity, tokens)
-local wanted = tonumber(ARGV[4]) + math.min(tonumber(ARGV[5]), math.floor(tokens / 10))
-local given = math.min(wanted, math.floor(tokens))
-tokens = tokens - given
+local wanted = needed + math.min(reserve, math.floor(tokens / 10))
+local granted = math.min(wanted, math.floor(tokens))
+tokens = tokens - granted
 redis.call('HSET', KEYS[1], 'tokens', tokens, 'at', now_ms)
 redis.call('PEXPIRE', KEYS[1], window_ms)
-return {given, tostring(tokens)}
+return {granted, tostring(tokens)}
 `;
 
 /** @typeParam Name names of the quotas: those of the APIs, or those of the authorization server */

@@ -4,9 +4,9 @@ import { Transform } from 'class-transformer';
 
 // RFC 3339 §5.6, `date-time`.
 const dateTime =
-  /^(\d{4})-(\d\d)-(\d\d)T([01]\d|2[0-3]):([0-5]\d):([0-5]\d|60)(?:\.(\d+))?(?:Z|([+-])([01]\d|2[0-3]):([0-5]\d))$/i;
+  /^(?<year>\d{4})-(?<month>\d\d)-(?<day>\d\d)T(?<hours>[01]\d|2[0-3]):(?<minutes>[0-5]\d):(?<seconds>[0-5]\d|60)(?:\.(?<fraction>\d+))?(?:Z|(?<sign>[+-])(?<offsetHours>[01]\d|2[0-3]):(?<offsetMinutes>[0-5]\d))$/i;
 const maxFractionDigits = 9;
-const minute = 60_000;
+const minuteMs = 60_000;
 const firstMoment = '0001-01-01T00:00:00Z';
 const lastMoment = '9999-12-31T23:59:59.999999Z';
 
@@ -29,17 +29,19 @@ export function DateTimeField(): PropertyDecorator {
 
 /** Returns undefined for text that is not an RFC 3339 time, such as 30 February. */
 export function momentInUtc(text: string): string | undefined {
-  const match = dateTime.exec(text);
-  if (match === null) return undefined;
-  const [, year, month, day, hour, minutes, second] = match.map(Number);
-  const [fraction = '', sign, offsetHours, offsetMinutes] = match.slice(7);
-  const atMidnight = utc(year, month, day);
-  if (atMidnight.getUTCMonth() + 1 !== month || atMidnight.getUTCDate() !== day) return undefined;
-  const offset = (Number(offsetHours ?? 0) * 60 + Number(offsetMinutes ?? 0)) * (sign === '-' ? -1 : 1);
-  const inMinutes = (hour ?? 0) * 60 + (minutes ?? 0) - offset;
+  const parts = dateTime.exec(text)?.groups;
+  if (parts === undefined) return undefined;
+  const { year, month, day, hours, minutes, seconds, fraction = '', sign } = parts;
+  const { offsetHours = 0, offsetMinutes = 0 } = parts;
+  const atMidnight = utc(Number(year), Number(month), Number(day));
+  const isCalendarDay =
+    atMidnight.getUTCMonth() + 1 === Number(month) && atMidnight.getUTCDate() === Number(day);
+  if (!isCalendarDay) return undefined;
+  const offset = (Number(offsetHours) * 60 + Number(offsetMinutes)) * (sign === '-' ? -1 : 1);
+  const inMinutes = Number(hours) * 60 + Number(minutes) - offset;
   // A leap second is the last second of a UTC day.
-  if (second === 60 && (inMinutes + 1) % 1440 !== 0) return undefined;
-  const moment = new Date(atMidnight.getTime() + inMinutes * minute + (second ?? 0) * 1000);
+  if (seconds === '60' && (inMinutes + 1) % 1440 !== 0) return undefined;
+  const moment = new Date(atMidnight.getTime() + inMinutes * minuteMs + Number(seconds) * 1000);
   if (moment.getUTCFullYear() < 1) return firstMoment;
   if (moment.getUTCFullYear() > 9999) return lastMoment;
   const digits = fraction.slice(0, maxFractionDigits);
@@ -47,7 +49,7 @@ export function momentInUtc(text: string): string | undefined {
 }
 
 /** `Date.UTC` maps the years 0 to 99 to 1900 to 1999. */
-function utc(year = 0, month = 1, day = 1): Date {
+function utc(year: number, month: number, day: number): Date {
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
   return date;

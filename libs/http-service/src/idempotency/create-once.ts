@@ -12,13 +12,13 @@ export interface KeyedRequest {
   readonly at: Date;
 }
 
-/** A response with the headers that mark a replay. */
+/** A response, and the headers that mark it if it is a replay. */
 export interface CreatedOnce<Response> {
   readonly response: Response;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-interface HeldKey<Response> {
+interface StoredKey<Response> {
   readonly fingerprint: Buffer;
   readonly response: Response | null;
 }
@@ -51,12 +51,12 @@ const read = statement(
 // Waits for a concurrent transaction with the key. An expired key counts as absent.
 const claim = statement(
   'idempotency.claim',
-  `INSERT INTO idempotency_keys AS held (creator_id, client_id, key, created_at, fingerprint) VALUES ($1, $2, $3, $4, $5)
+  `INSERT INTO idempotency_keys AS existing (creator_id, client_id, key, created_at, fingerprint) VALUES ($1, $2, $3, $4, $5)
    ON CONFLICT (creator_id, client_id, key) DO UPDATE
      SET created_at = excluded.created_at, fingerprint = excluded.fingerprint, response = NULL
-     WHERE held.created_at <= excluded.created_at - ${lifetime}`,
+     WHERE existing.created_at <= excluded.created_at - ${lifetime}`,
 );
-const remember = statement(
+const storeResponse = statement(
   'idempotency.remember',
   'UPDATE idempotency_keys SET response = $4 WHERE creator_id = $1 AND client_id = $2 AND key = $3',
 );
@@ -74,10 +74,10 @@ export async function findCreated<Response>(
   sql: Sql,
   { scope, fingerprints, at }: KeyedRequest,
 ): Promise<CreatedOnce<Response> | undefined> {
-  const held = await sql.row<HeldKey<Response>>(read, [...valuesOf(scope), at]);
-  if (held === undefined) return undefined;
-  if (!fingerprints.some((known) => known.equals(held.fingerprint))) throw keyMismatch();
-  return held.response === null ? undefined : { response: held.response, headers: replayHeaders };
+  const stored = await sql.row<StoredKey<Response>>(read, [...valuesOf(scope), at]);
+  if (stored === undefined) return undefined;
+  if (!fingerprints.some((known) => known.equals(stored.fingerprint))) throw keyMismatch();
+  return stored.response === null ? undefined : { response: stored.response, headers: replayHeaders };
 }
 
 /**
@@ -99,7 +99,7 @@ export async function createOnce<Response>(
     return created;
   }
   const response = await create();
-  await tx.run(remember, [...valuesOf(scope), JSON.stringify(response)]);
+  await tx.run(storeResponse, [...valuesOf(scope), JSON.stringify(response)]);
   return { response, headers: {} };
 }
 

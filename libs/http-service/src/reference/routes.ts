@@ -27,11 +27,12 @@ import {
 import { bodyLimitOf } from '../body-limit.js';
 import { idempotencyKeyHeader, readIdempotencyKey } from '../dto/idempotency-key.js';
 import { isRetriedOnlyWithKey } from '../retry-only-with-key.js';
+import type { RouteTargets } from '../route-targets.js';
 import { apiSettings, operationQuotaSettings, quotasOf } from '../settings.js';
 
 type Handler = (...args: unknown[]) => unknown;
 
-/** What Nest's metadata says about a handler; it has no types. */
+/** Schemas of Nest's metadata, which has no types. */
 const prototypeOf = z.custom<Record<string, Handler>>();
 const parameterTypes = z.array(z.custom<Class>().optional()).default([]);
 const controllerTypes = z.array(z.custom<Type<object>>()).default([]);
@@ -43,7 +44,7 @@ const routeArguments = z
   .default({});
 
 const reflector = new Reflector();
-const notDtos = new Set<unknown>([undefined, String, Number, Boolean, Array, Object]);
+const typesWithoutDto = new Set<unknown>([undefined, String, Number, Boolean, Array, Object]);
 const defaultQuotas = quotasOf(
   apiSettings
     .pick({ RATE_LIMIT_DEFAULT: true, RATE_LIMIT_ANONYMOUS: true })
@@ -73,23 +74,26 @@ function controllersOf(module: Type<object>): readonly Type<object>[] {
 function routeOf(controller: Type<object>, name: string, handler: Handler): Route {
   const operation = operationOf(handler);
   if (operation === undefined) throw new Error(`${controller.name}.${name} has no @Operation().`);
-  const places = [handler, controller];
+  const targets: RouteTargets = [handler, controller];
   const method = methodOf(handler);
-  const path = places.map((place) => reflector.get<string>(PATH_METADATA, place)).reverse();
+  const path = [controller, handler].map((target) => reflector.get<string>(PATH_METADATA, target)).join('/');
   const status = reflector.get<number | undefined>(HTTP_CODE_METADATA, handler);
   return {
     method,
-    path: `/${path.join('/')}`
-      .replace(/\/+/g, '/')
-      .replace(/(?<=.)\/$/, '')
-      .replace(/:(\w+)/g, '{$1}'),
+    path: openApiPath(path),
     status: status ?? (method === 'post' ? 201 : 200),
     operation,
-    access: accessOf(places),
-    ...(['post', 'put', 'patch'].includes(method) && { bodyLimitBytes: bodyLimitOf(reflector, places) }),
-    retryOnlyWithKey: isRetriedOnlyWithKey(reflector, places),
+    access: accessOf(targets),
+    ...(['post', 'put', 'patch'].includes(method) && { bodyLimitBytes: bodyLimitOf(reflector, targets) }),
+    retryOnlyWithKey: isRetriedOnlyWithKey(reflector, targets),
     ...argumentsOf(controller, name),
   };
+}
+
+/** Returns Nest's path in OpenAPI's form: `/v1/orders/{id}` for `v1/orders/:id/`. */
+function openApiPath(path: string): string {
+  const segments = path.split('/').filter((segment) => segment !== '');
+  return `/${segments.map((segment) => segment.replace(/^:(\w+)$/, '{$1}')).join('/')}`;
 }
 
 function methodOf(handler: Handler): Method {
@@ -99,13 +103,14 @@ function methodOf(handler: Handler): Method {
   return method;
 }
 
-function accessOf(places: Parameters<Reflector['getAllAndOverride']>[1]): Route['access'] {
-  if (reflector.getAllAndOverride<boolean | undefined>(publicRouteMetadata, places) === true) return 'public';
+function accessOf(targets: RouteTargets): Route['access'] {
+  if (reflector.getAllAndOverride<boolean | undefined>(publicRouteMetadata, targets) === true)
+    return 'public';
   const quota =
-    reflector.getAllAndOverride<RateLimitName | undefined>(rateLimitMetadata, places) ?? 'default';
+    reflector.getAllAndOverride<RateLimitName | undefined>(rateLimitMetadata, targets) ?? 'default';
   const { requests, windowSeconds } = defaultQuotas[quota];
   return {
-    scopes: reflector.getAllAndOverride<readonly string[]>(scopesMetadata, places),
+    scopes: reflector.getAllAndOverride<readonly string[]>(scopesMetadata, targets),
     rateLimit: { quota, requests, window_seconds: windowSeconds },
   };
 }
@@ -117,14 +122,14 @@ function argumentsOf(
 ): Pick<Route, 'body' | 'query' | 'params' | 'headers'> {
   const prototype = prototypeOf.parse(controller.prototype);
   const types = parameterTypes.parse(Reflect.getMetadata(PARAMTYPES_METADATA, prototype, name));
-  const stated = routeArguments.parse(Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, name));
+  const metadata = routeArguments.parse(Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, name));
   const dtos = new Map<number, Class | undefined>();
   const headers: Parameter[] = [];
-  for (const [key, { index, data, factory }] of Object.entries(stated)) {
+  for (const [key, { index, data, factory }] of Object.entries(metadata)) {
     const type = types[index];
     if (factory === readIdempotencyKey) headers.push(idempotencyKeyHeader);
-    else if (factory === undefined && data === undefined && !notDtos.has(type)) {
-      dtos.set(Number(key.split(':')[0]), type);
+    else if (factory === undefined && data === undefined && !typesWithoutDto.has(type)) {
+      dtos.set(Number(key.split(':')[0]), type); // the key is `source:index`
     }
   }
   return {

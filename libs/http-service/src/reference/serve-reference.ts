@@ -5,6 +5,7 @@ import { marked } from 'marked';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
+import { entityTagOf } from '../entity-tag.js';
 import { style } from './style.js';
 
 const styleHash = `'sha256-${createHash('sha256').update(style).digest('base64')}'`;
@@ -43,9 +44,9 @@ ${marked.parse(read('md'), { async: false })}
   const router = Router({ caseSensitive: true, strict: true });
   router.get(
     '/openapi.json',
-    rendered('application/json; charset=utf-8', read('openapi.json'), documentHeaders),
+    sendsText('application/json; charset=utf-8', read('openapi.json'), documentHeaders),
   );
-  router.get('/docs', rendered('text/html; charset=utf-8', page, pageHeaders));
+  router.get('/docs', sendsText('text/html; charset=utf-8', page, pageHeaders));
   return router;
 }
 
@@ -56,11 +57,11 @@ function withAddresses(text: string, { baseUrl, authUrl }: Addresses): string {
     .replaceAll(localAddresses.baseUrl, baseUrl);
 }
 
-/** A weak ETag, because the same page is sent plain and compressed. */
-function rendered(type: string, body: string, headers: Readonly<Record<string, string>>) {
+/** Returns a handler. Its ETag is weak, because the same text is sent plain and compressed. */
+function sendsText(type: string, body: string, headers: Readonly<Record<string, string>>) {
   const plain = Buffer.from(body);
   const zipped = gzipSync(plain);
-  const etag = `W/"${createHash('sha256').update(plain).digest('base64url').slice(0, 27)}"`;
+  const etag = `W/${entityTagOf(body)}`;
   return (request: Request, response: Response): void => {
     response.set({ ...headers, 'Cache-Control': cacheControl, ETag: etag, Vary: 'Accept-Encoding' });
     // Express compares the ETag with If-None-Match (RFC 9110 §13.1.2).
@@ -68,8 +69,8 @@ function rendered(type: string, body: string, headers: Readonly<Record<string, s
       response.status(304).end();
       return;
     }
-    const small = request.acceptsEncodings('gzip', 'identity') === 'gzip';
-    if (small) response.set('Content-Encoding', 'gzip');
-    response.type(type).send(small ? zipped : plain);
+    const acceptsGzip = request.acceptsEncodings('gzip', 'identity') === 'gzip';
+    if (acceptsGzip) response.set('Content-Encoding', 'gzip');
+    response.type(type).send(acceptsGzip ? zipped : plain);
   };
 }

@@ -8,7 +8,7 @@ export interface Finding {
 
 const maxClockDifferenceMs = 1_000;
 
-/** @param names the problem is reported only if there are any */
+/** Returns a finding about the names; none if there are no names. */
 export function findingAbout(
   names: readonly string[],
   problem: (list: string) => string,

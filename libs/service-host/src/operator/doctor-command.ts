@@ -3,8 +3,11 @@ import { z } from 'zod';
 import type { Subject } from '../doctor/subject.js';
 import { defineCommand, type Commands } from './define-command.js';
 
-/** What the command needs of a service. The settings are all of its settings. */
-export interface Examined extends Omit<Subject, 'settings'> {
+/** The service that `doctor` examines. */
+export interface ExaminedService extends Omit<Subject, 'settings'> {
+  /**
+   * Loads the schema of the settings of the running service; the operator program reads only a few of them.
+   */
   readonly allSettings: () => Promise<z.ZodType<Subject['settings']>>;
 }
 
@@ -12,7 +15,7 @@ export interface Examined extends Omit<Subject, 'settings'> {
  * Examines the deployment of the service. Needs neither an operator nor a database, so it is not recorded; it
  * changes nothing and shows no data.
  */
-export function doctorCommands({ allSettings, ...subject }: Examined): Commands<void> {
+export function doctorCommands({ allSettings, ...subject }: ExaminedService): Commands<void> {
   return {
     doctor: defineCommand({
       summary: 'examines settings and stores of the service, and prints what is wrong and how to correct it',

@@ -78,6 +78,7 @@ function findStandalone<Context>(
   { standalone = {}, environment }: Cli<Context>,
   args: readonly string[],
 ): (() => Promise<object>) | undefined {
+  // Needs no operator, so a missing name is no error here.
   const { rest } = readOperatorName(args, { OPERATOR: 'none', ...environment });
   if (!Object.hasOwn(standalone, rest[0] ?? '')) return undefined;
   return parseCommandLine(name, standalone, rest).run;

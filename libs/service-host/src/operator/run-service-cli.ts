@@ -3,7 +3,7 @@ import { readConfig, serviceSettings } from '@fulfilment/runtime';
 import { text } from 'node:stream/consumers';
 import type { MigrationInterface } from 'typeorm';
 import type { z } from 'zod';
-import { doctorCommands, type Examined } from './doctor-command.js';
+import { doctorCommands, type ExaminedService } from './doctor-command.js';
 import { operatorAuditCommands } from './operator-audit-command.js';
 import { type AuditedCommand, runAudited } from './operator-audit.js';
 import type { Commands } from './define-command.js';
@@ -12,7 +12,7 @@ import { runCli } from './run-cli.js';
 
 const statementTimeoutMs = 0; // some commands sum a whole ledger or search a long audit log
 
-/** What a service's commands may use. */
+/** The resources of a service's commands. */
 export interface CommandContext<Settings> {
   readonly database: Database;
   readonly settings: Settings;
@@ -36,8 +36,7 @@ export async function runServiceCli<
   readonly migrations: readonly (new () => MigrationInterface)[];
   readonly settings: Settings;
   readonly commands: Commands<Context>;
-  /** For `doctor`. */
-  readonly examined: Omit<Examined, 'name' | 'migrations'>;
+  readonly doctor: Omit<ExaminedService, 'name' | 'migrations'>;
   readonly context: (context: CommandContext<Readonly<z.output<Settings>>>) => Context;
 }): Promise<void> {
   const { name, migrations } = program;
@@ -73,7 +72,7 @@ export async function runServiceCli<
   const { ok, line } = await runCli(
     {
       commands,
-      standalone: doctorCommands({ ...program.examined, name, migrations }),
+      standalone: doctorCommands({ ...program.doctor, name, migrations }),
       open,
       environment: process.env,
     },
