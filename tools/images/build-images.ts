@@ -1,9 +1,10 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { buildSite } from '../dev/build.ts';
 import { Failure } from '../dev/failure.ts';
 import { mustRun } from '../dev/run-program.ts';
-import { root } from '../dev/settings.ts';
+import { root, siteDir } from '../dev/settings.ts';
 import { baseImage, type BaseName } from './base-images.ts';
 import type { Engine } from './engine.ts';
 import { compressedSize } from './layer-sizes.ts';
@@ -41,6 +42,10 @@ export async function buildImages(
     Object.entries(values).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]);
   const common = { VERSION: version, REVISION: revision };
   const built: BuiltImage[] = [];
+  await buildSite();
+  const siteInImage = join(root, 'deploy', 'gateway', 'dist');
+  rmSync(siteInImage, { recursive: true, force: true });
+  cpSync(siteDir, siteInImage, { recursive: true });
   for (const name of imageNames) {
     const startedAtMs = performance.now();
     const image = imageTag(name, tag);

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { certificatesIn } from '@fulfilment/testing/certificates';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -121,6 +121,14 @@ describe('the start of the gateway', () => {
     writeFileSync(join(directory, 'names'), 'store-api 127.0.0.1\n');
     await expectStatus('/store/v1/releases', 200);
     await expectStatus('/creator/api/v1/orders', 503);
+  }, 60_000);
+
+  it('serves the documentation of its image', async () => {
+    mkdirSync(join(directory, 'site', 'docs'), { recursive: true });
+    writeFileSync(join(directory, 'site', 'docs', 'index.html'), '');
+    chmodSync(directory, 0o755); // nginx reads it as another user
+    start({ GATEWAY_SITE_DIR: join(directory, 'site') });
+    await expectStatus('/docs/', 200);
   }, 60_000);
 
   it('keeps the last addresses of a service while its name cannot be resolved', async () => {

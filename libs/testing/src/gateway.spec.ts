@@ -1,6 +1,9 @@
 /** Tests of the headers that the gateway adds to requests (deploy/gateway/nginx.conf.template). */
 import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Client } from 'undici';
 import { type TestGateway, testGateway } from './gateway.js';
 
@@ -51,5 +54,57 @@ it('overwrites every forwarding header of a client', async () => {
     host: new URL(gateway.url).host,
     'x-forwarded-for': '127.0.0.1',
     'x-forwarded-proto': 'https',
+  });
+});
+
+describe('the documentation site', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'site-'));
+  let serving: TestGateway;
+  beforeAll(async () => {
+    mkdirSync(join(directory, 'docs', '_astro'), { recursive: true });
+    mkdirSync(join(directory, 'docs', 'guide'));
+    for (const [file, text] of [
+      ['index.html', 'first'],
+      ['guide/index.html', 'guide'],
+      ['guide.md', '# Guide'],
+      ['404.html', 'missing'],
+      ['_astro/a1b2.js', ''],
+    ] as const)
+      writeFileSync(join(directory, 'docs', file), text);
+    serving = await testGateway({}, undefined, { GATEWAY_SITE_DIR: directory });
+  });
+  afterAll(async () => {
+    await serving.stop();
+    rmSync(directory, { recursive: true });
+  });
+
+  it.each([
+    ['/docs/', 200, 'text/html', 'no-cache', 'first'],
+    ['/docs/guide/', 200, 'text/html', 'no-cache', 'guide'],
+    ['/docs/guide', 200, 'text/html', 'no-cache', 'guide'],
+    ['/docs/guide.md', 200, 'text/markdown', 'no-cache', '# Guide'],
+    ['/docs/_astro/a1b2.js', 200, 'text/javascript', 'public, max-age=31536000, immutable', ''],
+    ['/docs/unknown', 404, 'text/html', 'no-store', 'missing'],
+  ])('is served at %s', async (path, status, type, caching, text) => {
+    const response = await serving.fetch(`${serving.url}${path}`);
+    expect([response.status, await response.text()]).toEqual([status, text]);
+    expect(response.headers.get('content-type')).toBe(`${type}; charset=utf-8`);
+    expect(response.headers.get('cache-control')).toBe(caching);
+    expect(response.headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self'/);
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+  });
+
+  it('redirects /docs to /docs/', async () => {
+    const response = await serving.fetch(`${serving.url}/docs`, { redirect: 'manual' });
+    expect([response.status, response.headers.get('location')]).toEqual([301, '/docs/']);
+  });
+
+  it('is read only, and the error envelope where it does not exist', async () => {
+    const post = await serving.fetch(`${serving.url}/docs/`, { method: 'POST' });
+    const without = await gateway.fetch(`${gateway.url}/docs/guide/`);
+    for (const response of [post, without]) {
+      expect([response.status, response.headers.get('content-type')]).toEqual([404, 'application/json']);
+      expect(await response.json()).toMatchObject({ statusCode: 404, code: 'NOT_FOUND' });
+    }
   });
 });
