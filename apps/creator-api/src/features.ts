@@ -4,6 +4,7 @@ import { CreatorsModule } from './creators/creators.module.js';
 import { ExchangeRatesModule } from './exchange-rates/exchange-rates.module.js';
 import { OrdersModule } from './orders/orders.module.js';
 import { ReleasesModule } from './releases/releases.module.js';
+import { StatementsModule } from './statements/statements.module.js';
 import { StatisticsModule } from './statistics/statistics.module.js';
 import { TrackUploadsModule } from './track-uploads/track-uploads.module.js';
 
@@ -13,6 +14,7 @@ export const features = [
   OrdersModule,
   StatisticsModule,
   ConnectedAppsModule,
+  StatementsModule,
   ReleasesModule,
   TrackUploadsModule,
   ConsumersModule,

@@ -43,6 +43,7 @@ const queries: Readonly<Record<string, { path: string; query: Record<string, str
     path: `/api/v1/creators/${creator.id}/stats/royalties`,
     query: { period: '2026-11' },
   },
+  listStatements: { path: `/api/v1/creators/${creator.id}/statements`, query: {} },
   listConnectedApps: {
     path: `/api/v1/creators/${creator.id}/apps`,
     query: { from: '2026-01', to: '2026-12' },
@@ -100,7 +101,7 @@ describe('the OpenAPI document of the Creator API', () => {
     'rejects a malformed UUID in $method $path, and responds with 404 to an unknown one',
     async ({ path, method, operation }) => {
       const send = (id: string) => {
-        const url = path.replace(/\{\w+\}/, id);
+        const url = path.replace(/\{\w+\}/, id).replace('{number}', '1');
         if (method === 'get') {
           const query = new URLSearchParams(queries[operation.operationId]?.query).toString();
           return api.get(`${url}?${query}`, caller);

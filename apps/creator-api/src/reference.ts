@@ -9,6 +9,7 @@ export const reference: ServiceReference = {
     { name: 'Creators', description: 'The creators that are visible to you.' },
     { name: 'Orders', description: 'The Store orders of a creator.' },
     { name: 'Statistics', description: 'Sales and royalties of a creator, by month.' },
+    { name: 'Statements', description: 'Numbered statements of closed months, which never change.' },
     {
       name: 'Releases',
       description: 'Creation of releases for the Store, and the processing state of their tracks.',

@@ -68,6 +68,12 @@ export const responseHeaders: Readonly<Record<ResponseHeader, Header>> = {
     schema: { type: 'string', enum: ['true'] },
     example: 'true',
   },
+  'Repr-Digest': {
+    description: 'SHA-256 of the body (RFC 9530), in Base64.',
+    required: true,
+    schema: { type: 'string', pattern: '^sha-256=:[A-Za-z0-9+/]{43}=:$' },
+    example: 'sha-256=:n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg=:',
+  },
   ETag: {
     description:
       'Version identifier of the representation. Send it as `If-None-Match` to receive a body only if the representation has changed.',

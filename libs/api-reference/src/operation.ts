@@ -6,7 +6,7 @@ export interface ErrorDoc {
   readonly example: Error;
 }
 
-export type ResponseHeader = 'Location' | 'Idempotent-Replayed' | 'ETag';
+export type ResponseHeader = 'Location' | 'Idempotent-Replayed' | 'Repr-Digest' | 'ETag';
 
 /**
  * Documentation of an operation that cannot be derived from its code: texts, examples, response shape and own

@@ -2,6 +2,7 @@ import { Baseline } from './0001-baseline.js';
 import { LedgerLines } from './0002-ledger-lines.js';
 import { SelectedCreator } from './0003-selected-creator.js';
 import { Apps } from './0004-apps.js';
+import { Statements } from './0005-statements.js';
 
 /** In the order in which they are applied. */
-export const migrations = [Baseline, LedgerLines, SelectedCreator, Apps];
+export const migrations = [Baseline, LedgerLines, SelectedCreator, Apps, Statements];

@@ -5,6 +5,8 @@ import { NotFound } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { creatorApi, type CreatorApi, operator, ownerClaims } from '../test/creator-api.fixture.js';
 import { aCreator } from '../creators/creator-snapshot.fixture.js';
+import { closeMonths } from '../ledger/close-months.js';
+import { issueStatements } from '../statements/issue-statements.js';
 import { anOrder, orderMessage, paid, transitioned } from '../orders/order-snapshot.fixture.js';
 import { recordOrderEvents } from '../orders/timeline/record-order-events.js';
 import { selectCreator } from './select-creator.js';
@@ -82,6 +84,12 @@ const operations: Record<string, (resources: Resources) => SendRequest> = {
   'GET /creator/api/v1/creators/:uuid/stats/series': ({ creator }) =>
     getting(`/api/v1/creators/${creator}/stats/series?group_by=release`),
   'GET /creator/api/v1/creators/:uuid/apps': ({ creator }) => getting(`/api/v1/creators/${creator}/apps`),
+  'GET /creator/api/v1/creators/:uuid/statements': ({ creator }) =>
+    getting(`/api/v1/creators/${creator}/statements`),
+  'GET /creator/api/v1/creators/:uuid/statements/:number': ({ creator }) =>
+    getting(`/api/v1/creators/${creator}/statements/1`),
+  'GET /creator/api/v1/creators/:uuid/statements/:number/csv': ({ creator }) =>
+    getting(`/api/v1/creators/${creator}/statements/1/csv`),
   'GET /creator/api/v1/releases': ({ creator }) => getting(`/api/v1/releases?creator=${creator}`),
   'GET /creator/api/v1/releases/:id': ({ createdRelease }) => getting(`/api/v1/releases/${createdRelease}`),
   'POST /creator/api/v1/releases': ({ creator }) =>
@@ -148,6 +156,8 @@ describe('the visibility of rows to callers', () => {
   beforeAll(async () => {
     api = await creatorApi();
     await api.record({ creators: [mine, foreign], orders: [myOrder, foreignOrder, orphan] });
+    await closeMonths(api.database, 5, new Date('2026-04-05T00:00:00.000Z'));
+    for (const { id } of [mine, foreign]) await issueStatements(api.database, id);
     const shipments = [myOrder, foreignOrder].map((order) => orderMessage(transitioned(order, 'shipped')));
     await api.database.transaction((tx) => recordOrderEvents(tx, shipments));
     [ours, theirs] = await Promise.all([
@@ -234,6 +244,7 @@ describe('the visibility of rows to callers', () => {
       'order_counts_by_app',
       'monthly_app_breakdown',
       'creator_apps',
+      'statements',
       'editions',
       'ordered_releases',
       'track_uploads',

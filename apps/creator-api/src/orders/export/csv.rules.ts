@@ -5,12 +5,12 @@ const formula = /^[=+\-@\t\r]/;
  * Returns a line of a CSV file (RFC 4180). Text that a spreadsheet would run as a formula gets an apostrophe
  * in front, by which spreadsheets show it as text.
  */
-export function csvLine(cells: readonly (string | number)[]): string {
+export function csvLine(cells: readonly (string | number | bigint)[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`;
 }
 
-function csvCell(value: string | number): string {
-  if (typeof value === 'number') return String(value);
+function csvCell(value: string | number | bigint): string {
+  if (typeof value !== 'string') return String(value);
   const text = formula.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -5,6 +5,9 @@ import type {
   CreateReleaseData,
   CreateReleaseErrors,
   CreateReleaseResponses,
+  DownloadStatementData,
+  DownloadStatementErrors,
+  DownloadStatementResponses,
   ExportOrdersData,
   ExportOrdersErrors,
   ExportOrdersResponses,
@@ -20,6 +23,9 @@ import type {
   ListReleasesData,
   ListReleasesErrors,
   ListReleasesResponses,
+  ListStatementsData,
+  ListStatementsErrors,
+  ListStatementsResponses,
   ReadLedgerLinesData,
   ReadLedgerLinesErrors,
   ReadLedgerLinesResponses,
@@ -38,6 +44,9 @@ import type {
   ReadSalesStatisticsData,
   ReadSalesStatisticsErrors,
   ReadSalesStatisticsResponses,
+  ReadStatementData,
+  ReadStatementErrors,
+  ReadStatementResponses,
   ReadStatisticsSeriesData,
   ReadStatisticsSeriesErrors,
   ReadStatisticsSeriesResponses,
@@ -206,6 +215,48 @@ export const listConnectedApps = <ThrowOnError extends boolean = true>(
   options.client.get<ListConnectedAppsResponses, ListConnectedAppsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
     url: '/api/v1/creators/{uuid}/apps',
+    ...options,
+  });
+
+/**
+ * List the statements of a creator
+ *
+ * Returns the statements, newest first. A statement is issued for each closed month in which the creator had sales or refunds, within minutes after the month has closed. Its sums are those of the royalty statistics and of the ledger lines of the month. A refund that becomes known later is in the statement of a later month.
+ */
+export const listStatements = <ThrowOnError extends boolean = true>(
+  options: Options<ListStatementsData, ThrowOnError>,
+): RequestResult<ListStatementsResponses, ListStatementsErrors, ThrowOnError> =>
+  options.client.get<ListStatementsResponses, ListStatementsErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/creators/{uuid}/statements',
+    ...options,
+  });
+
+/**
+ * Read a statement
+ *
+ * Returns a statement with the SHA-256 of its CSV file. It never changes.
+ */
+export const readStatement = <ThrowOnError extends boolean = true>(
+  options: Options<ReadStatementData, ThrowOnError>,
+): RequestResult<ReadStatementResponses, ReadStatementErrors, ThrowOnError> =>
+  options.client.get<ReadStatementResponses, ReadStatementErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/creators/{uuid}/statements/{number}',
+    ...options,
+  });
+
+/**
+ * Download a statement as CSV
+ *
+ * Returns the ledger lines of the statement, the oldest first; the same bytes each time. `Repr-Digest` (RFC 9530) is their SHA-256. The first line names the columns; amounts are in minor units of `currency` and `settlement_currency`. A response that breaks off is incomplete: send the request again.
+ */
+export const downloadStatement = <ThrowOnError extends boolean = true>(
+  options: Options<DownloadStatementData, ThrowOnError>,
+): RequestResult<DownloadStatementResponses, DownloadStatementErrors, ThrowOnError> =>
+  options.client.get<DownloadStatementResponses, DownloadStatementErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/creators/{uuid}/statements/{number}/csv',
     ...options,
   });
 

@@ -869,6 +869,62 @@ export type SalesStatistics = {
 };
 
 /**
+ * What a creator earned in a closed month. It never changes.
+ */
+export type Statement = {
+  /**
+   * Number of the statement, from 1 for each creator, without gaps
+   */
+  number: number;
+  /**
+   * The month, which is closed, in UTC
+   */
+  period: string;
+  /**
+   * The settlement currency of its ledger lines
+   */
+  currency: 'GBP' | 'USD' | 'EUR' | 'JPY';
+  /**
+   * When the statement was issued
+   */
+  issued_at: string;
+  /**
+   * The sums of its ledger lines
+   */
+  totals: {
+    /**
+     * Pieces sold minus pieces refunded; negative if more pieces were refunded than sold
+     */
+    units: number;
+    /**
+     * Sales including VAT and excluding shipping, minus refunds, in minor units; negative if the refunds of the month exceed its sales
+     */
+    revenue: number;
+    /**
+     * Royalties, in minor units; negative if the refunds of the month exceed its sales
+     */
+    royalties: number;
+  };
+  /**
+   * Number of its ledger lines
+   */
+  lines: number;
+  /**
+   * The CSV file with its ledger lines
+   */
+  csv: {
+    /**
+     * Size of the file
+     */
+    bytes: number;
+    /**
+     * SHA-256 of the file, hexadecimal
+     */
+    sha256: string;
+  };
+};
+
+/**
  * Sales and royalties of a creator over several months.
  */
 export type StatisticsSeries = {
@@ -1949,6 +2005,235 @@ export type ListConnectedAppsResponses = {
 };
 
 export type ListConnectedAppsResponse = ListConnectedAppsResponses[keyof ListConnectedAppsResponses];
+
+export type ListStatementsData = {
+  body?: never;
+  path: {
+    /**
+     * The creator
+     */
+    uuid: string;
+  };
+  query?: {
+    /**
+     * Number of the page, from 1
+     */
+    page?: number;
+    /**
+     * Maximum number of items per page
+     */
+    per_page?: number;
+  };
+  url: '/api/v1/creators/{uuid}/statements';
+};
+
+export type ListStatementsErrors = {
+  /**
+   * The request does not have the documented shape; `details` names the invalid members, parameters or headers.
+   */
+  400: Error & {
+    statusCode?: 400;
+    code?: 'VALIDATION_ERROR';
+  };
+  /**
+   * The access token is missing, malformed, expired, revoked or not for this API.
+   */
+  401: Error & {
+    statusCode?: 401;
+    code?: 'UNAUTHORIZED';
+  };
+  /**
+   * The creator does not exist, or is not visible to you.
+   */
+  404: Error & {
+    statusCode?: 404;
+    code?: 'NOT_FOUND';
+  };
+  /**
+   * The quota is exceeded. Retry after the seconds in `Retry-After`.
+   */
+  429: Error & {
+    statusCode?: 429;
+    code?: 'RATE_LIMITED';
+  };
+  /**
+   * An unexpected error on the server.
+   */
+  500: Error & {
+    statusCode?: 500;
+    code?: 'INTERNAL_ERROR';
+  };
+  /**
+   * A dependency is unavailable, or the service is starting. Retry after the seconds in `Retry-After`.
+   */
+  503: Error & {
+    statusCode?: 503;
+    code?: 'SERVICE_UNAVAILABLE';
+  };
+};
+
+export type ListStatementsError = ListStatementsErrors[keyof ListStatementsErrors];
+
+export type ListStatementsResponses = {
+  /**
+   * A page of statements.
+   */
+  200: {
+    /**
+     * Items, newest first; empty past the last page
+     */
+    data: Array<Statement>;
+    meta: PageNumbers;
+  };
+};
+
+export type ListStatementsResponse = ListStatementsResponses[keyof ListStatementsResponses];
+
+export type ReadStatementData = {
+  body?: never;
+  path: {
+    /**
+     * The creator
+     */
+    uuid: string;
+    /**
+     * The number of the statement
+     */
+    number: number;
+  };
+  query?: never;
+  url: '/api/v1/creators/{uuid}/statements/{number}';
+};
+
+export type ReadStatementErrors = {
+  /**
+   * The request does not have the documented shape; `details` names the invalid members, parameters or headers.
+   */
+  400: Error & {
+    statusCode?: 400;
+    code?: 'VALIDATION_ERROR';
+  };
+  /**
+   * The access token is missing, malformed, expired, revoked or not for this API.
+   */
+  401: Error & {
+    statusCode?: 401;
+    code?: 'UNAUTHORIZED';
+  };
+  /**
+   * The creator has no statement with this number, or is not visible to you.
+   */
+  404: Error & {
+    statusCode?: 404;
+    code?: 'NOT_FOUND';
+  };
+  /**
+   * The quota is exceeded. Retry after the seconds in `Retry-After`.
+   */
+  429: Error & {
+    statusCode?: 429;
+    code?: 'RATE_LIMITED';
+  };
+  /**
+   * An unexpected error on the server.
+   */
+  500: Error & {
+    statusCode?: 500;
+    code?: 'INTERNAL_ERROR';
+  };
+  /**
+   * A dependency is unavailable, or the service is starting. Retry after the seconds in `Retry-After`.
+   */
+  503: Error & {
+    statusCode?: 503;
+    code?: 'SERVICE_UNAVAILABLE';
+  };
+};
+
+export type ReadStatementError = ReadStatementErrors[keyof ReadStatementErrors];
+
+export type ReadStatementResponses = {
+  /**
+   * The statement.
+   */
+  200: Statement;
+};
+
+export type ReadStatementResponse = ReadStatementResponses[keyof ReadStatementResponses];
+
+export type DownloadStatementData = {
+  body?: never;
+  path: {
+    /**
+     * The creator
+     */
+    uuid: string;
+    /**
+     * The number of the statement
+     */
+    number: number;
+  };
+  query?: never;
+  url: '/api/v1/creators/{uuid}/statements/{number}/csv';
+};
+
+export type DownloadStatementErrors = {
+  /**
+   * The request does not have the documented shape; `details` names the invalid members, parameters or headers.
+   */
+  400: Error & {
+    statusCode?: 400;
+    code?: 'VALIDATION_ERROR';
+  };
+  /**
+   * The access token is missing, malformed, expired, revoked or not for this API.
+   */
+  401: Error & {
+    statusCode?: 401;
+    code?: 'UNAUTHORIZED';
+  };
+  /**
+   * The creator has no statement with this number, or is not visible to you.
+   */
+  404: Error & {
+    statusCode?: 404;
+    code?: 'NOT_FOUND';
+  };
+  /**
+   * The quota is exceeded. Retry after the seconds in `Retry-After`.
+   *
+   * Another download of your organisation is running.
+   */
+  429: Error & {
+    statusCode?: 429;
+    code?: 'RATE_LIMITED';
+  };
+  /**
+   * An unexpected error on the server.
+   */
+  500: Error & {
+    statusCode?: 500;
+    code?: 'INTERNAL_ERROR';
+  };
+  /**
+   * A dependency is unavailable, or the service is starting. Retry after the seconds in `Retry-After`.
+   */
+  503: Error & {
+    statusCode?: 503;
+    code?: 'SERVICE_UNAVAILABLE';
+  };
+};
+
+export type DownloadStatementError = DownloadStatementErrors[keyof DownloadStatementErrors];
+
+export type DownloadStatementResponses = {
+  /**
+   * The ledger lines.
+   */
+  200: string;
+};
+
+export type DownloadStatementResponse = DownloadStatementResponses[keyof DownloadStatementResponses];
 
 export type ListReleasesData = {
   body?: never;

@@ -1,0 +1,72 @@
+import { type Database, type Sql, statement, type Transaction } from '@fulfilment/database';
+import { createHash } from 'node:crypto';
+import { statementCsv } from './statement-csv.js';
+
+// The next statement of each creator: the first closed month with postings after that of the last statement.
+const findNext = statement(
+  'statements.next',
+  `SELECT creator.id AS "creatorId", COALESCE(last.number, 0) + 1 AS number, next.period, next.currency
+   FROM unnest($1::uuid[]) AS creator(id)
+   LEFT JOIN LATERAL (
+     SELECT number, period, currency FROM statements WHERE creator_id = creator.id ORDER BY number DESC LIMIT 1
+   ) last ON true
+   CROSS JOIN LATERAL (
+     SELECT period, settlement_currency AS currency FROM ledger
+     WHERE creator_id = creator.id AND (period, settlement_currency) > (COALESCE(last.period, ''), COALESCE(last.currency, ''))
+       AND period < (SELECT first_open_month FROM statistics_close)
+     ORDER BY period, settlement_currency LIMIT 1
+   ) next`,
+);
+const lockCreator = statement(
+  'statements.lock',
+  `SELECT pg_advisory_xact_lock(hashtextextended('statements ' || $1, 0))`,
+);
+const insert = statement(
+  'statements.insert',
+  `INSERT INTO statements (creator_id, number, period, currency, lines, units, revenue, royalties, csv_bytes, csv_sha256)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+);
+
+interface NextStatement {
+  readonly creatorId: string;
+  readonly number: number;
+  readonly period: string;
+  readonly currency: string;
+}
+
+/** Returns those of the creators that have a closed month without a statement. */
+export async function creatorsWithoutStatements(sql: Sql, creatorIds: readonly string[]): Promise<string[]> {
+  const next = await sql.rows<NextStatement>(findNext, [creatorIds]);
+  return next.map(({ creatorId }) => creatorId);
+}
+
+/** Issues all missing statements of a creator, each in a transaction of its own. Returns their number. */
+export async function issueStatements(database: Database, creatorId: string): Promise<number> {
+  let issued = 0;
+  while (await database.transaction((tx) => issueNext(tx, creatorId))) issued += 1;
+  return issued;
+}
+
+/**
+ * The number follows from the statements that are stored, under the lock of the creator: concurrent replicas
+ * issue one after the other, and a process that dies has used no number.
+ */
+export async function issueNext(tx: Transaction, creatorId: string): Promise<boolean> {
+  await tx.run(lockCreator, [creatorId]);
+  const next = await tx.row<NextStatement>(findNext, [[creatorId]]);
+  if (next === undefined) return false;
+  const digest = createHash('sha256');
+  let [lines, bytes, units, revenue, royalties] = [0, 0, 0n, 0n, 0n];
+  for await (const part of statementCsv(tx, next)) {
+    digest.update(part.text);
+    bytes += Buffer.byteLength(part.text);
+    lines += part.lines;
+    units += part.units;
+    revenue += part.revenue;
+    royalties += part.royalties;
+  }
+  const { number, period, currency } = next;
+  const sums = [units, revenue, royalties].map(String);
+  await tx.run(insert, [creatorId, number, period, currency, lines, ...sums, bytes, digest.digest()]);
+  return true;
+}

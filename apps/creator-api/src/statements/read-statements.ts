@@ -1,0 +1,123 @@
+import type { Currency, NumberedPage } from '@fulfilment/contracts';
+import { statement, type Transaction } from '@fulfilment/database';
+import { throwNotFound } from '@fulfilment/error-envelope';
+import type { Caller, NumberedPageDto } from '@fulfilment/http-service';
+import { Injectable } from '@nestjs/common';
+import { createHash } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import { textStream } from '../orders/export/text-stream.js';
+import { selectCreator } from '../visibility/select-creator.js';
+import { Visibility } from '../visibility/visibility.js';
+import { statementCsv } from './statement-csv.js';
+import type { StatementPath } from './statements.dto.js';
+import type { StatementView } from './statements.shapes.js';
+
+const maxDownloadMs = 10 * 60_000;
+
+const columns =
+  'number, period, currency, lines, units::text, revenue::text, royalties::text, csv_bytes, csv_sha256, issued_at';
+// Numbers have no gaps.
+const count = statement(
+  'statements.count',
+  'SELECT COALESCE(max(number), 0) AS total FROM statements WHERE creator_id = $1',
+);
+const readPage = statement(
+  'statements.page',
+  `SELECT ${columns} FROM statements WHERE creator_id = $1 ORDER BY number DESC LIMIT $2 OFFSET $3`,
+);
+const readOne = statement(
+  'statements.read',
+  `SELECT ${columns} FROM statements WHERE creator_id = $1 AND number = $2`,
+);
+
+interface StatementRow {
+  readonly number: number;
+  readonly period: string;
+  readonly currency: Currency;
+  readonly lines: number;
+  readonly units: string;
+  readonly revenue: string;
+  readonly royalties: string;
+  readonly csv_bytes: number;
+  readonly csv_sha256: Buffer;
+  readonly issued_at: Date;
+}
+
+export interface StatementFile {
+  readonly name: string;
+  readonly sha256: Buffer;
+  readonly content: Readable;
+}
+
+/** Returns the statements of closed months. */
+@Injectable()
+export class ReadStatements {
+  constructor(private readonly visibility: Visibility) {}
+
+  /** @throws NotFound when the creator is not visible to the caller */
+  list(
+    caller: Caller,
+    creatorId: string,
+    { page, per_page }: NumberedPageDto,
+  ): Promise<NumberedPage<StatementView>> {
+    return this.visibility.replicaSnapshot(caller, async (tx) => {
+      await selectCreator(tx, creatorId);
+      const total = (await tx.row<{ total: number }>(count, [creatorId]))?.total ?? 0;
+      const rows = await tx.rows<StatementRow>(readPage, [creatorId, per_page, (page - 1) * per_page]);
+      return { data: rows.map(statementView), meta: { page, per_page, total } };
+    });
+  }
+
+  /** @throws NotFound when there is no such statement, or the creator is not visible to the caller */
+  read(caller: Caller, path: StatementPath): Promise<StatementView> {
+    return this.visibility.replicaSnapshot(caller, async (tx) => statementView(await find(tx, path)));
+  }
+
+  /**
+   * The stream holds a connection until it has been read. It breaks off if its bytes are not those that were
+   * issued.
+   * @throws NotFound like `read`
+   */
+  async download(caller: Caller, path: StatementPath): Promise<StatementFile> {
+    const { promise, resolve } = Promise.withResolvers<StatementRow>();
+    const content = await textStream(
+      (write) =>
+        this.visibility.snapshot(caller, async (tx) => {
+          const row = await find(tx, path);
+          resolve(row);
+          const digest = createHash('sha256');
+          const { period, currency } = row;
+          for await (const { text } of statementCsv(tx, { creatorId: path.uuid, period, currency })) {
+            digest.update(text);
+            await write(text);
+          }
+          if (!digest.digest().equals(row.csv_sha256))
+            throw new Error('The ledger lines are not those of the statement.');
+        }),
+      maxDownloadMs,
+    );
+    const { number, period, csv_sha256: sha256 } = await promise;
+    return { name: `statement-${number}-${period}.csv`, sha256, content };
+  }
+}
+
+async function find(tx: Transaction, { uuid, number }: StatementPath): Promise<StatementRow> {
+  await selectCreator(tx, uuid);
+  return (await tx.row<StatementRow>(readOne, [uuid, number])) ?? throwNotFound('statement');
+}
+
+function statementView(row: StatementRow): StatementView {
+  return {
+    number: row.number,
+    period: row.period,
+    currency: row.currency,
+    issued_at: row.issued_at.toISOString(),
+    totals: {
+      units: Number(row.units),
+      revenue: BigInt(row.revenue),
+      royalties: BigInt(row.royalties),
+    },
+    lines: row.lines,
+    csv: { bytes: row.csv_bytes, sha256: row.csv_sha256.toString('hex') },
+  };
+}

@@ -1,0 +1,66 @@
+import { nilUuid } from '@fulfilment/contracts';
+import { BACKGROUND_DATABASE, type Database, statement } from '@fulfilment/database';
+import { BackgroundLoop, LOGGER, type Logger } from '@fulfilment/runtime';
+import { Inject, Injectable } from '@nestjs/common';
+import { creatorsIn } from '../read-models/rebuild-by-creator.js';
+import { creatorsWithoutStatements, issueStatements } from './issue-statements.js';
+
+const intervalMs = 10_000;
+const creatorsPerRound = 500;
+
+const readMonths = statement(
+  'statements.months',
+  `SELECT first_open_month AS "firstOpenMonth" FROM statistics_close WHERE statements_before < first_open_month`,
+);
+const readCreators = creatorsIn('statements.creators', ['ledger']);
+const finish = statement(
+  'statements.finish',
+  'UPDATE statistics_close SET statements_before = $1 WHERE statements_before < $1',
+);
+
+interface Pass {
+  /** The first open month when the pass began. */
+  readonly firstOpenMonth: string;
+  readonly after: string;
+}
+
+/**
+ * Issues the statements of months that have closed, creator by creator. Any number of replicas may run it; a
+ * pass that ends early begins again.
+ */
+@Injectable()
+export class StatementIssuing extends BackgroundLoop {
+  private pass: Pass | undefined;
+
+  constructor(
+    @Inject(BACKGROUND_DATABASE) private readonly database: Database,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    super({ name: 'statements', intervalMs, logger, round: () => this.issuePage() });
+  }
+
+  /** Returns whether there are more creators in this pass. */
+  async issuePage(): Promise<boolean> {
+    const pass = this.pass ?? (await this.begin());
+    if (pass === undefined) return false;
+    const rows = await this.database.rows<{ creator_id: string }>(readCreators, [
+      pass.after,
+      creatorsPerRound,
+    ]);
+    const creators = rows.map(({ creator_id }) => creator_id);
+    let issued = 0;
+    for (const creator of await creatorsWithoutStatements(this.database, creators))
+      issued += await issueStatements(this.database, creator);
+    if (issued > 0) this.logger.info({ statements: issued }, 'Statements of closed months were issued.');
+    const last = creators.at(-1);
+    const isLastPage = last === undefined || creators.length < creatorsPerRound;
+    this.pass = isLastPage ? undefined : { ...pass, after: last };
+    if (isLastPage) await this.database.run(finish, [pass.firstOpenMonth]);
+    return !isLastPage;
+  }
+
+  private async begin(): Promise<Pass | undefined> {
+    const months = await this.database.row<Pick<Pass, 'firstOpenMonth'>>(readMonths);
+    return months && { ...months, after: nilUuid };
+  }
+}

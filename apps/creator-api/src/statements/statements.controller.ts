@@ -1,0 +1,58 @@
+import { Operation } from '@fulfilment/api-reference';
+import {
+  type Caller,
+  ConcurrencyLimit,
+  CurrentCaller,
+  NumberedPageDto,
+  RateLimit,
+  Scopes,
+  sendDownload,
+} from '@fulfilment/http-service';
+import { Controller, Get, Param, Query, Res } from '@nestjs/common';
+import type { Response } from 'express';
+import { ExactIntegers } from '../statistics/exact-integers.interceptor.js';
+import { CreatorPath } from '../statistics/period.dto.js';
+import { ReadStatements } from './read-statements.js';
+import { StatementPath } from './statements.dto.js';
+import * as reference from './statements.reference.js';
+
+/** Each holds a connection of the pool for requests. */
+const downloadLimits = { maxConcurrent: 2, maxPerTenant: 1 };
+
+@Controller('api/v1/creators/:uuid/statements')
+export class StatementsController {
+  constructor(private readonly statements: ReadStatements) {}
+
+  @Get()
+  @Scopes()
+  @RateLimit('stats')
+  @ExactIntegers()
+  @Operation(reference.listStatements)
+  list(@CurrentCaller() caller: Caller, @Param() { uuid }: CreatorPath, @Query() query: NumberedPageDto) {
+    return this.statements.list(caller, uuid, query);
+  }
+
+  @Get(':number')
+  @Scopes()
+  @RateLimit('stats')
+  @ExactIntegers()
+  @Operation(reference.readStatement)
+  read(@CurrentCaller() caller: Caller, @Param() path: StatementPath) {
+    return this.statements.read(caller, path);
+  }
+
+  @Get(':number/csv')
+  @Scopes()
+  @RateLimit('stats')
+  @ConcurrencyLimit(downloadLimits)
+  @Operation(reference.downloadStatement)
+  async download(
+    @CurrentCaller() caller: Caller,
+    @Param() path: StatementPath,
+    @Res() response: Response,
+  ): Promise<void> {
+    const { name, sha256, content } = await this.statements.download(caller, path);
+    response.setHeader('Repr-Digest', `sha-256=:${sha256.toString('base64')}:`);
+    await sendDownload(response, content, name);
+  }
+}

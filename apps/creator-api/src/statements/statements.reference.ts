@@ -1,0 +1,57 @@
+import type { OperationDoc } from '@fulfilment/api-reference';
+import { NotFound, RateLimited } from '@fulfilment/error-envelope';
+import { z } from 'zod';
+import { statementShape, statementsShape } from './statements.shapes.js';
+
+const tag = 'Statements';
+const noCreator = {
+  when: 'The creator does not exist, or is not visible to you.',
+  example: new NotFound('creator'),
+};
+const noStatement = {
+  when: 'The creator has no statement with this number, or is not visible to you.',
+  example: new NotFound('statement'),
+};
+
+export const listStatements = {
+  id: 'listStatements',
+  tag,
+  summary: 'List the statements of a creator',
+  description: [
+    'Returns the statements, newest first. A statement is issued for each closed month in which the creator had sales or refunds, within minutes after the month has closed. Its sums are those of the',
+    'royalty statistics and of the ledger lines of the month. A refund that becomes known later is in the statement of a later month.',
+  ].join(' '),
+  response: { description: 'A page of statements.', shape: statementsShape },
+  errors: [noCreator],
+} as const satisfies OperationDoc<typeof statementsShape>;
+
+export const readStatement = {
+  id: 'readStatement',
+  tag,
+  summary: 'Read a statement',
+  description: 'Returns a statement with the SHA-256 of its CSV file. It never changes.',
+  response: { description: 'The statement.', shape: statementShape },
+  errors: [noStatement],
+} as const satisfies OperationDoc<typeof statementShape>;
+
+const csv: z.ZodType = z.string();
+
+export const downloadStatement = {
+  id: 'downloadStatement',
+  tag,
+  summary: 'Download a statement as CSV',
+  description: [
+    'Returns the ledger lines of the statement, the oldest first; the same bytes each time. `Repr-Digest` (RFC 9530) is their SHA-256. The first line names the columns; amounts are in minor units of',
+    '`currency` and `settlement_currency`. A response that breaks off is incomplete: send the request again.',
+  ].join(' '),
+  response: {
+    description: 'The ledger lines.',
+    shape: csv,
+    contentType: 'text/csv',
+    headers: ['Repr-Digest'],
+  },
+  errors: [
+    noStatement,
+    { when: 'Another download of your organisation is running.', example: new RateLimited(1) },
+  ],
+} as const satisfies OperationDoc;
