@@ -9,6 +9,10 @@ export const creatorShape = z
   .object({
     uuid: z.uuid().describe('The creator'),
     org_id: z.string().describe('The organisation that the creator belongs to'),
+    livemode: z
+      .literal(false)
+      .optional()
+      .describe('`false` for a test creator: its figures are those of test orders. Absent for live creators'),
   })
   .meta({
     id: 'Creator',

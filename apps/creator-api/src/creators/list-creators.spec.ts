@@ -12,7 +12,10 @@ const creatorRow = statement(
 describe('GET /api/v1/creators', () => {
   let api: CreatorApi;
   const creators = [1, 2, 3, 4, 5].map((day) =>
-    aCreator(day === 3 ? 'org_meridian' : 'org_harbour', { registered_at: `2026-01-0${day}T00:00:00.000Z` }),
+    aCreator(day === 3 ? 'org_meridian' : 'org_harbour', {
+      registered_at: `2026-01-0${day}T00:00:00.000Z`,
+      test: day === 3,
+    }),
   );
   const newestFirst = creators.map((creator) => creator.id).toReversed();
 
@@ -38,6 +41,14 @@ describe('GET /api/v1/creators', () => {
       meta: { page: 10_000, per_page: 100, total: 5 },
     });
     expect((await list('', ownerClaims('org_harbour'))).meta.total).toBe(4);
+  });
+
+  it('marks a test creator with livemode false, and a live one not at all', async () => {
+    const [test, live] = await Promise.all(
+      ['org_meridian', 'org_harbour'].map((org) => api.get('/api/v1/creators', ownerClaims(org))),
+    );
+    expect(test?.body.data).toEqual([{ uuid: creators[2]?.id, org_id: 'org_meridian', livemode: false }]);
+    expect(live?.body.data[0]).not.toHaveProperty('livemode');
   });
 
   it('applies a newer version of a creator, and ignores an older one', async () => {

@@ -21,14 +21,20 @@ export const readCreators = statement(
        creators AS on_day, sum(creators) OVER (ORDER BY registered_on DESC)::bigint - creators AS before_day
      FROM creator_counts WHERE creators > 0
    )
-   SELECT c.id AS uuid, c.organisation_id AS org_id FROM days CROSS JOIN LATERAL (
-     SELECT id, organisation_id, registered_at FROM creators
+   SELECT c.id AS uuid, c.organisation_id AS org_id, c.test FROM days CROSS JOIN LATERAL (
+     SELECT id, organisation_id, registered_at, test FROM creators
      WHERE registered_at >= starts_at AND registered_at < ends_at
      ORDER BY registered_at DESC, id DESC LIMIT $1 OFFSET GREATEST($2 - before_day, 0)
    ) c
    WHERE before_day + on_day > $2 AND before_day < $2 + $1
    ORDER BY c.registered_at DESC, c.id DESC LIMIT $1`,
 );
+
+interface CreatorRow {
+  readonly uuid: string;
+  readonly org_id: string;
+  readonly test: boolean;
+}
 
 /** Lists the creators that the caller may see, newest first. */
 @Injectable()
@@ -39,7 +45,11 @@ export class ListCreators {
     return this.visibility.replicaSnapshot(caller, async (tx) => {
       const total = (await tx.row<{ total: number }>(countCreators))?.total ?? 0;
       const skip = (page - 1) * per_page;
-      const data = skip < total ? await tx.rows<CreatorView>(readCreators, [per_page, skip]) : [];
+      const rows = skip < total ? await tx.rows<CreatorRow>(readCreators, [per_page, skip]) : [];
+      const data = rows.map(({ test, ...creator }) => ({
+        ...creator,
+        ...(test && { livemode: false as const }),
+      }));
       return { data, meta: { page, per_page, total } };
     });
   }

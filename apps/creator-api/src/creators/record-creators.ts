@@ -2,13 +2,15 @@ import type { CreatorSnapshot } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
 import { recordApps } from './record-apps.js';
 
-const columns = 'id, version, organisation_id, name, settlement_currency, registered_at';
+const columns = 'id, version, organisation_id, name, settlement_currency, registered_at, test';
 const upsertWhere = (condition: string): string => `INSERT INTO creators (${columns})
-   SELECT ${columns} FROM jsonb_to_recordset($1::jsonb) AS c(id uuid, version int, organisation_id text, name text,
-     settlement_currency text, registered_at timestamptz)
+   SELECT id, version, organisation_id, name, settlement_currency, registered_at, coalesce(test, false)
+   FROM jsonb_to_recordset($1::jsonb) AS c(id uuid, version int, organisation_id text, name text,
+     settlement_currency text, registered_at timestamptz, test boolean)
    ORDER BY id
    ON CONFLICT (id) DO UPDATE SET version = excluded.version, organisation_id = excluded.organisation_id,
-     name = excluded.name, settlement_currency = excluded.settlement_currency, registered_at = excluded.registered_at
+     name = excluded.name, settlement_currency = excluded.settlement_currency, registered_at = excluded.registered_at,
+     test = excluded.test
    WHERE ${condition} RETURNING id`;
 
 const upsert = statement('creators.upsert', upsertWhere('creators.version < excluded.version'));

@@ -3,6 +3,7 @@ import { LedgerLines } from './0002-ledger-lines.js';
 import { SelectedCreator } from './0003-selected-creator.js';
 import { Apps } from './0004-apps.js';
 import { Statements } from './0005-statements.js';
+import { TestCreators } from './0006-test-creators.js';
 
 /** In the order in which they are applied. */
-export const migrations = [Baseline, LedgerLines, SelectedCreator, Apps, Statements];
+export const migrations = [Baseline, LedgerLines, SelectedCreator, Apps, Statements, TestCreators];

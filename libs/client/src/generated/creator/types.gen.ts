@@ -127,6 +127,10 @@ export type Creator = {
    * The organisation that the creator belongs to
    */
   org_id: string;
+  /**
+   * `false` for a test creator: its figures are those of test orders. Absent for live creators
+   */
+  livemode?: false;
 };
 
 /**

@@ -1,0 +1,19 @@
+import { changeBriefly } from '@fulfilment/database';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** Test creators (docs/adr/0066). Earlier creators are live. */
+export class TestCreators implements MigrationInterface {
+  readonly name = 'TestCreators1795910400000';
+  readonly transaction = false;
+
+  async up(runner: QueryRunner): Promise<void> {
+    await changeBriefly(
+      runner,
+      'ALTER TABLE creators ADD COLUMN IF NOT EXISTS test boolean NOT NULL DEFAULT false',
+    );
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await changeBriefly(runner, 'ALTER TABLE creators DROP COLUMN test');
+  }
+}
