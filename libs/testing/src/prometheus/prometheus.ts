@@ -52,7 +52,8 @@ export async function prometheusServer(
   const ended = once(child, 'exit');
   return {
     read: async (path, parameters = {}) => {
-      const response = await fetch(`http://${address}/api/v1/${path}?${new URLSearchParams(parameters)}`);
+      const query = new URLSearchParams(parameters).toString();
+      const response = await fetch(`http://${address}/api/v1/${path}?${query}`);
       const body: unknown = await response.json();
       if (body instanceof Object && 'data' in body && response.ok && !('warnings' in body)) return body.data;
       throw new Error(JSON.stringify(body));
