@@ -43,13 +43,7 @@ export class ServedProcess {
 
   /** Returns the first line that it prints. */
   async firstLine(): Promise<string> {
-    const until = performance.now() + readyTimeoutMs;
-    while (performance.now() < until && this.child.exitCode === null) {
-      const [line] = this.lastLines;
-      if (line !== undefined) return line;
-      await sleep(pollIntervalMs);
-    }
-    throw this.failure();
+    return this.poll(() => Promise.resolve(this.lastLines[0]));
   }
 
   /** Returns the origin of a server that prints its port as JSON. */
@@ -59,11 +53,19 @@ export class ServedProcess {
 
   /** Waits until it is ready. @returns seconds since the process started */
   async ready(url: string): Promise<number> {
-    const until = performance.now() + readyTimeoutMs;
-    while (performance.now() < until && this.child.exitCode === null) {
+    return this.poll(async () => {
       const response = await fetch(url).catch(() => undefined);
       await response?.body?.cancel();
-      if (response?.ok === true) return (performance.now() - this.startedAt) / 1000;
+      return response?.ok === true ? (performance.now() - this.startedAt) / 1000 : undefined;
+    });
+  }
+
+  /** Polls until the function returns a value. @throws Failure if the process ends before */
+  private async poll<Result>(read: () => Promise<Result | undefined>): Promise<Result> {
+    const endsAtMs = performance.now() + readyTimeoutMs;
+    while (performance.now() < endsAtMs && this.child.exitCode === null) {
+      const result = await read();
+      if (result !== undefined) return result;
       await sleep(pollIntervalMs);
     }
     throw this.failure();

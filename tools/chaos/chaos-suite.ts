@@ -5,7 +5,7 @@ import { seed } from '../demo/seed.ts';
 import { buildAll } from '../dev/build.ts';
 import { createDatabases } from '../dev/databases.ts';
 import { endSuite } from '../dev/end-suite.ts';
-import { bareStack, operatorSite } from '../dev/operator-site.ts';
+import { bareStack, operatorAccess } from '../dev/addresses.ts';
 import { serviceNames } from '../dev/ports.ts';
 import { Progress } from '../dev/progress.ts';
 import { findProgram, mustRun } from '../dev/run-program.ts';
@@ -110,8 +110,8 @@ async function start(
     // The services fetch the signing keys through the gateway.
     await Promise.all([replicas.startServices(), replicas.startGateway(certificates)]);
   });
-  const operator = operatorSite(site);
-  const seeded = await progress.step('Demo data', () => seed(bare, operator));
+  const operator = operatorAccess(site);
+  const seeded = await progress.step('Demo data', () => seed(operator));
   const limitedId = await loadLimitedEdition(operator);
   return {
     site,

@@ -1,13 +1,13 @@
 import { harbourLights } from '../demo/accounts.ts';
 import { demoCatalogue, stableUuid } from '../demo/catalogue.ts';
 import { Failure } from '../dev/failure.ts';
-import type { OperatorSite } from '../dev/operator-site.ts';
+import type { OperatorAccess } from '../ops/operator-access.ts';
 import { operate } from '../ops/operate.ts';
 
 export const initialStock = 1_000_000;
 
 /** Loads a limited edition whose stock no run sells out. Returns the id of its product. */
-export async function loadLimitedEdition(site: OperatorSite): Promise<string> {
+export async function loadLimitedEdition(site: OperatorAccess): Promise<string> {
   const { product_types, releases } = demoCatalogue([harbourLights]);
   const model = releases.find(({ products }) => products[0]?.status === 'available');
   const [product] = model?.products ?? [];

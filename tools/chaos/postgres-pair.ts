@@ -6,7 +6,7 @@ import { Failure } from '../dev/failure.ts';
 import { serviceNames, type ServiceName } from '../dev/ports.ts';
 import { mustRun, runProgram, type UserIds } from '../dev/run-program.ts';
 import type { ProcessPart, ProcessPlan } from '../dev/supervisor/process-part.ts';
-import { eventually } from './eventually.ts';
+import { eventually } from '../dev/eventually.ts';
 import type { Parts } from './parts.ts';
 import { type ChaosSite, postgresNameOf } from './site.ts';
 import { readRows } from './sql.ts';
@@ -108,7 +108,7 @@ export class PostgresPair {
     await readRows(this.urlOf(primary), 'SELECT pg_reload_conf()');
     const isSynchronous = "SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'";
     await eventually(
-      async () => ((await readRows(this.urlOf(primary), isSynchronous)).length > 0 ? true : undefined),
+      async () => (await readRows(this.urlOf(primary), isSynchronous)).length > 0,
       replicationTimeoutMs,
       'the standby is synchronous',
     );

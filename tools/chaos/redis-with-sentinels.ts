@@ -6,7 +6,7 @@ import { redisProgram } from '../dev/dependencies/redis.ts';
 import { writeRedisUsers } from '../dev/dependencies/store-users.ts';
 import { Failure } from '../dev/failure.ts';
 import type { ProcessPart, ProcessPlan } from '../dev/supervisor/process-part.ts';
-import { eventually } from './eventually.ts';
+import { eventually } from '../dev/eventually.ts';
 import type { Parts } from './parts.ts';
 import type { ChaosSite } from './site.ts';
 
@@ -81,7 +81,7 @@ export class RedisWithSentinels {
     const killed = this.servers[index];
     await killed?.stop();
     await eventually(
-      async () => ((await this.primary()) === before ? undefined : true),
+      async () => (await this.primary()) !== before,
       failoverTimeoutMs,
       'the Sentinels name another primary',
     );

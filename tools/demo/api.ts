@@ -2,7 +2,7 @@ import { type Client as CreatorClient, createCreatorClient } from '@fulfilment/c
 import { createStoreClient, type Client as StoreClient } from '@fulfilment/client/store';
 import { readFileSync } from 'node:fs';
 import { Agent } from 'undici';
-import { Failure } from '../dev/failure.ts';
+import { Failure, reasonOf } from '../dev/failure.ts';
 import type { Stack } from '../dev/stack-file.ts';
 
 /** Fetches with trust in the suite's own certificate authority. */
@@ -13,24 +13,25 @@ export function fetchTrusting(ca: string | undefined): typeof fetch {
 
 /** A client of the Store API with a token. Its operations throw a Failure. */
 export function openStore(stack: Stack, token: string): StoreClient {
-  return failing(createStoreClient({ ...trusted(stack), baseUrl: `${stack.base_url}/store`, auth: token }));
+  return withFailures(createStoreClient(clientOptions(stack, 'store', token)));
 }
 
 /** A client of the Creator API with a token. Its operations throw a Failure. */
 export function openCreator(stack: Stack, token: string): CreatorClient {
-  return failing(
-    createCreatorClient({ ...trusted(stack), baseUrl: `${stack.base_url}/creator`, auth: token }),
-  );
+  return withFailures(createCreatorClient(clientOptions(stack, 'creator', token)));
 }
 
-function trusted({ ca_file }: Stack) {
-  return { fetch: fetchTrusting(readFileSync(ca_file, 'utf8')) };
+function clientOptions({ ca_file, base_url }: Stack, api: 'store' | 'creator', token: string) {
+  return {
+    fetch: fetchTrusting(readFileSync(ca_file, 'utf8')),
+    baseUrl: `${base_url}/${api}`,
+    auth: token,
+  };
 }
 
-function failing(client: StoreClient): StoreClient {
+function withFailures(client: StoreClient): StoreClient {
   client.interceptors.error.use((error, _response, request) => {
-    const reason = error instanceof Error ? error.message : String(error);
-    return new Failure(`${request?.method} ${request?.url}: ${reason}`);
+    return new Failure(`${request?.method} ${request?.url}: ${reasonOf(error)}`);
   });
   return client;
 }

@@ -24,15 +24,15 @@ export interface TokenRequest {
 }
 
 /** Obtains an access token through the sign-in pages. @throws Failure */
-export async function demoToken(stack: Stack, wish: TokenRequest): Promise<string> {
+export async function demoToken(stack: Stack, request: TokenRequest): Promise<string> {
   const { dashboard } = stack.clients;
-  const password = wish.password ?? stack.users.find(({ email }) => email === wish.email)?.password;
-  if (password === undefined) throw new Failure(`${wish.email} is no demo account: give its --password.`);
+  const password = request.password ?? stack.users.find(({ email }) => email === request.email)?.password;
+  if (password === undefined) throw new Failure(`${request.email} is no demo account: give its --password.`);
   const tokens = await authorizationCodeFlow(stack.auth_url, readFileSync(stack.ca_file, 'utf8'), {
-    clientId: wish.client ?? dashboard.client_id,
-    redirectUri: wish.redirectUri ?? dashboard.redirect_uri,
-    scopes: wish.scopes,
-    email: wish.email,
+    clientId: request.client ?? dashboard.client_id,
+    redirectUri: request.redirectUri ?? dashboard.redirect_uri,
+    scopes: request.scopes,
+    email: request.email,
     password,
   });
   return tokens.accessToken;

@@ -10,14 +10,16 @@ import {
   readRelease,
 } from '@fulfilment/client/store';
 import { readFileSync } from 'node:fs';
+import { eventually } from '../dev/eventually.ts';
 import { reasonOf, Failure } from '../dev/failure.ts';
 import { openShopReceiver, type ShopReceiver } from './receiver.ts';
-import { equal, Steps, that } from './steps.ts';
+import { expectEqual, expectThat, Steps } from './steps.ts';
 import { ThirdPartyApp } from './third-party-app.ts';
 import { demoToken, runningStack } from './demo-token.ts';
 import { shipWithOps } from './warehouse.ts';
 import { openCreator, openStore } from './api.ts';
 
+const arrivalTimeoutMs = 30_000;
 const webhookSecret = 'demo-webhook-secret';
 const scopes = [
   'openid',
@@ -73,7 +75,7 @@ async function demo(): Promise<void> {
         body: { country_code, items },
       });
       const [cheapest = fail(`No shipping service ships to ${country_code}.`)] = data.data;
-      equal('the currency of the quote', cheapest.price.currency, currency);
+      expectEqual('the currency of the quote', cheapest.price.currency, currency);
       return { ...cheapest, httpStatus: response.status };
     };
     const rate = await steps.run('Quote shipping in GBP', async (note) => {
@@ -94,7 +96,7 @@ async function demo(): Promise<void> {
           events: ['order.created', 'order.processing', 'order.shipped'],
         },
       });
-      equal('the status', response.status, 201);
+      expectEqual('the status', response.status, 201);
       note(`${response.status} ${data.id}`);
       return data.id;
     });
@@ -125,50 +127,54 @@ async function demo(): Promise<void> {
     });
     const orderId = await steps.run('Place an order', async (note) => {
       const { data, response } = await place();
-      equal('the status', response.status, 201);
-      equal("the order's status", data.status, 'processing');
+      expectEqual('the status', response.status, 201);
+      expectEqual("the order's status", data.status, 'processing');
       note(`${response.status} ${data.id} ${data.status}`);
       return data.id;
     });
     await steps.run('Retry it with the same key', async (note) => {
       const { data, response } = await place();
-      equal('the order', data.id, orderId);
-      equal('idempotent-replayed', response.headers.get('idempotent-replayed'), 'true');
+      expectEqual('the order', data.id, orderId);
+      expectEqual('idempotent-replayed', response.headers.get('idempotent-replayed'), 'true');
       note(`${response.status} the same order`);
     });
     await expectEvents(steps, receiver, orderId, ['order.created', 'order.processing']);
     await steps.run('Ship it from the warehouse', async (note) => {
       await shipWithOps(orderId);
       const { data, response } = await readOrder({ client, path: { id: orderId } });
-      equal("the order's status", data.status, 'shipped');
-      equal('the tracking number', data.tracking?.tracking_number, 'TEST0001');
+      expectEqual("the order's status", data.status, 'shipped');
+      expectEqual('the tracking number', data.tracking?.tracking_number, 'TEST0001');
       note(`${response.status} ${data.status}, ${data.tracking?.carrier} ${data.tracking?.tracking_number}`);
     });
     await expectEvents(steps, receiver, orderId, ['order.shipped']);
 
     await steps.run('Find it in the Creator API', async (note) => {
-      const found = await until(async () => {
-        const { data: page } = await creatorApi.listOrders({
-          client: dashboard,
-          query: { creator: uuid, per_page: 5 },
-        });
-        return page.data.find(
-          ({ tracking_code, human_order_id }) => human_order_id === orderId && tracking_code !== '',
-        );
-      }, 'the order in the Creator API');
+      const found = await eventually(
+        async () => {
+          const { data: page } = await creatorApi.listOrders({
+            client: dashboard,
+            query: { creator: uuid, per_page: 5 },
+          });
+          return page.data.find(
+            ({ tracking_code, human_order_id }) => human_order_id === orderId && tracking_code !== '',
+          );
+        },
+        arrivalTimeoutMs,
+        'the Creator API has the order',
+      );
       const { data, response } = await creatorApi.readOrder({
         client: dashboard,
         path: { uuid: found.uuid },
       });
-      equal('the dispatch status', data.dispatch_status, 'dispatched');
-      equal('the payment status', data.payment_status, 'paid');
+      expectEqual('the dispatch status', data.dispatch_status, 'dispatched');
+      expectEqual('the payment status', data.payment_status, 'paid');
       note(`${response.status} ${found.human_order_id}, royalty £${(data.totals.royalty / 100).toFixed(2)}`);
     });
     await steps.run("Read the month's sales", async (note) => {
       const { data, response } = await readSales();
       // At least, since others may sell concurrently.
-      that('two more units sold', data.totals.units - before.units >= 2);
-      that('their revenue', data.totals.revenue - before.revenue >= 2 * 2999);
+      expectThat('two more units sold', data.totals.units - before.units >= 2);
+      expectThat('their revenue', data.totals.revenue - before.revenue >= 2 * 2999);
       note(`${response.status} ${data.totals.units} units, £${(data.totals.revenue / 100).toFixed(2)}`);
     });
     await steps.run('Unsubscribe', async (note) => {
@@ -188,20 +194,10 @@ async function expectEvents(
 ): Promise<void> {
   for (const event of events) {
     await steps.run(`Receive ${event}`, async (note) => {
-      const delivery = await until(() => Promise.resolve(receiver.find(event, orderId)), event);
+      const delivery = await receiver.receive(event, orderId);
       note(`signature verified, ${delivery.id.slice(0, 12)}…`);
     });
   }
-}
-
-async function until<Result>(read: () => Promise<Result | undefined>, what: string): Promise<Result> {
-  const endsAtMs = performance.now() + 30_000;
-  while (performance.now() < endsAtMs) {
-    const result = await read();
-    if (result !== undefined) return result;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Failure(`Expected ${what} within 30 s, but it did not arrive.`);
 }
 
 function fail(reason: string): never {

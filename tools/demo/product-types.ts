@@ -1,7 +1,7 @@
 export interface ProductType {
   readonly product_type: string;
   readonly title: string;
-  /** Suffix after the release's name. */
+  /** Added to the name of a release in parentheses. */
   readonly packed_title: string;
   readonly weight_grams: number;
   readonly lead_time_days: number;

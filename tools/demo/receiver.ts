@@ -1,14 +1,17 @@
 import type { ReceivedEvent } from '@fulfilment/webhook-verifier';
+import { eventually } from '../dev/eventually.ts';
 import { Failure } from '../dev/failure.ts';
 import { openReceiver } from '../listen/receiver.ts';
+
+const arrivalTimeoutMs = 30_000;
 
 export interface ShopReceiver {
   readonly url: string;
   /**
-   * Returns the verified event about this order, if received.
-   * @throws Failure when a delivery was not genuine
+   * Waits for the verified event about this order.
+   * @throws Failure if it does not arrive, or a delivery was not genuine
    */
-  find(event: string, orderId: string): ReceivedEvent | undefined;
+  receive(event: string, orderId: string): Promise<ReceivedEvent>;
   readonly stop: () => Promise<void>;
 }
 
@@ -29,10 +32,15 @@ export async function openShopReceiver(secret: string): Promise<ShopReceiver> {
   });
   return {
     url,
-    find: (event, orderId) => {
-      const [error] = errors;
-      if (error !== undefined) throw new Failure(`A delivery could not be verified: ${error}.`);
-      return events.find((one) => one.event === event && one.data['order_id'] === orderId);
+    receive: async (event, orderId) => {
+      const received = await eventually(
+        async () =>
+          errors[0] ?? events.find((one) => one.event === event && one.data['order_id'] === orderId),
+        arrivalTimeoutMs,
+        `${event} is received`,
+      );
+      if (typeof received !== 'string') return received;
+      throw new Failure(`A delivery could not be verified: ${received}.`);
     },
     stop,
   };

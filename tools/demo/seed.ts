@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { BareStack, Seeded } from '../dev/stack-file.ts';
-import type { OperatorSite } from '../dev/operator-site.ts';
+import type { Seeded } from '../dev/stack-file.ts';
+import type { OperatorAccess } from '../ops/operator-access.ts';
 import { commandWords } from '../ops/command-words.ts';
 import { operate } from '../ops/operate.ts';
 import { waitForOutcome } from '../ops/wait-for-outcome.ts';
@@ -19,19 +19,19 @@ const createdCreator = z.object({
 const createdClient = z.object({ client_id: z.string(), client_secret: z.string().optional() });
 
 /** Loads the demo data, idempotently. Returns its members of `stack.json`. */
-export async function seed(_stack: BareStack, site: OperatorSite): Promise<Seeded> {
+export async function seed(access: OperatorAccess): Promise<Seeded> {
   const catalogue = demoCatalogue(organisations.flatMap(({ creators }) => creators));
   const [accounts] = await Promise.all([
-    loadAccounts(site),
-    operate(site, 'store-api', ['shipping', 'load'], JSON.stringify(demoShipping())),
-    operate(site, 'creator-api', ['rates', 'load', '-'], demoRates(new Date())),
-    operate(site, 'store-api', ['catalogue', 'load'], JSON.stringify(catalogue)),
+    loadAccounts(access),
+    operate(access, 'store-api', ['shipping', 'load'], JSON.stringify(demoShipping())),
+    operate(access, 'creator-api', ['rates', 'load', '-'], demoRates(new Date())),
+    operate(access, 'store-api', ['catalogue', 'load'], JSON.stringify(catalogue)),
   ]);
   return accounts;
 }
 
 /** Creates all accounts with one program, since starting one for each would be slow. */
-async function loadAccounts(site: OperatorSite): Promise<Seeded> {
+async function loadAccounts(access: OperatorAccess): Promise<Seeded> {
   const creators = organisations.flatMap(({ id: organisation, creators: own }) =>
     own.map(({ uuid: id, name }) => ({ id, name, organisation, 'payment-method': 'pm_ok' })),
   );
@@ -49,16 +49,18 @@ async function loadAccounts(site: OperatorSite): Promise<Seeded> {
     commandWords('user create', { role: 'global_admin', ...operator }),
   ];
   const { results } = batchResults.parse(
-    await operate(site, 'auth-server', ['batch'], JSON.stringify(commands)),
+    await operate(access, 'auth-server', ['batch'], JSON.stringify(commands)),
   );
-  const [firstCreator, firstClient] = [organisations.length, organisations.length + creators.length];
+  // The results are in the order of the commands.
+  const firstCreator = organisations.length;
+  const firstClient = firstCreator + creators.length;
   const createdCreators = z.array(createdCreator).parse(results.slice(firstCreator, firstClient));
   const [publicClient, confidentialClient] = z
     .tuple([createdClient, createdClient])
     .parse(results.slice(firstClient, firstClient + 2));
   await Promise.all(
     createdCreators.flatMap(({ message_id: id }) =>
-      ['store-api', 'creator-api'].map((service) => waitForOutcome(site, service, id)),
+      ['store-api', 'creator-api'].map((service) => waitForOutcome(access, service, id)),
     ),
   );
   return {
@@ -69,11 +71,9 @@ async function loadAccounts(site: OperatorSite): Promise<Seeded> {
           password,
           org_id: id,
           org_role: role,
-          creators: own.flatMap(({ uuid }) =>
-            createdCreators
-              .filter((creator) => creator.uuid === uuid)
-              .map(({ id: publicId, name }) => ({ uuid, id: publicId, name })),
-          ),
+          creators: createdCreators
+            .filter((creator) => own.some(({ uuid }) => uuid === creator.uuid))
+            .map(({ message_id: _, ...creator }) => creator),
         })),
       ),
       {
@@ -89,16 +89,16 @@ async function loadAccounts(site: OperatorSite): Promise<Seeded> {
       resource_server: {
         client_id: confidentialClient.client_id,
         client_secret:
-          confidentialClient.client_secret ?? (await newSecret(site, confidentialClient.client_id)),
+          confidentialClient.client_secret ?? (await newSecret(access, confidentialClient.client_id)),
       },
     },
   };
 }
 
 /** A secret is shown once, so a client of an earlier start gets a new one. */
-async function newSecret(site: OperatorSite, clientId: string): Promise<string> {
+async function newSecret(access: OperatorAccess, clientId: string): Promise<string> {
   const created = createdClient
     .required()
-    .parse(await operate(site, 'auth-server', ['client', 'secret', clientId], ''));
+    .parse(await operate(access, 'auth-server', ['client', 'secret', clientId], ''));
   return created.client_secret;
 }

@@ -10,11 +10,11 @@ export class Steps {
     this.count += 1;
     const label = `${String(this.count).padStart(2)}  ${title.padEnd(34)}`;
     const startedAtMs = performance.now();
-    let found = '';
+    let shown = '';
     try {
-      const result = await work((text) => (found = text));
+      const result = await work((text) => (shown = text));
       console.log(
-        `${label}${found.padEnd(54)}${(performance.now() - startedAtMs).toFixed(0).padStart(5)} ms`,
+        `${label}${shown.padEnd(54)}${(performance.now() - startedAtMs).toFixed(0).padStart(5)} ms`,
       );
       return result;
     } catch (error) {
@@ -30,15 +30,15 @@ export class Steps {
   }
 }
 
-/** @throws Failure with the expectation */
-export function equal(what: string, actual: unknown, expected: unknown): void {
+/** @throws Failure if the values differ */
+export function expectEqual(what: string, actual: unknown, expected: unknown): void {
   if (isDeepStrictEqual(actual, expected)) return;
   throw new Failure(
     `Expected ${what} to be ${JSON.stringify(expected)}, but it is ${JSON.stringify(actual)}.`,
   );
 }
 
-/** @throws Failure */
-export function that(what: string, holds: boolean): void {
+/** @throws Failure if it does not hold */
+export function expectThat(what: string, holds: boolean): void {
   if (!holds) throw new Failure(`Expected ${what}, but it is not so.`);
 }

@@ -14,7 +14,7 @@ import { checkExternal, externalStatus, isExternal } from './dependencies/extern
 import { Failure, reasonOf } from './failure.ts';
 import { checkGatewayPort, gatewayPlan } from './gateway/gateway.ts';
 import { followFile, LogFiles } from './logs.ts';
-import { bareStack, operatorSite } from './operator-site.ts';
+import { bareStack, operatorAccess } from './addresses.ts';
 import {
   portsFrom,
   type Ports,
@@ -173,7 +173,7 @@ export class Suite {
     const bare = bareStack(site, certificates.caFile);
     const seeded = await this.step('Demo data', async () => {
       const { seed } = await import('../demo/seed.ts'); // imported late, since it needs the compiled code
-      return seed(bare, operatorSite(site));
+      return seed(operatorAccess(site));
     });
     await this.step('Gateway', () => this.startGateway(certificates));
     await siteBuilt;
@@ -237,9 +237,9 @@ export class Suite {
     switch (name) {
       case 'ping':
         return { ready: this.stack !== undefined, base_port: this.settings.basePort };
-      case 'site':
+      case 'operator-access':
         if (this.serviceSite === undefined) throw notReady;
-        return operatorSite(this.serviceSite);
+        return operatorAccess(this.serviceSite);
       case 'status':
         return this.status();
       case 'end':

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { aptCommand, aptPrefix, installDebianPackages } from '../dev/dependencies/debian-packages.ts';
+import { eventually } from '../dev/eventually.ts';
 import { Failure } from '../dev/failure.ts';
 import { findProgram, lastLines, mustRun, type Outcome, type Run, runProgram } from '../dev/run-program.ts';
 
@@ -101,14 +101,14 @@ export class PrivateEngine {
     };
     const engine = new Engine(`a private Docker engine in ${directory}`, '/usr/bin/docker', environment);
     const own = new PrivateEngine(directory, engine, network);
-    const endsAtMs = performance.now() + startTimeoutMs;
-    while ((await engine.docker(['version'])).code !== 0) {
-      if (performance.now() > endsAtMs)
-        throw new Failure(
-          `dockerd did not start:\n${lastLines(readFileSync(at('dockerd.log'), 'utf8'), 20)}`,
-        );
-      await delay(300);
-    }
+    await eventually(
+      async () => {
+        if ((await engine.docker(['version'])).code === 0) return true;
+        throw new Failure(lastLines(readFileSync(at('dockerd.log'), 'utf8'), 20));
+      },
+      startTimeoutMs,
+      'dockerd has started',
+    );
     if (!(await engine.hasCompose())) writeComposePlugin(at('config'));
     return own;
   }
@@ -117,11 +117,7 @@ export class PrivateEngine {
   async stop(keepData: boolean): Promise<void> {
     const pid = Number(readFileSync(join(this.directory, 'docker.pid'), 'utf8'));
     process.kill(pid, 'SIGTERM');
-    const endsAtMs = performance.now() + stopTimeoutMs;
-    while (isRunning(pid)) {
-      if (performance.now() > endsAtMs) throw new Failure(`dockerd (${pid}) does not stop.`);
-      await delay(200);
-    }
+    await eventually(() => Promise.resolve(!isRunning(pid)), stopTimeoutMs, `dockerd (${pid}) has stopped`);
     for (const mount of mountsBelow(join(this.directory, 'run'))) await runProgram('umount', [mount]);
     await restoreNetwork(this.network);
     if (!keepData) rmSync(this.directory, { recursive: true, force: true });

@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { Agent, request } from 'undici';
-import type { OperatorSite } from '../dev/operator-site.ts';
+import type { OperatorAccess } from '../ops/operator-access.ts';
+import { eventually } from '../dev/eventually.ts';
 import { Failure, reasonOf } from '../dev/failure.ts';
 import { serviceNames } from '../dev/ports.ts';
 import { mustRun } from '../dev/run-program.ts';
@@ -77,27 +77,19 @@ async function checkGateway(baseUrl: string, caFile: string): Promise<void> {
     '/unknown': 404,
   };
   try {
-    const endsAtMs = performance.now() + gatewayTimeoutMs;
-    for (const [path, wanted] of Object.entries(expected)) {
-      for (;;) {
-        const status = await statusOf(`${baseUrl}${path}`, dispatcher);
-        if (status === wanted) break;
-        if (performance.now() > endsAtMs) throw new Failure(`GET ${path} returns ${status}, not ${wanted}.`);
-        await delay(200);
-      }
-    }
+    for (const [path, wanted] of Object.entries(expected))
+      await eventually(
+        async () => {
+          const { statusCode, body } = await request(`${baseUrl}${path}`, { dispatcher });
+          await body.dump();
+          if (statusCode === wanted) return true;
+          throw new Failure(`the status is ${statusCode}`);
+        },
+        gatewayTimeoutMs,
+        `GET ${path} returns ${wanted}`,
+      );
   } finally {
     await dispatcher.destroy();
-  }
-}
-
-async function statusOf(url: string, dispatcher: Agent): Promise<number | string> {
-  try {
-    const { statusCode, body } = await request(url, { dispatcher });
-    await body.dump();
-    return statusCode;
-  } catch (error) {
-    return reasonOf(error);
   }
 }
 
@@ -127,9 +119,7 @@ async function demo(
       return [name, `http://${address}`] as const;
     }),
   );
-  const site: OperatorSite = {
-    rabbitmq: 'amqp://unused.invalid', // the commands run in containers, which have their own
-    namespace: 'suite',
+  const access: OperatorAccess = {
     internal_urls: Object.fromEntries(internalUrls),
     environments: Object.fromEntries(Object.entries(commands).map(([name, one]) => [name, one.environment])),
     programs: Object.fromEntries(Object.entries(commands).map(([name, one]) => [name, one.line])),
@@ -143,10 +133,10 @@ async function demo(
   };
   await step(at.say, 'The demo data is loaded by operator commands in containers', async () => {
     const { seed } = await import('../demo/seed.ts'); // imported late, since it needs the compiled code
-    writeStack(at.stateDir, { ...bare, ...(await seed(bare, site)) });
+    writeStack(at.stateDir, { ...bare, ...(await seed(access)) });
   });
   const control = await serveControl(at.stateDir, (name) => {
-    if (name === 'site') return Promise.resolve(site);
+    if (name === 'operator-access') return Promise.resolve(access);
     throw new Failure(`A suite in containers has no command "${name}".`);
   });
   try {

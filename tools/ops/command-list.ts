@@ -24,8 +24,8 @@ export const suiteCommands: readonly ListedCommand[] = [
   },
 ];
 
-/** Commands of every service, which `npm run ops` forwards by `--service`. */
-const commandsOfAll = ['operator-audit', 'doctor'];
+/** Commands that every service has; `npm run ops` needs `--service` for them. */
+const commandsOfEveryService = ['operator-audit', 'doctor'];
 
 /**
  * The commands of each service, from the help of its program.
@@ -41,9 +41,10 @@ async function listCommandsOf(service: string): Promise<ListedCommand[]> {
   const { stdout } = await promisify(execFile)(process.execPath, [cliOf(service), '--help']);
   const lines = stdout.matchAll(/^ {2}(\S.*)\n {6}(.*)$/gm);
   const commands = [...lines].map(([, usage = '', summary = '']) => ({ usage, summary }));
-  const own = commands.filter(({ usage }) => !commandsOfAll.includes(usage.split(' ', 1)[0] ?? ''));
-  const lost = own.find(({ usage }) => serviceOf(usage.split(' ', 1)[0]) !== service);
-  if (lost !== undefined) throw new Error(`npm run ops does not forward "${lost.usage}" to ${service}.`);
+  const own = commands.filter(({ usage }) => !commandsOfEveryService.includes(usage.split(' ', 1)[0] ?? ''));
+  const unreachable = own.find(({ usage }) => serviceOf(usage.split(' ', 1)[0]) !== service);
+  if (unreachable !== undefined)
+    throw new Error(`npm run ops does not forward "${unreachable.usage}" to ${service}.`);
   return own;
 }
 

@@ -7,7 +7,7 @@ interface Table {
   /** The cells by their headings: the name of a member, or a function of the row. */
   readonly columns: Readonly<Record<string, string | ((row: Row) => unknown)>>;
   /** The last line, if any. */
-  readonly rest: (result: Row) => string | undefined;
+  readonly lastLine: (result: Row) => string | undefined;
 }
 
 const olderRecords = ({ before }: Row) =>
@@ -27,7 +27,7 @@ const tables: Readonly<Record<string, Table>> = {
       DETAILS: ({ details }) => JSON.stringify(details).replace(/^{}$/, ''),
       'USER AGENT': 'user_agent',
     },
-    rest: olderRecords,
+    lastLine: olderRecords,
   },
   records: {
     columns: {
@@ -42,7 +42,7 @@ const tables: Readonly<Record<string, Table>> = {
           .map((option) => `--${option}`),
       OUTCOME: 'outcome',
     },
-    rest: olderRecords,
+    lastLine: olderRecords,
   },
   clients: {
     columns: {
@@ -58,7 +58,7 @@ const tables: Readonly<Record<string, Table>> = {
       REGISTERED: 'registered_at',
       'REDIRECT URIS': 'redirect_uris',
     },
-    rest: nextPage,
+    lastLine: nextPage,
   },
   letters: {
     columns: {
@@ -66,10 +66,10 @@ const tables: Readonly<Record<string, Table>> = {
       MESSAGE: 'id',
       TYPE: 'type',
       REJECTED: 'refused_at', // words: public member of the command's output
-      ABOUT: ({ about }) => Object.entries(row.parse(about)).map(([name, id]) => `${name}=${cell(id)}`),
+      ABOUT: ({ about }) => Object.entries(rowSchema.parse(about)).map(([name, id]) => `${name}=${cell(id)}`),
       REASON: 'reason',
     },
-    rest: ({ queues }) => {
+    lastLine: ({ queues }) => {
       const waiting = counts.parse(queues).map(({ queue, waiting: count }) => `${queue} ${count}`);
       return `Waiting: ${waiting.join(', ')}.`;
     },
@@ -78,9 +78,11 @@ const tables: Readonly<Record<string, Table>> = {
     columns: {
       SUBSCRIPTION: 'id',
       CLIENT: 'client_id',
-      STATUS: (one) => {
+      STATUS: (subscription) => {
         const [state, reason] =
-          one.deleted_at === null ? [one.status, one.disabled_reason] : ['deleted', one.deleted_reason];
+          subscription.deleted_at === null
+            ? [subscription.status, subscription.disabled_reason]
+            : ['deleted', subscription.deleted_reason];
         return reason === null ? state : `${cell(state)} (${cell(reason)})`;
       },
       FAILURES: 'consecutive_failures',
@@ -89,17 +91,19 @@ const tables: Readonly<Record<string, Table>> = {
       EVENTS: 'events',
       URL: 'url',
     },
-    rest: nextPage,
+    lastLine: nextPage,
   },
 };
 
-const row = z.record(z.string(), z.unknown());
+const rowSchema = z.record(z.string(), z.unknown());
 
 /** Formats the output of a command for a person: a list as a table, anything else as a line per member. */
 export function format(result: Row): string {
   const [list, table] = Object.entries(tables).find(([member]) => Object.hasOwn(result, member)) ?? [];
   if (list !== undefined && table !== undefined)
-    return [...lines(table, z.array(row).parse(result[list])), table.rest(result) ?? []].flat().join('\n');
+    return [...lines(table, z.array(rowSchema).parse(result[list])), table.lastLine(result) ?? []]
+      .flat()
+      .join('\n');
   return Object.entries(result)
     .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
     .join('\n');
@@ -107,14 +111,14 @@ export function format(result: Row): string {
 
 /** Lines with aligned columns. */
 function lines({ columns }: Table, rows: readonly Row[]): string[] {
-  const members = Object.values(columns);
+  const contents = Object.values(columns);
   const texts = [
     Object.keys(columns),
-    ...rows.map((row) =>
-      members.map((member) => cell(typeof member === 'string' ? row[member] : member(row))),
+    ...rows.map((one) =>
+      contents.map((content) => cell(typeof content === 'string' ? one[content] : content(one))),
     ),
   ];
-  const widths = members.map((_, column) => Math.max(...texts.map((line) => line[column]?.length ?? 0)));
+  const widths = contents.map((_, column) => Math.max(...texts.map((line) => line[column]?.length ?? 0)));
   return texts.map((line) =>
     line
       .map((text, column) => text.padEnd(widths[column] ?? 0))

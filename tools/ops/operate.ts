@@ -3,23 +3,24 @@ import { userInfo } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 import { Failure } from '../dev/failure.ts';
-import type { RunningSuite } from './running-suite.ts';
+import type { OperatorAccess } from './operator-access.ts';
 import { cliOf, program } from './services.ts';
 
 const resultSchema = z.record(z.string(), z.unknown());
 
 /**
  * Runs a command of a service's program with the service's settings and returns the JSON object it prints.
- * @param input its standard input; by default it uses the terminal of this process, also for its errors
- * @throws Failure with its error line, which is empty if the program printed it itself
+ * @param input the program's standard input; by default it reads and reports errors on the terminal of this
+ * process @throws Failure with the program's error line, or an empty one if the program has printed it on
+ * the terminal
  */
 export async function operate(
-  suite: Pick<RunningSuite, 'environments' | 'programs'>,
+  suite: Pick<OperatorAccess, 'environments' | 'programs'>,
   service: string,
   args: readonly string[],
   input?: string,
 ): Promise<Record<string, unknown>> {
-  const outside = input === undefined ? 'inherit' : 'pipe';
+  const stream = input === undefined ? 'inherit' : 'pipe';
   const [command = '', ...words] = suite.programs?.[service] ?? [process.execPath, cliOf(service)];
   const child = spawn(command, [...words, ...args], {
     cwd: process.env.INIT_CWD ?? process.cwd(), // npm runs scripts in the root of the repository
@@ -28,18 +29,18 @@ export async function operate(
       CLI_PROGRAM: program,
       OPERATOR: (process.env.OPERATOR || accountName()).slice(0, 100),
     },
-    stdio: [outside, 'pipe', outside],
+    stdio: [stream, 'pipe', stream],
   });
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
   child.stdin?.on('error', () => undefined); // the program may end without reading its input
   child.stdin?.end(input);
-  const [output, complaint, code] = await Promise.all([
+  const [output, errorOutput, code] = await Promise.all([
     child.stdout === null ? '' : text(child.stdout),
     child.stderr === null ? '' : text(child.stderr),
     ended,
   ]);
   if (code === 0) return resultSchema.parse(JSON.parse(output));
-  throw new Failure(code === 1 ? complaint.trim() : `The program of ${service} ended with ${code}.`);
+  throw new Failure(code === 1 ? errorOutput.trim() : `The program of ${service} ended with ${code}.`);
 }
 
 /** The operator's default name: the suite runs on this machine. */

@@ -4,7 +4,7 @@ import { help } from './command-list.ts';
 import { format } from './format.ts';
 import { operate } from './operate.ts';
 import { rebuildCreatorApi } from './rebuild-creators.ts';
-import { openSuite, type RunningSuite } from './running-suite.ts';
+import { readOperatorAccess, type OperatorAccess } from './operator-access.ts';
 import { cliOf, nounsOfServices, program, serviceOf, takeOption } from './services.ts';
 import { waitForOutcome } from './wait-for-outcome.ts';
 
@@ -17,19 +17,19 @@ async function main(): Promise<void> {
   if (operator !== undefined) process.env.OPERATOR = operator;
   const args = rest.filter((arg) => arg !== '--json');
   const [noun = '', verb] = args;
-  if (noun === 'doctor') return examine(args.slice(1));
+  if (noun === 'doctor') return runDoctor(args.slice(1));
   const service = serviceOf(noun);
   const isHelp = rest.length === 0 || args.some((arg) => arg === '--help' || arg === '-h');
   if (isHelp && (service === undefined || verb?.startsWith('-') !== false || verb === 'rebuild'))
     return console.log(await help());
   if (service === undefined) throw new Failure(unknownCommand(noun, verb));
   if (isHelp) return showHelp(service, args);
-  const result = await run(await openSuite(), service, args);
+  const result = await run(await readOperatorAccess(), service, args);
   console.log(rest.includes('--json') ? JSON.stringify(result) : format(result));
 }
 
 async function run(
-  suite: RunningSuite,
+  suite: OperatorAccess,
   service: string,
   args: readonly string[],
 ): Promise<Record<string, unknown>> {
@@ -51,14 +51,14 @@ async function run(
   return result;
 }
 
-/** Examines one service or all. The errors of a service do not keep the others from being examined. */
-async function examine(args: readonly string[]): Promise<void> {
+/** Runs `doctor` of one service or all. An error of one service does not prevent the others. */
+async function runDoctor(args: readonly string[]): Promise<void> {
   const { value: only, rest } = takeOption(args, '--service');
   if (only !== undefined && !(only in nounsOfServices))
     throw new Failure(`--service must be one of ${Object.keys(nounsOfServices).join(', ')}.`);
   if (rest.includes('--help') || rest.includes('-h')) return console.log(await help());
-  const running = await openSuite();
-  const suite = { ...running, environments: running.service_environments ?? running.environments };
+  const access = await readOperatorAccess();
+  const suite = { ...access, environments: access.service_environments ?? access.environments };
   const services = only === undefined ? Object.keys(nounsOfServices) : [only];
   const results = await Promise.allSettled(
     services.map((service) => operate(suite, service, ['doctor', ...rest], '')),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { waitForOutcome } from './wait-for-outcome.ts';
 import { operate } from './operate.ts';
-import type { RunningSuite } from './running-suite.ts';
+import type { OperatorAccess } from './operator-access.ts';
 
 // words: `told` is a public member of the command's output
 const replayed = z.object({ told: z.number(), last_message_id: z.string().optional() });
@@ -10,8 +10,8 @@ const replayed = z.object({ told: z.number(), last_message_id: z.string().option
  * Runs a replay and returns the number of messages.
  * @throws Failure when creator-api does not consume them
  */
-async function republish(suite: RunningSuite, service: string, subject: string): Promise<number> {
-  const result = replayed.parse(await operate(suite, service, [subject, 'republish']));
+async function republish(suite: OperatorAccess, service: string, noun: string): Promise<number> {
+  const result = replayed.parse(await operate(suite, service, [noun, 'republish']));
   if (result.last_message_id !== undefined)
     await waitForOutcome(suite, 'creator-api', result.last_message_id);
   return result.told; // words: public output
@@ -22,7 +22,7 @@ export type Rebuilt = z.infer<typeof rebuilt>;
 /** Rebuilds the sums and counts that are stored in addition to their source rows. */
 export type RebuiltSums = Readonly<Record<'statistics' | 'order_counts', Rebuilt>>;
 
-async function rebuildSums(suite: RunningSuite): Promise<RebuiltSums> {
+async function rebuildSums(suite: OperatorAccess): Promise<RebuiltSums> {
   return {
     statistics: rebuilt.parse(await operate(suite, 'creator-api', ['statistics', 'rebuild'])),
     order_counts: rebuilt.parse(await operate(suite, 'creator-api', ['order-counts', 'rebuild'])),
@@ -34,15 +34,15 @@ async function rebuildSums(suite: RunningSuite): Promise<RebuiltSums> {
  * of both.
  */
 export function combineRebuilds(before: RebuiltSums, after: RebuiltSums): RebuiltSums {
-  const sum = (which: keyof RebuiltSums): Rebuilt => ({
-    rows: after[which].rows,
-    differed: before[which].differed + after[which].differed,
+  const sum = (name: keyof RebuiltSums): Rebuilt => ({
+    rows: after[name].rows,
+    differed: before[name].differed + after[name].differed,
   });
   return { statistics: sum('statistics'), order_counts: sum('order_counts') };
 }
 
 /** Replays creators and orders to creator-api, and rebuilds its sums. */
-export async function rebuildCreatorApi(suite: RunningSuite): Promise<Record<string, unknown>> {
+export async function rebuildCreatorApi(suite: OperatorAccess): Promise<Record<string, unknown>> {
   const before = await rebuildSums(suite); // later steps add to these sums
   const creators = await republish(suite, 'auth-server', 'creators');
   const orders = await republish(suite, 'store-api', 'orders');

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { Failure } from '../dev/failure.ts';
-import type { RunningSuite } from './running-suite.ts';
+import type { OperatorAccess } from './operator-access.ts';
 
 const outcomeSchema = z.object({
   /** The stored values: `refused` means rejected, `held` means deferred. */
@@ -15,7 +15,7 @@ const pollIntervalMs = 50;
 
 /** Waits for the outcome of a message in a service. @throws Failure after the timeout */
 export async function waitForOutcome(
-  suite: RunningSuite,
+  suite: OperatorAccess,
   service: string,
   messageId: string,
 ): Promise<MessageOutcome> {

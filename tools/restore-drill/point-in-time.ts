@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { eventually } from '../chaos/eventually.ts';
+import { eventually } from '../dev/eventually.ts';
 import type { PostgresPair } from '../chaos/postgres-pair.ts';
 import { readRows } from '../chaos/sql.ts';
 
@@ -59,7 +59,7 @@ export class PointInTimeBackup {
     await eventually(
       async () => {
         const [archived] = await readRows(url, 'SELECT last_archived_wal AS name FROM pg_stat_archiver');
-        return String(archived?.['name']) >= String(row?.['name']) ? true : undefined;
+        return String(archived?.['name']) >= String(row?.['name']);
       },
       archivingTimeoutMs,
       'the write-ahead log is archived',

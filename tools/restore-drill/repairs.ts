@@ -3,19 +3,19 @@ import { z } from 'zod';
 import type { LostByRestore } from '../chaos/read-sets.ts';
 import { readRows } from '../chaos/sql.ts';
 import { adminUrlOf, type ChaosSite, databaseUrlOf } from '../chaos/site.ts';
-import { operatorSite } from '../dev/operator-site.ts';
+import { operatorAccess } from '../dev/addresses.ts';
 import { type ServiceName, serviceNames } from '../dev/ports.ts';
 import { operate } from '../ops/operate.ts';
 import { rebuildCreatorApi } from '../ops/rebuild-creators.ts';
-import type { RunningSuite } from '../ops/running-suite.ts';
+import type { OperatorAccess } from '../ops/operator-access.ts';
 
 const reconciled = z.object({
   findings: z.array(z.object({ kind: z.string(), charge_id: z.string() })),
 });
 
 /** Operator commands, which find each database where its service does. */
-function operators(site: ChaosSite): RunningSuite {
-  const { environments, service_environments: _, ...rest } = operatorSite(site);
+function operators(site: ChaosSite): OperatorAccess {
+  const { environments, service_environments: _, ...rest } = operatorAccess(site);
   return {
     ...rest,
     programs: { ...rest.programs },

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ChaosSuite, inChaosSuite, say } from '../chaos/chaos-suite.ts';
-import { eventually } from '../chaos/eventually.ts';
+import { eventually } from '../dev/eventually.ts';
 import type { LostByRestore } from '../chaos/read-sets.ts';
 import { formatSets, isSame } from '../chaos/sets.rules.ts';
 import { adminUrlOf } from '../chaos/site.ts';
@@ -94,7 +94,7 @@ async function restoreDatabase(
   const startSeconds = since(startingAtMs);
   const acceptedBefore = traffic.shopper.accepted.length;
   await eventually(
-    () => Promise.resolve(traffic.shopper.accepted.length > acceptedBefore ? true : undefined),
+    () => Promise.resolve(traffic.shopper.accepted.length > acceptedBefore),
     firstOrderTimeoutMs,
     'an order is accepted after the restore',
   );

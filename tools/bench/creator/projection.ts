@@ -2,7 +2,7 @@ import { messages, type OrderSnapshot } from '@fulfilment/contracts';
 import { connect } from 'amqplib';
 import type { BenchSite } from '../bench-site.ts';
 import { placedOrder } from '../placed-order.ts';
-import { pollUntil } from '../poll-until.ts';
+import { eventually } from '../../dev/eventually.ts';
 import { type Part, makePart, type Rounds } from '../rounds.ts';
 import type { ServedProcess } from '../served-process.ts';
 import { busyCreator, type CreatorData } from './creator-data.ts';
@@ -47,7 +47,7 @@ export async function measureProjection(
     const startedAt = performance.now();
     process.resume();
     const isApplied = () => data.isApplied(sent.at(-1)?.id ?? '');
-    await pollUntil(isApplied, applyTimeoutMs, 'The messages were not applied in time.');
+    await eventually(isApplied, applyTimeoutMs, 'the messages are applied', 5);
     return makePart(sent.length, performance.now() - startedAt, [cpuBefore, process.cpuMs()]);
   };
 

@@ -3,7 +3,7 @@ import { connect } from 'amqplib';
 import { type BenchSite, unlimited } from '../bench-site.ts';
 import { BenchDatabase } from '../bench-database.ts';
 import { placedOrder } from '../placed-order.ts';
-import { pollUntil } from '../poll-until.ts';
+import { eventually } from '../../dev/eventually.ts';
 import { makePart, type Part } from '../rounds.ts';
 import { ServiceProcess } from '../service-process.ts';
 import { addReplicas, type ReplicaSet } from './compare-replicas.ts';
@@ -81,7 +81,7 @@ export async function creatorReplicas(site: BenchSite, name: string, replicas: n
     const cpuBeforeMs = service.cpuMs();
     const startedAt = performance.now();
     service.resume();
-    await pollUntil(isDone, timeoutMs, 'The orders were not posted in time.');
+    await eventually(isDone, timeoutMs, 'the orders are posted', 5);
     return makePart(orderCount, performance.now() - startedAt, [cpuBeforeMs, service.cpuMs()]);
   };
 

@@ -1,7 +1,7 @@
 import { connect } from 'amqplib';
 import { BenchDatabase } from '../bench-database.ts';
 import type { BenchSite } from '../bench-site.ts';
-import { pollUntil } from '../poll-until.ts';
+import { eventually } from '../../dev/eventually.ts';
 import { makePart, type Part } from '../rounds.ts';
 import type { ServiceProcess } from '../service-process.ts';
 import { DeliveringWorker } from '../webhooks/delivering-worker.ts';
@@ -45,7 +45,7 @@ class DisabledSubscriptions extends BenchDatabase {
     service.resume();
     const isDone = async () =>
       (await this.client.query('SELECT FROM webhook_state_syncs LIMIT 1')).rowCount === 0;
-    await pollUntil(isDone, timeoutMs, 'The deliveries were not held in time.');
+    await eventually(isDone, timeoutMs, 'the deliveries are held', 5);
     return makePart(disabledCount, performance.now() - startedAt, [cpuBeforeMs, service.cpuMs()]);
   }
 }

@@ -7,7 +7,7 @@ import { Failure } from '../../dev/failure.ts';
 import type { BenchSite } from '../bench-site.ts';
 import type { Figure } from '../figures.ts';
 import { placedOrder } from '../placed-order.ts';
-import { pollUntil } from '../poll-until.ts';
+import { eventually } from '../../dev/eventually.ts';
 import { type Part, makePart } from '../rounds.ts';
 import { ServiceProcess } from '../service-process.ts';
 import { subscriptionSecret } from './receiver-secret.ts';
@@ -120,9 +120,9 @@ export class DeliveringWorker {
     return subscriber;
   }
 
-  waitUntilSettled(subscribers = this.subscribers): Promise<void> {
+  async waitUntilSettled(subscribers = this.subscribers): Promise<void> {
     const isSettled = () => this.data.isSettled(subscribers);
-    return pollUntil(isSettled, settleTimeoutMs, 'The deliveries were not settled in time.');
+    await eventually(isSettled, settleTimeoutMs, 'the deliveries are settled', 5);
   }
 
   /** @throws Failure unless each delivery succeeded with one attempt that is in the history */

@@ -5,7 +5,7 @@ import { Failure } from '../../dev/failure.ts';
 import type { BenchSite } from '../bench-site.ts';
 import type { Figure } from '../figures.ts';
 import { placedOrder } from '../placed-order.ts';
-import { pollUntil } from '../poll-until.ts';
+import { eventually } from '../../dev/eventually.ts';
 import { absolute, type Part, makePart, ratio, ratioPerCore, alternate } from '../rounds.ts';
 import { FactsSender } from './facts-sender.ts';
 
@@ -75,7 +75,7 @@ export async function measureRelay(
 ): Promise<Part> {
   const committedAtMs = await sender.commit(orders());
   const cpuBefore = sender.process.cpuMs();
-  await pollUntil(() => isEmpty(outbox), timeoutMs, 'The outbox was not emptied in time.');
+  await eventually(() => isEmpty(outbox), timeoutMs, 'the outbox is empty', 5);
   const elapsedMs = performance.timeOrigin + performance.now() - committedAtMs;
   const part = makePart(relayedPerPart, elapsedMs, [cpuBefore, sender.process.cpuMs()]);
   await purge(channel);

@@ -1,4 +1,4 @@
-import { evaluateAudit } from './judge-audit.ts';
+import { evaluateAudit } from './evaluate-audit.ts';
 
 const found = (severity: string) =>
   JSON.stringify({ vulnerabilities: { left: { name: 'left', severity, range: '<2' } } });

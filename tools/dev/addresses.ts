@@ -1,40 +1,18 @@
+import type { OperatorAccess } from '../ops/operator-access.ts';
 import type { BareStack } from './stack-file.ts';
 import { serviceNames } from './ports.ts';
-import {
-  baseUrl,
-  rabbitmqNamespace,
-  serviceEnvironment,
-  servicePath,
-  type ServiceSite,
-  storeUserUrl,
-} from './services.ts';
-
-/** Addresses and environments for operator commands. */
-export interface OperatorSite {
-  readonly rabbitmq: string;
-  readonly namespace: string;
-  /** URL of each service's message outcomes. */
-  readonly internal_urls: Readonly<Record<string, string>>;
-  /** Environment of each service's programs, with the operator's user of RabbitMQ. */
-  readonly environments: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** Environment of each service itself, which `doctor` examines. */
-  readonly service_environments?: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** Command lines of the programs, unless they run on this machine. */
-  readonly programs?: Readonly<Record<string, string[]>>;
-}
+import { baseUrl, serviceEnvironment, servicePath, type ServiceSite, storeUserUrl } from './services.ts';
 
 /** Addresses and environments for operator commands and the demo data. */
-export function operatorSite(site: ServiceSite): OperatorSite {
-  const rabbitmq = storeUserUrl('rabbitmq', 'operator', site);
+export function operatorAccess(site: ServiceSite): OperatorAccess {
+  const operatorUrl = storeUserUrl('rabbitmq', 'operator', site);
   const environments = serviceNames.map((name) => [name, serviceEnvironment(name, site)] as const);
   return {
-    rabbitmq,
-    namespace: rabbitmqNamespace(site.settings),
     internal_urls: Object.fromEntries(
       serviceNames.map((name) => [name, loopback(site.ports.internal[name])]),
     ),
     environments: Object.fromEntries(
-      environments.map(([name, environment]) => [name, { ...environment, RABBITMQ_URL: rabbitmq }]),
+      environments.map(([name, environment]) => [name, { ...environment, RABBITMQ_URL: operatorUrl }]),
     ),
     service_environments: Object.fromEntries(environments),
     programs: Object.fromEntries(

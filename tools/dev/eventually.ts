@@ -1,0 +1,27 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Failure } from './failure.ts';
+
+/**
+ * Polls until the function returns a value other than false and undefined; a rejection means not yet.
+ * @throws Failure after `timeoutMs`, with the last rejection
+ */
+export async function eventually<Result>(
+  poll: () => Promise<Result | false | undefined>,
+  timeoutMs: number,
+  what: string,
+  pollIntervalMs = 100,
+): Promise<Result> {
+  const endsAtMs = performance.now() + timeoutMs;
+  for (;;) {
+    let reason = '';
+    try {
+      const result = await poll();
+      if (result !== undefined && result !== false) return result;
+    } catch (error) {
+      reason = ` (${error instanceof Error ? error.message : String(error)})`;
+    }
+    if (performance.now() > endsAtMs)
+      throw new Failure(`Waited ${timeoutMs / 1000} s in vain until ${what}${reason}.`);
+    await sleep(pollIntervalMs);
+  }
+}

@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import { notRunning, readSettings } from '../dev/settings.ts';
+import { control } from '../dev/supervisor/control.ts';
+
+const accessSchema = z.object({
+  /** URL of each service's message outcomes. */
+  internal_urls: z.record(z.string(), z.string()),
+  /** Environment of each service's programs, with the operator's user of RabbitMQ. */
+  environments: z.record(z.string(), z.record(z.string(), z.string())),
+  /** Environment of each service itself, for `doctor`; absent if the services run in containers. */
+  service_environments: z.record(z.string(), z.record(z.string(), z.string())).optional(),
+  /** Command line of each service's program; by default the compiled code in this repository. */
+  programs: z.record(z.string(), z.array(z.string())).optional(),
+});
+
+/** Addresses, environments and programs for operator commands. */
+export type OperatorAccess = z.infer<typeof accessSchema>;
+
+/** Asks the running suite. @throws Failure when none is running */
+export async function readOperatorAccess(): Promise<OperatorAccess> {
+  const { stateDir } = readSettings();
+  const running = await control(stateDir, 'operator-access');
+  if (running === undefined) throw notRunning(stateDir);
+  return accessSchema.parse(running.result);
+}
