@@ -1,4 +1,5 @@
 import { accessTokenLifetimeSeconds } from '@fulfilment/contracts';
+import { freePort } from '@fulfilment/testing/free-port';
 import { tokenMaker, type TokenMaker } from '@fulfilment/testing/token-maker';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -9,7 +10,7 @@ import { root } from '../dev/settings.ts';
 import { type BenchSite, unlimited } from './bench-site.ts';
 import { figure, type Figure } from './figures.ts';
 import { freshDatabase } from './bench-database.ts';
-import { freePort, ServedProcess } from './served-process.ts';
+import { ServedProcess } from './served-process.ts';
 
 type Environment = Readonly<Record<string, string>>;
 

@@ -9,7 +9,7 @@ import type { Document } from './json-schema.ts';
 import { messageBreaks } from './message-changes.ts';
 import type { Column, Finding } from './report.ts';
 
-/** The generated documents that state the contracts of a release, and the services that keep them. */
+/** The generated documents that state the contracts of a release, and the services that fulfil them. */
 const contracts = {
   'store.openapi.json': { services: ['store-api', 'webhook-worker'], column: 'HTTP', breaks: httpBreaks },
   'creator.openapi.json': { services: ['creator-api'], column: 'HTTP', breaks: httpBreaks },
@@ -28,7 +28,7 @@ const reference = 'docs/reference';
 /** Copies of the contracts of the last release, for checks without its commit. */
 export const releasedContractsDir = `${reference}/released`;
 
-/** The files of the contracts that these services keep. */
+/** The files of the contracts that these services fulfil. */
 export function contractFilesOf(released: readonly ServiceName[]): ContractFile[] {
   return files.filter((file) => contracts[file].services.some((service) => released.includes(service)));
 }
@@ -50,12 +50,12 @@ export async function contractsOfCommit(commit: string): Promise<Contracts> {
   return contractsFrom((file) => texts.get(file) ?? '');
 }
 
-/** What breaks users of the released contracts, for each service that keeps the contract. */
+/** What breaks users of the released contracts, for each service that fulfils the contract. */
 export function contractFindings(released: Contracts, current: Contracts): Finding[] {
   return files.flatMap((file) => {
     const { services, column, breaks } = contracts[file];
-    const found = breaks(released[file], current[file]);
-    return services.flatMap((service) => found.map((text) => ({ service, column, text })));
+    const texts = breaks(released[file], current[file]);
+    return services.flatMap((service) => texts.map((text) => ({ service, column, text })));
   });
 }
 

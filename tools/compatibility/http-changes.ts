@@ -51,7 +51,7 @@ export function httpBreaks(released: Document, current: Document): string[] {
   const webhooks = Object.entries(before.webhooks).flatMap(([event, { post: old }]) => {
     const now = after.webhooks[event]?.post;
     if (now === undefined) return [`Webhook ${event} was removed`];
-    return contents(now.requestBody, old.requestBody, client, 'writer').map(
+    return bodyRejections(now.requestBody, old.requestBody, client, 'writer').map(
       (found) => `Webhook ${event}: ${found}`,
     );
   });
@@ -81,7 +81,7 @@ export function httpBreaks(released: Document, current: Document): string[] {
     const isRequiredNow = now?.required === true && old.required !== true;
     return [
       ...(isRequiredNow ? ['a body is required now'] : []),
-      ...contents(old, now, service, 'reader').map((found) => `body: ${found}`),
+      ...bodyRejections(old, now, service, 'reader').map((found) => `body: ${found}`),
     ];
   }
 
@@ -95,15 +95,15 @@ export function httpBreaks(released: Document, current: Document): string[] {
       ...Object.entries(old.responses).flatMap(([status, response]) => {
         const same = now.responses[status];
         if (same === undefined) return isSuccess(status) ? [`no longer responds with ${status}`] : [];
-        return contents(resolved(current, same), resolved(released, response), client, 'writer').map(
+        return bodyRejections(resolved(current, same), resolved(released, response), client, 'writer').map(
           (found) => `response ${status}: ${found}`,
         );
       }),
     ];
   }
 
-  /** `current` is which side of the comparison the current document is on. */
-  function contents(
+  /** Compares bodies by media type. `currentIs` is the side to which the current document belongs. */
+  function bodyRejections(
     written: Body | undefined,
     read: Body | undefined,
     tolerance: Tolerance,
@@ -123,17 +123,21 @@ export function httpBreaks(released: Document, current: Document): string[] {
   }
 }
 
-/** A token that was sufficient must still be. */
+/** A token that was sufficient must remain sufficient. Each set begins with the security scheme. */
 function scopeBreaks(old: Operation, now: Operation): string[] {
-  const needed = (security: Operation['security']): string[][] =>
+  const scopeSets = (security: Operation['security']): string[][] =>
     security.map((alternative) =>
       Object.entries(alternative).flatMap(([scheme, scopes]) => [scheme, ...scopes]),
     );
-  const alternatives = needed(now.security);
+  const alternatives = scopeSets(now.security);
   if (alternatives.length === 0) return [];
-  const before = old.security.length === 0 ? [[]] : needed(old.security);
-  const lost = before.filter((had) => !alternatives.some((needs) => needs.every((one) => had.includes(one))));
-  return lost.map((had) => `a token with ${had.slice(1).join(' ') || 'no scope'} is no longer sufficient`);
+  const before = old.security.length === 0 ? [[]] : scopeSets(old.security);
+  const insufficient = before.filter(
+    (scopes) => !alternatives.some((needed) => needed.every((one) => scopes.includes(one))),
+  );
+  return insufficient.map(
+    (scopes) => `a token with ${scopes.slice(1).join(' ') || 'no scope'} is no longer sufficient`,
+  );
 }
 
 function resolved(document: Document, response: unknown): Body {

@@ -21,7 +21,7 @@ export interface Tolerance {
 /** The members of a schema that are compared, with `$ref` and `allOf` resolved. */
 interface Resolved {
   readonly types: readonly string[] | undefined;
-  /** Of `const` and `enum`. */
+  /** The values of `const` or `enum`. */
   readonly values: readonly unknown[] | undefined;
   readonly properties: Readonly<Record<string, unknown>>;
   readonly required: readonly string[];
@@ -56,13 +56,13 @@ function compare(
   if (compared.has(pair)) return []; // a schema that contains itself
   const seen = new Set([...compared, pair]);
   const [written, read] = [resolve(writer), resolve(reader)];
-  const compareAt = (from: unknown, to: unknown, at: string): string[] =>
-    compare({ ...writer, schema: from }, { ...reader, schema: to }, at, tolerance, seen);
+  const compareParts = (writerPart: unknown, readerPart: unknown, partPath: string): string[] =>
+    compare({ ...writer, schema: writerPart }, { ...reader, schema: readerPart }, partPath, tolerance, seen);
 
   if (written.alternatives.length > 0)
-    return unique(written.alternatives.flatMap((one) => compareAt(one, reader.schema, path)));
+    return unique(written.alternatives.flatMap((one) => compareParts(one, reader.schema, path)));
   if (read.alternatives.length > 0) {
-    const attempts = read.alternatives.map((one) => compareAt(writer.schema, one, path));
+    const attempts = read.alternatives.map((one) => compareParts(writer.schema, one, path));
     if (attempts.some((found) => found.length === 0)) return [];
     // The alternative with the fewest differences is the one that was meant.
     return attempts.toSorted((one, other) => one.length - other.length)[0] ?? [];
@@ -74,11 +74,11 @@ function compare(
     ...memberRejections(written, read, path, tolerance),
     ...Object.entries(read.properties).flatMap(([name, property]) => {
       const member = written.properties[name];
-      return member === undefined ? [] : compareAt(member, property, at(path, name));
+      return member === undefined ? [] : compareParts(member, property, memberPath(path, name));
     }),
     ...(written.items === undefined || read.items === undefined
       ? []
-      : compareAt(written.items, read.items, `${path}[]`)),
+      : compareParts(written.items, read.items, `${path}[]`)),
   ];
 }
 
@@ -105,10 +105,9 @@ function valueRejections(written: Resolved, read: Resolved, path: string, tolera
 
 function limitRejections(written: Resolved, read: Resolved, path: string): string[] {
   if (written.values !== undefined) return []; // the values themselves are compared
+  const lowest = (name: string): number => (name === 'minItems' || name === 'minLength' ? 0 : -Infinity);
   const lower = lowerLimits.filter(
-    (name) =>
-      (read.limits[name] ?? -Infinity) >
-      (written.limits[name] ?? (name === 'minItems' || name === 'minLength' ? 0 : -Infinity)),
+    (name) => (read.limits[name] ?? -Infinity) > (written.limits[name] ?? lowest(name)),
   );
   const upper = upperLimits.filter(
     (name) => (read.limits[name] ?? Infinity) < (written.limits[name] ?? Infinity),
@@ -133,8 +132,8 @@ function memberRejections(written: Resolved, read: Resolved, path: string, toler
   return [
     ...read.required
       .filter((name) => isObject(written) && !written.required.includes(name))
-      .map((name) => `${at(path, name)} may be absent, but is required`),
-    ...unknown.map((name) => `${at(path, name)} is not known`),
+      .map((name) => `${memberPath(path, name)} may be absent, but is required`),
+    ...unknown.map((name) => `${memberPath(path, name)} is not known`),
   ];
 }
 
@@ -208,7 +207,7 @@ function list(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-function at(path: string, name: string): string {
+function memberPath(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`;
 }
 

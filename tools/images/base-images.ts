@@ -6,7 +6,7 @@ import { root } from '../dev/settings.ts';
 export const baseNames = ['node', 'nginx', 'postgres', 'redis', 'rabbitmq'] as const;
 export type BaseName = (typeof baseNames)[number];
 
-const places: Record<BaseName, string> = {
+const filesOfImages: Record<BaseName, string> = {
   node: 'deploy/docker/Dockerfile',
   nginx: 'deploy/gateway/Dockerfile',
   postgres: 'deploy/compose.yaml',
@@ -14,10 +14,10 @@ const places: Record<BaseName, string> = {
   rabbitmq: 'deploy/compose.yaml',
 };
 
-/** The image of other people that the suite builds on or runs, such as `postgres:17.6`: named in one file. */
+/** Reads a third-party image that the suite builds on or runs, such as `postgres:17.6`. */
 export function baseImage(name: BaseName): string {
-  const text = readFileSync(join(root, places[name]), 'utf8');
+  const text = readFileSync(join(root, filesOfImages[name]), 'utf8');
   const image = new RegExp(`^(?:ARG [A-Z]+_IMAGE=| +image: )(${name}:\\S+)$`, 'm').exec(text)?.[1];
-  if (image === undefined) throw new Failure(`${places[name]} names no image of ${name}.`);
+  if (image === undefined) throw new Failure(`${filesOfImages[name]} names no image of ${name}.`);
   return image;
 }

@@ -99,16 +99,12 @@ async function sourceState(): Promise<{ revision: string; time: string; version:
 
 /** Compressed size of the layers that an image adds to its base, as gzip makes them. */
 async function ownSize(engine: Engine, image: string, base: string): Promise<number> {
-  const layers = async (name: string): Promise<string[]> =>
-    z
-      .array(z.string())
-      .parse(
-        JSON.parse(
-          await engine.mustDocker(['image', 'inspect', '--format', '{{json .RootFS.Layers}}', name]),
-        ),
-      );
-  const [own, below] = [await layers(image), await layers(base)];
-  const isOnTop = below.every((layer, index) => own[index] === layer);
+  const readLayers = async (name: string): Promise<string[]> => {
+    const output = await engine.mustDocker(['image', 'inspect', '--format', '{{json .RootFS.Layers}}', name]);
+    return z.array(z.string()).parse(JSON.parse(output));
+  };
+  const [layers, baseLayers] = [await readLayers(image), await readLayers(base)];
+  const isOnTop = baseLayers.every((layer, index) => layers[index] === layer);
   if (!isOnTop) throw new Failure(`${image} is not built on ${base}.`);
-  return compressedSize(engine, image, below.length);
+  return compressedSize(engine, image, baseLayers.length);
 }

@@ -8,7 +8,7 @@ import type { Engine } from './engine.ts';
 
 const projectDirectory = join(root, 'deploy');
 
-/** deploy/compose.yaml with the additions of the verification, as a project of its own. */
+/** A separate Compose project of deploy/compose.yaml and verify.compose.yaml. */
 export class Composition {
   private readonly engine: Engine;
   private readonly directory = mkdtempSync(join(tmpdir(), 'composition-'));
@@ -55,19 +55,19 @@ export class Composition {
     return this.engine.docker([...this.options, ...args], { env: this.settings, timeoutMs });
   }
 
-  must(args: readonly string[]): Promise<string> {
+  mustRun(args: readonly string[]): Promise<string> {
     return this.engine.mustDocker([...this.options, ...args], { env: this.settings });
   }
 
   /** The command line of an operator command, and the environment that it needs. */
   command(service: string): { readonly line: string[]; readonly environment: Record<string, string> } {
     const { program, environment } = this.engine.client;
-    const passedOn = ['-e', 'OPERATOR', '-e', 'CLI_PROGRAM'];
+    const forwarded = ['-e', 'OPERATOR', '-e', 'CLI_PROGRAM'];
     const defined = Object.entries({ ...environment, ...this.settings }).filter(
       (entry): entry is [string, string] => entry[1] !== undefined,
     );
     return {
-      line: [program, ...this.options, 'run', '--rm', '-T', '--no-deps', ...passedOn, `${service}-cli`],
+      line: [program, ...this.options, 'run', '--rm', '-T', '--no-deps', ...forwarded, `${service}-cli`],
       environment: Object.fromEntries(defined),
     };
   }

@@ -62,7 +62,7 @@ export async function findEngine(): Promise<Engine | undefined> {
   return new Engine(`Docker ${output.trim()} at ${place}`, 'docker', { ...process.env });
 }
 
-/** A Docker engine of its own from Debian's packages, which nothing else on the machine uses. */
+/** A separate Docker engine from Debian's packages, which nothing else on the machine uses. */
 export class PrivateEngine {
   readonly engine: Engine;
   private readonly directory: string;
@@ -87,7 +87,8 @@ export class PrivateEngine {
     const network = await networkState();
     const log = openSync(at('dockerd.log'), 'a');
     const args = ['--host', socket, '--data-root', at('data'), '--exec-root', at('run')];
-    // Its own process group: a signal to this program must not end the engine before its containers.
+    // In a separate process group, so that a signal to this program does not end the engine before its
+    // containers.
     spawn('dockerd', [...args, '--pidfile', at('docker.pid'), '--storage-driver', 'overlay2'], {
       detached: true,
       stdio: ['ignore', log, log],
@@ -100,7 +101,7 @@ export class PrivateEngine {
       DOCKER_BUILDKIT: '1',
     };
     const engine = new Engine(`a private Docker engine in ${directory}`, '/usr/bin/docker', environment);
-    const own = new PrivateEngine(directory, engine, network);
+    const started = new PrivateEngine(directory, engine, network);
     await eventually(
       async () => {
         if ((await engine.docker(['version'])).code === 0) return true;
@@ -110,7 +111,7 @@ export class PrivateEngine {
       'dockerd has started',
     );
     if (!(await engine.hasCompose())) writeComposePlugin(at('config'));
-    return own;
+    return started;
   }
 
   /** Stops the engine by its process id, and deletes its data and what it changed in the network. */

@@ -1,12 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { eventually, freePort, listen } from '@fulfilment/testing';
 import { certificatesIn } from '@fulfilment/testing/certificates';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
+import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { findProgram, mustRun } from '../dev/run-program.ts';
 import { root } from '../dev/settings.ts';
@@ -26,10 +27,8 @@ describe('the start of the gateway', () => {
     service = createServer((_request, response) => {
       response.setHeader('x-request-id', 'known').end('{}');
     });
-    servicePort = await listen(service);
-    const unused = createServer();
-    port = await listen(unused);
-    unused.close();
+    servicePort = (await listen(service)).port;
+    port = await freePort();
     const { certificateFile, keyFile, caFile } = await certificatesIn(directory, undefined, (args) =>
       mustRun(findProgram('openssl') ?? 'openssl', args),
     );
@@ -59,7 +58,7 @@ describe('the start of the gateway', () => {
       AUTH_SERVER_ADDRESS: `auth-server:${servicePort}`,
       WEBHOOK_WORKER_ADDRESS: `webhook-worker:${servicePort}`,
     };
-    agent = new Agent({ connect: { ca: await readText(caFile) } });
+    agent = new Agent({ connect: { ca: await readFile(caFile, 'utf8') } });
   });
 
   afterEach(async () => {
@@ -84,19 +83,19 @@ describe('the start of the gateway', () => {
 
   /** Waits until a request has this status. */
   const expectStatus = async (path: string, wanted: number): Promise<void> => {
-    const endsAtMs = performance.now() + 20_000;
-    for (;;) {
-      const status = await request(`https://localhost:${port}${path}`, { dispatcher: agent }).then(
-        async ({ statusCode, body }) => {
-          await body.dump();
-          return statusCode;
-        },
-        () => undefined,
-      );
-      if (status === wanted) return;
-      if (performance.now() > endsAtMs) expect(status).toBe(wanted);
-      await delay(50);
-    }
+    let status: number | undefined;
+    await eventually(
+      async () => {
+        const response = await request(`https://localhost:${port}${path}`, { dispatcher: agent }).catch(
+          () => undefined,
+        );
+        await response?.body.dump();
+        status = response?.statusCode;
+        return status === wanted || undefined;
+      },
+      20_000,
+      () => `the status of ${path} is ${status}, not ${wanted}`,
+    );
   };
 
   it.each([
@@ -154,14 +153,16 @@ describe('the start of the gateway', () => {
     const servers = [await replica(one), await replica(other)];
     const expectUpstream = async (...addresses: readonly string[]): Promise<void> => {
       const wanted = addresses.map((address) => `server ${address}:${servicePort};`).join(' ');
-      const endsAtMs = performance.now() + 20_000;
-      for (;;) {
-        const text = await readText(join(directory, 'nginx.conf')).catch(() => '');
-        const found = /upstream store_api \{\s*(.*?)\s*keepalive/s.exec(text)?.[1];
-        if (found === wanted) return;
-        if (performance.now() > endsAtMs) expect(found).toBe(wanted);
-        await delay(50);
-      }
+      let found: string | undefined;
+      await eventually(
+        async () => {
+          const text = await readFile(join(directory, 'nginx.conf'), 'utf8').catch(() => '');
+          found = /upstream store_api \{\s*(.*?)\s*keepalive/s.exec(text)?.[1];
+          return found === wanted || undefined;
+        },
+        20_000,
+        () => `the upstream is ${found}, not ${wanted}`,
+      );
     };
     try {
       writeFileSync(join(directory, 'names'), `store-api ${one}\nstore-api ${other}\n`);
@@ -183,17 +184,3 @@ describe('the start of the gateway', () => {
     }
   }, 90_000);
 });
-
-function listen(server: Server): Promise<number> {
-  return new Promise((resolve) => {
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      resolve(typeof address === 'object' && address !== null ? address.port : 0);
-    });
-  });
-}
-
-async function readText(path: string): Promise<string> {
-  const { readFile } = await import('node:fs/promises');
-  return readFile(path, 'utf8');
-}

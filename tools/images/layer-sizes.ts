@@ -1,7 +1,6 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createReadStream, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { Writable } from 'node:stream';
 import { createGzip } from 'node:zlib';
@@ -11,8 +10,8 @@ import type { Engine } from './engine.ts';
 
 const savedSchema = z.array(z.object({ Layers: z.array(z.string()) }));
 
-/** Returns the size of the layers above the first ones, compressed by gzip as a registry stores them. */
-export async function compressedSize(engine: Engine, image: string, baseLayers: number): Promise<number> {
+/** Returns the size of the layers above the base, compressed by gzip as a registry stores them. */
+export async function compressedSize(engine: Engine, image: string, baseLayerCount: number): Promise<number> {
   const directory = mkdtempSync(join(tmpdir(), 'layers-'));
   try {
     const archive = join(directory, 'image.tar');
@@ -20,7 +19,7 @@ export async function compressedSize(engine: Engine, image: string, baseLayers: 
     await mustRun('tar', ['-C', directory, '-xf', archive]);
     const [saved] = savedSchema.parse(JSON.parse(readFileSync(join(directory, 'manifest.json'), 'utf8')));
     let bytes = 0;
-    for (const layer of saved?.Layers.slice(baseLayers) ?? [])
+    for (const layer of saved?.Layers.slice(baseLayerCount) ?? [])
       bytes += await gzippedSize(join(directory, layer));
     return bytes;
   } finally {

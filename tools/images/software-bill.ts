@@ -11,24 +11,28 @@ const manifestSchema = z.object({
 });
 
 /**
- * The software bill of materials of an app: CycloneDX 1.6 in JSON, with every package that the app has at run
- * time. Not from `npm sbom`, which omits most packages of a workspace. The same commit gives the same bill.
+ * The software bill of materials of an app: CycloneDX 1.6 in JSON, with every package that the app has at
+ * run time. `npm sbom` is not used, because it omits most packages of a workspace. The same commit gives the
+ * same bill.
  */
 export function softwareBill(app: string) {
   const lock = readLockFile();
   const { packages, projects } = requiredPackages(lock, `apps/${app}`);
   const installed = [...projects, ...packages].filter((path) => existsSync(join(root, path, 'package.json')));
   const components = installed.map((path) => component(path, lock.packages[path]?.integrity));
-  const own = `@fulfilment/${app}@`;
+  const appReference = `@fulfilment/${app}@`;
   return {
     $schema: 'http://cyclonedx.org/schema/bom-1.6.schema.json',
     bomFormat: 'CycloneDX',
     specVersion: '1.6',
     version: 1,
     metadata: {
-      component: { ...components.find((one) => one['bom-ref'].startsWith(own)), type: 'application' },
+      component: {
+        ...components.find((one) => one['bom-ref'].startsWith(appReference)),
+        type: 'application',
+      },
     },
-    components: components.filter((one) => !one['bom-ref'].startsWith(own)),
+    components: components.filter((one) => !one['bom-ref'].startsWith(appReference)),
   };
 }
 
@@ -55,10 +59,7 @@ function licenceChoice(license: string) {
 
 /** Converts a hash of the lock file (Subresource Integrity) to hexadecimal. */
 function hashOf(integrity: string) {
-  const [algorithm, base64] = [
-    integrity.slice(0, integrity.indexOf('-')),
-    integrity.slice(integrity.indexOf('-') + 1),
-  ];
-  if (algorithm !== 'sha512') return [];
+  const [, base64] = /^sha512-(.*)$/.exec(integrity) ?? [];
+  if (base64 === undefined) return [];
   return [{ alg: 'SHA-512', content: Buffer.from(base64, 'base64').toString('hex') }];
 }

@@ -49,19 +49,9 @@ export async function provideBaseImages(engine: Engine, say: (line: string) => v
     await fillContext(context);
     for (const name of missing) {
       const labels = ['--label', `${label}=${sourceHash()}`];
-      // The host's network reaches the package mirror everywhere.
-      const args = [
-        'build',
-        '--network',
-        'host',
-        ...labels,
-        '--target',
-        name,
-        '--tag',
-        baseImage(name),
-        context,
-      ];
-      await engine.mustDocker(args);
+      // A package mirror on this machine is reachable only in the host's network.
+      const options = ['--network', 'host', ...labels, '--target', name, '--tag', baseImage(name)];
+      await engine.mustDocker(['build', ...options, context]);
     }
   } finally {
     rmSync(context, { recursive: true, force: true });
@@ -106,14 +96,9 @@ async function makeDebian(engine: Engine, context: string): Promise<void> {
   );
   copyFileSync(certificates, join(system, certificates));
   const archive = join(context, 'debian.tar');
-  const unneeded = [
-    './var/cache/apt/*',
-    './var/lib/apt/lists/*',
-    './usr/share/doc/*',
-    './usr/share/locale/*',
-  ];
+  const unneeded = ['var/cache/apt', 'var/lib/apt/lists', 'usr/share/doc', 'usr/share/locale'];
   await mustRun('tar', [
-    ...unneeded.map((path) => `--exclude=${path}`),
+    ...unneeded.map((path) => `--exclude=./${path}/*`),
     ...['--numeric-owner', '--one-file-system', '-C', system, '-cf', archive, '.'],
   ]);
   rmSync(system, { recursive: true, force: true });

@@ -1,5 +1,5 @@
+import { freePort } from '@fulfilment/testing/free-port';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent, request } from 'undici';
@@ -38,17 +38,20 @@ export async function verifyImages(engine: Engine, tag: string, say: (line: stri
   try {
     await remove(); // left by an interrupted run
     await step(say, 'Secrets, databases, migrations, stores, services and gateway are up', () =>
-      composition.must(['up', '--detach', '--no-build']),
+      composition.mustRun(['up', '--detach', '--no-build']),
     );
     const caFile = join(stateDir, 'ca.pem');
-    writeFileSync(caFile, await composition.must(['exec', '-T', 'gateway', 'cat', '/etc/gateway/tls.crt']));
+    writeFileSync(
+      caFile,
+      await composition.mustRun(['exec', '-T', 'gateway', 'cat', '/etc/gateway/tls.crt']),
+    );
     await step(say, 'The gateway responds over HTTPS for every service', () => checkGateway(baseUrl, caFile));
-    const running = (await composition.must(['ps', '--quiet'])).trim().split(/\s+/);
+    const running = (await composition.mustRun(['ps', '--quiet'])).trim().split(/\s+/);
     await step(say, `All ${running.length} containers are restricted`, () =>
       checkRestrictions(engine, running),
     );
     await step(say, 'Node.js is process 1 of each service', () => checkFirstProcess(composition));
-    await demo(composition, { stateDir, baseUrl, caFile, receiverPort, say });
+    await runDemo(composition, { stateDir, baseUrl, caFile, receiverPort, say });
     await step(say, 'The services stop gracefully', () => checkStop(engine, composition));
   } catch (error) {
     const { output } = await composition.run(['logs', '--tail', '15', '--no-color']);
@@ -97,12 +100,12 @@ async function checkFirstProcess(composition: Composition): Promise<void> {
   const script =
     'process.stdout.write(require("node:fs").readFileSync("/proc/1/cmdline", "utf8").split("\\0")[0])';
   for (const name of serviceNames) {
-    const program = (await composition.must(['exec', '-T', name, 'node', '-e', script])).trim();
+    const program = (await composition.mustRun(['exec', '-T', name, 'node', '-e', script])).trim();
     if (program !== 'node') throw new Failure(`Process 1 of ${name} is ${program}, not node.`);
   }
 }
 
-async function demo(
+async function runDemo(
   composition: Composition,
   at: {
     readonly stateDir: string;
@@ -115,7 +118,7 @@ async function demo(
   const commands = Object.fromEntries(serviceNames.map((name) => [name, composition.command(name)]));
   const internalUrls = await Promise.all(
     ['store-api', 'creator-api'].map(async (name) => {
-      const address = (await composition.must(['port', name, '9090'])).trim().split('\n').at(-1);
+      const address = (await composition.mustRun(['port', name, '9090'])).trim().split('\n').at(-1);
       return [name, `http://${address}`] as const;
     }),
   );
@@ -159,21 +162,11 @@ async function demo(
 async function checkStop(engine: Engine, composition: Composition): Promise<void> {
   const names = [...serviceNames, 'gateway'];
   const ids = await Promise.all(
-    names.map(async (name) => (await composition.must(['ps', '--quiet', name])).trim()),
+    names.map(async (name) => (await composition.mustRun(['ps', '--quiet', name])).trim()),
   );
-  await composition.must(['stop', ...names]);
+  await composition.mustRun(['stop', ...names]);
   for (const [index, id] of ids.entries()) {
     const code = (await engine.mustDocker(['inspect', '--format', '{{.State.ExitCode}}', id])).trim();
     if (code !== '0') throw new Failure(`${names[index] ?? ''} stopped with status ${code}.`);
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
 }

@@ -24,7 +24,7 @@ const target = z.strictObject({
   labelSelector: z.string().optional(),
 });
 
-/** The features of kustomize that deploy/kubernetes uses. Another one fails, until it is added here. */
+/** The features of kustomize that deploy/kubernetes uses; any other feature is rejected. */
 const kustomization = z.strictObject({
   apiVersion: z.string().startsWith('kustomize.config.k8s.io/'),
   kind: z.enum(['Kustomization', 'Component']),
@@ -139,7 +139,7 @@ function pathOf({ path }: Operation): string[] {
   return path.slice(1).split('/');
 }
 
-/** Applies a step of a JSON patch (RFC 6902): a member that exists or is added, or the end of a list. */
+/** Applies an operation of a JSON patch (RFC 6902). Supports members of objects, and the end of a list. */
 function patchAt(node: unknown, path: readonly string[], step: Operation, directory: string): unknown {
   const [key, ...rest] = path;
   if (key === undefined) return step.value;

@@ -25,7 +25,7 @@ const overlays = ['small', 'ha'].map((name) => join('deploy', 'kubernetes', 'ove
 const manifest = z.object({ version: z.string() });
 const asyncApi = z.object({ components: z.object({ messages: z.record(z.string(), z.unknown()) }) });
 
-/** This program makes the commit and the tags, since they contain files that Nx does not know. */
+/** This program commits and tags, since Nx would omit files such as UPGRADING.md. */
 const withoutGit = ['--git-commit=false', '--git-tag=false', '--stage-changes=false'];
 const say = (line: string): void => console.log(line);
 
@@ -94,8 +94,8 @@ async function writeChangelog(service: ServiceName, last: string | undefined): P
 async function writeUpgradeNote(service: ServiceName, last: string | undefined): Promise<void> {
   const migrationsDir = `apps/${service}/src/migrations`;
   const isMigration = /^\d{4}-[\w-]+\.ts$/;
-  const now = (path: string): string => readFileSync(join(root, path), 'utf8');
-  const then = async (path: string): Promise<string> =>
+  const readNow = (path: string): string => readFileSync(join(root, path), 'utf8');
+  const readReleased = async (path: string): Promise<string> =>
     last === undefined ? '' : await git('show', `${last}:${path}`);
   const added =
     last === undefined ? '' : await git('diff', '--name-only', '--diff-filter=A', last, '--', migrationsDir);
@@ -107,12 +107,12 @@ async function writeUpgradeNote(service: ServiceName, last: string | undefined):
     migrations: added
       .split('\n')
       .filter((path) => isMigration.test(basename(path)))
-      .map((path) => describeMigration(basename(path), now(path))),
+      .map((path) => describeMigration(basename(path), readNow(path))),
     settings: changes(
-      settingsOf(service, await then(configurationFile)),
-      settingsOf(service, now(configurationFile)),
+      settingsOf(service, await readReleased(configurationFile)),
+      settingsOf(service, readNow(configurationFile)),
     ),
-    messages: changes(messagesIn(await then(messagesFile)), messagesIn(now(messagesFile))),
+    messages: changes(messagesIn(await readReleased(messagesFile)), messagesIn(readNow(messagesFile))),
   });
   const path = join(root, 'apps', service, 'UPGRADING.md');
   writeFileSync(path, withNote(existsSync(path) ? readFileSync(path, 'utf8') : undefined, note));
@@ -125,10 +125,10 @@ function writeContracts(released: readonly ServiceName[]): void {
     copyFileSync(join(root, 'docs', 'reference', file), join(root, releasedContractsDir, file));
 }
 
-/** The Kubernetes overlays deploy the released images. A Job cannot change, so each release has its own. */
+/** Sets the released images in the Kubernetes overlays. Jobs are immutable, so each release renames them. */
 function writeImageTags(): void {
-  // With its letter: YAML would read digits as a number, which kubectl rejects.
-  const minute = new Date().toISOString().slice(0, 16).replace(/[-:]/g, '').toLowerCase();
+  // Keeps the letter T, because YAML reads digits as a number, which kubectl rejects.
+  const suffix = new Date().toISOString().slice(0, 16).replace(/[-:]/g, '').toLowerCase();
   for (const overlay of overlays) {
     const images = join(root, overlay, 'kustomization.yaml');
     const text = serviceNames.reduce(
@@ -137,7 +137,7 @@ function writeImageTags(): void {
     );
     writeFileSync(images, text);
     const jobs = join(root, overlay, 'migrations', 'kustomization.yaml');
-    writeFileSync(jobs, readFileSync(jobs, 'utf8').replace(/^nameSuffix: .*$/m, `nameSuffix: -${minute}`));
+    writeFileSync(jobs, readFileSync(jobs, 'utf8').replace(/^nameSuffix: .*$/m, `nameSuffix: -${suffix}`));
   }
 }
 

@@ -37,22 +37,19 @@ export function changes(before: readonly string[], after: readonly string[]): Ch
   };
 }
 
-/** Adds a section to UPGRADING.md, newest first. Repeated for a version, it changes nothing. */
+/** Adds a section to UPGRADING.md, newest first, unless the version already has one. */
 export function withNote(file: string | undefined, note: string): string {
-  const title = '# Upgrading\n';
+  const title = '# Upgrading';
   const [heading] = note.split('\n');
   const earlier = (file ?? '').replace(title, '').trim();
   if (heading !== undefined && `\n${earlier}\n`.includes(`\n${heading}\n`)) return file ?? '';
-  return (
-    [title, note.trimEnd(), ...(earlier === '' ? [] : [earlier])].join('\n\n').replace('\n\n\n', '\n\n') +
-    '\n'
-  );
+  return `${[title, note.trimEnd(), ...(earlier === '' ? [] : [earlier])].join('\n\n')}\n`;
 }
 
 /** Names of a service's settings in docs/reference/configuration.md. */
 export function settingsOf(service: string, configuration: string): string[] {
-  const [, ofService = ''] = configuration.split(`\n## ${service}\n`);
-  const [table = ''] = ofService.split('\n## ');
+  const [, fromService = ''] = configuration.split(`\n## ${service}\n`);
+  const [table = ''] = fromService.split('\n## ');
   return [...table.matchAll(/^\| `([A-Z0-9_]+)` \|/gm)].flatMap(([, name]) => name ?? []);
 }
 

@@ -9,27 +9,29 @@ export interface TwoStates {
   readonly restored: string;
 }
 
-/** What the restored database lacks. Read before the service is started. */
+/** Reads what the restored database lacks, before the service is started. */
 export async function readLost(service: ServiceName, states: TwoStates): Promise<LostByRestore> {
-  const orders = service === 'store-api' ? await missingRows(states, readOrders) : [];
-  const older = service === 'store-api' ? await readEarlierOrders(states) : [];
+  const [orders, earlierOrders] = service === 'store-api' ? await compareOrders(states) : [[], []];
   const unpublished = await readUnpublished(states.stopped);
-  const events = service === 'webhook-worker' ? await missingRows(states, readEvents) : [];
+  const events =
+    service === 'webhook-worker'
+      ? without(await readEvents(states.stopped), await readEvents(states.restored))
+      : [];
   return {
     orders: new Map(orders.map(({ id, units }) => [String(id), Number(units)])),
     unpublished: new Set(
       unpublished.filter(({ order }) => orders.some(({ id }) => id === order)).map(messageOf),
     ),
-    earlierOrders: new Set(older),
+    earlierOrders: new Set(earlierOrders.map(({ id }) => publicId('ord', String(id)))),
     events: new Set(events.map(({ id }) => String(id))),
   };
 }
 
-function messageOf({ order, type }: Record<string, unknown>): string {
+function messageOf({ order, type }: Row): string {
   return `${publicId('ord', String(order))} ${String(type)}`;
 }
 
-/** Tables with another number of rows. */
+/** Row counts of the tables in which they differ. */
 export async function readRowCounts({
   stopped,
   restored,
@@ -54,7 +56,8 @@ export async function keepPaymentsOfProvider({ stopped, restored }: TwoStates): 
   );
 }
 
-type Read = (url: string) => Promise<Record<string, unknown>[]>;
+type Row = Record<string, unknown>;
+type Read = (url: string) => Promise<Row[]>;
 
 const readOrders: Read = (url) =>
   readRows(
@@ -73,20 +76,19 @@ const readEvents: Read = (url) =>
 const readUnpublished: Read = (url) =>
   readRows(url, "SELECT body #>> '{data,order,id}' AS order, type FROM outbox WHERE type LIKE 'order.%'");
 
-async function missingRows({ stopped, restored }: TwoStates, read: Read): Promise<Record<string, unknown>[]> {
-  const [before, after] = await Promise.all([read(stopped), read(restored)]);
-  const kept = new Set(after.map(({ id }) => id));
-  return before.filter(({ id }) => !kept.has(id));
+function without(rows: readonly Row[], others: readonly Row[]): Row[] {
+  const ids = new Set(others.map(({ id }) => id));
+  return rows.filter(({ id }) => !ids.has(id));
 }
 
-async function readEarlierOrders({ stopped, restored }: TwoStates): Promise<string[]> {
+/** Returns the orders that are missing, and those that were restored in an earlier version. */
+async function compareOrders({ stopped, restored }: TwoStates): Promise<[missing: Row[], earlier: Row[]]> {
   const [before, after] = await Promise.all([readOrders(stopped), readOrders(restored)]);
   const versions = new Map(before.map(({ id, version }) => [id, version]));
-  return after
-    .filter(({ id, version }) => versions.get(id) !== version)
-    .map(({ id }) => publicId('ord', String(id)));
+  return [without(before, after), after.filter(({ id, version }) => versions.get(id) !== version)];
 }
 
+/** Counts the rows of each table. `query_to_xml` executes a query that is built from the table's name. */
 async function countRows(url: string): Promise<Map<string, number>> {
   const rows = await readRows(
     url,

@@ -3,7 +3,7 @@ import { eventually } from '../dev/eventually.ts';
 import type { PostgresPair } from '../chaos/postgres-pair.ts';
 import { readRows } from '../chaos/sql.ts';
 
-/** The most time for which a commit waits for its segment to be archived. */
+/** Maximum time from a commit to the archiving of its segment. */
 export const archiveTimeoutSeconds = 10;
 const archivingTimeoutMs = 30_000;
 const recoveryTimeoutMs = 300_000;
@@ -33,7 +33,7 @@ export interface RestoredServer {
 
 /** A base backup and the archived write-ahead log of a server, which holds the databases of all services. */
 export class PointInTimeBackup {
-  /** Longest time since the last segment was archived: what the loss of the whole server would cost. */
+  /** Longest time since the last segment was archived, whose commits the loss of the server would lose. */
   longestUnarchivedSeconds = 0;
   private readonly postgres: PostgresPair;
   private readonly base: string;
@@ -48,11 +48,11 @@ export class PointInTimeBackup {
   private constructor(postgres: PostgresPair, base: string) {
     this.postgres = postgres;
     this.base = base;
-    this.watch = setInterval(() => void this.measure().catch(() => undefined), pollIntervalMs);
+    this.watch = setInterval(() => void this.measureArchiving().catch(() => undefined), pollIntervalMs);
   }
 
   /** Archives everything that is committed now. */
-  async archiveRest(): Promise<void> {
+  async archiveAll(): Promise<void> {
     clearInterval(this.watch);
     const url = this.postgres.primaryUrl;
     const [row] = await readRows(url, 'SELECT pg_walfile_name(pg_switch_wal()) AS name');
@@ -66,20 +66,20 @@ export class PointInTimeBackup {
     );
   }
 
-  /** Recovers all databases as they were at a time, in a server of their own. The old server continues. */
-  async restore(to: Date): Promise<RestoredServer> {
+  /** Recovers all databases as they were at a time, in a new server. The old server keeps running. */
+  async restore(time: Date): Promise<RestoredServer> {
     const { home } = this.postgres;
     const data = join(home, 'server-3');
     const startedAtMs = performance.now();
     await this.postgres.run('/bin/cp', ['-a', this.base, data]);
     await this.postgres.run('/usr/bin/touch', [join(data, 'recovery.signal')]);
     const copiedAtMs = performance.now();
-    // The copied settings would archive into the same folder, and wait for a standby that it does not have.
+    // Overrides the copied settings: to archive into the same folder, and to wait for a standby.
     const url = await this.postgres.startServer(
       3,
       data,
       `restore_command = 'cp ${join(archiveOf(home), '%f')} "%p"'
-recovery_target_time = '${to.toISOString().replace('Z', '+00')}'
+recovery_target_time = '${time.toISOString().replace('Z', '+00')}'
 recovery_target_action = promote
 archive_mode = off
 synchronous_standby_names = ''
@@ -105,7 +105,7 @@ synchronous_standby_names = ''
     };
   }
 
-  private async measure(): Promise<void> {
+  private async measureArchiving(): Promise<void> {
     const [row] = await readRows(
       this.postgres.primaryUrl,
       'SELECT extract(epoch FROM now() - last_archived_time)::float8 AS age FROM pg_stat_archiver',

@@ -44,7 +44,7 @@ export function runDrill(settings: Settings, options: DrillOptions): Promise<num
         await sleep(loadMs);
         ended.abort();
         await placing;
-        return await examine(options.service, { suite, traffic, ...restored });
+        return await report(options.service, { suite, traffic, ...restored });
       } finally {
         ended.abort();
       }
@@ -77,7 +77,7 @@ async function restoreDatabase(
   // No forgotten program may still write to the old database.
   await readRows(postgres.primaryUrl, `ALTER ROLE ${database} NOLOGIN`);
   say(`\n${service} is stopped (${since(startedAtMs)}). Restoring its database to ${target.toISOString()} …`);
-  await backup.archiveRest();
+  await backup.archiveAll();
   const server = await backup.restore(target);
   await dropOthers(server.url, database);
   const restoredUrl = new URL(stopped);
@@ -120,7 +120,8 @@ async function dropOthers(url: string, kept: string): Promise<void> {
   for (const { name } of rows) await readRows(url, `DROP DATABASE "${String(name)}" WITH (FORCE)`);
 }
 
-async function examine(
+/** Repairs, compares and prints. Returns the exit status. */
+async function report(
   service: ServiceName,
   { suite, traffic, target, lost, faults }: { suite: ChaosSuite; traffic: Traffic } & Restored,
 ): Promise<number> {

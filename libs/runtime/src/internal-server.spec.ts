@@ -1,19 +1,10 @@
-import { createServer } from 'node:net';
+import { freePort } from '@fulfilment/testing';
 import { startInternalServer } from './internal-server.js';
 import { Counter, TraceHistogram } from './metrics.js';
 import { recordSpans } from './testing/record-spans.js';
 
 /** Linux routes every address of 127.0.0.0/8 to this machine. */
 const otherLocalAddress = '127.0.0.2';
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('The server has no port.');
-  return address.port;
-}
 
 const statusAt = async (host: string, port: number): Promise<number | undefined> =>
   fetch(`http://${host}:${port}/metrics`).then(
