@@ -37,8 +37,11 @@ export class AccountController {
   ) {}
 
   @Get()
-  overview(@Context(SignedInPipe) signedIn: SignedIn, @Query('done') done: unknown): Promise<Outcome> {
-    return this.showOverview.run(signedIn, done);
+  overview(
+    @Context(SignedInPipe) signedIn: SignedIn,
+    @Query('done') completedAction: unknown,
+  ): Promise<Outcome> {
+    return this.showOverview.run(signedIn, completedAction);
   }
 
   @Post('name')
@@ -59,8 +62,8 @@ export class AccountController {
   }
 
   @Get('apps')
-  apps(@Context(SignedInPipe) signedIn: SignedIn, @Query('done') done: unknown): Promise<Outcome> {
-    return this.showConnectedApps.run(signedIn, done);
+  apps(@Context(SignedInPipe) signedIn: SignedIn, @Query('done') completedAction: unknown): Promise<Outcome> {
+    return this.showConnectedApps.run(signedIn, completedAction);
   }
 
   @Post('apps/disconnect')
@@ -69,8 +72,11 @@ export class AccountController {
   }
 
   @Get('browsers')
-  browsers(@Context(SignedInPipe) signedIn: SignedIn, @Query('done') done: unknown): Promise<Outcome> {
-    return this.showBrowsers.run(signedIn, done);
+  browsers(
+    @Context(SignedInPipe) signedIn: SignedIn,
+    @Query('done') completedAction: unknown,
+  ): Promise<Outcome> {
+    return this.showBrowsers.run(signedIn, completedAction);
   }
 
   @Post('browsers/sign-out')
@@ -79,8 +85,11 @@ export class AccountController {
   }
 
   @Get('security')
-  security(@Context(SignedInPipe) signedIn: SignedIn, @Query('done') done: unknown): Promise<Outcome> {
-    return this.showSecurity.run(signedIn, done);
+  security(
+    @Context(SignedInPipe) signedIn: SignedIn,
+    @Query('done') completedAction: unknown,
+  ): Promise<Outcome> {
+    return this.showSecurity.run(signedIn, completedAction);
   }
 
   @Post('security/password')

@@ -63,11 +63,15 @@ export class ChangeSecondFactor {
     const { id: userId } = signedIn.person;
     const wrongPassword = await this.confirmPassword.verify(signedIn, intended);
     if (wrongPassword !== undefined) return wrongPassword;
-    const ifLocked = { event: 'second_factor_failed', userId, details: { intended, locked: true } } as const;
-    // Counted apart from the session's password confirmations.
+    const auditIfLocked = {
+      event: 'second_factor_failed',
+      userId,
+      details: { intended, locked: true },
+    } as const;
+    // A limit of its own, in addition to that of the session's password confirmations.
     const target = confirmationGuess(`codes-${signedIn.sessionUid}`);
-    const guess = await this.throttle.guess(target, { origin, ifLocked }, () =>
-      this.factors.prove(userId, field('code')),
+    const guess = await this.throttle.guess(target, { origin, auditIfLocked }, () =>
+      this.factors.verifyCode(userId, field('code')),
     );
     if (guess.kind === 'right') return undefined;
     if (guess.kind === 'locked') {

@@ -31,11 +31,15 @@ export class ConfirmPassword {
     intended: ConfirmedAction,
   ): Promise<Notice | undefined> {
     const event = intended === 'password_changed' ? 'password_change_failed' : 'password_confirmation_failed';
-    const ifLocked = { event, userId, details: { intended, locked: true } } as const;
-    const guess = await this.throttle.guess(confirmationGuess(sessionUid), { origin, ifLocked }, async () => {
-      const stored = await this.accounts.credentials(userId);
-      return (await verifyPassword(field('current_password'), stored?.password_hash)) ? stored : undefined;
-    });
+    const auditIfLocked = { event, userId, details: { intended, locked: true } } as const;
+    const guess = await this.throttle.guess(
+      confirmationGuess(sessionUid),
+      { origin, auditIfLocked },
+      async () => {
+        const stored = await this.accounts.credentials(userId);
+        return (await verifyPassword(field('current_password'), stored?.password_hash)) ? stored : undefined;
+      },
+    );
     if (guess.kind === 'right') return undefined;
     if (guess.kind === 'wrong') {
       await this.audit.write(origin, { event, userId, details: { intended, locked: false } });

@@ -54,8 +54,8 @@ export class SetUpSecondFactor {
   async confirm(signedIn: SignedIn): Promise<Outcome> {
     const { person, sessionUid, frame, origin, field } = signedIn;
     const { id: userId } = person;
-    const ifLocked = { event: 'second_factor_failed', userId, details: { locked: true } } as const;
-    const guess = await this.throttle.guess(confirmationGuess(sessionUid), { origin, ifLocked }, () =>
+    const auditIfLocked = { event: 'second_factor_failed', userId, details: { locked: true } } as const;
+    const guess = await this.throttle.guess(confirmationGuess(sessionUid), { origin, auditIfLocked }, () =>
       enableSecondFactor(this.work, this.factors, {
         userId,
         code: field('code'),

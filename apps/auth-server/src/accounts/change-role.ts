@@ -14,7 +14,7 @@ import { lockUser, type UserRow } from '../users/find-user.js';
 const roles = [...organisationRoles, 'none'] as const;
 
 /** A role in an organisation, or `global_admin` without one. `none` removes either. */
-export const roleChange = z
+export const changeRoleOptions = z
   .object({
     // Positional argument of the command.
     USER: z.string('is missing').min(1, 'must not be empty'),
@@ -31,7 +31,7 @@ export const roleChange = z
     message: 'must not be given because a global_admin belongs to no organisation',
     path: ['organisation'],
   });
-export type RoleChange = z.infer<typeof roleChange>;
+export type RoleChange = z.infer<typeof changeRoleOptions>;
 
 const countMemberships = statement(
   'users.memberships',
@@ -100,7 +100,7 @@ async function applyRole(
   organisation: string | undefined,
 ): Promise<number> {
   if (organisation === undefined) {
-    // `roleChange` allows only `global_admin` and `none` here.
+    // `changeRoleOptions` allows only `global_admin` and `none` here.
     const memberships = await tx.row<{ count: number }>(countMemberships, [id]);
     if (role === 'global_admin' && memberships?.count !== 0)
       throw new Error(`${email} belongs to an organisation and cannot become a global_admin.`);

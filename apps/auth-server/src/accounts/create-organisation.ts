@@ -4,14 +4,14 @@ import { z } from 'zod';
 import { auditOperator } from '../audit/operator-audit.js';
 import { displayName } from './display-name.js';
 
-export const newOrganisation = z.object({
+export const createOrganisationOptions = z.object({
   name: displayName,
   id: z
     .string('is missing')
     .regex(/^[a-z0-9_]{1,64}$/, 'must be 1 to 64 characters of a-z, 0-9 and _')
     .optional(),
 });
-export type NewOrganisation = z.infer<typeof newOrganisation>;
+export type NewOrganisation = z.infer<typeof createOrganisationOptions>;
 
 const idBytes = 10;
 

@@ -11,7 +11,7 @@ import { hashPassword, verifyPassword } from './passwords.js';
 import { updatePassword } from './update-password.js';
 
 /** Options of `user create`. */
-export const newUser = z
+export const createUserOptions = z
   .object({
     email: z
       .email({ error: ({ input }) => (input === undefined ? 'is missing' : 'must be an e-mail address') })
@@ -33,7 +33,7 @@ export const newUser = z
     message: 'must not be given because a global_admin belongs to no organisation',
     path: ['organisation'],
   });
-export type NewUser = z.infer<typeof newUser>;
+export type NewUser = z.infer<typeof createUserOptions>;
 
 export interface CreatedUser {
   readonly user_id: string;
@@ -128,7 +128,7 @@ async function keepExisting(
 ): Promise<StoredUser | undefined> {
   const existing = await tx.row<ExistingUser>(findUser, [user.email]);
   if (existing === undefined) return undefined;
-  if (!isUnchanged(existing, user)) throw new Error('A user with this e-mail address already exists.');
+  if (!matchesExactly(existing, user)) throw new Error('A user with this e-mail address already exists.');
   if (!(await verifyPassword(user.password, existing.password_hash))) {
     await tx.run(updatePassword, [existing.id, await hashPassword(user.password)]);
     revoked.push(...(await endAccessOfUser(tx, existing.id)));
@@ -138,7 +138,7 @@ async function keepExisting(
   return existing;
 }
 
-function isUnchanged({ global_admin, memberships, name }: ExistingUser, requested: NewUser): boolean {
+function matchesExactly({ global_admin, memberships, name }: ExistingUser, requested: NewUser): boolean {
   const [only, ...more] = memberships;
   return (
     global_admin === (requested.role === 'global_admin') &&

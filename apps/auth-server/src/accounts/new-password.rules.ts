@@ -24,8 +24,8 @@ export function newPasswordProblem(
 }
 
 /**
- * Forms to compare: the password in lower case; without digits and signs at its ends; the part that it
- * repeats.
+ * Returns the forms to compare: the password in lower case; without digits and signs at its ends; the part
+ * that it repeats. A form of one character becomes empty: such a password is as common as an empty one.
  */
 function plainForms(password: string): string[] {
   const lower = password.toLowerCase();

@@ -51,29 +51,27 @@ export const selectAuditRecords = statement(
   `SELECT log.at, log.event, log.user_id, users.email, log.client_id, log.ip, log.user_agent, log.details,
      (extract(epoch FROM log.at) * 1000000)::bigint || '.' || log.position AS key
    FROM audit_log AS log LEFT JOIN users ON users.id = log.user_id
-   WHERE ($1::text IS NULL OR log.event = $1)
-     AND ($2::uuid IS NULL OR log.user_id = $2)
-     AND ($3::text IS NULL OR log.client_id = $3)
-     AND ($4::timestamptz IS NULL OR log.at >= $4)
-     AND ($5::timestamptz IS NULL OR log.at < $5)
-     AND ($6::bigint IS NULL OR
-       (log.at, log.position) < (timestamptz 'epoch' + $6 * interval '1 microsecond', $7::bigint))
-   ORDER BY log.at DESC, log.position DESC LIMIT $8`,
+   WHERE (:event::text IS NULL OR log.event = :event)
+     AND (:user::uuid IS NULL OR log.user_id = :user)
+     AND (:client::text IS NULL OR log.client_id = :client)
+     AND (:since::timestamptz IS NULL OR log.at >= :since)
+     AND (:until::timestamptz IS NULL OR log.at < :until)
+     AND (:before_micros::bigint IS NULL OR
+       (log.at, log.position) < (timestamptz 'epoch' + :before_micros * interval '1 microsecond', :before_position::bigint))
+   ORDER BY log.at DESC, log.position DESC LIMIT :max_rows`,
 );
 
 /** Reads the log from its end, one page at a time. @throws Error for an unknown e-mail address */
 export async function readAuditLog(database: Database, query: AuditQuery): Promise<AuditPage> {
-  const [at, position] = query.before?.split('.') ?? [];
-  const rows = await database.rows<Row>(selectAuditRecords, [
-    query.event,
-    query.user === undefined ? undefined : await userId(database, query.user),
-    query.client,
-    query.since,
-    query.until,
-    at,
-    position,
-    query.limit + 1,
-  ]);
+  const { event, client, since, until } = query;
+  const [beforeMicros, beforePosition] = query.before?.split('.') ?? [];
+  const rows = await database.rows<Row>(selectAuditRecords, {
+    ...{ event, client, since, until },
+    user: query.user === undefined ? undefined : await userId(database, query.user),
+    before_micros: beforeMicros,
+    before_position: beforePosition,
+    max_rows: query.limit + 1,
+  });
   const page = rows.slice(0, query.limit);
   const before = rows.length > query.limit ? (page.at(-1)?.key ?? null) : null;
   return { events: page.reverse().map(({ key: _key, ...record }) => record), before };

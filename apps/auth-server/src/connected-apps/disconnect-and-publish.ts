@@ -2,7 +2,7 @@ import { messages } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
 import type { Outbox } from '@fulfilment/messaging';
 import { publishCreators } from '../creator-snapshots/publish-creators.js';
-import { isValidConsent } from '../creator-snapshots/valid-consent.sql.js';
+import { validConsentSql } from '../creator-snapshots/valid-consent.sql.js';
 
 /**
  * The connections of a person that may end: all, those of one app, or those to the creators of one
@@ -26,22 +26,22 @@ const lockClients = statement(
 const findLastConsents = statement(
   'connected-apps.last',
   `SELECT client_id, creator_id FROM consents AS mine
-   WHERE user_id = $1 AND client_id = ANY ($2) AND ${isValidConsent('mine')}
+   WHERE user_id = $1 AND client_id = ANY ($2) AND ${validConsentSql('mine')}
      AND ($3::text IS NULL OR creator_id IN (SELECT id FROM creators WHERE organisation_id = $3))
      AND NOT EXISTS (
        SELECT 1 FROM oidc_model WHERE model = 'Client' AND id = mine.client_id AND payload ->> 'first_party' = 'true')
      AND NOT EXISTS (
        SELECT 1 FROM consents AS other
        WHERE other.client_id = mine.client_id AND other.creator_id = mine.creator_id
-         AND other.user_id <> mine.user_id AND ${isValidConsent('other')})
+         AND other.user_id <> mine.user_id AND ${validConsentSql('other')})
    ORDER BY client_id, creator_id`,
 );
 
 /**
  * Runs `disconnect`, which ends connections of a person, and in the same commit publishes
  * `client.disconnected` and `creator.changed` for each creator that an app is no longer connected to through
- * any person. A new
- * password or revoked tokens do not end a connection: the app gets new tokens without a consent page.
+ * any person. A new password or revoked tokens do not end a connection: the app gets new tokens without a
+ * consent page.
  */
 export async function disconnectAndPublish<Result>(
   tx: Transaction,

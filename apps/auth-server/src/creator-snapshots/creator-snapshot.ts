@@ -1,5 +1,5 @@
 import type { CreatorSnapshot } from '@fulfilment/contracts';
-import { isValidConsent } from './valid-consent.sql.js';
+import { validConsentSql } from './valid-consent.sql.js';
 
 /** A row of the creators table. */
 export interface CreatorRow {
@@ -38,7 +38,7 @@ export const publishedColumns = `${creatorColumns}, (
       UNION ALL
       (SELECT ${client}, false, ${connectedAt}
        FROM consents AS consent JOIN oidc_model AS client ON client.model = 'Client' AND client.id = consent.client_id
-       WHERE consent.creator_id = creators.id AND (${isFirstParty}) IS NOT TRUE AND ${isValidConsent('consent')}
+       WHERE consent.creator_id = creators.id AND (${isFirstParty}) IS NOT TRUE AND ${validConsentSql('consent')}
        GROUP BY client.id, client.payload ORDER BY min(consent.given_at) DESC, client.id LIMIT 200)
     ) AS app) AS apps`;
 

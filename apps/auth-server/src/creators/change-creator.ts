@@ -11,7 +11,7 @@ import {
 } from './publish-and-audit-change.js';
 
 /** Operand and options of `creator change`; an omitted option leaves its value unchanged. */
-export const creatorChange = z
+export const changeCreatorOptions = z
   .object({
     CREATOR: z.string('is missing').min(1, 'must not be empty'),
     name: creatorOptions.name.optional(),
@@ -35,17 +35,17 @@ export const creatorChange = z
     taxInterviewCompleted: options['tax-interview'],
     settlementCurrency: options['settlement-currency'],
   }));
-export type CreatorChange = Partial<z.output<typeof creatorChange>> & { readonly creator: string };
+export type CreatorChange = Partial<z.output<typeof changeCreatorOptions>> & { readonly creator: string };
 
 const updateCreator = statement(
   'creators.change',
   `UPDATE creators SET version = version + 1,
-     name = coalesce($2, name),
-     payment_method = CASE WHEN $3 THEN $4 ELSE payment_method END,
-     payment_terms_accepted = coalesce($5, payment_terms_accepted),
-     tax_interview_completed = coalesce($6, tax_interview_completed),
-     settlement_currency = coalesce($7, settlement_currency)
-   WHERE id = $1 RETURNING ${creatorColumns}`,
+     name = coalesce(:name, name),
+     payment_method = CASE WHEN :changesPaymentMethod THEN :paymentMethod ELSE payment_method END,
+     payment_terms_accepted = coalesce(:paymentTermsAccepted, payment_terms_accepted),
+     tax_interview_completed = coalesce(:taxInterviewCompleted, tax_interview_completed),
+     settlement_currency = coalesce(:settlementCurrency, settlement_currency)
+   WHERE id = :id RETURNING ${creatorColumns}`,
 );
 
 /**
@@ -59,15 +59,15 @@ export async function changeCreator(
 ): Promise<ChangedCreator> {
   const uuid = creatorUuid(creator);
   return database.transaction(async (tx) => {
-    const row = await tx.row<CreatorRow>(updateCreator, [
-      uuid,
-      changes.name,
-      changes.paymentMethod !== undefined,
-      changes.paymentMethod,
-      changes.paymentTermsAccepted,
-      changes.taxInterviewCompleted,
-      changes.settlementCurrency,
-    ]);
+    const row = await tx.row<CreatorRow>(updateCreator, {
+      id: uuid,
+      name: changes.name,
+      changesPaymentMethod: changes.paymentMethod !== undefined, // null removes the payment method
+      paymentMethod: changes.paymentMethod,
+      paymentTermsAccepted: changes.paymentTermsAccepted,
+      taxInterviewCompleted: changes.taxInterviewCompleted,
+      settlementCurrency: changes.settlementCurrency,
+    });
     if (row === undefined) throw creatorNotFoundError(creator);
     return publishAndAuditChange(tx, outbox, { row, auditDetails: { changed: changedFields(changes) } });
   });

@@ -59,7 +59,8 @@ export interface RegisteredCreator {
 
 const insert = statement(
   'creators.insert',
-  `INSERT INTO creators (${creatorColumns}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, now())
+  `INSERT INTO creators (${creatorColumns}) VALUES (:id, :organisation_id, :name, :payment_method, :payment_terms_accepted,
+     :tax_interview_completed, :settlement_currency, :test, 1, now())
    ON CONFLICT (id) DO NOTHING RETURNING ${creatorColumns}`,
 );
 
@@ -91,16 +92,16 @@ export async function registerCreator(
 
 async function insertOrFind(tx: Transaction, creator: NewCreator): Promise<PublishedRow> {
   const id = creator.id ?? uuidv7();
-  const inserted = await tx.row<CreatorRow>(insert, [
+  const inserted = await tx.row<CreatorRow>(insert, {
     id,
-    creator.organisationId,
-    creator.name,
-    creator.paymentMethod,
-    creator.paymentTermsAccepted ?? true,
-    creator.taxInterviewCompleted ?? true,
-    creator.settlementCurrency,
-    creator.test ?? false,
-  ]);
+    organisation_id: creator.organisationId,
+    name: creator.name,
+    payment_method: creator.paymentMethod,
+    payment_terms_accepted: creator.paymentTermsAccepted ?? true,
+    tax_interview_completed: creator.taxInterviewCompleted ?? true,
+    settlement_currency: creator.settlementCurrency,
+    test: creator.test ?? false,
+  });
   const details = { creator: id, organisation: creator.organisationId };
   if (inserted !== undefined) await auditOperator(tx, { event: 'creator_registered', details });
   const row = await readPublished(tx, id);

@@ -73,7 +73,7 @@ describe('resealing the secrets of the authorization server', () => {
     expect(await Promise.all(clients.map((id) => secretOf(id, after)))).toEqual(
       known.map(({ client_secret }) => client_secret),
     );
-    expect(await factorsOf(after).prove(userId, codes[0] ?? '')).toBe('recovery_code');
+    expect(await factorsOf(after).verifyCode(userId, codes[0] ?? '')).toBe('recovery_code');
     expect(await resealSecrets(scratch.database, both)).toEqual({ resealed: 0, unreadable: 0 });
   });
 

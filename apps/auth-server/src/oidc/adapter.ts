@@ -1,4 +1,4 @@
-import { type Statement, statement } from '@fulfilment/database';
+import { type Statement, statement, type Values } from '@fulfilment/database';
 import type { SecretBox } from '@fulfilment/runtime';
 import type { Outbox } from '@fulfilment/messaging';
 import Provider, { type Adapter, type AdapterFactory, type AdapterPayload, errors } from 'oidc-provider';
@@ -13,9 +13,10 @@ import { consumedConcurrently, familyEnded, type NewRow } from '../tokens/token-
 import type { UnitOfWork } from '../tokens/unit-of-work.js';
 
 const columns = 'model, id, payload, grant_id, account_id, client_id, session_uid, expires_at';
+const parameters = columns.replaceAll(/\w+/g, (column) => `:${column}`);
 const upsert = statement(
   'oidc.upsert',
-  `INSERT INTO oidc_model (${columns}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+  `INSERT INTO oidc_model (${columns}) VALUES (${parameters})
    ON CONFLICT (model, id) DO UPDATE SET payload = EXCLUDED.payload, account_id = EXCLUDED.account_id,
      session_uid = EXCLUDED.session_uid, expires_at = EXCLUDED.expires_at`,
 );
@@ -23,8 +24,8 @@ const upsert = statement(
 // family.
 const insertMember = statement(
   'oidc.insert-member',
-  `INSERT INTO oidc_model (${columns}) SELECT $1, $2, $3, $4, $5, $6, $7, $8
-   FROM (SELECT 1 FROM oidc_model WHERE model = 'Grant' AND id = $4 FOR KEY SHARE) AS family`,
+  `INSERT INTO oidc_model (${columns}) SELECT ${parameters}
+   FROM (SELECT 1 FROM oidc_model WHERE model = 'Grant' AND id = :grant_id FOR KEY SHARE) AS family`,
 );
 const clearClientExpiry = statement(
   'oidc.clear-client-expiry',
@@ -32,7 +33,7 @@ const clearClientExpiry = statement(
 );
 const insertOnce = statement(
   'oidc.insert-once',
-  `INSERT INTO oidc_model (${columns}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING`,
+  `INSERT INTO oidc_model (${columns}) VALUES (${parameters}) ON CONFLICT DO NOTHING`,
 );
 const findSession = statement(
   'oidc.find-session',
@@ -82,13 +83,13 @@ class ModelAdapter implements Adapter {
     protected readonly dependencies: AdapterDependencies,
   ) {}
 
-  protected async run(statement: Statement, values: readonly unknown[]): Promise<number> {
+  protected async run(statement: Statement, values: Values): Promise<number> {
     return (await this.dependencies.work.sql()).run(statement, values);
   }
 
   async upsert(id: string, payload: AdapterPayload): Promise<void> {
     const row = rowOf(this.model, id, payload);
-    const values = valuesOf(row);
+    const values = { ...row, payload: JSON.stringify(row.payload) };
     if (isFamilyMember(this.model)) {
       const { tokens } = this.dependencies.work;
       if (tokens !== undefined) tokens.add(row);
@@ -225,10 +226,4 @@ function rowOf(model: string, id: string, payload: AdapterPayload): NewRow {
     session_uid: payload.sessionUid ?? payload.uid ?? null,
     expires_at: payload.exp === undefined ? null : new Date(payload.exp * 1000),
   };
-}
-
-/** In the order of `columns`. */
-function valuesOf(row: NewRow): unknown[] {
-  const { model, id, grant_id, account_id, client_id, session_uid, expires_at } = row;
-  return [model, id, JSON.stringify(row.payload), grant_id, account_id, client_id, session_uid, expires_at];
 }

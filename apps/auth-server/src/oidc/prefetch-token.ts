@@ -11,13 +11,12 @@ import type { FormHook } from './request-bodies.js';
 export function prefetchToken(prefetch: (request: object, model: string, id: string) => void): FormHook {
   return (request, form) => {
     const { grant_type: grantType, code, refresh_token: refreshToken } = parse(form.toString());
-    if (grantType === 'refresh_token') prefetchValue('RefreshToken', refreshToken);
-    if (grantType === 'authorization_code') prefetchValue('AuthorizationCode', code);
-    return form;
-
-    function prefetchValue(model: string, token: string | string[] | undefined): void {
+    const prefetchIfValid = (model: string, token: string | string[] | undefined): void => {
       if (typeof token === 'string' && isStorableText(token))
         prefetch(request, model, storedId(model, token));
-    }
+    };
+    if (grantType === 'refresh_token') prefetchIfValid('RefreshToken', refreshToken);
+    if (grantType === 'authorization_code') prefetchIfValid('AuthorizationCode', code);
+    return form;
   };
 }

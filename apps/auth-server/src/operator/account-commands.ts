@@ -1,8 +1,8 @@
 import { defineCommand, textArgument } from '@fulfilment/service-host/operator';
 import { z } from 'zod';
-import { changeRole, roleChange } from '../accounts/change-role.js';
-import { createOrganisation, newOrganisation } from '../accounts/create-organisation.js';
-import { createUser, newUser } from '../accounts/create-user.js';
+import { changeRole, changeRoleOptions } from '../accounts/change-role.js';
+import { createOrganisation, createOrganisationOptions } from '../accounts/create-organisation.js';
+import { createUser, createUserOptions } from '../accounts/create-user.js';
 import { disableUser, enableUser } from '../accounts/disable-user.js';
 import { redactUser } from '../accounts/redact-user.js';
 import { setPassword } from '../accounts/set-password.js';
@@ -17,13 +17,13 @@ export const accountCommands = {
   'organisation create': defineCommand({
     summary: 'creates an organisation',
     options: ['--name <N>', '--id <ID>'],
-    arguments: newOrganisation,
+    arguments: createOrganisationOptions,
     run: ({ database }: OperatorContext, organisation) => createOrganisation(database, organisation),
   }),
   'user create': defineCommand({
     summary: 'creates an account: owner, admin, member or global_admin; `-` prompts for the password',
     options: ['--email <E>', '--password <P|->', '--name <N>', '--organisation <O>', '--role <R>'],
-    arguments: newUser,
+    arguments: createUserOptions,
     run: async (context: OperatorContext, user) => {
       const password = await readPassword(context, user.password);
       return createUser(context.database, { ...user, password }, context.publishRevoked);
@@ -70,7 +70,7 @@ export const accountCommands = {
     summary: 'assigns a role or removes it (`none`); revokes existing access tokens',
     options: ['--role <owner|admin|member|global_admin|none>', '--organisation <O>'],
     operands: ['USER'],
-    arguments: roleChange,
+    arguments: changeRoleOptions,
     run: ({ database, outbox, publishRevoked }: OperatorContext, change) =>
       changeRole(database, outbox, publishRevoked, change),
   }),

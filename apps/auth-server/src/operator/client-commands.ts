@@ -1,7 +1,11 @@
 import { defineCommand, limitArgument, textArgument } from '@fulfilment/service-host/operator';
 import { z } from 'zod';
 import { changeClientSecret } from '../registration/change-client-secret.js';
-import { createClient, newClient, requireHttpsOfFirstParty } from '../registration/create-client.js';
+import {
+  createClient,
+  createClientOptions,
+  requireHttpsOfFirstParty,
+} from '../registration/create-client.js';
 import { deleteClient } from '../registration/delete-client.js';
 import { listClients } from '../registration/list-clients.js';
 import type { OperatorContext } from './operator-context.js';
@@ -21,7 +25,7 @@ export const clientCommands = {
       '--resource-server',
       '--id <ID>',
     ],
-    arguments: newClient,
+    arguments: createClientOptions,
     run: async ({ database, secrets, development }: OperatorContext, client) => {
       if (!development) requireHttpsOfFirstParty(client);
       return createClient(database, client, secrets);

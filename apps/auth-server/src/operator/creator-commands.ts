@@ -1,6 +1,6 @@
 import { textArgument, defineCommand, publishReplay } from '@fulfilment/service-host/operator';
 import { z } from 'zod';
-import { changeCreator, creatorChange } from '../creators/change-creator.js';
+import { changeCreator, changeCreatorOptions } from '../creators/change-creator.js';
 import { creatorOptions } from '../creators/creator-options.js';
 import { replayCreators } from '../creators/replay-creators.js';
 import { redactCreator } from '../creators/redact-creator.js';
@@ -28,7 +28,7 @@ export const creatorCommands = {
     summary: 'changes the name, payment method, terms, tax interview or currency',
     operands: ['CREATOR'],
     options: creatorOptionUsage,
-    arguments: creatorChange,
+    arguments: changeCreatorOptions,
     run: ({ database, outbox }: OperatorContext, change) => changeCreator(database, outbox, change),
   }),
   'creator payment-method': defineCommand({

@@ -36,15 +36,16 @@ export type OperatorSettings = BrokerSettings &
 
 const redisTimeoutMs = 2_000;
 
-export function operatorContext(site: CommandContext<OperatorSettings>): OperatorContext {
+export function operatorContext(context: CommandContext<OperatorSettings>): OperatorContext {
+  const { database, settings } = context;
   return {
-    database: site.database,
+    database,
     outbox: new Outbox(),
-    publishRevoked: publishByRedis(site),
-    broker: site.settings,
-    secrets: new SecretBox(site.settings.KEY_ENCRYPTION_KEY),
+    publishRevoked: publishByRedis(context),
+    broker: settings,
+    secrets: new SecretBox(settings.KEY_ENCRYPTION_KEY),
     clock: systemClock,
-    development: site.settings.AUTH_URL !== undefined && hasLoopbackHost(site.settings.AUTH_URL),
+    development: settings.AUTH_URL !== undefined && hasLoopbackHost(settings.AUTH_URL),
     readSecret: () => readSecret('Password'),
   };
 }

@@ -10,7 +10,8 @@ import { firstPartyRedirect, password } from '../test/running-server.js';
 const given = serverWithOperator();
 
 const harbour = { organisation: 'org_harbour', role: 'member' } as const;
-const newUser = (email: string) => given.operator.run('user create', { email, password, ...harbour });
+const createUserOptions = (email: string) =>
+  given.operator.run('user create', { email, password, ...harbour });
 /** Audit records of the operator's commands, the newest last. */
 const written = async (flags: Readonly<Record<string, unknown>>): Promise<AuditRecord[]> =>
   (await given.operator.run('audit', flags)).events;
@@ -20,7 +21,7 @@ const isDenied = async (token: string) =>
 describe('user disable', () => {
   it('ends sessions and tokens immediately, and prevents sign-in until user enable', async () => {
     const email = 'leaver@harbour.example';
-    await newUser(email);
+    await createUserOptions(email);
     const app = await App.registered(given.server);
     const { tokens, browser } = await app.signIn('openid offline_access', { email });
     expect(await given.operator.run('user disable', { USER: email.toUpperCase() })).toMatchObject({
@@ -56,7 +57,7 @@ describe('user disable', () => {
 describe('user password', () => {
   it('signs the person out everywhere, and only the new password is accepted', async () => {
     const email = 'forgetful@harbour.example';
-    await newUser(email);
+    await createUserOptions(email);
     const app = await App.registered(given.server);
     const { tokens, browser } = await app.signIn('openid offline_access', { email });
     await given.operator.run('user password', { USER: email, password: 'quite another password' });
@@ -70,7 +71,7 @@ describe('user password', () => {
 
   it('has the same effect as user create with another password', async () => {
     const email = 'again@harbour.example';
-    await newUser(email);
+    await createUserOptions(email);
     const app = await App.registered(given.server);
     const { tokens } = await app.signIn('openid offline_access', { email });
     await given.operator.run('user create', { email, password: 'quite another password', ...harbour });
@@ -81,7 +82,7 @@ describe('user password', () => {
 describe('user role', () => {
   it('ends the access tokens with the old role, and the next refresh has the new one', async () => {
     const email = 'promoted@harbour.example';
-    await newUser(email);
+    await createUserOptions(email);
     const app = await App.known(given.server, given.server.people.dashboard.client_id, firstPartyRedirect);
     const { tokens } = await app.signIn('openid offline_access', { email });
     const change = { USER: email, role: 'admin', organisation: 'org_harbour' };
@@ -103,7 +104,7 @@ describe('user role', () => {
   });
 
   it('rejects a user who would be global admin and a member of an organisation', async () => {
-    const member = await newUser('member@harbour.example');
+    const member = await createUserOptions('member@harbour.example');
     await expect(
       given.operator.run('user role', { USER: member.user_id, role: 'global_admin' }),
     ).rejects.toThrow('belongs to an organisation and cannot become a global_admin');
@@ -251,7 +252,7 @@ describe('creator redact', () => {
 describe('user reset-second-factor', () => {
   it('lets a person sign in who lost app and recovery codes, and signs out every browser', async () => {
     const email = 'lost-phone@harbour.example';
-    await newUser(email);
+    await createUserOptions(email);
     const app = await App.registered(given.server);
     const { browser } = await app.signIn('openid', { email });
     await given.server.database.run(

@@ -22,15 +22,16 @@ export class FormTokens {
     this.origin = new URL(authUrl).origin;
   }
 
-  issue(uid: string): string {
-    return sign(this.keys[0] ?? '', uid).toString('base64url');
+  /** @param form name of the form, such as the id of its interaction */
+  issue(form: string): string {
+    return sign(this.keys[0] ?? '', form).toString('base64url');
   }
 
   /** @throws Forbidden */
-  verify(uid: string, { field, site }: BrowserRequest): void {
+  verify(form: string, { field, site }: BrowserRequest): void {
     const actual = Buffer.from(field('csrf'), 'base64url');
     const isValid = this.keys.some((key) => {
-      const expected = sign(key, uid);
+      const expected = sign(key, form);
       return actual.length === expected.length && timingSafeEqual(actual, expected);
     });
     if (!isValid || (site !== undefined && site !== this.origin))
@@ -38,6 +39,6 @@ export class FormTokens {
   }
 }
 
-function sign(key: string, uid: string): Buffer {
-  return createHmac('sha256', key).update(`form:${uid}`).digest();
+function sign(key: string, form: string): Buffer {
+  return createHmac('sha256', key).update(`form:${form}`).digest();
 }

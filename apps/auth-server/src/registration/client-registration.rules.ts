@@ -1,7 +1,7 @@
 const maxRedirectUris = 10;
 const maxUriLength = 2048;
 const maxNameLength = 100;
-/** Half of what all addresses at their maximum length would need; no client needs more. */
+/** Enough for half of the maximum number of URIs at their maximum length. No client needs more. */
 const maxMetadataLength = 24_576;
 const maxMembers = 100;
 const loopbackHosts = new Set(['127.0.0.1', '[::1]', 'localhost']);
@@ -40,7 +40,10 @@ export function registrationProblem(client: RequestedClient): MetadataProblem | 
     if ([...client.client_name].length > maxNameLength)
       return { member: 'client_name', reason: `must be at most ${maxNameLength} characters` };
   }
-  if (Array.isArray(client.grant_types) && client.grant_types.some((grant: unknown) => !isOpenGrant(grant))) {
+  if (
+    Array.isArray(client.grant_types) &&
+    client.grant_types.some((grant: unknown) => !isSelfRegistrationGrantType(grant))
+  ) {
     return { member: 'grant_types', reason: 'can only contain authorization_code and refresh_token' };
   }
   if (!isFilled(client.redirect_uris))
@@ -143,6 +146,6 @@ export function displayableName(name: string): string {
     .trim();
 }
 
-function isOpenGrant(grant: unknown): boolean {
+function isSelfRegistrationGrantType(grant: unknown): boolean {
   return typeof grant === 'string' && selfRegistrationGrantTypes.includes(grant);
 }

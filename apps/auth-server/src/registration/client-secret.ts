@@ -2,13 +2,14 @@ import type { SecretBox } from '@fulfilment/runtime';
 import type { AdapterPayload } from 'oidc-provider';
 
 /**
- * Owner of a sealed client secret. It contains the type, so that the secret cannot be opened as another kind.
+ * The `owner` that `SecretBox` binds a sealed client secret to. Its prefix is that of no other kind of
+ * secret.
  */
 export function clientSecretOwner(clientId: string): string {
   return `client:${clientId}`;
 }
 
-/** A client's metadata as stored: JSON with the secret sealed. */
+/** Returns a client's metadata as stored: JSON with the secret sealed. */
 export function sealedClient(secrets: SecretBox, id: string, metadata: AdapterPayload): string {
   const { client_secret: secret, ...rest } = metadata;
   if (secret === undefined) return JSON.stringify(rest);

@@ -25,7 +25,7 @@ export interface NewClient {
 }
 
 /** Options of `client create`. A resource server is confidential, and needs no redirect URI. */
-export const newClient = z
+export const createClientOptions = z
   .object({
     name: z
       .string('is missing')
@@ -132,9 +132,9 @@ function metadataOf(clientId: string, client: NewClient): AdapterPayload {
     client_id_issued_at: Math.floor(Date.now() / 1000),
     client_name: client.name,
     redirect_uris: [...client.redirectUris],
-    post_logout_redirect_uris: client.redirectUris
-      .flatMap((uri) => [uri, new URL('/', uri).href])
-      .filter(unique),
+    post_logout_redirect_uris: [
+      ...new Set(client.redirectUris.flatMap((uri) => [uri, new URL('/', uri).href])),
+    ],
     response_types: interactive ? (['code'] as const) : [],
     grant_types: interactive ? ['authorization_code', 'refresh_token'] : [],
     application_type: interactive ? applicationType(client.redirectUris) : ('web' as const),
@@ -146,8 +146,4 @@ function metadataOf(clientId: string, client: NewClient): AdapterPayload {
     ...(client.firstParty ? { first_party: true } : {}),
     ...(client.resourceServer ? { resource_server: true } : {}),
   };
-}
-
-function unique(uri: string, index: number, all: readonly string[]): boolean {
-  return all.indexOf(uri) === index;
 }

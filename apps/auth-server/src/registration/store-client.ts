@@ -5,7 +5,7 @@ import { errors } from 'oidc-provider';
 import { insertAudit, type Origin } from '../audit/audit-log.js';
 import type { RevokedToken } from '../revocation/deny-list.js';
 import { publishCreators } from '../creator-snapshots/publish-creators.js';
-import { endFamiliesOfClient } from '../tokens/families.js';
+import { deleteConsentsOfClient, endFamiliesOfClient } from '../tokens/families.js';
 import { identityDigest, identityOf, type IdentifiedClient } from './client-identity.rules.js';
 import { isReservedName } from './reserved-names.rules.js';
 
@@ -22,10 +22,6 @@ const upsert = statement(
   'clients.upsert',
   `INSERT INTO oidc_model (model, id, payload, expires_at) VALUES ('Client', $1, $2, now() + interval '30 days')
    ON CONFLICT (model, id) DO UPDATE SET payload = EXCLUDED.payload`,
-);
-const deleteConsents = statement(
-  'clients.delete-consents',
-  'DELETE FROM consents WHERE client_id = $1 RETURNING creator_id',
 );
 const messagesPerStatement = 500;
 
@@ -82,7 +78,7 @@ async function requireFreeName(tx: Transaction, name: string): Promise<void> {
  * Locks consents before families, like the deletion of a client. The message also ends webhook subscriptions.
  */
 async function endAccess(tx: Transaction, outbox: Outbox, clientId: string): Promise<RevokedToken[]> {
-  const consents = await tx.rows<{ creator_id: string | null }>(deleteConsents, [clientId]);
+  const consents = await tx.rows<{ creator_id: string | null }>(deleteConsentsOfClient, [clientId]);
   const revoked = await endFamiliesOfClient(tx, clientId);
   const creators = [...new Set(consents.flatMap(({ creator_id }) => creator_id ?? []))];
   const occurredAt = new Date(); // the families are locked, so all tokens were issued earlier

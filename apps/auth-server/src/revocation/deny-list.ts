@@ -44,7 +44,7 @@ const deleteExpired = statement(
  */
 @Injectable()
 export class DenyList extends BackgroundLoop {
-  private behind = true;
+  private needsRepublish = true;
   private publishedAllAtMs = 0;
 
   constructor(
@@ -70,21 +70,21 @@ export class DenyList extends BackgroundLoop {
   }
 
   private scheduleRepublish(): void {
-    this.behind = true;
+    this.needsRepublish = true;
     this.wake();
   }
 
   private async catchUp(): Promise<boolean> {
     if (this.redis.client.status !== 'ready') return false;
-    const due = this.behind || performance.now() - this.publishedAllAtMs > republishIntervalMs;
+    const due = this.needsRepublish || performance.now() - this.publishedAllAtMs > republishIntervalMs;
     if (!due && !(await this.wasEmptied())) return false;
-    this.behind = false;
+    this.needsRepublish = false;
     try {
       await this.publishAll();
       this.publishedAllAtMs = performance.now();
       await this.redis.tryCommand('deny-list', (client) => client.set(publishedKey, '1'));
     } catch (error) {
-      this.behind = true;
+      this.needsRepublish = true;
       throw error;
     }
     return false;

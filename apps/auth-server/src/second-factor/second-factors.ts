@@ -169,10 +169,10 @@ export class SecondFactors {
   }
 
   /**
-   * Verifies a code. Each app code and each recovery code is accepted once. Returns undefined for a wrong
-   * one, and counts it.
+   * Verifies a code of the app, or a recovery code, and counts a wrong one. Each is accepted once. Returns
+   * the kind of the code; undefined if it is wrong.
    */
-  async prove(userId: string, typed: string): Promise<SecondFactorMethod | undefined> {
+  async verifyCode(userId: string, typed: string): Promise<SecondFactorMethod | undefined> {
     const stored = await this.stored(this.database, userId);
     if (stored?.confirmed !== true) return undefined;
     const verifiedBy = await this.verifiedBy(userId, stored.secret, typed);
@@ -230,7 +230,7 @@ export class SecondFactors {
   }
 }
 
-/** Owner of the sealed secret of an authenticator app. */
+/** The `owner` that `SecretBox` binds the sealed secret of an authenticator app to. */
 export function secondFactorOwner(userId: string): string {
   return `second-factor:${userId}`;
 }

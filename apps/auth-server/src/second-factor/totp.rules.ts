@@ -6,7 +6,7 @@ const digits = 6;
 /**
  * A code of the previous or next step is valid too, for clock differences and typing time (RFC 6238 §5.2).
  */
-const window = 1;
+const windowSteps = 1;
 /** Shown above the code in the app. */
 const issuerName = 'Fulfilment';
 
@@ -30,7 +30,7 @@ function totp(secret: Uint8Array, account = ''): TOTP {
 export function findTimeStep(secret: Uint8Array, code: string, nowMs: number): number | undefined {
   const typed = code.replace(/[\s-]/g, '');
   if (!/^\d{6}$/.test(typed)) return undefined;
-  const delta = totp(secret).validate({ token: typed, timestamp: nowMs, window });
+  const delta = totp(secret).validate({ token: typed, timestamp: nowMs, window: windowSteps });
   return delta === null ? undefined : Math.floor(nowMs / 1000 / periodSeconds) + delta;
 }
 

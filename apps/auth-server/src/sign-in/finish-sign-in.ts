@@ -16,13 +16,13 @@ export class FinishSignIn {
   ) {}
 
   /**
-   * @param proof `at`: when the password was verified, in seconds since 1970; `amr`: the verified factors
+   * @param verified `at`: when the password was verified, in seconds since 1970; `amr`: the verified factors
    * (RFC 8176)
    */
   async run(
     interaction: OpenInteraction,
     user: Credentials,
-    proof: {
+    verified: {
       readonly at: number;
       readonly amr: readonly string[];
       readonly details?: Readonly<Record<string, string>>;
@@ -34,9 +34,9 @@ export class FinishSignIn {
       event: 'signed_in',
       clientId: client.clientId,
       userId: user.id,
-      ...(proof.details === undefined ? {} : { details: proof.details }),
+      ...(verified.details === undefined ? {} : { details: verified.details }),
     });
-    const login = { accountId: user.id, ts: proof.at, amr: [...proof.amr] };
+    const login = { accountId: user.id, ts: verified.at, amr: [...verified.amr] };
     return {
       redirect: await interaction.finish({ login }),
       cookie: this.devices.issue(cookies, user),

@@ -5,7 +5,6 @@ import type { GuessCount } from './guess-limits.rules.js';
 export type GuessOutcome = 'right' | 'wrong' | 'unknown';
 
 interface CountRow {
-  readonly subject: string;
   readonly failed: number;
   readonly trying: number;
   readonly seconds_since_failure: number | null;
@@ -18,15 +17,15 @@ const batchSize = 1000;
 /** Accounts of a network that raise its limit; more would make the limit meaningless. */
 const maxCountedAccounts = 1000;
 
-// Rows are locked in the order of their subjects, here and at the end, so that two guesses never wait for
-// each other.
-const lockCounts = statement(
+// Callers lock subjects in their order, as the end of a guess does, so that two guesses never wait for each
+// other.
+const lockCount = statement(
   'guess-counts.lock',
-  `INSERT INTO guess_counts AS count (subject) SELECT subject FROM unnest($1::text[]) AS subject ORDER BY subject
+  `INSERT INTO guess_counts AS count (subject) VALUES ($1)
    ON CONFLICT (subject) DO UPDATE SET
      failed = CASE WHEN count.expires_at > now() THEN count.failed ELSE 0 END,
      trying = CASE WHEN count.trying_until > now() THEN count.trying ELSE 0 END
-   RETURNING subject, failed, trying,
+   RETURNING failed, trying,
      extract(epoch FROM now() - failed_at)::float8 AS seconds_since_failure,
      extract(epoch FROM expires_at - now())::float8 AS seconds_left`,
 );
@@ -87,12 +86,15 @@ export class GuessCounts {
     return this.database.transaction(work);
   }
 
-  /**
-   * Locks the subjects' rows until the transaction ends. The counts are in the order of the subjects.
-   */
-  async lock(tx: Transaction, subjects: readonly string[]): Promise<GuessCount[]> {
-    const rows = await tx.rows<CountRow>(lockCounts, [subjects]);
-    return subjects.map((subject) => countOf(rows.find((row) => row.subject === subject)));
+  /** Locks the row of a subject until the transaction ends. */
+  async lock(tx: Transaction, subject: string): Promise<GuessCount> {
+    const row = await tx.row<CountRow>(lockCount, [subject]);
+    return {
+      failed: row?.failed ?? 0,
+      trying: row?.trying ?? 0,
+      secondsSinceFailure: row?.seconds_since_failure ?? Infinity,
+      secondsLeft: row?.seconds_left ?? 0,
+    };
   }
 
   async begin(tx: Transaction, subjects: readonly string[]): Promise<void> {
@@ -122,13 +124,4 @@ export class GuessCounts {
   async deleteExpired(database: Database): Promise<number> {
     return (await database.run(deleteExpired)) + (await database.run(deleteOldSignIns));
   }
-}
-
-function countOf(row: CountRow | undefined): GuessCount {
-  return {
-    failed: row?.failed ?? 0,
-    trying: row?.trying ?? 0,
-    secondsSinceFailure: row?.seconds_since_failure ?? Infinity,
-    secondsLeft: row?.seconds_left ?? 0,
-  };
 }

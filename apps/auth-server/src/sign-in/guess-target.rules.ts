@@ -14,15 +14,17 @@ export interface CountedNetwork {
  * first.
  */
 export interface GuessTarget {
-  /** Empty for a browser with a budget of its own. */
+  /** Empty for a browser that has a limit of its own. */
   readonly limitedNetworks: readonly CountedNetwork[];
-  /** The narrowest subject; a right guess resets it. */
+  /** The subject that a right guess resets: the account in this network, the browser or the session. */
   readonly own: string;
-  /** The account as seen by all networks together; undefined where `own` counts everything. */
+  /** The account in all networks; undefined where `own` counts all guesses already. */
   readonly everywhere: string | undefined;
 }
 
-/** Key of the account with a name: its id, or for an unknown name a hash of its canonical spelling. */
+/**
+ * Returns the key of an account: its id, or for an unknown e-mail address a hash of its canonical spelling.
+ */
 export function accountKey(lookup: {
   readonly canonical: string;
   readonly user: { readonly id: string } | undefined;

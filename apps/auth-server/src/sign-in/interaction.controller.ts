@@ -5,7 +5,7 @@ import { ProblemPageFilter } from '../pages/problem-page.filter.js';
 import { AbortInteraction } from './abort-interaction.js';
 import { GiveConsent } from './give-consent.js';
 import { InteractionPipe, type OpenInteraction } from './interaction.pipe.js';
-import { ProveSecondFactor } from './prove-second-factor.js';
+import { VerifySecondFactor } from './verify-second-factor.js';
 import { ShowInteraction } from './show-interaction.js';
 import { SignIn } from './sign-in.js';
 
@@ -17,7 +17,7 @@ export class InteractionController {
   constructor(
     private readonly showInteraction: ShowInteraction,
     private readonly signIn: SignIn,
-    private readonly proveSecondFactor: ProveSecondFactor,
+    private readonly verifySecondFactor: VerifySecondFactor,
     private readonly giveConsent: GiveConsent,
     private readonly abortInteraction: AbortInteraction,
   ) {}
@@ -34,22 +34,22 @@ export class InteractionController {
 
   @Post('second-factor')
   secondFactor(@Context(InteractionPipe) interaction: OpenInteraction): Promise<Outcome> {
-    return this.proveSecondFactor.run(interaction);
+    return this.verifySecondFactor.run(interaction);
   }
 
   @Post('second-factor/setup')
   secondFactorSetup(@Context(InteractionPipe) interaction: OpenInteraction): Promise<Outcome> {
-    return this.proveSecondFactor.setUp(interaction);
+    return this.verifySecondFactor.setUp(interaction);
   }
 
   @Post('second-factor/done')
   secondFactorDone(@Context(InteractionPipe) interaction: OpenInteraction): Promise<Outcome> {
-    return this.proveSecondFactor.done(interaction);
+    return this.verifySecondFactor.done(interaction);
   }
 
   @Post('start-over')
   startOver(@Context(InteractionPipe) interaction: OpenInteraction): Promise<Outcome> {
-    return this.proveSecondFactor.startOver(interaction);
+    return this.verifySecondFactor.startOver(interaction);
   }
 
   @Post('consent')

@@ -21,7 +21,7 @@ const throttle = (allowed = requests) =>
   });
 const context = (address = '198.51.100.1') => ({
   origin: { ip: address, userAgent: 'a test' },
-  ifLocked: { event: 'sign_in_locked' } as const,
+  auditIfLocked: { event: 'sign_in_locked' } as const,
 });
 const wrong = () => Promise.resolve(undefined);
 const right = () => Promise.resolve('somebody');

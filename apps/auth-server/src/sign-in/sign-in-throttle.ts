@@ -32,7 +32,7 @@ export type Guess<Result> =
 /** Origin of a guess, and its audit record if it is rejected unchecked. */
 export interface GuessContext {
   readonly origin: Origin;
-  readonly ifLocked: AuditEntry;
+  readonly auditIfLocked: AuditEntry;
 }
 
 /** Limits the guesses at passwords and codes (docs/adr/0029). */
@@ -121,33 +121,26 @@ export class SignInThrottle {
     tx: Transaction,
     { subject, network, factor }: GuessTarget['limitedNetworks'][number],
   ): Promise<Verdict> {
-    const verdicts = async (accounts: number) => {
-      const limit = networkLimit(this.failures, factor, accounts);
-      return strictest((await this.counts.lock(tx, [subject])).map((count) => limitVerdict(count, limit)));
-    };
-    const verdict = await verdicts(0);
-    return verdict.kind === 'free' ? verdict : verdicts(await this.counts.accountsOf(tx, network));
+    const count = await this.counts.lock(tx, subject);
+    const verdictWith = (accounts: number) =>
+      limitVerdict(count, networkLimit(this.failures, factor, accounts));
+    const verdict = verdictWith(0);
+    return verdict.kind === 'free' ? verdict : verdictWith(await this.counts.accountsOf(tx, network));
   }
 
   private async ownVerdict(tx: Transaction, { own, everywhere }: GuessTarget): Promise<Verdict> {
-    if (everywhere === undefined)
-      return strictest((await this.counts.lock(tx, [own])).map((count) => this.limited(count)));
-    const [all, here] = await this.counts.lock(tx, [everywhere, own]);
-    return strictest([
-      ...(all === undefined ? [] : [delayVerdict(all, this.failures)]),
-      ...(here === undefined ? [] : [this.limited(here)]),
-    ]);
-  }
-
-  private limited(count: Parameters<typeof limitVerdict>[0]): Verdict {
-    return limitVerdict(count, this.failures.requests);
+    const verdicts: Verdict[] = [];
+    if (everywhere !== undefined)
+      verdicts.push(delayVerdict(await this.counts.lock(tx, everywhere), this.failures));
+    verdicts.push(limitVerdict(await this.counts.lock(tx, own), this.failures.requests));
+    return strictest(verdicts);
   }
 
   private async rejected(
     tx: Transaction,
     verdict: Verdict,
     subject: string,
-    { origin, ifLocked: entry }: GuessContext,
+    { origin, auditIfLocked: entry }: GuessContext,
   ): Promise<Verdict> {
     if (verdict.kind !== 'locked') return verdict;
     lockedAttempts.inc({ by: subject.slice(0, subject.indexOf(':')) });
@@ -168,7 +161,7 @@ function subjectsOf({ limitedNetworks, own, everywhere }: GuessTarget): string[]
   return everywhere === undefined ? [...networks, own] : [...networks, everywhere, own];
 }
 
-/** How long to wait, for people. */
+/** Text for people: how long to wait. */
 export function waitInWords(seconds: number): string {
   const minutes = Math.ceil(seconds / 60);
   return `Wait ${minutes} minute${minutes === 1 ? '' : 's'}, then try again.`;

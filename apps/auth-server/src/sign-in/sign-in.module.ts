@@ -8,7 +8,7 @@ import { DeviceCookies } from './device-cookies.js';
 import { FinishSignIn } from './finish-sign-in.js';
 import { GiveConsent } from './give-consent.js';
 import { GuessCounts } from './guess-counts.js';
-import { ProveSecondFactor } from './prove-second-factor.js';
+import { VerifySecondFactor } from './verify-second-factor.js';
 import { ShowInteraction } from './show-interaction.js';
 import { SignInThrottle } from './sign-in-throttle.js';
 import { SignIn } from './sign-in.js';
@@ -24,7 +24,7 @@ import { SignIn } from './sign-in.js';
     FormTokens,
     GiveConsent,
     GuessCounts,
-    ProveSecondFactor,
+    VerifySecondFactor,
     ShowInteraction,
     SignIn,
     SignInThrottle,

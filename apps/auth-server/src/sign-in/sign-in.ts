@@ -45,9 +45,9 @@ export class SignIn {
     const { user } = lookup;
     const account = accountKey(lookup);
     const target = passwordGuess({ account, address: origin.ip, device: this.devices.find(cookies, user) });
-    const ifLocked = { event: 'sign_in_locked', clientId, userId: user?.id } as const;
+    const auditIfLocked = { event: 'sign_in_locked', clientId, userId: user?.id } as const;
     // An unknown name costs the same work, so that the duration does not reveal which accounts exist.
-    const guess = await this.throttle.guess(target, { origin, ifLocked }, async () =>
+    const guess = await this.throttle.guess(target, { origin, auditIfLocked }, async () =>
       (await verifyPassword(field('password'), user?.password_hash)) ? user : undefined,
     );
     if (guess.kind === 'locked') return this.locked(interaction, email, guess.waitSeconds);

@@ -21,48 +21,50 @@ const lockGrantsOfUserAndOrganisation = lockGrantsWhere(
   'families.of-user-and-organisation',
   `account_id = $1 AND payload ->> 'creatorId' IN (SELECT id::text FROM creators WHERE organisation_id = $2)`,
 );
-const ofFirstParty = `client_id IN (
+const ofFirstPartySql = `client_id IN (
   SELECT id FROM oidc_model WHERE model = 'Client' AND payload ->> 'first_party' = 'true')`;
-const hasOfflineAccess = `'offline_access' = ANY (string_to_array(payload #>> '{openid,scope}', ' '))`;
+const offlineAccessSql = `'offline_access' = ANY (string_to_array(payload #>> '{openid,scope}', ' '))`;
 const lockOfflineGrantsOfFirstParty = lockGrantsWhere(
   'families.offline-first-party',
-  `account_id = $1 AND ${ofFirstParty} AND ${hasOfflineAccess}`,
+  `account_id = $1 AND ${ofFirstPartySql} AND ${offlineAccessSql}`,
 );
 const lockGrantsOfThirdParties = lockGrantsWhere(
   'families.third-parties',
-  `account_id = $1 AND NOT ${ofFirstParty}`,
+  `account_id = $1 AND NOT ${ofFirstPartySql}`,
 );
 const lockGrantsOfSessions = lockGrantsWhere(
   'families.of-sessions',
   `id IN (SELECT grant_id FROM oidc_model WHERE session_uid = ANY ($1))
-   AND NOT ${hasOfflineAccess}`,
+   AND NOT ${offlineAccessSql}`,
 );
-const intoRevoked = `INSERT INTO revoked_tokens (jti, expires_at)
-   SELECT id, expires_at FROM gone WHERE model = 'AccessToken' AND expires_at > now()
+/** SQL that records the unexpired access tokens among the rows `deleted`, and returns them. */
+const recordRevokedSql = `INSERT INTO revoked_tokens (jti, expires_at)
+   SELECT id, expires_at FROM deleted WHERE model = 'AccessToken' AND expires_at > now()
    ON CONFLICT (jti) DO NOTHING RETURNING jti, expires_at`;
 const deleteFamilies = statement(
   'families.delete',
   `WITH grants AS (DELETE FROM oidc_model WHERE model = 'Grant' AND id = ANY ($1)),
-   gone AS (DELETE FROM oidc_model WHERE grant_id = ANY ($1) RETURNING model, id, expires_at)
-   ${intoRevoked}`,
+   deleted AS (DELETE FROM oidc_model WHERE grant_id = ANY ($1) RETURNING model, id, expires_at)
+   ${recordRevokedSql}`,
 );
 const deleteAccessToken = statement(
   'families.access-token',
-  `WITH gone AS (DELETE FROM oidc_model WHERE model = 'AccessToken' AND id = $1 RETURNING model, id, expires_at)
-   ${intoRevoked}`,
+  `WITH deleted AS (DELETE FROM oidc_model WHERE model = 'AccessToken' AND id = $1 RETURNING model, id, expires_at)
+   ${recordRevokedSql}`,
 );
 const deleteAccessTokensOfFamilies = statement(
   'families.access-tokens',
-  `WITH gone AS (
+  `WITH deleted AS (
      DELETE FROM oidc_model WHERE grant_id = ANY ($1) AND model = 'AccessToken' RETURNING model, id, expires_at)
-   ${intoRevoked}`,
+   ${recordRevokedSql}`,
 );
 const deleteClientRows = statement(
   'families.client',
   `DELETE FROM oidc_model WHERE (model = 'Client' AND id = $1) OR (model = 'RegistrationAccessToken' AND client_id = $1)
    RETURNING model`,
 );
-const deleteConsents = statement(
+/** Deletes the consents of all people for one client. */
+export const deleteConsentsOfClient = statement(
   'families.consents',
   'DELETE FROM consents WHERE client_id = $1 RETURNING creator_id',
 );
@@ -108,7 +110,7 @@ export async function deleteClientWithFamilies(
 ): Promise<RevokedToken[]> {
   // Before the families, in the order of oidc-provider's own deletion (RFC 7592 §2.3).
   const deleted = await tx.rows<{ model: string }>(deleteClientRows, [clientId]);
-  const consents = await tx.rows<{ creator_id: string | null }>(deleteConsents, [clientId]);
+  const consents = await tx.rows<{ creator_id: string | null }>(deleteConsentsOfClient, [clientId]);
   const revoked = await endAll(tx, lockGrantsOfClient, clientId);
   if (deleted.some(({ model }) => model === 'Client')) {
     // The families are locked, so all tokens were issued before this time.

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, BatchLoader, type Sql, statement } from '@fulfilment/database';
 import { Attached } from '@fulfilment/runtime';
 import Provider, { type AdapterPayload } from 'oidc-provider';
-import { type Person, selectPerson } from '../users/read-accounts.js';
+import { type Person, selectPersonSql } from '../users/read-accounts.js';
 
 interface Key {
   readonly model: string;
@@ -49,7 +49,7 @@ const findRows = statement(
      SELECT payload FROM oidc_model WHERE wanted.model = 'AccessToken' AND model = 'Client' AND id = found.client_id
        AND (expires_at IS NULL OR expires_at > now()) LIMIT 1) AS client ON true
    LEFT JOIN LATERAL (
-     ${selectPerson(
+     ${selectPersonSql(
        `CASE WHEN wanted.model IN ('AuthorizationCode', 'RefreshToken') THEN found.account_id::uuid END`,
        `(family.payload ->> 'creatorId')::uuid`,
      )}) AS person ON true`,

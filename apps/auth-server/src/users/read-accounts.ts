@@ -42,7 +42,7 @@ export interface VisibleCreator {
  * SQL that selects a Person.
  * @param userId, creatorId SQL of the two UUIDs; without a creator the latter is NULL
  */
-export const selectPerson = (userId: string, creatorId: string): string =>
+export const selectPersonSql = (userId: string, creatorId: string): string =>
   `SELECT users.id, users.email, users.email_verified, users.name, users.global_admin,
           membership.organisation_id, membership.role
    FROM users
@@ -56,7 +56,7 @@ const findPeople = statement(
   'accounts.people',
   `SELECT wanted.position::integer - 1 AS index, person.*
    FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS wanted (user_id, creator_id, position)
-   CROSS JOIN LATERAL (${selectPerson('wanted.user_id', 'wanted.creator_id')}) AS person`,
+   CROSS JOIN LATERAL (${selectPersonSql('wanted.user_id', 'wanted.creator_id')}) AS person`,
 );
 // Only PostgreSQL decides which spellings are equal: this lower() is the lower() of the index users_email.
 const findNamed = statement(

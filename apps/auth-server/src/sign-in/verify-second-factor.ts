@@ -17,7 +17,7 @@ import { type Guess, SignInThrottle, waitInWords } from './sign-in-throttle.js';
 
 /** The second step of a sign-in, after the password was verified. Only its success signs the person in. */
 @Injectable()
-export class ProveSecondFactor {
+export class VerifySecondFactor {
   constructor(
     private readonly factors: SecondFactors,
     private readonly work: UnitOfWork,
@@ -36,7 +36,7 @@ export class ProveSecondFactor {
     const user = await this.userOf(interaction);
     if (user === undefined) return redirectToInteraction(interaction);
     const guess = await this.guess(interaction, user, () =>
-      this.factors.prove(user.id, interaction.field('code')),
+      this.factors.verifyCode(user.id, interaction.field('code')),
     );
     if (guess.kind !== 'right') return this.rejected(interaction, user.id, guess);
     return this.signedIn(interaction, user, guess.result);
@@ -90,8 +90,8 @@ export class ProveSecondFactor {
   ): Promise<Guess<Found>> {
     const device = this.devices.find(cookies, user);
     const target = codeGuess({ userId: user.id, address: origin.ip, device });
-    const ifLocked = { event: 'sign_in_locked', userId: user.id, clientId } as const;
-    return this.throttle.guess(target, { origin, ifLocked }, check);
+    const auditIfLocked = { event: 'sign_in_locked', userId: user.id, clientId } as const;
+    return this.throttle.guess(target, { origin, auditIfLocked }, check);
   }
 
   private async rejected(
