@@ -1,6 +1,6 @@
+import { serviceNames } from '../dev/ports.ts';
 import { grafanaDashboard, type Panel } from './grafana.ts';
 import { orderToWebhookRows } from './order-to-webhook-panels.ts';
-import { services } from './own-panels.ts';
 import { serviceRows } from './service-panels.ts';
 import { serviceLevelRows } from './service-level-panels.ts';
 
@@ -11,7 +11,7 @@ export const dashboardsDir = 'deploy/observability/dashboards';
 /** The Grafana dashboards, by their path. */
 export function dashboards(): Readonly<Record<string, string>> {
   return Object.fromEntries([
-    ...services.map((service) => file(service, `Service: ${service}`, serviceRows(service))),
+    ...serviceNames.map((service) => file(service, `Service: ${service}`, serviceRows(service))),
     file('order-to-webhook', 'From order to webhook', orderToWebhookRows()),
     file('service-levels', 'Service levels', serviceLevelRows()),
   ]);

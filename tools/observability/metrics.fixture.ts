@@ -13,10 +13,10 @@ const definition = /new (\w*(?:Counter|Gauge|Histogram))(?:<[^>]*>)?\(\{\s*name(
 const byHelper = /\bgauge\(\s*'(\w+)'/g;
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
-/** What Prometheus adds to each sample. */
+/** Labels that Prometheus adds to each sample. */
 const scrapeLabels = ['job', 'instance'];
 
-/** The metrics that the services register, with what Prometheus makes of a histogram, and its own. */
+/** Metrics that the services register, with the series of histograms, and metrics of Prometheus itself. */
 export function registeredMetrics(): ReadonlyMap<string, RegisteredMetric> {
   const ofNode = globSync('node_modules/prom-client/lib/metrics/*.js', { cwd: root })
     .flatMap((path) => [...read(path).matchAll(/'((?:nodejs|process)_\w+)'/g)])
@@ -32,7 +32,7 @@ export function registeredMetrics(): ReadonlyMap<string, RegisteredMetric> {
 function metricsOf(source: string, service: string | undefined): (readonly [string, RegisteredMetric])[] {
   return [...source.matchAll(definition)].flatMap(([, type = '', name, body = '']) => {
     const labels = namesIn(/labelNames: \[([^\]]*)\]/.exec(body)?.[1] ?? '');
-    // A helper of the file makes metrics with these labels.
+    // Without a name, it is in the helper `gauge` of the file, which makes all gauges with these labels.
     const names = name === undefined ? [...source.matchAll(byHelper)].map(([, made = '']) => made) : [name];
     return names.flatMap((each) => variants(each, type.endsWith('Histogram'), { labels, service }));
   });
@@ -48,7 +48,7 @@ function variants(name: string, isHistogram: boolean, metric: RegisteredMetric) 
   ];
 }
 
-/** What is wrong with the names and labels of a query. */
+/** Returns the unknown names and labels of a query. */
 export function faultsOf(query: string, metrics: ReadonlyMap<string, RegisteredMetric>): readonly string[] {
   const selectors = selectorsOf(query);
   const known = new Set(scrapeLabels);
@@ -56,9 +56,11 @@ export function faultsOf(query: string, metrics: ReadonlyMap<string, RegisteredM
   for (const { metric, labels, job } of selectors) {
     const registered = metrics.get(metric);
     if (registered === undefined) faults.push(`no metric ${metric}`);
-    const own = [...scrapeLabels, ...(registered?.labels ?? [])];
-    for (const label of own) known.add(label);
-    faults.push(...labels.filter((label) => !own.includes(label)).map((label) => `no ${label} of ${metric}`));
+    const knownOfMetric = [...scrapeLabels, ...(registered?.labels ?? [])];
+    for (const label of knownOfMetric) known.add(label);
+    faults.push(
+      ...labels.filter((label) => !knownOfMetric.includes(label)).map((label) => `no ${label} of ${metric}`),
+    );
     if (job !== undefined && registered?.service !== undefined && registered.service !== job) {
       faults.push(`${job} has no ${metric}`);
     }

@@ -12,7 +12,7 @@ import {
   withAlert,
 } from './panel-shapes.ts';
 
-/** What an order passes, in its order. */
+/** Panels of the steps of an order, in their order. */
 export function orderToWebhookRows(): Readonly<Record<string, readonly Panel[]>> {
   return { 'Placing the order': orders, 'Publishing and consuming messages': messages, Webhooks: webhooks };
 }

@@ -1,8 +1,6 @@
+import type { ServiceName } from '../dev/ports.ts';
 import type { Panel } from './grafana.ts';
 import { age, charges, increase, oldestDueDelivery, perSecond, quantile, withAlert } from './panel-shapes.ts';
-
-export type ServiceName = (typeof services)[number];
-export const services = ['store-api', 'creator-api', 'auth-server', 'webhook-worker'] as const;
 
 const shards = (service: string): Panel => ({
   title: 'Shards of background work with an owner',
@@ -12,7 +10,7 @@ const shards = (service: string): Panel => ({
   alerts: ['ShardsWithoutOwner'],
 });
 
-/** What only one service measures. */
+/** Panels of metrics that only one service has. */
 export const ownPanels: Readonly<Record<ServiceName, readonly Panel[]>> = {
   'store-api': [
     charges,

@@ -1,5 +1,6 @@
 import type { Panel } from './grafana.ts';
-import { ownPanels, type ServiceName } from './own-panels.ts';
+import type { ServiceName } from '../dev/ports.ts';
+import { ownPanels } from './own-panels.ts';
 import { age, deadLetters, messagesHandled, perSecond, queueBacklog, withAlert } from './panel-shapes.ts';
 
 /** Requests, errors, duration and saturation of a service, and what only this service has. */

@@ -1,4 +1,5 @@
 import { argumentsHelp, listCommands, suiteCommands } from '../ops/command-list.ts';
+import { table } from './markdown.ts';
 
 /** The operator commands of all services, as their programs describe them. */
 export async function commandsReference(): Promise<string> {
@@ -14,9 +15,10 @@ ${sections
     ([title, commands]) => `
 ## ${title}
 
-| Command | Effect |
-| --- | --- |
-${commands.map(({ usage, summary }) => `| \`${usage.replaceAll('|', '\\|')}\` | ${summary} |`).join('\n')}
+${table(
+  ['Command', 'Effect'],
+  commands.map(({ usage, summary }) => [`\`${usage}\``, summary]),
+)}
 `,
   )
   .join('')}`;

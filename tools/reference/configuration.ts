@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { Failure } from '../dev/failure.ts';
 import { serviceNames } from '../dev/ports.ts';
 import { root } from '../dev/settings.ts';
+import { table } from './markdown.ts';
 
 const described = z.object({
   description: z.string().optional(),
@@ -15,7 +16,7 @@ const described = z.object({
 /** A table of every setting of every service, generated from the schema that parses it. */
 export async function configurationReference(): Promise<string> {
   const sections = await Promise.all(
-    serviceNames.map(async (name) => [`## ${name}`, '', ...table(await serviceSettings(name)), '']),
+    serviceNames.map(async (name) => [`## ${name}`, '', settingsTable(await serviceSettings(name)), '']),
   );
   return [
     '# Settings',
@@ -39,15 +40,15 @@ function readExports(module: unknown): unknown[] {
   return typeof module === 'object' && module !== null ? Object.values(module) : [];
 }
 
-function table(schema: z.ZodObject): string[] {
+function settingsTable(schema: z.ZodObject): string {
   const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   const rows = Object.entries(properties).map(([name, property]) => {
-    const { description = '', default: byDefault, enum: words, secret } = described.parse(property);
+    const { description = '', default: byDefault, enum: values, secret } = described.parse(property);
     const isSet = byDefault !== undefined && byDefault !== '';
     const value = isSet ? `\`${String(byDefault)}\`` : required.includes(name) ? 'required' : 'none';
-    const oneOf = words === undefined ? '' : ` (${words.map((word) => `\`${word}\``).join(', ')})`;
+    const oneOf = values === undefined ? '' : ` (${values.map((one) => `\`${one}\``).join(', ')})`;
     const mark = secret === true ? ' (secret)' : '';
-    return `| \`${name}\` | ${value} | ${description}${oneOf}${mark} |`;
+    return [`\`${name}\``, value, `${description}${oneOf}${mark}`];
   });
-  return ['| Setting | Default | Meaning |', '| --- | --- | --- |', ...rows];
+  return table(['Setting', 'Default', 'Meaning'], rows);
 }

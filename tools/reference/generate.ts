@@ -25,7 +25,6 @@ const clientDir = 'libs/client/src/generated';
  * first.
  */
 async function main(): Promise<void> {
-  const check = process.argv.includes('--check');
   const [store, creator] = [await storeReference(), await creatorReference()];
   const files = {
     'docs/reference/messages.md': withNotice(messagesReference()),
@@ -42,22 +41,24 @@ async function main(): Promise<void> {
     ...dashboards(),
     ...(await clientSources({ store, creator }, clientDir)),
   };
-  const stale = Object.entries(files).filter(([name, text]) => !settle(join(root, name), text, check));
+  const stale = Object.entries(files).filter(([name, text]) => !hasText(join(root, name), text));
   const leftOver = globSync([`${clientDir}/**/*.ts`, `${dashboardsDir}/*.json`], { cwd: root }).filter(
     (name) => !Object.hasOwn(files, name),
   );
-  if (!check) for (const name of leftOver) rmSync(join(root, name));
-  const faults = [...stale.map(([name]) => name), ...(check ? leftOver : [])];
-  if (faults.length > 0) throw new Failure(`Stale: ${faults.join(', ')}. Run: npm run reference`);
+  if (process.argv.includes('--check')) {
+    const names = [...stale.map(([name]) => name), ...leftOver];
+    if (names.length > 0) throw new Failure(`Stale: ${names.join(', ')}. Run: npm run reference`);
+    return;
+  }
+  for (const [name, text] of stale) {
+    mkdirSync(dirname(join(root, name)), { recursive: true });
+    writeFileSync(join(root, name), text);
+  }
+  for (const name of leftOver) rmSync(join(root, name));
 }
 
-/** Returns whether the file has the given text. Without `check`, writes it first. */
-function settle(path: string, wanted: string, check: boolean): boolean {
-  if (existsSync(path) && readFileSync(path, 'utf8') === wanted) return true;
-  if (check) return false;
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, wanted);
-  return true;
+function hasText(path: string, text: string): boolean {
+  return existsSync(path) && readFileSync(path, 'utf8') === text;
 }
 
 runMain(main);

@@ -1,5 +1,6 @@
 import { messageQueues, messages } from '@fulfilment/contracts';
 import { z } from 'zod';
+import { table } from './markdown.ts';
 import { fieldTable } from './schema-table.ts';
 
 type Kind = (typeof messages)[keyof typeof messages];
@@ -26,25 +27,27 @@ export function messagesReference(): string {
     '',
     '## Queues',
     '',
-    '| Queue | Receives |',
-    '| --- | --- |',
-    ...Object.entries(messageQueues).map(
-      ([name, types]) =>
-        `| \`suite.${name}\` | ${types.map((type) => `\`${type}\``).join(', ') || '`replay.*`, sent directly to the queue'} |`,
+    table(
+      ['Queue', 'Receives'],
+      Object.entries(messageQueues).map(([name, types]) => [
+        `\`suite.${name}\``,
+        types.map((type) => `\`${type}\``).join(', ') || '`replay.*`, sent directly to the queue',
+      ]),
     ),
     '',
     'The messages of `store-api.fulfilment` are moved to shards: those of one order to one shard, and those about stock, apart from them, by product (ADR 44).',
     '',
     '## Types',
     '',
-    '| Type | Version | Meaning |',
-    '| --- | --- | --- |',
-    ...kinds.map(({ type, version, summary }) => `| \`${type}\` | ${version} | ${summary} |`),
+    table(
+      ['Type', 'Version', 'Meaning'],
+      kinds.map(({ type, version, summary }) => [`\`${type}\``, String(version), summary]),
+    ),
     '',
     '## Data',
     '',
-    ...[...shapes].flatMap(([fields, of]) => [
-      `### ${of.map(({ type }) => type).join(', ')}`,
+    ...[...shapes].flatMap(([fields, kindsOfShape]) => [
+      `### ${kindsOfShape.map(({ type }) => type).join(', ')}`,
       '',
       fields,
       '',
