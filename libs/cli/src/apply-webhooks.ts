@@ -38,18 +38,18 @@ export async function applyWebhooks(
 async function apply(client: Client, change: Change): Promise<string | undefined> {
   switch (change.action) {
     case 'create': {
-      const { url, events, secret, status, max_in_flight } = change.wanted;
+      const { url, events, secret, status, max_in_flight, signature } = change.wanted;
       const { data: created } = await createWebhook({
         client,
-        body: { url, events: [...events], secret, max_in_flight },
+        body: { url, events: [...events], secret, max_in_flight, signature },
       });
       if (status === 'disabled') await updateWebhook({ client, path: { id: created.id }, body: { status } });
       return created.id;
     }
     case 'update':
     case 'keep': {
-      const { events, secret, status, max_in_flight } = change.wanted;
-      const body = { secret, status, max_in_flight, events: [...events] };
+      const { events, secret, status, max_in_flight, signature } = change.wanted;
+      const body = { secret, status, max_in_flight, signature, events: [...events] };
       await updateWebhook({ client, path: { id: change.id }, body }); // the current secret changes nothing
       return change.id;
     }

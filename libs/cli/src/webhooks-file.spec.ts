@@ -12,6 +12,7 @@ webhooks:
     events: [product.in_stock, product.out_of_stock]
     secret_env: STOCK_SECRET
     max_in_flight: 4
+    signature: v1a
     status: disabled
 `;
 const environment = { SHOP_SECRET: 'one', STOCK_SECRET: 'two' };
@@ -43,6 +44,7 @@ describe('the file of subscriptions', () => {
         events: ['product.in_stock', 'product.out_of_stock'],
         secret: 'two',
         max_in_flight: 4,
+        signature: 'v1a',
         status: 'disabled',
       },
     ]);
@@ -84,12 +86,22 @@ describe('the plan', () => {
         existing('whk_2', 'https://stock.example/hooks', {
           events: ['product.out_of_stock', 'product.in_stock'],
           max_in_flight: 4,
+          signature: 'v1a',
           status: 'disabled',
         }),
       ]),
     ).toEqual([
       { action: 'update', id: 'whk_1', url: 'https://shop.example/', members: ['status'] },
       { action: 'keep', id: 'whk_2', url: 'https://stock.example/hooks', members: [] },
+    ]);
+  });
+
+  it('updates a member only if the file names it', () => {
+    const differing = { events: ['*' as const], max_in_flight: 5, signature: 'v1' as const };
+    const subscriptions = wanted.map(({ url }, index) => existing(`whk_${index}`, url, differing));
+    expect(plan(subscriptions)).toMatchObject([
+      { members: ['events'] },
+      { members: ['events', 'max_in_flight', 'signature', 'status'] },
     ]);
   });
 

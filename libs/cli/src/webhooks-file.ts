@@ -11,6 +11,7 @@ const entrySchema = z.strictObject({
   secret_env: z.string().min(1),
   status: z.enum(['active', 'disabled']).default('active'),
   max_in_flight: z.int().min(1).max(64).optional(),
+  signature: z.enum(['v1', 'v1a']).optional(),
 });
 const fileSchema = z.strictObject({ webhooks: z.array(entrySchema) });
 
@@ -80,10 +81,11 @@ export function planChanges(
 
 function differences(wanted: WantedWebhook, current: WebhookSubscription): readonly string[] {
   const sorted = (events: readonly string[]) => [...new Set(events)].toSorted().join();
-  const { max_in_flight: limit } = wanted;
+  const { max_in_flight: limit, signature } = wanted;
   return [
     ...(sorted(wanted.events) === sorted(current.events) ? [] : ['events']),
     ...(limit === undefined || limit === current.max_in_flight ? [] : ['max_in_flight']),
+    ...(signature === undefined || signature === current.signature ? [] : ['signature']),
     ...(wanted.status === current.status ? [] : ['status']),
   ];
 }

@@ -1,4 +1,5 @@
 export { verifyWebhook, type VerifyOptions, type WebhookRequest } from './verify-webhook.js';
+export type { PublicKey } from './asymmetric-signature.js';
 export { WebhookVerificationError, type WebhookVerificationErrorCode } from './webhook-verification-error.js';
 export { isKnownEvent, isTestEvent, type ReceivedEvent } from './received-event.js';
 export {

@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { types } from 'node:util';
+import { asymmetricSigningTime, type PublicKey } from './asymmetric-signature.js';
 import { parseEvent, type ReceivedEvent } from './received-event.js';
 import { headerOf, type RequestHeaders } from './request-headers.js';
 import { WebhookVerificationError } from './webhook-verification-error.js';
@@ -11,8 +12,13 @@ export interface WebhookRequest {
 }
 
 export interface VerifyOptions {
-  /** The subscription's secret; during a rotation, the new and the old one. */
-  readonly secrets: readonly string[];
+  /** The secret of the subscription; during a rotation, both. Not needed with `publicKeys`. */
+  readonly secrets?: readonly string[];
+  /**
+   * The `keys` of the subscription's JWKS, for the signature `v1a`. Then only `v1a` is accepted. Read the
+   * JWKS again when the check fails with `wrong_signature`.
+   */
+  readonly publicKeys?: readonly PublicKey[];
   /** Maximum difference between the time of signing and now, in both directions. Default: 300. */
   readonly toleranceSeconds?: number;
   /** Milliseconds since 1970. Default: `Date.now`. */
@@ -27,12 +33,16 @@ const defaultToleranceSeconds = 300;
  * Returns the event of a genuine and fresh request. Verifies the signature first, and reads nothing else of a
  * forged request.
  * @throws WebhookVerificationError when a check fails; `code` names the check
- * @throws TypeError on invalid arguments: no secret, an empty secret, or a body that is not raw bytes
+ * @throws TypeError on invalid arguments: no secret or key, an empty secret, or a body that is not raw bytes
  */
 export function verifyWebhook(request: WebhookRequest, options: VerifyOptions): ReceivedEvent {
-  const { secrets, toleranceSeconds = defaultToleranceSeconds, now = Date.now } = options;
-  checkCall(request.body, secrets, toleranceSeconds);
-  const signedAt = signingTime(signaturesOf(request.headers), request.body, secrets);
+  const { secrets = [], publicKeys, toleranceSeconds = defaultToleranceSeconds, now = Date.now } = options;
+  checkCall(request.body, toleranceSeconds);
+  if (publicKeys === undefined) checkSecrets(secrets);
+  const signedAt =
+    publicKeys === undefined
+      ? signingTime(signaturesOf(request.headers), request.body, secrets)
+      : asymmetricSigningTime(request.headers, request.body, publicKeys);
   const ageSeconds = now() / 1000 - signedAt;
   if (ageSeconds > toleranceSeconds) throw new WebhookVerificationError('too_old');
   if (ageSeconds < -toleranceSeconds) throw new WebhookVerificationError('too_new');
@@ -77,13 +87,16 @@ function isMacOf(mac: Buffer, secret: string, timestamp: string, body: Uint8Arra
 }
 
 /** Rejects arguments with which every request, or no request, would be accepted. */
-function checkCall(body: unknown, secrets: readonly unknown[], toleranceSeconds: number): void {
+function checkCall(body: unknown, toleranceSeconds: number): void {
   if (!types.isUint8Array(body))
     throw new TypeError('body must be the raw bytes of the request (a Buffer or Uint8Array), not parsed.');
+  if (!(toleranceSeconds >= 0)) throw new TypeError('toleranceSeconds must be 0 or more.');
+}
+
+function checkSecrets(secrets: readonly unknown[]): void {
   if (!Array.isArray(secrets) || secrets.length === 0)
     throw new TypeError('secrets must be an array with at least one secret.');
   // A missing environment variable may become an empty secret, with which any sender can sign.
   if (!secrets.every((secret) => typeof secret === 'string' && secret !== ''))
     throw new TypeError('A secret must be a non-empty string.');
-  if (!(toleranceSeconds >= 0)) throw new TypeError('toleranceSeconds must be 0 or more.');
 }

@@ -1,8 +1,8 @@
 /**
  * The check that failed:
- * - `missing_signature`: the request has no `X-Service-Signature`
+ * - `missing_signature`: the request has no `X-Service-Signature`; with public keys, no signature `v1a`
  * - `malformed_signature`: a signature header is not `t=<unix_seconds>,v1=<64 hex digits>`, or is repeated
- * - `wrong_signature`: none of the secrets produces the signature of these bytes
+ * - `wrong_signature`: none of the secrets or keys matches the signature of these bytes
  * - `too_old`, `too_new`: the signature is valid, but older or further in the future than the tolerance
  * - `malformed_body`: the signature is valid, but the body is not an event
  */
@@ -10,9 +10,9 @@ export type WebhookVerificationErrorCode =
   'missing_signature' | 'malformed_signature' | 'wrong_signature' | 'too_old' | 'too_new' | 'malformed_body';
 
 const messages: Readonly<Record<WebhookVerificationErrorCode, string>> = {
-  missing_signature: 'The request has no X-Service-Signature header.',
-  malformed_signature: 'A signature header does not have the form t=<unix_seconds>,v1=<hex>.',
-  wrong_signature: 'No signature matches: the secret is wrong, or the body is not the raw body.',
+  missing_signature: 'The request has no X-Service-Signature header, or no signature v1a.',
+  malformed_signature: 'A signature header does not have its documented form.',
+  wrong_signature: 'No signature matches: the secret or key is wrong, or the body is not the raw body.',
   too_old: 'The timestamp is older than the tolerance: the delivery is a replay, or a clock is wrong.',
   too_new: 'The timestamp is further in the future than the tolerance: a clock is wrong.',
   malformed_body: 'The signature is valid, but the body is not an event.',

@@ -34,6 +34,9 @@ export interface LeasedDelivery {
   readonly url: string;
   readonly secret: Buffer;
   readonly previousSecret: Buffer | null;
+  /** Sealed Ed25519 keys; null without `v1a`. */
+  readonly signingKey: Buffer | null;
+  readonly previousSigningKey: Buffer | null;
   readonly token: string;
   /** In ms of `performance.now()`. An attempt that could not end by then is not started. */
   readonly leaseEndsAtMs: number;
@@ -71,6 +74,7 @@ const claim = statement(
   `WITH requested AS MATERIALIZED (
      SELECT r.index, s.id, s.status, s.url, s.secret,
        CASE WHEN s.previous_secret_until > now() THEN s.previous_secret END AS previous_secret,
+       s.signing_key, CASE WHEN s.previous_signing_key_until > now() THEN s.previous_signing_key END AS previous_signing_key,
        least(r.max_count, greatest(0, ${attemptLimit} - r.running)) AS max_claimed, s.lane, r.due_from
      FROM ${claimRequests.tableWithIndex('r')}
      JOIN webhook_subscriptions s ON s.id = r.id AND s.deleted_at IS NULL AND NOT ${accessRevokedSql('s')}
@@ -87,7 +91,8 @@ const claim = statement(
      d.day, d.id, d.subscription_id AS "subscriptionId", d.event_id AS "eventId", d.event, d.test, d.trigger, d.attempt_count AS number,
      d.attempt_count = 1 AND d.trigger = 'auto' AND due.status = 'pending' AS first, d.schedule_step AS "scheduleStep",
      d.prior_status AS "priorStatus", e.occurred_at AS "occurredAt", e.traceparent, e.body, requested.url, requested.secret,
-     requested.previous_secret AS "previousSecret"`,
+     requested.previous_secret AS "previousSecret", requested.signing_key AS "signingKey",
+     requested.previous_signing_key AS "previousSigningKey"`,
 );
 
 /** Enough for some batches; when they are sent, the days are determined again. */

@@ -6,7 +6,7 @@ import { CONFIG, type WebhookWorkerSettings } from '../config.js';
 import { SigningKeys } from '../subscriptions/signing-keys.js';
 import { eventPublicId } from './event-public-id.js';
 import type { LeasedDelivery } from './lease.js';
-import { signature, standardSignature } from './sign.rules.js';
+import { asymmetricSignature, signature, standardSignature } from './sign.rules.js';
 
 const bodyTimeoutMs = 1_000;
 const maxReadBytes = 16 * 1024;
@@ -54,13 +54,17 @@ export class PostWebhook {
     // Each attempt is signed with its own time: a retry a day later must be within the receiver's 300 seconds
     // as well.
     const unixSeconds = Math.floor(Date.now() / 1000);
-    const { secret, previousSecret, subscriptionId, body } = delivery;
+    const { secret, previousSecret, signingKey, previousSigningKey, subscriptionId, body } = delivery;
     const keys = this.keys.get(secret, subscriptionId);
     const previousKeys = previousSecret === null ? undefined : this.keys.get(previousSecret, subscriptionId);
     const id = eventPublicId(delivery.eventId, delivery);
     const standardSignatures = [keys, previousKeys]
       .filter((each) => each !== undefined)
       .map((each) => standardSignature(each, id, unixSeconds, body));
+    const asymmetricSignatures = [signingKey, previousSigningKey]
+      .filter((sealed) => sealed !== null)
+      .map((sealed) => this.keys.getPrivate(sealed, subscriptionId))
+      .map((key) => asymmetricSignature(key, id, unixSeconds, body));
     return {
       'content-type': 'application/json',
       'user-agent': 'Service-Webhooks/1',
@@ -73,7 +77,7 @@ export class PostWebhook {
         : { 'x-service-signature-previous': signature(previousKeys, unixSeconds, body) }),
       'webhook-id': id,
       'webhook-timestamp': String(unixSeconds),
-      'webhook-signature': standardSignatures.join(' '),
+      'webhook-signature': [...standardSignatures, ...asymmetricSignatures].join(' '),
       ...(delivery.test ? { 'x-service-test': 'true' } : {}),
     };
   }

@@ -52,6 +52,8 @@ function attemptOf(subscriptionId: string): Attempt {
       url: 'https://receiver.example/',
       secret: Buffer.alloc(32),
       previousSecret: null,
+      signingKey: null,
+      previousSigningKey: null,
     },
     exchange: {
       outcome: 'succeeded',

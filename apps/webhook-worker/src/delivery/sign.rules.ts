@@ -1,4 +1,4 @@
-import { createHmac, type KeyObject } from 'node:crypto';
+import { createHmac, type KeyObject, sign } from 'node:crypto';
 import type { SecretKeys } from '../subscriptions/signing-keys.js';
 
 /**
@@ -16,6 +16,17 @@ export function standardSignature(
   body: Buffer,
 ): string {
   return `v1,${hmac(standard, `${id}.${unixSeconds}.`, body).digest('base64')}`;
+}
+
+/** Returns `v1a,<base64>`, the Ed25519 signature of `<id>.<unix_seconds>.<raw body>` (Standard Webhooks). */
+export function asymmetricSignature(
+  privateKey: KeyObject,
+  id: string,
+  unixSeconds: number,
+  body: Buffer,
+): string {
+  const signed = Buffer.concat([Buffer.from(`${id}.${unixSeconds}.`), body]);
+  return `v1a,${sign(null, signed, privateKey).toString('base64')}`;
 }
 
 function hmac(key: KeyObject, prefix: string, body: Buffer) {

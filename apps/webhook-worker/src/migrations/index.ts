@@ -1,5 +1,6 @@
 import { Baseline } from './0001-baseline.js';
 import { EventFeed } from './0002-event-feed.js';
+import { SigningKeyPairs } from './0003-signing-keys.js';
 
 /** In the order in which they are applied. */
-export const migrations = [Baseline, EventFeed];
+export const migrations = [Baseline, EventFeed, SigningKeyPairs];

@@ -17,6 +17,7 @@ import { lockSeeds } from '../advisory-locks.js';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
 import { CheckTarget } from './check-target.js';
 import { lockAndCheckRevoked } from './access-revocations.js';
+import { newPrivateKey } from './key-pairs.js';
 import { type Owner, ownerOf } from './owner.js';
 import type { CreateSubscriptionDto } from './subscription.dto.js';
 import {
@@ -45,8 +46,8 @@ const count = statement(
 );
 const insert = statement(
   'subscriptions.insert',
-  `INSERT INTO webhook_subscriptions (id, creator_id, client_id, url, events, secret, api_version, status, authorized_at, max_in_flight)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, 'active', $8, $9) RETURNING ${subscriptionColumns}`,
+  `INSERT INTO webhook_subscriptions (id, creator_id, client_id, url, events, secret, api_version, status, authorized_at, max_in_flight, signing_key)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, 'active', $8, $9, $10) RETURNING ${subscriptionColumns}`,
 );
 
 @Injectable()
@@ -130,6 +131,7 @@ export class CreateSubscription {
       currentApiVersion,
       authorizedAt,
       input.max_in_flight ?? maxInFlightLimit,
+      input.signature === 'v1a' ? this.secrets.seal(newPrivateKey(), id) : null,
     ]);
     if (row === undefined) throw new Error('The inserted subscription was not returned.');
     return row;

@@ -12,7 +12,8 @@ export type DeletedReason = 'owner' | 'operator' | 'client_deleted' | 'client_di
 export function deletionStatement(name: string, condition: string): Statement {
   return statement(
     name,
-    `UPDATE webhook_subscriptions SET deleted_at = now(), deleted_reason = $1, secret = '', previous_secret = NULL
+    `UPDATE webhook_subscriptions SET deleted_at = now(), deleted_reason = $1, secret = '', previous_secret = NULL,
+       signing_key = NULL, previous_signing_key = NULL
      WHERE deleted_at IS NULL AND ${condition} RETURNING id`,
   );
 }

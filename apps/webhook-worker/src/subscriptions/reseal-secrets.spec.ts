@@ -18,27 +18,50 @@ afterEach(() => stores.drop());
 
 const insert = statement(
   'test.insert',
-  `INSERT INTO webhook_subscriptions (id, creator_id, client_id, url, events, secret, previous_secret, previous_secret_until, api_version, status)
-   VALUES ($1, $1, 'client', 'https://receiver.example/', '{order.created}', $2, $3, now() + $4 * interval '1 hour', 'v', 'active')`,
+  `INSERT INTO webhook_subscriptions (id, creator_id, client_id, url, events, secret, previous_secret, previous_secret_until, signing_key,
+     previous_signing_key, previous_signing_key_until, api_version, status)
+   VALUES ($1, $1, 'client', 'https://receiver.example/', '{order.created}', $2, $3, now() + $4 * interval '1 hour', $5, $6,
+     now() + $4 * interval '1 hour', 'v', 'active')`,
 );
-const read = statement('test.read', 'SELECT id, secret, previous_secret FROM webhook_subscriptions');
+const read = statement(
+  'test.read',
+  'SELECT id, secret, previous_secret, signing_key, previous_signing_key FROM webhook_subscriptions',
+);
 
 async function subscribe(box: SecretBox, previousForHours: number | null = null): Promise<string> {
   const id = uuidv7();
-  const previous = previousForHours === null ? null : box.seal(`old of ${id}`, id);
-  await stores.database.run(insert, [id, box.seal(`secret of ${id}`, id), previous, previousForHours]);
+  const previous = (text: string) => (previousForHours === null ? null : box.seal(text, id));
+  await stores.database.run(insert, [
+    id,
+    box.seal(`secret of ${id}`, id),
+    previous(`old of ${id}`),
+    previousForHours,
+    previousForHours === null ? null : box.seal(`key of ${id}`, id),
+    previous(`old key of ${id}`),
+  ]);
   return id;
 }
-const rows = () => stores.database.rows<{ id: string; secret: Buffer; previous_secret: Buffer | null }>(read);
+interface Row {
+  readonly id: string;
+  readonly secret: Buffer;
+  readonly previous_secret: Buffer | null;
+  readonly signing_key: Buffer | null;
+  readonly previous_signing_key: Buffer | null;
+}
+const rows = () => stores.database.rows<Row>(read);
 
 describe('resealing secrets', () => {
   it('leaves no secret that needs an old key, in any number of batches', async () => {
     for (let count = 0; count < 450; count += 1) await subscribe(before, count % 2 === 0 ? 1 : null);
     await subscribe(both);
     expect(await resealSecrets(stores.database, both)).toEqual({ resealed: 450, unreadable: 0 });
-    for (const { id, secret, previous_secret: previous } of await rows()) {
-      expect(after.open(secret, id).toString()).toBe(`secret of ${id}`);
-      if (previous !== null) expect(after.open(previous, id).toString()).toBe(`old of ${id}`);
+    for (const { id, secret, previous_secret: previous, ...keys } of await rows()) {
+      const open = (sealed: Buffer | null) => sealed && after.open(sealed, id).toString();
+      expect(open(secret)).toBe(`secret of ${id}`);
+      if (previous === null) continue;
+      expect(open(previous)).toBe(`old of ${id}`);
+      expect(open(keys.signing_key)).toBe(`key of ${id}`);
+      expect(open(keys.previous_signing_key)).toBe(`old key of ${id}`);
     }
     expect((await rows()).filter((row) => row.previous_secret !== null)).toHaveLength(225);
   });
@@ -51,10 +74,12 @@ describe('resealing secrets', () => {
     expect(await rows()).toEqual(sealed);
   });
 
-  it('deletes an expired previous secret', async () => {
+  it('deletes an expired previous secret and key', async () => {
     await subscribe(before, -1);
     await resealSecrets(stores.database, both);
-    expect((await rows())[0]?.previous_secret).toBeNull();
+    const [row] = await rows();
+    expect([row?.previous_secret, row?.previous_signing_key]).toEqual([null, null]);
+    expect(row?.signing_key).not.toBeNull();
   });
 
   it('skips a secret that no key opens, and leaves it unchanged', async () => {

@@ -4,25 +4,32 @@ import type { SecretBox } from '@fulfilment/runtime';
 
 const batchSize = 200;
 
+/** Sealed values of a subscription. A replaced one is null once it no longer signs. */
 interface Sealed {
   readonly id: string;
   readonly secret: Buffer;
   readonly previous_secret: Buffer | null;
+  readonly signing_key: Buffer | null;
+  readonly previous_signing_key: Buffer | null;
 }
 
 // A sealed secret starts with the id of its key (SecretBox).
 const lockSealedWithOldKeys = statement(
   'subscriptions.lock-sealed-with-old-keys',
-  `SELECT id, secret, CASE WHEN previous_secret_until > now() THEN previous_secret END AS previous_secret
+  `SELECT id, secret, CASE WHEN previous_secret_until > now() THEN previous_secret END AS previous_secret,
+     signing_key, CASE WHEN previous_signing_key_until > now() THEN previous_signing_key END AS previous_signing_key
    FROM webhook_subscriptions
    WHERE id > $1 AND deleted_at IS NULL
-     AND (substring(secret FROM 1 FOR $2) <> $3 OR substring(previous_secret FROM 1 FOR $2) <> $3)
+     AND (substring(secret FROM 1 FOR $2) <> $3 OR substring(previous_secret FROM 1 FOR $2) <> $3
+       OR substring(signing_key FROM 1 FOR $2) <> $3 OR substring(previous_signing_key FROM 1 FOR $2) <> $3)
    ORDER BY id LIMIT ${batchSize} FOR NO KEY UPDATE`,
 );
 const replace = statement(
   'subscriptions.replace-sealed',
-  `UPDATE webhook_subscriptions s SET secret = r.secret, previous_secret = r.previous_secret
-   FROM unnest($1::uuid[], $2::bytea[], $3::bytea[]) AS r(id, secret, previous_secret) WHERE s.id = r.id`,
+  `UPDATE webhook_subscriptions s SET secret = r.secret, previous_secret = r.previous_secret,
+     signing_key = r.signing_key, previous_signing_key = r.previous_signing_key
+   FROM unnest($1::uuid[], $2::bytea[], $3::bytea[], $4::bytea[], $5::bytea[])
+     AS r(id, secret, previous_secret, signing_key, previous_signing_key) WHERE s.id = r.id`,
 );
 
 /** Numbers of subscriptions whose secrets were resealed, and whose secrets no key opens. */
@@ -59,18 +66,23 @@ async function resealBatch(
     resealed.map(({ id }) => id),
     resealed.map(({ secret }) => secret),
     resealed.map(({ previous_secret: previous }) => previous),
+    resealed.map(({ signing_key: key }) => key),
+    resealed.map(({ previous_signing_key: previous }) => previous),
   ]);
   return { resealed: resealed.length, unreadable: rows.length - resealed.length, last: rows.at(-1)?.id };
 }
 
 /** A secret that no key opens stays unchanged, since its key may still be found. */
-function reseal(box: SecretBox, { id, secret, previous_secret: previous }: Sealed): Sealed[] {
+function reseal(box: SecretBox, { id, secret, ...optional }: Sealed): Sealed[] {
+  const resealOptional = (sealed: Buffer | null): Buffer | null => sealed && box.reseal(sealed, id);
   try {
     return [
       {
         id,
         secret: box.reseal(secret, id),
-        previous_secret: previous === null ? null : box.reseal(previous, id),
+        previous_secret: resealOptional(optional.previous_secret),
+        signing_key: resealOptional(optional.signing_key),
+        previous_signing_key: resealOptional(optional.previous_signing_key),
       },
     ];
   } catch {

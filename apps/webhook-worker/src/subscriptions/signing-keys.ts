@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { SecretBox } from '@fulfilment/runtime';
+import { privateKeyOf } from './key-pairs.js';
 import { setNewest } from '../set-newest.js';
 
 const maxCachedKeys = 10_000;
@@ -33,16 +34,31 @@ function standardKeyBytes(secret: string): Buffer | undefined {
 @Injectable()
 export class SigningKeys {
   private readonly keys = new Map<string, SecretKeys>();
+  private readonly privateKeys = new Map<string, KeyObject>();
 
   constructor(private readonly box: SecretBox) {}
 
   /** @throws as SecretBox.open does */
   get(sealed: Buffer, subscriptionId: string): SecretKeys {
+    return this.open(this.keys, sealed, subscriptionId, secretKeys);
+  }
+
+  /** Returns the private key of a key pair. @throws as SecretBox.open does */
+  getPrivate(sealed: Buffer, subscriptionId: string): KeyObject {
+    return this.open(this.privateKeys, sealed, subscriptionId, privateKeyOf);
+  }
+
+  private open<Key>(
+    cache: Map<string, Key>,
+    sealed: Buffer,
+    subscriptionId: string,
+    create: (opened: Buffer) => Key,
+  ): Key {
     const cacheKey = subscriptionId + sealed.toString('latin1'); // each sealing of a secret is unique
-    const cached = this.keys.get(cacheKey);
+    const cached = cache.get(cacheKey);
     if (cached !== undefined) return cached;
-    const keys = secretKeys(this.box.open(sealed, subscriptionId));
-    setNewest(this.keys, cacheKey, keys, maxCachedKeys);
-    return keys;
+    const key = create(this.box.open(sealed, subscriptionId));
+    setNewest(cache, cacheKey, key, maxCachedKeys);
+    return key;
   }
 }

@@ -6,6 +6,8 @@ import {
   maxInFlightLimit,
   maxUrlCharacters,
   subscribableNames,
+  type SignatureVersion,
+  signatureVersions,
   type SubscriptionStatus,
   subscriptionStatuses,
 } from './subscription.rules.js';
@@ -33,6 +35,17 @@ function SecretField(): PropertyDecorator {
 
 /** Validates the form only. The guarded client decides whether the URL is allowed. */
 const UrlField = () => TextField({ max: maxUrlCharacters, format: 'uri' });
+
+const SignatureField = () =>
+  IsIn(signatureVersions, { message: `must be ${signatureVersions.join(' or ')}` });
+
+const BooleanField = () =>
+  Field({
+    name: 'booleanField',
+    schema: { type: 'boolean' },
+    holds: (value) => typeof value === 'boolean',
+    reason: () => 'must be true or false',
+  });
 
 /** Validates that it is an array. `CheckTarget` reports unknown names, with one detail for each. */
 function EventNames(): PropertyDecorator {
@@ -86,6 +99,13 @@ export class CreateSubscriptionDto {
   @IsOptional()
   @IntegerField(1, maxInFlightLimit)
   max_in_flight?: number;
+
+  @Description(
+    '`v1a`: `webhook-signature` also has an Ed25519 signature, whose public key is in the JWKS of the subscription; `v1`, the default: only the HMAC',
+  )
+  @IsOptional()
+  @SignatureField()
+  signature?: SignatureVersion;
 }
 
 export class UpdateSubscriptionDto {
@@ -116,4 +136,16 @@ export class UpdateSubscriptionDto {
   @IsOptional()
   @IntegerField(1, maxInFlightLimit)
   max_in_flight?: number;
+
+  @Description('`v1a` creates a key pair if there is none; `v1` deletes it')
+  @IsOptional()
+  @SignatureField()
+  signature?: SignatureVersion;
+
+  @Description(
+    '`true` replaces the key pair of `v1a`. For 24 hours deliveries are also signed with the previous key; during this time the key is not replaced again',
+  )
+  @IsOptional()
+  @BooleanField()
+  new_signing_key?: boolean;
 }

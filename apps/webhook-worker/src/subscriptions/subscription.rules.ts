@@ -15,6 +15,10 @@ export type SubscriptionStatus = (typeof subscriptionStatuses)[number];
 /** A deleted subscription is hidden, but its open deliveries must still be cancelled. */
 export type SubscriptionState = SubscriptionStatus | 'deleted';
 
+/** `v1`: HMAC with the secret. `v1a`: an Ed25519 signature too. */
+export const signatureVersions = ['v1', 'v1a'] as const;
+export type SignatureVersion = (typeof signatureVersions)[number];
+
 /** Disabled by its owner, by a 410 of its receiver, or because it failed too often for too long. */
 export type DisabledReason = 'owner' | 'gone' | 'failing';
 

@@ -1,9 +1,11 @@
 import { idShape } from '@fulfilment/contracts';
 import { z } from 'zod';
+import { publicKeyShape } from './key-pairs.js';
 import {
   maxCountedDue,
   maxInFlightLimit,
   maxSubscriptions,
+  signatureVersions,
   subscribableNames,
   subscriptionStatuses,
 } from './subscription.rules.js';
@@ -18,6 +20,7 @@ const subscriptionExample = {
   last_failure_at: null,
   disabled_at: null,
   max_in_flight: 64,
+  signature: 'v1' as const,
 };
 
 /** A subscription in the Store API. It never contains the secret. */
@@ -49,6 +52,12 @@ export const subscriptionShape = z
       .min(1)
       .max(maxInFlightLimit)
       .describe('Maximum number of concurrent requests of one of our processes to the receiver'),
+    signature: z
+      .enum(signatureVersions)
+      .optional()
+      .describe(
+        '`v1a`: deliveries also have an Ed25519 signature; its public keys are at `/v1/webhooks/{id}/jwks.json`',
+      ),
     due_deliveries: z
       .int()
       .min(0)
@@ -67,6 +76,27 @@ export const subscriptionShape = z
     examples: [{ ...subscriptionExample, due_deliveries: 3, oldest_due_at: '2026-11-20T12:00:02.120Z' }],
   });
 export type SubscriptionView = z.infer<typeof subscriptionShape>;
+
+export const publicKeysShape = z
+  .object({ keys: z.array(publicKeyShape).max(2).describe('The newest first; empty without `v1a`') })
+  .meta({
+    id: 'WebhookPublicKeys',
+    description: 'Public keys as a JWK Set (RFC 7517).',
+    examples: [
+      {
+        keys: [
+          {
+            kty: 'OKP',
+            crv: 'Ed25519',
+            alg: 'EdDSA',
+            use: 'sig',
+            kid: 'kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k',
+            x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo',
+          },
+        ],
+      },
+    ],
+  });
 
 export const subscriptionsShape = z
   .object({ data: z.array(subscriptionShape).max(maxSubscriptions).describe('Active subscriptions') })

@@ -1,10 +1,11 @@
 import { publicId, type WebhookEvent } from '@fulfilment/contracts';
-import type { SubscriptionStatus } from './subscription.rules.js';
+import type { SignatureVersion, SubscriptionStatus } from './subscription.rules.js';
 import type { SubscriptionView } from './subscription.shapes.js';
 
 /** Columns that the owner may see, without the secret. */
 export const subscriptionColumns =
-  'id, events, url, status, consecutive_failures, last_delivery_at, last_failure_at, disabled_at, max_in_flight';
+  'id, events, url, status, consecutive_failures, last_delivery_at, last_failure_at, disabled_at, max_in_flight, ' +
+  "CASE WHEN signing_key IS NULL THEN 'v1' ELSE 'v1a' END AS signature";
 
 export interface SubscriptionRow {
   readonly id: string;
@@ -16,6 +17,7 @@ export interface SubscriptionRow {
   readonly last_failure_at: Date | null;
   readonly disabled_at: Date | null;
   readonly max_in_flight: number;
+  readonly signature: SignatureVersion;
 }
 
 /** The deliveries of a subscription that are due and wait to be sent. */
@@ -38,6 +40,7 @@ export function subscriptionView(row: SubscriptionRow): SubscriptionView {
     last_failure_at: row.last_failure_at?.toISOString() ?? null,
     disabled_at: row.disabled_at?.toISOString() ?? null,
     max_in_flight: row.max_in_flight,
+    signature: row.signature,
   };
 }
 

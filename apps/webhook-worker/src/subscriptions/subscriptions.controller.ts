@@ -6,12 +6,15 @@ import {
   type Caller,
   IdempotencyKey,
   CurrentCaller,
+  Public,
   Scopes,
 } from '@fulfilment/http-service';
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
 import { CheckTarget } from './check-target.js';
 import { CreateSubscription } from './create-subscription.js';
 import { DeleteSubscription } from './delete-subscription.js';
+import type { PublicKey } from './key-pairs.js';
+import { ReadPublicKeys } from './read-public-keys.js';
 import { ReadSubscriptions } from './read-subscriptions.js';
 import { CreateSubscriptionDto, ListSubscriptionsDto, UpdateSubscriptionDto } from './subscription.dto.js';
 import type { SubscriptionView } from './subscription.shapes.js';
@@ -24,6 +27,7 @@ export class SubscriptionsController {
   constructor(
     private readonly createSubscription: CreateSubscription,
     private readonly readSubscriptions: ReadSubscriptions,
+    private readonly readPublicKeys: ReadPublicKeys,
     private readonly updateSubscription: UpdateSubscription,
     private readonly deleteSubscription: DeleteSubscription,
   ) {}
@@ -55,6 +59,13 @@ export class SubscriptionsController {
   @Operation(reference.readSubscription)
   findOne(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<SubscriptionView> {
     return this.readSubscriptions.findOne(caller, id);
+  }
+
+  @Get(':id/jwks.json')
+  @Public()
+  @Operation(reference.readPublicKeys)
+  findKeys(@Param('id') id: string): Promise<ResponseWithHeaders<{ keys: PublicKey[] }>> {
+    return this.readPublicKeys.run(id);
   }
 
   @Patch(':id')

@@ -6,6 +6,7 @@ import { ClientsConsumer } from './clients.consumer.js';
 import { CreateSubscription } from './create-subscription.js';
 import { DeleteSubscription } from './delete-subscription.js';
 import { DeleteRevokedSubscriptions } from './delete-revoked-subscriptions.js';
+import { ReadPublicKeys } from './read-public-keys.js';
 import { ReadSubscriptions } from './read-subscriptions.js';
 import { NotifyOwners } from './notify-owners.js';
 import { UpdateSubscription } from './update-subscription.js';
@@ -21,6 +22,7 @@ import { SubscriptionsController } from './subscriptions.controller.js';
     CreateSubscription,
     DeleteSubscription,
     DeleteRevokedSubscriptions,
+    ReadPublicKeys,
     ReadSubscriptions,
     NotifyOwners,
     UpdateSubscription,

@@ -2,7 +2,7 @@ import type { OperationDoc } from '@fulfilment/api-reference';
 import { Conflict, Forbidden, NotFound, ValidationFailed } from '@fulfilment/error-envelope';
 import { keyConflicts } from '@fulfilment/http-service';
 import { z } from 'zod';
-import { subscriptionShape, subscriptionsShape } from './subscription.shapes.js';
+import { publicKeysShape, subscriptionShape, subscriptionsShape } from './subscription.shapes.js';
 
 const tag = 'Webhooks';
 const path = { id: { description: 'The subscription', example: 'whk_01m7xwmwx4f08v4cgpyk3kx08m' } };
@@ -70,6 +70,17 @@ export const readSubscription = {
   response: { description: 'The subscription.', shape: subscriptionShape },
   errors: [unknown],
 } as const satisfies OperationDoc<typeof subscriptionShape>;
+
+export const readPublicKeys = {
+  id: 'readWebhookPublicKeys',
+  tag,
+  summary: 'Read the public keys of a subscription',
+  description:
+    'Returns the keys that verify the `v1a` signatures of deliveries, without an access token. For 24 hours after a change it also has the previous key. Read it again when no key matches, at most once in five minutes.',
+  path,
+  response: { description: 'The public keys.', shape: publicKeysShape },
+  errors: [{ when: 'The subscription does not exist.', example: new NotFound('webhook subscription') }],
+} as const satisfies OperationDoc<typeof publicKeysShape>;
 
 export const updateSubscription = {
   id: 'updateWebhook',

@@ -4,6 +4,7 @@ import type { Caller } from '@fulfilment/http-service';
 import { targetUri } from '@fulfilment/guarded-fetch';
 import { Injectable } from '@nestjs/common';
 import { BulkUpdateRequests } from './bulk-update-requests.js';
+import { changeKeyPair, type KeyState } from './change-key-pair.js';
 import { CheckTarget } from './check-target.js';
 import { ownedId } from './owner.js';
 import { SecretBox } from '@fulfilment/runtime';
@@ -19,7 +20,9 @@ const exists = statement(
 );
 const lock = statement(
   'subscriptions.lock',
-  `SELECT status, secret FROM webhook_subscriptions
+  `SELECT id, status, secret, signing_key IS NOT NULL AS "hasKey",
+     coalesce(previous_signing_key_until > now(), false) AS "isRotating"
+   FROM webhook_subscriptions
    WHERE id = $1 AND creator_id = $2 AND client_id = $3 AND deleted_at IS NULL FOR UPDATE`,
 );
 // The previous secret signs a second header for 24 hours, so that a receiver can rotate it without losing a
@@ -48,6 +51,11 @@ const disable = statement(
   `UPDATE webhook_subscriptions SET status = 'disabled', disabled_at = now(), disabled_reason = 'owner' WHERE id = $1`,
 );
 
+interface LockedRow extends KeyState {
+  readonly status: string;
+  readonly secret: Buffer;
+}
+
 @Injectable()
 export class UpdateSubscription {
   constructor(
@@ -61,7 +69,7 @@ export class UpdateSubscription {
    * Changes the given members. `status: active` re-enables a disabled subscription and releases its held
    * deliveries; `status: disabled` holds its open deliveries.
    *
-   * @throws ValidationFailed on an unknown event or a URL that is not allowed
+   * @throws ValidationFailed on an unknown event, a URL that is not allowed, or a new key without `v1a`
    * @throws NotFound
    * @throws RateLimited after too many private names of the owner
    */
@@ -74,10 +82,11 @@ export class UpdateSubscription {
       await this.target.checkHostName({ creatorId, clientId }, input.url);
     }
     const row = await this.database.transaction(async (tx) => {
-      const found = await tx.row<{ status: string; secret: Buffer }>(lock, [id, creatorId, clientId]);
-      const { status, secret } = found ?? throwNotFound('webhook subscription');
+      const found = await tx.row<LockedRow>(lock, [id, creatorId, clientId]);
+      const { status, secret, ...keyState } = found ?? throwNotFound('webhook subscription');
       if (input.status !== undefined && input.status !== status)
         await this.changeStatus(tx, id, input.status);
+      await changeKeyPair(tx, this.secrets, keyState, input);
       return tx.row<SubscriptionRow>(change, [
         id,
         input.url === undefined ? undefined : targetUri(input.url),

@@ -55,6 +55,9 @@ import type {
   ReadWebhookHealthData,
   ReadWebhookHealthErrors,
   ReadWebhookHealthResponses,
+  ReadWebhookPublicKeysData,
+  ReadWebhookPublicKeysErrors,
+  ReadWebhookPublicKeysResponses,
   ReadWebhookResponses,
   RecoverWebhookDeliveriesData,
   RecoverWebhookDeliveriesErrors,
@@ -341,6 +344,19 @@ export const updateWebhook = <ThrowOnError extends boolean = true>(
       'Content-Type': 'application/json',
       ...options.headers,
     },
+  });
+
+/**
+ * Read the public keys of a subscription
+ *
+ * Returns the keys that verify the `v1a` signatures of deliveries, without an access token. For 24 hours after a change it also has the previous key. Read it again when no key matches, at most once in five minutes.
+ */
+export const readWebhookPublicKeys = <ThrowOnError extends boolean = true>(
+  options: Options<ReadWebhookPublicKeysData, ThrowOnError>,
+): RequestResult<ReadWebhookPublicKeysResponses, ReadWebhookPublicKeysErrors, ThrowOnError> =>
+  options.client.get<ReadWebhookPublicKeysResponses, ReadWebhookPublicKeysErrors, ThrowOnError>({
+    url: '/v1/webhooks/{id}/jwks.json',
+    ...options,
   });
 
 /**

@@ -166,6 +166,10 @@ export type CreateSubscriptionRequest = {
    * Maximum number of concurrent requests of one of our processes to the receiver. Up to this number, it gets as many as it handles without slower responses or errors; 64 if it is left out
    */
   max_in_flight?: number;
+  /**
+   * `v1a`: `webhook-signature` also has an Ed25519 signature, whose public key is in the JWKS of the subscription; `v1`, the default: only the HMAC
+   */
+  signature?: 'v1' | 'v1a';
 };
 
 export type DestinationRequest = {
@@ -1141,6 +1145,14 @@ export type UpdateSubscriptionRequest = {
    * Maximum number of concurrent requests of one of our processes to the receiver. Up to this number, it gets as many as it handles without slower responses or errors
    */
   max_in_flight?: number;
+  /**
+   * `v1a` creates a key pair if there is none; `v1` deletes it
+   */
+  signature?: 'v1' | 'v1a';
+  /**
+   * `true` replaces the key pair of `v1a`. For 24 hours deliveries are also signed with the previous key; during this time the key is not replaced again
+   */
+  new_signing_key?: boolean;
 };
 
 export type WarehouseEventRequest = {
@@ -1489,6 +1501,41 @@ export type WebhookHealth = {
 };
 
 /**
+ * Public keys as a JWK Set (RFC 7517).
+ */
+export type WebhookPublicKeys = {
+  /**
+   * The newest first; empty without `v1a`
+   */
+  keys: Array<{
+    /**
+     * Key type
+     */
+    kty: 'OKP';
+    /**
+     * Curve
+     */
+    crv: 'Ed25519';
+    /**
+     * Algorithm of the signatures
+     */
+    alg: 'EdDSA';
+    /**
+     * The key verifies signatures
+     */
+    use: 'sig';
+    /**
+     * Thumbprint of the key (RFC 7638)
+     */
+    kid: string;
+    /**
+     * The public key, base64url
+     */
+    x: string;
+  }>;
+};
+
+/**
  * A started recovery of deliveries.
  */
 export type WebhookRecovery = {
@@ -1558,6 +1605,10 @@ export type WebhookSubscription = {
    * Maximum number of concurrent requests of one of our processes to the receiver
    */
   max_in_flight: number;
+  /**
+   * `v1a`: deliveries also have an Ed25519 signature; its public keys are at `/v1/webhooks/{id}/jwks.json`
+   */
+  signature?: 'v1' | 'v1a';
   /**
    * Number of deliveries that are due and wait to be sent; 1000 stands for more. Not in lists
    */
@@ -2979,6 +3030,54 @@ export type UpdateWebhookResponses = {
 };
 
 export type UpdateWebhookResponse = UpdateWebhookResponses[keyof UpdateWebhookResponses];
+
+export type ReadWebhookPublicKeysData = {
+  body?: never;
+  path: {
+    /**
+     * The subscription
+     */
+    id: string;
+  };
+  query?: never;
+  url: '/v1/webhooks/{id}/jwks.json';
+};
+
+export type ReadWebhookPublicKeysErrors = {
+  /**
+   * The subscription does not exist.
+   */
+  404: Error & {
+    statusCode?: 404;
+    code?: 'NOT_FOUND';
+  };
+  /**
+   * An unexpected error on the server.
+   */
+  500: Error & {
+    statusCode?: 500;
+    code?: 'INTERNAL_ERROR';
+  };
+  /**
+   * A dependency is unavailable, or the service is starting. Retry after the seconds in `Retry-After`.
+   */
+  503: Error & {
+    statusCode?: 503;
+    code?: 'SERVICE_UNAVAILABLE';
+  };
+};
+
+export type ReadWebhookPublicKeysError = ReadWebhookPublicKeysErrors[keyof ReadWebhookPublicKeysErrors];
+
+export type ReadWebhookPublicKeysResponses = {
+  /**
+   * The public keys.
+   */
+  200: WebhookPublicKeys;
+};
+
+export type ReadWebhookPublicKeysResponse =
+  ReadWebhookPublicKeysResponses[keyof ReadWebhookPublicKeysResponses];
 
 export type ReadWebhookHealthData = {
   body?: never;

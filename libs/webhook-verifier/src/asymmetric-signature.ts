@@ -1,0 +1,46 @@
+import { createPublicKey, verify } from 'node:crypto';
+import { headerOf, type RequestHeaders } from './request-headers.js';
+import { WebhookVerificationError } from './webhook-verification-error.js';
+
+/** An Ed25519 key of a JWKS (RFC 8037). */
+export interface PublicKey {
+  readonly kty: string;
+  readonly crv: string;
+  /** The key, base64url. */
+  readonly x: string;
+}
+
+const signatureBytes = 64;
+
+/**
+ * Returns the time of a request with a valid signature `v1a` (Standard Webhooks): Ed25519 over
+ * `<webhook-id>.<webhook-timestamp>.<raw body>`.
+ * @throws WebhookVerificationError
+ * @throws TypeError without a key, or with a key that is not Ed25519
+ */
+export function asymmetricSigningTime(
+  headers: RequestHeaders,
+  body: Uint8Array,
+  publicKeys: readonly PublicKey[],
+): number {
+  if (publicKeys.length === 0) throw new TypeError('publicKeys must have at least one key.');
+  const keys = publicKeys.map(importKey);
+  const [id, timestamp, header] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) =>
+    headerOf(headers, name),
+  );
+  const signatures = (header ?? '').split(' ').filter((signature) => signature.startsWith('v1a,'));
+  if (id === undefined || timestamp === undefined || signatures.length === 0)
+    throw new WebhookVerificationError('missing_signature');
+  const parsed = signatures.map((signature) => Buffer.from(signature.slice('v1a,'.length), 'base64'));
+  if (!/^\d{1,12}$/.test(timestamp) || parsed.some(({ length }) => length !== signatureBytes))
+    throw new WebhookVerificationError('malformed_signature');
+  const signed = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), body]);
+  const isGenuine = parsed.some((signature) => keys.some((key) => verify(null, signed, key, signature)));
+  if (!isGenuine) throw new WebhookVerificationError('wrong_signature');
+  return Number(timestamp);
+}
+
+function importKey({ kty, crv, x }: PublicKey) {
+  if (kty !== 'OKP' || crv !== 'Ed25519') throw new TypeError('A public key must be an Ed25519 key.');
+  return createPublicKey({ key: { kty, crv, x }, format: 'jwk' });
+}
