@@ -22,7 +22,7 @@ await runServiceCli({
   commands: {
     ...supportCommands,
     'webhooks reseal': defineCommand({
-      summary: 're-encrypts the webhook secrets with the newest key, so that old keys can be removed',
+      summary: 're-encrypts the secrets and signing keys of webhooks with the newest key, so that old keys can be removed',
       arguments: z.object({}),
       run: ({ database, settings }: Context) =>
         resealSecrets(database, new SecretBox(settings.SECRET_ENCRYPTION_KEY)),
