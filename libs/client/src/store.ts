@@ -10,6 +10,7 @@ export { iterateByCursor as iterate } from './iterate.js';
 export const keyedStoreOperations = [
   '/v1/orders',
   '/v1/orders/{id}/cancel',
+  '/v1/test/orders/{id}/events',
   '/v1/webhooks',
   '/v1/webhooks/{id}/deliveries/{delivery_id}/retry',
   '/v1/webhooks/{id}/recover',
