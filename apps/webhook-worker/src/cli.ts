@@ -22,7 +22,8 @@ await runServiceCli({
   commands: {
     ...supportCommands,
     'webhooks reseal': defineCommand({
-      summary: 're-encrypts the secrets and signing keys of webhooks with the newest key, so that old keys can be removed',
+      summary:
+        're-encrypts the secrets and signing keys of webhooks with the newest key, so that old keys can be removed',
       arguments: z.object({}),
       run: ({ database, settings }: Context) =>
         resealSecrets(database, new SecretBox(settings.SECRET_ENCRYPTION_KEY)),
