@@ -1,5 +1,6 @@
 import { chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { postgresPrograms } from '../dev/dependencies/postgres.ts';
 import { postgresResponds } from '../dev/dependencies/readiness.ts';
 import { Failure } from '../dev/failure.ts';
@@ -13,6 +14,8 @@ import { readRows } from './sql.ts';
 import { TcpName } from './tcp-name.ts';
 
 const replicationTimeoutMs = 60_000;
+/** For how long an asynchronous standby gets nothing before it is promoted: commits of this time are lost. */
+export const replicationLagMs = 1_000;
 
 interface Server {
   readonly number: number;
@@ -38,6 +41,8 @@ export class PostgresPair {
   readonly home: string;
   private readonly options: PostgresOptions;
   private readonly names = new Map<ServiceName | 'any', TcpName>();
+  /** The link over which the standby follows the primary. */
+  private readonly replication: TcpName;
   private primary: Server;
   private standby: Server;
 
@@ -75,15 +80,21 @@ export class PostgresPair {
     });
     this.primary = server(1);
     this.standby = server(2);
+    this.replication = new TcpName(this.primary.port);
   }
 
   /** Kills the primary and promotes the standby, to which the names then lead. */
   async failOver(): Promise<void> {
+    if (!this.options.isSynchronous) {
+      this.replication.cut();
+      await sleep(replicationLagMs);
+    }
     for (const name of this.names.values()) name.moveTo(undefined);
     await this.primary.part?.stop();
     await readRows(this.urlOf(this.standby), 'SELECT pg_promote()');
     [this.primary, this.standby] = [this.standby, this.primary];
-    for (const name of this.names.values()) name.moveTo(this.primary.port);
+    this.replication.restore();
+    for (const name of [...this.names.values(), this.replication]) name.moveTo(this.primary.port);
   }
 
   /** Makes the server that is not the primary a standby of it. */
@@ -94,7 +105,7 @@ export class PostgresPair {
       '-D',
       standby.data,
       '-d',
-      this.urlOf(primary),
+      this.urlOf({ port: this.site.ports.postgresReplication }),
       '-R',
       '-c',
       'fast',
@@ -135,7 +146,7 @@ export class PostgresPair {
   }
 
   async stop(): Promise<void> {
-    for (const name of this.names.values()) await name.close();
+    for (const name of [...this.names.values(), this.replication]) await name.close();
     rmSync(this.home, { recursive: true, force: true });
   }
 
@@ -170,6 +181,7 @@ ${this.options.configuration?.(this.home) ?? ''}include_if_exists = 'own.conf'
       'host all all 127.0.0.1/32 scram-sha-256\nhost replication suite 127.0.0.1/32 scram-sha-256\n',
     );
     [primary.part] = await this.parts.start(this.plan(primary));
+    await this.replication.listen(site.ports.postgresReplication);
     await this.rebuildStandby();
     const own = serviceNames.map((service) => [service, postgresNameOf(service, site)] as const);
     for (const [service, port] of [['any', site.ports.postgresNames[0] ?? 0] as const, ...own]) {
@@ -193,7 +205,7 @@ ${this.options.configuration?.(this.home) ?? ''}include_if_exists = 'own.conf'
     };
   }
 
-  private urlOf({ port }: Server): string {
+  private urlOf({ port }: Pick<Server, 'port'>): string {
     return `postgres://suite:${this.site.secrets.postgresPassword}@127.0.0.1:${port}/postgres`;
   }
 

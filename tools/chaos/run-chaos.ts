@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Settings } from '../dev/settings.ts';
 import { type ChaosSuite, type Endings, inChaosSuite, say } from './chaos-suite.ts';
 import { cause, type Targets } from './faults.ts';
+import { measureLoss } from './loss.ts';
 import type { Comparison } from './read-sets.ts';
 import { effectOf, formatEffects, type StepTimes } from './recovery.rules.ts';
 import { formatSets, isSame } from './sets.rules.ts';
@@ -15,6 +16,9 @@ const rollsOfEach = 3;
 const rollOutOrder = ['webhook-worker', 'creator-api', 'store-api', 'auth-server'] as const;
 /** Time for requests after the last fault. */
 const afterwardsMs = 5_000;
+/** Time in which the services must agree after a loss. */
+const lossTimeoutMs = 60_000;
+const pollIntervalMs = 2_000;
 
 export interface ChaosOptions {
   readonly orders: number;
@@ -61,12 +65,30 @@ async function examine(suite: ChaosSuite, options: ChaosOptions, endings: Ending
   ))
     say(line);
   say(`\n${shopper.accepted.length} orders in ${((placedAtMs - startedAtMs) / 1_000).toFixed(0)} s.`);
+  if (!options.isSynchronous) return reportLoss(suite, traffic);
   const comparison = await converge(() => traffic.compare());
   say(`Compared ${((performance.now() - placedAtMs) / 1_000).toFixed(0)} s after the last order.\n`);
   for (const line of formatSets(comparison.sets, comparison.sums)) say(line);
   const repeated = received.length - new Set(received.map(({ deliveryId }) => deliveryId)).size;
   say(`\nDeliveries that were sent again with the same id, which is allowed: ${repeated}`);
   return verdict(comparison, shopper, { ...options, invalid });
+}
+
+/** Repeats the repair and the comparison while messages are on their way. */
+async function reportLoss(suite: ChaosSuite, traffic: Traffic): Promise<number> {
+  const endsAtMs = performance.now() + lossTimeoutMs;
+  let loss = await measureLoss(suite, traffic.shopper.accepted, traffic.received);
+  while ((loss.differences.length > 0 || loss.undelivered > 0) && performance.now() < endsAtMs) {
+    await sleep(pollIntervalMs);
+    loss = await measureLoss(suite, traffic.shopper.accepted, traffic.received);
+  }
+  for (const line of loss.lines) say(line);
+  say(
+    loss.differences.length === 0
+      ? '\nThe services agree about the orders that are left.'
+      : `\nThe services do not agree: ${loss.differences.join(', ')}`,
+  );
+  return loss.differences.length === 0 ? 0 : 1;
 }
 
 function verdict(

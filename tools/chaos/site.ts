@@ -14,6 +14,7 @@ export function chaosPorts(base: number) {
   return {
     ...portsFrom(base),
     postgresServers: from(31, 3), // the third is restored from a backup
+    postgresReplication: base + 34,
     postgresNames: from(35, serviceNames.length + 1),
     redisServers: from(41, 2),
     sentinels: from(44, 3),

@@ -1,29 +1,16 @@
 import { parsePublicId } from '@fulfilment/contracts';
 import { z } from 'zod';
+import { operators } from '../chaos/operators.ts';
 import type { LostByRestore } from '../chaos/read-sets.ts';
 import { readRows } from '../chaos/sql.ts';
-import { adminUrlOf, type ChaosSite, databaseUrlOf } from '../chaos/site.ts';
-import { operatorAccess } from '../dev/addresses.ts';
-import { type ServiceName, serviceNames } from '../dev/ports.ts';
+import { adminUrlOf, type ChaosSite } from '../chaos/site.ts';
+import type { ServiceName } from '../dev/ports.ts';
 import { operate } from '../ops/operate.ts';
 import { rebuildCreatorApi } from '../ops/rebuild-creators.ts';
-import type { OperatorAccess } from '../ops/operator-access.ts';
 
 const reconciled = z.object({
   findings: z.array(z.object({ kind: z.string(), charge_id: z.string() })),
 });
-
-/** Operator commands, which find each database where its service does. */
-function operators(site: ChaosSite): OperatorAccess {
-  const { environments, service_environments: _, ...rest } = operatorAccess(site);
-  return {
-    ...rest,
-    programs: { ...rest.programs },
-    environments: Object.fromEntries(
-      serviceNames.map((name) => [name, { ...environments[name], DATABASE_URL: databaseUrlOf(name, site) }]),
-    ),
-  };
-}
 
 /** What an operator runs after the restore of a service's database (docs/runbook.md). Returns problems. */
 export async function repair(
