@@ -72,7 +72,7 @@ function descriptionOf(text: string): string {
  * @param address gives the URL of a page of the site
  */
 export function withSiteLinks(page: Page, pages: readonly Page[], address: (page: Page) => string): string {
-  return outsideCode(withInlineLinks(page.text), (part) =>
+  return outsideCode(withInlineLinks(withoutTestMarks(page.text)), (part) =>
     part.replaceAll(
       /(!?)\[((?:[^\]`]|`[^`]*`)*)\]\(([^)\s]+)\)/g,
       (whole, image: string, label: string, target: string) => {
@@ -87,6 +87,11 @@ export function withSiteLinks(page: Page, pages: readonly Page[], address: (page
       },
     ),
   );
+}
+
+/** Removes what tests read in the first line of a code block (apps/suite-e2e), except the name of its file. */
+function withoutTestMarks(text: string): string {
+  return text.replaceAll(/^(```\w+)( title="[^"]+")?.*$/gm, '$1$2');
 }
 
 /** Replaces `[label][id]` and `[id]` by `[label](target)` where the text defines `[id]: target`. */
