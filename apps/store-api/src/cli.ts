@@ -54,7 +54,7 @@ function newRechargeOrder(database: Database): RechargeOrder {
  * Starts a recharge and waits until the running service has settled it, or returns `charge: pending` after
  * the timeout.
  */
-async function rechargeOrder(database: Database, order: string) {
+async function rechargeAndWait(database: Database, order: string) {
   const rechargeOrder = newRechargeOrder(database);
   await rechargeOrder.run(order);
   const deadlineMs = performance.now() + rechargeTimeoutMs;
@@ -66,7 +66,7 @@ async function rechargeOrder(database: Database, order: string) {
   return { order, ...recharge };
 }
 
-/** Compares payments with the configured provider. Its modules are loaded for this command only. */
+/** Compares payments with the configured provider. Only this command loads the provider's modules. */
 async function reconcile(database: Database, range: TimeRange) {
   const { storeApiSettings } = await import('./config.js');
   const { choosePaymentGateway } = await import('./payments/choose-payment-gateway.js');
@@ -112,7 +112,7 @@ await runServiceCli({
         }),
       run: ({ database }: Context, { ORDER = '', since, until = new Date() }) =>
         since === undefined
-          ? rechargeOrder(database, ORDER)
+          ? rechargeAndWait(database, ORDER)
           : rechargeOrders(database, newRechargeOrder(database), { since, until }),
     }),
     'payments reconcile': defineCommand({

@@ -16,6 +16,7 @@ const plainTypes = new Set<unknown>([String, Number, Boolean, Array, Object]);
  */
 @Injectable()
 export class DtoPipe implements PipeTransform {
+  /** Validated queries by their JSON, for each DTO. */
   private readonly queries = new Map<ClassConstructor<object>, LRUCache<string, object>>();
 
   transform(value: unknown, { metatype, type }: ArgumentMetadata): unknown {
@@ -34,13 +35,13 @@ export class DtoPipe implements PipeTransform {
    * order.
    */
   private validatedQuery(metatype: ClassConstructor<object>, query: object): object {
-    let known = this.queries.get(metatype);
-    if (known === undefined) this.queries.set(metatype, (known = new LRUCache({ max: maxCachedQueries })));
+    const cache = this.queries.get(metatype) ?? new LRUCache<string, object>({ max: maxCachedQueries });
+    this.queries.set(metatype, cache);
     const text = JSON.stringify(query);
-    const before = known.get(text);
-    if (before !== undefined) return before;
+    const cached = cache.get(text);
+    if (cached !== undefined) return cached;
     const dto = Object.freeze(validated(metatype, query));
-    known.set(text, dto);
+    cache.set(text, dto);
     return dto;
   }
 }

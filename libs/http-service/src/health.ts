@@ -23,13 +23,12 @@ export function sharedReadiness(
   nowMs: () => number = () => performance.now(),
 ): FindFailedChecks {
   let current: Promise<readonly string[]> | undefined;
-  let endedAtMs: number | undefined;
+  let sharedUntilMs = -Infinity;
   return () => {
-    const isKept = endedAtMs === undefined || nowMs() - endedAtMs < cacheMs;
-    if (current !== undefined && isKept) return current;
-    endedAtMs = undefined;
+    if (current !== undefined && nowMs() < sharedUntilMs) return current;
+    sharedUntilMs = Infinity; // while the checks run
     current = failedChecks(checks).finally(() => {
-      endedAtMs = nowMs();
+      sharedUntilMs = nowMs() + cacheMs;
     });
     return current;
   };

@@ -10,7 +10,7 @@ export interface CreatorRow {
   payment_terms_accepted: boolean;
   tax_interview_completed: boolean;
   settlement_currency: CreatorSnapshot['settlement_currency'];
-  /** Its orders move no money and reach no warehouse. Never changes. */
+  /** Whether its orders move no money and reach no warehouse. Never changes. */
   test: boolean;
   version: number;
   registered_at: Date;
@@ -24,21 +24,21 @@ export interface PublishedRow extends CreatorRow {
   readonly apps: NonNullable<CreatorSnapshot['apps']>;
 }
 
-const client = `client.id AS client_id, client.payload ->> 'client_name' AS name`;
-const isFirstParty = `client.payload ->> 'first_party' = 'true'`;
-const connectedAt = `to_char(min(consent.given_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+const clientColumns = `client.id AS client_id, client.payload ->> 'client_name' AS name`;
+const isFirstPartySql = `client.payload ->> 'first_party' = 'true'`;
+const connectedAtSql = `to_char(min(consent.given_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 /**
- * For a SELECT of its own. A RETURNING would show the apps of the time before the statement waited for its
- * row.
+ * Columns of a `PublishedRow`, for a SELECT after the change. RETURNING would miss apps that were connected
+ * while the change waited for the row.
  */
 export const publishedColumns = `${creatorColumns}, (
     SELECT coalesce(jsonb_agg(app), '[]') FROM (
-      (SELECT ${client}, true AS first_party, NULL AS connected_at FROM oidc_model AS client
-       WHERE client.model = 'Client' AND ${isFirstParty} ORDER BY client.id LIMIT 200)
+      (SELECT ${clientColumns}, true AS first_party, NULL AS connected_at FROM oidc_model AS client
+       WHERE client.model = 'Client' AND ${isFirstPartySql} ORDER BY client.id LIMIT 200)
       UNION ALL
-      (SELECT ${client}, false, ${connectedAt}
+      (SELECT ${clientColumns}, false, ${connectedAtSql}
        FROM consents AS consent JOIN oidc_model AS client ON client.model = 'Client' AND client.id = consent.client_id
-       WHERE consent.creator_id = creators.id AND (${isFirstParty}) IS NOT TRUE AND ${validConsentSql('consent')}
+       WHERE consent.creator_id = creators.id AND (${isFirstPartySql}) IS NOT TRUE AND ${validConsentSql('consent')}
        GROUP BY client.id, client.payload ORDER BY min(consent.given_at) DESC, client.id LIMIT 200)
     ) AS app) AS apps`;
 

@@ -16,14 +16,14 @@ const read = statement(
   `SELECT ${publishedColumns} FROM creators WHERE id = ANY($1::uuid[])`,
 );
 
-/** Reads a creator as it is published. The transaction has locked its row. */
+/** Reads a creator as it is published. The caller has locked its row. */
 export async function readPublished(tx: Transaction, id: string): Promise<PublishedRow | undefined> {
   return tx.row<PublishedRow>(read, [[id]]);
 }
 
 /**
- * Publishes creators whose connected apps have changed in this transaction. It locks their rows, so it is the
- * last step that locks any.
+ * Publishes creators whose connected apps have changed in this transaction. It locks their rows, in the order
+ * of their ids, so it must be the last step of the transaction that locks any.
  */
 export async function publishCreators(
   tx: Transaction,

@@ -52,15 +52,18 @@ export class ClientQuotas {
       throw new RateLimited(decision.retryAfterSeconds, this.limiter.headers(quota, decision));
   }
 
-  /** Remembers the credentials of a handled request if they were accepted, and forgets rejected ones. */
+  /** Remembers the credentials of a handled request if they were accepted, else deletes them. */
   async rememberCredentials(quota: AuthQuota, request: IncomingMessage): Promise<void> {
     const credentials = this.sentCredentials.get(request);
     const authentication = authentications.get(request);
     if (credentials === undefined || authentication === undefined) return;
-    if (authentication !== 'rejected') this.known.set(credentials, authentication.clientId);
-    // The secret was replaced in the meantime: this failure was counted for the client, so count it for the
-    // network too.
-    else if (this.known.delete(credentials)) await this.limiter.takeByAddress(quota, callerAddress(request));
+    if (authentication !== 'rejected') {
+      this.known.set(credentials, authentication.clientId);
+      return;
+    }
+    // A known secret that was replaced: the failure was counted for the client, so count it for the network
+    // too.
+    if (this.known.delete(credentials)) await this.limiter.takeByAddress(quota, callerAddress(request));
   }
 }
 

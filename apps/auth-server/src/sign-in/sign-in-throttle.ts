@@ -108,10 +108,10 @@ export class SignInThrottle {
       // Networks first, so that a locked network adds no rows for the names it tries.
       for (const network of target.limitedNetworks) {
         const verdict = await this.networkVerdict(tx, network);
-        if (verdict.kind !== 'free') return this.rejected(tx, verdict, network.subject, context);
+        if (verdict.kind !== 'free') return this.recordIfLocked(tx, verdict, network.subject, context);
       }
       const verdict = await this.ownVerdict(tx, target);
-      if (verdict.kind !== 'free') return this.rejected(tx, verdict, target.own, context);
+      if (verdict.kind !== 'free') return this.recordIfLocked(tx, verdict, target.own, context);
       await this.counts.begin(tx, subjectsOf(target));
       return verdict;
     });
@@ -136,7 +136,8 @@ export class SignInThrottle {
     return strictest(verdicts);
   }
 
-  private async rejected(
+  /** Counts and audits a guess that is locked out. Returns the verdict. */
+  private async recordIfLocked(
     tx: Transaction,
     verdict: Verdict,
     subject: string,

@@ -39,7 +39,7 @@ export class ReportTestEvent {
     const isReplay = await this.database.transaction(async (tx) => {
       const order = await tx.row<{ status: OrderStatus; test: boolean }>(lockOrder, [orderId, creatorId]);
       if (order === undefined) return throwNotFound('order');
-      if (!order.test) throw liveOrder();
+      if (!order.test) throw notATestOrder();
       const scope = key === undefined ? undefined : { creatorId, clientId: caller.clientId, key };
       const request = fingerprint({ event, order: orderId });
       const response = { id: publicId('ord', orderId), status: order.status };
@@ -56,18 +56,18 @@ export class ReportTestEvent {
     status: OrderStatus,
     event: WarehouseEvent,
   ): Promise<void> {
-    if (!statusesForEvent[event].includes(status)) throw unfitStatus(status, event);
+    if (!statusesForEvent[event].includes(status)) throw statusMismatch(status, event);
     await this.handleFulfilmentEvents.run(tx, [simulatedEvent(event, orderId, this.clock())]);
   }
 }
 
-export function liveOrder(): Conflict {
+export function notATestOrder(): Conflict {
   return new Conflict('Only a test order has events of the simulated warehouse.', [
     { field: 'id', reason: 'not_a_test_order' },
   ]);
 }
 
-export function unfitStatus(status: OrderStatus, event: WarehouseEvent): Conflict {
+export function statusMismatch(status: OrderStatus, event: WarehouseEvent): Conflict {
   return new Conflict(`An order that is ${status} cannot be reported as ${event}.`, [
     { field: 'event', reason: 'status_mismatch' },
   ]);

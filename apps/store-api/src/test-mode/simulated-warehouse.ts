@@ -9,7 +9,7 @@ import { simulatedEvent } from './simulated-events.rules.js';
 const pollIntervalMs = 2_000;
 const batchSize = 20;
 
-// Locked orders are left to the replica that has them.
+// Orders that another transaction has locked are left to the next round.
 const lockDueOrders = statement(
   'test-orders.lock-due',
   `SELECT id, status FROM orders
@@ -17,7 +17,10 @@ const lockDueOrders = statement(
    ORDER BY updated_at LIMIT ${batchSize} FOR UPDATE SKIP LOCKED`,
 );
 
-/** Ships each test order some time after its payment, and delivers it after the same time. */
+/**
+ * Ships each test order when TEST_ORDER_STEP_MS have passed since its payment, and delivers it as long after
+ * that.
+ */
 @Injectable()
 export class SimulatedWarehouse extends BackgroundLoop {
   constructor(

@@ -7,5 +7,5 @@ export type WarehouseEvent = (typeof warehouseEvents)[number];
 export class WarehouseEventDto {
   @Description('What the simulated warehouse reports about the order', 'shipped')
   @IsIn(warehouseEvents)
-  event!: WarehouseEvent;
+  event: WarehouseEvent;
 }

@@ -2,7 +2,7 @@ import type { OperationDoc } from '@fulfilment/api-reference';
 import { NotFound } from '@fulfilment/error-envelope';
 import { keyConflicts } from '@fulfilment/http-service';
 import { orderExample, orderShape } from '../orders/order.shapes.js';
-import { liveOrder, unfitStatus } from './report-test-event.js';
+import { notATestOrder, statusMismatch } from './report-test-event.js';
 
 export const reportTestEvent = {
   id: 'reportTestEvent',
@@ -10,7 +10,7 @@ export const reportTestEvent = {
   summary: 'Report an event of a test order',
   description: [
     'Lets the simulated warehouse report an event of a test order, as a warehouse would: `shipped` and `cancelled` of an order that is `processing` (`cancelled` also after a failed payment),',
-    '`delivered` of a shipped one, and `tracking_updated` after that it was shipped. The webhooks are those of a live order.',
+    '`delivered` of a shipped one, and `tracking_updated` of one that was shipped. The webhooks are those of a live order.',
     'Without this request a test order is shipped some minutes after its payment, and delivered some minutes later.',
   ].join(' '),
   path: { id: { description: 'The test order', example: 'ord_01m7xwmx1ceqrv87vt909ma64h' } },
@@ -23,10 +23,10 @@ export const reportTestEvent = {
   },
   errors: [
     { when: 'The order does not exist, or belongs to another creator.', example: new NotFound('order') },
-    { when: 'The order is live (`not_a_test_order`).', example: liveOrder() },
+    { when: 'The order is live (`not_a_test_order`).', example: notATestOrder() },
     {
       when: 'The status of the order does not allow the event (`status_mismatch`).',
-      example: unfitStatus('delivered', 'shipped'),
+      example: statusMismatch('delivered', 'shipped'),
     },
     ...keyConflicts,
   ],

@@ -49,6 +49,7 @@ export function help(program: string, commands: Commands<never>, args: readonly 
   ].join('\n');
 }
 
+/** Returns the command with its name; an empty name without a command. */
 function findCommand<Context>(
   commands: Commands<Context>,
   args: readonly string[],
