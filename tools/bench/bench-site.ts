@@ -12,7 +12,7 @@ export interface BenchSite {
   readonly eachMs: number;
   /** Number of old rows in addition to the live ones. */
   readonly oldRows: number;
-  /** Only this service is measured, by benchmarks of several. */
+  /** Restricts a benchmark of several services to this one. */
   readonly service?: string | undefined;
   /** The complete suite on these stores. */
   readonly suite: Pick<Suite, 'startAll' | 'status'>;

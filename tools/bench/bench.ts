@@ -43,7 +43,7 @@ Settings (environment):
 interface KnownBench {
   readonly load: () => Promise<Bench>;
   readonly rows: number;
-  /** Of the services, when the bench starts the complete suite. */
+  /** Settings of the services, if the benchmark starts the complete suite. */
   readonly suiteEnvironment?: Readonly<Record<string, string>>;
 }
 

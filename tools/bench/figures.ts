@@ -29,13 +29,7 @@ export function figure(
   unit: Figure['unit'],
   target?: Target,
 ): Figure {
-  return {
-    name,
-    value: median(rounds),
-    unit,
-    rounds,
-    ...(target === undefined ? {} : { target }),
-  };
+  return { name, value: median(rounds), unit, rounds, ...(target === undefined ? {} : { target }) };
 }
 
 export function isMet({ value, target }: Figure): boolean {
@@ -50,7 +44,7 @@ export function formatTable(figures: readonly Figure[]): string[] {
     const { name, value, unit, target } = one;
     const spread = spreadOf(one);
     const range = spread === undefined ? '' : `(${spread})`;
-    const verdict = target === undefined ? '' : `${isMet(one) ? '✓' : '✗'} ${inWords(target)}`;
+    const verdict = target === undefined ? '' : `${isMet(one) ? '✓' : '✗'} ${describeTarget(target)}`;
     return `  ${name.padEnd(width)}  ${round(value).padStart(8)} ${unit.padEnd(11)} ${range.padEnd(22)} ${verdict}`.trimEnd();
   });
 }
@@ -60,12 +54,14 @@ export function spreadOf({ rounds }: Figure): string | undefined {
   return rounds && `${round(Math.min(...rounds))} to ${round(Math.max(...rounds))}`;
 }
 
-export function inWords(target: Target): string {
-  return 'atLeast' in target ? `at least ${inShort(target.atLeast)}` : `at most ${inShort(target.atMost)}`;
+export function describeTarget(target: Target): string {
+  return 'atLeast' in target
+    ? `at least ${formatBound(target.atLeast)}`
+    : `at most ${formatBound(target.atMost)}`;
 }
 
 /** Formats a bound with three digits: 0.667 for two thirds. */
-function inShort(bound: number): string {
+function formatBound(bound: number): string {
   return String(Number(bound.toPrecision(3)));
 }
 

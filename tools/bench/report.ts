@@ -6,8 +6,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import prettier from 'prettier';
 import { root } from '../dev/settings.ts';
+import { table } from '../reference/markdown.ts';
 import type { BenchSite } from './bench-site.ts';
-import { type Figure, figureSchema, inWords, isMet, round, spreadOf } from './figures.ts';
+import { type Figure, figureSchema, describeTarget, isMet, round, spreadOf } from './figures.ts';
 
 const pageFile = join(root, 'docs', 'reference', 'benchmarks.md');
 const rawFile = join(root, 'docs', 'reference', 'benchmarks.json');
@@ -81,9 +82,9 @@ function section(name: string, report: Report | undefined): string[] {
   const { command, where, figures } = report;
   const rows = figures.map((one) => {
     const { unit, value, target } = one;
-    const verdict = target === undefined ? '' : `${inWords(target)}: ${isMet(one) ? 'met' : 'missed'}`;
-    return `| ${one.name.trim()} | ${round(value)} ${unit} | ${spreadOf(one) ?? ''} | ${verdict} |`;
+    const verdict = target === undefined ? '' : `${describeTarget(target)}: ${isMet(one) ? 'met' : 'missed'}`;
+    return [one.name.trim(), `${round(value)} ${unit}`, spreadOf(one) ?? '', verdict];
   });
-  const table = ['| Figure | Median | Rounds | Target |', '| --- | --- | --- | --- |', ...rows].join('\n');
-  return [`## ${name}`, `\`${command}\``, where.map((line) => `- ${line}`).join('\n'), table];
+  const lines = where.map((line) => `- ${line}`).join('\n');
+  return [`## ${name}`, `\`${command}\``, lines, table(['Figure', 'Median', 'Rounds', 'Target'], rows)];
 }

@@ -67,6 +67,18 @@ export function makePart(
   return { perSecond: (done * 1000) / elapsedMs, cpuUs };
 }
 
+/** Measures work on `count` requests or messages. @param cpuMs CPU time of the server so far */
+export async function measurePart(
+  count: number,
+  cpuMs: () => number | undefined,
+  work: () => Promise<unknown>,
+): Promise<Part> {
+  const cpuBefore = cpuMs();
+  const startedAtMs = performance.now();
+  await work();
+  return makePart(count, performance.now() - startedAtMs, [cpuBefore, cpuMs()]);
+}
+
 /** Ratio of two variants per round, since absolute figures say little on a shared machine. */
 export function ratio(name: string, rounds: Rounds, of: string, to: string, target?: Target): Figure {
   const base = rounds[to] ?? [];

@@ -26,7 +26,7 @@ export async function migratedDatabase(site: BenchSite, service: ServiceName, na
 
 /** A compiled service as it is deployed, with a database of its own and without effective rate limits. */
 export class ServiceProcess {
-  /** Of its database, its exchanges and queues. */
+  /** Name of its database, and namespace of its exchanges and queues. */
   readonly name: string;
   readonly origin: string;
   readonly environment: Environment;
@@ -90,14 +90,13 @@ export class ServiceProcess {
    * @returns the seconds until it was ready, as a figure
    */
   async start(): Promise<Figure> {
-    const further = (process.env.BENCH_NODE_ARGS ?? '').split(' ').filter((argument) => argument !== '');
-    const main = join(root, 'apps', this.service, 'dist', 'main.js');
-    this.served = new ServedProcess([...nodeArguments, ...further, main], this.environment);
+    const extraArgs = (process.env.BENCH_NODE_ARGS ?? '').split(' ').filter((argument) => argument !== '');
+    this.served = this.spawn(this.environment, extraArgs);
     const readyS = await this.served.ready(`${this.origin}/health/ready`);
     return figure('ready after its process started', [readyS], 's', { atMost: 3 });
   }
 
-  /** Of all its processes. */
+  /** Origins of all its processes. */
   get origins(): string[] {
     return [this.origin, ...this.replicas.map(({ origin }) => origin)];
   }
@@ -125,16 +124,21 @@ export class ServiceProcess {
   /** Starts one more process of the same service, on the same stores. */
   async startReplica(): Promise<ServedProcess> {
     const port = await freePort();
-    const main = join(root, 'apps', this.service, 'dist', 'main.js');
-    const replica = new ServedProcess([...nodeArguments, main], {
+    const internalPort = await freePort();
+    const replica = this.spawn({
       ...this.environment,
       PORT: String(port),
-      INTERNAL_PORT: String(await freePort()),
+      INTERNAL_PORT: String(internalPort),
     });
     const origin = `http://127.0.0.1:${port}`;
     this.replicas.push({ origin, process: replica });
     await replica.ready(`${origin}/health/ready`);
     return replica;
+  }
+
+  private spawn(environment: Environment, extraArgs: readonly string[] = []): ServedProcess {
+    const main = join(root, 'apps', this.service, 'dist', 'main.js');
+    return new ServedProcess([...nodeArguments, ...extraArgs, main], environment);
   }
 
   /** Peak memory; empty if the system does not report it. */

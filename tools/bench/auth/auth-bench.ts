@@ -30,8 +30,8 @@ export async function benchAuth(site: BenchSite): Promise<readonly Figure[]> {
   try {
     const ready = await auth.start();
     const ours = await createAccounts(site, auth);
-    const figures = await site.step('Refresh and introspection', () => versusBaseline(site, ours));
-    const grown = site.oldRows === 0 ? [] : await versusOldRows(site, ours);
+    const figures = await site.step('Refresh and introspection', () => compareWithBaseline(site, ours));
+    const grown = site.oldRows === 0 ? [] : await compareWithOldRows(site, ours);
     await ours.callers.close();
     return [...figures, ...grown, ...tokenCheck, ready, ...auth.memory()];
   } finally {
@@ -44,7 +44,7 @@ async function createAccounts(site: BenchSite, auth: ServiceProcess): Promise<Si
   return { callers: new TokenCallers(server), cpuMs: () => auth.process.cpuMs() };
 }
 
-async function versusBaseline(site: BenchSite, ours: Side): Promise<Figure[]> {
+async function compareWithBaseline(site: BenchSite, ours: Side): Promise<Figure[]> {
   const process = ServedProcess.script('auth/bare-provider.ts', {}, String(callers));
   const bare: Side = {
     callers: new TokenCallers(bareServer(await process.firstLine())),
@@ -67,7 +67,7 @@ async function versusBaseline(site: BenchSite, ours: Side): Promise<Figure[]> {
 }
 
 /** Compares it with a server that has old rows: first while they exist, then while they are deleted. */
-async function versusOldRows(site: BenchSite, fresh: Side): Promise<Figure[]> {
+async function compareWithOldRows(site: BenchSite, fresh: Side): Promise<Figure[]> {
   const auth = await authProcess(site, 'bench_auth_grown');
   const storage = await Storage.open(auth.databaseUrl);
   try {
@@ -76,24 +76,23 @@ async function versusOldRows(site: BenchSite, fresh: Side): Promise<Figure[]> {
     const grown = await createAccounts(site, auth);
     await site.step(`${site.oldRows} old rows`, () => storage.addOldTokens(site.oldRows));
     const sides = { fresh, grown };
-    // The fresh one has been at work for a while: what is compiled in it and not yet in the other would be
-    // taken for the old rows'.
-    await site.step('Until both are compiled', () => measureBoth(site, sides, '', 0));
-    const figures = await site.step('Beside old rows', async () => [
+    // Warms up both, so that the comparison shows only the effect of the old rows.
+    await site.step('Warm-up of both', () => measureBoth(site, sides, '', 0));
+    const figures = await site.step('With old rows', async () => [
       ...(await measureBoth(site, sides, 'with old rows', 0.9)),
     ]);
-    // After a restart it deletes them at once.
+    // After a restart it deletes old rows immediately.
     await storage.unblockCleanup();
     await auth.stopProcess();
     await auth.start();
     const before = await storage.count();
     const startedAt = performance.now();
     figures.push(
-      ...(await site.step('While they are swept', () => measureBoth(site, sides, 'while sweeping', 0.8))),
+      ...(await site.step('While they are deleted', () => measureBoth(site, sides, 'while sweeping', 0.8))),
     );
     const seconds = (performance.now() - startedAt) / 1000;
-    const swept = before - (await storage.count());
-    figures.push(figure('  swept under this load, less what was added', [swept / seconds], 'rows/s'));
+    const deleted = before - (await storage.count());
+    figures.push(figure('  swept under this load, less what was added', [deleted / seconds], 'rows/s'));
     await grown.callers.close();
     return figures;
   } finally {

@@ -3,7 +3,7 @@ import { BenchDatabase } from '../bench-database.ts';
 /** Lock of the clean-up job: no row is deleted while it is held (tokens/delete-expired-records.ts). */
 const cleanupLock = 7391004;
 
-/** Direct access to the storage of one auth-server. */
+/** Direct access to the database of auth-server. */
 export class Storage extends BenchDatabase {
   async blockCleanup(): Promise<void> {
     await this.client.query('SELECT pg_advisory_lock($1)', [cleanupLock]);
@@ -39,7 +39,7 @@ export class Storage extends BenchDatabase {
     );
     for (const { make } of indexes.rows) await client.query(make);
     await client.query('VACUUM ANALYZE oidc_model');
-    await client.query('CHECKPOINT'); // what was written must not be written out while others are measured
+    await client.query('CHECKPOINT'); // so that these rows are not written out during the measurement
   }
 
   async count(): Promise<number> {

@@ -5,23 +5,20 @@ import { z } from 'zod';
 
 const refreshed = z.object({ access_token: z.string(), refresh_token: z.string() });
 const introspected = z.object({ active: z.literal(true) });
-/** Of each caller, the newest are introspected in turn: more than any cache by chance, all of them live. */
+/** Newest access tokens of each caller, which are introspected in turn. All are valid. */
 const keptTokens = 64;
 
-/** A server whose tokens are refreshed and introspected, and what is needed for it. */
+/** A server, and what is needed to refresh and introspect its tokens. */
 export interface TokenServer {
   readonly origin: string;
   readonly paths: { readonly token: string; readonly introspection: string };
   readonly clientId: string;
   readonly resourceServer: { readonly client_id: string; readonly client_secret: string };
-  /** One for each caller: the families are theirs. */
+  /** One for each caller, each of another token family. */
   readonly refreshTokens: readonly string[];
 }
 
-/**
- * Clients that refresh their own family, again and again, and a resource server that introspects what they
- * got.
- */
+/** Clients that refresh their own token family repeatedly, and a resource server that introspects them. */
 export class TokenCallers {
   readonly refresh: readonly Caller[];
   readonly introspect: readonly Caller[];
@@ -75,7 +72,7 @@ export class TokenCallers {
       body: new URLSearchParams(form).toString(),
     });
     const text = await body.text();
-    if (statusCode !== 200) throw new Failure(`${path} answered ${statusCode}: ${text.slice(0, 300)}`);
+    if (statusCode !== 200) throw new Failure(`${path} responded with ${statusCode}: ${text.slice(0, 300)}`);
     return JSON.parse(text);
   }
 }

@@ -6,10 +6,7 @@ const coldTokens = 400;
 const warmChecks = 20_000;
 const rounds = 5;
 
-/**
- * What an API spends on the token of a request, without HTTP: seen for the first time, and seen before. In
- * this very process.
- */
+/** Measures in this process what an API spends on the access token of a request, new and already seen. */
 export async function measureTokenCheck(): Promise<Figure[]> {
   const maker = await tokenMaker();
   try {
@@ -25,7 +22,7 @@ export async function measureTokenCheck(): Promise<Figure[]> {
       await verify(verifier, await maker.token()); // reads the keys
       const coldUs = await cpuUsPerCall(coldTokens, (index) => verify(verifier, tokens[index % coldTokens]));
       const warmUs = await cpuUsPerCall(warmChecks, (index) => verify(verifier, tokens[index % coldTokens]));
-      if (round === 0) continue; // what runs for the first time is compiled
+      if (round === 0) continue; // warms up the code
       cold.push(coldUs);
       warm.push(warmUs);
     }
@@ -40,7 +37,7 @@ export async function measureTokenCheck(): Promise<Figure[]> {
 
 async function verify(verifier: TokenVerifier, token: string | undefined): Promise<void> {
   if (token === undefined || (await verifier.verify(token)) === undefined)
-    throw new Error('A good token was refused.');
+    throw new Error('A valid token was rejected.');
 }
 
 async function cpuUsPerCall(times: number, work: (index: number) => Promise<void>): Promise<number> {

@@ -3,7 +3,7 @@ import { connect } from 'amqplib';
 import type { BenchSite } from '../bench-site.ts';
 import { placedOrder } from '../placed-order.ts';
 import { eventually } from '../../dev/eventually.ts';
-import { type Part, makePart, type Rounds } from '../rounds.ts';
+import { type Part, measurePart, type Rounds } from '../rounds.ts';
 import type { ServedProcess } from '../served-process.ts';
 import { busyCreator, type CreatorData } from './creator-data.ts';
 
@@ -43,12 +43,15 @@ export async function measureProjection(
     process.pause();
     for (const body of bodies) channel.publish('', queue, body, { persistent: true, mandatory: true });
     await channel.waitForConfirms();
-    const cpuBefore = process.cpuMs();
-    const startedAt = performance.now();
-    process.resume();
     const isApplied = () => data.isApplied(sent.at(-1)?.id ?? '');
-    await eventually(isApplied, applyTimeoutMs, 'the messages are applied', 5);
-    return makePart(sent.length, performance.now() - startedAt, [cpuBefore, process.cpuMs()]);
+    return measurePart(
+      sent.length,
+      () => process.cpuMs(),
+      () => {
+        process.resume();
+        return eventually(isApplied, applyTimeoutMs, 'the messages are applied', 5);
+      },
+    );
   };
 
   const now = { occurredAt: new Date() };

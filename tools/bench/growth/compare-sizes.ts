@@ -4,12 +4,12 @@ import type { BenchSite } from '../bench-site.ts';
 import { figure, type Figure } from '../figures.ts';
 import { alternate, type Part, ratio, type Rounds } from '../rounds.ts';
 
-/** Processes of PostgreSQL report what they have read when they are idle, at the latest after this time. */
+/** Time after which all PostgreSQL processes have reported the pages that they read. */
 const reportedAfterMs = 11_000;
-/** The slowest that a path may become with many rows. */
+/** Maximum factor by which a path may be slower with many rows. */
 const maxSlowdown = 1.5;
 
-/** The same for a database with few rows and for one with many. */
+/** A value for a database with few rows and one for a database with many. */
 export interface Sizes<Value> {
   readonly small: Value;
   readonly large: Value;
@@ -45,11 +45,11 @@ export async function comparePaths(
   return figures;
 }
 
-/** What was read, without what services read on their own, such as by polling. */
+/** Pages read before and after a measurement, and while idle, because services also poll. */
 interface Reads {
   readonly before: Pages;
   readonly after: Pages;
-  /** Per ms. */
+  /** Pages per ms that are read without requests. */
   readonly idle: Sizes<number>;
 }
 
@@ -83,7 +83,7 @@ export async function pagesOf({ small, large }: Sizes<BenchDatabase>): Promise<P
   return { small: await small.pagesRead(), large: await large.pagesRead(), atMs: performance.now() };
 }
 
-/** Measures what is read per ms without requests. */
+/** Measures the pages that are read per ms without requests. */
 export async function idlePages(databases: Sizes<BenchDatabase>): Promise<Pick<Reads, 'before' | 'idle'>> {
   const first = await pagesOf(databases);
   const before = await pagesOf(databases);

@@ -22,7 +22,7 @@ import {
 } from './compare-sizes.ts';
 
 const smallRows = 100_000;
-const partsUntilCompiled = 3;
+const warmUpParts = 3;
 
 /** Compares the hot paths of services with many rows with those of services with few. */
 export async function benchGrowth(site: BenchSite): Promise<readonly Figure[]> {
@@ -34,7 +34,7 @@ export async function benchGrowth(site: BenchSite): Promise<readonly Figure[]> {
   return figures;
 }
 
-/** Does the same for few rows and for many. */
+/** Prepares services with few rows and with many. */
 async function forSizes<Result>(
   site: BenchSite,
   what: string,
@@ -107,7 +107,7 @@ async function deliveries(site: BenchSite): Promise<Figure[]> {
     receivers.push(receiver);
     const worker = await DeliveringWorker.start(site, `bench_growth_${name}`, { receiver, channel });
     await worker.measureFromMessages();
-    for (let part = 0; part < partsUntilCompiled; part += 1) await worker.measureFromBacklog();
+    for (let part = 0; part < warmUpParts; part += 1) await worker.measureFromBacklog();
     await worker.data.addHistory(worker.subscribers, rows);
     await worker.data.analyse();
     return worker;

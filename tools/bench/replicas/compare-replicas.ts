@@ -3,10 +3,10 @@ import type { Figure } from '../figures.ts';
 import { absolute, alternate, type Part, ratio } from '../rounds.ts';
 import type { ServiceProcess } from '../service-process.ts';
 
-/** A service with some replicas on stores of its own, and work for it. */
+/** A service with replicas and separate stores, and work for it. */
 export interface ReplicaSet {
   readonly service: ServiceProcess;
-  /** Each measures one kind of work. */
+  /** Measurements by the kind of work. */
   readonly parts: Readonly<Record<string, () => Promise<Part>>>;
   close(): Promise<void>;
 }

@@ -4,7 +4,7 @@ import { type BenchSite, unlimited } from '../bench-site.ts';
 import { BenchDatabase } from '../bench-database.ts';
 import { placedOrder } from '../placed-order.ts';
 import { eventually } from '../../dev/eventually.ts';
-import { makePart, type Part } from '../rounds.ts';
+import { measurePart, type Part } from '../rounds.ts';
 import { ServiceProcess } from '../service-process.ts';
 import { addReplicas, type ReplicaSet } from './compare-replicas.ts';
 
@@ -78,11 +78,14 @@ export async function creatorReplicas(site: BenchSite, name: string, replicas: n
   ): Promise<Part> => {
     service.pause();
     await prepare();
-    const cpuBeforeMs = service.cpuMs();
-    const startedAt = performance.now();
-    service.resume();
-    await eventually(isDone, timeoutMs, 'the orders are posted', 5);
-    return makePart(orderCount, performance.now() - startedAt, [cpuBeforeMs, service.cpuMs()]);
+    return measurePart(
+      orderCount,
+      () => service.cpuMs(),
+      () => {
+        service.resume();
+        return eventually(isDone, timeoutMs, 'the orders are posted', 5);
+      },
+    );
   };
 
   return {

@@ -2,7 +2,7 @@ import { connect } from 'amqplib';
 import { BenchDatabase } from '../bench-database.ts';
 import type { BenchSite } from '../bench-site.ts';
 import { eventually } from '../../dev/eventually.ts';
-import { makePart, type Part } from '../rounds.ts';
+import { measurePart, type Part } from '../rounds.ts';
 import type { ServiceProcess } from '../service-process.ts';
 import { DeliveringWorker } from '../webhooks/delivering-worker.ts';
 import { ReceiverProcess } from '../webhooks/receiver-process.ts';
@@ -40,13 +40,16 @@ class DisabledSubscriptions extends BenchDatabase {
   async hold(service: ServiceProcess): Promise<Part> {
     service.pause();
     await this.client.query(requestHolding);
-    const cpuBeforeMs = service.cpuMs();
-    const startedAt = performance.now();
-    service.resume();
     const isDone = async () =>
       (await this.client.query('SELECT FROM webhook_state_syncs LIMIT 1')).rowCount === 0;
-    await eventually(isDone, timeoutMs, 'the deliveries are held', 5);
-    return makePart(disabledCount, performance.now() - startedAt, [cpuBeforeMs, service.cpuMs()]);
+    return measurePart(
+      disabledCount,
+      () => service.cpuMs(),
+      () => {
+        service.resume();
+        return eventually(isDone, timeoutMs, 'the deliveries are held', 5);
+      },
+    );
   }
 }
 
@@ -55,7 +58,7 @@ export async function webhookReplicas(site: BenchSite, name: string, replicas: n
   const channel = await connection.createConfirmChannel();
   const receiver = await ReceiverProcess.start();
   const worker = await DeliveringWorker.start(site, name, { receiver, channel });
-  const service = worker.worker;
+  const service = worker.service;
   await addReplicas(service, replicas);
   const disabled = await DisabledSubscriptions.open(service.databaseUrl);
   await disabled.add();

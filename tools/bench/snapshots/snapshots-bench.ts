@@ -41,15 +41,15 @@ async function benchRelay(site: BenchSite, channel: ConfirmChannel): Promise<Fig
 
 async function benchDeliveries(site: BenchSite, channel: ConfirmChannel): Promise<Figure[]> {
   const receiver = await ReceiverProcess.start();
-  const means = { receiver, channel };
-  const without = await DeliveringWorker.start(site, 'bench_webhooks', means);
-  const during = await DeliveringWorker.start(site, 'bench_webhooks_dumped', means);
+  const connections = { receiver, channel };
+  const without = await DeliveringWorker.start(site, 'bench_webhooks', connections);
+  const during = await DeliveringWorker.start(site, 'bench_webhooks_dumped', connections);
   const partOf = (worker: DeliveringWorker) => ({
     part: () => worker.fromBacklogOf(worker.subscriberAt(0), deliveriesPerPart),
   });
   await without.measureFromMessages();
   await during.measureFromMessages();
-  const snapshot = await Snapshot.hold(during.worker.databaseUrl);
+  const snapshot = await Snapshot.hold(during.service.databaseUrl);
   try {
     const variants = { without: partOf(without), during: partOf(during), perPart: deliveriesPerPart };
     return await compare(site, 'deliveries to one subscription', variants);
@@ -72,14 +72,14 @@ async function compare(
   name: string,
   { without, during, perPart }: Variants,
 ): Promise<Figure[]> {
-  const before = Math.ceil(site.oldRows / perPart);
-  await site.step(`${before * perPart} in the ${name}, each`, async () => {
-    for (let part = 0; part < before; part += 1) {
+  const partsBefore = Math.ceil(site.oldRows / perPart);
+  await site.step(`${partsBefore * perPart} in the ${name}, each`, async () => {
+    for (let part = 0; part < partsBefore; part += 1) {
       await without.part();
       await during.part();
     }
   });
-  const rounds = await site.step(`The ${name} after these`, () =>
+  const rounds = await site.step(`The ${name} afterwards`, () =>
     alternate(
       [
         { name: 'without', part: () => without.part() },
@@ -123,7 +123,7 @@ class RelayVariant {
   }
 }
 
-/** A transaction that sees the database as it was, until it ends. */
+/** A transaction with a snapshot of the database, as pg_dump has. */
 class Snapshot {
   static async hold(databaseUrl: string): Promise<Snapshot> {
     const client = new pg.Client(databaseUrl);

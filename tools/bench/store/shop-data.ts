@@ -1,7 +1,7 @@
 import { publicId } from '@fulfilment/contracts';
 import { BenchDatabase } from '../bench-database.ts';
 
-/** What both servers sell from: the same rows in a database of each. */
+/** The catalogue of both servers: the same rows in the database of each. */
 export interface ShopData {
   readonly creatorId: string;
   /** As the rows have them; the names below are those of the Store API. */

@@ -19,14 +19,14 @@ import {
 const page = z.object({ pagination: z.object({ next_cursor: z.string().nullable() }) });
 const smallCount = 1000;
 
-type Asked = Exclude<keyof StoreRequests, 'close'>;
+type RequestName = Exclude<keyof StoreRequests, 'close'>;
 
 interface Side {
   readonly requests: StoreRequests;
   readonly cpuMs: () => number | undefined;
 }
 
-/** Compares the Store API with a bare server that runs the same SQL, and with itself with many orders. */
+/** Compares store-api with a bare server that runs the same SQL, and with itself with many orders. */
 export async function benchStore(site: BenchSite): Promise<readonly Figure[]> {
   const store = await ServiceProcess.create(site, 'store-api', 'bench_store', () => ({
     REDIS_URL: `${site.stores.redis}?keyPrefix=bench_store:`,
@@ -39,11 +39,11 @@ export async function benchStore(site: BenchSite): Promise<readonly Figure[]> {
     const ready = await store.start();
     const requests = await storeRequests(store.origin, data, await tokenOf(store, data.creatorId));
     const ours: Side = { requests, cpuMs: () => store.process.cpuMs() };
-    const figures = await versusBaseline(site, ours);
+    const figures = await compareWithBaseline(site, ours);
     const { lacking, taken } = await shop.hotSold();
     if (taken === 0 || lacking !== taken)
       throw new Failure(`Orders took ${taken} pieces of the hot edition, and its stock lacks ${lacking}.`);
-    figures.push(...(await grown(site, store, shop, requests)));
+    figures.push(...(await compareWithManyOrders(site, store, shop, requests)));
     await requests.close();
     return [...figures, ready, ...store.memory()];
   } finally {
@@ -59,7 +59,7 @@ function tokenOf(store: ServiceProcess, creatorId: string): Promise<string> {
   });
 }
 
-async function versusBaseline(site: BenchSite, ours: Side): Promise<Figure[]> {
+async function compareWithBaseline(site: BenchSite, ours: Side): Promise<Figure[]> {
   const databaseUrl = await migratedDatabase(site, 'store-api', 'bench_store_bare');
   const shop = await Shop.open(databaseUrl);
   const data: ShopData = await shop.furnish();
@@ -69,8 +69,8 @@ async function versusBaseline(site: BenchSite, ours: Side): Promise<Figure[]> {
     requests: baselineRequests(await process.origin(), data),
     cpuMs: () => process.cpuMs(),
   };
-  const compare = async (what: Asked, name: string, target?: Target) => {
-    const rounds = await measure(site, { bare, 'store-api': ours }, what);
+  const compare = async (request: RequestName, name: string, target?: Target) => {
+    const rounds = await measure(site, { bare, 'store-api': ours }, request);
     return {
       figures: [
         ratio(name, rounds, 'store-api', 'bare', target),
@@ -96,8 +96,8 @@ async function versusBaseline(site: BenchSite, ours: Side): Promise<Figure[]> {
     const hot = await site.step('One hot limited product', () =>
       compare('orderHot', 'POST order of one hot limited product, of bare', { atLeast: 0.5 }),
     );
-    // No target: the bare server's own order has less than half of this, too.
-    const update = await site.step('Its guarded update alone', () =>
+    // Without a target: a whole order on the bare server is also less than half as fast as this statement.
+    const update = await site.step('The guarded update of the stock alone', () =>
       compare('buyHot', 'the same, of nothing but a bare guarded update'),
     );
     const { requests } = ours;
@@ -108,7 +108,7 @@ async function versusBaseline(site: BenchSite, ours: Side): Promise<Figure[]> {
       ...atOnce.figures,
       ...hot.figures,
       ...update.figures,
-      ...(await site.step('Latency at half of that', async () => [
+      ...(await site.step('Latency at half of these rates', async () => [
         await latency(site, 'GET one order', requests.order, order.perSecond / 2, 50),
         await latency(site, 'POST order', requests.placeOrder, placed.perSecond / 2, 150),
       ])),
@@ -132,46 +132,47 @@ async function latency(
   return figure(`${name}, p99 at half of its own rate`, rounds, 'ms', { atMost });
 }
 
-/** Lists and placing orders, for a creator with many orders and one with few. */
-async function grown(
+/** Measures lists and placing orders, for a creator with many orders and one with few. */
+async function compareWithManyOrders(
   site: BenchSite,
   store: ServiceProcess,
   shop: Shop,
   requests: StoreRequests,
 ): Promise<Figure[]> {
   if (site.oldRows === 0) return [];
-  const placedBefore = await only(site, requests.placeOrder);
+  const placedBefore = await requestsPerSecond(site, requests.placeOrder);
   const [big, small] = await Promise.all(
     [bigCreator, smallCreator].map((creator) => tokenOf(store, creator)),
   );
-  // The oldest come first: a cursor that is made among them points to the last pages once the others are
-  // there.
-  const deep = await site.step(`${site.oldRows} orders of one creator`, async () => {
+  // The oldest orders are added first, so that a cursor within them points to the last pages afterwards.
+  const deepCursor = await site.step(`${site.oldRows} orders of one creator`, async () => {
     await shop.addOrders(smallCreator, smallCount, 0);
     await shop.addOrders(bigCreator, smallCount, site.oldRows + 1_000_000);
     const cursor = await cursorOf(store, big ?? '', `/store/v1/orders?limit=100`, 15);
     await shop.addOrders(bigCreator, site.oldRows, 1_000_000);
     return cursor;
   });
-  const many = requestSender(store.origin, { authorization: `Bearer ${big}` });
-  const few = requestSender(store.origin, { authorization: `Bearer ${small}` });
+  const manyOrders = requestSender(store.origin, { authorization: `Bearer ${big}` });
+  const fewOrders = requestSender(store.origin, { authorization: `Bearer ${small}` });
   const lists: Record<string, Caller> = {
-    few: () => few('GET', '/store/v1/orders?limit=25', 200),
-    first: () => many('GET', '/store/v1/orders?limit=25', 200),
-    deep: () => many('GET', `/store/v1/orders?limit=25&cursor=${encodeURIComponent(deep)}`, 200),
-    status: () => many('GET', '/store/v1/orders?limit=25&status=shipped', 200),
-    platform: () => many('GET', '/store/v1/orders?limit=25&platform=shop', 200),
-    store_id: () => many('GET', '/store/v1/orders?limit=25&store_id=store-3', 200),
-    external_order_id: () => many('GET', '/store/v1/orders?limit=25&external_order_id=external-5', 200),
+    few: () => fewOrders('GET', '/store/v1/orders?limit=25', 200),
+    first: () => manyOrders('GET', '/store/v1/orders?limit=25', 200),
+    deep: () => manyOrders('GET', `/store/v1/orders?limit=25&cursor=${encodeURIComponent(deepCursor)}`, 200),
+    status: () => manyOrders('GET', '/store/v1/orders?limit=25&status=shipped', 200),
+    platform: () => manyOrders('GET', '/store/v1/orders?limit=25&platform=shop', 200),
+    store_id: () => manyOrders('GET', '/store/v1/orders?limit=25&store_id=store-3', 200),
+    external_order_id: () => manyOrders('GET', '/store/v1/orders?limit=25&external_order_id=external-5', 200),
   };
-  const rounds = await site.step('Lists beside many orders', () =>
+  const rounds = await site.step('Lists with many orders', () =>
     measureInRounds(
       Object.entries(lists).map(([name, call]) => ({ name, callers: Array(callerCount).fill(call) })),
       site,
     ),
   );
-  const placedAfter = await site.step('POST order beside many orders', () => only(site, requests.placeOrder));
-  await Promise.all([many.close(), few.close()]);
+  const placedAfter = await site.step('POST order with many orders', () =>
+    requestsPerSecond(site, requests.placeOrder),
+  );
+  await Promise.all([manyOrders.close(), fewOrders.close()]);
   return [
     ratio('order list, last pages, of the first page', rounds, 'deep', 'first', { atLeast: 1 / 1.5 }),
     ratio(`order list of a creator with many, of one with ${smallCount}`, rounds, 'first', 'few', {
@@ -186,12 +187,12 @@ async function grown(
   ];
 }
 
-async function only(site: BenchSite, call: Caller): Promise<number> {
-  const rounds = await measureInRounds([{ name: 'it', callers: Array(callerCount).fill(call) }], site);
-  return median((rounds['it'] ?? []).map(({ perSecond }) => perSecond));
+async function requestsPerSecond(site: BenchSite, call: Caller): Promise<number> {
+  const rounds = await measureInRounds([{ name: 'request', callers: Array(callerCount).fill(call) }], site);
+  return median((rounds['request'] ?? []).map(({ perSecond }) => perSecond));
 }
 
-/** The cursor behind so many pages. */
+/** Returns the cursor after a number of pages. */
 async function cursorOf(store: ServiceProcess, token: string, path: string, pages: number): Promise<string> {
   const pool = new Pool(store.origin);
   let cursor: string | null = null;
@@ -209,10 +210,14 @@ async function cursorOf(store: ServiceProcess, token: string, path: string, page
   return cursor ?? '';
 }
 
-function measure(site: BenchSite, sides: Readonly<Record<string, Side>>, what: Asked): Promise<Rounds> {
+function measure(
+  site: BenchSite,
+  sides: Readonly<Record<string, Side>>,
+  request: RequestName,
+): Promise<Rounds> {
   const variants = Object.entries(sides).map(([name, { requests, cpuMs }]) => ({
     name,
-    callers: Array.from({ length: callerCount }, () => requests[what]),
+    callers: Array.from({ length: callerCount }, () => requests[request]),
     cpuMs,
   }));
   return measureInRounds(variants, site);

@@ -16,23 +16,23 @@ const address = {
   country_code: 'GB',
 };
 
-/** What is asked of both servers. */
+/** Requests to store-api and to the bare server. */
 export interface StoreRequests {
   readonly order: Caller;
   readonly releases: Caller;
   readonly placeOrder: Caller;
-  /** The same; of the bare server in one statement. */
+  /** The same, but the bare server uses one statement. */
   readonly placeOrderAtOnce: Caller;
-  /** Orders one piece of the edition that everybody wants. */
+  /** Orders one piece of one limited edition, as all callers do. */
   readonly orderHot: Caller;
-  /** The same; of the bare server only the guarded update. */
+  /** The same, but the bare server only executes the guarded update. */
   readonly buyHot: Caller;
   close(): Promise<void>;
 }
 
 const quotedRates = z.object({ data: z.array(z.object({ id: z.string() })) });
 
-/** Integrations of one creator at store-api. */
+/** Requests of integrations of one creator to store-api. */
 export async function storeRequests(origin: string, data: ShopData, token: string): Promise<StoreRequests> {
   const send = requestSender(origin, { authorization: `Bearer ${token}` });
   const ids = data.orderIds.map((id) => publicId('ord', id));
@@ -65,7 +65,7 @@ async function quote(origin: string, token: string, sku: string, quantity: numbe
   return rate.id;
 }
 
-/** The same of the bare server. */
+/** The same requests to the bare server. */
 export function baselineRequests(origin: string, data: ShopData): StoreRequests {
   const send = requestSender(origin, {});
   const { creatorId: creator } = data;

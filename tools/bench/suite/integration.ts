@@ -77,7 +77,7 @@ export class Integration {
     this.creator = new Pool(baseUrl, { connections: 2, connect: { ca } });
   }
 
-  /** From now on, each order is one piece of one limited edition. @param orders how many there will be */
+  /** Lets each further order be one piece of one limited edition. @param orders maximum number of them */
   async orderLimitedEdition(orders: number): Promise<void> {
     this.body = await orderBody(this.client, await limitedProduct(this.client, orders), [1]);
   }

@@ -9,7 +9,7 @@ import { treeCpuMs } from '../process-times.ts';
 import { repeat } from '../rounds.ts';
 import { Integration, type PlacedOrder } from './integration.ts';
 
-/** The processes whose processor time is reported, in the order of an order's path. */
+/** Processes whose processor time is reported, in the order in which they handle an order. */
 const measuredProcesses = [
   'gateway',
   'store-api',
@@ -24,7 +24,7 @@ type ProcessName = (typeof measuredProcesses)[number];
 /** A hundredth of the drop day that docs/capacity.md plans for: 200 orders a second of one SKU. */
 const dropDayPerSecond = 2;
 const dropDayMs = 30_000;
-/** What `capacity` assumes of one limited edition. */
+/** Orders a second of one limited edition that `capacity` assumes. */
 const skuOrders = 400;
 
 interface Round {

@@ -1,15 +1,15 @@
 import { publicId } from '@fulfilment/contracts';
 import { request } from 'undici';
 import { Failure } from '../../dev/failure.ts';
-import { type Part, makePart } from '../rounds.ts';
+import { type Part, measurePart } from '../rounds.ts';
 import { ServedProcess } from '../served-process.ts';
 import { type DeliveringWorker, deliveriesPerPart, writtenEvents } from './delivering-worker.ts';
 import type { ReceiverProcess } from './receiver-process.ts';
 
-/** It sends more in a part than the worker does: the system reports processor time in steps of 10 ms. */
+/** More than the worker sends, since the system reports processor time in steps of 10 ms. */
 const perBarePart = 4 * deliveriesPerPart;
 
-/** The base line's process. */
+/** The process of the baseline. */
 export class BareSender {
   private readonly origin: string;
   private readonly process: ServedProcess;
@@ -27,16 +27,17 @@ export class BareSender {
   }
 
   /** Signs and posts bodies like those of the worker, to the same subscribers. */
-  async send(like: DeliveringWorker): Promise<Part> {
-    const events = writtenEvents(await like.data.sampleBody(), perBarePart, (index) =>
-      like.subscriberAt(index),
+  async send(worker: DeliveringWorker): Promise<Part> {
+    const events = writtenEvents(await worker.data.sampleBody(), perBarePart, (index) =>
+      worker.subscriberAt(index),
     );
     const deliveries = events.map(({ body, subscriber }) => ({ path: subscriber.path, body }));
-    await this.ask('PUT', JSON.stringify({ origin: this.receiver.origin, deliveries }));
-    const cpuBefore = this.process.cpuMs();
-    const startedAt = performance.now();
-    await this.ask('POST');
-    const part = makePart(perBarePart, performance.now() - startedAt, [cpuBefore, this.process.cpuMs()]);
+    await this.request('PUT', JSON.stringify({ origin: this.receiver.origin, deliveries }));
+    const part = await measurePart(
+      perBarePart,
+      () => this.process.cpuMs(),
+      () => this.request('POST'),
+    );
     await this.receiver.takeExactly(
       events.map(({ id, subscriber }) => ({ eventId: publicId('evt', id), path: subscriber.path })),
     );
@@ -47,7 +48,7 @@ export class BareSender {
     return this.process.stop();
   }
 
-  private async ask(method: 'PUT' | 'POST', body?: string): Promise<void> {
+  private async request(method: 'PUT' | 'POST', body?: string): Promise<void> {
     const response = await request(this.origin, { method, ...(body === undefined ? {} : { body }) });
     const text = await response.body.text();
     if (response.statusCode !== 204) throw new Failure(`The bare sender failed: ${text}`);

@@ -8,7 +8,7 @@ import type { BenchSite } from '../bench-site.ts';
 import type { Figure } from '../figures.ts';
 import { placedOrder } from '../placed-order.ts';
 import { eventually } from '../../dev/eventually.ts';
-import { type Part, makePart } from '../rounds.ts';
+import { type Part, measurePart } from '../rounds.ts';
 import { ServiceProcess } from '../service-process.ts';
 import { subscriptionSecret } from './receiver-secret.ts';
 import type { Expected, ReceiverProcess } from './receiver-process.ts';
@@ -22,7 +22,7 @@ const envelopeSchema = z.looseObject({ id: z.string() });
 
 /** A webhook-worker with subscribers of different creators, whose deliveries go to the receiver. */
 export class DeliveringWorker {
-  readonly worker: ServiceProcess;
+  readonly service: ServiceProcess;
   readonly data: WebhookData;
   readonly subscribers: readonly Subscriber[];
   readonly startTime: Figure;
@@ -36,28 +36,28 @@ export class DeliveringWorker {
     name: string,
     { receiver, channel }: { receiver: ReceiverProcess; channel: ConfirmChannel },
   ): Promise<DeliveringWorker> {
-    const worker = await ServiceProcess.create(site, 'webhook-worker', name, () => ({
+    const service = await ServiceProcess.create(site, 'webhook-worker', name, () => ({
       WEBHOOK_QUEUE_PREFIX: name,
       SECRET_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
       ALLOW_LOOPBACK_TARGETS: 'true',
     }));
-    const startTime = await worker.start();
+    const startTime = await service.start();
     const subscribers: Subscriber[] = [];
     for (let number = 0; number < subscriberCount; number += 1)
-      subscribers.push(await subscribe(worker, `${receiver.origin}`, `/hook/${number}`));
-    const data = await WebhookData.open(worker.databaseUrl);
-    return new DeliveringWorker(worker, data, subscribers, startTime, receiver, channel);
+      subscribers.push(await subscribe(service, `${receiver.origin}`, `/hook/${number}`));
+    const data = await WebhookData.open(service.databaseUrl);
+    return new DeliveringWorker(service, data, subscribers, startTime, receiver, channel);
   }
 
   private constructor(
-    worker: ServiceProcess,
+    service: ServiceProcess,
     data: WebhookData,
     subscribers: readonly Subscriber[],
     startTime: Figure,
     receiver: ReceiverProcess,
     channel: ConfirmChannel,
   ) {
-    this.worker = worker;
+    this.service = service;
     this.data = data;
     this.subscribers = subscribers;
     this.startTime = startTime;
@@ -109,7 +109,7 @@ export class DeliveringWorker {
     );
   }
 
-  /** Adds to the expected number of deliveries. */
+  /** Adds deliveries that other code measures to the expected number. */
   alsoExpect(count: number): void {
     this.totalExpected += count;
   }
@@ -134,7 +134,7 @@ export class DeliveringWorker {
 
   async stop(): Promise<void> {
     await this.data.close();
-    await this.worker.stop();
+    await this.service.stop();
   }
 
   /** Prepares the work while the worker is paused, so that writing and delivering do not compete. */
@@ -143,18 +143,21 @@ export class DeliveringWorker {
     prepare: () => Promise<void>,
     subscribers = this.subscribers,
   ): Promise<Part> {
-    const { worker } = this;
-    worker.pause();
+    const { service } = this;
+    service.pause();
     try {
       await prepare();
     } finally {
-      worker.resume();
+      service.resume();
     }
-    const cpuBefore = worker.cpuMs();
-    const startedAt = performance.now();
-    await this.receiver.waitForDeliveries(expected.length);
-    await this.waitUntilSettled(subscribers);
-    const part = makePart(expected.length, performance.now() - startedAt, [cpuBefore, worker.cpuMs()]);
+    const part = await measurePart(
+      expected.length,
+      () => service.cpuMs(),
+      async () => {
+        await this.receiver.waitForDeliveries(expected.length);
+        await this.waitUntilSettled(subscribers);
+      },
+    );
     await this.receiver.takeExactly(expected);
     this.totalExpected += expected.length;
     return part;
@@ -169,7 +172,7 @@ export class DeliveringWorker {
   }
 
   private async publish(sent: readonly Message[]): Promise<void> {
-    const queue = topologyOf(this.worker.name).queue('webhook-worker.events');
+    const queue = topologyOf(this.service.name).queue('webhook-worker.events');
     for (const message of sent)
       this.channel.publish('', queue, Buffer.from(JSON.stringify(message)), {
         persistent: true,
@@ -181,14 +184,14 @@ export class DeliveringWorker {
 
 /** Subscribes a new creator to order.created. */
 export async function subscribe(
-  worker: ServiceProcess,
+  service: ServiceProcess,
   receiver: string,
   path: string,
   settings: { readonly max_in_flight?: number } = {},
 ): Promise<Subscriber> {
   const creatorId = uuidv7();
-  const token = await worker.token({ creator_id: creatorId, scope: 'webhooks:create' });
-  const { statusCode, body } = await request(`${worker.origin}/store/v1/webhooks`, {
+  const token = await service.token({ creator_id: creatorId, scope: 'webhooks:create' });
+  const { statusCode, body } = await request(`${service.origin}/store/v1/webhooks`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify({

@@ -8,14 +8,11 @@ import type { BenchSite } from '../bench-site.ts';
 import { freshDatabase } from '../bench-database.ts';
 import { ServedProcess } from '../served-process.ts';
 
-/** As many as it has connections to its database: more would wait there, and not for ever. */
-const atATime = 10;
-const answered = z.object({ committed_at_ms: z.number() });
+/** The number of its database connections. More requests would time out while they wait for one. */
+const maxConcurrent = 10;
+const committed = z.object({ committed_at_ms: z.number() });
 
-/**
- * A service that does nothing but commit facts by the suite's outbox, in a process of its own, with a
- * database of its own.
- */
+/** A separate process that only commits facts with the suite's outbox, in its own database. */
 export class FactsSender {
   readonly databaseUrl: string;
   readonly process: ServedProcess;
@@ -38,15 +35,15 @@ export class FactsSender {
   private constructor(databaseUrl: string, process: ServedProcess, origin: string) {
     this.databaseUrl = databaseUrl;
     this.process = process;
-    this.pool = new Pool(origin, { connections: atATime });
+    this.pool = new Pool(origin, { connections: maxConcurrent });
   }
 
-  /** Commits an `order.created` of each in one transaction. @returns its time, in ms since 1970 */
+  /** Commits an `order.created` of each order in one transaction. @returns the time, in ms since 1970 */
   async commit(orders: readonly OrderSnapshot[]): Promise<number> {
     const response = await this.pool.request({ path: '/', method: 'POST', body: JSON.stringify(orders) });
     const text = await response.body.text();
     if (response.statusCode !== 201) throw new Failure(`The facts were not committed: ${text}`);
-    return answered.parse(JSON.parse(text)).committed_at_ms;
+    return committed.parse(JSON.parse(text)).committed_at_ms;
   }
 
   async stop(): Promise<void> {

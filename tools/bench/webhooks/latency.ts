@@ -17,9 +17,9 @@ const rates = [
   { perSecond: 500, atMost: 150 },
   { perSecond: 1000, atMost: 100 },
 ] as const;
-const deadCount = 200;
+const unresponsiveCount = 200;
 const backlogCount = 50_000;
-const deadReceiversPerSecond = 50;
+const perSecondAmongUnresponsive = 50;
 
 /**
  * Measures the time from event to first byte while a separate service commits events one by one at a fixed
@@ -28,18 +28,20 @@ const deadReceiversPerSecond = 50;
  */
 export async function benchLatency(
   site: BenchSite,
-  of: DeliveringWorker,
+  worker: DeliveringWorker,
   receiver: ReceiverProcess,
 ): Promise<Figure[]> {
-  const sender = await FactsSender.start(site, of.worker.name, 'bench_webhooks_sender');
+  const sender = await FactsSender.start(site, worker.service.name, 'bench_webhooks_sender');
   try {
     const figures: Figure[] = [];
     for (const { perSecond, atMost } of rates) {
       const measure = () =>
-        atRate(site, receiver, sender, { perSecond, to: of.subscribers }, (count) => of.alsoExpect(count));
+        atRate(site, receiver, sender, { perSecond, to: worker.subscribers }, (count) =>
+          worker.alsoExpect(count),
+        );
       await measure(); // warm-up
       const rounds = await repeat(site.rounds, measure);
-      await of.waitUntilSettled();
+      await worker.waitUntilSettled();
       figures.push(...percentiles(`event to first byte at ${perSecond}/s`, rounds, { atMost }));
     }
     return figures;
@@ -49,26 +51,27 @@ export async function benchLatency(
 }
 
 /**
- * Measures the same for a subscription whose receiver responds, among many with a backlog whose receiver
- * never responds. Does not delete those.
+ * Measures the same for a subscription whose receiver responds, among many subscriptions with a backlog whose
+ * receivers never respond.
  */
 export async function benchWithDeadReceivers(
   site: BenchSite,
-  of: DeliveringWorker,
+  worker: DeliveringWorker,
   receiver: ReceiverProcess,
 ): Promise<Figure[]> {
-  const sender = await FactsSender.start(site, of.worker.name, 'bench_webhooks_sender');
+  const sender = await FactsSender.start(site, worker.service.name, 'bench_webhooks_sender');
   try {
-    const dead: Subscriber[] = [];
-    for (let number = 0; number < deadCount; number += 1)
-      dead.push(await subscribe(of.worker, receiver.origin, `/dead/${number}`));
-    const deadSubscriber = (index: number): Subscriber => dead[index % deadCount] ?? of.subscriberAt(0);
-    await of.data.addBacklog(writtenEvents(await of.data.sampleBody(), backlogCount, deadSubscriber));
-    await sender.commit(dead.map(({ creatorId }, index) => placedOrder(index, creatorId)));
-    const good = { perSecond: deadReceiversPerSecond, to: [of.subscriberAt(0)] };
+    const unresponsive: Subscriber[] = [];
+    for (let number = 0; number < unresponsiveCount; number += 1)
+      unresponsive.push(await subscribe(worker.service, receiver.origin, `/dead/${number}`));
+    const unresponsiveAt = (index: number): Subscriber =>
+      unresponsive[index % unresponsiveCount] ?? worker.subscriberAt(0);
+    await worker.data.addBacklog(writtenEvents(await worker.data.sampleBody(), backlogCount, unresponsiveAt));
+    await sender.commit(unresponsive.map(({ creatorId }, index) => placedOrder(index, creatorId)));
+    const good = { perSecond: perSecondAmongUnresponsive, to: [worker.subscriberAt(0)] };
     const rounds = await repeat(site.rounds, () => atRate(site, receiver, sender, good, () => undefined));
     return percentiles(
-      `a good subscription next to ${deadCount} dead ones with ${backlogCount} due`,
+      `a good subscription next to ${unresponsiveCount} dead ones with ${backlogCount} due`,
       rounds,
       {
         atMost: 1_000,
@@ -82,23 +85,21 @@ export async function benchWithDeadReceivers(
 interface AtRate {
   /** From each event's time to its arrival, in ms. */
   readonly toFirstByte: readonly number[];
-  /**
-   * Until its transaction was answered, from when it was due: whether the machine could keep the rate at all.
-   */
+  /** From each event's due time to its commit, in ms. Shows whether the machine could keep the rate. */
   readonly toCommit: readonly number[];
 }
 
 function percentiles(name: string, rounds: readonly AtRate[], target?: { atMost: number }): Figure[] {
-  const of = (which: keyof AtRate, share: number): number[] =>
-    rounds.map((round) => percentile(round[which], share));
+  const ofRounds = (times: keyof AtRate, share: number): number[] =>
+    rounds.map((round) => percentile(round[times], share));
   return [
-    figure(`${name}, p50`, of('toFirstByte', 0.5), 'ms'),
-    figure(`${name}, p99`, of('toFirstByte', 0.99), 'ms', target),
-    figure('  their commits alone, from when they were due, p99', of('toCommit', 0.99), 'ms'),
+    figure(`${name}, p50`, ofRounds('toFirstByte', 0.5), 'ms'),
+    figure(`${name}, p99`, ofRounds('toFirstByte', 0.99), 'ms', target),
+    figure('  their commits alone, from when they were due, p99', ofRounds('toCommit', 0.99), 'ms'),
   ];
 }
 
-/** One round: each event to the next of the subscribers. */
+/** Measures one round. The events go to the subscribers in turn. */
 async function atRate(
   { eachMs }: BenchSite,
   receiver: ReceiverProcess,
@@ -130,7 +131,7 @@ async function atRate(
   return { toFirstByte, toCommit };
 }
 
-/** Whether it was among them. */
+/** Returns whether the delivery was expected, and removes it. */
 function takeFrom(sent: Map<string, string>, { envelope, path }: Received): boolean {
   const { order_id: id } = orderEvent.parse(envelope).data;
   return sent.get(id) === path && sent.delete(id);

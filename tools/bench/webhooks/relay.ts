@@ -6,7 +6,7 @@ import type { BenchSite } from '../bench-site.ts';
 import type { Figure } from '../figures.ts';
 import { placedOrder } from '../placed-order.ts';
 import { eventually } from '../../dev/eventually.ts';
-import { absolute, type Part, makePart, ratio, ratioPerCore, alternate } from '../rounds.ts';
+import { absolute, type Part, makePart, measurePart, ratio, ratioPerCore, alternate } from '../rounds.ts';
 import { FactsSender } from './facts-sender.ts';
 
 /** Of the exchange and queues. */
@@ -51,18 +51,17 @@ async function bare(channel: ConfirmChannel): Promise<Part> {
   const now = { occurredAt: new Date() };
   const created = orders().map((order) => messages.orderCreated.make({ order }, now));
   const bodies = created.map((message) => ({ id: message.id, body: Buffer.from(JSON.stringify(message)) }));
-  const startedAt = performance.now();
-  const cpuBefore = ownCpuMs();
-  for (let from = 0; from < bodies.length; from += bareBatch) {
-    for (const { id, body } of bodies.slice(from, from + bareBatch))
-      channel.publish(topologyOf(relayNamespace).factsExchange, 'order.created', body, {
-        persistent: true,
-        messageId: id,
-        contentType: 'application/json',
-      });
-    await channel.waitForConfirms();
-  }
-  const part = makePart(relayedPerPart, performance.now() - startedAt, [cpuBefore, ownCpuMs()]);
+  const part = await measurePart(relayedPerPart, ownCpuMs, async () => {
+    for (let from = 0; from < bodies.length; from += bareBatch) {
+      for (const { id, body } of bodies.slice(from, from + bareBatch))
+        channel.publish(topologyOf(relayNamespace).factsExchange, 'order.created', body, {
+          persistent: true,
+          messageId: id,
+          contentType: 'application/json',
+        });
+      await channel.waitForConfirms();
+    }
+  });
   await purge(channel);
   return part;
 }

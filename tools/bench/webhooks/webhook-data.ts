@@ -59,18 +59,18 @@ const pastDays = `
     END LOOP;
   END $$`;
 
-// Asked for by the conditions of the two partial indexes, which hold next to nothing once all is settled.
+// Has the conditions of two partial indexes, which contain almost nothing when all deliveries are settled.
 const openDeliveries = `
   SELECT EXISTS (SELECT FROM webhook_deliveries WHERE status IN ('pending', 'retrying') AND subscription_id = ANY($1))
       OR EXISTS (SELECT FROM webhook_deliveries WHERE status = 'in_flight' AND lease_until > '-infinity') AS open`;
 
 /** The rows of a webhook-worker under measurement. */
 export class WebhookData extends BenchDatabase {
-  // A table that was not analysed since it grew is not to be read as a whole for one look.
+  // Prevents scans of whole tables, which the planner may choose before a grown table is analysed.
   static override readonly setup = ['SET enable_seqscan = off'];
   private apiVersion = '';
 
-  /** A body as the service renders it. @throws Failure when none was sent so far */
+  /** Returns a body as the service rendered it. @throws Failure when there is no event */
   async sampleBody(): Promise<string> {
     const { rows } = await this.client.query<{ body: string; api_version: string }>(
       `SELECT convert_from(body, 'UTF8') AS body, api_version FROM webhook_events LIMIT 1`,
@@ -81,7 +81,7 @@ export class WebhookData extends BenchDatabase {
     return row.body;
   }
 
-  /** Events and their deliveries, due now, as the fan-out would have left them. */
+  /** Adds events and their deliveries, due now, as the fan-out stores them. */
   async addBacklog(events: readonly WrittenEvent[]): Promise<void> {
     await this.client.query(backlog, [
       events.map(({ id }) => id),
@@ -92,7 +92,7 @@ export class WebhookData extends BenchDatabase {
     ]);
   }
 
-  /** So many deliveries that are over, with an attempt each. */
+  /** Adds settled deliveries with one attempt each. */
   async addHistory(subscribers: readonly Subscriber[], count: number): Promise<void> {
     await this.client.query(pastDays);
     const ids = subscribers.map(({ subscriptionId }) => subscriptionId);
@@ -102,19 +102,19 @@ export class WebhookData extends BenchDatabase {
     }
   }
 
-  /** Statistics as autovacuum keeps them. */
+  /** Updates the statistics of the planner, as autovacuum does. */
   async analyse(): Promise<void> {
     await this.client.query('VACUUM ANALYZE');
   }
 
-  /** Whether nothing is left to do for these. */
+  /** Whether all deliveries of these subscribers are settled. */
   async isSettled(subscribers: readonly Subscriber[]): Promise<boolean> {
     const ids = subscribers.map(({ subscriptionId }) => subscriptionId);
     const { rows } = await this.client.query<{ open: boolean }>(openDeliveries, [ids]);
     return rows[0]?.open === false;
   }
 
-  /** All that was ever delivered here, and how. */
+  /** Counts all deliveries, those that succeeded with their first attempt, and successful attempts. */
   async delivered(): Promise<Readonly<Record<string, number>>> {
     const { rows } = await this.client.query<Record<string, number>>(
       `SELECT (SELECT count(*)::int FROM webhook_deliveries) AS deliveries,

@@ -9,33 +9,37 @@ import { ReceiverProcess } from './receiver-process.ts';
 import { benchRelay } from './relay.ts';
 import { benchWindows } from './windows.ts';
 
-const partsUntilCompiled = 5;
+const warmUpParts = 5;
 
 /**
- * Compares webhook-worker with bare undici, and with itself when it has a history. Measures latency at a
- * fixed rate. Compares the outbox relay with bare publisher confirms.
+ * Compares webhook-worker with bare undici, and with itself when it has past deliveries. Measures latency at
+ * a fixed rate. Compares the outbox relay with bare publisher confirms.
  */
 export async function benchWebhooks(site: BenchSite): Promise<readonly Figure[]> {
   const connection = await connect(site.stores.rabbitmq);
   const channel = await connection.createConfirmChannel();
   const receiver = await ReceiverProcess.start();
-  const means = { receiver, channel };
+  const connections = { receiver, channel };
   try {
-    const of = await site.step('webhook-worker', () => DeliveringWorker.start(site, 'bench_webhooks', means));
+    const worker = await site.step('webhook-worker', () =>
+      DeliveringWorker.start(site, 'bench_webhooks', connections),
+    );
     try {
-      const figures = await site.step('Deliveries', () => versusBaseline(site, of, receiver));
-      figures.push(...(await site.step('Adaptive windows', () => benchWindows(site, of, receiver))));
+      const figures = await site.step('Deliveries', () => compareWithBaseline(site, worker, receiver));
+      figures.push(...(await site.step('Adaptive windows', () => benchWindows(site, worker, receiver))));
       figures.push(...(await site.step('Outbox relay', () => benchRelay(site, channel))));
-      figures.push(...(await site.step('Fixed rates', () => benchLatency(site, of, receiver))));
-      await of.checkHistory();
-      if (site.oldRows > 0) figures.push(...(await versusHistory(site, of, means)));
+      figures.push(...(await site.step('Fixed rates', () => benchLatency(site, worker, receiver))));
+      await worker.checkHistory();
+      if (site.oldRows > 0) figures.push(...(await compareWithHistory(site, worker, connections)));
       figures.push(
-        ...(await site.step('Beside dead ones', () => benchWithDeadReceivers(site, of, receiver))),
+        ...(await site.step('With unreachable receivers', () =>
+          benchWithDeadReceivers(site, worker, receiver),
+        )),
       );
-      return [...figures, of.startTime, ...of.worker.memory()];
+      return [...figures, worker.startTime, ...worker.service.memory()];
     } finally {
-      await receiver.stop(); // what the dead ones still wait for ends with it
-      await of.stop();
+      await receiver.stop(); // ends the attempts that still wait for a response
+      await worker.stop();
     }
   } finally {
     await receiver.stop();
@@ -43,27 +47,27 @@ export async function benchWebhooks(site: BenchSite): Promise<readonly Figure[]>
   }
 }
 
-async function versusBaseline(
+async function compareWithBaseline(
   site: BenchSite,
-  of: DeliveringWorker,
+  worker: DeliveringWorker,
   receiver: ReceiverProcess,
 ): Promise<Figure[]> {
   const bare = await BareSender.start(receiver);
   try {
-    // As many deliveries as the bare sender makes in its first part, which does not count either.
-    for (let part = 0; part < partsUntilCompiled; part += 1) await of.measureFromMessages();
+    // Warms the worker up with as many deliveries as the uncounted first part of the bare sender has.
+    for (let part = 0; part < warmUpParts; part += 1) await worker.measureFromMessages();
     const rounds = await alternate(
       [
-        // First: the others' bodies are like what it sent.
-        { name: 'from messages', part: () => of.measureFromMessages() },
-        { name: 'bare', part: () => bare.send(of) },
-        { name: 'from a backlog', part: () => of.measureFromBacklog() },
+        // First, since the other variants send copies of the bodies that it has stored.
+        { name: 'from messages', part: () => worker.measureFromMessages() },
+        { name: 'bare', part: () => bare.send(worker) },
+        { name: 'from a backlog', part: () => worker.measureFromBacklog() },
       ],
       site.rounds,
     );
     return [
-      ...compared('deliveries of what is due', rounds, 'from a backlog'),
-      ...compared('deliveries from message to settled', rounds, 'from messages'),
+      ...compareRates('deliveries of what is due', rounds, 'from a backlog'),
+      ...compareRates('deliveries from message to settled', rounds, 'from messages'),
       ...absolute(rounds, 'bare'),
       ...absolute(rounds, 'from a backlog'),
       ...absolute(rounds, 'from messages'),
@@ -73,32 +77,31 @@ async function versusBaseline(
   }
 }
 
-function compared(name: string, rounds: Rounds, of: string): Figure[] {
+function compareRates(name: string, rounds: Rounds, variant: string): Figure[] {
   return [
-    ...ratioPerCore(`${name}, a core, of bare undici`, rounds, of, 'bare', { atLeast: 0.25 }),
-    ratio(`  the same by the clock`, rounds, of, 'bare'),
+    ...ratioPerCore(`${name}, a core, of bare undici`, rounds, variant, 'bare', { atLeast: 0.25 }),
+    ratio(`  the same by the clock`, rounds, variant, 'bare'),
   ];
 }
 
-/** Another webhook-worker, that has delivered much before, and the first take turns. */
-async function versusHistory(
+/** Alternates a webhook-worker with many past deliveries and the first one. */
+async function compareWithHistory(
   site: BenchSite,
   without: DeliveringWorker,
-  means: Parameters<typeof DeliveringWorker.start>[2],
+  connections: Parameters<typeof DeliveringWorker.start>[2],
 ): Promise<Figure[]> {
   const { oldRows } = site;
-  const grown = await DeliveringWorker.start(site, 'bench_webhooks_grown', means);
+  const grown = await DeliveringWorker.start(site, 'bench_webhooks_grown', connections);
   try {
-    // The first has been at work for a while: what is compiled in one process and not yet in the other would
-    // be taken for the history's.
+    // Warms it up like the first worker, so that the comparison shows only the effect of the history.
     await grown.measureFromMessages();
-    for (let part = 0; part < partsUntilCompiled; part += 1) await grown.measureFromBacklog();
+    for (let part = 0; part < warmUpParts; part += 1) await grown.measureFromBacklog();
     await site.step(`${oldRows} deliveries of the past`, async () => {
       await grown.data.addHistory(grown.subscribers, oldRows);
       await grown.data.analyse();
       await without.data.analyse();
     });
-    const rounds = await site.step('Deliveries beside these', () =>
+    const rounds = await site.step('Deliveries with this history', () =>
       alternate(
         [
           { name: 'without', part: () => without.measureFromBacklog() },

@@ -12,15 +12,15 @@ const deliveries = 400;
  */
 export async function benchWindows(
   site: BenchSite,
-  of: DeliveringWorker,
+  worker: DeliveringWorker,
   { origin }: ReceiverProcess,
 ): Promise<Figure[]> {
-  const adaptive = await subscribe(of.worker, origin, '/far/0');
-  const eight = await subscribe(of.worker, origin, '/far/1', { max_in_flight: 8 });
+  const adaptive = await subscribe(worker.service, origin, '/far/0');
+  const eight = await subscribe(worker.service, origin, '/far/1', { max_in_flight: 8 });
   const rounds = await alternate(
     [
-      { name: 'adaptive window', part: () => of.fromBacklogOf(adaptive, deliveries) },
-      { name: 'eight at a time', part: () => of.fromBacklogOf(eight, deliveries) },
+      { name: 'adaptive window', part: () => worker.fromBacklogOf(adaptive, deliveries) },
+      { name: 'eight at a time', part: () => worker.fromBacklogOf(eight, deliveries) },
     ],
     site.rounds,
   );
