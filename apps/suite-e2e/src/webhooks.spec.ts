@@ -66,6 +66,7 @@ describe('webhooks', () => {
       last_failure_at: null,
       disabled_at: null,
       max_in_flight: 64,
+      signature: 'v1',
       due_deliveries: 0,
       oldest_due_at: null,
     });
