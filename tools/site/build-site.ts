@@ -61,5 +61,6 @@ await mustRun(process.execPath, [join(root, 'node_modules', 'astro', 'bin', 'ast
 moveInlineCode(dist);
 for (const page of pages)
   write(join(dist, `${page.slug}.md`), `# ${page.title}\n${withSiteLinks(page, pages, markdownPathOf)}`);
+cpSync(join(root, 'docs', 'reference', 'asyncapi.json'), join(dist, 'asyncapi.json'));
 cpSync(join(site, 'figures'), join(dist, 'figures'), { recursive: true });
 write(join(dist, 'llms.txt'), `${llmsIndex(pages)}\n`);

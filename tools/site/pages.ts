@@ -30,6 +30,7 @@ const servedElsewhere: Readonly<Record<string, string>> = {
   'docs/reference/creator.md': '/creator/docs',
   'docs/reference/store.openapi.json': '/store/openapi.json',
   'docs/reference/creator.openapi.json': '/creator/openapi.json',
+  'docs/reference/asyncapi.json': '/docs/asyncapi.json',
 };
 
 /** Reads the pages of `docs/site/sections.json`, in the order of the sidebar. */
@@ -83,13 +84,15 @@ export function withSiteLinks(page: Page, pages: readonly Page[], address: (page
         const linked = pages.find((one) => one.file === file);
         const url = linked === undefined ? servedElsewhere[file] : address(linked);
         if (url === undefined) return label;
-        return `[${label}](${url}${fragment === undefined ? '' : `#${fragment}`})`;
+        // The repository names files; readers of the site know pages by their titles.
+        const text = linked !== undefined && label.endsWith('.md') ? linked.title : label;
+        return `[${text}](${url}${fragment === undefined ? '' : `#${fragment}`})`;
       },
     ),
   );
 }
 
-/** Removes what tests read in the first line of a code block (apps/suite-e2e), except the name of its file. */
+/** Removes what tests read in the first line of a code block (apps/suite-e2e), except its file name. */
 function withoutTestMarks(text: string): string {
   return text.replaceAll(/^(```\w+)( title="[^"]+")?.*$/gm, '$1$2');
 }
