@@ -3,6 +3,7 @@ import { deleteExpiredIdempotencyKeys } from '@fulfilment/http-service';
 import type { Clock } from '@fulfilment/runtime';
 import type { CleanupJob } from '@fulfilment/service-host';
 import type { CreatorApiSettings } from './config.js';
+import { deleteOldFeeds } from './order-stream/order-feed.js';
 import { deleteOldUploads } from './track-uploads/delete-old-uploads.js';
 
 const intervalMs = 10 * 60_000;
@@ -18,6 +19,7 @@ export function cleanupJobs(
       intervalMs,
       deleteBatch: () => deleteOldUploads(database, config.TRACK_UPLOAD_RETENTION_DAYS),
     },
+    { name: 'order feeds', intervalMs, deleteBatch: () => deleteOldFeeds(database) },
     {
       name: 'idempotency keys',
       intervalMs,

@@ -43,6 +43,7 @@ const queries: Readonly<Record<string, { path: string; query: Record<string, str
     path: `/api/v1/creators/${creator.id}/stats/royalties`,
     query: { period: '2026-11' },
   },
+  streamOrders: { path: '/api/v1/order-stream', query: { creator: uuidv7() } }, // 404: others have no end
   listStatements: { path: `/api/v1/creators/${creator.id}/statements`, query: {} },
   listConnectedApps: {
     path: `/api/v1/creators/${creator.id}/apps`,

@@ -26,7 +26,7 @@ export interface OperationDoc<Shape extends z.ZodType = z.ZodType> {
     /** `z.void()` for no body. Its `examples` are shown unless the operation has its own. */
     readonly shape: Shape;
     /** Default: JSON. Other contents have no example. */
-    readonly contentType?: 'text/csv';
+    readonly contentType?: 'text/csv' | 'text/event-stream';
     readonly headers?: readonly ResponseHeader[];
     /** Example of `Location`. Default: an order of the Store API. */
     readonly location?: string;

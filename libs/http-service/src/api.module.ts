@@ -83,7 +83,7 @@ export class ApiModule {
         { provide: APP_GUARD, useClass: AccessGuard },
         { provide: APP_GUARD, useClass: JsonBodyGuard },
       ],
-      exports: [RateLimiter, SignedCursors],
+      exports: [RateLimiter, RevokedTokens, SignedCursors],
     };
   }
 }

@@ -14,6 +14,7 @@ const anyone: Caller = {
   scopes: new Set(),
   tokenId: 'test',
   tokenIssuedAt: new Date(),
+  tokenExpiresAt: new Date(Date.now() + 600_000),
 };
 
 describe('ConcurrencyInterceptor', () => {

@@ -12,6 +12,7 @@ export { RawBody, ReadRawBody } from './raw-body.js';
 export { ConcurrencyLimit } from './concurrency-limit.js';
 export { FailureThrottle } from './failure-throttle.js';
 export { RetryOnlyWithKey } from './retry-only-with-key.js';
+export { RevokedTokens } from './access/revoked-tokens.js';
 export { SignedCursors, type CursorKey } from './signed-cursors.js';
 export { apiSettings, operationQuotaSettings, quotaSetting } from './settings.js';
 export { ApiModule } from './api.module.js';
@@ -28,7 +29,7 @@ export { TextMapField } from './dto/text-map.js';
 export { StorePageDto } from './dto/store-page.dto.js';
 export { ResponseWithHeaders } from './response-with-headers.js';
 export { Disconnect } from './disconnect.js';
-export { sendDownload } from './send-download.js';
+export { sendDownload, sendEvents } from './send-download.js';
 export { EntityTag } from './entity-tag.js';
 export { IdempotencyKey } from './dto/idempotency-key.js';
 export {

@@ -9,6 +9,21 @@ import { pipeline } from 'node:stream/promises';
  */
 export async function sendDownload(response: Response, content: Readable, fileName: string): Promise<void> {
   response.attachment(fileName);
+  await send(response, content);
+}
+
+/**
+ * Sends a stream of server-sent events. nginx passes each on at once. If the stream fails, the connection is
+ * closed, and the client connects again.
+ * @throws the error of the stream; a client that disconnects is none
+ */
+export async function sendEvents(response: Response, events: Readable): Promise<void> {
+  response.setHeader('Content-Type', 'text/event-stream; charset=utf-8');
+  response.setHeader('X-Accel-Buffering', 'no');
+  await send(response, events);
+}
+
+async function send(response: Response, content: Readable): Promise<void> {
   try {
     await pipeline(content, response);
   } catch (error) {

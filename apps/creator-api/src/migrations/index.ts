@@ -4,6 +4,7 @@ import { SelectedCreator } from './0003-selected-creator.js';
 import { Apps } from './0004-apps.js';
 import { Statements } from './0005-statements.js';
 import { TestCreators } from './0006-test-creators.js';
+import { OrderFeed } from './0007-order-feed.js';
 
 /** In the order in which they are applied. */
-export const migrations = [Baseline, LedgerLines, SelectedCreator, Apps, Statements, TestCreators];
+export const migrations = [Baseline, LedgerLines, SelectedCreator, Apps, Statements, TestCreators, OrderFeed];

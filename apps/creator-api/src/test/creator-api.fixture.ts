@@ -13,6 +13,7 @@ import { DocumentedResponses, readDocument } from '@fulfilment/testing/reference
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import supertest from 'supertest';
+import { z } from 'zod';
 import { type CreatorApiSettings, creatorApiSettings } from '../config.js';
 import { CreatorApiModule } from '../creator-api.module.js';
 import { migrations } from '../migrations/index.js';
@@ -115,6 +116,20 @@ export async function creatorApi(
         .get(`/creator${path}`)
         .auth(token, { type: 'bearer' })
         .expect(documented.check);
+    },
+    /** Opens a stream, which ends when the test leaves it. Resolves with the head of the response. */
+    async openStream(
+      path: string,
+      claims: Readonly<Record<string, unknown>>,
+      headers: Readonly<Record<string, string>> = {},
+    ) {
+      const leaving = new AbortController();
+      const { port } = z.object({ port: z.number() }).parse(app.getHttpServer().address());
+      const response = await fetch(`http://127.0.0.1:${port}/creator${path}`, {
+        headers: { ...headers, Authorization: `Bearer ${await tokens.token(claims)}` },
+        signal: leaving.signal,
+      });
+      return { response, leave: () => leaving.abort() };
     },
     async post(
       path: string,

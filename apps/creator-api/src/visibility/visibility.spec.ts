@@ -55,7 +55,12 @@ const aMember: Caller = {
   scopes: new Set(),
   tokenId: 'test',
   tokenIssuedAt: new Date(),
+  tokenExpiresAt: new Date(Date.now() + 600_000),
 };
+const addFeedEntries = statement(
+  'test.add_feed_entries',
+  'INSERT INTO order_feed_entries (order_id, creator_id) SELECT id, creator_id FROM orders',
+);
 const upload = { track_uuid: uuidv7(), upload_url: 'https://files.example.com/track.wav' };
 
 type SendRequest = (api: CreatorApi, claims: Claims) => Promise<{ status: number; body: unknown }>;
@@ -72,6 +77,15 @@ const operations: Record<string, (resources: Resources) => SendRequest> = {
       return { status: sees ? 200 : 404, body };
     },
   'GET /creator/api/v1/orders': ({ creator }) => getting(`/api/v1/orders?creator=${creator}`),
+  'GET /creator/api/v1/order-stream':
+    ({ creator }) =>
+    async (api, claims) => {
+      const path = `/api/v1/order-stream?creator=${creator}`;
+      const { response, leave } = await api.openStream(path, claims);
+      const body: unknown = response.status === 200 ? undefined : await response.json();
+      leave();
+      return { status: response.status, body };
+    },
   'GET /creator/api/v1/orders/:uuid': ({ order }) => getting(`/api/v1/orders/${order}`),
   'GET /creator/api/v1/orders/export': ({ creator }) => getting(`/api/v1/orders/export?creator=${creator}`),
   'GET /creator/api/v1/orders/:uuid/timeline': ({ order }) => getting(`/api/v1/orders/${order}/timeline`),
@@ -158,6 +172,7 @@ describe('the visibility of rows to callers', () => {
     await api.record({ creators: [mine, foreign], orders: [myOrder, foreignOrder, orphan] });
     await closeMonths(api.database, 5, new Date('2026-04-05T00:00:00.000Z'));
     for (const { id } of [mine, foreign]) await issueStatements(api.database, id);
+    await api.database.run(addFeedEntries);
     const shipments = [myOrder, foreignOrder].map((order) => orderMessage(transitioned(order, 'shipped')));
     await api.database.transaction((tx) => recordOrderEvents(tx, shipments));
     [ours, theirs] = await Promise.all([
@@ -245,6 +260,7 @@ describe('the visibility of rows to callers', () => {
       'monthly_app_breakdown',
       'creator_apps',
       'statements',
+      'order_feed_entries',
       'editions',
       'ordered_releases',
       'track_uploads',
@@ -267,6 +283,7 @@ describe('the visibility of rows to callers', () => {
     'statistics_close',
     'exchange_rate_source',
     'waiting_postings',
+    'order_feeds',
     'exchange_rates',
     'inbox',
     'inbox_other_days',
@@ -284,6 +301,7 @@ describe('the visibility of rows to callers', () => {
       scopes: new Set(),
       tokenId: 'test',
       tokenIssuedAt: new Date(),
+      tokenExpiresAt: new Date(Date.now() + 600_000),
     };
     await expect(visibility.transaction(caller, (tx) => tx.rows(all))).rejects.toThrow('permission denied');
   });

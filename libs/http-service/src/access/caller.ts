@@ -14,6 +14,7 @@ export interface Caller {
   readonly tokenId: string;
   /** By the authorization server's clock, in whole seconds. */
   readonly tokenIssuedAt: Date;
+  readonly tokenExpiresAt: Date;
 }
 
 const callers = new Attached<Caller>();

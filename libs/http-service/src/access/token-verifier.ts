@@ -115,6 +115,7 @@ export class TokenVerifier {
         scopes: new Set(claims.scope.split(' ').filter((scope) => scope !== '')),
         tokenId: claims.jti,
         tokenIssuedAt: new Date(claims.iat * 1000),
+        tokenExpiresAt: new Date(claims.exp * 1000),
       },
     };
   }

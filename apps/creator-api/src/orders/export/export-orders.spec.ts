@@ -18,6 +18,7 @@ const caller: Caller = {
   scopes: new Set(),
   tokenId: 'test',
   tokenIssuedAt: new Date(),
+  tokenExpiresAt: new Date(Date.now() + 600_000),
 };
 const lines = (csv: string) => csv.split('\r\n').slice(1, -1);
 

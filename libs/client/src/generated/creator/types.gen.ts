@@ -1572,6 +1572,76 @@ export type ReadOrderTimelineResponses = {
 
 export type ReadOrderTimelineResponse = ReadOrderTimelineResponses[keyof ReadOrderTimelineResponses];
 
+export type StreamOrdersData = {
+  body?: never;
+  path?: never;
+  query: {
+    /**
+     * The creator whose new orders are streamed
+     */
+    creator: string;
+  };
+  url: '/api/v1/order-stream';
+};
+
+export type StreamOrdersErrors = {
+  /**
+   * The request does not have the documented shape; `details` names the invalid members, parameters or headers.
+   */
+  400: Error & {
+    statusCode?: 400;
+    code?: 'VALIDATION_ERROR';
+  };
+  /**
+   * The access token is missing, malformed, expired, revoked or not for this API.
+   */
+  401: Error & {
+    statusCode?: 401;
+    code?: 'UNAUTHORIZED';
+  };
+  /**
+   * The creator does not exist, or is not visible to you.
+   */
+  404: Error & {
+    statusCode?: 404;
+    code?: 'NOT_FOUND';
+  };
+  /**
+   * The quota is exceeded. Retry after the seconds in `Retry-After`.
+   *
+   * Your organisation has 20 streams open.
+   */
+  429: Error & {
+    statusCode?: 429;
+    code?: 'RATE_LIMITED';
+  };
+  /**
+   * An unexpected error on the server.
+   */
+  500: Error & {
+    statusCode?: 500;
+    code?: 'INTERNAL_ERROR';
+  };
+  /**
+   * A dependency is unavailable, or the service is starting. Retry after the seconds in `Retry-After`.
+   */
+  503: Error & {
+    statusCode?: 503;
+    code?: 'SERVICE_UNAVAILABLE';
+  };
+};
+
+export type StreamOrdersError = StreamOrdersErrors[keyof StreamOrdersErrors];
+
+export type StreamOrdersResponses = {
+  /**
+   * The events.
+   */
+  200: string;
+};
+
+export type StreamOrdersResponse = StreamOrdersResponses[keyof StreamOrdersResponses];
+
 export type ReadSalesStatisticsData = {
   body?: never;
   path: {

@@ -1,0 +1,100 @@
+import { type Database, type Sql, statement } from '@fulfilment/database';
+import type { OrderColumns } from '../orders/order.view.js';
+
+const numberedAtOnce = 500;
+const micros = '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint';
+
+// The lock waits for a transaction that numbers entries, so the position is not below theirs.
+const begin = statement(
+  'order-feed.begin',
+  `INSERT INTO order_feeds AS feed (creator_id, last_position) VALUES ($1, ${micros})
+   ON CONFLICT (creator_id) DO UPDATE SET last_position = greatest(feed.last_position, excluded.last_position), read_at = now()
+   RETURNING id, last_position AS position, ${micros} - 86400000000 AS "oldestPosition"`,
+);
+const findUnnumbered = statement(
+  'order-feed.unnumbered',
+  `SELECT creator.id FROM unnest($1::uuid[]) AS creator(id)
+   WHERE EXISTS (SELECT FROM order_feed_entries WHERE creator_id = creator.id AND position = 0)`,
+);
+const lock = statement('order-feed.lock', 'SELECT FROM order_feeds WHERE creator_id = $1 FOR NO KEY UPDATE');
+// Numbers only what has been committed, above every number that was ever returned.
+const number = statement(
+  'order-feed.number',
+  `WITH unnumbered AS MATERIALIZED (
+     SELECT order_id, row_number() OVER (ORDER BY order_id) AS place FROM (
+       SELECT order_id FROM order_feed_entries WHERE creator_id = $1 AND position = 0 ORDER BY order_id LIMIT ${numberedAtOnce}
+     ) AS first
+   ), feed AS (
+     SELECT greatest(last_position, ${micros}) AS base FROM order_feeds WHERE creator_id = $1
+   ), numbered AS (
+     UPDATE order_feed_entries entry SET position = feed.base + unnumbered.place FROM unnumbered, feed
+     WHERE entry.order_id = unnumbered.order_id
+   )
+   UPDATE order_feeds SET last_position = feed.base + (SELECT count(*) FROM unnumbered), read_at = now()
+   FROM feed WHERE creator_id = $1`,
+);
+const readLast = statement(
+  'order-feed.last',
+  'SELECT creator_id AS "creatorId", last_position AS position FROM order_feeds WHERE creator_id = ANY($1::uuid[])',
+);
+const readPage = statement(
+  'order-feed.page',
+  `SELECT entry.position, o.id, placed_at, currency, payment_status, dispatch_status, tracking_code, gross_amount, royalty_amount,
+     item_count, client_id
+   FROM order_feed_entries entry JOIN orders o ON o.id = entry.order_id
+   WHERE entry.creator_id = $1 AND entry.position > greatest($2::bigint, 0) ORDER BY entry.position LIMIT 100`,
+);
+
+export interface FeedPosition {
+  /** Of the feed; a feed that was deleted and begun again has another one. */
+  readonly id: string;
+  /** Orders that arrive from now on have higher positions. */
+  readonly position: number;
+  /** Entries are kept for a day. */
+  readonly oldestPosition: number;
+}
+
+/** Begins or continues the feed of a creator: new orders are added to it from now on. */
+export async function beginFeed(database: Database, creatorId: string): Promise<FeedPosition> {
+  const feed = await database.row<FeedPosition>(begin, [creatorId]);
+  if (feed === undefined) throw new Error('The feed was not stored.');
+  return feed;
+}
+
+/** Gives new orders their positions. Returns the highest position of each creator. */
+export async function numberOrders(
+  database: Database,
+  creatorIds: readonly string[],
+): Promise<Map<string, number>> {
+  for (const { id } of await database.rows<{ id: string }>(findUnnumbered, [creatorIds]))
+    await database.transaction(async (tx) => {
+      // The second statement has a newer snapshot, with the positions that the last holder of the lock gave.
+      await Promise.all([tx.run(lock, [id]), tx.run(number, [id])]);
+    });
+  const rows = await database.rows<{ creatorId: string; position: number }>(readLast, [creatorIds]);
+  return new Map(rows.map(({ creatorId, position }) => [creatorId, position]));
+}
+
+export interface PositionedOrder extends OrderColumns {
+  readonly position: number;
+}
+
+export function readNewOrders(sql: Sql, creatorId: string, after: number): Promise<PositionedOrder[]> {
+  return sql.rows<PositionedOrder>(readPage, [creatorId, after]);
+}
+
+const deleteEntries = statement(
+  'order-feed.delete_entries',
+  `DELETE FROM order_feed_entries WHERE order_id = ANY(ARRAY(
+     SELECT order_id FROM order_feed_entries WHERE added_at < now() - interval '1 day' LIMIT 1000))`,
+);
+const deleteFeeds = statement(
+  'order-feed.delete_feeds',
+  `DELETE FROM order_feeds WHERE creator_id = ANY(ARRAY(
+     SELECT creator_id FROM order_feeds WHERE read_at < now() - interval '1 day' LIMIT 1000))`,
+);
+
+/** Deletes entries, and feeds without a reader, after a day. Returns their number. */
+export async function deleteOldFeeds(database: Database): Promise<number> {
+  return (await database.run(deleteEntries)) + (await database.run(deleteFeeds));
+}

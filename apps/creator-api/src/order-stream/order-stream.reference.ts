@@ -1,0 +1,21 @@
+import type { OperationDoc } from '@fulfilment/api-reference';
+import { NotFound, RateLimited } from '@fulfilment/error-envelope';
+import { z } from 'zod';
+
+const events: z.ZodType = z.string();
+
+export const streamOrders = {
+  id: 'streamOrders',
+  tag: 'Orders',
+  summary: 'Stream new orders',
+  description: [
+    'Returns server-sent events (`EventSource`, or `fetch` with an `Authorization` header). The first event is `open`: read the list of orders then. Each new order is an `order.created` with the',
+    'order as in the list, less than a second after the list has it. Handle each `uuid` once. The stream ends when the access token expires or is revoked, and at a roll-out; connect again with the last `id` as',
+    '`Last-Event-ID`, and no order of the last 24 hours is skipped. If it is older, or unknown, the first event is `reset` instead of `open`: read the list again. A comment comes every 15 seconds.',
+  ].join(' '),
+  response: { description: 'The events.', shape: events, contentType: 'text/event-stream' },
+  errors: [
+    { when: 'The creator does not exist, or is not visible to you.', example: new NotFound('creator') },
+    { when: 'Your organisation has 20 streams open.', example: new RateLimited(5) },
+  ],
+} as const satisfies OperationDoc;

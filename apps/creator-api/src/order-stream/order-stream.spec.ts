@@ -1,0 +1,219 @@
+import { type CreatorSnapshot, revokedTokenKey, uuidv7 } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import { eventually, storeUrl } from '@fulfilment/testing';
+import { Redis } from 'ioredis';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { aCreator } from '../creators/creator-snapshot.fixture.js';
+import { anOrder, paid } from '../orders/order-snapshot.fixture.js';
+import { projectOrders } from '../orders/project-orders.js';
+import { creatorApi, type CreatorApi, ownerClaims } from '../test/creator-api.fixture.js';
+import { deleteOldFeeds } from './order-feed.js';
+import { maxStreamsPerTenant, OrderStreams } from './order-streams.job.js';
+import { heartbeatMs } from './stream-orders.js';
+
+const makeOld = [
+  `UPDATE order_feed_entries SET added_at = now() - interval '2 days' WHERE creator_id = $1`,
+  `UPDATE order_feeds SET read_at = now() - interval '2 days' WHERE creator_id = $1`,
+].map((text, index) => statement(`test.make_old_${index}`, text));
+const entries = statement('test.entries', 'SELECT order_id FROM order_feed_entries WHERE creator_id = $1');
+
+interface SentEvent {
+  readonly event: string;
+  readonly id: string;
+  readonly data: { readonly uuid?: string };
+}
+
+describe('the stream of new orders', () => {
+  let api: CreatorApi;
+  const left: (() => void)[] = [];
+  beforeAll(async () => {
+    api = await creatorApi();
+    api.app.get(OrderStreams).start();
+  });
+  afterAll(async () => {
+    await api.app.get(OrderStreams).stop();
+    await api.stop();
+  });
+  afterEach(async () => {
+    for (const leave of left.splice(0)) leave();
+    await eventually(() => api.app.get(OrderStreams).count === 0 || undefined);
+  });
+
+  const newCreator = async (organisation = `org_${uuidv7().slice(-12)}`) => {
+    const creator = aCreator(organisation);
+    await api.record({ creators: [creator] });
+    return creator;
+  };
+  const order = ({ id }: CreatorSnapshot) => anOrder(id, { placed_at: new Date().toISOString() });
+  const place = async (creator: CreatorSnapshot) => {
+    const placed = order(creator);
+    await api.record({ orders: [placed] });
+    return placed.id;
+  };
+
+  /** Opens a stream and collects its events. */
+  const open = async (
+    creator: CreatorSnapshot,
+    { claims = {}, lastEventId = '' }: { claims?: object; lastEventId?: string } = {},
+  ) => {
+    const { response, leave } = await api.openStream(
+      `/api/v1/order-stream?creator=${creator.id}`,
+      { ...ownerClaims(creator.organisation_id), ...claims },
+      lastEventId === '' ? {} : { 'Last-Event-ID': lastEventId },
+    );
+    left.push(leave);
+    const seen: SentEvent[] = [];
+    const ended = collect(response, seen).then(
+      () => 'ended',
+      () => 'aborted',
+    );
+    const after = (count: number) =>
+      eventually(() => (seen.length >= count ? seen.slice(0, count) : undefined), 10_000);
+    return { response, seen, ended, leave, after, status: response.status };
+  };
+  const ids = (events: readonly SentEvent[]) => events.map(({ data }) => data.uuid);
+
+  it('has each new order as the list has it, and no earlier one', async () => {
+    const creator = await newCreator();
+    await place(creator);
+    const stream = await open(creator);
+    await stream.after(1);
+    const placed = [await place(creator), await place(creator)];
+    const [first, ...events] = await stream.after(3);
+    expect([first?.event, stream.response.headers.get('content-type')]).toEqual([
+      'open',
+      'text/event-stream; charset=utf-8',
+    ]);
+    expect(ids(events)).toEqual(placed);
+    const list = await api.get(`/api/v1/orders?creator=${creator.id}`, ownerClaims(creator.organisation_id));
+    expect(list.body.data).toContainEqual(events[0]?.data);
+  });
+
+  it('does not repeat an order when it changes', async () => {
+    const creator = await newCreator();
+    const stream = await open(creator);
+    await stream.after(1);
+    const first = order(creator);
+    await api.record({ orders: [first] });
+    await api.record({ orders: [paid(first)] });
+    const second = await place(creator);
+    expect(ids((await stream.after(3)).slice(1))).toEqual([first.id, second]);
+  });
+
+  it('does not skip an order whose transaction commits after later ones were read', async () => {
+    const creator = await newCreator();
+    const stream = await open(creator);
+    await stream.after(1);
+    const late = paid(order(creator)); // orders with one status share a count, which they would wait for
+    const transaction = await api.database.begin();
+    await projectOrders(transaction.tx, [late]);
+    const early = await place(creator);
+    const [, seen] = await stream.after(2);
+    expect(seen?.data.uuid).toBe(early);
+    stream.leave();
+    await transaction.commit();
+    const resumed = await open(creator, { lastEventId: seen?.id ?? '' });
+    expect(ids((await resumed.after(2)).slice(1))).toEqual([late.id]);
+  });
+
+  it('continues after the last event of a client that was away', async () => {
+    const creator = await newCreator();
+    const stream = await open(creator);
+    await stream.after(1);
+    const placed = [await place(creator), await place(creator), await place(creator)];
+    const [, first] = await stream.after(2);
+    stream.leave();
+    const resumed = await open(creator, { lastEventId: first?.id ?? '' });
+    const events = await resumed.after(3);
+    expect(events[0]?.event).toBe('open');
+    expect(ids(events.slice(1))).toEqual(placed.filter((id) => id !== first?.data.uuid));
+  });
+
+  it('begins with a reset after an id that it cannot continue', async () => {
+    const [creator, other] = [await newCreator(), await newCreator()];
+    const [ofCreator, ofOther] = [await open(creator), await open(other)];
+    const [[first], [foreign]] = [await ofCreator.after(1), await ofOther.after(1)];
+    ofCreator.leave();
+    await place(creator);
+    for (const make of makeOld) await api.database.run(make, [creator.id]);
+    expect(await deleteOldFeeds(api.database)).toBe(2);
+    expect(await api.database.rows(entries, [creator.id])).toEqual([]);
+    for (const lastEventId of [first?.id ?? '', foreign?.id ?? '', 'forged']) {
+      const [event] = await (await open(creator, { lastEventId })).after(1);
+      expect(event?.event).toBe('reset');
+    }
+  });
+
+  it('keeps no entries for a creator without a stream, nor for orders that a rebuild restores', async () => {
+    const [without, rebuilt] = [await newCreator(), await newCreator()];
+    await place(without);
+    const stream = await open(rebuilt);
+    await stream.after(1);
+    await api.record({ orders: [anOrder(rebuilt.id)] }); // placed months ago
+    expect(await api.database.rows(entries, [without.id])).toEqual([]);
+    expect(await api.database.rows(entries, [rebuilt.id])).toEqual([]);
+  });
+
+  it('ends when the token expires', async () => {
+    const creator = await newCreator();
+    const { ended } = await open(creator, { claims: { exp: Math.floor(Date.now() / 1000) + 2 } });
+    expect(await ended).toBe('ended');
+  });
+
+  it('ends before the next order once the API rejects the revoked token', async () => {
+    const creator = await newCreator();
+    const jti = uuidv7();
+    const stream = await open(creator, { claims: { jti } });
+    await stream.after(1);
+    const redis = new Redis(storeUrl('TEST_REDIS_URL'));
+    await redis.set(revokedTokenKey(jti), '1', 'EX', 60);
+    redis.disconnect();
+    const claims = { ...ownerClaims(creator.organisation_id), jti };
+    await eventually(async () => (await api.get('/api/v1/creators', claims)).status === 401 || undefined);
+    await place(creator);
+    expect(await stream.ended).toBe('ended');
+    expect(stream.seen).toHaveLength(1);
+  });
+
+  it('ends when the creator leaves the organisation', async () => {
+    const creator = await newCreator();
+    const stream = await open(creator);
+    await stream.after(1);
+    await api.record({ creators: [{ ...creator, version: 2, organisation_id: 'org_buyer' }] });
+    await place(creator);
+    await stream.ended;
+    expect(stream.seen).toHaveLength(1);
+  });
+
+  it('sends comments more often than the gateway waits, which passes events on at once', async () => {
+    const path = join(import.meta.dirname, '../../../../deploy/gateway/nginx.conf.template');
+    const template = await readFile(path, 'utf8');
+    const [, seconds] = /proxy_read_timeout (\d+)s;/.exec(template) ?? [];
+    expect(heartbeatMs).toBeLessThan(Number(seconds) * 1000);
+    expect(template).toMatch(/location = \/creator\/api\/v1\/order-stream \{\s+proxy_buffering off;/);
+  });
+
+  it('is 429 while the organisation has 20 streams, and not for another one', async () => {
+    const [creator, other] = [await newCreator(), await newCreator()];
+    await Promise.all(Array.from({ length: maxStreamsPerTenant }, () => open(creator)));
+    const rejected = await open(creator);
+    expect([rejected.status, rejected.response.headers.get('retry-after')]).toEqual([429, '5']);
+    expect((await open(other)).status).toBe(200);
+  });
+});
+
+async function collect(response: Response, seen: SentEvent[]): Promise<void> {
+  if (response.status !== 200 || response.body === null) return;
+  let text = '';
+  for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+    text += chunk;
+    const blocks = text.split('\n\n');
+    text = blocks.pop() ?? '';
+    for (const block of blocks) {
+      const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(block)?.[1] ?? '';
+      if (field('event') !== '')
+        seen.push({ event: field('event'), id: field('id'), data: JSON.parse(field('data')) });
+    }
+  }
+}

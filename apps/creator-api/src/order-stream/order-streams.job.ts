@@ -1,0 +1,105 @@
+import { BACKGROUND_DATABASE, type Database } from '@fulfilment/database';
+import { RateLimited } from '@fulfilment/error-envelope';
+import { BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
+import { Inject, Injectable } from '@nestjs/common';
+import { beginFeed, type FeedPosition, numberOrders } from './order-feed.js';
+
+const pollIntervalMs = 250;
+const maxStreams = 500;
+export const maxStreamsPerTenant = 20;
+const retryAfterSeconds = 5;
+
+interface Tenant {
+  readonly organisationId: string | undefined;
+  readonly subject: string;
+}
+
+/** An open stream. */
+export interface OrderStream {
+  readonly creatorId: string;
+  readonly tenant: string;
+  /** Set while it waits: the position after which there was nothing, and what continues it. */
+  waiting?: { readonly position: number; readonly end: () => void };
+}
+
+/**
+ * The open streams of this process. One loop looks for new orders of all of them, so a stream that waits
+ * holds no connection to the database. They end when the service stops, before its HTTP port closes.
+ */
+@Injectable()
+export class OrderStreams extends BackgroundLoop {
+  override readonly stopsBeforeHttp = true;
+  private readonly streams = new Set<OrderStream>();
+  private stopping = false;
+
+  constructor(
+    @Inject(BACKGROUND_DATABASE) private readonly database: Database,
+    @Inject(LOGGER) logger: Logger,
+  ) {
+    super({ name: 'order-streams', intervalMs: pollIntervalMs, logger, round: () => this.findNews() });
+  }
+
+  get count(): number {
+    return this.streams.size;
+  }
+
+  get isStopping(): boolean {
+    return this.stopping;
+  }
+
+  /** @throws RateLimited when the tenant, or this process, has too many streams */
+  open({ organisationId, subject }: Tenant, creatorId: string): OrderStream {
+    const tenant = organisationId ?? subject;
+    const ofTenant = [...this.streams].filter((stream) => stream.tenant === tenant);
+    if (ofTenant.length >= maxStreamsPerTenant || this.streams.size >= maxStreams)
+      throw new RateLimited(retryAfterSeconds);
+    const stream: OrderStream = { creatorId, tenant };
+    this.streams.add(stream);
+    return stream;
+  }
+
+  close(stream: OrderStream): void {
+    this.streams.delete(stream);
+  }
+
+  /** Call also while the stream is open, so that its feed is not deleted. */
+  begin({ creatorId }: OrderStream): Promise<FeedPosition> {
+    return beginFeed(this.database, creatorId);
+  }
+
+  /** Resolves when there may be an order after the position, the time is over, or the stream must end. */
+  async wait(
+    stream: OrderStream,
+    { position, timeoutMs, signal }: { position: number; timeoutMs: number; signal: AbortSignal },
+  ): Promise<void> {
+    if (this.stopping || signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      const end = (): void => {
+        delete stream.waiting;
+        clearTimeout(timer);
+        signal.removeEventListener('abort', end);
+        resolve();
+      };
+      const timer = setTimeout(end, timeoutMs);
+      signal.addEventListener('abort', end);
+      stream.waiting = { position, end };
+    });
+  }
+
+  override async stop(): Promise<void> {
+    this.stopping = true;
+    for (const stream of this.streams) stream.waiting?.end();
+    await super.stop();
+  }
+
+  private async findNews(): Promise<boolean> {
+    const waiting = [...this.streams].filter((stream) => stream.waiting !== undefined);
+    if (waiting.length === 0) return false;
+    const creators = [...new Set(waiting.map(({ creatorId }) => creatorId))];
+    const positions = await numberOrders(this.database, creators);
+    for (const stream of waiting)
+      if (stream.waiting && (positions.get(stream.creatorId) ?? 0) > stream.waiting.position)
+        stream.waiting.end();
+    return false;
+  }
+}

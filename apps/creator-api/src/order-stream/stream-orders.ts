@@ -1,0 +1,113 @@
+import { type Caller, RevokedTokens, SignedCursors } from '@fulfilment/http-service';
+import { CLOCK, type Clock } from '@fulfilment/runtime';
+import { Inject, Injectable } from '@nestjs/common';
+import type { Readable } from 'node:stream';
+import { textStream, type WriteText } from '../orders/export/text-stream.js';
+import { orderSummary } from '../orders/order.view.js';
+import { selectCreator } from '../visibility/select-creator.js';
+import { Visibility } from '../visibility/visibility.js';
+import { type FeedPosition, type PositionedOrder, readNewOrders } from './order-feed.js';
+import { type OrderStream, OrderStreams } from './order-streams.job.js';
+
+/** Below the read timeout of the gateway (30 s). */
+export const heartbeatMs = 15_000;
+/** After the token has expired: for a client that does not read the end. */
+const graceMs = 60_000;
+
+export interface StreamRequest {
+  readonly caller: Caller;
+  readonly creatorId: string;
+  readonly lastEventId: string | undefined;
+  /** Aborted when the client disconnects. */
+  readonly signal: AbortSignal;
+}
+
+/** Streams the new orders of a creator as server-sent events. */
+@Injectable()
+export class StreamOrders {
+  constructor(
+    private readonly visibility: Visibility,
+    private readonly cursors: SignedCursors,
+    private readonly streams: OrderStreams,
+    private readonly revoked: RevokedTokens,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  /**
+   * The stream ends when the client disconnects, the token expires or is revoked, the creator is no longer
+   * visible, or the service stops.
+   * @throws NotFound when the creator is not visible; RateLimited when too many streams are open
+   */
+  async run(request: StreamRequest): Promise<Readable> {
+    const { caller, creatorId } = request;
+    await this.visibility.snapshot(caller, (tx) => selectCreator(tx, creatorId));
+    const stream = this.streams.open(caller, creatorId);
+    return textStream(
+      async (write) => {
+        try {
+          await this.send(stream, request, write);
+        } finally {
+          this.streams.close(stream);
+        }
+      },
+      this.remainingMs(caller) + graceMs,
+    );
+  }
+
+  private async send(stream: OrderStream, request: StreamRequest, write: WriteText): Promise<void> {
+    const { caller, creatorId, lastEventId, signal } = request;
+    const feed = await this.streams.begin(stream);
+    const resumed = this.resumedPosition(creatorId, feed, lastEventId);
+    let position = resumed ?? feed.position;
+    const first = lastEventId !== undefined && resumed === undefined ? 'reset' : 'open';
+    const idOf = (at: number): string =>
+      this.cursors.seal(['order-stream', creatorId], { micros: at, id: feed.id });
+    await write(`retry: 1000\n${sentEvent(first, idOf(position), {})}`);
+    let heartbeatAtMs = this.clock().getTime() + heartbeatMs;
+    while (!signal.aborted && !this.streams.isStopping) {
+      const remainingMs = this.remainingMs(caller);
+      if (remainingMs <= 0 || (await this.revoked.has(caller.tokenId))) return;
+      const orders = await this.read(caller, creatorId, position);
+      for (const order of orders) {
+        position = order.position;
+        await write(sentEvent('order.created', idOf(position), orderSummary(order)));
+      }
+      if (orders.length > 0) continue;
+      await this.streams.wait(stream, { position, timeoutMs: Math.min(heartbeatMs, remainingMs), signal });
+      if (this.clock().getTime() < heartbeatAtMs) continue;
+      await this.streams.begin(stream); // keeps the feed
+      await write(': heartbeat\n\n');
+      heartbeatAtMs = this.clock().getTime() + heartbeatMs;
+    }
+  }
+
+  private remainingMs({ tokenExpiresAt }: Caller): number {
+    return tokenExpiresAt.getTime() - this.clock().getTime();
+  }
+
+  private read(caller: Caller, creatorId: string, position: number): Promise<PositionedOrder[]> {
+    return this.visibility.snapshot(caller, async (tx) => {
+      await selectCreator(tx, creatorId);
+      return readNewOrders(tx, creatorId, position);
+    });
+  }
+
+  /** Returns undefined without an id, and for one after which orders may have been deleted. */
+  private resumedPosition(
+    creatorId: string,
+    feed: FeedPosition,
+    lastEventId: string | undefined,
+  ): number | undefined {
+    if (lastEventId === undefined) return undefined;
+    try {
+      const { micros, id } = this.cursors.open(['order-stream', creatorId], lastEventId);
+      return id === feed.id && micros >= feed.oldestPosition ? micros : undefined;
+    } catch {
+      return undefined; // forged, or of another creator
+    }
+  }
+}
+
+function sentEvent(event: string, id: string, data: object): string {
+  return `event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
+}
