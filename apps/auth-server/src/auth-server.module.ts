@@ -57,7 +57,7 @@ export class AuthServerModule {
     return {
       module: AuthServerModule,
       imports: [
-        // It consumes no messages. It relays the outbox messages of its use cases and of cli.ts.
+        // The service consumes no messages. It publishes those of its use cases and of cli.ts.
         ServiceModule.forRoot({ name: 'auth-server', config, migrations, forceGenericPlan: true }),
         HttpModule,
         AccountDataModule,

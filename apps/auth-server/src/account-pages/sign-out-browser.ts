@@ -11,19 +11,18 @@ export class SignOutBrowser {
   constructor(private readonly work: UnitOfWork) {}
 
   async run({ person, sessionUid, origin, field }: SignedIn): Promise<Outcome> {
-    const which = field('session');
-    const entry = { event: 'browser_signed_out', userId: person.id, details: { session: which } } as const;
+    const session = field('session'); // its uid, or `others`
+    const entry = { event: 'browser_signed_out', userId: person.id, details: { session } } as const;
     let found = true;
     await this.work.runRevocation(async (tx) => {
       const revoked =
-        which === 'others'
+        session === 'others'
           ? await endSessionsOfUser(tx, person.id, sessionUid)
-          : await endSessionOfUser(tx, person.id, which);
+          : await endSessionOfUser(tx, person.id, session);
       found = revoked !== undefined;
       if (found) await insertAudit(tx, entry, origin);
       return revoked ?? [];
     });
-    if (!found) return { redirect: '/account/browsers' };
-    return { redirect: '/account/browsers?done=signed-out' };
+    return { redirect: found ? '/account/browsers?done=signed-out' : '/account/browsers' };
   }
 }

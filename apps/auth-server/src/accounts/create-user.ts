@@ -89,9 +89,9 @@ export async function createUser(
   const created = await database.transaction(async (tx) => {
     if (user.organisation !== undefined) await requireOrganisation(tx, user.organisation);
     const stored =
-      (await keepExisting(tx, user, revoked)) ??
-      (await insert(tx, user)) ??
-      (await keepExisting(tx, user, revoked));
+      (await updateExisting(tx, user, revoked)) ??
+      (await insert(tx, user)) ?? // undefined if the user was created concurrently
+      (await updateExisting(tx, user, revoked));
     if (stored === undefined) throw new Error('The user was not stored.');
     return {
       user_id: stored.id,
@@ -120,8 +120,12 @@ async function insert(tx: Transaction, user: NewUser): Promise<StoredUser | unde
   return row;
 }
 
-/** Does not set an equal password, since that would count as a change and end all access. */
-async function keepExisting(
+/**
+ * Sets the password of an existing user that matches the options. Does not set an equal password, since that
+ * would count as a change and end all access. Returns undefined when there is no such user.
+ * @throws Error when an existing user does not match
+ */
+async function updateExisting(
   tx: Transaction,
   user: NewUser,
   revoked: RevokedToken[],

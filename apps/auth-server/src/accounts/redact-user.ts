@@ -35,7 +35,7 @@ export async function redactUser(
   const { id, revoked } = await database.transaction(async (tx) => {
     const { id, redacted_at } = await lockUser(tx, user);
     if (redacted_at !== null) return { id, revoked: [] };
-    // Locks and reads the connections that end before the writes, which therefore run inside it.
+    // It must lock and read the connections before the writes end them, so the writes run inside it.
     const revoked = await disconnectAndPublish(tx, outbox, { userId: id }, async () => {
       await tx.run(redact, [id]);
       await tx.run(deleteAllConsents, [id]);

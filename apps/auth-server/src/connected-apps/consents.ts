@@ -18,7 +18,7 @@ const save = statement(
      scopes = ARRAY(SELECT DISTINCT unnest(consents.scopes || EXCLUDED.scopes) ORDER BY 1)
    RETURNING changed_at = given_at AS is_new`,
 );
-// Waits for a concurrent disconnection.
+// FOR KEY SHARE waits for a concurrent disconnection.
 const find = statement(
   'consents.find',
   `SELECT 1 FROM consents WHERE user_id = $1 AND client_id = $2 AND creator_id IS NOT DISTINCT FROM $3::uuid FOR KEY SHARE`,
@@ -80,8 +80,8 @@ export class Consents {
       const client = await tx.row<{ payload: IdentifiedClient }>(lockClient, [clientId]);
       if (client === undefined || identityDigest(identityOf(client.payload)) !== shown) return;
       const values = [userId, clientId, creatorId ?? null, scopes];
-      const consent = await tx.row<{ is_new: boolean }>(save, values);
-      if (creatorId !== undefined && consent?.is_new === true)
+      const saved = await tx.row<{ is_new: boolean }>(save, values);
+      if (creatorId !== undefined && saved?.is_new === true)
         await publishCreators(tx, this.outbox, [creatorId]);
     });
   }

@@ -24,6 +24,7 @@ const queue = 'store-api.fulfilment';
 const maxPerOrder = 100;
 const pollIntervalMs = 2_000;
 const batchSize = 50;
+const deletionBatchSize = 1000;
 
 const readWaiting = statement(
   'deferred.waiting',
@@ -57,18 +58,18 @@ const retryNow = statement(
 // consumer rejects an event whose time is over, so that one is never due again.
 const claimDue = statement(
   'deferred.claim-due',
-  `UPDATE deferred_events h SET retry_at = CASE WHEN deferred_at + $1::bigint * interval '1 millisecond' <= now()
+  `UPDATE deferred_events d SET retry_at = CASE WHEN deferred_at + $1::bigint * interval '1 millisecond' <= now()
                                         THEN 'infinity' ELSE now() + interval '5 minutes' END
    FROM (SELECT message_id FROM deferred_events WHERE retry_at <= now() ORDER BY retry_at LIMIT ${batchSize} FOR UPDATE SKIP LOCKED) AS due
-   WHERE h.message_id = due.message_id RETURNING h.message_id, h.body::text AS body`,
+   WHERE d.message_id = due.message_id RETURNING d.message_id, d.body::text AS body`,
 );
 // A rejection rolls back the transaction of the event, so the row of the event remains. Locked rows are
 // skipped: another transaction is handling their events.
 const deleteRejected = statement(
   'deferred.delete-rejected',
   `DELETE FROM deferred_events WHERE message_id = ANY (ARRAY(
-     SELECT h.message_id FROM deferred_events h JOIN inbox i ON i.message_id = h.message_id AND i.queue = $1
-     WHERE (h.retry_at <= now() OR h.retry_at = 'infinity') AND i.outcome = 'refused'
+     SELECT d.message_id FROM deferred_events d JOIN inbox i ON i.message_id = d.message_id AND i.queue = $1
+     WHERE (d.retry_at <= now() OR d.retry_at = 'infinity') AND i.outcome = 'refused'
      LIMIT ${batchSize} FOR UPDATE SKIP LOCKED))`,
 );
 // Deletes events whose rejection was not found in the inbox, such as those whose last message was lost.
@@ -76,7 +77,8 @@ const deleteExpired = statement(
   'deferred.delete-expired',
   `DELETE FROM deferred_events WHERE ctid = ANY (ARRAY(
      SELECT ctid FROM deferred_events
-     WHERE retry_at = 'infinity' AND deferred_at < now() - interval '7 days' - $1::bigint * interval '1 millisecond' LIMIT 1000))`,
+     WHERE retry_at = 'infinity' AND deferred_at < now() - interval '7 days' - $1::bigint * interval '1 millisecond'
+     LIMIT ${deletionBatchSize}))`,
 );
 
 interface DeferredRow {
@@ -171,7 +173,7 @@ export class DeferredEvents extends BackgroundLoop {
       return due.length;
     });
     const deleted = await this.database.run(deleteExpired, [ttlMs]);
-    return published === batchSize || deleted === 1000;
+    return published === batchSize || deleted === deletionBatchSize;
   }
 
   /**
