@@ -37,14 +37,12 @@ function llmsIndex(pages: readonly Page[]): string {
   ].join('\n\n');
 }
 
-/** Puts figures into the page, so that they have the colours of its theme. */
+/** Puts figures into the page, so that they have the colours of its theme. On small screens they scroll. */
 function withInlineFigures(text: string): string {
-  return text.replaceAll(/!\[([^\]]*)\]\(\/docs\/figures\/(\S+)\)/g, (_, label: string, name: string) =>
-    readFileSync(join(site, 'figures', name), 'utf8').replace(
-      '<svg ',
-      `<svg role="img" aria-label="${label}" `,
-    ),
-  );
+  return text.replaceAll(/!\[([^\]]*)\]\(\/docs\/figures\/(\S+)\)/g, (_, label: string, name: string) => {
+    const svg = readFileSync(join(site, 'figures', name), 'utf8').trim();
+    return `<div class="figure" tabindex="0">${svg.replace('<svg ', `<svg role="img" aria-label="${label}" `)}</div>`;
+  });
 }
 
 const pages = readPages();
