@@ -34,6 +34,7 @@ describe('the path from order messages to the Creator API', () => {
           tracking_code: '',
           totals: { gross: 3000, royalty: 375 },
           items_count: 3,
+          app: null,
         },
       ],
       meta: { page: 1, per_page: 25, total: 1 },
