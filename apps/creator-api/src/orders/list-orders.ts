@@ -9,26 +9,22 @@ import type { OrderSummary } from './order.shapes.js';
 import { type OrderColumns, orderSummary } from './order.view.js';
 import type { OrdersQuery } from './orders.dto.js';
 
-const isListed = `creator_id = $1 AND ($2::text IS NULL OR payment_status = $2 OR dispatch_status = $2)`;
+const isListed = `creator_id = :creator AND (:status::text IS NULL OR payment_status = :status OR dispatch_status = :status)`;
 
 interface Source {
   readonly name: string;
   readonly counts: string;
-  /** Condition on the counts and the orders, with the app as its parameter. */
-  readonly isOfApp: (parameter: string) => string;
+  /** Condition on the counts and the orders. */
+  readonly isOfApp: string;
 }
-const allApps: Source = { name: '', counts: 'order_counts', isOfApp: (app) => `${app}::text IS NULL` };
-const oneApp: Source = {
-  name: '_of_app',
-  counts: 'order_counts_by_app',
-  isOfApp: (app) => `client_id = ${app}`,
-};
+const allApps: Source = { name: '', counts: 'order_counts', isOfApp: 'true' };
+const oneApp: Source = { name: '_of_app', counts: 'order_counts_by_app', isOfApp: 'client_id = :app' };
 
 const count = ({ name, counts, isOfApp }: Source) =>
   statement(
     `orders.count${name}`,
     `SELECT COALESCE(sum(orders), 0)::bigint AS total FROM ${counts}
-   WHERE ${isListed} AND ${isOfApp('$5')} AND placed_on BETWEEN $3::date AND $4::date`,
+   WHERE ${isListed} AND ${isOfApp} AND placed_on BETWEEN :from::date AND :to::date`,
   );
 
 // The counts locate the days of the page and the offset within its first day. So neither a deep page nor a
@@ -39,16 +35,16 @@ const read = ({ name, counts, isOfApp }: Source) =>
     `WITH days AS MATERIALIZED (
      SELECT placed_on::timestamp AT TIME ZONE 'UTC' AS starts_at, (placed_on + 1)::timestamp AT TIME ZONE 'UTC' AS ends_at,
        sum(sum(orders)) OVER (ORDER BY placed_on DESC)::bigint AS running_total, sum(orders)::bigint AS day_total
-     FROM ${counts} WHERE ${isListed} AND ${isOfApp('$7')} AND placed_on BETWEEN $3::date AND $4::date
+     FROM ${counts} WHERE ${isListed} AND ${isOfApp} AND placed_on BETWEEN :from::date AND :to::date
      GROUP BY placed_on HAVING sum(orders) > 0
    )
    SELECT o.* FROM days CROSS JOIN LATERAL (
      SELECT id, placed_at, currency, payment_status, dispatch_status, tracking_code, gross_amount, royalty_amount, item_count, client_id
-     FROM orders WHERE ${isListed} AND ${isOfApp('$7')} AND placed_at >= starts_at AND placed_at < ends_at
-     ORDER BY placed_at DESC, id DESC LIMIT $5 OFFSET GREATEST($6 - (running_total - day_total), 0)
+     FROM orders WHERE ${isListed} AND ${isOfApp} AND placed_at >= starts_at AND placed_at < ends_at
+     ORDER BY placed_at DESC, id DESC LIMIT :limit OFFSET GREATEST(:skip - (running_total - day_total), 0)
    ) o
-   WHERE running_total > $6 AND running_total - day_total < $6 + $5
-   ORDER BY placed_at DESC, id DESC LIMIT $5`,
+   WHERE running_total > :skip::bigint AND running_total - day_total < :skip + :limit
+   ORDER BY placed_at DESC, id DESC LIMIT :limit`,
   );
 
 export const countOrders = count(allApps);
@@ -69,13 +65,13 @@ export class ListOrders {
       throw new ValidationFailed([{ field: 'from', reason: 'must not be after to' }]);
     }
     const [countAll, readPage] = app === undefined ? [countOrders, readOrders] : [countOfApp, readOfApp];
-    const filters = [creator, status ?? null, from ?? '-infinity', to ?? 'infinity'];
+    const filters = { creator, status, from: from ?? '-infinity', to: to ?? 'infinity', app };
     return this.visibility.replicaSnapshot(caller, async (tx) => {
       await selectCreator(tx, creator);
-      const total = (await tx.row<{ total: number }>(countAll, [...filters, app]))?.total ?? 0;
+      const total = (await tx.row<{ total: number }>(countAll, filters))?.total ?? 0;
       const skip = (page - 1) * per_page;
       const rows =
-        skip < total ? await tx.rows<OrderColumns>(readPage, [...filters, per_page, skip, app]) : [];
+        skip < total ? await tx.rows<OrderColumns>(readPage, { ...filters, limit: per_page, skip }) : [];
       return { data: rows.map(orderSummary), meta: { page, per_page, total } };
     });
   }

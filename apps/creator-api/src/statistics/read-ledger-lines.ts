@@ -1,28 +1,27 @@
-import { type Currency, publicId } from '@fulfilment/contracts';
-import { statement } from '@fulfilment/database';
+import { type Currency, maxUuid, publicId } from '@fulfilment/contracts';
+import { type Statement, statement } from '@fulfilment/database';
 import { type Caller, SignedCursors } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import { selectCreator } from '../visibility/select-creator.js';
 import { Visibility } from '../visibility/visibility.js';
+import { matchesFilters } from './breakdown-filters.sql.js';
 import type { LedgerLinesQuery } from './ledger-lines.dto.js';
 import type { LedgerLinesView } from './ledger-lines.shapes.js';
 
 const sums = `COALESCE(sum(units), 0)::text AS units, COALESCE(sum(revenue), 0)::text AS revenue, COALESCE(sum(royalties), 0)::text AS royalties`;
-const ofMonth = 'creator_id = $1 AND currency = $2 AND period = $3';
-// The figures themselves, not a sum of the lines.
+const ofMonth = 'creator_id = :creator AND currency = :currency AND period = :period';
+// Reads the stored sums instead of adding up the lines, so that clients can compare both.
 const readTotals = statement(
   'ledger-lines.totals',
-  `SELECT ${sums} FROM monthly_statistics WHERE ${ofMonth} AND ($4::uuid IS NULL OR release_id = $4)`,
+  `SELECT ${sums} FROM monthly_statistics WHERE ${ofMonth} AND (:release::uuid IS NULL OR release_id = :release)`,
 );
-const isWanted = `($4::uuid IS NULL OR release_id = $4) AND ($5::text IS NULL OR product_type = $5)
-     AND ($6::text IS NULL OR country_code = $6) AND ($7::text IS NULL OR platform = $7)`;
 const readFilteredTotals = statement(
   'ledger-lines.filtered_totals',
-  `SELECT ${sums} FROM monthly_breakdown WHERE ${ofMonth} AND ${isWanted} AND $8::text IS NULL`,
+  `SELECT ${sums} FROM monthly_breakdown WHERE ${ofMonth} AND ${matchesFilters}`,
 );
 const readTotalsOfApp = statement(
   'ledger-lines.totals_of_app',
-  `SELECT ${sums} FROM monthly_app_breakdown WHERE ${ofMonth} AND ${isWanted} AND client_id = $8`,
+  `SELECT ${sums} FROM monthly_app_breakdown WHERE ${ofMonth} AND ${matchesFilters} AND client_id = :app`,
 );
 const readLines = statement(
   'ledger-lines.page',
@@ -31,12 +30,13 @@ const readLines = statement(
      l.settlement_currency, l.settled_revenue::text, l.settled_vat::text, l.settled_royalty::text,
      l.rate_date, l.rate_from::text, l.rate_to::text
    FROM ledger l LEFT JOIN orders o ON o.id = l.order_id LEFT JOIN order_items i ON i.id = l.item_id
-   WHERE l.creator_id = $1 AND l.settlement_currency = $2 AND l.period = $3 AND ($4::uuid IS NULL OR l.release_id = $4)
-     AND ($5::text IS NULL OR i.product_type = $5) AND ($6::text IS NULL OR o.country_code = $6) AND ($7::text IS NULL OR o.platform = $7)
-     AND ($8::text IS NULL OR o.client_id = $8)
-     AND (l.occurred_at, l.item_id, l.kind) < (COALESCE('epoch'::timestamptz + $9::bigint * interval '1 microsecond', 'infinity'),
-       COALESCE($10::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'), COALESCE($11::text, 'sale'))
-   ORDER BY l.occurred_at DESC, l.item_id DESC, l.kind DESC LIMIT $12`,
+   WHERE l.creator_id = :creator AND l.settlement_currency = :currency AND l.period = :period
+     AND (:release::uuid IS NULL OR l.release_id = :release) AND (:product_type::text IS NULL OR i.product_type = :product_type)
+     AND (:country::text IS NULL OR o.country_code = :country) AND (:platform::text IS NULL OR o.platform = :platform)
+     AND (:app::text IS NULL OR o.client_id = :app)
+     AND (l.occurred_at, l.item_id, l.kind) < (COALESCE('epoch'::timestamptz + :micros::bigint * interval '1 microsecond', 'infinity'),
+       COALESCE(:item::uuid, '${maxUuid}'), COALESCE(:kind::text, 'sale'))
+   ORDER BY l.occurred_at DESC, l.item_id DESC, l.kind DESC LIMIT :limit`,
 );
 
 interface TotalsRow {
@@ -83,19 +83,16 @@ export class ReadLedgerLines {
   /** @throws NotFound when the creator is not visible; ValidationFailed on the cursor of another list */
   run(caller: Caller, creatorId: string, query: LedgerLinesQuery): Promise<LedgerLinesView> {
     const { period, release, product_type, country, platform, app, limit } = query;
-    const filters = [release, product_type, country, platform, app];
-    const boundTo = ['ledger', creatorId, period, ...filters];
+    const filters = { release, product_type, country, platform, app };
+    const boundTo = ['ledger', creatorId, period, ...Object.values(filters)];
     const after = query.cursor === undefined ? undefined : this.cursors.open(boundTo, query.cursor);
-    const [itemId, kind] = after?.id.split('/') ?? [];
+    const [item, kind] = after?.id.split('/') ?? [];
     return this.visibility.replicaSnapshot(caller, async (tx) => {
       const { currency } = await selectCreator(tx, creatorId);
-      const values = [creatorId, currency, period, ...filters];
-      const isFiltered = filters.slice(1).some((value) => value !== undefined);
+      const values = { creator: creatorId, currency, period, ...filters };
       const [totals, rows] = await Promise.all([
-        isFiltered
-          ? tx.row<TotalsRow>(app === undefined ? readFilteredTotals : readTotalsOfApp, values)
-          : tx.row<TotalsRow>(readTotals, values.slice(0, 4)),
-        tx.rows<LineRow>(readLines, [...values, after?.micros, itemId, kind, limit + 1]),
+        tx.row<TotalsRow>(totalsStatement(filters), values),
+        tx.rows<LineRow>(readLines, { ...values, micros: after?.micros, item, kind, limit: limit + 1 }),
       ]);
       const { page, pagination } = this.cursors.page(rows, limit, boundTo, (row) => ({
         micros: row.micros,
@@ -111,6 +108,14 @@ export class ReadLedgerLines {
       };
     });
   }
+}
+
+type Filters = Pick<LedgerLinesQuery, 'release' | 'product_type' | 'country' | 'platform' | 'app'>;
+
+/** The sums of the months know the release, but not the other filters. */
+function totalsStatement({ release: _, ...others }: Filters): Statement {
+  if (others.app !== undefined) return readTotalsOfApp;
+  return Object.values(others).some((value) => value !== undefined) ? readFilteredTotals : readTotals;
 }
 
 function lineView(row: LineRow): LedgerLinesView['data'][number] {

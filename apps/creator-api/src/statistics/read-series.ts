@@ -4,24 +4,24 @@ import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { selectCreator } from '../visibility/select-creator.js';
 import { Visibility } from '../visibility/visibility.js';
+import { matchesFilters } from './breakdown-filters.sql.js';
 import { requestedMonths } from './requested-months.js';
 import type { SeriesQuery } from './series.dto.js';
 import { type Dimension, maxGroups, type SeriesView } from './series.shapes.js';
 import { type GroupRow, type MonthRow, seriesView } from './series.view.js';
 
 const sums = 'sum(units)::text AS units, sum(revenue)::text AS revenue, sum(royalties)::text AS royalties';
-const inRange = 'creator_id = $1 AND currency = $2 AND period BETWEEN $3 AND $4';
-const isWanted = `${inRange} AND ($5::uuid IS NULL OR release_id = $5) AND ($6::text IS NULL OR product_type = $6)
-     AND ($7::text IS NULL OR country_code = $7) AND ($8::text IS NULL OR platform = $8)`;
+const inRange = 'creator_id = :creator AND currency = :currency AND period BETWEEN :from AND :to';
 
 // The same sums that the statistics of a month have.
 const readMonths = statement(
   'series.months',
   `SELECT period, ${sums} FROM monthly_statistics WHERE ${inRange} GROUP BY period`,
 );
-// $9 is the app. The sums by app do not have the postings of before the upgrade that added them.
-const breakdown = `monthly_breakdown WHERE ${isWanted} AND $9::text IS NULL`;
-const appBreakdown = `monthly_app_breakdown WHERE ${isWanted} AND ($9::text IS NULL OR client_id = $9)`;
+const breakdown = `monthly_breakdown WHERE ${inRange} AND ${matchesFilters}`;
+// Only for requests about apps, since it lacks the postings from before the upgrade that added it.
+const appBreakdown = `monthly_app_breakdown WHERE ${inRange} AND ${matchesFilters}
+     AND (:app::text IS NULL OR client_id = :app)`;
 const filteredMonths = (name: string, from: string): Statement =>
   statement(name, `SELECT period, ${sums} FROM ${from} GROUP BY period`);
 const readFilteredMonths = filteredMonths('series.filtered_months', breakdown);
@@ -48,7 +48,7 @@ const groups = (name: string, key: string, from: string): Statement =>
   );
 const groupsBy = (dimension: Dimension, name: string, from: string): Statement =>
   groups(`series.${name}_${dimension}`, columns[dimension], from);
-// Without filters, the sums of months know the releases: far fewer rows.
+// Without filters it reads the sums of the months, which have far fewer rows than the breakdown.
 const readReleases = groups('series.releases', columns.release, `monthly_statistics WHERE ${inRange}`);
 const readGroups: Readonly<Record<Dimension, Statement>> = {
   release: groupsBy('release', 'by', breakdown),
@@ -80,27 +80,32 @@ export class ReadSeries {
   async run(caller: Caller, creatorId: string, query: SeriesQuery): Promise<SeriesView> {
     const { range, months } = requestedMonths(query, this.clock());
     const { group_by, release, product_type, country, platform, app } = query;
-    const filters = [release, product_type, country, platform, app].map((value) => value ?? null);
-    const isFiltered = filters.some((value) => value !== null);
+    const filters = { release, product_type, country, platform, app };
+    const statements = seriesStatements(filters, group_by);
     return this.visibility.replicaSnapshot(caller, async (tx) => {
       const { currency } = await selectCreator(tx, creatorId);
-      const values = [creatorId, currency, range.from, range.to];
+      const values = { creator: creatorId, currency, ...range, ...filters };
       const [rows, groups] = await Promise.all([
-        isFiltered
-          ? tx.rows<MonthRow>(app === undefined ? readFilteredMonths : readMonthsOfApp, [
-              ...values,
-              ...filters,
-            ])
-          : tx.rows<MonthRow>(readMonths, values),
-        group_by &&
-          (isFiltered || group_by !== 'release'
-            ? tx.rows<GroupRow>((app === undefined ? readGroups : readGroupsOfApp)[group_by], [
-                ...values,
-                ...filters,
-              ])
-            : tx.rows<GroupRow>(readReleases, values)),
+        tx.rows<MonthRow>(statements.months, values),
+        statements.groups && tx.rows<GroupRow>(statements.groups, values),
       ]);
       return seriesView(months, currency, rows, groups);
     });
   }
+}
+
+type Filters = Pick<SeriesQuery, 'release' | 'product_type' | 'country' | 'platform' | 'app'>;
+
+function seriesStatements(
+  filters: Filters,
+  groupBy: Dimension | undefined,
+): { months: Statement; groups: Statement | undefined } {
+  if (filters.app !== undefined)
+    return { months: readMonthsOfApp, groups: groupBy && readGroupsOfApp[groupBy] };
+  if (Object.values(filters).some((value) => value !== undefined))
+    return { months: readFilteredMonths, groups: groupBy && readGroups[groupBy] };
+  return {
+    months: readMonths,
+    groups: groupBy === 'release' ? readReleases : groupBy && readGroups[groupBy],
+  };
 }

@@ -1,4 +1,4 @@
-import { type Database, type Statement, statement, ReadDatabase } from '@fulfilment/database';
+import { type Database, type Statement, statement, ReadDatabase, type Values } from '@fulfilment/database';
 import type { Caller } from '@fulfilment/http-service';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { countCreators, readCreators } from '../creators/list-creators.js';
@@ -68,11 +68,15 @@ describe('an organisation with many creators', () => {
   /** Number of 8 kB pages that a statement reads with the caller's role. */
   const buffersOf = async (
     who: Caller,
-    { name, text }: Statement,
-    values: readonly unknown[] = [],
+    measured: Statement,
+    values: Values = [],
     { selected }: { readonly selected?: string } = {},
   ) => {
-    const explain = statement(`test.explain_${name}`, `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`);
+    const explain = {
+      ...measured,
+      name: `test.explain_${measured.name}`,
+      text: `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${measured.text}`,
+    };
     const row = await new Visibility(database, new ReadDatabase(database)).transaction(who, async (tx) => {
       if (selected !== undefined) await selectCreator(tx, selected);
       return tx.row<{ 'QUERY PLAN': { Plan: Record<string, number> }[] }>(explain, values);
@@ -82,10 +86,10 @@ describe('an organisation with many creators', () => {
   };
   const measured = async (): Promise<Record<string, number>> => {
     await database.run(analyse);
-    const filters = [creator.id, null, '-infinity', 'infinity'];
+    const filters = { creator: creator.id, status: null, from: '-infinity', to: 'infinity' };
     return {
-      orders: await buffersOf(caller, readOrders, [...filters, 25, 0, null]),
-      count: await buffersOf(caller, countOrders, [...filters, null]),
+      orders: await buffersOf(caller, readOrders, { ...filters, limit: 25, skip: 0 }),
+      count: await buffersOf(caller, countOrders, filters),
       month: await buffersOf(caller, monthTotals, [creator.id, '2026-03']),
       creators: await buffersOf(caller, countCreators),
       page: await buffersOf(caller, readCreators, [25, 0]),

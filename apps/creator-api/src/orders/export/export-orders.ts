@@ -1,4 +1,4 @@
-import { publicId } from '@fulfilment/contracts';
+import { maxUuid, publicId } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
 import { ValidationFailed } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
@@ -14,16 +14,17 @@ import { textStream, type WriteText } from './text-stream.js';
 const ordersPerPage = 200;
 const maxDurationMs = 10 * 60_000;
 
-// $6 and $7: the last order of the previous page, for a keyset in the order of the index.
+// `micros` and `id` are of the last order of the previous page.
 const readPage = statement(
   'export.page',
   `SELECT id, placed_at, (extract(epoch FROM placed_at) * 1000000)::bigint AS micros, currency, payment_status, dispatch_status,
      tracking_code, COALESCE(country_code, '') AS country_code, COALESCE(platform, '') AS platform,
      COALESCE(client_id, '') AS client_id
-   FROM orders WHERE creator_id = $1 AND ($5::text IS NULL OR client_id = $5) AND ($2::text IS NULL OR payment_status = $2 OR dispatch_status = $2)
-     AND placed_at >= $3::date::timestamp AT TIME ZONE 'UTC' AND placed_at < ($4::date::timestamp AT TIME ZONE 'UTC') + interval '1 day'
-     AND (placed_at, id) < (COALESCE('epoch'::timestamptz + $6::bigint * interval '1 microsecond', 'infinity'),
-                            COALESCE($7::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+   FROM orders WHERE creator_id = :creator AND (:app::text IS NULL OR client_id = :app)
+     AND (:status::text IS NULL OR payment_status = :status OR dispatch_status = :status)
+     AND placed_at >= :from::date::timestamp AT TIME ZONE 'UTC' AND placed_at < (:to::date::timestamp AT TIME ZONE 'UTC') + interval '1 day'
+     AND (placed_at, id) < (COALESCE('epoch'::timestamptz + :micros::bigint * interval '1 microsecond', 'infinity'),
+                            COALESCE(:id::uuid, '${maxUuid}'))
    ORDER BY placed_at DESC, id DESC LIMIT ${ordersPerPage}`,
 );
 const readItems = statement(
@@ -73,7 +74,7 @@ export class ExportOrders {
   run(caller: Caller, { creator, status, from, to, app }: OrdersFilter): Promise<Readable> {
     if (from !== undefined && to !== undefined && from > to)
       throw new ValidationFailed([{ field: 'from', reason: 'must not be after to' }]);
-    const filters = [creator, status ?? null, from ?? '0001-01-01', to ?? '9999-12-31', app ?? null];
+    const filters = { creator, status, from: from ?? '0001-01-01', to: to ?? '9999-12-31', app };
     return textStream(
       (write) =>
         this.visibility.snapshot(caller, async (tx) => {
@@ -86,9 +87,9 @@ export class ExportOrders {
   }
 }
 
-async function writePages(tx: Transaction, filters: readonly unknown[], write: WriteText): Promise<void> {
+async function writePages(tx: Transaction, filters: OrdersFilter, write: WriteText): Promise<void> {
   for (let last: ExportedOrder | undefined; ;) {
-    const orders = await tx.rows<ExportedOrder>(readPage, [...filters, last?.micros, last?.id]);
+    const orders = await tx.rows<ExportedOrder>(readPage, { ...filters, micros: last?.micros, id: last?.id });
     last = orders.at(-1);
     if (last === undefined) return;
     const items = await tx.rows<ExportedItem>(readItems, [orders.map(({ id }) => id)]);

@@ -1,0 +1,4 @@
+/** Condition on the rows of a breakdown, without the app. A filter that is null selects all rows. */
+export const matchesFilters = `(:release::uuid IS NULL OR release_id = :release)
+     AND (:product_type::text IS NULL OR product_type = :product_type)
+     AND (:country::text IS NULL OR country_code = :country) AND (:platform::text IS NULL OR platform = :platform)`;
