@@ -82,6 +82,7 @@ describe('the Creator API', () => {
       tracking_code: '',
       totals: { gross: 3 * unitPrice.amount, royalty: expect.any(Number) },
       items_count: 3,
+      app: expect.any(String),
     });
     const { body } = await merchant.dashboard.get(`${api}/orders/${summary.uuid}`).expect(200);
     expect(body.totals).toEqual({ royalty: summary.totals.royalty });
