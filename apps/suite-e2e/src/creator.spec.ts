@@ -1,5 +1,6 @@
 import { eventually } from '@fulfilment/testing';
 import { randomBytes, randomUUID } from 'node:crypto';
+import { get } from 'node:https';
 import { ApiClient } from './suite/api-client.js';
 import { audioFile } from './suite/audio.js';
 import { errorOf, fieldsOf } from './suite/error-envelope.js';
@@ -14,7 +15,7 @@ import {
 import { operate } from './suite/operator.js';
 import { placeOrder, unitPrice } from './suite/orders.js';
 import { dashboardToken } from './suite/sign-in.js';
-import { demoUser, suite } from './suite/the-suite.js';
+import { certificateAuthority, demoUser, suite } from './suite/the-suite.js';
 
 const api = '/creator/api/v1';
 const month = () => new Date().toISOString().slice(0, 7);
@@ -80,6 +81,7 @@ describe('the Creator API', () => {
       payment_status: 'paid',
       dispatch_status: expect.stringMatching(/^(pending|in_production)$/),
       tracking_code: '',
+      app: expect.any(String),
       totals: { gross: 3 * unitPrice.amount, royalty: expect.any(Number) },
       items_count: 3,
       app: expect.any(String),
@@ -99,6 +101,30 @@ describe('the Creator API', () => {
       Math.abs(item.royalty_amount - ((item.total_amount - vat) * item.royalty_rate) / 10_000),
     ).toBeLessThanOrEqual(0.5);
     expect(summary.totals.royalty).toBe(item.royalty_amount);
+  });
+
+  it('names the app of an order, and streams new orders through the gateway', async () => {
+    const [{ app }, { body: apps }] = [
+      await projected(),
+      await merchant.dashboard.get(`${api}/creators/${merchant.creator.uuid}/apps`).expect(200),
+    ];
+    expect(apps.data).toContainEqual(
+      expect.objectContaining({ client_id: app, name: expect.any(String), orders: 1 }),
+    );
+    let events = '';
+    const url = `${suite.base_url}${api}/order-stream?creator=${stranger.creator.uuid}`;
+    const headers = { authorization: `Bearer ${stranger.dashboard.token}` };
+    const stream = get(url, { ca: certificateAuthority, headers }, (response) =>
+      response.on('data', (part: Buffer) => (events += part.toString())),
+    );
+    const contains = (text: string) => eventually(() => events.includes(text) || undefined, 15_000);
+    try {
+      await contains('event: open');
+      const { sku } = await newProduct(stranger);
+      await contains(await placeOrder(stranger.store, [{ sku, quantity: 1 }]));
+    } finally {
+      stream.on('error', () => undefined).destroy();
+    }
   });
 
   it('filters orders by status and by day', async () => {
