@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { buildSite } from '../dev/build.ts';
-import { Failure } from '../dev/failure.ts';
+import { Failure, reasonOf } from '../dev/failure.ts';
 import { mustRun } from '../dev/run-program.ts';
 import { root, siteDir } from '../dev/settings.ts';
 import { baseImage, type BaseName } from './base-images.ts';
@@ -42,10 +42,9 @@ export async function buildImages(
     Object.entries(values).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]);
   const common = { VERSION: version, REVISION: revision };
   const built: BuiltImage[] = [];
-  await buildSite();
-  const siteInImage = join(root, 'deploy', 'gateway', 'dist');
-  rmSync(siteInImage, { recursive: true, force: true });
-  cpSync(siteDir, siteInImage, { recursive: true });
+  await buildSite().then(copySite, (error: unknown) =>
+    say(`  The image of the gateway has no documentation: ${reasonOf(error)}`),
+  );
   for (const name of imageNames) {
     const startedAtMs = performance.now();
     const image = imageTag(name, tag);
@@ -72,6 +71,13 @@ export async function buildImages(
     built.push({ name, tag: image, bytes });
   }
   return built;
+}
+
+/** Puts the documentation site into the folder from which the image of the gateway is built. */
+function copySite(): void {
+  const target = join(root, 'deploy', 'gateway', 'dist');
+  rmSync(target, { recursive: true, force: true });
+  cpSync(siteDir, target, { recursive: true });
 }
 
 /** The base by digest if it came from a registry, so that the image says what it was built from. */
