@@ -5,6 +5,5 @@ export { type BrokerSettings, deadLetterCommands } from './dead-letter-commands.
 export { readSecret } from './read-secret.js';
 export { createOperatorAudit, recordOperatorMessage } from './operator-audit.js';
 export { currentOperator } from './operator-name.js';
-export { parseTime } from './time.rules.js';
 export { timeArgument } from './time-argument.js';
 export { publishReplay } from './publish-replay.js';
