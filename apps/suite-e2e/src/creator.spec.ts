@@ -81,7 +81,6 @@ describe('the Creator API', () => {
       payment_status: 'paid',
       dispatch_status: expect.stringMatching(/^(pending|in_production)$/),
       tracking_code: '',
-      app: expect.any(String),
       totals: { gross: 3 * unitPrice.amount, royalty: expect.any(Number) },
       items_count: 3,
       app: expect.any(String),
