@@ -14,7 +14,8 @@ export interface Targets {
 
 /**
  * Does what a step says. Resolves when what it took away is back, so that at most one thing is away.
- * @param onAvailable called when clients can use the store again, if that is earlier
+ * @param onAvailable called when clients can use Redis or PostgreSQL again, before the replaced server has
+ *   returned; other steps do not call it
  */
 export async function cause(
   step: Step,
@@ -30,7 +31,7 @@ export async function cause(
       return replicas.roll(step.service, step.replica);
     case 'kill RabbitMQ node': {
       const node = brokers[step.node - 1];
-      await node?.stop();
+      await node?.stop(); // by SIGKILL; `kill` would restart it at once
       return node?.start();
     }
     case 'fail Redis over':

@@ -8,7 +8,7 @@ const asyncApi = z.looseObject({
   }),
 });
 
-/** A consumer ignores members that it does not know, and rejects values. */
+/** A consumer ignores unknown members, and rejects unknown values of an enumeration. */
 const consumer: Tolerance = { newValues: 'rejected', unknownMembers: 'accepted' };
 
 /**
@@ -26,7 +26,7 @@ export function messageBreaks(released: Document, current: Document): string[] {
     ];
     return [
       ...rejections(earlier, later, consumer).map((found) => `${type}, read by the new release: ${found}`),
-      // The suite does not send what it only receives.
+      // `receive` is the suite's side: others send these messages, so the last release reads no newer ones.
       ...(before.operations[type]?.action === 'receive'
         ? []
         : rejections(later, earlier, consumer).map((found) => `${type}, read by the last release: ${found}`)),

@@ -16,7 +16,7 @@ export const bannedInIdentifiers: readonly BannedWord[] = [
     use: 'delete, clean up',
   },
   { word: /^(mend|mends|mended)$/, use: 'fix' },
-  { word: /^(requestSender|askers|whoever|nobody|somebody)$/, use: 'caller, client, no process' },
+  { word: /^(askers?|whoever|nobody|somebody)$/, use: 'caller, client, no process' },
   { word: /^(honours?|honoured)$/, use: 'resolve' },
   { word: /^(these|whom)$/, use: 'a noun' },
 ];

@@ -99,7 +99,7 @@ export type Example = z.infer<typeof exampleShape>;
 export type RateLimitPolicy = z.infer<typeof rateLimitShape>;
 export type Tag = z.infer<typeof tagShape>;
 
-/** An operation. Its path is below the API's prefix, unless the operation has servers. */
+/** An operation. Its path is below the API's prefix; if the operation has `servers`, below their URL. */
 export interface OperationAtPath {
   readonly method: Method;
   readonly path: string;

@@ -21,8 +21,8 @@ const inEffect = statement(
      current_setting('jit') AS jit, current_setting('plan_cache_mode') AS plans`,
 );
 
-describe('a connection of a service', () => {
-  let stores: Awaited<ReturnType<typeof scratchDatabase>>;
+describe('a connection', () => {
+  let scratch: Awaited<ReturnType<typeof scratchDatabase>>;
   const sources: DataSource[] = [];
   const poolers: FakePooler[] = [];
   const failures: unknown[] = [];
@@ -39,22 +39,22 @@ describe('a connection of a service', () => {
     return source;
   };
   const behind = async (options?: FakePoolerOptions, session: object = service) => {
-    const pooler = await fakePooler(stores.url, options);
+    const pooler = await fakePooler(scratch.url, options);
     poolers.push(pooler);
     return open(pooler.url, session);
   };
   beforeAll(async () => {
-    stores = await scratchDatabase([]);
+    scratch = await scratchDatabase([]);
   });
   afterEach(async () => {
     for (const source of sources.splice(0)) if (source.isInitialized) await source.destroy();
     for (const pooler of poolers.splice(0)) await pooler.stop();
     failures.length = 0;
   });
-  afterAll(() => stores.drop());
+  afterAll(() => scratch.drop());
 
-  it('has every setting that the service sets at start-up', async () => {
-    const source = open(stores.url);
+  it('of a service has every setting that the service sets at start-up', async () => {
+    const source = open(scratch.url);
     await connectWhenUp(source, service, onFailure);
     expect(await new Database(source).row(inEffect)).toEqual({
       statement_timeout: '8s',
@@ -96,7 +96,7 @@ describe('a connection of a service', () => {
   });
 
   it('is retried while PostgreSQL cannot be reached', async () => {
-    const proxy = await flakyProxy(stores.url);
+    const proxy = await flakyProxy(scratch.url);
     proxy.disconnect();
     await connectWhenUp(open(proxy.url), service, (error) => {
       onFailure(error);
@@ -136,8 +136,8 @@ describe('a connection of a service', () => {
     await own.drop();
   });
 
-  it('of a program shares its session with another one behind a transaction pooler only', async () => {
-    const direct = open(stores.url, program);
+  it('of a program is unsuitable if another connection can use its session, as behind a transaction pooler', async () => {
+    const direct = open(scratch.url, program);
     await direct.initialize();
     await verifyOwnSession(direct);
     const pooled = await behind({ sharesSession: true }, program);
@@ -146,9 +146,9 @@ describe('a connection of a service', () => {
   });
 
   it('is suitable when each connection has its own named statements', async () => {
-    const own = open(stores.url);
+    const own = open(scratch.url);
     await own.initialize();
-    await verifyNamedStatements([stores.database, new Database(own)], onFailure);
+    await verifyNamedStatements([scratch.database, new Database(own)], onFailure);
     expect(failures).toEqual([]);
   });
 });

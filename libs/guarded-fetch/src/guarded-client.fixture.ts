@@ -16,7 +16,8 @@ export function client(
   return made;
 }
 
-export async function portOf(server: Server): Promise<number> {
+/** Listens on a free port of 127.0.0.1 and returns it. */
+export async function listen(server: Server): Promise<number> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
@@ -26,7 +27,7 @@ export async function portOf(server: Server): Promise<number> {
 
 export async function serve(listener: RequestListener): Promise<string> {
   const server = createServer(listener);
-  const port = await portOf(server);
+  const port = await listen(server);
   stops.push(async () => {
     server.close();
     server.closeAllConnections();
@@ -43,7 +44,7 @@ export async function serveRaw(onConnection: (socket: Socket) => void) {
     socket.on('error', () => undefined);
     onConnection(socket);
   });
-  const port = await portOf(server);
+  const port = await listen(server);
   stops.push(async () => {
     for (const socket of sockets) socket.destroy();
     server.close();
@@ -52,7 +53,8 @@ export async function serveRaw(onConnection: (socket: Socket) => void) {
   return { url: `http://127.0.0.1:${port}/`, connections: () => sockets.length };
 }
 
-export function post(url: string, changes: Partial<GuardedRequest> = {}): GuardedRequest {
+/** A POST request with short limits. */
+export function postRequest(url: string, changes: Partial<GuardedRequest> = {}): GuardedRequest {
   return { method: 'POST', url, headers: {}, body: Buffer.from('{}'), ...limits, ...changes };
 }
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer as createTcpServer } from 'node:net';
-import { client, portOf, post, serve, serveRaw, stopAll } from './guarded-client.fixture.js';
+import { client, listen, postRequest, serve, serveRaw, stopAll } from './guarded-client.fixture.js';
 
 afterEach(stopAll);
 
@@ -21,7 +21,7 @@ describe('the guarded client', () => {
       });
     });
     const exchange = await client().send(
-      post(`${url}hook?key=1`, { headers: { 'x-event': 'a' }, body: Buffer.from('✓') }),
+      postRequest(`${url}hook?key=1`, { headers: { 'x-event': 'a' }, body: Buffer.from('✓') }),
     );
     expect(exchange).toMatchObject({ outcome: 'succeeded', statusCode: 201, complete: true });
     expect(exchange.body.toString()).toBe('thanks');
@@ -38,7 +38,7 @@ describe('the guarded client', () => {
     [500, 'http_error'],
   ])('reports status %i as %s', async (status, outcome) => {
     const url = await serve((_request, response) => response.writeHead(status).end());
-    expect(await client().send(post(url))).toMatchObject({ outcome, statusCode: status });
+    expect(await client().send(postRequest(url))).toMatchObject({ outcome, statusCode: status });
   });
 
   it.each([301, 302, 303, 307, 308])('does not follow a %i', async (status) => {
@@ -48,7 +48,7 @@ describe('the guarded client', () => {
       response.end();
     });
     const url = await serve((_request, response) => response.writeHead(status, { location: target }).end());
-    expect(await client().send(post(url))).toMatchObject({
+    expect(await client().send(postRequest(url))).toMatchObject({
       outcome: 'redirect_not_followed',
       statusCode: status,
     });
@@ -57,11 +57,13 @@ describe('the guarded client', () => {
 
   it('does not connect to a blocked IP literal, for which there is no lookup', async () => {
     const { url, connections } = await serveRaw(() => undefined);
-    expect(await client(false).send(post(url))).toMatchObject({ outcome: 'blocked_address' });
-    expect(await client(false).send(post(url.replace('127.0.0.1', '0x7f.1')))).toMatchObject({
+    expect(await client(false).send(postRequest(url))).toMatchObject({ outcome: 'blocked_address' });
+    expect(await client(false).send(postRequest(url.replace('127.0.0.1', '0x7f.1')))).toMatchObject({
       outcome: 'blocked_address',
     });
-    expect(await client(false).send(post(url.replace('127.0.0.1', '[::ffff:127.0.0.1]')))).toMatchObject({
+    expect(
+      await client(false).send(postRequest(url.replace('127.0.0.1', '[::ffff:127.0.0.1]'))),
+    ).toMatchObject({
       outcome: 'blocked_address',
     });
     expect(connections()).toBe(0);
@@ -75,7 +77,7 @@ describe('the guarded client', () => {
         { address: '127.0.0.1', family: 4 },
       ]),
     );
-    expect(await mixed.send(post(url.replace('127.0.0.1', 'rebind.example')))).toMatchObject({
+    expect(await mixed.send(postRequest(url.replace('127.0.0.1', 'rebind.example')))).toMatchObject({
       outcome: 'blocked_address',
     });
     expect(connections()).toBe(0);
@@ -88,7 +90,7 @@ describe('the guarded client', () => {
       lookups += 1;
       return Promise.resolve([{ address: lookups === 1 ? '127.0.0.1' : '10.0.0.1', family: 4 }]);
     });
-    expect(await rebinding.send(post(url.replace('127.0.0.1', 'rebind.example')))).toMatchObject({
+    expect(await rebinding.send(postRequest(url.replace('127.0.0.1', 'rebind.example')))).toMatchObject({
       outcome: 'succeeded',
     });
     expect(lookups).toBe(1);
@@ -98,7 +100,9 @@ describe('the guarded client', () => {
     const nowhere = client(true, () =>
       Promise.reject(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' })),
     );
-    expect(await nowhere.send(post('http://nowhere.example/'))).toMatchObject({ outcome: 'dns_error' });
+    expect(await nowhere.send(postRequest('http://nowhere.example/'))).toMatchObject({
+      outcome: 'dns_error',
+    });
   });
 
   it.each([
@@ -146,12 +150,15 @@ describe('the guarded client', () => {
     ],
   ])('distinguishes local from remote failures when %s', async (_what, error, outcome, isLocalFailure) => {
     const failing = client(true, () => Promise.reject(error));
-    expect(await failing.send(post('http://receiver.example/'))).toMatchObject({ outcome, isLocalFailure });
+    expect(await failing.send(postRequest('http://receiver.example/'))).toMatchObject({
+      outcome,
+      isLocalFailure,
+    });
   });
 
   it('reports a silent name server as a local failure', async () => {
     const silent = client(true, () => new Promise(() => undefined));
-    const exchange = await silent.send(post('http://receiver.example/', { deadlineMs: 10_000 }));
+    const exchange = await silent.send(postRequest('http://receiver.example/', { deadlineMs: 10_000 }));
     expect(exchange).toMatchObject({ outcome: 'dns_error', isLocalFailure: true });
   });
 
@@ -162,7 +169,7 @@ describe('the guarded client', () => {
     'reports a timeout after its own process stalled for %i ms as a local failure: %j',
     async (ms, isLocal) => {
       const { url } = await serveRaw(() => stall(ms));
-      expect(await client().send(post(url, { deadlineMs: 200 }))).toMatchObject({
+      expect(await client().send(postRequest(url, { deadlineMs: 200 }))).toMatchObject({
         outcome: 'timeout',
         isLocalFailure: isLocal,
         processStalled: isLocal,
@@ -176,7 +183,7 @@ describe('the guarded client', () => {
       stall(1_500);
       return true;
     };
-    expect(await client().send(post(url, { deadlineMs: 200, wantsBody }))).toMatchObject({
+    expect(await client().send(postRequest(url, { deadlineMs: 200, wantsBody }))).toMatchObject({
       outcome: 'http_error',
       isLocalFailure: false,
       processStalled: true,
@@ -185,24 +192,26 @@ describe('the guarded client', () => {
 
   it('reports connection_failed when no server listens, and when the connection is reset', async () => {
     const server = createTcpServer();
-    const port = await portOf(server);
+    const port = await listen(server);
     server.close();
     await once(server, 'close');
-    expect(await client().send(post(`http://127.0.0.1:${port}/`))).toMatchObject({
+    expect(await client().send(postRequest(`http://127.0.0.1:${port}/`))).toMatchObject({
       outcome: 'connection_failed',
     });
     const { url } = await serveRaw((socket) => socket.resetAndDestroy());
-    expect(await client().send(post(url))).toMatchObject({ outcome: 'connection_failed' });
+    expect(await client().send(postRequest(url))).toMatchObject({ outcome: 'connection_failed' });
   });
 
   it('reports tls_error when the server does not speak TLS', async () => {
     const url = await serve((_request, response) => response.end());
-    expect(await client().send(post(url.replace('http:', 'https:')))).toMatchObject({ outcome: 'tls_error' });
+    expect(await client().send(postRequest(url.replace('http:', 'https:')))).toMatchObject({
+      outcome: 'tls_error',
+    });
   });
 
   it('aborts at the deadline when there is no response', async () => {
     const { url } = await serveRaw(() => undefined);
-    const exchange = await client().send(post(url, { deadlineMs: 200 }));
+    const exchange = await client().send(postRequest(url, { deadlineMs: 200 }));
     expect(exchange.outcome).toBe('timeout');
     expect(exchange.durationMs).toBeLessThan(1_000);
   });
@@ -213,14 +222,14 @@ describe('the guarded client', () => {
       const drip = setInterval(() => socket.write('x'), 20);
       socket.on('close', () => clearInterval(drip));
     });
-    expect(await client().send(post(url, { deadlineMs: 300 }))).toMatchObject({ outcome: 'timeout' });
+    expect(await client().send(postRequest(url, { deadlineMs: 300 }))).toMatchObject({ outcome: 'timeout' });
   });
 
   it('rejects headers of more than 16 KiB', async () => {
     const { url } = await serveRaw((socket) => {
       socket.write(`HTTP/1.1 200 OK\r\nx-long: ${'a'.repeat(20_000)}\r\ncontent-length: 0\r\n\r\n`);
     });
-    expect(await client().send(post(url))).toMatchObject({ outcome: 'connection_failed' });
+    expect(await client().send(postRequest(url))).toMatchObject({ outcome: 'connection_failed' });
   });
 
   it.each([
@@ -231,12 +240,12 @@ describe('the guarded client', () => {
       const hints = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'.repeat(count);
       socket.once('data', () => socket.write(`${hints}HTTP/1.1 204 Taken\r\n\r\n`));
     });
-    expect(await client().send(post(url))).toMatchObject({ outcome });
+    expect(await client().send(postRequest(url))).toMatchObject({ outcome });
   });
 
   it('reports connection_failed when the response is not HTTP', async () => {
     const { url } = await serveRaw((socket) => socket.write('220 mail.example ESMTP\r\n'));
-    expect(await client().send(post(url))).toMatchObject({ outcome: 'connection_failed' });
+    expect(await client().send(postRequest(url))).toMatchObject({ outcome: 'connection_failed' });
   });
 
   it('uses no proxy from the environment', async () => {
@@ -245,7 +254,7 @@ describe('the guarded client', () => {
     process.env['HTTP_PROXY'] = proxy;
     process.env['HTTPS_PROXY'] = proxy;
     try {
-      expect(await client().send(post(url))).toMatchObject({ outcome: 'succeeded' });
+      expect(await client().send(postRequest(url))).toMatchObject({ outcome: 'succeeded' });
     } finally {
       delete process.env['HTTP_PROXY'];
       delete process.env['HTTPS_PROXY'];

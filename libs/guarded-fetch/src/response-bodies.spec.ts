@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import type { ServerResponse } from 'node:http';
 import type { GuardedRequest } from './guarded-client.js';
-import { client, post, serve, stopAll } from './guarded-client.fixture.js';
+import { client, postRequest, serve, stopAll } from './guarded-client.fixture.js';
 
 afterEach(stopAll);
 
@@ -12,7 +12,7 @@ describe('the body of a response', () => {
       const drip = setInterval(() => response.write('x'), 20);
       response.on('close', () => clearInterval(drip));
     });
-    const exchange = await client().send(post(url, { deadlineMs: 10_000 }));
+    const exchange = await client().send(postRequest(url, { deadlineMs: 10_000 }));
     expect(exchange).toMatchObject({ outcome: 'succeeded', complete: false });
     expect(exchange.durationMs).toBeLessThan(5_000);
   });
@@ -30,7 +30,7 @@ describe('the body of a response', () => {
       };
       pour();
     });
-    const exchange = await client().send(post(url));
+    const exchange = await client().send(postRequest(url));
     expect(exchange).toMatchObject({ outcome: 'succeeded', complete: false });
     expect(exchange.body.toString()).toBe('a'.repeat(4_096));
     await closed;
@@ -44,7 +44,7 @@ describe('the body of a response', () => {
     'of %i bytes is read to its end, and is reported as truncated (%j) when more was read than kept',
     async (bytes, truncated) => {
       const url = await serve((_request, response) => response.end(Buffer.alloc(bytes)));
-      expect(await client().send(post(url))).toMatchObject({ complete: true, truncated });
+      expect(await client().send(postRequest(url))).toMatchObject({ complete: true, truncated });
     },
   );
 
@@ -53,7 +53,7 @@ describe('the body of a response', () => {
     const url = await serve((_request, response) =>
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb),
     );
-    const exchange = await client().send(post(url));
+    const exchange = await client().send(postRequest(url));
     expect(exchange.body.equals(bomb.subarray(0, 4_096))).toBe(true);
   });
 
@@ -70,12 +70,12 @@ describe('the body of a response', () => {
       maxKeptBytes: 0,
       onChunk,
     };
-    expect(await client().send(post(url, { ...large, maxReadBytes: 300_000 }))).toMatchObject({
+    expect(await client().send(postRequest(url, { ...large, maxReadBytes: 300_000 }))).toMatchObject({
       complete: true,
     });
     expect(bytes).toBe(300_000);
     bytes = 0;
-    expect(await client().send(post(url, { ...large, maxReadBytes: 100_000 }))).toMatchObject({
+    expect(await client().send(postRequest(url, { ...large, maxReadBytes: 100_000 }))).toMatchObject({
       complete: false,
     });
     expect(bytes).toBe(100_000);
@@ -100,7 +100,7 @@ describe('the body of a response', () => {
     let maxAtWork = 0;
     let maxAhead = 0;
     const exchange = await client().send(
-      post(url, {
+      postRequest(url, {
         deadlineMs: 30_000,
         bodyTimeoutMs: 30_000,
         maxReadBytes: Infinity,
@@ -132,19 +132,19 @@ describe('the body of a response', () => {
         const timer = setInterval(() => response.write(Buffer.alloc(bytes)), 20);
         response.on('close', () => clearInterval(timer));
       });
-    const slow = await client().send(post(await drip(10), { ...patient, minThroughput }));
+    const slow = await client().send(postRequest(await drip(10), { ...patient, minThroughput }));
     expect(slow).toMatchObject({ outcome: 'succeeded', complete: false, abortReason: 'slow' });
     expect(slow.durationMs).toBeLessThan(5_000);
     const silent = await serve(() => undefined);
-    expect(await client().send(post(silent, { ...patient, minThroughput }))).toMatchObject({
+    expect(await client().send(postRequest(silent, { ...patient, minThroughput }))).toMatchObject({
       outcome: 'timeout',
       abortReason: 'slow',
     });
-    const steady = post(await drip(1_000), { ...patient, bodyTimeoutMs: 900, minThroughput });
+    const steady = postRequest(await drip(1_000), { ...patient, bodyTimeoutMs: 900, minThroughput });
     expect(await client().send(steady)).toMatchObject({ abortReason: 'deadline' });
     const large = await serve((_request, response) => response.end(Buffer.alloc(500_000)));
     const onChunk = () => new Promise<void>((resolve) => setTimeout(resolve, 250));
-    expect(await client().send(post(large, { ...patient, minThroughput, onChunk }))).toMatchObject({
+    expect(await client().send(postRequest(large, { ...patient, minThroughput, onChunk }))).toMatchObject({
       complete: true,
       abortReason: undefined,
     });
@@ -158,7 +158,7 @@ describe('the body of a response', () => {
     });
     const taken: string[] = [];
     const exchange = await client().send(
-      post(url, {
+      postRequest(url, {
         maxKeptBytes: 0,
         onChunk: (chunk) => {
           taken.push(chunk.toString());
@@ -178,7 +178,7 @@ describe('the body of a response', () => {
     });
     const controller = new AbortController();
     const abortReason = async (changes: Partial<GuardedRequest>) =>
-      (await client().send(post(url, changes))).abortReason;
+      (await client().send(postRequest(url, changes))).abortReason;
     expect(await abortReason({})).toBe('limit');
     expect(await abortReason({ maxReadBytes: 200_000, bodyTimeoutMs: 50 })).toBe('deadline');
     expect(
@@ -193,7 +193,7 @@ describe('the body of a response', () => {
     expect(
       await abortReason({ ...patient, signal: controller.signal, onChunk: () => controller.abort() }),
     ).toBe('caller');
-    expect(await client().send(post(url, { signal: AbortSignal.abort() }))).toMatchObject({
+    expect(await client().send(postRequest(url, { signal: AbortSignal.abort() }))).toMatchObject({
       outcome: 'connection_failed',
       abortReason: 'caller',
     });

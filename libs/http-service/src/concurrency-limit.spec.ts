@@ -3,8 +3,10 @@ import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-hos
 import { EventEmitter } from 'node:events';
 import { of } from 'rxjs';
 import { type Caller, setCaller } from './access/caller.js';
-import { ConcurrencyInterceptor } from './concurrency-limit.js';
+import { ConcurrencyInterceptor, maxWaiting } from './concurrency-limit.js';
 
+/** Requests that a limit of one accepts: one runs, the others wait. */
+const capacity = 1 + maxWaiting;
 const anyone: Caller = {
   subject: 'someone',
   clientId: 'test',
@@ -51,16 +53,16 @@ describe('ConcurrencyInterceptor', () => {
 
   it('rejects requests beyond the waiting limit with 503, and accepts requests when slots are free', async () => {
     const limit = new ConcurrencyInterceptor({ maxConcurrent: 1 });
-    const all = requests(limit, 102);
-    await expect(all[101]?.handled).rejects.toThrow(ServiceUnavailable);
-    for (const { close } of all.slice(0, 101)) {
+    const all = requests(limit, capacity + 1);
+    await expect(all[capacity]?.handled).rejects.toThrow(ServiceUnavailable);
+    for (const { close } of all.slice(0, capacity)) {
       close();
       await settle();
     }
-    expect(started).toHaveLength(101);
+    expect(started).toHaveLength(capacity);
     const [next] = requests(limit, 1);
     await next?.handled;
-    expect(started).toHaveLength(102);
+    expect(started).toHaveLength(capacity + 1);
   });
 
   it('rejects requests beyond the limit of their tenant with 429, and handles those of others', async () => {
@@ -80,16 +82,19 @@ describe('ConcurrencyInterceptor', () => {
     expect(started).toHaveLength(4);
   });
 
-  it('counts a request that was rejected with 503 no longer for its tenant', async () => {
-    const limit = new ConcurrencyInterceptor({ maxConcurrent: 1, maxPerTenant: 101 });
-    const all = requests(limit, 101, { organisationId: 'org_a' });
+  it('gives back the slot of its tenant when a request is rejected with 503', async () => {
+    const limit = new ConcurrencyInterceptor({ maxConcurrent: 1, maxPerTenant: capacity });
+    const all = requests(limit, capacity, { organisationId: 'org_a' });
     const [rejected] = requests(limit, 1, { organisationId: 'org_b' });
     await expect(rejected?.handled).rejects.toThrow(ServiceUnavailable);
     for (const { close } of all) {
       close();
       await settle();
     }
-    const allowed = requests(limit, 101, { organisationId: 'org_b' });
-    await expect(Promise.race([allowed[100]?.handled, settle().then(() => 'waits')])).resolves.toBe('waits');
+    const allowed = requests(limit, capacity, { organisationId: 'org_b' });
+    // With a lost slot the last one would be rejected with 429.
+    await expect(Promise.race([allowed.at(-1)?.handled, settle().then(() => 'waits')])).resolves.toBe(
+      'waits',
+    );
   });
 });

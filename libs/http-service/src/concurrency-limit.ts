@@ -9,7 +9,7 @@ import type { Response } from 'express';
 import type { Observable } from 'rxjs';
 import { type Caller, callerOf } from './access/caller.js';
 
-const maxWaiting = 100;
+export const maxWaiting = 100;
 
 interface Limits {
   readonly maxConcurrent: number;

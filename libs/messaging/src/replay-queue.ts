@@ -38,7 +38,7 @@ export class ReplayQueue {
   }
 
   /**
-   * @param settings.stallTimeoutMs how long a full queue may not shrink before `write` fails
+   * @param settings.stallTimeoutMs `write` fails when a full queue has not shrunk for this long
    * @throws Error when the broker is unreachable
    */
   static async open(

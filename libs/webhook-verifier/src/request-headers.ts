@@ -5,6 +5,7 @@ export type RequestHeaders =
 /**
  * Finds a header, ignoring case; undefined if missing. Repeated headers are joined with a comma (RFC 9110
  * §5.3).
+ * @param name in lower case
  */
 export function headerOf(headers: RequestHeaders, name: string): string | undefined {
   if (isFetchHeaders(headers)) return headers.get(name) ?? undefined;

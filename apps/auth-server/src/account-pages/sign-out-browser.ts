@@ -5,7 +5,7 @@ import { endSessionOfUser, endSessionsOfUser } from '../sessions/end-sessions.js
 import { UnitOfWork } from '../tokens/unit-of-work.js';
 import type { SignedIn } from './signed-in.pipe.js';
 
-/** Signs out one other browser of the person, or all others. */
+/** Signs out the browser that the form names, or all others. The page has no form for the current one. */
 @Injectable()
 export class SignOutBrowser {
   constructor(private readonly work: UnitOfWork) {}

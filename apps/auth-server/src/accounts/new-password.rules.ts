@@ -7,7 +7,7 @@
 export const minPasswordLength = 12;
 export const maxPasswordLength = 1024;
 
-/** Why a password is not allowed, as text that follows its name; undefined when it is allowed. */
+/** Why a password is not allowed: the rest of a sentence after "The new password". Undefined if it is. */
 export function newPasswordProblem(
   chosen: string,
   email: string,
@@ -25,7 +25,8 @@ export function newPasswordProblem(
 
 /**
  * Returns the forms to compare: the password in lower case; without digits and signs at its ends; the part
- * that it repeats. A form of one character becomes empty: such a password is as common as an empty one.
+ * that it repeats. A password without letters, and one that repeats one character, have an empty form: both
+ * count as common.
  */
 function plainForms(password: string): string[] {
   const lower = password.toLowerCase();

@@ -3,7 +3,7 @@ import type { ReadAccounts, SignInLimits } from '../users/read-accounts.js';
 
 /**
  * Requires a new sign-in when the last one is too old, or older than the password. oidc-provider repeats the
- * check when an interaction resumes, so a sign-in in progress starts again.
+ * check when an interaction resumes, so an interaction during which the password changed needs a new sign-in.
  */
 export function signInCheck(accounts: ReadAccounts, limits: SignInLimits): interactionPolicy.Check {
   return new interactionPolicy.Check(

@@ -19,7 +19,7 @@ export interface AuditQuery {
   readonly limit: number;
 }
 
-/** Position of a record in the log, `<microseconds since 1970>.<position>`. */
+/** `<time in microseconds since 1970>.<position>`; `position` orders records of the same time. */
 export type AuditKey = string;
 
 export interface AuditRecord {
@@ -44,8 +44,9 @@ interface Row extends AuditRecord {
   readonly key: AuditKey;
 }
 
-// One statement for all combinations: PostgreSQL plans it with the actual values, so null filters are removed
-// and each other filter uses its index.
+// One statement for all combinations. Only operator commands run it, once each, and their connections have no
+// forced generic plan: PostgreSQL plans it with the actual values, so null filters are removed and each other
+// filter uses its index.
 export const selectAuditRecords = statement(
   'audit.read',
   `SELECT log.at, log.event, log.user_id, users.email, log.client_id, log.ip, log.user_agent, log.details,

@@ -53,17 +53,17 @@ describe('GET /api/v1/orders', () => {
   it('reads the total and the page from one snapshot during concurrent inserts', async () => {
     const busy = aCreator('org_harbour');
     await api.record({ creators: [busy] });
-    let arriving = true;
-    const arrived = (async () => {
+    let isInserting = true;
+    const inserts = (async () => {
       for (let count = 0; count < 90; count += 1) await api.record({ orders: [anOrder(busy.id)] });
-      arriving = false;
+      isInserting = false;
     })();
     const torn: unknown[] = [];
-    while (arriving) {
+    while (isInserting) {
       const { body } = await api.get(`/api/v1/orders?creator=${busy.id}&per_page=100`, owner);
       if (body.data.length !== body.meta.total) torn.push([body.data.length, body.meta.total]);
     }
-    await arrived;
+    await inserts;
     expect(torn).toEqual([]);
   });
 
@@ -107,7 +107,7 @@ describe('GET /api/v1/orders', () => {
     ['dispatched', [sent]],
     ['delivered', [arrived]],
     ['cancelled', [refunded]],
-    ['pending', [waiting, failed]], // one by its payment status, the other by its dispatch status
+    ['pending', [waiting, failed]], // `failed` only by its dispatch status: nothing was produced
   ])('filters by the status %s, of payment or of dispatch', async (status, expected) => {
     const { uuids, meta } = await list(`&status=${status}`);
     expect(new Set(uuids)).toEqual(new Set(expected.map((order) => order.id)));
@@ -181,6 +181,7 @@ describe('GET /api/v1/orders', () => {
     expect(status).toBe(400);
     expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'uuid' }] });
     expect(headers['ratelimit']).toMatch(/;r=\d+;t=\d+$/);
+    // The token is checked before the path.
     expect((await supertest(api.app.getHttpServer()).get(`/creator/api/v1/orders/${uuid}`)).status).toBe(401);
   });
 

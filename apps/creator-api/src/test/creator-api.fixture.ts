@@ -33,7 +33,10 @@ const audioThread = pathToFileURL(
 /** Checks every response in the tests against the committed OpenAPI document. */
 const documented = new DocumentedResponses(readDocument('creator'), '/creator');
 
-/** Starts the service as main.ts wires it, on a database, broker and token issuer created for this test. */
+/**
+ * Starts HTTP and the consumers of the service on a database, broker and token issuer created for this test.
+ * Background tasks do not run.
+ */
 export async function creatorApi(
   environment: Readonly<Record<string, string>> = {},
   clock: Clock = systemClock,
@@ -68,6 +71,7 @@ export async function creatorApi(
     .useValue({ open: () => database, openReplica: () => absentReplica(database), close: () => undefined })
     .overrideProvider(CLOCK)
     .useValue(clock)
+    // Posts at once, since the loop of LedgerPosting does not run here.
     .overrideProvider(LedgerPosting)
     .useValue({ creatorsChanged: () => void postWaitingOrders(database) })
     .compile();
@@ -90,7 +94,7 @@ export async function creatorApi(
     processings.push(processing);
     return processing;
   };
-  startProcessing();
+  startProcessing(); // with a concurrency of 0 it only requeues
   // Otherwise stop() may find no connection to close.
   await eventually(() => (messaging.connected ? true : undefined));
   return {

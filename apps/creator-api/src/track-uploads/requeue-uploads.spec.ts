@@ -5,8 +5,8 @@ import { creatorApi, type CreatorApi } from '../test/creator-api.fixture.js';
 import { uploadClient } from './track-uploads.fixture.js';
 import { uploadMetrics } from './upload-metrics.js';
 
-const wasDue = statement(
-  'test.was-due',
+const makeOverdue = statement(
+  'test.make-overdue',
   "UPDATE track_uploads SET due_at = now() - interval '1 minute' WHERE id = $1",
 );
 
@@ -22,16 +22,16 @@ describe('requeuing of track uploads', () => {
     await api.stop();
   });
 
-  it('counts each upload that Redis had lost once, however long it then waits', async () => {
+  it('counts a lost upload once, although it stays due while it waits in the queue', async () => {
     const uploads = await uploadClient(api);
     const jobs = `${api.settings.TRACK_UPLOAD_QUEUE_PREFIX}:track-uploads`;
     const found = async () => (await uploadMetrics.found.get()).values[0]?.value ?? 0;
     const before = await found();
     const lose = async () => {
-      const { id, workflow_id } = await uploads.register('https://files.example.com/track.wav');
-      await eventually(async () => (await redis.del(`${jobs}:${workflow_id}`)) === 1 || undefined);
-      await api.database.run(wasDue, [id]);
-      return `${jobs}:${workflow_id}`;
+      const { id, workflow_id: jobId } = await uploads.register('https://files.example.com/track.wav');
+      await eventually(async () => (await redis.del(`${jobs}:${jobId}`)) === 1 || undefined);
+      await api.database.run(makeOverdue, [id]);
+      return `${jobs}:${jobId}`;
     };
     for (const count of [1, 2, 3]) {
       const job = await lose();

@@ -23,11 +23,11 @@ describe('trackListing', () => {
   });
 
   it('adds the other tracks after the last position, oldest first', () => {
-    const [first, late, early, nameless] = [aTrack(2, 0), aTrack(2, 9), aTrack(2, 5), aTrack(null, 7)];
-    expect(places([1, 4], [late, nameless, early, first])).toEqual([
+    const [first, late, early, withoutPosition] = [aTrack(2, 0), aTrack(2, 9), aTrack(2, 5), aTrack(null, 7)];
+    expect(places([1, 4], [late, withoutPosition, early, first])).toEqual([
       [2, first.track_id],
       [5, early.track_id],
-      [6, nameless.track_id],
+      [6, withoutPosition.track_id],
       [7, late.track_id],
     ]);
   });

@@ -60,13 +60,13 @@ export function newOrderRow({ caller, creatorId, order, orderId }: Placement, pr
     store_id: source?.store_id ?? caller.clientId,
     external_order_id: source?.external_order_id ?? publicId('ord', orderId),
     currency: priced.currency,
-    total_amount: priced.total,
+    total_amount: priced.total, // what the merchant's customer paid
     item_count: countPieces(priced.lines),
     shipping_amount: priced.shippingAmount,
     country_code: address.country_code,
     billing_method: 'card',
     payment_status: 'pending',
-    charge_amount: priced.cost,
+    charge_amount: priced.cost, // what the creator pays
     charged_at: null,
     refunded_at: null,
     packages: [],
@@ -99,7 +99,7 @@ export function newItemRow(line: SellableLine<OrderItemDto>): ItemRow {
 export interface NewOrder {
   readonly row: OrderRow;
   readonly items: readonly ItemRow[];
-  /** By `performance.now()`, soon after `row.created_at`. */
+  /** By `performance.now()`, soon after `row.created_at`: start of the time that settling adds to it. */
   readonly writtenAtMs: number;
   readonly rateId: string;
   readonly address: object;

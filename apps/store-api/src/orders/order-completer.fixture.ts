@@ -1,6 +1,9 @@
 import { statement } from '@fulfilment/database';
 
-/** Copies an order that waits for the provider's response; all copies are due. */
+/**
+ * Copies the only order of a creator; the copies are due and their charges pending. $1: the creator, $2: the
+ * number of copies, $3: their payment method.
+ */
 export const copyOrders = statement(
   'test.copy-orders',
   `WITH copies AS (

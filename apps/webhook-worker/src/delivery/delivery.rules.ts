@@ -1,7 +1,10 @@
 export const deliveryStatuses = ['pending', 'in_flight', 'retrying', 'held', 'succeeded', 'failed'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
-/** Why a delivery failed finally. */
+/**
+ * Why a delivery failed finally. `exhausted`: its last retry failed; `expired`: it was held for 7 days;
+ * `gone`: the receiver responded with 410.
+ */
 export const failureReasons = ['exhausted', 'expired', 'gone', 'subscription_deleted'] as const;
 export type FailureReason = (typeof failureReasons)[number];
 

@@ -230,7 +230,7 @@ export class Dispatcher extends BackgroundTask {
       // Does not count against the receiver. When the lease ends, the delivery becomes due again.
       this.logger.error(
         { error, delivery_id: publicId('whd', delivery.id), attempt: delivery.number },
-        'The result of an attempt could not be stored.',
+        'An attempt could not be made, or its result not stored.',
       );
     }
   }

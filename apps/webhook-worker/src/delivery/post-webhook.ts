@@ -24,11 +24,15 @@ export class PostWebhook {
     @Inject(CONFIG) private readonly config: WebhookWorkerSettings,
   ) {}
 
-  /** Never rejects: failures of the receiver are outcomes of the exchange. */
+  /**
+   * Failures of the receiver and the network are outcomes of the exchange.
+   * @throws as SecretBox.open does, if a secret of the subscription cannot be opened
+   */
   async run(delivery: LeasedDelivery): Promise<SentAttempt> {
     const { traceparent: received } = delivery;
     const trace = isTracing() ? startTrace(spanOf(delivery), { received, isTrusted: true }) : undefined;
     if (!(trace instanceof Span)) {
+      // Without tracing, the receiver gets the flag that the order had.
       const isSampled = trace === undefined ? undefined : false;
       return this.send(delivery, nextTraceparent(received ?? undefined, undefined, isSampled));
     }

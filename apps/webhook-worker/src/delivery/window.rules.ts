@@ -1,6 +1,6 @@
 /**
  * Sizes of a window: the number of concurrent attempts that one process makes to a healthy subscription.
- * Growing latency reduces a window to `initial` at most, failures reduce it to `min`.
+ * Growing latency reduces a window, but not below `initial`; failures reduce it, but not below `min`.
  */
 export const windowSizes = { min: 1, initial: 8, max: 64 } as const;
 
@@ -35,7 +35,7 @@ export const initialWindow: Window = {
   lowestMs: undefined,
 };
 
-/** The window at the start of an attempt. */
+/** What an attempt remembers of the window at its start. */
 export interface StartedAttempt {
   /** Value of `reductions`. */
   readonly reductions: number;
@@ -86,7 +86,7 @@ function reduce(window: Window, minSize: number): Window {
   return {
     ...window,
     size,
-    // A receiver that is healthy again soon has the initial window.
+    // Up to the initial size the window doubles, so a receiver that has recovered regains it in few rounds.
     threshold: Math.max(size, windowSizes.initial),
     reductions: window.reductions + 1,
     successes: 0,
@@ -96,7 +96,7 @@ function reduce(window: Window, minSize: number): Window {
 
 /**
  * Whether to claim more deliveries while attempts are running: when half of a large batch has ended, so that
- * slow responses do not delay the others, and claims stay large.
+ * slow responses do not delay the others, and claims stay large; a small batch must have ended.
  * @param started number of running attempts after the last claim
  */
 export function mayContinue({ started, running }: { started: number; running: number }): boolean {

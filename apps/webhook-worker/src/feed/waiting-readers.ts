@@ -8,8 +8,9 @@ const maxWaiting = 500;
 export const maxWaitingPerCaller = 4;
 export const maxWaitingPerCreator = 20;
 
-// Which of these readers have new events: not numbered yet, or numbered for another reader.
-const findNews = statement(
+// Events get their positions when the feed is read (feed-positions.ts); 0 means none yet. A new event has no
+// position, or got one by a concurrent request.
+const selectReadersWithNews = statement(
   'feed.find-news',
   `SELECT w.creator_id AS "creatorId", w.position FROM unnest($1::uuid[], $2::bigint[]) AS w(creator_id, position)
    WHERE EXISTS (SELECT FROM webhook_events e WHERE e.creator_id = w.creator_id AND e.feed_position = 0)
@@ -27,7 +28,7 @@ interface Reader extends Place {
 }
 
 export interface Wait extends Place {
-  /** The readers of one caller are limited together. */
+  /** Client and creator, which are limited together. */
   readonly caller: string;
   readonly timeoutMs: number;
   /** Aborted when the client disconnects. */
@@ -48,7 +49,7 @@ export class WaitingReaders extends BackgroundLoop {
     @Inject(BACKGROUND_DATABASE) private readonly database: Database,
     @Inject(LOGGER) logger: Logger,
   ) {
-    super({ name: 'event-feed', intervalMs: pollIntervalMs, logger, round: () => this.findNews() });
+    super({ name: 'event-feed', intervalMs: pollIntervalMs, logger, round: () => this.endReadersWithNews() });
   }
 
   get count(): number {
@@ -93,10 +94,10 @@ export class WaitingReaders extends BackgroundLoop {
     await super.stop();
   }
 
-  private async findNews(): Promise<boolean> {
+  private async endReadersWithNews(): Promise<boolean> {
     const waiting = [...this.readers];
     if (waiting.length === 0) return false;
-    const rows = await this.database.rows<Place>(findNews, [
+    const rows = await this.database.rows<Place>(selectReadersWithNews, [
       waiting.map(({ creatorId }) => creatorId),
       waiting.map(({ position }) => position),
     ]);

@@ -45,7 +45,7 @@ export class RetryDelivery {
    *
    * @throws NotFound
    * @throws RateLimited after sixty in a minute; for a test event, after ten tests and retries of tests
-   * @throws Conflict while an attempt is running, or when the key was used with another body
+   * @throws Conflict while an attempt is running, or when the key was used for another request
    */
   async run(
     caller: Caller,
@@ -68,13 +68,13 @@ export class RetryDelivery {
     deliveryId: string,
   ): Promise<DeliveryView> {
     const subscription = await lockOwned(tx, caller, webhookId);
-    const key = [deliveryUuid(deliveryId), subscription.id];
+    const ids = [deliveryUuid(deliveryId), subscription.id];
     const delivery =
-      (await tx.row<{ status: string; test: boolean }>(lock, key)) ?? throwNotFound('webhook delivery');
+      (await tx.row<{ status: string; test: boolean }>(lock, ids)) ?? throwNotFound('webhook delivery');
     await countOwnerRequest(tx, subscription.id, delivery.test ? 'test' : 'retry');
     if (delivery.status === 'in_flight') throw new Conflict('An attempt of this delivery is in progress.');
-    await tx.run(savePriorState, key);
-    const row = (await tx.row<DeliveryRow>(makeDue, key)) ?? throwNotFound('webhook delivery');
+    await tx.run(savePriorState, ids);
+    const row = (await tx.row<DeliveryRow>(makeDue, ids)) ?? throwNotFound('webhook delivery');
     this.queue.scheduleAfterCommit(tx, [{ subscriptionId: subscription.id, lane: subscription.lane }]);
     return deliveryView(row);
   }

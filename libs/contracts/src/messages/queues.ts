@@ -29,8 +29,9 @@ export const messageQueues = {
 export type MessageQueue = keyof typeof messageQueues;
 
 /**
- * Queues with a single active consumer, which handles messages in order. Fulfilment messages depend on
- * earlier ones. For a replay, order guarantees that all messages were applied when the last one was.
+ * Queues with a single active consumer, which handles messages in order. Of a sharded queue, this holds for
+ * each intake and shard. Fulfilment messages depend on earlier ones. For a replay, order guarantees that all
+ * messages were applied when the last one was.
  */
 export const orderedQueues: ReadonlySet<MessageQueue> = new Set([
   'store-api.fulfilment',
@@ -98,9 +99,12 @@ export interface ShardedTopology {
 
 /** Names of a suite's exchanges and queues. Suites that share a broker use different namespaces. */
 export interface Topology {
-  /** The topic exchange of all messages; the routing key is the message type. */
+  /** The topic exchange of all messages; the routing key is `routingKeyOf(message)`. */
   readonly factsExchange: string;
-  /** The queue that receives messages. A sharded queue has several; this one accepts every type. */
+  /**
+   * The queue that receives messages; of a sharded queue, the intake of the lane without types. A message of
+   * any type that is sent directly to it reaches its shard.
+   */
   queue(name: MessageQueue): string;
   /** Names of the queue's earlier versions, oldest first. */
   retiredQueues(name: MessageQueue): string[];

@@ -7,6 +7,7 @@ export interface Subject {
   readonly settings: RedisSettings &
     Pick<ServiceSettings, 'DATABASE_URL' | 'DATABASE_DIRECT_URL' | 'RABBITMQ_URL' | 'RABBITMQ_NAMESPACE'>;
   readonly migrations: readonly (new () => MigrationInterface)[];
+  /** Whether its connections must have `plan_cache_mode = force_generic_plan`. */
   readonly forceGenericPlan?: boolean;
   /** Extensions of PostgreSQL that its migrations create. */
   readonly extensions?: readonly string[];

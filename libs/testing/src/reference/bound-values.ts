@@ -43,7 +43,7 @@ export function boundValues(schema: Schema, good: unknown): BoundValues {
       : { allowed: [[], longest], rejected: [tooLong] };
   }
   if (type === 'string') return textValues(schema, String(good));
-  if (type === 'object') return { allowed: [], rejected: [[]] };
+  if (type === 'object') return { allowed: [], rejected: [[]] }; // an array is no object
   throw new Error(`No bounds are known of ${JSON.stringify(schema)}.`);
 }
 
@@ -52,11 +52,12 @@ function textValues({ minLength, maxLength, format = '', pattern }: Schema, good
   // Characters that are valid in a URL, so that only its length is wrong.
   const filler = format === 'uri' ? 'a' : '🎸';
   const withLength = (length: number): string => good + filler.repeat(Math.max(0, length - [...good].length));
+  const allowsEmpty = minLength === undefined && new RegExp(pattern ?? '', 'u').test('');
   return {
     allowed: [...allowed, ...(maxLength === undefined ? [] : [withLength(maxLength)])],
     rejected: [
       ...rejected,
-      ...(minLength === undefined && new RegExp(pattern ?? '').test('') ? [] : ['']),
+      ...(allowsEmpty ? [] : ['']),
       ...(maxLength === undefined ? [] : [withLength(maxLength + 1)]),
     ],
   };

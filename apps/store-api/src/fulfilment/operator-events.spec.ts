@@ -15,16 +15,18 @@ describe('a fulfilment event of an operator', () => {
     const [sku = ''] = (await store.release(creator.id, [{ quantity: 10 }])).skus;
     const count = (quantity: number) =>
       messages.fulfilmentStockSet.make({ sku, quantity }, { occurredAt: new Date() });
-    const [typed, counted] = [{ ...count(4), operator: 'ann' }, count(5)];
-    await store.broker.publish(typed, counted);
+    const [ofOperator, ofWarehouse] = [{ ...count(4), operator: 'ann' }, count(5)];
+    await store.broker.publish(ofOperator, ofWarehouse);
     const outcome = messageOutcomes(store.database);
-    for (const { id } of [typed, counted])
+    for (const { id } of [ofOperator, ofWarehouse])
       expect(await eventually(() => outcome(`/messages/${id}`))).toMatchObject({ outcome: 'applied' });
     expect(
       await store.database.rows({
         name: 'test.operator-audit',
         text: 'SELECT operator, command, subjects, outcome FROM operator_audit',
       }),
-    ).toEqual([{ operator: 'ann', command: 'fulfilment.stock_set', subjects: [typed.id], outcome: 'done' }]);
+    ).toEqual([
+      { operator: 'ann', command: 'fulfilment.stock_set', subjects: [ofOperator.id], outcome: 'done' },
+    ]);
   });
 });
