@@ -6,7 +6,7 @@ import { Failure } from './failure.ts';
  * @throws Failure after `timeoutMs`, with the last rejection
  */
 export async function eventually<Result>(
-  poll: () => Promise<Result | false | undefined>,
+  poll: () => Promise<Result | false | undefined> | Result | false | undefined,
   timeoutMs: number,
   what: string,
   pollIntervalMs = 100,

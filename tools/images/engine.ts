@@ -118,7 +118,7 @@ export class PrivateEngine {
   async stop(keepData: boolean): Promise<void> {
     const pid = Number(readFileSync(join(this.directory, 'docker.pid'), 'utf8'));
     process.kill(pid, 'SIGTERM');
-    await eventually(() => Promise.resolve(!isRunning(pid)), stopTimeoutMs, `dockerd (${pid}) has stopped`);
+    await eventually(() => !isRunning(pid), stopTimeoutMs, `dockerd (${pid}) has stopped`);
     for (const mount of mountsBelow(join(this.directory, 'run'))) await runProgram('umount', [mount]);
     await restoreNetwork(this.network);
     if (!keepData) rmSync(this.directory, { recursive: true, force: true });

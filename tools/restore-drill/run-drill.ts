@@ -94,7 +94,7 @@ async function restoreDatabase(
   const startSeconds = since(startingAtMs);
   const acceptedBefore = traffic.shopper.accepted.length;
   await eventually(
-    () => Promise.resolve(traffic.shopper.accepted.length > acceptedBefore),
+    () => traffic.shopper.accepted.length > acceptedBefore,
     firstOrderTimeoutMs,
     'an order is accepted after the restore',
   );

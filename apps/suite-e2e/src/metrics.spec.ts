@@ -73,7 +73,8 @@ withPrometheus(`a Prometheus that scrapes the suite${skipped}`, () => {
       for (const { metric, labels } of selectors) {
         const series = found.get(metric) ?? (await labelsOf(metric));
         found.set(metric, series);
-        const name = metric.replace(/_(count|sum|bucket)$/, '');
+        // OpenMetrics declares a counter without `_total`.
+        const name = metric.replace(/_(total|count|sum|bucket)$/, '');
         if (series.size > 0)
           faults.push(...lacking(labels, series).map((label) => `no ${label} of ${metric}`));
         else if (declared[metric] === undefined && declared[name] === undefined) faults.push(`no ${metric}`);
