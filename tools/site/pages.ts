@@ -58,7 +58,11 @@ function asSection(file: string): string {
 }
 
 function descriptionOf(text: string): string {
-  const paragraph = /^(?![\s#<`|>-])[^]+?(?=\n\n|$)/m.exec(text)?.[0] ?? '';
+  const paragraph =
+    text
+      .trim()
+      .split(/\n{2,}/)
+      .find((block) => /^(?!```|[\s#<|>-])/.test(block)) ?? '';
   const plain = paragraph
     .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replaceAll(/[`*]/g, '')
