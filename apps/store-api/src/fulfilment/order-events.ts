@@ -7,7 +7,7 @@ import { EventOutOfOrderError } from './deferred-events.js';
 import { isPartialShipment, type PackageEvent, packagesOf, piecesOf, withEvent } from './package.rules.js';
 
 /** Maximum of package events that an order stores. */
-const maxPackageEvents = 1000;
+export const maxPackageEvents = 1000;
 
 const phrases: Readonly<Record<FulfilmentAction, string>> = {
   ship: 'ship an order',

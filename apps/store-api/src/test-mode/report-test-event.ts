@@ -2,8 +2,10 @@ import { type OrderStatus, parsePublicId, publicId } from '@fulfilment/contracts
 import { Database, statement, type Transaction } from '@fulfilment/database';
 import { Conflict, throwNotFound } from '@fulfilment/error-envelope';
 import { type Caller, fingerprint, replayHeaders, ResponseWithHeaders } from '@fulfilment/http-service';
+import { RejectedMessage } from '@fulfilment/messaging';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
+import { maxPackageEvents } from '../fulfilment/order-events.js';
 import { HandleFulfilmentEvents } from '../fulfilment/handle-fulfilment-events.js';
 import { IdempotencyKeys } from '../orders/idempotency-keys.js';
 import type { OrderView } from '../orders/order.shapes.js';
@@ -27,7 +29,7 @@ export class ReportTestEvent {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** @throws NotFound; Conflict for a live order, or when the event does not fit the status */
+  /** @throws NotFound; Conflict for a live order, or when its status or its events do not allow the event */
   async run(
     caller: Caller,
     id: string,
@@ -57,8 +59,20 @@ export class ReportTestEvent {
     event: WarehouseEvent,
   ): Promise<void> {
     if (!statusesForEvent[event].includes(status)) throw statusMismatch(status, event);
-    await this.handleFulfilmentEvents.run(tx, [simulatedEvent(event, orderId, this.clock())]);
+    try {
+      await this.handleFulfilmentEvents.run(tx, [simulatedEvent(event, orderId, this.clock())]);
+    } catch (error) {
+      if (error instanceof RejectedMessage) throw tooManyEvents();
+      throw error;
+    }
   }
+}
+
+/** In a status that allows the event, the number of events is the only reason for a rejection. */
+export function tooManyEvents(): Conflict {
+  return new Conflict(`An order stores at most ${maxPackageEvents} events of its packages.`, [
+    { field: 'event', reason: 'too_many_events' },
+  ]);
 }
 
 export function notATestOrder(): Conflict {

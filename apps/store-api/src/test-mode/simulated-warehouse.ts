@@ -3,17 +3,20 @@ import { BACKGROUND_DATABASE, type Database, statement } from '@fulfilment/datab
 import { BackgroundLoop, CLOCK, type Clock, LOGGER, type Logger } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type StoreApiSettings } from '../config.js';
+import { maxPackageEvents } from '../fulfilment/order-events.js';
 import { HandleFulfilmentEvents } from '../fulfilment/handle-fulfilment-events.js';
 import { simulatedEvent } from './simulated-events.rules.js';
 
 const pollIntervalMs = 2_000;
 const batchSize = 20;
 
-// Orders that another transaction has locked are left to the next round.
+// Orders that another transaction has locked are left to the next round. Orders that an operator ships in
+// parts, or that store no further event, are left alone: an event would not change their status.
 const lockDueOrders = statement(
   'test-orders.lock-due',
   `SELECT id, status FROM orders
    WHERE test AND status IN ('processing', 'shipped') AND updated_at < now() - $1::int * interval '1 millisecond'
+     AND NOT jsonb_path_exists(packages, '$[*].items') AND jsonb_array_length(package_history) < ${maxPackageEvents}
    ORDER BY updated_at LIMIT ${batchSize} FOR UPDATE SKIP LOCKED`,
 );
 

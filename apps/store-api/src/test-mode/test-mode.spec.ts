@@ -1,10 +1,24 @@
 import { type CreatorSnapshot, messages, topologyOf, uuidv7 } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
 import { connect } from 'amqplib';
 import { eventually } from '@fulfilment/testing';
 import request from 'supertest';
 import { stripeOrders, type StripeOrders } from '../billing/stripe-orders.fixture.js';
-import { key, orderBody, startStoreApi, type TestCreator } from '../store-api.fixture.js';
+import {
+  key,
+  orderBody,
+  startStoreApi,
+  type StoreApiUnderTest,
+  type TestCreator,
+} from '../store-api.fixture.js';
 import { SimulatedWarehouse } from './simulated-warehouse.js';
+
+/** Repeats the first event of a creator's orders up to the maximum. */
+const fillHistory = statement(
+  'test.fill-history',
+  `UPDATE orders SET package_history = to_jsonb(array_fill(package_history -> 0, ARRAY[1000]))
+   WHERE creator_id = $1`,
+);
 
 describe('test mode', () => {
   let suite: StripeOrders;
@@ -98,6 +112,14 @@ describe('test mode', () => {
     }
   });
 
+  it('rejects an event beyond the thousand that an order stores', async () => {
+    const order = await placed();
+    await report(order, { event: 'shipped' });
+    await suite.store.database.run(fillHistory, [order.creator.id]);
+    const { status, body } = await report(order, { event: 'tracking_updated' });
+    expect([status, body.details]).toEqual([409, [{ field: 'event', reason: 'too_many_events' }]]);
+  });
+
   it('rejects an event that does not fit the status, and changes nothing', async () => {
     const order = await placed();
     for (const event of ['delivered', 'tracking_updated']) {
@@ -186,28 +208,50 @@ describe('test mode', () => {
 });
 
 describe('the simulated warehouse', () => {
+  let store: StoreApiUnderTest;
+  beforeAll(async () => {
+    store = await startStoreApi({ TEST_ORDER_STEP_MS: '1' });
+  });
+  afterAll(() => store.stop());
+
+  const place = async (test: boolean) => {
+    const creator = await store.creator('pm_ok', true, test);
+    const [sku = ''] = (await store.release(creator.id)).skus;
+    const rate = await store.quote(creator.token);
+    const { body } = await store.post('/store/v1/orders', creator.token, orderBody(sku, rate, 2));
+    const read = async () => (await store.get(`/store/v1/orders/${body.id}`, creator.token)).body;
+    return { id: String(body.id), sku, creator, read };
+  };
+  const untilDelivered = ({ read }: Awaited<ReturnType<typeof place>>) =>
+    eventually(async () => {
+      await store.app.get(SimulatedWarehouse).round();
+      return (await read()).status === 'delivered' ? true : undefined;
+    });
+
   it('ships and delivers test orders after their time, and leaves live ones alone', async () => {
-    const store = await startStoreApi({ TEST_ORDER_STEP_MS: '1' });
-    try {
-      const place = async (test: boolean) => {
-        const creator = await store.creator('pm_ok', true, test);
-        const [sku = ''] = (await store.release(creator.id)).skus;
-        const { body } = await store.post(
-          '/store/v1/orders',
-          creator.token,
-          orderBody(sku, await store.quote(creator.token)),
-        );
-        return async () => (await store.get(`/store/v1/orders/${body.id}`, creator.token)).body.status;
-      };
-      const [liveStatus, testStatus] = [await place(false), await place(true)];
-      const warehouse = store.app.get(SimulatedWarehouse);
-      await eventually(async () => {
-        await warehouse.round();
-        return (await testStatus()) === 'delivered' ? true : undefined;
-      });
-      expect(await liveStatus()).toBe('processing');
-    } finally {
-      await store.stop();
-    }
+    const [live, test] = [await place(false), await place(true)];
+    await untilDelivered(test);
+    expect((await live.read()).status).toBe('processing');
+  });
+
+  it('goes on when an order accepts no further event, or was shipped in part', async () => {
+    const full = await place(true);
+    await eventually(async () => {
+      await store.app.get(SimulatedWarehouse).round();
+      return (await full.read()).status !== 'processing' || undefined;
+    });
+    await store.database.run(fillHistory, [full.creator.id]);
+    const partial = await place(true);
+    const tracking = { carrier: 'DHL', tracking_number: 'D1', tracking_url: 'https://track.example/D1' };
+    await store.broker.publish(
+      messages.fulfilmentShipped.make(
+        { order_id: partial.id, ...tracking, items: [{ sku: partial.sku, quantity: 1 }] },
+        { occurredAt: new Date() },
+      ),
+    );
+    await eventually(async () => (await partial.read()).status === 'shipped' || undefined);
+    const before = [await full.read(), await partial.read()];
+    await untilDelivered(await place(true));
+    expect([await full.read(), await partial.read()]).toEqual(before);
   });
 });

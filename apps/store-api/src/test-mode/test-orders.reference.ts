@@ -2,7 +2,7 @@ import type { OperationDoc } from '@fulfilment/api-reference';
 import { NotFound } from '@fulfilment/error-envelope';
 import { keyConflicts } from '@fulfilment/http-service';
 import { orderExample, orderShape } from '../orders/order.shapes.js';
-import { notATestOrder, statusMismatch } from './report-test-event.js';
+import { notATestOrder, statusMismatch, tooManyEvents } from './report-test-event.js';
 
 export const reportTestEvent = {
   id: 'reportTestEvent',
@@ -28,6 +28,7 @@ export const reportTestEvent = {
       when: 'The status of the order does not allow the event (`status_mismatch`).',
       example: statusMismatch('delivered', 'shipped'),
     },
+    { when: 'The order has 1000 events of its packages (`too_many_events`).', example: tooManyEvents() },
     ...keyConflicts,
   ],
 } as const satisfies OperationDoc<typeof orderShape>;

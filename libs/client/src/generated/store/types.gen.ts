@@ -2514,6 +2514,8 @@ export type ReportTestEventErrors = {
    *
    * The status of the order does not allow the event (`status_mismatch`).
    *
+   * The order has 1000 events of its packages (`too_many_events`).
+   *
    * The `idempotency-key` was used with a different body (`body_mismatch`).
    *
    * The first request with this `idempotency-key` is still running (`in_progress`). Retry after the seconds in `Retry-After`.
