@@ -11,6 +11,10 @@ const begin = statement(
    ON CONFLICT (creator_id) DO UPDATE SET last_position = greatest(feed.last_position, excluded.last_position), read_at = now()
    RETURNING id, last_position AS position, ${micros} - 86400000000 AS "oldestPosition"`,
 );
+const keep = statement(
+  'order-feed.keep',
+  `UPDATE order_feeds SET read_at = now() WHERE creator_id = $1 AND read_at < now() - interval '1 hour'`,
+);
 const findUnnumbered = statement(
   'order-feed.unnumbered',
   `SELECT creator.id FROM unnest($1::uuid[]) AS creator(id)
@@ -59,6 +63,11 @@ export async function beginFeed(database: Database, creatorId: string): Promise<
   const feed = await database.row<FeedPosition>(begin, [creatorId]);
   if (feed === undefined) throw new Error('The feed was not stored.');
   return feed;
+}
+
+/** Call while a stream is open, so that its feed is not deleted. Wakes no stream. */
+export async function keepFeed(database: Database, creatorId: string): Promise<void> {
+  await database.run(keep, [creatorId]);
 }
 
 /** Gives new orders their positions. Returns the highest position of each creator. */

@@ -1,6 +1,7 @@
 import { type CreatorSnapshot, revokedTokenKey, uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually, storeUrl } from '@fulfilment/testing';
+import { jest } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,6 +9,7 @@ import { aCreator } from '../creators/creator-snapshot.fixture.js';
 import { anOrder, paid } from '../orders/order-snapshot.fixture.js';
 import { projectOrders } from '../orders/project-orders.js';
 import { creatorApi, type CreatorApi, ownerClaims } from '../test/creator-api.fixture.js';
+import { Visibility } from '../visibility/visibility.js';
 import { deleteOldFeeds } from './order-feed.js';
 import { maxStreamsPerTenant, OrderStreams } from './order-streams.job.js';
 import { heartbeatMs } from './stream-orders.js';
@@ -128,6 +130,26 @@ describe('the stream of new orders', () => {
     const events = await resumed.after(3);
     expect(events[0]?.event).toBe('open');
     expect(ids(events.slice(1))).toEqual(placed.filter((id) => id !== first?.data.uuid));
+  });
+
+  it('reads nothing while there is no new order, also after it was resumed', async () => {
+    const creator = await newCreator();
+    const stream = await open(creator);
+    const [first] = await stream.after(1);
+    stream.leave();
+    const resumed = await open(creator, { lastEventId: first?.id ?? '' });
+    await resumed.after(1);
+    await open(creator); // begins after the position of the other stream
+    const streams = api.app.get(OrderStreams);
+    const reads = jest.spyOn(api.app.get(Visibility), 'snapshot');
+    await eventually(async () => {
+      reads.mockClear(); // each stream may read once after another one has begun
+      for (let round = 0; round < 20; round += 1) await streams.round();
+      return reads.mock.calls.length === 0 || undefined;
+    });
+    reads.mockRestore();
+    const placed = await place(creator);
+    expect(ids((await resumed.after(2)).slice(1))).toEqual([placed]);
   });
 
   it('begins with a reset after an id that it cannot continue', async () => {

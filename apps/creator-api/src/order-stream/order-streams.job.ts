@@ -2,7 +2,7 @@ import { BACKGROUND_DATABASE, type Database } from '@fulfilment/database';
 import { RateLimited } from '@fulfilment/error-envelope';
 import { BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
-import { beginFeed, type FeedPosition, numberOrders } from './order-feed.js';
+import { beginFeed, type FeedPosition, keepFeed, numberOrders } from './order-feed.js';
 
 const pollIntervalMs = 250;
 const maxStreams = 500;
@@ -18,8 +18,8 @@ interface Tenant {
 export interface OrderStream {
   readonly creatorId: string;
   readonly tenant: string;
-  /** Set while it waits: the position after which there was nothing, and what continues it. */
-  waiting?: { readonly position: number; readonly end: () => void };
+  /** Set while it waits: the position up to which it has read, and what continues it. */
+  waiting?: { readonly position: number; readonly end: (newPosition?: number) => void };
 }
 
 /**
@@ -36,7 +36,7 @@ export class OrderStreams extends BackgroundLoop {
     @Inject(BACKGROUND_DATABASE) private readonly database: Database,
     @Inject(LOGGER) logger: Logger,
   ) {
-    super({ name: 'order-streams', intervalMs: pollIntervalMs, logger, round: () => this.findNews() });
+    super({ name: 'order-streams', intervalMs: pollIntervalMs, logger, round: () => this.round() });
   }
 
   get count(): number {
@@ -62,26 +62,33 @@ export class OrderStreams extends BackgroundLoop {
     this.streams.delete(stream);
   }
 
-  /** Call also while the stream is open, so that its feed is not deleted. */
   begin({ creatorId }: OrderStream): Promise<FeedPosition> {
     return beginFeed(this.database, creatorId);
   }
 
-  /** Resolves when there may be an order after the position, the time is over, or the stream must end. */
+  keep({ creatorId }: OrderStream): Promise<void> {
+    return keepFeed(this.database, creatorId);
+  }
+
+  /**
+   * Resolves with the new position of the feed when there may be an order after the given one; with undefined
+   * when the time is over, or the stream must end.
+   */
   async wait(
     stream: OrderStream,
     { position, timeoutMs, signal }: { position: number; timeoutMs: number; signal: AbortSignal },
-  ): Promise<void> {
-    if (this.stopping || signal.aborted) return;
-    await new Promise<void>((resolve) => {
-      const end = (): void => {
+  ): Promise<number | undefined> {
+    if (this.stopping || signal.aborted) return undefined;
+    return new Promise((resolve) => {
+      const end = (newPosition?: number): void => {
         delete stream.waiting;
         clearTimeout(timer);
-        signal.removeEventListener('abort', end);
-        resolve();
+        signal.removeEventListener('abort', abort);
+        resolve(newPosition);
       };
-      const timer = setTimeout(end, timeoutMs);
-      signal.addEventListener('abort', end);
+      const abort = (): void => end();
+      const timer = setTimeout(abort, timeoutMs);
+      signal.addEventListener('abort', abort);
       stream.waiting = { position, end };
     });
   }
@@ -92,14 +99,16 @@ export class OrderStreams extends BackgroundLoop {
     await super.stop();
   }
 
-  private async findNews(): Promise<boolean> {
+  /** Continues the streams of creators with new orders. */
+  async round(): Promise<boolean> {
     const waiting = [...this.streams].filter((stream) => stream.waiting !== undefined);
     if (waiting.length === 0) return false;
     const creators = [...new Set(waiting.map(({ creatorId }) => creatorId))];
     const positions = await numberOrders(this.database, creators);
-    for (const stream of waiting)
-      if (stream.waiting && (positions.get(stream.creatorId) ?? 0) > stream.waiting.position)
-        stream.waiting.end();
+    for (const stream of waiting) {
+      const position = positions.get(stream.creatorId) ?? 0;
+      if (stream.waiting && position > stream.waiting.position) stream.waiting.end(position);
+    }
     return false;
   }
 }

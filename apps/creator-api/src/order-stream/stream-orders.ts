@@ -59,6 +59,8 @@ export class StreamOrders {
     const feed = await this.streams.begin(stream);
     const resumed = this.resumedPosition(creatorId, feed, lastEventId);
     let position = resumed ?? feed.position;
+    // Position of the feed before the last read: when that returned no order, there is none up to here.
+    let readTo = feed.position;
     const first = lastEventId !== undefined && resumed === undefined ? 'reset' : 'open';
     const idOf = (at: number): string =>
       this.cursors.seal(['order-stream', creatorId], { micros: at, id: feed.id });
@@ -73,9 +75,14 @@ export class StreamOrders {
         await write(sentEvent('order.created', idOf(position), orderSummary(order)));
       }
       if (orders.length > 0) continue;
-      await this.streams.wait(stream, { position, timeoutMs: Math.min(heartbeatMs, remainingMs), signal });
+      const newPosition = await this.streams.wait(stream, {
+        position: Math.max(position, readTo),
+        timeoutMs: Math.min(heartbeatMs, remainingMs),
+        signal,
+      });
+      readTo = newPosition ?? readTo;
       if (this.clock().getTime() < heartbeatAtMs) continue;
-      await this.streams.begin(stream); // keeps the feed
+      await this.streams.keep(stream);
       await write(': heartbeat\n\n');
       heartbeatAtMs = this.clock().getTime() + heartbeatMs;
     }
