@@ -43,6 +43,11 @@ export class OrderStreams extends BackgroundLoop {
     return this.streams.size;
   }
 
+  /** Of these, the streams that wait for a new order. */
+  get waitingCount(): number {
+    return this.waitingStreams().length;
+  }
+
   get isStopping(): boolean {
     return this.stopping;
   }
@@ -101,7 +106,7 @@ export class OrderStreams extends BackgroundLoop {
 
   /** Continues the streams of creators with new orders. */
   async round(): Promise<boolean> {
-    const waiting = [...this.streams].filter((stream) => stream.waiting !== undefined);
+    const waiting = this.waitingStreams();
     if (waiting.length === 0) return false;
     const creators = [...new Set(waiting.map(({ creatorId }) => creatorId))];
     const positions = await numberOrders(this.database, creators);
@@ -110,5 +115,9 @@ export class OrderStreams extends BackgroundLoop {
       if (stream.waiting && position > stream.waiting.position) stream.waiting.end(position);
     }
     return false;
+  }
+
+  private waitingStreams(): OrderStream[] {
+    return [...this.streams].filter((stream) => stream.waiting !== undefined);
   }
 }
