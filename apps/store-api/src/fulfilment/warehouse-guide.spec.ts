@@ -111,7 +111,7 @@ describe('the program of docs/warehouses.md', () => {
     const second = await place();
     start();
     await shipped(second);
-    const last = await place(); // its queue is read in order, so the messages before it were handled when it is shipped
+    const last = await place(); // the queue is read in order: all before it is handled when it is shipped
     await shipped(last);
     expect([first, second, cancelled, last].map((id) => reportsOf(id).length)).toEqual([1, 1, 0, 1]);
     expect((await read(cancelled)).status).toBe('cancelled');
