@@ -34,6 +34,12 @@ function verify_webhook(array $headers, string $body, array $secrets, ?int $now 
     if ($signedAt === null) {
         throw new WebhookVerificationError('wrong_signature');
     }
+    return read_event($body, $signedAt, $now, $tolerance);
+}
+
+/** Returns the event of a genuine request if it is fresh and complete. */
+function read_event(string $body, int $signedAt, ?int $now, int $tolerance): stdClass
+{
     $age = ($now ?? time()) - $signedAt;
     if (abs($age) > $tolerance) {
         throw new WebhookVerificationError($age > 0 ? 'too_old' : 'too_new');

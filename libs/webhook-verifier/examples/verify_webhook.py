@@ -34,6 +34,11 @@ def verify_webhook(headers, body, secrets, now=None, tolerance=300):
                 signed_at = signed_at or int(match[1])
     if signed_at is None:
         raise WebhookVerificationError("wrong_signature")
+    return read_event(body, signed_at, now, tolerance)
+
+
+def read_event(body, signed_at, now, tolerance):
+    """Return the event of a genuine request if it is fresh and complete."""
     age = (time.time() if now is None else now) - signed_at
     if abs(age) > tolerance:
         raise WebhookVerificationError("too_old" if age > 0 else "too_new")

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { webhookApp } from '../examples/express.js';
 import { webhookServer } from '../examples/node-http.js';
 import type { WebhookEvent } from './index.js';
-import { vectors, vectorsFile } from './vectors.fixture.js';
+import { v1a, vectors, vectorsFile } from './vectors.fixture.js';
 
 const example = (name: string): string => fileURLToPath(new URL(`../examples/${name}`, import.meta.url));
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
@@ -65,11 +65,51 @@ echo json_encode(['outcomes' => $outcomes, 'real' => $handled('evt_1'), 'test' =
   },
 } as const;
 
-function isInstalled(program: string): boolean {
-  return spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0;
+/** The same for the examples with public keys; `has` succeeds if the program has the necessary library. */
+const asymmetricPrograms = {
+  'verify_webhook_v1a.py': {
+    candidates: ['python3', '/usr/bin/python3'],
+    has: ['-c', 'import cryptography'],
+    code: [
+      '-c',
+      `
+import base64, email.message, json, sys
+sys.path.insert(0, sys.argv[1])
+from verify_webhook_v1a import verify_webhook_v1a, WebhookVerificationError
+def outcome(vector):
+    headers = email.message.Message()
+    for name, value in vector["headers"].items(): headers[name] = value
+    try:
+        verify_webhook_v1a(headers, base64.b64decode(vector["body_base64"]), vector["public_keys"], vector["now"])
+        return "accepted"
+    except WebhookVerificationError as rejected: return str(rejected)
+with open(sys.argv[2]) as file: print(json.dumps([outcome(one) for one in json.load(file)["v1a"]]))`,
+    ],
+  },
+  'verify-webhook-v1a.php': {
+    candidates: ['php'],
+    has: ['-r', 'sodium_crypto_sign_keypair();'],
+    code: [
+      '-r',
+      `
+require "$argv[1]/verify-webhook-v1a.php";
+$outcome = function (array $vector): string {
+    try {
+        verify_webhook_v1a($vector['headers'], base64_decode($vector['body_base64']), $vector['public_keys'], $vector['now']);
+        return 'accepted';
+    } catch (WebhookVerificationError $rejected) { return $rejected->getMessage(); }
+};
+echo json_encode(array_map($outcome, json_decode(file_get_contents($argv[2]), true)['v1a']));`,
+    ],
+  },
+} as const;
+
+function isInstalled(program: string, check: readonly string[] = ['--version']): boolean {
+  return spawnSync(program, check, { stdio: 'ignore' }).status === 0;
 }
 
-describe.each(['node-http.ts', 'express.ts', programs.python3.file, programs.php.file])('%s', (name) => {
+const files = ['node-http.ts', 'express.ts', programs.python3.file, programs.php.file];
+describe.each([...files, ...Object.keys(asymmetricPrograms)])('%s', (name) => {
   it('is in the README as it is tested here', () => {
     expect(readme).toContain(`\n${readFileSync(example(name), 'utf8').trim()}\n\`\`\`\n`);
   });
@@ -84,6 +124,14 @@ describe.each(Object.entries(programs))('the example for %s', (program, { file, 
       real: [204, 400, 1],
       test: [204, 400, 0],
     });
+  });
+});
+
+describe.each(Object.entries(asymmetricPrograms))('%s', (_file, { candidates, has, code }) => {
+  const program = candidates.find((candidate) => isInstalled(candidate, has));
+  (program === undefined ? it.skip : it)('agrees with every vector of v1a', () => {
+    const output = execFileSync(program ?? '', [...code, example('.'), fileURLToPath(vectorsFile)]);
+    expect(JSON.parse(output.toString())).toEqual(v1a.map(({ outcome }) => outcome));
   });
 });
 

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 
-export interface Vector {
+import type { PublicKey } from './index.js';
+
+interface Request {
   readonly name: string;
-  readonly secrets: readonly string[];
   /** The receiver's clock, UNIX seconds. */
   readonly now: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -10,10 +11,19 @@ export interface Vector {
   /** `accepted`, or the code of the failed check. */
   readonly outcome: string;
 }
+export interface Vector extends Request {
+  readonly secrets: readonly string[];
+}
+interface AsymmetricVector extends Request {
+  readonly public_keys: readonly PublicKey[];
+}
 
 export const vectorsFile = new URL('../vectors.json', import.meta.url);
 
 /** Test vectors for implementations in any language. */
-export const { vectors }: { readonly vectors: readonly Vector[] } = JSON.parse(
+export const {
+  vectors,
+  v1a,
+}: { readonly vectors: readonly Vector[]; readonly v1a: readonly AsymmetricVector[] } = JSON.parse(
   readFileSync(vectorsFile, 'utf8'),
 );

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { Failure } from '../failure.ts';
 import { findProgram } from '../run-program.ts';
 import { findBrowser } from './browser.ts';
@@ -26,6 +27,12 @@ const systemPackages = {
   chromium: { isInstalled: () => findBrowser() !== undefined, debian: 'chromium', brew: '--cask chromium' },
   openssl: { isInstalled: () => findProgram('openssl') !== undefined, debian: 'openssl', brew: 'openssl' },
   python: { isInstalled: () => findProgram('python3') !== undefined, debian: 'python3', brew: 'python' },
+  // For the example that verifies signatures by public keys.
+  cryptography: {
+    isInstalled: () => existsSync('/usr/lib/python3/dist-packages/cryptography'),
+    debian: 'python3-cryptography',
+    brew: 'cryptography',
+  },
   php: { isInstalled: () => findProgram('php') !== undefined, debian: 'php-cli', brew: 'php' },
 } as const;
 type PackageName = keyof typeof systemPackages;
@@ -65,7 +72,7 @@ export async function chooseDependencies(site: Site, required: RequiredPrograms)
   if (anyGateway && !gatewayFromDocker) programs.push('nginx');
   if (required.browser) programs.push('chromium');
   if (required.replica && !programs.includes('postgres')) programs.push('postgres');
-  await install(programs, required.interpreters ? ['python', 'php'] : [], site);
+  await install(programs, required.interpreters ? ['python', 'cryptography', 'php'] : [], site);
   return {
     gateway: gatewayFromDocker ? 'docker' : 'program',
     dependencies: await Promise.all(
