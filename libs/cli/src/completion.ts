@@ -1,11 +1,18 @@
 import type { Command } from 'commander';
 
-/** A script for bash, and for zsh by its emulation: commands, their options, and what follows them. */
+export const shells = ['bash', 'zsh', 'fish'] as const;
+
+/** A script that completes commands, their options, and what follows them. */
 export function completionScript(
   program: Command,
-  shell: 'bash' | 'zsh',
+  shell: (typeof shells)[number],
   operands: readonly string[],
 ): string {
+  return shell === 'fish' ? fishScript(program, operands) : bashScript(program, shell, operands);
+}
+
+/** Also for zsh, by its emulation. */
+function bashScript(program: Command, shell: 'bash' | 'zsh', operands: readonly string[]): string {
   const cases = program.commands.flatMap((command) => [
     entry(command.name(), [command, ...command.commands], operands),
   ]);
@@ -31,4 +38,28 @@ function entry(name: string, commands: readonly Command[], operands: readonly st
 
 function quoted(words: readonly string[]): string {
   return `'${words.join(' ')}'`;
+}
+
+function fishScript(program: Command, operands: readonly string[]): string {
+  const complete = (condition: string, ...words: string[]): string =>
+    ['complete -c fulfilment -n', `'${condition}'`, ...words].join(' ');
+  const described = (command: Command): string[] => [
+    '-f -a', // no files
+    command.name(),
+    '-d',
+    `'${command.description().replaceAll("'", String.raw`\'`)}'`,
+  ];
+  return [
+    ...program.commands.flatMap((command) => {
+      const after = `__fish_seen_subcommand_from ${command.name()}`;
+      const options = [command, ...command.commands].flatMap((one) =>
+        one.options.map(({ long }) => long ?? ''),
+      );
+      return [
+        complete('__fish_use_subcommand', ...described(command)),
+        ...command.commands.map((subcommand) => complete(after, ...described(subcommand))),
+        complete(after, '-a', quoted([...new Set([...options, ...operands])])),
+      ];
+    }),
+  ].join('\n');
 }

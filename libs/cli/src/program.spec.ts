@@ -24,7 +24,7 @@ describe('the command line', () => {
     ['listen --forward-to localhost:3000', 'It must be a URL'],
     ['listen --name ../session', 'It must be letters'],
     ['trigger', "missing required argument 'events'"],
-    ['completion powershell', 'Allowed choices are bash, zsh'],
+    ['completion powershell', 'Allowed choices are bash, zsh, fish'],
   ])('rejects %s', async (line, reason) => {
     const { output, error } = await run(line);
     expect(output).toContain(reason);
@@ -38,6 +38,17 @@ describe('the command line', () => {
 
   it('documents the exit statuses', async () => {
     expect((await run('--help')).output).toContain('Exit statuses: 0 done, 1 failed, 2 invalid');
+  });
+
+  it('completes commands, their options and events in fish', async () => {
+    const { output } = await run('completion fish');
+    const lines = output.split('\n');
+    const listen = lines.filter((line) => line.includes('__fish_seen_subcommand_from listen'));
+    expect(lines).toContain(
+      "complete -c fulfilment -n '__fish_use_subcommand' -f -a logout -d 'ends the session'",
+    );
+    expect(listen).toEqual([expect.stringMatching(/ -a '.*--forward-to .*order\.shipped .*'$/)]);
+    expect(output).toContain("'__fish_seen_subcommand_from webhooks' -f -a apply -d 'creates and updates");
   });
 
   it.each([

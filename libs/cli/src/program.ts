@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { webhookEventNames } from '@fulfilment/client/webhooks';
 import { readFileSync } from 'node:fs';
 import { applyWebhooks } from './apply-webhooks.js';
-import { completionScript } from './completion.js';
+import { completionScript, shells } from './completion.js';
 import { listen, type ListenOptions } from './listen.js';
 import { openBrowser } from './open-browser.js';
 import { operatorIn } from './operate.js';
@@ -127,8 +127,10 @@ export function createProgram({ terminal, environment, signal, onResend }: Host)
   program
     .command('completion')
     .description('prints a completion script: source <(fulfilment completion bash)')
-    .addArgument(program.createArgument('<shell>', '').choices(['bash', 'zsh']))
-    .action((shell: 'bash' | 'zsh') => terminal.result(completionScript(program, shell, webhookEventNames)));
+    .addArgument(program.createArgument('<shell>', '').choices(shells))
+    .action((shell: (typeof shells)[number]) =>
+      terminal.result(completionScript(program, shell, webhookEventNames)),
+    );
   return program;
 }
 
