@@ -20,6 +20,8 @@ export interface OperationDoc<Shape extends z.ZodType = z.ZodType> {
   readonly description?: string;
   /** Path parameters without a DTO, by name. */
   readonly path?: Readonly<Record<string, { description: string; example: string }>>;
+  /** Headers that the handler reads by `@Headers(name)`, by name. */
+  readonly headers?: Readonly<Record<string, { description: string; example: string }>>;
   readonly body?: Readonly<Record<string, { summary?: string; value: object }>>;
   readonly response: {
     readonly description: string;

@@ -16,7 +16,7 @@ export class OrderStreamController {
   async stream(
     @CurrentCaller() caller: Caller,
     @Query() { creator: creatorId }: OrderStreamQuery,
-    @Headers('last-event-id') lastEventId: string | undefined,
+    @Headers('Last-Event-ID') lastEventId: string | undefined,
     @Disconnect() signal: AbortSignal,
     @Res() response: Response,
   ): Promise<void> {

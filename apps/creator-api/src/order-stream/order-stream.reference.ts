@@ -13,6 +13,12 @@ export const streamOrders = {
     'order as in the list, less than a second after the list has it. Handle each `uuid` once. The stream ends when the access token expires or is revoked, and at a roll-out; connect again with the last `id` as',
     '`Last-Event-ID`, and no order of the last 24 hours is skipped. If it is older, or unknown, the first event is `reset` instead of `open`: read the list again. A comment comes every 15 seconds.',
   ].join(' '),
+  headers: {
+    'Last-Event-ID': {
+      description: 'The `id` of the last event that was handled. The stream continues after it.',
+      example: 'MTc5NTI1MzQwMDAwMDAwMDo1YjY0.4Rk1bJ3pQy8',
+    },
+  },
   response: { description: 'The events.', shape: events, contentType: 'text/event-stream' },
   errors: [
     { when: 'The creator does not exist, or is not visible to you.', example: new NotFound('creator') },

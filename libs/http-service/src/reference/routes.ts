@@ -2,6 +2,7 @@ import {
   type Class,
   type Method,
   methods,
+  type OperationDoc,
   operationOf,
   type Parameter,
   type Route,
@@ -86,7 +87,7 @@ function routeOf(controller: Type<object>, name: string, handler: Handler): Rout
     access: accessOf(targets),
     ...(['post', 'put', 'patch'].includes(method) && { bodyLimitBytes: bodyLimitOf(reflector, targets) }),
     retryOnlyWithKey: isRetriedOnlyWithKey(reflector, targets),
-    ...argumentsOf(controller, name),
+    ...argumentsOf(controller, name, operation),
   };
 }
 
@@ -115,10 +116,14 @@ function accessOf(targets: RouteTargets): Route['access'] {
   };
 }
 
-/** The DTOs of a handler's arguments by their source, and the headers it reads. */
+/**
+ * The DTOs of a handler's arguments by their source, and the headers it reads.
+ * @throws Error for a header that the operation does not document
+ */
 function argumentsOf(
   controller: Type<object>,
   name: string,
+  operation: OperationDoc,
 ): Pick<Route, 'body' | 'query' | 'params' | 'headers'> {
   const prototype = prototypeOf.parse(controller.prototype);
   const types = parameterTypes.parse(Reflect.getMetadata(PARAMTYPES_METADATA, prototype, name));
@@ -127,9 +132,11 @@ function argumentsOf(
   const headers: Parameter[] = [];
   for (const [key, { index, data, factory }] of Object.entries(metadata)) {
     const type = types[index];
+    const source = Number(key.split(':')[0]); // the key is `source:index`
     if (factory === readIdempotencyKey) headers.push(idempotencyKeyHeader);
+    else if (source === RouteParamtypes.HEADERS) headers.push(headerOf(operation, String(data)));
     else if (factory === undefined && data === undefined && !typesWithoutDto.has(type)) {
-      dtos.set(Number(key.split(':')[0]), type); // the key is `source:index`
+      dtos.set(source, type);
     }
   }
   return {
@@ -138,4 +145,10 @@ function argumentsOf(
     params: dtos.get(RouteParamtypes.PARAM),
     headers,
   };
+}
+
+function headerOf({ id, headers }: OperationDoc, name: string): Parameter {
+  const header = headers?.[name];
+  if (header === undefined) throw new Error(`${id} does not document its header ${name}.`);
+  return { name, in: 'header', schema: { type: 'string' }, ...header };
 }

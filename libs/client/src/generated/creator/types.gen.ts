@@ -1574,6 +1574,12 @@ export type ReadOrderTimelineResponse = ReadOrderTimelineResponses[keyof ReadOrd
 
 export type StreamOrdersData = {
   body?: never;
+  headers?: {
+    /**
+     * The `id` of the last event that was handled. The stream continues after it.
+     */
+    'Last-Event-ID'?: string;
+  };
   path?: never;
   query: {
     /**
