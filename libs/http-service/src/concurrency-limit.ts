@@ -7,7 +7,7 @@ import {
 } from '@nestjs/common';
 import type { Response } from 'express';
 import type { Observable } from 'rxjs';
-import { type Caller, callerOf } from './access/caller.js';
+import { callerOf, tenantOf } from './access/caller.js';
 
 export const maxWaiting = 100;
 
@@ -81,8 +81,4 @@ export class ConcurrencyInterceptor implements NestInterceptor {
     if (next === undefined) this.running -= 1;
     else next();
   }
-}
-
-function tenantOf({ organisationId, creatorId, subject }: Caller): string {
-  return organisationId ?? creatorId ?? subject;
 }

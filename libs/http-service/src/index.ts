@@ -1,4 +1,4 @@
-export { CurrentCaller, type Caller } from './access/caller.js';
+export { CurrentCaller, tenantOf, type Caller } from './access/caller.js';
 export { TokenVerifier } from './access/token-verifier.js';
 export { Public, RateLimit, Scopes } from './access/access-rules.js';
 export type { Quota } from './access/quota-share.js';

@@ -1,6 +1,5 @@
 import { type CreatorSnapshot, uuidv7 } from '@fulfilment/contracts';
 import fc from 'fast-check';
-import { aCreator } from '../creators/creator-snapshot.fixture.js';
 import { loadRates } from '../exchange-rates/load-rates.js';
 import { orderHistory, orderStates, rates } from '../ledger/ledger.fixture.js';
 import { anOrder, paid, transitioned } from '../orders/order-snapshot.fixture.js';
@@ -29,18 +28,13 @@ describe('GET /api/v1/creators/:uuid/apps', () => {
   });
   afterAll(() => api.stop());
 
-  const newCreator = async (changes: Partial<CreatorSnapshot> = {}) => {
-    const creator = aCreator('org_harbour', changes);
-    await api.record({ creators: [creator] });
-    return creator;
-  };
   const read = async ({ id }: CreatorSnapshot, path: string) =>
     (await api.get(`/api/v1/creators/${id}${path}`, owner)).body;
   const apps = (creator: CreatorSnapshot, query = 'from=2026-01&to=2026-03') =>
     read(creator, `/apps?${query}`);
 
   it('lists connected apps without orders, and first-party and disconnected apps with orders', async () => {
-    const creator = await newCreator({
+    const creator = await api.newCreator({
       apps: [connector, { ...connector, client_id: 'app_unused' }, dashboard],
     });
     await api.record({
@@ -75,7 +69,7 @@ describe('GET /api/v1/creators/:uuid/apps', () => {
         fc.array(orderHistory, { minLength: 1, maxLength: 6 }),
         withoutApp,
         async (histories, isUnknown) => {
-          const creators = [await newCreator(), await newCreator({ settlement_currency: 'JPY' })];
+          const creators = [await api.newCreator(), await api.newCreator({ settlement_currency: 'JPY' })];
           const orders = histories.flatMap((history, index) =>
             orderStates(creators, history).map((order) =>
               isUnknown[index] === true ? { ...order, client_id: undefined } : order,
@@ -106,7 +100,7 @@ describe('GET /api/v1/creators/:uuid/apps', () => {
   }, 60_000);
 
   it('knows the app of an order that an earlier release published first', async () => {
-    const creator = await newCreator();
+    const creator = await api.newCreator();
     const order = anOrder(creator.id);
     await api.record({ orders: [order] });
     expect(await apps(creator)).toMatchObject({ data: [], unknown: { orders: 1 } });
@@ -119,7 +113,7 @@ describe('GET /api/v1/creators/:uuid/apps', () => {
   });
 
   it('keeps the apps of the newest version of a creator', async () => {
-    const creator = await newCreator({ version: 5, apps: [connector] });
+    const creator = await api.newCreator({ version: 5, apps: [connector] });
     await api.record({ creators: [{ ...creator, version: 4, apps: [] }] });
     expect((await apps(creator)).data).toHaveLength(1);
     await api.record({ creators: [{ ...creator, version: 6, apps: undefined }] });
@@ -129,7 +123,7 @@ describe('GET /api/v1/creators/:uuid/apps', () => {
   });
 
   it('filters the export and the ledger lines by app', async () => {
-    const creator = await newCreator();
+    const creator = await api.newCreator();
     const mine = paid(anOrder(creator.id, { client_id: 'app_one' }));
     await api.record({ orders: [mine, paid(anOrder(creator.id, { client_id: 'app_two' }))] });
     const { text } = await api.get(`/api/v1/orders/export?creator=${creator.id}&app=app_one`, owner);

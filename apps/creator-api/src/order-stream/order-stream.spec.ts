@@ -4,7 +4,6 @@ import { eventually, storeUrl } from '@fulfilment/testing';
 import { Redis } from 'ioredis';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { aCreator } from '../creators/creator-snapshot.fixture.js';
 import { anOrder, paid } from '../orders/order-snapshot.fixture.js';
 import { projectOrders } from '../orders/project-orders.js';
 import { creatorApi, type CreatorApi, ownerClaims } from '../test/creator-api.fixture.js';
@@ -40,11 +39,8 @@ describe('the stream of new orders', () => {
     await eventually(() => api.app.get(OrderStreams).count === 0 || undefined);
   });
 
-  const newCreator = async (organisation = `org_${uuidv7().slice(-12)}`) => {
-    const creator = aCreator(organisation);
-    await api.record({ creators: [creator] });
-    return creator;
-  };
+  /** Of an organisation of its own, since streams are limited per organisation. */
+  const newCreator = () => api.newCreator({ organisation_id: `org_${uuidv7().slice(-12)}` });
   const order = ({ id }: CreatorSnapshot) => anOrder(id, { placed_at: new Date().toISOString() });
   const place = async (creator: CreatorSnapshot) => {
     const placed = order(creator);

@@ -9,11 +9,6 @@ const maxStreams = 500;
 export const maxStreamsPerTenant = 20;
 const retryAfterSeconds = 5;
 
-interface Tenant {
-  readonly organisationId: string | undefined;
-  readonly subject: string;
-}
-
 /** An open stream. */
 export interface OrderStream {
   readonly creatorId: string;
@@ -53,8 +48,7 @@ export class OrderStreams extends BackgroundLoop {
   }
 
   /** @throws RateLimited when the tenant, or this process, has too many streams */
-  open({ organisationId, subject }: Tenant, creatorId: string): OrderStream {
-    const tenant = organisationId ?? subject;
+  open(tenant: string, creatorId: string): OrderStream {
     const ofTenant = [...this.streams].filter((stream) => stream.tenant === tenant);
     if (ofTenant.length >= maxStreamsPerTenant || this.streams.size >= maxStreams)
       throw new RateLimited(retryAfterSeconds);

@@ -3,7 +3,6 @@ import { statement } from '@fulfilment/database';
 import { createLogger } from '@fulfilment/runtime';
 import fc from 'fast-check';
 import { createHash } from 'node:crypto';
-import { aCreator } from '../creators/creator-snapshot.fixture.js';
 import { loadRates } from '../exchange-rates/load-rates.js';
 import { closeMonths } from '../ledger/close-months.js';
 import { orderHistory, orderStates, rates } from '../ledger/ledger.fixture.js';
@@ -34,11 +33,6 @@ describe('the statements of a creator', () => {
   afterAll(() => api.stop());
   beforeEach(() => api.database.run(reopenAll));
 
-  const newCreator = async (changes: Partial<CreatorSnapshot> = {}) => {
-    const creator = aCreator('org_harbour', changes);
-    await api.record({ creators: [creator] });
-    return creator;
-  };
   const record = (...orders: OrderSnapshot[]) => api.record({ orders });
   const close = (month: string) => closeMonths(api.database, 5, afterClosing(month));
   const get = ({ id }: CreatorSnapshot, path: string) => api.get(`/api/v1/creators/${id}/${path}`, owner);
@@ -54,7 +48,7 @@ describe('the statements of a creator', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(orderHistory, { minLength: 1, maxLength: 6 }), async (histories) => {
         await api.database.run(reopenAll);
-        const creators = [await newCreator(), await newCreator({ settlement_currency: 'JPY' })];
+        const creators = [await api.newCreator(), await api.newCreator({ settlement_currency: 'JPY' })];
         const states = histories.map((history) => orderStates(creators, history));
         await record(...states.flatMap(([first = []]) => first));
         for (const step of [1, 2, 3]) {
@@ -89,7 +83,7 @@ describe('the statements of a creator', () => {
   }, 60_000);
 
   it('never change: a later refund is in the statement of the next month', async () => {
-    const creator = await newCreator();
+    const creator = await api.newCreator();
     const order = sale(creator, '2026-01-15T08:00:00.000Z');
     await record(order);
     await close('2026-01');
@@ -112,7 +106,7 @@ describe('the statements of a creator', () => {
   });
 
   it('name the SHA-256 and the size of their CSV file, whose format never changes', async () => {
-    const creator = await newCreator({
+    const creator = await api.newCreator({
       id: '019a7f2e-9f01-7a4b-8c3d-5e6f70819203',
       settlement_currency: 'JPY',
     });
@@ -139,7 +133,7 @@ describe('the statements of a creator', () => {
   });
 
   it('are numbered without gaps and without doubles by concurrent replicas, and after a crash', async () => {
-    const creator = await newCreator();
+    const creator = await api.newCreator();
     const months = ['2025-10', '2025-11', '2026-01', '2026-02'];
     await record(...months.map((month) => sale(creator, `${month}-15T08:00:00.000Z`)));
     await close('2026-02');
@@ -160,7 +154,7 @@ describe('the statements of a creator', () => {
   });
 
   it('are issued for each creator once a month has closed, also by a second replica', async () => {
-    const creators = [await newCreator(), await newCreator(), await newCreator()];
+    const creators = [await api.newCreator(), await api.newCreator(), await api.newCreator()];
     await record(...creators.map((creator) => sale(creator, '2026-01-15T08:00:00.000Z')));
     const replicas = [1, 2].map(() => new StatementIssuing(api.database, createLogger('test', 'silent')));
     const issueAll = () =>
@@ -180,7 +174,7 @@ describe('the statements of a creator', () => {
   it.each(['2', '0', 'x', '1000001'])(
     'respond with an error to the unknown or invalid number %s',
     async (number) => {
-      const creator = await newCreator();
+      const creator = await api.newCreator();
       expect((await get(creator, `statements/${number}`)).status).toBe(number === '2' ? 404 : 400);
       expect((await get(creator, `statements/${number}/csv`)).status).toBe(number === '2' ? 404 : 400);
     },

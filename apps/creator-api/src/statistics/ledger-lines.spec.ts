@@ -1,7 +1,6 @@
 import type { CreatorSnapshot, Currency } from '@fulfilment/contracts';
 import fc from 'fast-check';
 import { creatorApi, type CreatorApi, ownerClaims } from '../test/creator-api.fixture.js';
-import { aCreator } from '../creators/creator-snapshot.fixture.js';
 import { loadRates } from '../exchange-rates/load-rates.js';
 import { orderHistory, orderStates, rates } from '../ledger/ledger.fixture.js';
 import { convert } from '../money/convert-currency.rules.js';
@@ -35,11 +34,6 @@ describe('the ledger lines of a month', () => {
   });
   afterAll(() => api.stop());
 
-  const newCreator = async (changes: Partial<CreatorSnapshot> = {}) => {
-    const creator = aCreator('org_harbour', changes);
-    await api.record({ creators: [creator] });
-    return creator;
-  };
   const page = async ({ id }: CreatorSnapshot, query: string) =>
     (await api.get(`/api/v1/creators/${id}/ledger?${query}`, owner)).body;
   const stats = async ({ id }: CreatorSnapshot, what: string) =>
@@ -67,7 +61,7 @@ describe('the ledger lines of a month', () => {
   it('add up to the figure of the month, of each release and of each country, for any orders and refunds', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(orderHistory, { minLength: 1, maxLength: 6 }), async (histories) => {
-        const creators = [await newCreator(), await newCreator({ settlement_currency: 'JPY' })];
+        const creators = [await api.newCreator(), await api.newCreator({ settlement_currency: 'JPY' })];
         for (const order of histories.flatMap((history) => orderStates(creators, history)))
           await api.record({ orders: [order] });
         for (const creator of creators)
@@ -100,7 +94,7 @@ describe('the ledger lines of a month', () => {
   }, 60_000);
 
   it('contain what each amount was calculated from', async () => {
-    const creator = await newCreator();
+    const creator = await api.newCreator();
     const items = [
       anItem({ quantity: 3, unit_amount: 1999, royalty_rate: 1250 }),
       anItem({ unit_amount: 4801 }),
@@ -126,7 +120,7 @@ describe('the ledger lines of a month', () => {
   });
 
   it('have a cursor that is valid for the same creator, month and filters only', async () => {
-    const [creator, other] = [await newCreator(), await newCreator()];
+    const [creator, other] = [await api.newCreator(), await api.newCreator()];
     const items = [anItem(), anItem(), anItem()];
     await api.record({ orders: [paid(anOrder(creator.id, { items }), '2026-01-15T08:00:00.000Z')] });
     const { pagination } = await page(creator, 'period=2026-01&limit=1');

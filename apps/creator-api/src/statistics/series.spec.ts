@@ -2,7 +2,6 @@ import { type CreatorSnapshot, uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import fc from 'fast-check';
 import { creatorApi, type CreatorApi, ownerClaims } from '../test/creator-api.fixture.js';
-import { aCreator } from '../creators/creator-snapshot.fixture.js';
 import { loadRates } from '../exchange-rates/load-rates.js';
 import { orderHistory, orderStates, rates } from '../ledger/ledger.fixture.js';
 import { anItem, anOrder, type Item, paid } from '../orders/order-snapshot.fixture.js';
@@ -42,11 +41,6 @@ describe('the series of statistics', () => {
     (await api.get(`/api/v1/creators/${id}/stats/series?${query}`, owner)).body;
   const month = async ({ id }: CreatorSnapshot, kind: string, period: string) =>
     (await api.get(`/api/v1/creators/${id}/stats/${kind}?period=${period}`, owner)).body;
-  const newCreator = async (changes: Partial<CreatorSnapshot> = {}) => {
-    const creator = aCreator('org_harbour', changes);
-    await api.record({ creators: [creator] });
-    return creator;
-  };
   const sell = (
     creator: CreatorSnapshot,
     { at = '2026-01-15T08:00:00.000Z', country = 'US', platform = 'api', ...item }: Partial<Item> & Sale = {},
@@ -67,7 +61,7 @@ describe('the series of statistics', () => {
         fc.array(orderHistory, { minLength: 1, maxLength: 6 }),
         fc.constantFrom(...dimensions),
         async (histories, dimension) => {
-          const creators = [await newCreator(), await newCreator({ settlement_currency: 'JPY' })];
+          const creators = [await api.newCreator(), await api.newCreator({ settlement_currency: 'JPY' })];
           for (const order of histories.flatMap((history) => orderStates(creators, history)))
             await api.record({ orders: [order] });
           const range = `from=${months[0]}&to=${months.at(-1)}`;
@@ -99,7 +93,7 @@ describe('the series of statistics', () => {
   }, 60_000);
 
   it('is grouped by release, product type, country and platform, the highest revenue first', async () => {
-    const creator = await newCreator();
+    const creator = await api.newCreator();
     const [lp, tape] = [uuidv7(), uuidv7()];
     await sell(creator, { release_id: lp, quantity: 3, unit_amount: 1000 });
     const elsewhere = { country: 'SE', platform: 'shopify' };
@@ -132,7 +126,7 @@ describe('the series of statistics', () => {
   });
 
   it('names 100 groups, and adds up the others', async () => {
-    const creator = await newCreator();
+    const creator = await api.newCreator();
     const items = Array.from({ length: 103 }, (_, index) =>
       anItem({ release_id: uuidv7(), quantity: 1, unit_amount: index < 3 ? 1 : 100 }),
     );
@@ -144,7 +138,7 @@ describe('the series of statistics', () => {
   });
 
   it('counts payments of orders without country and platform as other, until they are rebuilt', async () => {
-    const creator = await newCreator();
+    const creator = await api.newCreator();
     await sell(creator, { quantity: 2, unit_amount: 500 });
     const deleteAll = statement(
       'test.delete_breakdown',
@@ -165,7 +159,7 @@ describe('the series of statistics', () => {
   });
 
   it('is exact above the safe integers of JavaScript', async () => {
-    const creator = await newCreator();
+    const creator = await api.newCreator();
     const most = { unit_amount: Number.MAX_SAFE_INTEGER, quantity: 1, royalty_rate: 10_000 };
     for (let index = 0; index < 3; index += 1) await sell(creator, most);
     const { text } = await api.get(
@@ -182,14 +176,14 @@ describe('the series of statistics', () => {
     ['group_by=ean', 'group_by', 'must be one of release, product_type, country, platform, app'],
     ['country=de', 'country', 'must be two capital letters'],
   ])('rejects %s', async (query, field, reason) => {
-    const creator = await newCreator();
+    const creator = await api.newCreator();
     const path = `/api/v1/creators/${creator.id}/stats/series?${query}`;
     const { status, body } = await api.get(path, owner);
     expect([status, body.details]).toEqual([400, [{ field, reason }]]);
   });
 
   it('returns 36 months with zeros, which is the maximum', async () => {
-    const creator = await newCreator();
+    const creator = await api.newCreator();
     const all = await series(creator, 'from=2023-02&to=2026-01');
     expect(all.months).toHaveLength(36);
     expect(all.totals).toEqual(total([]));

@@ -22,11 +22,6 @@ describe('monthly statistics', () => {
   });
   afterAll(() => api.stop());
 
-  async function newCreator(changes: Partial<CreatorSnapshot> = {}): Promise<CreatorSnapshot> {
-    const creator = aCreator('org_harbour', changes);
-    await api.record({ creators: [creator] });
-    return creator;
-  }
   const sales = async ({ id }: CreatorSnapshot, period: string) =>
     (await api.get(`/api/v1/creators/${id}/stats/sales?period=${period}`, owner)).body;
   const royalties = async ({ id }: CreatorSnapshot, period: string) =>
@@ -38,7 +33,7 @@ describe('monthly statistics', () => {
   };
 
   it('are read from a read replica, like lists', async () => {
-    const { id } = await newCreator();
+    const { id } = await api.newCreator();
     const { lagging = 0 } = await replicaReads();
     for (const path of ['stats/sales?period=2026-01', 'stats/royalties?period=2026-01'])
       expect((await api.get(`/api/v1/creators/${id}/${path}`, owner)).status).toBe(200);
@@ -48,7 +43,7 @@ describe('monthly statistics', () => {
   });
 
   it('count a sale in the UTC month of its payment, to the millisecond', async () => {
-    const creator = await newCreator();
+    const creator = await api.newCreator();
     await sell(creator, '2026-01-31T23:59:59.999Z', { quantity: 1, unit_amount: 100 });
     await sell(creator, '2026-02-01T00:00:00.000Z', { quantity: 2, unit_amount: 100 });
     await sell(creator, '2026-02-28T23:59:59.999Z', { quantity: 4, unit_amount: 100 });
@@ -59,7 +54,7 @@ describe('monthly statistics', () => {
   });
 
   it('are read from one snapshot during concurrent payments', async () => {
-    const creator = await newCreator();
+    const creator = await api.newCreator();
     let arriving = true;
     const arrived = (async () => {
       for (let count = 0; count < 90; count += 1) await sell(creator, '2026-01-20T10:00:00.000Z');
@@ -76,7 +71,7 @@ describe('monthly statistics', () => {
   });
 
   it('exclude unpaid orders', async () => {
-    const creator = await newCreator();
+    const creator = await api.newCreator();
     const pending = anOrder(creator.id);
     const failed = transitioned(anOrder(creator.id), 'payment_failed');
     const called_off = transitioned(transitioned(anOrder(creator.id), 'payment_failed'), 'cancelled');
@@ -89,7 +84,7 @@ describe('monthly statistics', () => {
   });
 
   it('count a refund in its own month and leave the month of the sale unchanged', async () => {
-    const creator = await newCreator();
+    const creator = await api.newCreator();
     const release = { release_id: uuidv7(), ean: '2000000000022', quantity: 2, unit_amount: 1000 };
     const sold = await sell(creator, '2026-01-20T10:00:00.000Z', release);
     const january = await royalties(creator, '2026-01');
@@ -107,7 +102,7 @@ describe('monthly statistics', () => {
   });
 
   it('sum by release and EAN, highest royalties first, with an empty EAN for products without one', async () => {
-    const creator = await newCreator();
+    const creator = await api.newCreator();
     const at = '2026-05-05T05:05:05.000Z';
     const [one, other] = [uuidv7(), uuidv7()];
     await sell(creator, at, { release_id: one, ean: '2000000000015', quantity: 1, unit_amount: 1000 });
@@ -127,7 +122,7 @@ describe('monthly statistics', () => {
   });
 
   it('are whole yen for a creator with the settlement currency JPY', async () => {
-    const creator = await newCreator({ settlement_currency: 'JPY' });
+    const creator = await api.newCreator({ settlement_currency: 'JPY' });
     const order = paid(
       anOrder(creator.id, {
         currency: 'JPY',
@@ -144,7 +139,7 @@ describe('monthly statistics', () => {
   });
 
   it('are exact above the safe integers of JavaScript', async () => {
-    const creator = await newCreator();
+    const creator = await api.newCreator();
     const most = { quantity: 1, unit_amount: Number.MAX_SAFE_INTEGER, royalty_rate: 10_000 };
     for (let index = 0; index < 3; index += 1) await sell(creator, '2026-04-01T00:00:00.000Z', most);
     const path = `/api/v1/creators/${creator.id}/stats`;
@@ -157,7 +152,7 @@ describe('monthly statistics', () => {
   });
 
   it('wait for the exchange rate of the payment’s day, and keep the rate of the posting', async () => {
-    const creator = await newCreator();
+    const creator = await api.newCreator();
     const at = '2026-06-06T12:00:00.000Z'; // a Saturday: Friday's rates apply
     const item = anItem({ quantity: 1, unit_amount: 4800, royalty_rate: 1500 });
     const order = paid(anOrder(creator.id, { currency: 'JPY', country_code: 'US', items: [item] }), at);
@@ -219,7 +214,7 @@ describe('monthly statistics', () => {
   });
 
   it('exceed 64 bits without an error', async () => {
-    const creator = await newCreator();
+    const creator = await api.newCreator();
     for (const at of ['2026-08-01T00:00:00.000Z', '2026-08-02T00:00:00.000Z'])
       await sell(creator, at, { quantity: 1, unit_amount: Number.MAX_SAFE_INTEGER, royalty_rate: 0 });
     expect((await sales(creator, '2026-08')).totals).toEqual({
@@ -229,7 +224,7 @@ describe('monthly statistics', () => {
   });
 
   it('are zeros for a future month', async () => {
-    const creator = await newCreator();
+    const creator = await api.newCreator();
     expect(await royalties(creator, '9999-12')).toEqual({
       period: '9999-12',
       currency: 'GBP',
@@ -247,7 +242,7 @@ describe('monthly statistics', () => {
     '?period=26-01',
     '?period=2026-01-01',
   ])('reject the period in "%s"', async (query) => {
-    const creator = await newCreator();
+    const creator = await api.newCreator();
     for (const which of ['sales', 'royalties']) {
       const { status, body } = await api.get(`/api/v1/creators/${creator.id}/stats/${which}${query}`, owner);
       expect(status).toBe(400);
@@ -262,7 +257,7 @@ describe('monthly statistics', () => {
   });
 
   it('are rebuilt from the ledger, which reports how many sums were wrong', async () => {
-    const creator = await newCreator();
+    const creator = await api.newCreator();
     await sell(creator, '2026-09-09T09:09:09.000Z', { quantity: 3, unit_amount: 500 });
     const before = await royalties(creator, '2026-09');
     await api.database.run(
@@ -280,7 +275,7 @@ describe('monthly statistics', () => {
   });
 
   it('have a separate rate limit', async () => {
-    const creator = await newCreator();
+    const creator = await api.newCreator();
     const { headers } = await api.get(`/api/v1/creators/${creator.id}/stats/sales?period=2026-01`, owner);
     expect(headers['ratelimit-policy']).toBe('"stats";q=600;w=60');
   });

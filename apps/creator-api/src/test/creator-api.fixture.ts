@@ -17,6 +17,7 @@ import { z } from 'zod';
 import { type CreatorApiSettings, creatorApiSettings } from '../config.js';
 import { CreatorApiModule } from '../creator-api.module.js';
 import { migrations } from '../migrations/index.js';
+import { aCreator } from '../creators/creator-snapshot.fixture.js';
 import { recordCreators } from '../creators/record-creators.js';
 import { projectOrders } from '../orders/project-orders.js';
 import { LedgerPosting } from '../ledger/ledger-posting.job.js';
@@ -95,6 +96,18 @@ export async function creatorApi(
     return processing;
   };
   startProcessing(); // with a concurrency of 0 it only requeues
+  /** Writes creators and orders directly, as the consumers would. */
+  const record = ({
+    creators = [],
+    orders = [],
+  }: {
+    creators?: CreatorSnapshot[];
+    orders?: OrderSnapshot[];
+  }) =>
+    database.transaction(async (tx) => {
+      await recordCreators(tx, creators);
+      await projectOrders(tx, orders);
+    });
   // Otherwise stop() may find no connection to close.
   await eventually(() => (messaging.connected ? true : undefined));
   return {
@@ -105,12 +118,12 @@ export async function creatorApi(
     database,
     broker,
     tokens,
-    /** Writes creators and orders directly, as the consumers would. */
-    async record({ creators = [], orders = [] }: { creators?: CreatorSnapshot[]; orders?: OrderSnapshot[] }) {
-      await database.transaction(async (tx) => {
-        await recordCreators(tx, creators);
-        await projectOrders(tx, orders);
-      });
+    record,
+    /** Records a creator of the organisation Harbour. */
+    async newCreator(changes: Partial<CreatorSnapshot> = {}) {
+      const creator = aCreator('org_harbour', changes);
+      await record({ creators: [creator] });
+      return creator;
     },
     publish: (...messages: Message[]) => broker.publish(...messages),
     /** Gets a path under /creator with an access token with these claims. */

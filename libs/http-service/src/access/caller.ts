@@ -30,6 +30,11 @@ export function callerOf(request: object): Caller {
   return caller;
 }
 
+/** Whose share a limit counts: the organisation's, else the connected creator's, else the person's. */
+export function tenantOf({ organisationId, creatorId, subject }: Caller): string {
+  return organisationId ?? creatorId ?? subject;
+}
+
 /** Parameter decorator for the caller. */
 export const CurrentCaller = createParamDecorator((_: unknown, context: ExecutionContext): Caller =>
   callerOf(context.switchToHttp().getRequest<Request>()),

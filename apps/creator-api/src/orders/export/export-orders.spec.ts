@@ -1,25 +1,13 @@
 import { ReadDatabase } from '@fulfilment/database';
-import type { Caller } from '@fulfilment/http-service';
 import { parse } from 'node:querystring';
 import { text } from 'node:stream/consumers';
 import { creatorApi, type CreatorApi, ownerClaims } from '../../test/creator-api.fixture.js';
-import { aCreator } from '../../creators/creator-snapshot.fixture.js';
+import { aMember } from '../../visibility/caller.fixture.js';
 import { Visibility } from '../../visibility/visibility.js';
 import { anItem, anOrder, paid, transitioned } from '../order-snapshot.fixture.js';
 import { exportColumns, ExportOrders } from './export-orders.js';
 
 const owner = ownerClaims('org_harbour');
-const caller: Caller = {
-  subject: 'someone',
-  clientId: 'test',
-  creatorId: undefined,
-  organisationId: 'org_harbour',
-  organisationRole: 'owner',
-  scopes: new Set(),
-  tokenId: 'test',
-  tokenIssuedAt: new Date(),
-  tokenExpiresAt: new Date(Date.now() + 600_000),
-};
 const lines = (csv: string) => csv.split('\r\n').slice(1, -1);
 
 describe('the export of orders', () => {
@@ -29,16 +17,11 @@ describe('the export of orders', () => {
   });
   afterAll(() => api.stop());
 
-  const newCreator = async () => {
-    const creator = aCreator('org_harbour');
-    await api.record({ creators: [creator] });
-    return creator;
-  };
   const download = (creator: { id: string }, query = '') =>
     api.get(`/api/v1/orders/export?creator=${creator.id}${query}`, owner);
 
   it('has a line for each order line, with the figures of the order, the newest order first', async () => {
-    const creator = await newCreator();
+    const creator = await api.newCreator();
     const older = anOrder(creator.id, { placed_at: '2026-03-01T00:00:00.000Z' });
     const items = [anItem({ release_title: '=HYPERLINK("http://evil.example")' }), anItem({ ean: null })];
     const newer = paid(anOrder(creator.id, { items, placed_at: '2026-03-02T00:00:00.000Z' }));
@@ -62,7 +45,7 @@ describe('the export of orders', () => {
   });
 
   it('has the orders that the list has with the same filters', async () => {
-    const creator = await newCreator();
+    const creator = await api.newCreator();
     const at = (day: string) => ({ placed_at: `2026-03-${day}T23:59:59.999Z` });
     const orders = [
       anOrder(creator.id, at('01')),
@@ -87,13 +70,13 @@ describe('the export of orders', () => {
   });
 
   it('shows one moment, also if orders are placed and changed while it is read', async () => {
-    const creator = await newCreator();
+    const creator = await api.newCreator();
     const orders = Array.from({ length: 450 }, (_, index) =>
       anOrder(creator.id, { placed_at: new Date(Date.UTC(2026, 2, 1) + index * 1000).toISOString() }),
     );
     await api.record({ orders });
     const exports = new ExportOrders(new Visibility(api.database, new ReadDatabase(api.database)));
-    const stream = await exports.run(caller, { creator: creator.id });
+    const stream = await exports.run(aMember, { creator: creator.id });
     await api.record({
       orders: [anOrder(creator.id), ...orders.map((order) => transitioned(order, 'payment_failed'))],
     });
@@ -103,7 +86,7 @@ describe('the export of orders', () => {
   });
 
   it('rejects an empty range', async () => {
-    const creator = await newCreator();
+    const creator = await api.newCreator();
     const { status, body } = await download(creator, '&from=2026-03-02&to=2026-03-01');
     expect([status, body.details]).toEqual([400, [{ field: 'from', reason: 'must not be after to' }]]);
   });

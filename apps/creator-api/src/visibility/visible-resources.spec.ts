@@ -1,33 +1,14 @@
 import { jest } from '@jest/globals';
 import { uuidv7 } from '@fulfilment/contracts';
-import { statement, ReadDatabase } from '@fulfilment/database';
-import { NotFound } from '@fulfilment/error-envelope';
-import type { Caller } from '@fulfilment/http-service';
 import { creatorApi, type CreatorApi, operator, ownerClaims } from '../test/creator-api.fixture.js';
-import { aCreator } from '../creators/creator-snapshot.fixture.js';
-import { closeMonths } from '../ledger/close-months.js';
-import { issueStatements } from '../statements/issue-statements.js';
-import { anOrder, orderMessage, paid, transitioned } from '../orders/order-snapshot.fixture.js';
-import { recordOrderEvents } from '../orders/timeline/record-order-events.js';
-import { selectCreator } from './select-creator.js';
-import { Visibility } from './visibility.js';
-
-const app = { client_id: 'app', name: 'App', first_party: false, connected_at: '2026-01-02T03:04:05.678Z' };
-const mine = aCreator('org_harbour', { apps: [app] });
-const foreign = aCreator('org_meridian', { apps: [app] });
-const stranger = aCreator('org_nobody_knows'); // its registration never arrives
-const myOrder = paid(anOrder(mine.id, { client_id: 'app' }));
-const foreignOrder = paid(anOrder(foreign.id, { client_id: 'app' }));
-const orphan = paid(anOrder(stranger.id));
-
-/** Resources of one organisation; tests pass those of another, or ids that do not exist. */
-interface Resources {
-  readonly creator: string;
-  readonly order: string;
-  readonly orderedRelease: string;
-  readonly createdRelease: string;
-  readonly upload: string;
-}
+import {
+  mine,
+  myOrder,
+  orphan,
+  recordTwoOrganisations,
+  type Resources,
+  upload,
+} from './two-organisations.fixture.js';
 
 type Claims = Readonly<Record<string, unknown>>;
 const insiders: [string, Claims][] = [
@@ -45,23 +26,6 @@ const outsiders: [string, Claims][] = [
   ['an organisation that is the empty text', { org_id: '', org_role: 'owner' }],
   ['an organisation with a quote in its name', { org_id: "org_harbour' OR '1'='1", org_role: 'owner' }],
 ];
-
-const aMember: Caller = {
-  subject: 'someone',
-  clientId: 'test',
-  creatorId: undefined,
-  organisationId: 'org_harbour',
-  organisationRole: 'member',
-  scopes: new Set(),
-  tokenId: 'test',
-  tokenIssuedAt: new Date(),
-  tokenExpiresAt: new Date(Date.now() + 600_000),
-};
-const addFeedEntries = statement(
-  'test.add_feed_entries',
-  'INSERT INTO order_feed_entries (order_id, creator_id) SELECT id, creator_id FROM orders',
-);
-const upload = { track_uuid: uuidv7(), upload_url: 'https://files.example.com/track.wav' };
 
 type SendRequest = (api: CreatorApi, claims: Claims) => Promise<{ status: number; body: unknown }>;
 
@@ -150,35 +114,13 @@ async function watched(api: CreatorApi, send: SendRequest) {
   }
 }
 
-describe('the visibility of rows to callers', () => {
+describe('the visibility of resources to callers', () => {
   let api: CreatorApi;
   let ours: Resources;
   let theirs: Resources;
-  /** Creates a release and a track upload. */
-  const resourcesOf = async (
-    creator: string,
-    { id: order, items: [item] }: typeof myOrder,
-  ): Promise<Resources> => {
-    const orderedRelease = item?.release_id ?? '';
-    const release = { title: 'Tidal Maps', release_type_id: 1, creator };
-    const [uploaded, created] = [
-      await api.post(`/api/v1/releases/${orderedRelease}/track-upload`, operator, upload),
-      await api.post('/api/v1/releases', operator, release),
-    ];
-    return { creator, order, orderedRelease, createdRelease: created.body.id, upload: uploaded.body.id };
-  };
   beforeAll(async () => {
     api = await creatorApi();
-    await api.record({ creators: [mine, foreign], orders: [myOrder, foreignOrder, orphan] });
-    await closeMonths(api.database, 5, new Date('2026-04-05T00:00:00.000Z'));
-    for (const { id } of [mine, foreign]) await issueStatements(api.database, id);
-    await api.database.run(addFeedEntries);
-    const shipments = [myOrder, foreignOrder].map((order) => orderMessage(transitioned(order, 'shipped')));
-    await api.database.transaction((tx) => recordOrderEvents(tx, shipments));
-    [ours, theirs] = await Promise.all([
-      resourcesOf(mine.id, myOrder),
-      resourcesOf(foreign.id, foreignOrder),
-    ]);
+    ({ ours, theirs } = await recordTwoOrganisations(api));
   });
   afterAll(() => api.stop());
 
@@ -238,38 +180,7 @@ describe('the visibility of rows to callers', () => {
 
   it('shows an order of an unregistered creator to the operator only', async () => {
     expect((await api.get(`/api/v1/orders/${orphan.id}`, operator)).status).toBe(200);
-    expect((await api.get(`/api/v1/orders/${orphan.id}`, ownerClaims('org_nobody_knows'))).status).toBe(404);
-  });
-
-  it('hides foreign rows of every table from a query without a condition', async () => {
-    const visibility = new Visibility(api.database, new ReadDatabase(api.database));
-    await api.post('/api/v1/releases', operator, {
-      title: 'Theirs',
-      release_type_id: 1,
-      creator: foreign.id,
-    });
-    for (const table of [
-      'orders',
-      'order_items',
-      'order_counts',
-      'monthly_statistics',
-      'monthly_breakdown',
-      'order_events',
-      'ledger',
-      'order_counts_by_app',
-      'monthly_app_breakdown',
-      'creator_apps',
-      'statements',
-      'order_feed_entries',
-      'editions',
-      'ordered_releases',
-      'track_uploads',
-    ]) {
-      const owners = statement(`test.${table}`, `SELECT DISTINCT creator_id FROM ${table}`);
-      const seen = await visibility.transaction(aMember, (tx) => tx.rows(owners));
-      expect(seen).toEqual([{ creator_id: mine.id }]);
-      expect((await api.database.rows(owners)).length).toBeGreaterThan(1);
-    }
+    expect((await api.get(`/api/v1/orders/${orphan.id}`, ownerClaims('org_unregistered'))).status).toBe(404);
   });
 
   it('counts the creators of one organisation, or of all for an operator, and none without an organisation', async () => {
@@ -277,55 +188,6 @@ describe('the visibility of rows to callers', () => {
     expect(await total(ownerClaims('org_harbour'))).toBe(1);
     expect(await total(operator)).toBe(2);
     expect(await total({ org_id: '', org_role: 'owner' })).toBe(0);
-  });
-
-  it.each([
-    'statistics_close',
-    'exchange_rate_source',
-    'waiting_postings',
-    'order_feeds',
-    'exchange_rates',
-    'inbox',
-    'inbox_other_days',
-    'inbox_dropped',
-    'outbox',
-  ])('does not let requests read %s', async (table) => {
-    const visibility = new Visibility(api.database, new ReadDatabase(api.database));
-    const all = statement(`test.all_${table}`, `SELECT * FROM ${table}`);
-    const caller: Caller = {
-      subject: 'root',
-      clientId: 'test',
-      creatorId: undefined,
-      organisationId: undefined,
-      organisationRole: 'global_admin',
-      scopes: new Set(),
-      tokenId: 'test',
-      tokenIssuedAt: new Date(),
-      tokenExpiresAt: new Date(Date.now() + 600_000),
-    };
-    await expect(visibility.transaction(caller, (tx) => tx.rows(all))).rejects.toThrow('permission denied');
-  });
-
-  it('does not let a caller select a foreign creator', async () => {
-    const visibility = new Visibility(api.database, new ReadDatabase(api.database));
-    const everyone = statement('test.selected_orders', 'SELECT DISTINCT creator_id FROM orders');
-    const seen = await visibility.transaction(aMember, async (tx) => {
-      await expect(selectCreator(tx, foreign.id)).rejects.toThrow(NotFound);
-      return tx.rows(everyone);
-    });
-    expect(seen).toEqual([{ creator_id: mine.id }]);
-  });
-
-  it('leaves no role, organisation or creator on a pooled connection', async () => {
-    const readIdentity = statement(
-      'test.identity',
-      `SELECT current_user AS name, current_setting('suite.organisation_id', true) AS org,
-         COALESCE(current_setting('suite.creator_id', true), '') AS creator`,
-    );
-    const identities = await Promise.all(Array.from({ length: 30 }, () => api.database.row(readIdentity)));
-    for (const identity of identities) expect(identity).not.toMatchObject({ name: 'creator_api_member' });
-    for (const identity of identities) expect(identity).not.toMatchObject({ org: 'org_harbour' });
-    for (const identity of identities) expect(identity).toMatchObject({ creator: '' });
   });
 
   it('covers every operation of the API', () => {

@@ -1,0 +1,63 @@
+import { uuidv7 } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import { aCreator } from '../creators/creator-snapshot.fixture.js';
+import { closeMonths } from '../ledger/close-months.js';
+import { issueStatements } from '../statements/issue-statements.js';
+import { anOrder, orderMessage, paid, transitioned } from '../orders/order-snapshot.fixture.js';
+import { recordOrderEvents } from '../orders/timeline/record-order-events.js';
+import { type CreatorApi, operator } from '../test/creator-api.fixture.js';
+
+const app = { client_id: 'app', name: 'App', first_party: false, connected_at: '2026-01-02T03:04:05.678Z' };
+export const mine = aCreator('org_harbour', { apps: [app] });
+export const foreign = aCreator('org_meridian', { apps: [app] });
+const unregistered = aCreator('org_unregistered'); // its registration never arrives
+export const myOrder = paid(anOrder(mine.id, { client_id: 'app' }));
+const foreignOrder = paid(anOrder(foreign.id, { client_id: 'app' }));
+export const orphan = paid(anOrder(unregistered.id));
+
+/** Resources of one organisation; tests pass those of another, or ids that do not exist. */
+export interface Resources {
+  readonly creator: string;
+  readonly order: string;
+  readonly orderedRelease: string;
+  readonly createdRelease: string;
+  readonly upload: string;
+}
+
+const addFeedEntries = statement(
+  'test.add_feed_entries',
+  'INSERT INTO order_feed_entries (order_id, creator_id) SELECT id, creator_id FROM orders',
+);
+export const upload = { track_uuid: uuidv7(), upload_url: 'https://files.example.com/track.wav' };
+
+/** Records two organisations with rows in every table. Returns the resources of each. */
+export async function recordTwoOrganisations(
+  api: CreatorApi,
+): Promise<{ readonly ours: Resources; readonly theirs: Resources }> {
+  await api.record({ creators: [mine, foreign], orders: [myOrder, foreignOrder, orphan] });
+  await closeMonths(api.database, 5, new Date('2026-04-05T00:00:00.000Z'));
+  for (const { id } of [mine, foreign]) await issueStatements(api.database, id);
+  await api.database.run(addFeedEntries);
+  const shipments = [myOrder, foreignOrder].map((order) => orderMessage(transitioned(order, 'shipped')));
+  await api.database.transaction((tx) => recordOrderEvents(tx, shipments));
+  const [ours, theirs] = await Promise.all([
+    createResources(api, mine.id, myOrder),
+    createResources(api, foreign.id, foreignOrder),
+  ]);
+  return { ours, theirs };
+}
+
+/** Creates a release and a track upload. */
+async function createResources(
+  api: CreatorApi,
+  creator: string,
+  { id: order, items: [item] }: typeof myOrder,
+): Promise<Resources> {
+  const orderedRelease = item?.release_id ?? '';
+  const release = { title: 'Tidal Maps', release_type_id: 1, creator };
+  const [uploaded, created] = [
+    await api.post(`/api/v1/releases/${orderedRelease}/track-upload`, operator, upload),
+    await api.post('/api/v1/releases', operator, release),
+  ];
+  return { creator, order, orderedRelease, createdRelease: created.body.id, upload: uploaded.body.id };
+}
