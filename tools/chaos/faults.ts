@@ -41,10 +41,10 @@ export async function cause(
       onAvailable();
       return postgres.rebuildStandby();
     case 'cut link to PostgreSQL': {
-      const name = postgres.nameOf(step.service);
-      name.cut();
+      const address = postgres.addressOf(step.service);
+      address.cut();
       await sleep(step.forMs);
-      return name.restore();
+      return address.restore();
     }
   }
 }

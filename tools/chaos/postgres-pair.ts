@@ -11,7 +11,7 @@ import { eventually } from '../dev/eventually.ts';
 import type { Parts } from './parts.ts';
 import { type ChaosSite, postgresNameOf } from './site.ts';
 import { readRows } from './sql.ts';
-import { TcpName } from './tcp-name.ts';
+import { StableAddress } from './stable-address.ts';
 
 const replicationTimeoutMs = 60_000;
 /** For how long an asynchronous standby gets nothing before it is promoted: commits of this time are lost. */
@@ -31,7 +31,7 @@ export interface PostgresOptions {
   readonly configuration?: (home: string) => string;
 }
 
-/** A primary and a streaming standby, behind one stable name for each service. */
+/** A primary and a streaming standby, behind one stable address for each service. */
 export class PostgresPair {
   private readonly site: ChaosSite;
   private readonly parts: Parts;
@@ -40,9 +40,9 @@ export class PostgresPair {
   /** Folder of the data of all servers. */
   readonly home: string;
   private readonly options: PostgresOptions;
-  private readonly names = new Map<ServiceName | 'any', TcpName>();
+  private readonly addresses = new Map<ServiceName | 'any', StableAddress>();
   /** The link over which the standby follows the primary. */
-  private readonly replication: TcpName;
+  private readonly replication: StableAddress;
   private primary: Server;
   private standby: Server;
 
@@ -80,21 +80,21 @@ export class PostgresPair {
     });
     this.primary = server(1);
     this.standby = server(2);
-    this.replication = new TcpName(this.primary.port);
+    this.replication = new StableAddress(this.primary.port);
   }
 
-  /** Kills the primary and promotes the standby, to which the names then lead. */
+  /** Kills the primary and promotes the standby, to which the addresses then lead. */
   async failOver(): Promise<void> {
     if (!this.options.isSynchronous) {
       this.replication.cut();
       await sleep(replicationLagMs);
     }
-    for (const name of this.names.values()) name.moveTo(undefined);
+    for (const address of this.addresses.values()) address.moveTo(undefined);
     await this.primary.part?.stop();
     await readRows(this.urlOf(this.standby), 'SELECT pg_promote()');
     [this.primary, this.standby] = [this.standby, this.primary];
     this.replication.restore();
-    for (const name of [...this.names.values(), this.replication]) name.moveTo(this.primary.port);
+    for (const address of [...this.addresses.values(), this.replication]) address.moveTo(this.primary.port);
   }
 
   /** Makes the server that is not the primary a standby of it. */
@@ -139,14 +139,14 @@ export class PostgresPair {
   }
 
   /** The link of one service to its database; nothing arrives while it is cut. */
-  nameOf(service: ServiceName): TcpName {
-    const name = this.names.get(service);
-    if (name === undefined) throw new Failure(`${service} has no database.`);
-    return name;
+  addressOf(service: ServiceName): StableAddress {
+    const address = this.addresses.get(service);
+    if (address === undefined) throw new Failure(`${service} has no database.`);
+    return address;
   }
 
   async stop(): Promise<void> {
-    for (const name of [...this.names.values(), this.replication]) await name.close();
+    for (const address of [...this.addresses.values(), this.replication]) await address.close();
     rmSync(this.home, { recursive: true, force: true });
   }
 
@@ -185,9 +185,9 @@ ${this.options.configuration?.(this.home) ?? ''}include_if_exists = 'own.conf'
     await this.rebuildStandby();
     const own = serviceNames.map((service) => [service, postgresNameOf(service, site)] as const);
     for (const [service, port] of [['any', site.ports.postgresNames[0] ?? 0] as const, ...own]) {
-      const name = new TcpName(primary.port);
-      await name.listen(port);
-      this.names.set(service, name);
+      const address = new StableAddress(primary.port);
+      await address.listen(port);
+      this.addresses.set(service, address);
     }
   }
 

@@ -88,7 +88,7 @@ async function restoreDatabase(
     say(`  ${row.table}: ${row.stopped} rows when it stopped, ${row.restored} restored`);
   if (service === 'store-api') await keepPaymentsOfProvider(states);
 
-  postgres.nameOf(service).moveTo(Number(restoredUrl.port));
+  postgres.addressOf(service).moveTo(Number(restoredUrl.port));
   const startingAtMs = performance.now();
   await replicas.restartService(service);
   const startSeconds = since(startingAtMs);

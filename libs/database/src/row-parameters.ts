@@ -3,33 +3,39 @@ type Column<Row> = readonly [type: string, value: (row: Row) => unknown];
 
 /**
  * Rows as parameters of a statement: one array for each column, so that the text of the statement is the same
- * for any number of rows.
+ * for any number of rows. The parameter of a column is `:<alias>_<column>`.
  */
 export class RowParameters<Row> {
-  /** @param first number of the first of these parameters; those before it are the statement's others */
+  /** @param alias name of the table in the statement */
   constructor(
-    private readonly first: number,
+    private readonly alias: string,
     private readonly columns: Readonly<Record<string, Column<Row>>>,
   ) {}
 
   /** SQL: the rows as a table. */
-  table(alias: string): string {
-    return `unnest(${this.arrays()}) AS ${alias}(${Object.keys(this.columns).join(', ')})`;
+  table(): string {
+    return `unnest(${this.arrays()}) AS ${this.alias}(${Object.keys(this.columns).join(', ')})`;
   }
 
   /** SQL: the rows as a table, with their `index` from 1 as the last column. */
-  tableWithIndex(alias: string): string {
+  tableWithIndex(): string {
     const names = [...Object.keys(this.columns), 'index'].join(', ');
-    return `unnest(${this.arrays()}) WITH ORDINALITY AS ${alias}(${names})`;
+    return `unnest(${this.arrays()}) WITH ORDINALITY AS ${this.alias}(${names})`;
   }
 
-  values(rows: readonly Row[]): unknown[][] {
-    return Object.values(this.columns).map(([, valueOf]) => rows.map(valueOf));
+  values(rows: readonly Row[]): Record<string, unknown[]> {
+    return Object.fromEntries(
+      Object.entries(this.columns).map(([name, [, valueOf]]) => [this.parameter(name), rows.map(valueOf)]),
+    );
   }
 
   private arrays(): string {
-    return Object.values(this.columns)
-      .map(([type], index) => `$${this.first + index}::${type}[]`)
+    return Object.entries(this.columns)
+      .map(([name, [type]]) => `:${this.parameter(name)}::${type}[]`)
       .join(', ');
+  }
+
+  private parameter(column: string): string {
+    return `${this.alias}_${column}`;
   }
 }

@@ -92,19 +92,19 @@ const traceparentAtEnd = /"traceparent": "(00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]
 
 /** Records the way of messages from the outbox to RabbitMQ, after its confirmation. */
 export function recordSending(
-  messages: readonly { readonly message_id: string; readonly type: string; readonly body: string }[],
+  messages: readonly { readonly message_id: string; readonly routing_key: string; readonly body: string }[],
   startedAtMs: number,
 ): void {
-  for (const { message_id: id, type, body } of messages) {
+  for (const { message_id: id, routing_key: routingKey, body } of messages) {
     const attributes = {
       ...system,
       'messaging.operation.type': 'send',
       'messaging.operation.name': 'send',
-      'messaging.destination.name': type,
+      'messaging.destination.name': routingKey,
       'messaging.message.id': id,
       ...(messages.length > 1 && { 'messaging.batch.message_count': messages.length }),
     };
     const received = traceparentAtEnd.exec(body.slice(-100))?.[1];
-    startBelow(received, { name: `send ${type}`, kind: 'client', attributes, startedAtMs })?.end();
+    startBelow(received, { name: `send ${routingKey}`, kind: 'client', attributes, startedAtMs })?.end();
   }
 }

@@ -23,13 +23,13 @@ const oldest = new Gauge({
 interface OutboxRow {
   position: number;
   message_id: string;
-  type: string;
+  routing_key: string;
   body: string;
 }
 
 const takeBatch = statement(
   'outbox.take',
-  `SELECT position, message_id, type, body::text FROM outbox WHERE position >= $1
+  `SELECT position, message_id, type AS routing_key, body::text FROM outbox WHERE position >= $1
    ORDER BY position LIMIT ${batchSize} FOR UPDATE SKIP LOCKED`,
 );
 const readOldest = statement(
@@ -122,7 +122,7 @@ async function sendBatch(
   if (rows.length === 0) return [];
   const startedAtMs = performance.now();
   for (const row of rows) {
-    channel.publish(exchange, row.type, Buffer.from(row.body), {
+    channel.publish(exchange, row.routing_key, Buffer.from(row.body), {
       persistent: true,
       messageId: row.message_id,
       contentType: 'application/json',

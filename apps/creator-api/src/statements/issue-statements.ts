@@ -24,7 +24,7 @@ const lockCreator = statement(
 const insert = statement(
   'statements.insert',
   `INSERT INTO statements (creator_id, number, period, currency, lines, units, revenue, royalties, csv_bytes, csv_sha256)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+   VALUES (:creator_id, :number, :period, :currency, :lines, :units, :revenue, :royalties, :bytes, :digest)`,
 );
 
 interface NextStatement {
@@ -65,8 +65,15 @@ export async function issueNext(tx: Transaction, creatorId: string): Promise<boo
     revenue += part.revenue;
     royalties += part.royalties;
   }
-  const { number, period, currency } = next;
-  const sums = [units, revenue, royalties].map(String);
-  await tx.run(insert, [creatorId, number, period, currency, lines, ...sums, bytes, digest.digest()]);
+  await tx.run(insert, {
+    ...next,
+    creator_id: creatorId,
+    lines,
+    units: String(units),
+    revenue: String(revenue),
+    royalties: String(royalties),
+    bytes,
+    digest: digest.digest(),
+  });
   return true;
 }

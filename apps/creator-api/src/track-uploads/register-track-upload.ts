@@ -57,7 +57,7 @@ const countUploads = statement(
 const insert = statement(
   'track-uploads.insert',
   `INSERT INTO track_uploads (id, workflow_id, creator_id, release_id, track_id, upload_url, status, due_at, created_at, updated_at)
-   VALUES ($1, $2, $3, $4, $5, $6, 'pending', now(), $7, $7)`,
+   VALUES (:id, :job_id, :creator_id, :release_id, :track_id, :url, 'pending', now(), :now, :now)`,
 );
 
 /** Registers the URL of a track's audio, which is then fetched and analysed in the background. */
@@ -128,7 +128,15 @@ export class RegisterTrackUpload {
     const now = this.clock();
     // `workflow_id` is the public name of the job's id.
     const [id, jobId] = [uuidv7(now), uuidv7(now)];
-    await tx.run(insert, [id, jobId, creatorId, releaseId, trackId, url, now]);
+    await tx.run(insert, {
+      id,
+      job_id: jobId,
+      creator_id: creatorId,
+      release_id: releaseId,
+      track_id: trackId,
+      url,
+      now,
+    });
     tx.afterCommit(() => this.queue.addInBackground({ id, jobId, rank: counts.open_of_organisation + 1 }));
     return { id, status: 'pending', workflow_id: jobId };
   }

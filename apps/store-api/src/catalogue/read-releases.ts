@@ -1,11 +1,13 @@
 import { type Currency, type CursorPage, parsePublicId } from '@fulfilment/contracts';
 import { BatchLoader, Database, ReadDatabase, type Sql } from '@fulfilment/database';
 import { throwNotFound } from '@fulfilment/error-envelope';
-import { type Caller, type CursorKey, SignedCursors } from '@fulfilment/http-service';
+import { type Caller, SignedCursors } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import type { ReleaseFacts, ReleaseSummary, ReleaseView } from './release.shapes.js';
 import {
   listPages,
+  type PageRequest,
+  requestedPages,
   readProducts,
   readRelease,
   readReleases,
@@ -23,26 +25,17 @@ import {
 import type { ListReleasesDto } from './releases.dto.js';
 import { hasTrigram, searchPattern } from './search.rules.js';
 
-interface PageKey {
-  readonly creatorId: string | undefined;
-  readonly currency: Currency;
-  readonly maxRows: number;
-  readonly after: CursorKey | undefined;
-  readonly createdAfter: string | undefined;
-  readonly createdBefore: string | undefined;
-}
-
 /** Reads the releases of the connected creator, newest first. Concurrent pages share a round trip. */
 @Injectable()
 export class ReadReleases {
-  private readonly pages: BatchLoader<PageKey, ReleaseSummaryRow[]>;
+  private readonly pages: BatchLoader<PageRequest, ReleaseSummaryRow[]>;
 
   constructor(
     private readonly database: Database,
     private readonly reads: ReadDatabase,
     private readonly cursors: SignedCursors,
   ) {
-    this.pages = new BatchLoader({ run: (keys) => this.loadPages(keys), maxConcurrent: 2 });
+    this.pages = new BatchLoader({ run: (requests) => this.loadPages(requests), maxConcurrent: 2 });
   }
 
   async list(
@@ -100,17 +93,14 @@ export class ReadReleases {
     );
   }
 
-  private async loadPages(keys: readonly PageKey[]): Promise<{ index: number; row: ReleaseSummaryRow[] }[]> {
+  private async loadPages(
+    requests: readonly PageRequest[],
+  ): Promise<{ index: number; row: ReleaseSummaryRow[] }[]> {
     const rows = await this.reads.read((database) =>
-      database.rows<ReleaseSummaryRow & { readonly index: number }>(listPages, [
-        keys.map(({ creatorId }) => creatorId),
-        keys.map(({ currency }) => currency),
-        keys.map(({ maxRows }) => maxRows),
-        keys.map(({ after }) => after?.micros),
-        keys.map(({ after }) => after?.id),
-        keys.map(({ createdAfter }) => createdAfter),
-        keys.map(({ createdBefore }) => createdBefore),
-      ]),
+      database.rows<ReleaseSummaryRow & { readonly index: number }>(
+        listPages,
+        requestedPages.values(requests),
+      ),
     );
     return [...Map.groupBy(rows, ({ index }) => index)].map(([index, row]) => ({ index, row }));
   }

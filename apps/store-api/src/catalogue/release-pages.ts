@@ -1,5 +1,6 @@
-import { maxUuid } from '@fulfilment/contracts';
-import { statement } from '@fulfilment/database';
+import { type Currency, maxUuid } from '@fulfilment/contracts';
+import { RowParameters, statement } from '@fulfilment/database';
+import type { CursorKey } from '@fulfilment/http-service';
 import { productPriceSql } from './product-row.js';
 
 const summaryColumns = `r.id, r.name, r.artist_name, r.additional_artists, r.release_date, r.cover_image_url,
@@ -23,22 +24,37 @@ const afterCursorSql = (micros: string, id: string): string =>
 const createdBetweenSql = (after: string, before: string): string =>
   `created_at > coalesce(${after}, '-infinity') AND created_at < coalesce(${before}, 'infinity')`;
 
-/**
- * Reads several pages: arrays of creators, currencies, row limits, keys of the previous page, and times of
- * creation.
- */
+/** A page of releases, newest first. */
+export interface PageRequest {
+  readonly creatorId: string | undefined;
+  readonly currency: Currency;
+  readonly maxRows: number;
+  readonly after: CursorKey | undefined;
+  readonly createdAfter: string | undefined;
+  readonly createdBefore: string | undefined;
+}
+
+export const requestedPages = new RowParameters<PageRequest>('requested', {
+  creator_id: ['uuid', ({ creatorId }) => creatorId],
+  currency: ['text', ({ currency }) => currency],
+  max_rows: ['int', ({ maxRows }) => maxRows],
+  after_micros: ['bigint', ({ after }) => after?.micros],
+  after_id: ['uuid', ({ after }) => after?.id],
+  created_after: ['timestamptz', ({ createdAfter }) => createdAfter],
+  created_before: ['timestamptz', ({ createdBefore }) => createdBefore],
+});
+/** Reads several pages. */
 export const listPages = statement(
   'releases.list-pages',
-  `SELECT (requested.number - 1)::int AS index, ${summaryColumns}
-   FROM unnest($1::uuid[], $2::text[], $3::int[], $4::bigint[], $5::uuid[], $6::timestamptz[], $7::timestamptz[])
-          WITH ORDINALITY AS requested (creator, currency, max_rows, after_micros, after_id, created_after, created_before, number)
+  `SELECT (requested.index - 1)::int AS index, ${summaryColumns}
+   FROM ${requestedPages.tableWithIndex()}
    CROSS JOIN LATERAL (
-     SELECT * FROM releases WHERE creator_id = requested.creator AND ${afterCursorSql('requested.after_micros', 'requested.after_id')}
+     SELECT * FROM releases WHERE creator_id = requested.creator_id AND ${afterCursorSql('requested.after_micros', 'requested.after_id')}
        AND ${createdBetweenSql('requested.created_after', 'requested.created_before')}
      ${newestFirst} LIMIT requested.max_rows
    ) AS r
    LEFT JOIN LATERAL (${productTotalsSql('requested.currency')}) AS p ON true
-   ORDER BY requested.number, r.created_at DESC, r.id DESC`,
+   ORDER BY requested.index, r.created_at DESC, r.id DESC`,
 );
 
 /** SQL of one page of a search. @param matches SQL of the rows of the page */

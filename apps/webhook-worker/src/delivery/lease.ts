@@ -50,7 +50,7 @@ const selectDue = (subscription: string, dueFrom: string, condition = ''): strin
      AND (trigger IN ('manual', 'test') OR ${subscription}.status = 'active')
    ORDER BY next_attempt_at`;
 
-const claimRequests = new RowParameters<DatedRequest>(5, {
+const claimRequests = new RowParameters<DatedRequest>('r', {
   id: ['uuid', ({ subscriptionId }) => subscriptionId],
   max_count: ['int', ({ maxCount }) => maxCount],
   running: ['int', ({ running }) => running],
@@ -66,9 +66,8 @@ const attemptLimit = `least(s.max_in_flight,
          CASE WHEN s.url = r.window_url THEN r.window_size ELSE ${windowSizes.initial} END)`;
 // Finds due deliveries in the index of open deliveries, and their rows by key. Each subscription occurs once,
 // since a process runs one claim at a time for each: SKIP LOCKED does not skip rows that the same statement
-// has locked. The first and last day are parameters (`$1`, `$2`), so that PostgreSQL prunes the partitions of
-// other days at the start of the execution: with a month of partitions, opening all of them took half of the
-// time. `$3` is the lease token, `$4` the duration of the lease.
+// has locked. The first and last day are parameters, so that PostgreSQL prunes the partitions of other days at
+// the start of the execution: with a month of partitions, opening all of them took half of the time.
 const claim = statement(
   'deliveries.claim',
   `WITH requested AS MATERIALIZED (
@@ -76,17 +75,17 @@ const claim = statement(
        CASE WHEN s.previous_secret_until > now() THEN s.previous_secret END AS previous_secret,
        s.signing_key, CASE WHEN s.previous_signing_key_until > now() THEN s.previous_signing_key END AS previous_signing_key,
        least(r.max_count, greatest(0, ${attemptLimit} - r.running)) AS max_claimed, s.lane, r.due_from
-     FROM ${claimRequests.tableWithIndex('r')}
+     FROM ${claimRequests.tableWithIndex()}
      JOIN webhook_subscriptions s ON s.id = r.id AND s.deleted_at IS NULL AND NOT ${accessRevokedSql('s')}
    ), due AS MATERIALIZED (
      SELECT requested.index, taken.* FROM requested CROSS JOIN LATERAL (
-       ${selectDue('requested', 'requested.due_from', 'AND day BETWEEN $1 AND $2')} LIMIT requested.max_claimed FOR UPDATE SKIP LOCKED) AS taken
+       ${selectDue('requested', 'requested.due_from', 'AND day BETWEEN :first_day AND :last_day')} LIMIT requested.max_claimed FOR UPDATE SKIP LOCKED) AS taken
    )
    UPDATE webhook_deliveries d SET status = 'in_flight', next_attempt_at = NULL, attempt_count = d.attempt_count + 1,
-     attempt_started_at = now(), lease_token = $3, lease_until = now() + $4 * interval '1 millisecond'
+     attempt_started_at = now(), lease_token = :lease_token, lease_until = now() + :lease_ms * interval '1 millisecond'
    FROM due JOIN requested USING (index), webhook_events e
    WHERE d.day = due.day AND d.id = due.id AND e.day = due.day AND e.id = d.event_id AND e.api_version = d.api_version
-     AND d.day BETWEEN $1 AND $2 AND e.day BETWEEN $1 AND $2
+     AND d.day BETWEEN :first_day AND :last_day AND e.day BETWEEN :first_day AND :last_day
    RETURNING due.index::int - 1 AS index, requested.max_claimed AS "maxClaimed", requested.lane, due.next_attempt_at AS "dueAt",
      d.day, d.id, d.subscription_id AS "subscriptionId", d.event_id AS "eventId", d.event, d.test, d.trigger, d.attempt_count AS number,
      d.attempt_count = 1 AND d.trigger = 'auto' AND due.status = 'pending' AS first, d.schedule_step AS "scheduleStep",
@@ -97,14 +96,14 @@ const claim = statement(
 
 /** Enough for some batches; when they are sent, the days are determined again. */
 const maxDueRows = 64;
-const searches = new RowParameters<Search>(1, {
+const searches = new RowParameters<Search>('r', {
   id: ['uuid', ({ subscriptionId }) => subscriptionId],
   due_from: ['float8', ({ dueFromMs }) => dueFromMs / 1000],
 });
 const findDays = statement(
   'deliveries.days-due',
   `SELECT r.index::int - 1 AS index, min(due.day) AS "from", max(due.day) AS "to", count(*) = ${maxDueRows} AS more
-   FROM ${searches.tableWithIndex('r')}
+   FROM ${searches.tableWithIndex()}
    JOIN webhook_subscriptions s ON s.id = r.id AND s.deleted_at IS NULL AND NOT ${accessRevokedSql('s')}
    CROSS JOIN LATERAL (${selectDue('s', 'r.due_from')} LIMIT ${maxDueRows}) AS due
    GROUP BY r.index`,
@@ -214,8 +213,13 @@ export class Lease {
     const days = requests.map((request) => request.days).reduce(mergeSpans);
     const token = uuidv7();
     const leaseEndsAtMs = performance.now() + this.leaseMs;
-    const values = [days.from, days.to, token, this.leaseMs, ...claimRequests.values(requests)];
-    const claiming = this.database.rows<ClaimedRow>(claim, values);
+    const claiming = this.database.rows<ClaimedRow>(claim, {
+      first_day: days.from,
+      last_day: days.to,
+      lease_token: token,
+      lease_ms: this.leaseMs,
+      ...claimRequests.values(requests),
+    });
     claiming.catch((error: unknown) => {
       // The claim may have been committed.
       if (error instanceof DependencyUnavailable) this.lostClaims.free(token, leaseEndsAtMs);

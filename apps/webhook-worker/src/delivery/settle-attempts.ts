@@ -30,7 +30,7 @@ interface DecidedAttempt extends Attempt {
 }
 
 // A receiver that did not respond has no headers and no body.
-const results = new RowParameters<DecidedAttempt>(3, {
+const results = new RowParameters<DecidedAttempt>('r', {
   day: ['date', ({ delivery }) => delivery.day],
   id: ['uuid', ({ delivery }) => delivery.id],
   token: ['uuid', ({ delivery }) => delivery.token],
@@ -52,10 +52,10 @@ const results = new RowParameters<DecidedAttempt>(3, {
   truncated: ['boolean', ({ exchange }) => exchange.statusCode !== undefined && exchange.truncated],
 });
 // Settles only deliveries that are still leased under the same token: a worker that is too late changes
-// nothing. `$1` and `$2` are the first and last day, for partition pruning as in lease.ts.
+// nothing. The first and last day are for partition pruning, as in lease.ts.
 const settle = statement(
   'deliveries.settle',
-  `WITH result AS (SELECT * FROM ${results.table('r')}), settled AS (
+  `WITH result AS (SELECT * FROM ${results.table()}), settled AS (
      UPDATE webhook_deliveries d SET
        status = r.status, schedule_step = r.schedule_step,
        failure_reason = CASE WHEN r.restore_prior THEN d.prior_failure_reason ELSE r.failure_reason END,
@@ -67,7 +67,7 @@ const settle = statement(
        last_status_code = r.status_code, lease_token = NULL, lease_until = NULL, prior_status = NULL, prior_failure_reason = NULL,
        prior_trigger = NULL, prior_next_attempt_at = NULL, prior_completed_at = NULL
      FROM result r
-     WHERE d.day = r.day AND d.id = r.id AND d.lease_token = r.token AND d.day BETWEEN $1 AND $2
+     WHERE d.day = r.day AND d.id = r.id AND d.lease_token = r.token AND d.day BETWEEN :first_day AND :last_day
      RETURNING d.day, d.id, d.attempt_count, r.attempt_trigger, d.attempt_started_at, r.duration_ms, r.outcome, r.status_code,
        r.headers, r.body, r.truncated
    )
@@ -237,7 +237,7 @@ function attemptResult({ exchange, next }: DecidedAttempt): AttemptResult {
 /** Returns the ids of the deliveries that were still leased. */
 async function writeSettled(tx: Transaction, decided: readonly DecidedAttempt[]): Promise<Set<string>> {
   const days = decided.map(({ delivery }) => singleDay(delivery.day)).reduce(mergeSpans);
-  const values = [days.from, days.to, ...results.values(decided)];
+  const values = { first_day: days.from, last_day: days.to, ...results.values(decided) };
   const rows = await tx.rows<{ delivery_id: string }>(settle, values);
   return new Set(rows.map((row) => row.delivery_id));
 }

@@ -53,7 +53,7 @@ export async function lockSubscriptions(
   return { now: rows[0]?.now ?? new Date(), lockedByOthers, subscriptions };
 }
 
-const changedRows = new RowParameters<SubscriptionHealth>(1, {
+const changedRows = new RowParameters<SubscriptionHealth>('h', {
   id: ['uuid', ({ id }) => id],
   status: ['text', ({ health }) => health.status],
   consecutive_failures: ['int', ({ health }) => health.consecutiveFailures],
@@ -73,7 +73,7 @@ const update = statement(
      disabled_at = h.disabled_at, disabled_reason = h.disabled_reason, latency_ms = h.latency_ms, lane = h.lane,
      failure_notified = h.failure_notified,
      disabling_notified = s.disabling_notified AND h.failing_since IS NOT DISTINCT FROM s.failing_since
-   FROM ${changedRows.table('h')} WHERE s.id = h.id`,
+   FROM ${changedRows.table()} WHERE s.id = h.id`,
 );
 
 export async function saveHealth(tx: Transaction, changed: readonly SubscriptionHealth[]): Promise<void> {

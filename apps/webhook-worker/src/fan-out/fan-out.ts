@@ -11,7 +11,7 @@ import { renderBody } from './envelope.rules.js';
 import { type EventContent, eventContent, IncompleteMessage } from './event-data.rules.js';
 import { eventDay } from './event-day.rules.js';
 
-const incoming = new RowParameters<EventRow>(2, {
+const incoming = new RowParameters<EventRow>('i', {
   day: ['date', ({ day }) => day],
   id: ['uuid', ({ id }) => id],
   api_version: ['text', ({ apiVersion }) => apiVersion],
@@ -24,10 +24,10 @@ const incoming = new RowParameters<EventRow>(2, {
 });
 // One statement for the whole batch. An event is kept if a subscription gets it, or if its creator has a
 // feed, in which 0 means that it has no position yet. Deliveries of disabled subscriptions are written as
-// well; the reconciler holds them. `$1` is the delay of the first attempt.
+// well; the reconciler holds them.
 const fanOut = statement(
   'fan-out.insert',
-  `WITH incoming AS (SELECT * FROM ${incoming.table('i')}), matched AS (
+  `WITH incoming AS (SELECT * FROM ${incoming.table()}), matched AS (
      SELECT i.*, s.id AS subscription_id, s.lane, s.status
      FROM incoming i JOIN webhook_subscriptions s
        ON s.creator_id = i.creator_id AND s.api_version = i.api_version AND s.deleted_at IS NULL
@@ -45,7 +45,7 @@ const fanOut = statement(
      INSERT INTO webhook_deliveries (day, id, subscription_id, event_id, event, api_version, status, next_attempt_at)
      SELECT day,
        ${deliveryIdSql('id', 'subscription_id')} AS delivery_id,
-       subscription_id, id, event, api_version, 'pending', now() + $1 * interval '1 millisecond'
+       subscription_id, id, event, api_version, 'pending', now() + :first_delay_ms * interval '1 millisecond'
      FROM matched ORDER BY day, delivery_id
      ON CONFLICT DO NOTHING
      RETURNING subscription_id, day
@@ -86,7 +86,10 @@ export class FanOut {
     const rows = messages.flatMap((message) => eventRows(message));
     if (rows.length === 0) return;
     const firstDelayMs = this.config.WEBHOOK_RETRY_SCHEDULE_MS[0] ?? 0;
-    const active = await tx.rows<DueRow>(fanOut, [firstDelayMs, ...incoming.values(rows)]);
+    const active = await tx.rows<DueRow>(fanOut, {
+      first_delay_ms: firstDelayMs,
+      ...incoming.values(rows),
+    });
     this.queue.scheduleAfterCommit(
       tx,
       active.map((row) => ({

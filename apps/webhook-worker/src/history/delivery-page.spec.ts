@@ -61,7 +61,8 @@ afterAll(async () => {
 async function planOf(filters: DeliveryFilters, after?: PageEnd): Promise<Planned[]> {
   const { statement: page, values } = pageQuery(subscriptionId, filters, pageSize, after);
   await database.rows(page, values);
-  const text = `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE "${page.name}"(${values.map(literal).join(', ')})`;
+  const literals = (page.parameters ?? []).map((parameter) => literal(values[parameter]));
+  const text = `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE "${page.name}"(${literals.join(', ')})`;
   const unnamed: Statement = { name: '', text };
   const [row] = await database.rows<{ 'QUERY PLAN': unknown }>(unnamed);
   const [{ Plan: plan }] = explained.parse(row?.['QUERY PLAN']);

@@ -27,25 +27,25 @@ export interface PageEnd {
 
 export interface PageQuery {
   readonly statement: Statement;
-  readonly values: readonly unknown[];
+  readonly values: Readonly<Record<string, unknown>>;
 }
 
 const dayMs = 86_400_000;
 /** A later year has five digits. */
 const maxDateMs = Date.parse('9999-12-31T00:00:00Z');
-// `$1` to `$7` are the same in each statement; then follow `$8` test, `$9` status, `$10` event.
-const newestFirst = 'ORDER BY d.created_at DESC, d.id DESC LIMIT $2';
+const newestFirst = 'ORDER BY d.created_at DESC, d.id DESC LIMIT :limit';
 // A delivery is created on the day of its event or later, but clocks differ. Days after the latest possible
 // day are excluded, except future days, which only a wrong clock can cause. There is no earliest day, since
 // an event may be delivered long after it happened. PostgreSQL does not open the partitions of excluded days.
-const span = `d.subscription_id = $1
-  AND d.created_at > coalesce($3::timestamptz, '-infinity') AND d.created_at < coalesce($4::timestamptz, 'infinity')
-  AND (d.created_at, d.id) < (coalesce('epoch'::timestamptz + $5::bigint * interval '1 microsecond', 'infinity'),
-                              coalesce($6::uuid, '${maxUuid}'))
-  AND (d.day <= $7::date OR d.day >= (now() AT TIME ZONE 'UTC')::date + 2)`;
+const span = `d.subscription_id = :subscription_id
+  AND d.created_at > coalesce(:created_after::timestamptz, '-infinity') AND d.created_at < coalesce(:created_before::timestamptz, 'infinity')
+  AND (d.created_at, d.id) < (coalesce('epoch'::timestamptz + :after_micros::bigint * interval '1 microsecond', 'infinity'),
+                              coalesce(:after_id::uuid, '${maxUuid}'))
+  AND (d.day <= :latest_day::date OR d.day >= (now() AT TIME ZONE 'UTC')::date + 2)`;
 const columns = `${deliveryColumns}, (extract(epoch FROM d.created_at) * 1000000)::bigint AS created_micros`;
-const matchesTest = 'd.test = coalesce($8::boolean, d.test)';
-const matchesStatusAndEvent = 'd.status = coalesce($9, d.status) AND d.event = coalesce($10, d.event)';
+const matchesTest = 'd.test = coalesce(:test::boolean, d.test)';
+const matchesStatusAndEvent =
+  'd.status = coalesce(:status, d.status) AND d.event = coalesce(:event, d.event)';
 
 // One statement for each combination of filters with an index in list order. `test` is a filter, not an index
 // column, where few rows are tests.
@@ -55,14 +55,14 @@ const all = statement(
 );
 const byStatus = statement(
   'history.page-by-status',
-  `SELECT ${columns} FROM webhook_deliveries d WHERE ${span} AND ${matchesTest} AND d.status = $9 ${newestFirst}`,
+  `SELECT ${columns} FROM webhook_deliveries d WHERE ${span} AND ${matchesTest} AND d.status = :status ${newestFirst}`,
 );
-// The index is on event, status and time. `$9` has several statuses here, whose newest rows are merged.
+// The index is on event, status and time. There may be several statuses, whose newest rows are merged.
 const byEvent = statement(
   'history.page-by-event',
-  `SELECT ${columns} FROM unnest($9::text[]) AS filter(status) CROSS JOIN LATERAL (
+  `SELECT ${columns} FROM unnest(:statuses::text[]) AS filter(status) CROSS JOIN LATERAL (
      SELECT * FROM webhook_deliveries d
-     WHERE ${span} AND ${matchesTest} AND d.event = $10 AND d.status = filter.status ${newestFirst}
+     WHERE ${span} AND ${matchesTest} AND d.event = :event AND d.status = filter.status ${newestFirst}
    ) AS d ${newestFirst}`,
 );
 const tests = statement(
@@ -71,18 +71,18 @@ const tests = statement(
    WHERE ${span} AND d.test AND ${matchesTest} AND ${matchesStatusAndEvent} ${newestFirst}`,
 );
 
-// Finds the events first, since an order has few. `$11` is the id in the condition, `$12` has the subjects.
+// Finds the events first, since an order has few.
 const ofEvents = (name: string, condition: string): Statement =>
   statement(
     name,
     `SELECT ${columns} FROM webhook_events e CROSS JOIN LATERAL (
-       SELECT * FROM webhook_deliveries d WHERE d.day = e.day AND d.id = ${deliveryIdSql('e.id', '$1::uuid')}
+       SELECT * FROM webhook_deliveries d WHERE d.day = e.day AND d.id = ${deliveryIdSql('e.id', ':subscription_id::uuid')}
      ) AS d
-     WHERE ${condition} AND e.subject_id = ALL($12::uuid[]) AND ${span} AND ${matchesTest} AND ${matchesStatusAndEvent}
+     WHERE ${condition} AND e.subject_id = ALL(:subject_ids::uuid[]) AND ${span} AND ${matchesTest} AND ${matchesStatusAndEvent}
      ${newestFirst}`,
   );
-const ofEvent = ofEvents('history.page-of-event', 'e.id = $11');
-const ofSubject = ofEvents('history.page-of-subject', 'e.subject_id = $11');
+const ofEvent = ofEvents('history.page-of-event', 'e.id = :event_id');
+const ofSubject = ofEvents('history.page-of-subject', 'e.subject_id = :subject_id');
 
 /** Returns the statement and parameters for a page of a subscription's deliveries, newest first. */
 export function pageQuery(
@@ -92,21 +92,29 @@ export function pageQuery(
   after?: PageEnd,
 ): PageQuery {
   const { status, event, test, created_after: createdAfter, created_before: createdBefore } = filters;
-  const range = [createdAfter, createdBefore, after?.micros, after?.id, latestDay(createdBefore, after)];
-  const values = [subscriptionId, limit, ...range, test];
   const eventId = filters.event_id === undefined ? undefined : eventUuid(filters.event_id);
   const subjectIds = subjectsOf(filters);
-  const [subjectId] = subjectIds;
-  if (eventId !== undefined)
-    return { statement: ofEvent, values: [...values, status, event, eventId, subjectIds] };
-  if (subjectId !== undefined)
-    return { statement: ofSubject, values: [...values, status, event, subjectId, subjectIds] };
-  if (test === 'true') return { statement: tests, values: [...values, status, event] };
-  if (event !== undefined) {
-    const statuses = status === undefined ? deliveryStatuses : [status];
-    return { statement: byEvent, values: [...values, statuses, event] };
-  }
-  if (status !== undefined) return { statement: byStatus, values: [...values, status] };
+  const values = {
+    subscription_id: subscriptionId,
+    limit,
+    created_after: createdAfter,
+    created_before: createdBefore,
+    after_micros: after?.micros,
+    after_id: after?.id,
+    latest_day: latestDay(createdBefore, after),
+    test,
+    status,
+    statuses: status === undefined ? deliveryStatuses : [status],
+    event,
+    event_id: eventId,
+    subject_id: subjectIds[0],
+    subject_ids: subjectIds,
+  };
+  if (eventId !== undefined) return { statement: ofEvent, values };
+  if (subjectIds.length > 0) return { statement: ofSubject, values };
+  if (test === 'true') return { statement: tests, values };
+  if (event !== undefined) return { statement: byEvent, values };
+  if (status !== undefined) return { statement: byStatus, values };
   return { statement: all, values };
 }
 

@@ -20,13 +20,15 @@ import { firstEventOf } from '../subscriptions/subscription.rules.js';
 const insertEvent = statement(
   'history.insert-test-event',
   `INSERT INTO webhook_events (day, id, api_version, event, creator_id, occurred_at, traceparent, body)
-   SELECT $1, $2, $3, $4, creator_id, $5, $6, $7 FROM webhook_subscriptions WHERE id = $8`,
+   SELECT :day, :event_id, :api_version, :event, creator_id, :occurred_at, :traceparent, :body
+   FROM webhook_subscriptions WHERE id = :subscription_id`,
 );
 const insertDelivery = statement(
   'history.insert-test-delivery',
   `INSERT INTO webhook_deliveries AS d
      (day, id, subscription_id, event_id, event, api_version, test, trigger, status, next_attempt_at)
-   VALUES ($1, ${deliveryIdSql('$2::uuid', '$3::uuid')}, $3, $2, $4, $5, true, 'test', 'pending', now())
+   VALUES (:day, ${deliveryIdSql(':event_id::uuid', ':subscription_id::uuid')}, :subscription_id, :event_id, :event, :api_version,
+     true, 'test', 'pending', now())
    RETURNING ${deliveryColumns}`,
 );
 
@@ -86,10 +88,18 @@ async function insert(
   const [eventId, occurredAt] = [uuidv7(now), now.toISOString()];
   const day = eventDay(eventId, occurredAt);
   const data = sampleData(event, now);
-  const body = renderBody({ id: eventId, event, occurredAt, data }, apiVersion, { test: true });
-  const traceparent = currentContext()?.traceparent;
-  await tx.run(insertEvent, [day, eventId, apiVersion, event, occurredAt, traceparent, body, subscriptionId]);
-  const row = await tx.row<DeliveryRow>(insertDelivery, [day, eventId, subscriptionId, event, apiVersion]);
+  const values = {
+    day,
+    event_id: eventId,
+    subscription_id: subscriptionId,
+    api_version: apiVersion,
+    event,
+    occurred_at: occurredAt,
+    traceparent: currentContext()?.traceparent,
+    body: renderBody({ id: eventId, event, occurredAt, data }, apiVersion, { test: true }),
+  };
+  await tx.run(insertEvent, values);
+  const row = await tx.row<DeliveryRow>(insertDelivery, values);
   if (row === undefined) throw new Error('The inserted test delivery was not returned.');
   return row;
 }

@@ -47,7 +47,8 @@ const count = statement(
 const insert = statement(
   'subscriptions.insert',
   `INSERT INTO webhook_subscriptions (id, creator_id, client_id, url, events, secret, api_version, status, authorized_at, max_in_flight, signing_key)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, 'active', $8, $9, $10) RETURNING ${subscriptionColumns}`,
+   VALUES (:id, :creator_id, :client_id, :url, :events, :secret, :api_version, 'active', :authorized_at, :max_in_flight, :signing_key)
+   RETURNING ${subscriptionColumns}`,
 );
 
 @Injectable()
@@ -121,18 +122,18 @@ export class CreateSubscription {
     await tx.run(serialiseCreation, [creatorId, clientId]);
     await requireBelowLimit(tx, owner);
     const id = uuidv7();
-    const row = await tx.row<SubscriptionRow>(insert, [
+    const row = await tx.row<SubscriptionRow>(insert, {
       id,
-      creatorId,
-      clientId,
-      targetUri(input.url),
-      distinctEvents(input.events),
-      this.secrets.seal(input.secret, id),
-      currentApiVersion,
-      authorizedAt,
-      input.max_in_flight ?? maxInFlightLimit,
-      input.signature === 'v1a' ? this.secrets.seal(newPrivateKey(), id) : null,
-    ]);
+      creator_id: creatorId,
+      client_id: clientId,
+      url: targetUri(input.url),
+      events: distinctEvents(input.events),
+      secret: this.secrets.seal(input.secret, id),
+      api_version: currentApiVersion,
+      authorized_at: authorizedAt,
+      max_in_flight: input.max_in_flight ?? maxInFlightLimit,
+      signing_key: input.signature === 'v1a' ? this.secrets.seal(newPrivateKey(), id) : null,
+    });
     if (row === undefined) throw new Error('The inserted subscription was not returned.');
     return row;
   }

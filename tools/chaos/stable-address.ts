@@ -1,10 +1,10 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
 /**
- * A stable address that leads to a server, as a name or HAProxy does. It can be moved to another server, and
- * its link can be cut: then nothing arrives any more, as when a cable is pulled.
+ * An address that leads to a server, as a DNS name or HAProxy does. It can be moved to another server, and its
+ * link can be cut: then nothing arrives any more, as when a cable is pulled.
  */
-export class TcpName {
+export class StableAddress {
   private readonly server: Server;
   private readonly sockets = new Set<Socket>();
   private target: number | undefined;
