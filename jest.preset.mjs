@@ -7,7 +7,7 @@ export default {
   runtime: join(jest, 'process-runtime.mjs'),
   testEnvironment: join(jest, 'process-environment.mjs'),
   workerIdleMemoryLimit: '1GB', // also keeps the tests out of the process of Jest itself
-  testTimeout: 30_000,
+  testTimeout: 120_000, // a limit for tests that hang: a busy machine is five times slower
   setupFiles: ['reflect-metadata'],
   testMatch: ['<rootDir>/**/*.spec.ts'],
   testPathIgnorePatterns: ['/node_modules/', '/dist/'],

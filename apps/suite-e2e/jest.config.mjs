@@ -4,6 +4,5 @@ import preset from '../../jest.preset.mjs';
 export default {
   ...preset,
   maxWorkers: 1,
-  testTimeout: 60_000,
   setupFilesAfterEnv: ['<rootDir>/src/suite/documented.setup.ts'],
 };

@@ -120,7 +120,7 @@ describe('the start of the gateway', () => {
     writeFileSync(join(directory, 'names'), 'store-api 127.0.0.1\n');
     await expectStatus('/store/v1/releases', 200);
     await expectStatus('/creator/api/v1/orders', 503);
-  }, 60_000);
+  });
 
   it('serves the documentation of its image', async () => {
     mkdirSync(join(directory, 'site', 'docs'), { recursive: true });
@@ -128,7 +128,7 @@ describe('the start of the gateway', () => {
     chmodSync(directory, 0o755); // nginx reads it as another user
     start({ GATEWAY_SITE_DIR: join(directory, 'site') });
     await expectStatus('/docs/', 200);
-  }, 60_000);
+  });
 
   it('keeps the last addresses of a service while its name cannot be resolved', async () => {
     writeFileSync(join(directory, 'names'), 'store-api 127.0.0.1\n');
@@ -138,7 +138,7 @@ describe('the start of the gateway', () => {
     writeFileSync(join(directory, 'names'), 'creator-api 127.0.0.1\n');
     await expectStatus('/creator/api/v1/orders', 200);
     await expectStatus('/store/v1/releases', 200);
-  }, 60_000);
+  });
 
   it('avoids a replica while it does not respond, and uses all if none responds', async () => {
     const suspended = new Set<string>();
@@ -182,5 +182,5 @@ describe('the start of the gateway', () => {
         server.closeAllConnections();
       }
     }
-  }, 90_000);
+  });
 });

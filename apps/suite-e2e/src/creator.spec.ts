@@ -116,7 +116,7 @@ describe('the Creator API', () => {
     const stream = get(url, { ca: certificateAuthority, headers }, (response) =>
       response.on('data', (part: Buffer) => (events += part.toString())),
     );
-    const contains = (text: string) => eventually(() => events.includes(text) || undefined, 15_000);
+    const contains = (text: string) => eventually(() => events.includes(text) || undefined);
     try {
       await contains('event: open');
       const { sku } = await newProduct(stranger);

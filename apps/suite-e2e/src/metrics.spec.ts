@@ -48,7 +48,7 @@ withPrometheus(`a Prometheus that scrapes the suite${skipped}`, () => {
     await eventually(async () => {
       const up = await prometheus.read('query', { query: 'count(up == 1) == 4' }).catch(() => undefined);
       return z.object({ result: z.array(z.unknown()).nonempty() }).safeParse(up).success || undefined;
-    }, 15_000);
+    });
     queries = [...new Set([...ofDashboards, ...rules.parse(await prometheus.read('rules'))])];
   });
   afterAll(() => prometheus.stop());

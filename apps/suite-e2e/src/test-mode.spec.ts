@@ -26,13 +26,13 @@ describe('a test creator', () => {
       const events = `/store/v1/test/orders/${id}/events`;
       const shipped = await merchant.store.post(events, { event: 'shipped' }).expect(200);
       expect(shipped.body).toMatchObject({ id, status: 'shipped', livemode: false });
-      const delivery = await eventually(() => receiver.deliveries[0], 15_000);
+      const delivery = await eventually(() => receiver.deliveries[0]);
       expect(delivery.body.data).toMatchObject({ order_id: id, livemode: false });
       const dispatched = await eventually(async () => {
         const orders = `/creator/api/v1/orders?creator=${merchant.creator.uuid}`;
         const { body } = await merchant.dashboard.get(orders).expect(200);
         return body.data[0]?.dispatch_status === 'dispatched' ? body.data.length : undefined;
-      }, 15_000);
+      });
       expect(dispatched).toBe(1);
     } finally {
       await receiver.stop();

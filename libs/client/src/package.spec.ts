@@ -40,7 +40,7 @@ beforeAll(() => {
   };
   writeFileSync(join(project, 'package.json'), JSON.stringify(manifest));
   run('npm', ['install', ...npm]);
-}, 60_000);
+});
 
 const inNode = `
 import { ApiError, createStoreClient, iterate, listOrders, type Order, placeOrder, readOrder } from '@fulfilment/client/store';

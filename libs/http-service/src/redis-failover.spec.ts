@@ -61,7 +61,7 @@ describe('a connection to Redis with a replica', () => {
         return (Array.isArray(replicas) && replicas.length === 1) || undefined;
       }),
     );
-  }, 30_000);
+  });
   afterAll(async () => {
     const ended = servers.map((server) => once(server, 'exit'));
     for (const server of servers) server.kill('SIGKILL');
@@ -91,12 +91,12 @@ describe('a connection to Redis with a replica', () => {
           `tcp_port:${ports.replica}`,
         ) || undefined
       );
-    }, 20_000);
+    });
     await eventually(write); // once the replica has become the primary
     await connection.stop();
     servers[0]?.kill('SIGCONT');
     expect(written).not.toHaveBeenCalled(); // standard error is for log lines
-  }, 40_000);
+  });
 
   it('is opened again when the primary behind a stable name has become a replica', async () => {
     const url = `redis://127.0.0.1:${ports.replica}`; // the primary, after the test before

@@ -48,7 +48,7 @@ describe('the shutdown of an API', () => {
     const { statusCode } = (await inHand).resume();
     expect(statusCode).toBe(200);
     await ended;
-  }, 10_000);
+  });
 
   /** Opens a connection and sends the beginning of a request. */
   async function connected(text: string): Promise<void> {

@@ -85,7 +85,7 @@ describe('a consumer', () => {
     line.restore();
     expect(await applied(3)).toEqual(ids(sent));
     expect(await broker.takeDeadLetters(queue)).toEqual([]);
-  }, 30_000);
+  });
 
   const diskFull = statement('test.disk-full', `DO $$ BEGIN RAISE disk_full; END $$`);
   it('retries its messages and dead-letters none during outages of its work', async () => {

@@ -76,7 +76,7 @@ describe('dead letters', () => {
     (await stores.database.rows<{ id: string }>(readEffects)).map(({ id }) => id).sort();
   const reject = async (...sent: Message[]) => {
     await broker.publish(...sent);
-    await waiting(sent.length, 30_000);
+    await waiting(sent.length, 60_000);
   };
 
   it('show type, id and reason of a message, and no personal data', async () => {
@@ -122,8 +122,8 @@ describe('dead letters', () => {
     expect(await letters.count(queue)).toBe(1_198);
     expect(await listed()).toEqual(ids.slice(0, 1000));
     expect(await letters.replay(queue)).toHaveLength(1_198);
-    await eventually(async () => ((await effects()).length === 1_199 ? true : undefined), 30_000);
-  }, 60_000);
+    await eventually(async () => ((await effects()).length === 1_199 ? true : undefined), 60_000);
+  }, 180_000);
 
   it('are all kept once after several concurrent, aborted listings', async () => {
     const sent = Array.from({ length: 8 }, cancelled);

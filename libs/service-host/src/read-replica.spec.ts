@@ -55,7 +55,7 @@ describe('reads of a service with a read replica', () => {
     ({ opened: pools, database: primary, reads } = poolsOf(stores.replicaUrl));
     await pools.connect();
     await primary.run(createNotes);
-  }, 30_000);
+  });
   afterAll(async () => {
     await pools.close();
     await stores.stop();
@@ -108,7 +108,7 @@ describe('reads of a service with a read replica', () => {
     expect(await reads.read(notes)).toMatchObject({ replica: false });
     await stores.startReplica();
     await untilReplicaIsUsed();
-  }, 20_000);
+  });
 
   it('use the primary of a service that started before its replica', async () => {
     await stores.stopReplica();
@@ -118,7 +118,7 @@ describe('reads of a service with a read replica', () => {
     await stores.startReplica();
     await eventually(async () => ((await early.reads.read(notes))?.replica === true ? true : undefined));
     await early.opened.close();
-  }, 20_000);
+  });
 
   it('use the primary when the replica is not a replica any more', async () => {
     const promoted = poolsOf(stores.primaryUrl);

@@ -8,7 +8,7 @@ const pollIntervalMs = 20;
  */
 export async function eventually<Result>(
   poll: () => Result | undefined | Promise<Result | undefined>,
-  timeoutMs = 10_000,
+  timeoutMs = 20_000,
   describe: () => string = () => 'there was no result',
 ): Promise<Result> {
   const endsAtMs = performance.now() + timeoutMs;

@@ -83,7 +83,7 @@ describe('a request body of up to 256 KiB blocks the event loop of the authoriza
         await rejectLongBlocksByText(10, () => post(path, body, form), 1);
       }
     }
-  }, 120_000);
+  });
 
   it.each(['email', 'password', 'csrf'])(
     'when a person signs in with a hostile %s',

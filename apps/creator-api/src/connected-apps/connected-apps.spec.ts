@@ -97,7 +97,7 @@ describe('GET /api/v1/creators/:uuid/apps', () => {
       ),
       { numRuns: 4 },
     );
-  }, 60_000);
+  });
 
   it('knows the app of an order that an earlier release published first', async () => {
     const creator = await api.newCreator();

@@ -208,5 +208,5 @@ describe('closed months of statistics', () => {
       ),
       { numRuns: 15 },
     );
-  }, 60_000);
+  });
 });

@@ -72,7 +72,7 @@ describe('messages that come twice, late and in any order', () => {
       ),
       { numRuns: 15 },
     );
-  }, 60_000);
+  });
 
   it('lead to the same rows when replicas handle them concurrently', async () => {
     await truncateTables(database);
@@ -96,5 +96,5 @@ describe('messages that come twice, late and in any order', () => {
     );
     await postAllWaiting(database);
     expect(await readAllRows(database, creators)).toEqual(expected);
-  }, 30_000);
+  });
 });

@@ -191,5 +191,5 @@ describe('orders that wait for their creator or an exchange rate', () => {
     waiting.creatorsChanged([creator.id]);
     expect(await waiting.round()).toBe(false);
     expect(await isPosted(creator.id)).toBe(true);
-  }, 60_000);
+  });
 });

@@ -65,7 +65,7 @@ describe('the stream of new orders', () => {
       () => 'aborted',
     );
     const after = (count: number) =>
-      eventually(() => (seen.length >= count ? seen.slice(0, count) : undefined), 10_000);
+      eventually(() => (seen.length >= count ? seen.slice(0, count) : undefined));
     return { response, seen, ended, leave, after, status: response.status };
   };
   const ids = (events: readonly SentEvent[]) => events.map(({ data }) => data.uuid);

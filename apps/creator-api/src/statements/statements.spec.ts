@@ -80,7 +80,7 @@ describe('the statements of a creator', () => {
       }),
       { numRuns: 4 },
     );
-  }, 60_000);
+  });
 
   it('never change: a later refund is in the statement of the next month', async () => {
     const creator = await api.newCreator();

@@ -90,7 +90,7 @@ describe('the series of statistics', () => {
       ),
       { numRuns: 4 },
     );
-  }, 60_000);
+  });
 
   it('is grouped by release, product type, country and platform, the highest revenue first', async () => {
     const creator = await api.newCreator();

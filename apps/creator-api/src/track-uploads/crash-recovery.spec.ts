@@ -115,7 +115,7 @@ describe('a track upload', () => {
     expect(await uploads.untilFinished(id, 28_000)).toMatchObject({ status: 'completed' });
     await publishedOnce(1);
     expect(await row(id)).toMatchObject({ runs: 2, failed_runs: 0 });
-  }, 60_000);
+  });
 
   it('is abandoned by a paused process after another process took it over', async () => {
     const held = blockResponses();
@@ -131,7 +131,7 @@ describe('a track upload', () => {
     for (const response of held) response.end(wave().subarray(100_000));
     expect(await uploads.untilFinished(id)).toMatchObject({ status: 'completed' });
     await publishedOnce(1);
-  }, 60_000);
+  });
 
   it('is never processed by two workers at once, however many jobs it has', async () => {
     const held = blockResponses();
@@ -155,7 +155,7 @@ describe('a track upload', () => {
     await queue.close();
     expect(server.requests()).toBe(before + 8);
     await publishedOnce(8);
-  }, 60_000);
+  });
 
   it('is processed when Redis never had its job or has lost it', async () => {
     const held = blockResponses();

@@ -100,7 +100,7 @@ describe('an organisation with many creators', () => {
         'bounded',
       ]);
     }
-  }, 60_000);
+  });
 
   it('needs few row reads for the last page of a global admin', async () => {
     // 30301 creators on 301 days; a scan up to the page would touch more than 30000 index entries and rows.

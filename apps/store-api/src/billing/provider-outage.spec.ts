@@ -32,7 +32,7 @@ describe('while the payment provider fails for all,', () => {
       for (const { creator } of placed) await orders.desk.complete(creator);
       const statuses = await Promise.all(placed.map(statusOf));
       return statuses.includes('pending') ? undefined : statuses;
-    }, 20_000);
+    });
   /** Places orders one after another, each with its own creator and payment method. */
   const placeAll = async (count: number): Promise<Placed[]> => {
     const placed: Placed[] = [];

@@ -38,7 +38,7 @@ describe('the statements that claim pending orders, with 20,000 orders that wait
     await orderDesk(store).place(creator, orderBody(sku, await store.quote(creator.token)));
     await store.database.run(setTries);
     await store.database.run(copyOrders, [creator.id, tried, unresponsivePaymentMethod]);
-  }, 60_000);
+  });
   afterAll(() => store.stop());
 
   const indexScanOf = async (name: string, text: string) => {

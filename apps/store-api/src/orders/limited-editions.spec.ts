@@ -80,5 +80,5 @@ describe('orders of limited editions', () => {
     expect([count(201), count(422), statuses.length]).toEqual([700, 300, 1000]);
     expect(await desk.stock(creator)).toEqual([0, 1300]);
     expect(await desk.ledger(creator)).toHaveLength(700);
-  }, 60_000);
+  });
 });

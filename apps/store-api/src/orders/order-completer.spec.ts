@@ -127,7 +127,7 @@ describe('the completer while the provider does not respond', () => {
       const count = () => stripe.requests.filter((sent) => sent.path === path).length;
       const before = count();
       // The time includes the start of a process.
-      await eventually(() => (count() >= before + times ? true : undefined), 20_000);
+      await eventually(() => (count() >= before + times ? true : undefined));
     };
     const silentPath = `/v1/payment_methods/${unresponsivePaymentMethod}`;
 

@@ -10,7 +10,7 @@ describe('the trace of an order', () => {
   let recorded: RecordedSpans;
   beforeAll(async () => {
     store = await startStoreApi();
-  }, 60_000);
+  });
   afterAll(() => store.stop());
   afterEach(() => recorded.stop());
 

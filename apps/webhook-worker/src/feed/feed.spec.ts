@@ -74,7 +74,7 @@ describe('the event feed', () => {
     const delivered = await eventually(() => {
       for (const { rawBody } of setup.receiver.deliveries) seen.add(rawBody.toString());
       return seen.size === facts.length ? [...seen] : undefined;
-    }, 15_000);
+    });
     await fanOut(...facts); // a copy that the inbox no longer knows
     const events = await readAll(reader, 7);
     expect(events.map((event) => JSON.stringify(event)).toSorted()).toEqual(delivered.toSorted());

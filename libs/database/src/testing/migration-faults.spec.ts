@@ -71,7 +71,7 @@ describe('migrationFaults', () => {
     });
     expect(waitsForEver).toBe('Change1700000000001 waits for locks without a lock_timeout');
     expect(others).toEqual(['Change1700000000001 blocks one for longer than 5s (55P03)']);
-  }, 30_000);
+  });
 
   it('reports no fault for changes that hold their locks briefly', async () => {
     const faults = await faultsOf(false, async (runner) => {
