@@ -69,6 +69,63 @@ describe('a connection to Redis with a replica', () => {
     rmSync(folder, { recursive: true });
   });
 
+  it('finds the primary in every step of a rotation of the Sentinel password, and Sentinels can elect in each', async () => {
+    const sentinels = [await freePort(), await freePort()];
+    for (const port of sentinels)
+      run(
+        port,
+        'requirepass older',
+        'sentinel sentinel-pass older',
+        `sentinel monitor rotated 127.0.0.1 ${ports.primary} 2`,
+        'sentinel down-after-milliseconds rotated 500',
+      );
+    const settingsWith = (password: string) =>
+      redisSettings.parse({
+        REDIS_URL: 'redis://unused.example/0',
+        REDIS_SENTINELS: sentinels.map((port) => `127.0.0.1:${port}`).join(','),
+        REDIS_SENTINEL_MASTER: 'rotated',
+        REDIS_SENTINEL_PASSWORD: password,
+      });
+    const connectWith = async (password: string): Promise<RedisConnection> => {
+      const connection = new RedisConnection(settingsWith(password), logger);
+      await eventually(() => connection.tryCommand('test', (client) => client.ping()));
+      return connection;
+    };
+    /** Sends a command to each Sentinel, on new connections. */
+    const toEach = async (password: string, command: string, ...args: string[]): Promise<unknown[]> =>
+      Promise.all(
+        sentinels.map(async (port) => {
+          const client = new Redis({ port, password }).on('error', () => undefined);
+          return client.call(command, ...args).finally(() => client.disconnect());
+        }),
+      );
+    /** Sentinels connect to each other with the password too. */
+    const canElect = (password: string) =>
+      eventually(async () => {
+        await toEach(password, 'CLIENT', 'KILL', 'TYPE', 'normal');
+        const replies = await toEach(password, 'SENTINEL', 'ckquorum', 'rotated').catch(String); // NOQUORUM
+        return (
+          (Array.isArray(replies) && replies.every((reply) => String(reply).startsWith('OK 2 usable'))) ||
+          undefined
+        );
+      });
+
+    await canElect('older');
+    const before = await connectWith('older');
+    await toEach('older', 'ACL', 'SETUSER', 'default', '>newer');
+    await toEach('older', 'SENTINEL', 'CONFIG', 'SET', 'sentinel-pass', 'newer');
+    await canElect('newer');
+    const [during, after] = [await connectWith('older'), await connectWith('newer')];
+    await toEach('newer', 'ACL', 'SETUSER', 'default', '<older');
+    await canElect('newer');
+    const late = await connectWith('newer');
+    const primary = `127.0.0.1:${ports.primary}`;
+    expect(await primariesBySentinel(settingsWith('newer'))).toMatchObject([{ primary }, { primary }]);
+    const rejected = { error: expect.stringContaining('WRONGPASS') };
+    expect(await primariesBySentinel(settingsWith('older'))).toMatchObject([rejected, rejected]);
+    await Promise.all([before, during, after, late].map((connection) => connection.stop()));
+  });
+
   it('leads to the primary that Sentinel names, also when the previous one is suspended', async () => {
     const settings = redisSettings.parse({
       REDIS_URL: 'redis://unused.example/0',

@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Failure } from '../failure.ts';
 import { responds } from '../ports.ts';
 import { findProgram } from '../run-program.ts';
@@ -22,9 +22,9 @@ export function rabbitmqFromPrograms(site: Site): Dependency {
   const { ports } = site;
   const home = join(site.settings.stateDir, 'rabbitmq');
   mkdirSync(home, { recursive: true });
-  const pathTo = (name: string, content: string): string => {
+  const pathTo = (name: string, content: string, mode = 0o600): string => {
     const file = join(home, name);
-    writeFileSync(file, content, { mode: 0o600 });
+    writeFileSync(file, content, { mode });
     return file;
   };
   const configuration = pathTo('rabbitmq.conf', configurationText(site));
@@ -49,6 +49,7 @@ export function rabbitmqFromPrograms(site: Site): Dependency {
     // Two schedulers without busy waiting, so that an idle broker uses no CPU.
     RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '+S 2:2 +sbwt none +sbwtdcpu none +sbwtdio none',
   };
+  pathTo('rabbitmqctl', rabbitmqctl(join(dirname(program), 'rabbitmqctl'), env), 0o700);
   return {
     name: 'rabbitmq',
     url,
@@ -77,6 +78,15 @@ export function rabbitmqFromPrograms(site: Site): Dependency {
     ],
   };
 }
+
+/** A script that runs `rabbitmqctl` against this node: `.dev/rabbitmq/rabbitmqctl list_queues`. */
+function rabbitmqctl(program: string, { HOME, ERL_EPMD_PORT, RABBITMQ_NODENAME }: NodeEnvironment): string {
+  const settings = { HOME, ERL_EPMD_PORT, RABBITMQ_NODENAME, RABBITMQ_CONF_ENV_FILE: '/dev/null' };
+  const words = Object.entries(settings).map(([name, value]) => `${name}='${value}'`);
+  return `#!/bin/sh\nexec env ${words.join(' ')} '${program}' "$@"\n`;
+}
+
+type NodeEnvironment = Readonly<Record<'HOME' | 'ERL_EPMD_PORT' | 'RABBITMQ_NODENAME', string>>;
 
 function configurationText(site: Site): string {
   const { ports } = site;
