@@ -130,7 +130,7 @@ export function useSignedAccessTokens(provider: Provider, signer: AccessTokenSig
       const sought = parseTokenOrHandle(value);
       if (sought === undefined) return undefined;
       const found = await find(sought.jti, options);
-      return found instanceof model && isMatch(found, sought.digest) ? found : undefined;
+      return found instanceof model && isDigest(found.digest, sought.digest) ? found : undefined;
     },
   });
 }
@@ -139,8 +139,8 @@ export function useSignedAccessTokens(provider: Provider, signer: AccessTokenSig
  * Whether a row belongs to exactly this token. Comparing the digest is as safe as verifying the signature,
  * at a hundredth of the cost: only the issued token has this digest.
  */
-function isMatch({ digest: stored }: AccessToken, digest: string): boolean {
-  if (stored === undefined || stored.length !== digest.length) return false;
+export function isDigest(stored: unknown, digest: string): boolean {
+  if (typeof stored !== 'string' || stored.length !== digest.length) return false;
   return timingSafeEqual(Buffer.from(stored), Buffer.from(digest));
 }
 

@@ -1,20 +1,24 @@
+import { DependencyUnavailable } from '@fulfilment/error-envelope';
 import { nameRoute, type RateLimiter, sendPlain } from '@fulfilment/http-service';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { mountPath, routeOf } from '../http/route-kind.rules.js';
 import { ClientQuotas, isClientEndpoint } from '../http/client-quotas.js';
 import { type AuthQuota, quotaOf, takeFromQuota } from '../http/request-limits.js';
+import { describeActiveToken } from './describe-active-token.js';
 import { envelopeResponse, errorResponseAt, noSuchPath } from './error-responses.js';
 import { replaceJwtWithHandle } from './jwt-handle.js';
 import type { OidcServer } from './oidc-server.js';
 import { prefetchToken } from './prefetch-token.js';
-import { readBody } from './request-bodies.js';
+import { formOf, passBody, passForm, receiveBody } from './request-bodies.js';
 
 /** Allowed spelling of a path: lower case in the first two segments, anything in the rest (ids). */
 const spelling = /^\/[a-z0-9._-]+(\/[a-z0-9._-]+(\/[^/]+)*)?$/;
+const introspection = '/oauth2/introspect';
 const registration = /^\/oauth2\/register(\/|$)/;
 
 /**
- * Handles requests below the mount path. At token, introspect, revoke and par: body → quota → oidc-provider.
+ * Handles requests below the mount path. At token, introspect, revoke and par: body → quota → oidc-provider,
+ * or at introspect often describeActiveToken.
  * At all others: quota → path → body → oidc-provider.
  * @param path below the mount path
  */
@@ -31,7 +35,7 @@ export function endpoints(oidc: OidcServer, limiter: RateLimiter<AuthQuota>): Ha
   );
   const prefetch = prefetchToken((request, model, id) => oidc.stored.prefetch(request, model, id));
   const formHooks = new Map([
-    ['/oauth2/introspect', replaceJwt],
+    [introspection, replaceJwt],
     ['/oauth2/revoke', replaceJwt],
     ['/oauth2/token', prefetch],
   ]);
@@ -45,17 +49,20 @@ export function endpoints(oidc: OidcServer, limiter: RateLimiter<AuthQuota>): Ha
     path: string,
     quota: AuthQuota,
   ): Promise<void> => {
-    const hook = formHooks.get(path);
-    let form: Buffer | undefined;
-    const read = readBody(request, (_request, received) => {
-      form = received;
-      return hook?.(request, received) ?? received;
-    });
+    const read = receiveBody(request);
     // An error of the body, such as 413, is thrown only after the quota was taken.
-    await Promise.allSettled([read]);
+    const received = await read.catch(() => undefined);
+    const form = formOf(request, received);
     await clientQuotas.take(quota, request, form);
-    await read;
-    await oidc.handle(request, response);
+    const body = await read;
+    const description = path === introspection ? await describeActiveToken(oidc, request, form) : undefined;
+    if (description !== undefined) {
+      sendPlain(response, description);
+    } else {
+      if (form !== undefined) passForm(request, formHooks.get(path)?.(request, form) ?? form);
+      else if (body !== undefined) passBody(request, body);
+      await oidc.handle(request, response);
+    }
     await clientQuotas.rememberCredentials(quota, request);
   };
 
@@ -76,9 +83,12 @@ export function endpoints(oidc: OidcServer, limiter: RateLimiter<AuthQuota>): Ha
         allowAnyOrigin(response);
         if (request.method === 'OPTIONS') return endPreflight(response);
       }
-      await readBody(request);
+      const body = await receiveBody(request);
+      if (body !== undefined) passBody(request, body);
       await oidc.handle(request, response);
     } catch (error) {
+      if (error instanceof DependencyUnavailable)
+        oidc.logger.error({ error }, 'A request to the authorization server failed.');
       if (response.headersSent) response.destroy();
       else sendPlain(response, errorResponseAt(`${mountPath}${path}`, error));
     }

@@ -2,9 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { base64url, decodeJwt } from 'jose';
 import * as client from 'openid-client';
 import { expire } from '../test/backdate.js';
-import { App, thirdPartyRedirect } from '../test/app.js';
+import { App, register, registration, thirdPartyRedirect } from '../test/app.js';
+import { Outbox } from '@fulfilment/messaging';
 import { createClient } from '../registration/create-client.js';
+import { deleteClient } from '../registration/delete-client.js';
 import { auditRecords } from '../test/audit-records.js';
+import { json } from '../test/json.js';
 import { endGuessWindows } from '../test/guess-windows.js';
 import { runningServer, type RunningServer } from '../test/running-server.js';
 
@@ -144,6 +147,74 @@ describe('introspection (RFC 7662)', () => {
     await expire(server, 'RefreshToken', brief.clientId);
     expect(await introspect(brief, old.access_token)).toEqual(inactive);
     expect(await introspect(brief, old.refresh_token ?? '')).toEqual(inactive);
+  });
+
+  describe('with HTTP Basic, where active access tokens are described without oidc-provider (ADR 67)', () => {
+    /** The responses to both ways of sending the secret. */
+    const responses = (clientId: string, secret: string, token: string) => {
+      const credentials = Buffer.from(`${clientId}:${encodeURIComponent(secret)}`).toString('base64');
+      const posted = new URLSearchParams({ client_id: clientId, client_secret: secret, token });
+      const requests = [
+        { body: new URLSearchParams({ token }), headers: { authorization: `Basic ${credentials}` } },
+        { body: posted },
+      ];
+      return Promise.all(
+        requests.map(async (request) => {
+          const path = `${server.url}/api/auth/oauth2/introspect`;
+          const response = await server.fetch(path, { method: 'POST', ...request });
+          const headers = Object.fromEntries(response.headers);
+          for (const name of ['date', 'x-request-id']) delete headers[name];
+          return { status: response.status, headers, body: await json(response) };
+        }),
+      );
+    };
+
+    it.each([
+      ['an access token', () => tokens.access_token],
+      ['a refresh token', () => tokens.refresh_token ?? ''],
+      ['an access token with another signature', () => `${tokens.access_token.slice(0, -8)}AAAAAAAA`],
+    ])('responds to a resource server for %s like to a posted secret', async (_, token) => {
+      const { client_id, client_secret = '' } = server.people.resourceServer;
+      const [basic, posted] = await responses(client_id, client_secret, token());
+      expect(basic).toEqual(posted);
+      expect(basic?.status).toBe(200);
+    });
+
+    it('shows a client its own token, and no token of another client', async () => {
+      const metadata = { token_endpoint_auth_method: 'client_secret_basic' };
+      const { client_id, client_secret = '' } = await registration(await register(server, metadata));
+      const own = await App.known(server, client_id, thirdPartyRedirect, client_secret);
+      const { access_token } = (await own.signIn('openid')).tokens;
+      const [basic, posted] = await responses(client_id, client_secret, access_token);
+      expect(basic).toEqual(posted);
+      expect(basic?.body).toMatchObject({ active: true, client_id });
+      for (const { body } of await responses(client_id, client_secret, tokens.access_token))
+        expect(body).toEqual(inactive);
+    });
+
+    it('returns {"active": false} at once after the token, its family or its client ended, or it expired', async () => {
+      const ending: ((owner: App, issued: client.TokenEndpointResponse) => Promise<unknown>)[] = [
+        (owner, { access_token }) => client.tokenRevocation(owner.configuration, access_token),
+        (owner, { refresh_token = '' }) => client.tokenRevocation(owner.configuration, refresh_token),
+        ({ clientId }) => deleteClient(server.database, new Outbox(), () => Promise.resolve(), clientId),
+        (owner) => expire(server, 'AccessToken', owner.clientId),
+      ];
+      for (const end of ending) {
+        const owner = await App.registered(server);
+        const { tokens: issued } = await owner.signIn('offline_access');
+        expect(await introspect(resourceServer, issued.access_token)).toMatchObject({ active: true });
+        await end(owner, issued);
+        expect(await introspect(resourceServer, issued.access_token)).toEqual(inactive);
+      }
+    });
+
+    it('rejects a wrong secret with invalid_client', async () => {
+      const { client_id } = server.people.resourceServer;
+      for (const { status, body } of await responses(client_id, 'a wrong secret', tokens.access_token)) {
+        expect(status).toBe(401);
+        expect(body).toMatchObject({ error: 'invalid_client' });
+      }
+    });
   });
 
   it('returns {"active": false} for a used refresh token', async () => {

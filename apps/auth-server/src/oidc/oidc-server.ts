@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ServiceUnavailable } from '@fulfilment/error-envelope';
-import { BackgroundLoop } from '@fulfilment/runtime';
+import { BackgroundLoop, type Logger } from '@fulfilment/runtime';
 import type Provider from 'oidc-provider';
 import { SigningKeys } from '../keys/signing-keys.js';
 import type { StoredRows } from '../tokens/stored-rows.js';
@@ -54,6 +54,10 @@ export class OidcServer extends BackgroundLoop {
 
   get stored(): StoredRows {
     return this.dependencies.stored;
+  }
+
+  get logger(): Logger {
+    return this.dependencies.logger;
   }
 
   async refresh(): Promise<void> {

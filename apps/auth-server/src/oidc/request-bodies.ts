@@ -8,25 +8,47 @@ const maxBodyBytes = 56 * 1024; // oidc-provider reads no more
 export type FormHook = (request: IncomingMessage, form: Buffer) => Buffer;
 
 /**
- * Reads a body once and passes it to oidc-provider through the iterator with which it reads every body, so
- * that no endpoint or parameter is missed. When the iterator throws, as for text that is not valid,
- * oidc-provider responds with `invalid_request`.
+ * Reads a body once.
+ * @returns an error for text that PostgreSQL cannot store; undefined without a body
  * @throws PayloadTooLarge
  */
-export async function readBody(request: IncomingMessage, hook?: FormHook): Promise<void> {
+export async function receiveBody(request: IncomingMessage): Promise<Buffer | Error | undefined> {
   const { 'content-length': length, 'transfer-encoding': chunked } = request.headers;
-  if (length === undefined && chunked === undefined) return;
+  if (length === undefined && chunked === undefined) return undefined;
   if (Number(length) > maxBodyBytes) throw new PayloadTooLarge(maxBodyBytes);
-  const body = await receiveBody(request);
-  const isForm = request.headers['content-type']?.includes('x-www-form-urlencoded') === true;
-  if (hook === undefined || !isForm || body instanceof Error) return passOn(request, body);
-  const form = hook(request, body);
-  request.headers['content-length'] = String(form.length);
-  delete request.headers['transfer-encoding'];
-  passOn(request, form);
+  return receiveAll(request);
 }
 
-function receiveBody(request: IncomingMessage): Promise<Buffer | Error> {
+/** Returns a received body if it is a form. */
+export function formOf(request: IncomingMessage, body: Buffer | Error | undefined): Buffer | undefined {
+  const isForm = request.headers['content-type']?.includes('x-www-form-urlencoded') === true;
+  return isForm && Buffer.isBuffer(body) ? body : undefined;
+}
+
+/** Passes a form to oidc-provider that may differ from the one in the request. */
+export function passForm(request: IncomingMessage, form: Buffer): void {
+  request.headers['content-length'] = String(form.length);
+  delete request.headers['transfer-encoding'];
+  passBody(request, form);
+}
+
+/**
+ * Passes a body to oidc-provider through the iterator with which it reads every body, so that no endpoint or
+ * parameter is missed. When the iterator throws, as for text that is not valid, oidc-provider responds with
+ * `invalid_request`.
+ */
+export function passBody(request: IncomingMessage, body: Buffer | Error): void {
+  Object.defineProperty(request, 'readable', { configurable: true, value: true });
+  Object.defineProperty(request, 'iterator', {
+    configurable: true,
+    value: () => {
+      if (body instanceof Error) throw body;
+      return [body];
+    },
+  });
+}
+
+function receiveAll(request: IncomingMessage): Promise<Buffer | Error> {
   return new Promise((resolve, reject) => {
     const parts: Buffer[] = [];
     let bytes = 0;
@@ -44,17 +66,6 @@ function receiveBody(request: IncomingMessage): Promise<Buffer | Error> {
       );
     };
     request.on('data', onData).on('end', onEnd);
-  });
-}
-
-function passOn(request: IncomingMessage, body: Buffer | Error): void {
-  Object.defineProperty(request, 'readable', { configurable: true, value: true });
-  Object.defineProperty(request, 'iterator', {
-    configurable: true,
-    value: () => {
-      if (body instanceof Error) throw body;
-      return [body];
-    },
   });
 }
 

@@ -96,6 +96,14 @@ export class StoredRows {
     return ready ?? this.read(request, model, id);
   }
 
+  /** Returns an access token's row together with its Grant, outside oidc-provider. */
+  async accessToken(
+    jti: string,
+  ): Promise<{ token: AdapterPayload; grant: AdapterPayload | null } | undefined> {
+    const row = await this.loader.load({ model: 'AccessToken', id: jti });
+    return row && { token: row.payload, grant: row.grant };
+  }
+
   /** Returns, once, the person of the request's code or refresh token, if that was read. */
   takePerson(request: object, userId: string): Person | undefined {
     const person = this.people.get(request);
