@@ -10,9 +10,9 @@ import { adminUrlOf } from './site.ts';
 import { readRows } from './sql.ts';
 
 export interface Loss {
-  /** For people. */
+  /** Lines for people. */
   readonly lines: readonly string[];
-  /** Where the services do not agree about the orders that store-api still has. */
+  /** Differences between the services about the orders that store-api still has. */
   readonly differences: readonly string[];
   /** Webhooks of these orders that the receiver did not get. */
   readonly undelivered: number;

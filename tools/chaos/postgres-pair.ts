@@ -9,12 +9,12 @@ import { mustRun, runProgram, type UserIds } from '../dev/run-program.ts';
 import type { ProcessPart, ProcessPlan } from '../dev/supervisor/process-part.ts';
 import { eventually } from '../dev/eventually.ts';
 import type { Parts } from './parts.ts';
-import { type ChaosSite, postgresNameOf } from './site.ts';
+import { type ChaosSite, postgresPortOf } from './site.ts';
 import { readRows } from './sql.ts';
 import { StableAddress } from './stable-address.ts';
 
 const replicationTimeoutMs = 60_000;
-/** For how long an asynchronous standby gets nothing before it is promoted: commits of this time are lost. */
+/** Time for which an asynchronous standby gets nothing before it is promoted; its commits are lost. */
 export const replicationLagMs = 1_000;
 
 interface Server {
@@ -183,8 +183,8 @@ ${this.options.configuration?.(this.home) ?? ''}include_if_exists = 'own.conf'
     [primary.part] = await this.parts.start(this.plan(primary));
     await this.replication.listen(site.ports.postgresReplication);
     await this.rebuildStandby();
-    const own = serviceNames.map((service) => [service, postgresNameOf(service, site)] as const);
-    for (const [service, port] of [['any', site.ports.postgresNames[0] ?? 0] as const, ...own]) {
+    const own = serviceNames.map((service) => [service, postgresPortOf(service, site)] as const);
+    for (const [service, port] of [['any', site.ports.postgresPorts[0] ?? 0] as const, ...own]) {
       const address = new StableAddress(primary.port);
       await address.listen(port);
       this.addresses.set(service, address);

@@ -16,7 +16,7 @@ export interface Comparison {
   readonly sums: readonly ComparedSum[];
 }
 
-/** What a restored database no longer has, although other services, clients or receivers have it. */
+/** Data that a restored database no longer has, although other services, clients or receivers have it. */
 export interface LostByRestore {
   /** Units of the orders that store-api no longer has, by the UUIDs of the orders. */
   readonly orders: ReadonlyMap<string, number>;
@@ -41,7 +41,7 @@ const databaseServices = {
   webhooks: 'webhook-worker',
 } as const;
 
-/** What the suite and the receiver have, compared with the orders that were accepted. */
+/** The data of the suite and the receiver, compared with the orders that were accepted. */
 export async function compareWithAccepted(
   accepted: readonly AcceptedOrder[],
   from: {

@@ -3,18 +3,18 @@ import type { AcceptedOrder, FailedTry } from './shopper.ts';
 export interface StepTimes {
   readonly name: string;
   readonly fromMs: number;
-  /** When what the step took away was back. */
+  /** Time at which the dependency that the step took away was available again. */
   readonly restoredAtMs: number;
 }
 
-/** What clients noticed of a step. */
+/** Effect of a step on clients. */
 export interface Effect {
   readonly name: string;
   readonly awayMs: number;
   readonly failedTries: number;
   /** Longest time without an accepted order. */
   readonly longestGapMs: number;
-  /** From the first try of an order until it was accepted. */
+  /** Longest time from the first attempt to place an order until it was accepted. */
   readonly slowestMs: number;
   readonly orders: number;
 }

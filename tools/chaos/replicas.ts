@@ -11,7 +11,7 @@ import type { Parts } from './parts.ts';
 import { type ChaosSite, replicaEnvironment, type ReplicaNumber, replicaNumbers } from './site.ts';
 
 const resolveSeconds = 1;
-/** As `preStop` in deploy/kubernetes: until the gateway no longer uses the address, with a reserve. */
+/** Time until the gateway no longer uses the address, with a reserve, like `preStop` in deploy/kubernetes. */
 const preStopMs = 4_000;
 const probeTimeoutMs = 3_000;
 
@@ -147,7 +147,7 @@ export class Replicas {
     };
   }
 
-  /** What a name server would respond, read by the gateway. */
+  /** Writes the file from which the gateway reads addresses instead of a name server. */
   private publishNames(): void {
     const lines = [...this.replicas].map(
       ([name, { address }]) => `${name.replace(/-\d$/, '')} ${address}

@@ -1,7 +1,7 @@
 /** Ids with how often each was found. */
 export type Found = ReadonlyMap<string, number>;
 
-/** What one place of the suite must have exactly once for each accepted order. */
+/** Rows, messages or deliveries that must exist exactly once for each accepted order. */
 export interface ComparedSet {
   readonly name: string;
   readonly expected: ReadonlySet<string>;

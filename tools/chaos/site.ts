@@ -15,7 +15,7 @@ export function chaosPorts(base: number) {
     ...portsFrom(base),
     postgresServers: from(31, 3), // the third is restored from a backup
     postgresReplication: base + 34,
-    postgresNames: from(35, serviceNames.length + 1),
+    postgresPorts: from(35, serviceNames.length + 1),
     redisServers: from(41, 2),
     sentinels: from(44, 3),
     brokers: from(51, 3),
@@ -24,7 +24,7 @@ export function chaosPorts(base: number) {
 }
 export type ChaosPorts = ReturnType<typeof chaosPorts>;
 
-/** What every part of the suite needs to know of the others. */
+/** Addresses and settings that the parts of the suite share. */
 export interface ChaosSite extends ServiceSite {
   readonly ports: ChaosPorts;
 }
@@ -42,9 +42,9 @@ export function chaosSite(settings: Settings, trustFile: string): ChaosSite {
   };
 }
 
-/** URLs of the administrators. PostgreSQL has a stable name, which always leads to the primary. */
+/** URLs of the administrators. PostgreSQL has a stable address, which always leads to the primary. */
 function storeUrls(ports: ChaosPorts, secrets: Secrets): ServiceSite['dependencyUrls'] {
-  const [anyService] = ports.postgresNames;
+  const [anyService] = ports.postgresPorts;
   const [redis] = ports.redisServers;
   const [broker] = ports.brokers;
   return {
@@ -54,15 +54,15 @@ function storeUrls(ports: ChaosPorts, secrets: Secrets): ServiceSite['dependency
   };
 }
 
-/** Each service has a name of its own for its database, so that a link can be cut for one service. */
-export function postgresNameOf(service: ServiceName, { ports }: ChaosSite): number {
-  return ports.postgresNames[serviceNames.indexOf(service) + 1] ?? 0;
+/** Port of a service's own address of its database. Each service has one, so that one link can be cut. */
+export function postgresPortOf(service: ServiceName, { ports }: ChaosSite): number {
+  return ports.postgresPorts[serviceNames.indexOf(service) + 1] ?? 0;
 }
 
 /** URL of a service's database, which leads to wherever its name does. */
 export function databaseUrlOf(service: ServiceName, site: ChaosSite): string {
   const url = new URL(serviceEnvironment(service, site).DATABASE_URL ?? '');
-  url.port = String(postgresNameOf(service, site));
+  url.port = String(postgresPortOf(service, site));
   return url.href;
 }
 

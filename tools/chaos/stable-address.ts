@@ -1,7 +1,7 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
 /**
- * An address that leads to a server, as a DNS name or HAProxy does. It can be moved to another server, and its
+ * An address that leads to a server, as a DNS name or HAProxy does. It can lead to another server, and its
  * link can be cut: then nothing arrives any more, as when a cable is pulled.
  */
 export class StableAddress {

@@ -25,7 +25,7 @@ const pollIntervalMs = 1_000;
 export class Traffic {
   readonly shopper: Shopper;
   readonly received: readonly ReceivedDelivery[];
-  /** Why deliveries were not genuine. */
+  /** Reasons why deliveries were not genuine. */
   readonly invalid: readonly string[];
   private readonly suite: ChaosSuite;
   private readonly stopReceiver: () => Promise<void>;

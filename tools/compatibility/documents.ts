@@ -50,7 +50,7 @@ export async function contractsOfCommit(commit: string): Promise<Contracts> {
   return contractsFrom((file) => texts.get(file) ?? '');
 }
 
-/** What breaks users of the released contracts, for each service that fulfils the contract. */
+/** Returns the changes that break users of the released contracts, for each service. */
 export function contractFindings(released: Contracts, current: Contracts): Finding[] {
   return files.flatMap((file) => {
     const { services, column, breaks } = contracts[file];

@@ -12,7 +12,7 @@ export interface Side {
   readonly schema: unknown;
 }
 
-/** What the reader does with additions. */
+/** How the reader of a document handles additions. */
 export interface Tolerance {
   readonly newValues: 'accepted' | 'rejected';
   readonly unknownMembers: 'accepted' | 'rejected';

@@ -1,7 +1,7 @@
 import type { ServiceName } from '../dev/ports.ts';
 import { reasonOf } from '../dev/failure.ts';
 
-/** What a roll-out does to a suite that runs the last release. */
+/** Steps of a roll-out in a suite that runs the last release. */
 export interface RollOutSuite {
   /** Runs the migrations of the new release. */
   migrate(service: ServiceName): Promise<void>;
@@ -11,7 +11,7 @@ export interface RollOutSuite {
   underLoad(change: () => Promise<void>): Promise<void>;
 }
 
-/** What failed, if anything, by column of the table. */
+/** Failures by column of the table. */
 export interface RollOutOutcome {
   /** The last release on the schema of the new one. */
   readonly schema: string[];

@@ -8,7 +8,7 @@ import type { Stack } from '../dev/stack-file.ts';
 
 const callerCount = 4;
 const furtherMs = 3_000;
-/** How long a caller retries while a process is replaced. */
+/** Time for which a caller retries while a process is replaced. */
 const retryMs = 30_000;
 const delivered = z.object({ data: z.object({ order_id: z.string() }) });
 

@@ -18,7 +18,7 @@ export interface TokenRequest {
   /** Required unless it is a demo account. */
   readonly password?: string;
   readonly scopes: readonly string[];
-  /** By default the dashboard. */
+  /** Id of the client; by default the dashboard. */
   readonly client?: string;
   readonly redirectUri?: string;
 }

@@ -17,7 +17,7 @@ export interface Ports {
 }
 
 const internalOffset = 10;
-/** Of the OpenTelemetry collector that an end-to-end test starts. */
+/** Offset of the port of the OpenTelemetry collector that an end-to-end test starts. */
 export const collectorOffset = 15;
 const dependencyOffset = 20;
 export const lastOffset = 25;

@@ -8,7 +8,7 @@ export interface Run {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly user?: UserIds;
   readonly timeoutMs?: number;
-  /** Not killed when the suite stops: a package installation must not be interrupted. */
+  /** Keeps the program running when the suite stops: a package installation must not be interrupted. */
   readonly uninterrupted?: boolean;
   /** Called with each line of output. */
   readonly onLine?: (line: string) => void;

@@ -14,7 +14,7 @@ export interface ServiceSite {
   readonly secrets: Secrets;
   readonly dependencyUrls: Readonly<Record<DependencyName, string>>;
   readonly trustFile: string;
-  /** Where the compiled code of a service is, if not in this repository. */
+  /** Folder of the compiled code of a service, if not in this repository. */
   readonly codeDirs: ReadonlyMap<ServiceName, string>;
 }
 

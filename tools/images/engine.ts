@@ -173,7 +173,7 @@ function mountsBelow(directory: string): string[] {
     .reverse();
 }
 
-/** What dockerd changes in the network of the machine. */
+/** Changes that dockerd makes to the network of the machine. */
 interface NetworkState {
   readonly forwards: boolean;
   readonly forwardPolicy: string;

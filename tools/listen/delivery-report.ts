@@ -12,7 +12,7 @@ export interface DeliveryReport {
   readonly delivery: string | null;
   readonly attempt: number | null;
   readonly verified: boolean;
-  /** Why the delivery is not verified. */
+  /** The reason why the delivery is not verified. */
   readonly refusal: string | null; // words: public member of the report
   readonly test: boolean;
   /** The status of the response. */

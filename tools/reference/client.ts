@@ -63,7 +63,7 @@ async function generated(document: OpenApiDocument): Promise<(readonly [string, 
   }
 }
 
-/** Without health, discovery and the reference, which are not part of an integration. */
+/** Returns the paths without health, discovery and the reference, which are not part of an integration. */
 function withoutService({ paths }: OpenApiDocument): OpenApiDocument['paths'] {
   const isService = (path: object): boolean =>
     Object.values(path).some(({ tags = [] }: { tags?: string[] }) => tags.includes('Service'));

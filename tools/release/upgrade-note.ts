@@ -1,4 +1,4 @@
-/** What an operator must know to move a service from one release to the next. */
+/** Information that an operator needs to upgrade a service from one release to the next. */
 export interface Upgrade {
   readonly version: string;
   /** Undefined for the first release. */

@@ -12,7 +12,7 @@ const reconciled = z.object({
   findings: z.array(z.object({ kind: z.string(), charge_id: z.string() })),
 });
 
-/** What an operator runs after the restore of a service's database (docs/runbook.md). Returns problems. */
+/** Runs the repairs after the restore of a service's database (docs/runbook.md). Returns problems. */
 export async function repair(
   service: ServiceName,
   {

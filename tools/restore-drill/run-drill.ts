@@ -14,10 +14,10 @@ import { repair } from './repairs.ts';
 
 /** Orders a second, while every process shares two cores. */
 const ordersPerSecond = 5;
-/** Before the base backup, between it and the time to which the database is restored, and at the end. */
+/** Duration of the load in each phase: before the base backup, after it, and after the restore. */
 const loadMs = 5_000;
 const firstOrderTimeoutMs = 60_000;
-/** With this load, the last commit before any time is more recent. */
+/** Maximum age of the last recovered commit: under this load, services commit more often. */
 const maxAheadSeconds = 2;
 
 export interface DrillOptions {
@@ -55,7 +55,7 @@ export function runDrill(settings: Settings, options: DrillOptions): Promise<num
 interface Restored {
   readonly target: Date;
   readonly lost: LostByRestore;
-  /** What is wrong with the restored server. */
+  /** Faults of the restored server. */
   readonly faults: readonly string[];
 }
 

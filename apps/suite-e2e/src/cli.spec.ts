@@ -10,7 +10,7 @@ import { closeConnections, fetchFromSuite } from './suite/third-party-app.js';
 
 const secret = 'a-long-secret-of-the-subscription';
 
-/** By the id of the event: one event of a feed may come in another order than its delivery. */
+/** Bodies by the id of the event, since a feed may have another order than the deliveries. */
 function bodies({ deliveries }: WebhookReceiver): Map<string, string> {
   return new Map(deliveries.map(({ body, rawBody }) => [body.id, rawBody.toString()]));
 }

@@ -30,7 +30,7 @@ const ofDashboards = globSync('dashboards/*.json', { cwd: observability }).flatM
     .parse(JSON.parse(readFileSync(join(observability, path), 'utf8')))
     .panels.flatMap(({ targets }) => targets.map(({ expr }) => expr.replaceAll('$__rate_interval', '5m'))),
 );
-/** What Prometheus itself makes. */
+/** Metrics that Prometheus itself creates. */
 const ownSeries = new Set(['up', 'ALERTS']);
 
 const lacking = (labels: readonly string[], known: ReadonlySet<string>): string[] =>

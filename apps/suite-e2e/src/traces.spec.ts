@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { newMerchant, newProduct } from './suite/merchant.js';
 import { orderBody, quote } from './suite/orders.js';
 
-/** Where the services of the suite send their spans. */
+/** Port to which the services of the suite send their spans. */
 const collectorPort = Number(process.env.SUITE_COLLECTOR_PORT);
 
 /** Spans of an order, each the cause of the next. The ledger is written in the last transaction. */

@@ -6,7 +6,7 @@
 export const advisoryLocks = {
   /** Held while day partitions are created or dropped. */
   dayPartitions: 7_391_051,
-  /** With the hash of a subscription id as second key, it locks that subscription. */
+  /** Locks a subscription, with the hash of its id as second key. */
   bulkUpdates: 7_391_052,
   expiry: 7_391_053,
 } as const;

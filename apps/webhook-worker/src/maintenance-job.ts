@@ -33,7 +33,7 @@ export class MaintenanceJob extends BackgroundLoop {
     return moreOwners;
   }
 
-  /** For the metric only: a failure does not affect the other tasks. */
+  /** Updates the metric only: a failure does not affect the other tasks. */
   private async countHeld(): Promise<void> {
     try {
       const held = await this.database.row<{ count: number }>(countHeld);

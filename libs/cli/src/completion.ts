@@ -11,7 +11,7 @@ export function completionScript(
   return shell === 'fish' ? fishScript(program, operands) : bashScript(program, shell, operands);
 }
 
-/** Also for zsh, by its emulation. */
+/** Returns the completion script for bash, which zsh runs as well in its emulation of bash. */
 function bashScript(program: Command, shell: 'bash' | 'zsh', operands: readonly string[]): string {
   const cases = program.commands.flatMap((command) => [
     entry(command.name(), [command, ...command.commands], operands),

@@ -4,7 +4,7 @@ import { printable, UsageError } from './terminal.js';
 /** Names of events, and the patterns that a subscription takes too. */
 export const eventPatterns = [...webhookEventNames, '*', 'order.*', 'product.*'] as const;
 
-/** Without patterns, every event matches. @throws UsageError on an unknown one */
+/** Returns whether a pattern matches an event. Every event matches no patterns. @throws UsageError */
 export function eventFilter(patterns: readonly string[]): (event: string) => boolean {
   const known: readonly string[] = eventPatterns;
   const unknown = patterns.find((pattern) => !known.includes(pattern));

@@ -41,7 +41,7 @@ export async function serve(respond: Respond, port = 0): Promise<LocalServer> {
   };
 }
 
-/** What the CLI uses of a suite. The positions of its feed are indexes, and one refresh token is valid. */
+/** A fake of the suite for the CLI. Positions of its feed are indexes, and one refresh token is valid. */
 export class FakeSuite {
   readonly events: FeedEvent[] = [];
   readonly refreshes: string[] = [];

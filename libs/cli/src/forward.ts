@@ -12,7 +12,7 @@ export interface ForwardTarget {
   readonly secret: string;
 }
 
-/** As a delivery: what takes longer has failed. */
+/** The same as for a delivery: a response that takes longer has failed. */
 const timeoutMs = 15_000;
 
 /** The receiver's status, or why there is none. */

@@ -68,7 +68,7 @@ export async function listen(
   }
 }
 
-/** Without a receiver there is no attempt. */
+/** The report of an event; without a receiver there is no attempt. */
 type Reported = Partial<Forwarded> & Pick<Forwarded, 'event'>;
 
 function jsonLine({ event, attempt, outcome }: Reported): string {

@@ -44,7 +44,7 @@ function describe(error: Error): string {
   return `${error.message}${cause}`;
 }
 
-/** Also lines from a pipe. A terminal sends Ctrl-C as a key, because it is in raw mode. */
+/** Reads keys, or lines from a pipe. A terminal sends Ctrl-C as a key, because it is in raw mode. */
 function readKeys(keys: Readonly<Record<string, () => void>>): void {
   const { stdin } = process;
   if (stdin.isTTY) stdin.setRawMode(true);

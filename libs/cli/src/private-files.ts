@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const lockPollIntervalMs = 50;
-/** Longer than a refresh with all its retries. */
+/** A refresh with all its retries takes less time. */
 const maxLockAgeMs = 300_000;
 
 /** Small files in a directory that only this account may read. */

@@ -32,7 +32,7 @@ const savedSchema = z.object({
 
 /** A suite, and the files that the CLI keeps for it. */
 export interface Suite {
-  /** Without a slash at the end. */
+  /** URL without a slash at the end. */
   readonly url: string;
   readonly files: PrivateFiles;
 }

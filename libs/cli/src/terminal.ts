@@ -1,4 +1,4 @@
-/** Where the commands write. Results go to standard output, everything else to standard error. */
+/** Output of the commands. Results go to standard output, everything else to standard error. */
 export interface Terminal {
   result(line: string): void;
   note(line: string): void;

@@ -53,7 +53,7 @@ export type Change =
       readonly action: 'update' | 'keep';
       readonly id: string;
       readonly wanted: WantedWebhook;
-      /** What differs. The secret cannot be compared. */
+      /** Names of the members that differ. The secret cannot be compared. */
       readonly members: readonly string[];
     }
   | { readonly action: 'delete' | 'ignore'; readonly id: string; readonly url: string };

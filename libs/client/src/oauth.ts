@@ -16,7 +16,7 @@ export interface AppRegistration {
 export interface SignInRequest {
   readonly clientId: string;
   readonly redirectUri: string;
-  /** With `offline_access`, the session can be renewed. */
+  /** The session can be renewed if these include `offline_access`. */
   readonly scopes: readonly string[];
 }
 

@@ -6,7 +6,7 @@ export interface Attempt {
   readonly response: Response | undefined;
   /** Retries before this attempt. */
   readonly retries: number;
-  /** From 0 to 1. */
+  /** A number from 0 to 1. */
   readonly random: number;
 }
 

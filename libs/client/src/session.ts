@@ -5,7 +5,7 @@ export interface Tokens {
   readonly accessToken: string;
   /** Milliseconds since 1970; undefined if unknown. */
   readonly expiresAtMs?: number | undefined;
-  /** Only with the scope `offline_access`. Can be used once. */
+  /** Present with the scope `offline_access`. It can be used once. */
   readonly refreshToken?: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** What both APIs export. */
+/** The exports that both APIs have. */
 export type { Client } from './generated/client/index.js';
 export type { ApiClientOptions } from './api-client.js';
 export {

@@ -1,4 +1,4 @@
-/** Where a client gets its access tokens, e.g. a `Session`. */
+/** The source of a client's access tokens, e.g. a `Session`. */
 export interface TokenSource {
   /** Returns the current access token. */
   accessToken(): Promise<string>;

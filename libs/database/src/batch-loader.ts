@@ -3,7 +3,7 @@ import { currentContext, inContext, isTracing, type WorkContext } from '@fulfilm
 interface PendingKey<Key, Row> {
   readonly key: Key;
   readonly result: PromiseWithResolvers<Row | undefined>;
-  /** In which it was requested, if this process records spans. */
+  /** Context of the request, if this process records spans. */
   readonly context: WorkContext | undefined;
 }
 

@@ -8,7 +8,7 @@ export interface BeginOptions {
   readonly snapshot?: boolean | undefined;
   /** Ends each of its statements after this time. */
   readonly statementTimeoutMs?: number | undefined;
-  /** As in `TransactionOptions`. */
+  /** The same as in `TransactionOptions`. */
   readonly span?: Span | undefined;
 }
 

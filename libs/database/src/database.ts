@@ -103,7 +103,7 @@ export class Database implements Sql {
     return this.cachedPool;
   }
 
-  /** For the readiness probe. */
+  /** Sends a statement, for the readiness probe. */
   async ping(): Promise<void> {
     await this.pool.query('SELECT 1').catch(translateAndThrow);
   }

@@ -11,7 +11,7 @@ export interface NewPartition {
   readonly from: string;
   /** The first value after the partition. */
   readonly to: string;
-  /** For a table with a default partition: rows of the new one are moved out of it. */
+  /** The default partition, if any: the rows of the new partition are moved out of it. */
   readonly default?: {
     readonly partition: string;
     /** The partition key. */

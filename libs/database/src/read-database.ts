@@ -22,7 +22,7 @@ const replayedPosition = statement(
 
 export interface ReadReplica {
   readonly database: Database;
-  /** How long a read waits for the replica before it uses the primary. */
+  /** Time that a read waits for the replica before it uses the primary. */
   readonly maxLagMs: number;
   /** Whether it is connected, and verified to be a replica of the primary. */
   readonly isConnected: () => boolean;

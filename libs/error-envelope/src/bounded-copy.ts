@@ -1,6 +1,6 @@
 import { ValidationFailed } from './problems.js';
 
-/** More than any documented body needs. */
+/** Deeper than any documented body. */
 const maxDepth = 32;
 /**
  * Several times the need of any documented body. class-transformer and class-validator visit each member more

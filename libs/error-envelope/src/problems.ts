@@ -66,7 +66,7 @@ export class Forbidden extends Problem {
   }
 }
 
-/** It does not exist, or the caller may not see it. */
+/** The resource does not exist, or the caller may not see it. */
 export class NotFound extends Problem {
   readonly code = 'NOT_FOUND';
   constructor(resource: string) {
@@ -105,7 +105,7 @@ export class ServiceUnavailable extends Problem {
   }
 }
 
-/** For `find(…) ?? throwNotFound('order')`. @throws NotFound */
+/** Throws in an expression: `find(…) ?? throwNotFound('order')`. @throws NotFound */
 export function throwNotFound(resource: string): never {
   throw new NotFound(resource);
 }

@@ -34,7 +34,7 @@ const blockedIpv6 = [
 const loopback = ['127.0.0.0/8', '::1/128', '::ffff:127.0.0.0/104'];
 
 export interface AddressPolicy {
-  /** For development: loopback addresses are allowed. */
+  /** Allows loopback addresses, for development. */
   readonly allowLoopback: boolean;
   /** Further blocked networks of the operator, in CIDR form. */
   readonly blockedNetworks: readonly string[];

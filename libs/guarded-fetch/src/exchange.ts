@@ -17,7 +17,7 @@ export interface Exchange {
   readonly complete: boolean;
   /** Whether `body` is not the whole response body. */
   readonly truncated: boolean;
-  /** Why this side aborted; undefined when the exchange completed or the server closed the connection. */
+  /** Reason why this side aborted; undefined when it did not, or when the server closed the connection. */
   readonly abortReason: AbortReason | undefined;
   readonly durationMs: number;
   /** The failure was caused by this machine or its name server, not by the remote server. */
@@ -161,7 +161,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.fail(error);
   }
 
-  /** Also called for errors that undici throws before it accepts the request. */
+  /** Ends the exchange with an error, also with one that undici throws before it accepts the request. */
   fail(error: Error): void {
     if (this.statusCode === undefined)
       this.finish(outcomeOfError(error), false, { isLocalFailure: isLocalError(error) });

@@ -1,4 +1,4 @@
-/** How an exchange ended: detailed enough for the owner of the URL, without facts about this network. */
+/** Outcomes of an exchange: detailed enough for the owner of the URL, without facts about this network. */
 export const outcomes = [
   'succeeded',
   'http_error',

@@ -21,7 +21,7 @@ type Settings = Pick<ServiceSettings, 'BASE_URL' | 'AUTH_URL'> & {
   readonly BLOCKED_NETWORKS: readonly string[];
 };
 
-/** For `superRefine` of the service's settings: a public suite cannot allow loopback targets by mistake. */
+/** A `superRefine` of the service's settings: a public suite cannot allow loopback targets by mistake. */
 export function rejectLoopbackTargetsInPublic(
   settings: Pick<Settings, 'BASE_URL' | 'ALLOW_LOOPBACK_TARGETS'>,
   context: Pick<z.RefinementCtx, 'addIssue'>,

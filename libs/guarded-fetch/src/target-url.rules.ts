@@ -19,7 +19,7 @@ const infrastructurePorts = new Set([
 const localNames = /(^|\.)(localhost|local|internal|intranet|lan|home\.arpa|onion)$/;
 
 export interface TargetPolicy {
-  /** For development: loopback targets are allowed, also over http and on any port. */
+  /** Allows loopback targets, also over http and on any port, for development. */
   readonly allowLoopback: boolean;
   readonly isAllowedAddress: AddressRule;
   /** `host:port` of this suite's public URLs: a request to itself could loop for ever. */

@@ -13,7 +13,7 @@ export const maxWaiting = 100;
 
 interface Limits {
   readonly maxConcurrent: number;
-  /** Of these, for one tenant, running and waiting ones together. */
+  /** Maximum for one tenant, of running and waiting requests together. */
   readonly maxPerTenant?: number;
 }
 

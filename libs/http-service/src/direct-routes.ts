@@ -5,7 +5,7 @@ import { jsonResponse, sendPlain } from './plain-http.js';
 import type { RawHandler } from './raw-http.js';
 
 interface DirectRoute {
-  /** As declared, for metrics. */
+  /** The path as it is declared, for metrics. */
   readonly path: string;
   readonly segments: readonly string[];
   readonly handle: RequestHandler;

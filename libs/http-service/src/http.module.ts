@@ -3,7 +3,7 @@ import { LOGGER, type Logger } from '@fulfilment/runtime';
 import { Module } from '@nestjs/common';
 import { APP_FILTER, APP_PIPE } from '@nestjs/core';
 
-/** For every route of a service: DTOs are validated, and errors have the error envelope. */
+/** Validates the DTOs of every route of a service, and sends errors in the error envelope. */
 @Module({
   providers: [
     { provide: APP_PIPE, useClass: DtoPipe },

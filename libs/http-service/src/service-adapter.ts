@@ -48,7 +48,7 @@ function isJsonObject(body: unknown): body is object {
   );
 }
 
-/** Like Express's `json`, without its settings, which no service changes. */
+/** Sends JSON like Express's `json`, without its settings, which no service changes. */
 function sendJson(response: Response, text: string): void {
   if (!response.hasHeader('Content-Type'))
     response.setHeader('Content-Type', 'application/json; charset=utf-8');

@@ -126,7 +126,7 @@ function expressApp() {
   return app;
 }
 
-/** With `If-None-Match: *` Express would send 304 also for responses without an ETag (RFC 9110 §13.1.2). */
+/** Express would send 304 for `If-None-Match: *` also to responses without an ETag (RFC 9110 §13.1.2). */
 function restrict304ToResponsesWithETag(request: express.Request): void {
   const isFresh = Reflect.getOwnPropertyDescriptor(express.request, 'fresh')?.get;
   Object.defineProperty(request, 'fresh', {
@@ -180,7 +180,7 @@ const exposedHeaders = [
   'Idempotent-Replayed',
   'WWW-Authenticate',
 ];
-/** As `allowAnyOrigin` sends them, except for preflights. */
+/** The headers that `allowAnyOrigin` sends, except for preflights. */
 const corsHeaders = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers': exposedHeaders.join(','),

@@ -14,14 +14,14 @@ const pingTimeoutMs = 3_000;
 /** Below the broker's delivery limit, which also counts the messages behind the failing one. */
 const maxDeliveriesInOrder = 10;
 
-/** What a consumer reads, and how much of it at a time. */
+/** The queue of a consumer, and the number of messages that it reads at a time. */
 export interface ConsumerSettings {
   readonly queue: MessageQueue;
   readonly source: QueueSource;
   readonly batchSize: number;
   /** Rejects while the database is unreachable. */
   readonly ping: () => Promise<void>;
-  /** How long a consumer of a backlog stays the single active one while others wait. Unlimited by default. */
+  /** Time for which a consumer with a backlog stays active while others wait. Default: no limit. */
   readonly timeSliceMs?: number | undefined;
 }
 
@@ -33,7 +33,7 @@ export interface ConsumerTimes {
   readonly returnAfterMs?: number;
   /** Delays between two tries of one message. */
   readonly retryMs?: { readonly first: number; readonly last: number };
-  /** How long a replica consumes a shard while other replicas wait for it. */
+  /** Time for which a replica consumes a shard while other replicas wait for it. */
   readonly timeSliceMs?: number;
 }
 
@@ -253,7 +253,7 @@ export class Consumer {
   }
 }
 
-/** How often a connection closed while the message was in work. */
+/** Number of connections that closed while the message was being handled. */
 function deliveryCountOf(raw: ConsumeMessage): number {
   const count: unknown = raw.properties.headers?.['x-delivery-count'];
   return typeof count === 'number' ? count : 0;

@@ -4,7 +4,7 @@ import { close } from './close.js';
 import { connect } from './connect.js';
 import { declareQueues, onOwnChannel, queuesBehind, queuesOf } from './topology.js';
 
-/** What a service finds at RabbitMQ. */
+/** State of RabbitMQ as a service finds it. */
 export interface BrokerFindings {
   readonly version: string;
   /** The exchange and the queues that do not exist. */

@@ -60,7 +60,7 @@ export class Messaging {
     this.gauges = new QueueGauges(this.consuming, this.queues, logger, settings.gaugeIntervalMs);
   }
 
-  /** For the readiness probe. */
+  /** Whether the broker is connected, for the readiness probe. */
   get connected(): boolean {
     return this.publishing.connected && this.consuming.connected;
   }

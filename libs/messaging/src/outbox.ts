@@ -3,7 +3,7 @@ import { statement, type Transaction } from '@fulfilment/database';
 import { currentContext, isTracing } from '@fulfilment/runtime';
 import { recordCreation } from './message-spans.js';
 
-// The column `type` holds the routing key, which differs from the type of the message for test orders (ADR 66).
+// The column `type` holds the routing key, which differs from the message's type for test orders (ADR 66).
 const insertMessages = statement(
   'outbox.insert',
   `INSERT INTO outbox (message_id, type, body)

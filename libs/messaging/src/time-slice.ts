@@ -4,7 +4,7 @@ interface Delivery {
 }
 
 type Acknowledgement<Raw> =
-  /** Not now: acknowledged together with a later message. */
+  /** The message is acknowledged together with a later one, not now. */
   | { readonly isWithheld: true }
   | {
       readonly isWithheld: false;
@@ -32,7 +32,7 @@ export class TimeSlice<Raw extends Delivery> {
     private readonly durationMs = Infinity,
   ) {}
 
-  /** On a new channel: its delivery tags begin at 1. */
+  /** Starts on a new channel, whose delivery tags begin at 1. */
   begin(): void {
     this.receivedTag = 0;
     this.acknowledgedTag = 0;
@@ -62,7 +62,7 @@ export class TimeSlice<Raw extends Delivery> {
     return { isWithheld: false, isOver, withheld: andAllBefore ? undefined : withheld };
   }
 
-  /** At random, so that replicas exchange shards one by one. */
+  /** Extends the slice by a random time, so that replicas exchange shards one by one. */
   private extend(): void {
     this.endsAtMs = performance.now() + this.durationMs * (0.5 + Math.random());
   }

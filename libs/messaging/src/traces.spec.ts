@@ -67,7 +67,7 @@ describe('the trace of a message', () => {
   });
   afterEach(() => recorded.stop());
 
-  /** Of this test: messages of an earlier one may still arrive. */
+  /** Returns the spans of this test, since messages of an earlier one may still arrive. */
   const named = (name: string) =>
     recorded.named(name).filter((span) => traceIds.includes(span.spanContext().traceId));
   const processed = (count: number) =>

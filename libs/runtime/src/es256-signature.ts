@@ -31,7 +31,7 @@ function copyInteger(der: Uint8Array, start: number, target: Uint8Array, end: nu
   return next;
 }
 
-/** In as few bytes as possible, and positive: a zero comes before the highest bit. */
+/** The shortest DER form of a positive number: a zero byte comes before a highest bit that is set. */
 function derInteger(number: Uint8Array): number[] {
   let from = 0;
   while (from < numberBytes - 1 && number[from] === 0) from += 1;

@@ -53,7 +53,7 @@ function openRegistry() {
   return registry;
 }
 
-/** What is set on the view does not change the metric. */
+/** A change of the view does not change the metric. */
 function viewOf(metric: object): Metric {
   const view: unknown = Object.create(metric);
   if (isMetric(view)) return view;

@@ -26,7 +26,7 @@ export interface StoreAddress {
   readonly port: number;
 }
 
-/** Where a service finds Redis: at one address, or where Sentinel says. */
+/** The address of Redis: a fixed one, or that which Sentinel returns. */
 export const redisSettings = z.object({
   REDIS_URL: z
     .url({ protocol: /^rediss?$/ })

@@ -12,7 +12,7 @@ export interface Service {
   readonly name: string;
   readonly config: ServiceSettings & ReadReplicaSettings;
   readonly migrations: readonly (new () => MigrationInterface)[];
-  /** For services with tables of many partitions, or with statements on arrays of keys (libs/database). */
+  /** Set by services with tables of many partitions, or with statements on arrays of keys (libs/database). */
   readonly forceGenericPlan?: boolean;
 }
 

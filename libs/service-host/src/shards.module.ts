@@ -3,7 +3,7 @@ import { Module } from '@nestjs/common';
 import { DatabasePools } from './database-pools.js';
 import { Shards } from './shards.js';
 
-/** For services with work that is divided over their replicas. The locks occupy one connection. */
+/** Divides the work of a service over its replicas. The locks occupy one connection. */
 @Module({
   providers: [
     {

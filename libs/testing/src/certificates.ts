@@ -11,7 +11,7 @@ export interface Certificates {
   readonly caFile: string;
   readonly certificateFile: string;
   readonly keyFile: string;
-  /** For NODE_EXTRA_CA_CERTS: the local authority and what the environment already had there. */
+  /** File for NODE_EXTRA_CA_CERTS: the local authority and the certificates that the environment names. */
   readonly trustFile: string;
 }
 

@@ -19,7 +19,7 @@ export type OrderSource = {
   readonly external_order_id: string;
 };
 
-/** What the client sent as `metadata` with the order; the event has no such member if it sent none. */
+/** The `metadata` that the client sent with the order; absent if it sent none. */
 export type OrderMetadata = Readonly<Record<string, string>>;
 
 type OrderState = {

@@ -10,7 +10,7 @@ import { z } from 'zod';
  */
 const batchSize = 200;
 
-/** What it uses of an order's snapshot. */
+/** The members of an order's snapshot that it uses. */
 interface Order {
   readonly id: string;
   readonly creator_id: string;

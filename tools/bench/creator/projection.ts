@@ -15,7 +15,7 @@ export interface Projector {
   readonly process: ServedProcess;
 }
 
-/** Of each kind, in a part of a round. */
+/** Number of messages of each kind in a part of a round. */
 export const messagesPerPart = 4_000;
 const applyTimeoutMs = 60_000;
 

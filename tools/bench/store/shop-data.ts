@@ -4,7 +4,7 @@ import { BenchDatabase } from '../bench-database.ts';
 /** The catalogue of both servers: the same rows in the database of each. */
 export interface ShopData {
   readonly creatorId: string;
-  /** As the rows have them; the names below are those of the Store API. */
+  /** Ids as in the rows; those below are ids of the Store API. */
   readonly rows: { readonly product: string; readonly hot: string };
   readonly sku: string;
   /** A limited edition that everybody wants, and that never runs out here. */
@@ -17,7 +17,7 @@ export const smallCreator = '01900000-0000-7000-8000-000000000002';
 const productId = '01900000-0000-7000-8000-00000000000a';
 const hotId = '01900000-0000-7000-8000-00000000000b';
 const serviceId = '01900000-0000-7000-8000-00000000000c';
-/** As long as a sealed quote. */
+/** An id as long as that of a sealed quote. */
 export const rateId = `rate_${'x'.repeat(76)}`;
 const orderCount = 1000;
 const ordersAtOnce = 1_000_000;
@@ -89,7 +89,7 @@ export class Shop extends BenchDatabase {
     await this.settle();
   }
 
-  /** How many pieces of the hot edition the stock lacks, and how many the orders took. */
+  /** Numbers of pieces of the hot edition that the stock lacks, and that the orders took. */
   async hotSold(): Promise<{ lacking: number; taken: number }> {
     const { rows } = await this.client.query<{ lacking: number; taken: number }>(
       `SELECT 1000000000 - quantity AS lacking,

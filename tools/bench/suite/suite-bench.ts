@@ -31,7 +31,7 @@ interface Round {
   readonly perSecond: number;
   readonly latenciesMs: readonly number[];
   readonly cpuMsPerOrder: Partial<Record<ProcessName, number>>;
-  /** From the response to the webhook's first byte; negative if the webhook was faster. */
+  /** Times from the response to the webhook's first byte; negative if the webhook was faster. */
   readonly webhookMs: readonly number[];
 }
 

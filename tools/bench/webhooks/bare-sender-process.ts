@@ -6,7 +6,7 @@ import { ServedProcess } from '../served-process.ts';
 import { type DeliveringWorker, deliveriesPerPart, writtenEvents } from './delivering-worker.ts';
 import type { ReceiverProcess } from './receiver-process.ts';
 
-/** More than the worker sends, since the system reports processor time in steps of 10 ms. */
+/** It sends more than the worker does, since the system reports processor time in steps of 10 ms. */
 const perBarePart = 4 * deliveriesPerPart;
 
 /** The process of the baseline. */

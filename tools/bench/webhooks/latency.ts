@@ -83,9 +83,9 @@ export async function benchWithDeadReceivers(
 }
 
 interface AtRate {
-  /** From each event's time to its arrival, in ms. */
+  /** Times from each event to its arrival, in ms. */
   readonly toFirstByte: readonly number[];
-  /** From each event's due time to its commit, in ms. Shows whether the machine could keep the rate. */
+  /** Times from each event's due time to its commit, in ms: they show whether the machine kept the rate. */
   readonly toCommit: readonly number[];
 }
 

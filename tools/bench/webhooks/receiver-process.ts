@@ -8,7 +8,7 @@ const timeoutMs = 120_000;
 const received = z.array(
   z.object({
     path: z.string(),
-    /** Since 1970: when the head of the request had been read. */
+    /** Time since 1970 at which the head of the request had been read. */
     arrivedAtMs: z.number(),
     deliveryId: z.string(),
     signed: z.boolean(),

@@ -9,7 +9,7 @@ import { eventually } from '../../dev/eventually.ts';
 import { absolute, type Part, makePart, measurePart, ratio, ratioPerCore, alternate } from '../rounds.ts';
 import { FactsSender } from './facts-sender.ts';
 
-/** Of the exchange and queues. */
+/** Namespace of the exchange and queues. */
 export const relayNamespace = 'bench_relay';
 export const relayedPerPart = 5_000;
 const bareBatch = 100;

@@ -4,7 +4,7 @@ import { BenchDatabase } from '../bench-database.ts';
 /** A subscription and whom it belongs to. */
 export interface Subscriber {
   readonly creatorId: string;
-  /** Of the row. */
+  /** Id in the row. */
   readonly subscriptionId: string;
   readonly path: string;
 }

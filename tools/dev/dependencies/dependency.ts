@@ -6,7 +6,7 @@ import type { ProcessPlan } from '../supervisor/process-part.ts';
 export const dependencyNames = ['postgres', 'redis', 'rabbitmq'] as const;
 export type DependencyName = (typeof dependencyNames)[number];
 
-/** What is needed to start the dependencies of a suite. */
+/** Parameters for starting the dependencies of a suite. */
 export interface Site {
   readonly settings: Settings;
   readonly ports: Ports;

@@ -6,7 +6,7 @@ import { securityPage } from '../pages/security.page.js';
 import { SecondFactors } from '../second-factor/second-factors.js';
 import type { SignedIn } from './signed-in.pipe.js';
 
-/** By the query parameter `done` of a redirect to this page. */
+/** Texts by the query parameter `done` of a redirect to this page. */
 const doneTexts: ReadonlyMap<unknown, string> = new Map([
   [
     'password',

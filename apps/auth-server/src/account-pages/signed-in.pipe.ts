@@ -26,7 +26,7 @@ interface VerifiedFactor {
 export interface SignedIn extends BrowserRequest {
   readonly person: Person;
   readonly sessionUid: string;
-  /** What every account page shows and submits: the e-mail address and the CSRF token. */
+  /** Parts of every account page: the e-mail address that it shows and the CSRF token that it submits. */
   readonly frame: AccountFrame;
   /**
    * Changes the id of the browser's session after a reauthentication, so that copies of the old cookie become

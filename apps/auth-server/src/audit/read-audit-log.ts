@@ -13,7 +13,7 @@ export interface AuditQuery {
   readonly since?: Date | undefined;
   /** Exclusive. */
   readonly until?: Date | undefined;
-  /** Only records older than this one. */
+  /** Selects records older than this one. */
   readonly before?: AuditKey | undefined;
   /** 1 to 1000. */
   readonly limit: number;

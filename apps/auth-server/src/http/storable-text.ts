@@ -15,7 +15,7 @@ export function decodesToStorableText(encoded: Buffer | string): boolean {
   return isUtf8(bytes) && !bytes.includes(0);
 }
 
-/** More than valid client metadata can have. */
+/** Deeper than valid client metadata can be. */
 const maxDepth = 8;
 const maxMembers = 500;
 

@@ -3,7 +3,7 @@ import { type AuditEntry, originOf } from '../audit/audit-log.js';
 import { consumedConcurrently } from '../tokens/token-writes.js';
 import type { UnitOfWork } from '../tokens/unit-of-work.js';
 
-/** By request: audit records that `awaitRecords` waits for. */
+/** The audit records of a request that `awaitRecords` waits for. */
 const writing = new WeakMap<object, Promise<void>[]>();
 
 /**

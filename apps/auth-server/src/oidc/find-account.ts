@@ -12,7 +12,7 @@ export const claimsOfScopes = {
   email: ['email', 'email_verified'],
 } as const;
 
-/** By account: set by `findAccount`, read by `currentOrganisationClaims` in the same request. */
+/** Persons by account: set by `findAccount`, read by `currentOrganisationClaims` in the same request. */
 const people = new Attached<Person>();
 
 /** Finds the person of a session or token; undefined for an unknown or disabled one. */

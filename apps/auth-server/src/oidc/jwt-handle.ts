@@ -5,7 +5,7 @@ import { isStorableText } from '../http/storable-text.js';
 import { handleOf, parsePresentedToken, unknownHandle } from './access-tokens.js';
 import type { FormHook } from './request-bodies.js';
 
-/** By request: claims of the JWT that a handle replaced. */
+/** The claims of the JWT in a request that a handle replaced. */
 const replacedClaims = new Attached<AccessTokenClaims>();
 
 /**

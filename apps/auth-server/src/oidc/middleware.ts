@@ -40,7 +40,7 @@ export function onlyAt<Ctx extends object>(
  * their cause.
  */
 export function respondToOutages(provider: Provider, logger: Logger) {
-  /** By request: the error behind a `server_error` response. */
+  /** The cause of a request's `server_error` response. */
   const failures = new WeakMap<object, unknown>();
   provider.on('server_error', (ctx, error) => failures.set(ctx.req, error));
   return async (ctx: OutageContext, next: Next): Promise<void> => {

@@ -7,7 +7,7 @@ declare module 'oidc-provider' {
     creatorId?: string;
   }
   interface AccessToken {
-    /** Of the signed token (access-tokens.ts). */
+    /** Digest of the signed token (access-tokens.ts). */
     digest?: string;
     getValueAndPayload: (this: AccessToken) => Promise<{ value: string; payload: AdapterPayload }>;
   }

@@ -76,7 +76,7 @@ function usernameField({ email }: AccountFrame): Html {
   return html`<input type="text" name="username" autocomplete="username" value="${email}" hidden readonly />`;
 }
 
-/** For changes that a signed-in browser alone must not allow. */
+/** The password field of changes that a signed-in browser alone must not allow. */
 export function currentPasswordField(frame: AccountFrame, id: string): Html {
   return html`${usernameField(frame)}
     <div class="field">

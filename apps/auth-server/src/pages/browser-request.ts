@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { type Origin, originOf } from '../audit/audit-log.js';
 import { isStorableText } from '../http/storable-text.js';
 
-/** What the use cases of pages read of a browser's request. */
+/** The parts of a browser's request that the use cases of pages read. */
 export interface BrowserRequest {
   readonly origin: Origin;
   readonly cookies: string | undefined;
@@ -13,7 +13,7 @@ export interface BrowserRequest {
   readonly field: (name: string) => string;
 }
 
-/** In UTF-16 code units; no valid field is longer. */
+/** Maximum in UTF-16 code units; no valid field is longer. */
 const maxFieldLength = 4096;
 
 export function browserRequest(request: {

@@ -4,7 +4,7 @@ import type { Page } from './page.js';
 
 export interface BrowserView {
   readonly uid: string;
-  /** Such as "Firefox on Linux". */
+  /** Browser and system, such as "Firefox on Linux". */
   readonly name: string;
   readonly ip: string;
   readonly signedInAt: Date;

@@ -26,7 +26,7 @@ function showTooMany(error: unknown, _request: Request, response: Response, next
   else next(error);
 }
 
-/** For a form that is too large, has too many fields or is incomplete. */
+/** Shows a page for a form that is too large, has too many fields or is incomplete. */
 function showBadForm(_error: unknown, _request: Request, response: Response, _next: NextFunction): void {
   const text = 'The form was too large or incomplete. Go back and try again.';
   sendPlain(response, messagePage({ title: 'The form was not accepted', text, status: 400 }));

@@ -29,7 +29,7 @@ export function codeField({
 }: {
   readonly wrong: boolean;
   readonly recovery: boolean;
-  /** For pages with several fields. */
+  /** Id of the field, for pages with several fields. */
   readonly id?: string;
 }): Html {
   return html`<div class="field">

@@ -30,7 +30,7 @@ export function identityDigest({ name, redirect_hosts, application_type }: Clien
     .digest('base64url');
 }
 
-/** With its port for https; a native app on a loopback address may use any port (RFC 8252 §7.3). */
+/** The host, with its port for https. A native app on a loopback address may use any port (RFC 8252 §7.3). */
 function redirectHost(uri: string): string {
   const { protocol, host, hostname } = new URL(uri);
   if (protocol === 'https:') return host;

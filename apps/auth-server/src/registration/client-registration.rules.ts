@@ -1,7 +1,7 @@
 const maxRedirectUris = 10;
 const maxUriLength = 2048;
 const maxNameLength = 100;
-/** Enough for half of the maximum number of URIs at their maximum length. No client needs more. */
+/** Allows half of the maximum number of URIs at their maximum length. No client needs more. */
 const maxMetadataLength = 24_576;
 const maxMembers = 100;
 const loopbackHosts = new Set(['127.0.0.1', '[::1]', 'localhost']);
@@ -31,7 +31,7 @@ export interface RequestedClient {
 
 export type MetadataProblem = { readonly member: string; readonly reason: string };
 
-/** Why an open registration is rejected, or undefined (RFC 7591 §5, RFC 9700 §2.1, RFC 8252 §7). */
+/** Returns why an open registration is rejected, or undefined (RFC 7591 §5, RFC 9700 §2.1, RFC 8252 §7). */
 export function registrationProblem(client: RequestedClient): MetadataProblem | undefined {
   const forbidden = operatorOnly.find((member) => client[member] !== undefined);
   if (forbidden !== undefined) return { member: forbidden, reason: 'cannot be registered' };
@@ -91,7 +91,7 @@ function urisProblem(member: string, uris: unknown): MetadataProblem | undefined
   return undefined;
 }
 
-/** Why a URI is not allowed as redirect URI, or undefined. */
+/** Returns why a URI is not allowed as redirect URI, or undefined. */
 export function redirectUriProblem(uri: unknown): string | undefined {
   if (typeof uri !== 'string') return 'must only contain strings';
   if (uri.length > maxUriLength) return `must be at most ${maxUriLength} characters each`;

@@ -28,7 +28,7 @@ const messagesPerStatement = 500;
 /** A registration request (RFC 7591) or change request (RFC 7592) of a client. */
 export interface RegisteredClient {
   readonly id: string;
-  /** For a change (RFC 7592) the client must exist. */
+  /** Whether it is a change (RFC 7592), for which the client must exist. */
   readonly isChange: boolean;
   readonly metadata: IdentifiedClient;
   /** The metadata as stored: JSON with the secret sealed. */

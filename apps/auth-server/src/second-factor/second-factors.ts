@@ -102,7 +102,7 @@ export const deleteUnconfirmedSecondFactor = statement(
   'second-factors.remove-unconfirmed',
   'DELETE FROM second_factors WHERE user_id = $1 AND confirmed_at IS NULL',
 );
-/** Also deletes the recovery codes. */
+/** Removes the second factor of a person and the recovery codes. */
 export const removeSecondFactor = statement(
   'second-factors.remove',
   'DELETE FROM second_factors WHERE user_id = $1',

@@ -7,7 +7,7 @@ export interface GuessCount {
   readonly trying: number;
   /** Infinity when none failed. */
   readonly secondsSinceFailure: number;
-  /** Until the failures expire. */
+  /** Seconds until the failures expire. */
   readonly secondsLeft: number;
 }
 
@@ -24,7 +24,7 @@ const locked = (seconds: number): Verdict => ({
   waitSeconds: Math.max(1, Math.ceil(seconds)),
 });
 
-/** At most `limit` failures in a window, then none until the window is over. */
+/** Allows at most `limit` failures in a window; then it allows no guess until the window is over. */
 export function limitVerdict({ failed, trying, secondsLeft }: GuessCount, limit: number): Verdict {
   if (failed >= limit) return locked(secondsLeft);
   return failed + trying >= limit ? wait : free;

@@ -3,7 +3,7 @@ import type { RunningServer } from './running-server.js';
 
 type Stores = Pick<RunningServer, 'database'>;
 
-/** For tests of an account's limit, since the network's limit would be reached first. */
+/** Lets a test reach an account's limit: the network's limit would be reached first. */
 export async function deleteNetworkFailures({ database }: Stores): Promise<void> {
   await database.run({
     name: 'test.forget-networks',

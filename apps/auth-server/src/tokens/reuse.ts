@@ -7,7 +7,7 @@ import { minResponseMs, type Arrival, arrival, isRace, classifyReuse } from './r
 import type { ResponseTimestampStore } from './response-timestamps.js';
 import type { UnitOfWork } from './unit-of-work.js';
 
-/** By request: set in mount.ts, read before the response and when a token was used before. */
+/** Arrival times of requests: mount.ts sets them; they are read before the response and after a reuse. */
 const arrivals = new Attached<Arrival>();
 
 /** Records when a request arrived. Call before anything asynchronous. */

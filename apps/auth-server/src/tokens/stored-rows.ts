@@ -62,9 +62,9 @@ const findRows = statement(
 @Injectable()
 export class StoredRows {
   private readonly loader: BatchLoader<Key, RowWithRelated>;
-  /** By request: rows that were prefetched or read with a related row. Each is used once. */
+  /** Rows that a request has prefetched or read with a related row. Each is used once. */
   private readonly prefetched = new Attached<Map<string, Promise<StoredRow | undefined>>>();
-  /** By request: the person of its code or refresh token, for find-account.ts. */
+  /** The person of a request's code or refresh token, for find-account.ts. */
   private readonly people = new Attached<Person>();
 
   constructor(database: Database) {

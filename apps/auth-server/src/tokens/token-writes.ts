@@ -13,7 +13,7 @@ import { errors } from 'oidc-provider';
 /** A new row of `oidc_model`. */
 export interface NewRow {
   readonly model: string;
-  /** For a secret, its hash. */
+  /** Id of the row; the hash if the id is a secret. */
   readonly id: string;
   readonly payload: object;
   readonly grant_id: string | null;
@@ -96,7 +96,7 @@ const writeTokens = statement(
 
 const findStored = statement('oidc.find-stored', 'SELECT 1 FROM oidc_model WHERE model = $1 AND id = $2');
 
-/** How long to retry a write whose response was lost; a crashed server has restarted by then. */
+/** Time for retries of a write whose response was lost; a crashed server has restarted by then. */
 const resolveTimeoutMs = 8_000;
 const retryDelayMs = 50;
 

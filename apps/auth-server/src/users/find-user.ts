@@ -22,7 +22,7 @@ export async function findUser(sql: Sql, user: string): Promise<UserRow> {
   return row;
 }
 
-/** Like `findUser`, with a row lock. */
+/** Finds a user and locks the row. */
 export async function lockUser(tx: Transaction, user: string): Promise<UserRow> {
   const { id } = await findUser(tx, user);
   const locked = await tx.row<UserRow>(lock, [id]);

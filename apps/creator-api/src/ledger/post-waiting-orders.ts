@@ -7,7 +7,7 @@ import { settlementRate } from './settlement-rate.sql.js';
 
 const groupsPerPage = 500;
 const ordersPerBatch = 500;
-/** With more changed creators than this, all groups are checked instead. */
+/** Maximum number of changed creators that are checked one by one; above it, all groups are checked. */
 const maxScopes = 100;
 
 /** Orders that wait for the same creator, or for the same exchange rate of a day. */

@@ -50,7 +50,7 @@ const readPage = statement(
 );
 
 export interface FeedPosition {
-  /** Of the feed; a feed that was deleted and begun again has another one. */
+  /** Id of the feed. A feed that was deleted and started again has another one. */
   readonly id: string;
   /** Orders that arrive from now on have higher positions. */
   readonly position: number;

@@ -39,7 +39,7 @@ describe('the stream of new orders', () => {
     await eventually(() => api.app.get(OrderStreams).count === 0 || undefined);
   });
 
-  /** Of an organisation of its own, since streams are limited per organisation. */
+  /** Each creator has an organisation of its own, since streams are limited per organisation. */
   const newCreator = () => api.newCreator({ organisation_id: `org_${uuidv7().slice(-12)}` });
   const order = ({ id }: CreatorSnapshot) => anOrder(id, { placed_at: new Date().toISOString() });
   const place = async (creator: CreatorSnapshot) => {

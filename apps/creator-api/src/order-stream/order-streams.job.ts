@@ -38,7 +38,7 @@ export class OrderStreams extends BackgroundLoop {
     return this.streams.size;
   }
 
-  /** Of these, the streams that wait for a new order. */
+  /** Number of streams that wait for a new order. */
   get waitingCount(): number {
     return this.waitingStreams().length;
   }

@@ -11,7 +11,7 @@ import { type OrderStream, OrderStreams } from './order-streams.job.js';
 
 /** Below the read timeout of the gateway (30 s). */
 export const heartbeatMs = 15_000;
-/** After the token has expired: for a client that does not read the end. */
+/** Time after the expiry of the token, for a client that does not read the end. */
 const graceMs = 60_000;
 
 export interface StreamRequest {

@@ -2,7 +2,7 @@ import { currencies } from '@fulfilment/contracts';
 import { z } from 'zod';
 import { monthPattern, sums } from './statistics.shapes.js';
 
-/** What the series can be grouped by. */
+/** Dimensions by which a series can be grouped. */
 export const dimensions = ['release', 'product_type', 'country', 'platform', 'app'] as const;
 export type Dimension = (typeof dimensions)[number];
 

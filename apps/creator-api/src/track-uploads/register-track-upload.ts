@@ -22,7 +22,7 @@ type Registered = Pick<TrackUploadRow, 'id' | 'status' | 'workflow_id'>;
 
 interface UploadCounts {
   readonly open: number;
-  /** Not limited: it becomes the rank of the upload in the queue. */
+  /** It has no limit, but becomes the rank of the upload in the queue. */
   readonly open_of_organisation: number;
   /** Other tracks of the release. */
   readonly tracks: number;

@@ -47,7 +47,7 @@ export class ChargeSender {
     });
   }
 
-  /** How many of `max` charges the completer may start now. */
+  /** Number of charges that the completer may start now, `max` at most. */
   completerCapacity(max: number): number {
     return this.circuit.capacity('completer', max);
   }

@@ -5,7 +5,7 @@ import { PaymentGateway } from '../payments/payment-gateway.js';
 import { type FindingKind, reconcilePayments } from './reconcile-payments.js';
 
 const pollIntervalMs = 600_000;
-/** After this time another replica may take the day of one that died. */
+/** Time after which another replica may take over the day of a replica that died. */
 const leaseMs = 3_600_000;
 
 // The oldest unfinished day of the last seven, at least an hour after it ended: late outcomes are settled by

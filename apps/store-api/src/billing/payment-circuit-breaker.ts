@@ -1,4 +1,4 @@
-/** What sends a charge. The completer has priority for the trial of an open circuit. */
+/** The sender of a charge. The completer has priority for the trial of an open circuit. */
 export type CircuitUser = 'request' | 'completer';
 
 /** Permission for one charge. */
@@ -11,7 +11,7 @@ export interface Permit {
 export interface CircuitSettings {
   /** Number of different sources that fail, without a response in between, before the circuit opens. */
   readonly failures: number;
-  /** How long an open circuit waits before a trial with one charge. */
+  /** Time that an open circuit waits before a trial with one charge. */
   readonly openMs: number;
   /** Monotonic, in ms. */
   readonly now: () => number;
@@ -35,7 +35,7 @@ export class PaymentCircuitBreaker {
     return this.openedAtMs !== undefined;
   }
 
-  /** How many of `max` charges this user may start now. */
+  /** Number of charges that this user may start now, `max` at most. */
   capacity(user: CircuitUser, max: number): number {
     if (this.openedAtMs === undefined) return max;
     // A request makes the trial only when the completer had nothing to send, since its client waits for the

@@ -1,11 +1,11 @@
 import { type Sql, statement } from '@fulfilment/database';
 import { throwNotFound, Unprocessable } from '@fulfilment/error-envelope';
 
-/** How a creator is charged. */
+/** Payment details of a creator. */
 export interface Billing {
   readonly paymentMethod: string | null;
   readonly termsAccepted: boolean;
-  /** Of a test creator: its charges move no money. */
+  /** Whether the creator is a test creator, whose charges move no money. */
   readonly test: boolean;
 }
 

@@ -43,7 +43,7 @@ interface DueRefund extends RefundRequest {
  */
 @Injectable()
 export class RefundCharges extends SlotLoop<DueRefund> {
-  /** So that no refund starts while the HTTP port closes. */
+  /** No refund may start while the HTTP port closes. */
   override readonly stopsBeforeHttp = true;
 
   constructor(

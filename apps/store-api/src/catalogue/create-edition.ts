@@ -5,7 +5,7 @@ import { Injectable } from '@nestjs/common';
 import { CreatorNames } from './creator-names.js';
 import { searchText } from './search.rules.js';
 
-/** By the release type's id in the Creator API. */
+/** Product types by the id of the release type in the Creator API. */
 const productTypeOfEdition: Readonly<Record<number, string>> = { 2: 'vinyl_7_single' };
 const defaultProductType = 'vinyl_12_lp';
 

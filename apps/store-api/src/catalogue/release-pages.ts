@@ -67,10 +67,10 @@ const pageOfMatches = `${afterCursorSql(':after_micros::bigint', ':after_id::uui
    AND ${createdBetweenSql(':created_after::timestamptz', ':created_before::timestamptz')} ${newestFirst} LIMIT :max_rows`;
 const newestMatches = `SELECT * FROM releases WHERE creator_id = :creator_id AND search_text LIKE :pattern AND ${pageOfMatches}`;
 
-/** With more matches, a scan from the newest release on is faster than sorting all matches. */
+/** Maximum number of matches to sort: with more, a scan from the newest release on is faster. */
 const maxIndexedMatches = 2000;
 
-/** For a search term without a trigram, which the index cannot find. */
+/** Search for a term without a trigram, which the index cannot find. */
 export const searchByScan = statement('releases.search-by-scan', searchSql(newestMatches));
 
 /**

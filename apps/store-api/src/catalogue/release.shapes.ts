@@ -117,7 +117,7 @@ export const releaseSummaryShape = z.object(listed).meta({
 });
 export type ReleaseSummary = z.infer<typeof releaseSummaryShape>;
 
-/** What `format=detailed` adds to a summary. */
+/** Members that `format=detailed` adds to a summary. */
 export type ReleaseFacts = z.infer<z.ZodObject<typeof facts>>;
 
 export const detailedReleaseShape = z.object({ ...listed, ...facts }).meta({

@@ -39,7 +39,7 @@ export interface OrderState {
   readonly items: readonly Pick<ItemRow, 'product_id' | 'quantity'>[];
 }
 
-/** What an event changes in an order. */
+/** The change of an order by an event. */
 export type OrderChange =
   | { readonly kind: 'none' }
   | { readonly kind: 'cancel'; readonly reason: string }

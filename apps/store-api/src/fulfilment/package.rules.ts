@@ -7,7 +7,7 @@ interface Shipped extends Tracking {
   readonly shipped_at: string;
   /** Time of the event. */
   readonly occurred_at: string;
-  /** What the package contains, by sku; absent if it was not reported. */
+  /** Contents of the package by sku; absent if they were not reported. */
   readonly items?: PackedItem[];
 }
 
@@ -178,7 +178,7 @@ function isRepetition(a: PackageEvent, b: PackageEvent): boolean {
 
 const kinds = ['shipped', 'corrected', 'delivered'];
 
-/** By time. Events of the same time have a fixed order too. */
+/** Compares the times of two events. Events of the same time have a fixed order too. */
 function compareEvents(a: PackageEvent, b: PackageEvent): number {
   return (
     time(a.occurred_at) - time(b.occurred_at) ||

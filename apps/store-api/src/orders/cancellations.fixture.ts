@@ -71,7 +71,7 @@ export function setUpCancellations() {
     );
   const cancelledByWarehouse = ({ id: order_id }: PlacedOrder) =>
     messages.fulfilmentCancelled.make({ order_id, reason: 'pressing fault' }, at);
-  /** What must hold for every cancelled order, whatever happened at the same time. */
+  /** Expectations for every cancelled order, whatever happened at the same time. */
   const expectCancelledOnce = async (order: PlacedOrder, events = ['order.created', 'order.processing']) => {
     await desk.completeAll(order.creator);
     await store.resumeOrders();

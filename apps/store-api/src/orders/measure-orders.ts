@@ -7,7 +7,7 @@ export const ordersPlaced = new Counter<'outcome'>({
   labelNames: ['outcome'],
 });
 const gauge = (name: string, help: string): Gauge => new Gauge({ name, help });
-/** By their column in the statement `measure`. */
+/** Gauges by their column in the statement `measure`. */
 const gauges = new Map([
   [
     'pending_oldest',

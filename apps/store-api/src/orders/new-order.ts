@@ -99,7 +99,7 @@ export function newItemRow(line: SellableLine<OrderItemDto>): ItemRow {
 export interface NewOrder {
   readonly row: OrderRow;
   readonly items: readonly ItemRow[];
-  /** By `performance.now()`, soon after `row.created_at`: start of the time that settling adds to it. */
+  /** `performance.now()` soon after `row.created_at`. Settling adds the time since then to `created_at`. */
   readonly writtenAtMs: number;
   readonly rateId: string;
   readonly address: object;

@@ -23,7 +23,7 @@ const leaseMarginMs = 5_000;
  */
 @Injectable()
 export class OrderCompleter extends BackgroundTask {
-  /** So that no charge starts while the HTTP port closes. */
+  /** No charge may start while the HTTP port closes. */
   override readonly stopsBeforeHttp = true;
   private readonly loops: readonly SlotLoop<OpenCharge>[];
 

@@ -15,7 +15,7 @@ export interface OrderPageRow extends OrderSummaryRow {
 export interface PageShape {
   readonly filters: readonly (typeof valueFilters)[number][];
   readonly createdBounds?: boolean;
-  /** In the order of `updated_at`, the oldest change first; otherwise the newest order first. */
+  /** Sorts by `updated_at`, the oldest change first, instead of the newest order first. */
   readonly byUpdateTime?: boolean;
   readonly afterCursor?: boolean;
 }

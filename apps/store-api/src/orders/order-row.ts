@@ -49,7 +49,7 @@ export interface OrderRow {
   delivered_at: Date | null;
   reason: string | null;
   metadata: Readonly<Record<string, string>>;
-  /** Of a test creator. */
+  /** Whether it is an order of a test creator. */
   test: boolean;
   created_at: Date;
   updated_at: Date;

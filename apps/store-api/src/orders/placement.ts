@@ -11,7 +11,7 @@ export interface Placement {
   readonly creatorId: string;
   readonly order: PlaceOrderDto;
   readonly orderId: string;
-  /** For a request without an idempotency key, a key that no other request has. */
+  /** Scope of the idempotency key. A request without a key gets one that no other request has. */
   readonly keyScope: KeyScope;
 }
 

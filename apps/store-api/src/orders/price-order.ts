@@ -19,18 +19,18 @@ export interface OrderCost<Item extends RequestedItem> {
   readonly lines: readonly SellableLine<Item>[];
   readonly currency: Currency;
   readonly shippingAmount: number;
-  /** What the creator is charged. */
+  /** Amount that the creator is charged. */
   readonly cost: number;
   readonly paymentMethod: string;
-  /** Of a test creator. */
+  /** Whether it is an order of a test creator. */
   readonly test: boolean;
-  /** By PostgreSQL's clock. */
+  /** Time of PostgreSQL's clock. */
   readonly placedAt: Date;
 }
 
 /** An order with its prices, before it is written. */
 export interface PricedOrder extends OrderCost<OrderItemDto> {
-  /** What the merchant's customer paid. */
+  /** Amount that the merchant's customer paid. */
   readonly total: number;
 }
 

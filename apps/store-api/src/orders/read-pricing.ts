@@ -15,7 +15,7 @@ export interface Pricing {
   readonly products: ReadonlyMap<string, SellableProduct>;
   /** Current prices of the quoted service to the country; null when it no longer ships there. */
   readonly bands: readonly WeightBand[] | null;
-  /** By PostgreSQL's clock. */
+  /** Time of PostgreSQL's clock. */
   readonly readAt: Date;
 }
 

@@ -65,7 +65,7 @@ const markContradictedRefundDue = statement(
 );
 const readStatus = statement('orders.status', 'SELECT status FROM orders WHERE id = $1');
 
-/** Without an id if the order had another status than expected. */
+/** The id is null if the order had another status than expected. */
 type SettledRow = OrderRow | { readonly id: null };
 type PaidOutcome = Extract<ChargeOutcome, { status: 'succeeded' }>;
 type SettledCharge = Pick<OpenCharge, 'id' | 'orderId'>;

@@ -17,7 +17,7 @@ import type { PricedOrder } from './price-order.js';
 
 /** Time for the request to settle the order, after the provider's timeout. */
 const settleTimeoutMs = 2_000;
-/** After a lost connection, how long the order is searched. A crashed PostgreSQL has restarted by then. */
+/** Time for finding the order after a lost connection. A crashed PostgreSQL has restarted by then. */
 const outcomeTimeoutMs = 8_000;
 const retryDelayMs = 50;
 

@@ -6,7 +6,7 @@ export interface Charge {
   readonly id: string;
   /** The provider's id of the charge, once known. */
   readonly reference: string | null;
-  /** Of a test order: no money moves, whatever the provider. */
+  /** Whether it is a charge of a test order, for which no money moves, whatever the provider. */
   readonly isTest: boolean;
 }
 

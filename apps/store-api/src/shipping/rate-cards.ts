@@ -27,7 +27,7 @@ export interface PricedService {
   /** Null if the operator states no delivery time. */
   readonly deliveryDays: DeliveryDays | null;
   readonly amount: number;
-  /** By PostgreSQL's clock. */
+  /** Time of PostgreSQL's clock. */
   readonly pricedAt: Date;
 }
 

@@ -6,11 +6,11 @@ export interface Quote {
   readonly serviceId: string;
   readonly countryCode: string;
   readonly currency: Currency;
-  /** In minor units. */
+  /** Amount in minor units. */
   readonly amount: number;
   /** Undefined for a quote without items. */
   readonly weightGrams: number | undefined;
-  /** In whole seconds. */
+  /** Time in whole seconds. */
   readonly expiresAt: Date;
 }
 

@@ -68,7 +68,7 @@ export class ReportTestEvent {
   }
 }
 
-/** In a status that allows the event, the number of events is the only reason for a rejection. */
+/** Error for an event that the status allows: only the number of events can be the reason. */
 export function tooManyEvents(): Conflict {
   return new Conflict(`An order stores at most ${maxPackageEvents} events of its packages.`, [
     { field: 'event', reason: 'too_many_events' },

@@ -8,9 +8,9 @@ export interface CodeBlock {
   readonly code: string;
   /** The file that readers save it as. */
   readonly title: string | undefined;
-  /** What the session prints after this block, as a regular expression. */
+  /** Regular expression of the session's output after this block. */
   readonly prints: string | undefined;
-  /** Why the tests do not run it. */
+  /** The reason why the tests do not run it. */
   readonly noRun: string | undefined;
 }
 

@@ -151,7 +151,7 @@ function validValuesOf(schema: Schema, document: OpenApiDocument): fc.Arbitrary<
   return texts;
 }
 
-/** As text that a URL can carry. */
+/** Returns the value as text that a URL can contain. */
 function wellFormed(value: unknown): string {
   return (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).toWellFormed();
 }

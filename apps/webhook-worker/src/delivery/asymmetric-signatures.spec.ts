@@ -32,7 +32,7 @@ describe('the v1a signatures of Standard Webhooks', () => {
   const subscribe = async (more: object): Promise<string> =>
     (await client.post({ url: receiver.url, events: ['*'], secret: 'a secret', ...more }).expect(201)).body
       .id;
-  /** Without a token, as a receiver reads it. */
+  /** Reads the keys without a token, as a receiver does. */
   const jwks = async (id: string): Promise<readonly Jwk[]> => {
     const response = await request(given.worker.server).get(`/store/v1/webhooks/${id}/jwks.json`).expect(200);
     expect(response.headers['cache-control']).toBe('public, max-age=300');
@@ -51,7 +51,7 @@ describe('the v1a signatures of Standard Webhooks', () => {
       .split(' ')
       .map((signature) => signature.split(','));
 
-  /** By WebCrypto, from a published key. Returns which of the signatures it verifies. */
+  /** Verifies each signature with a published key by WebCrypto. Returns the results. */
   async function verifiedBy(delivery: Delivery, jwk: Jwk): Promise<boolean[]> {
     const key = await crypto.subtle.importKey('jwk', jwk, 'Ed25519', false, ['verify']);
     const { headers, rawBody } = delivery;

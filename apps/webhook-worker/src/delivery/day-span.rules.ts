@@ -23,7 +23,7 @@ export function mergeSpans(a: DaySpan, b: DaySpan): DaySpan {
   };
 }
 
-/** Like `mergeSpans`; undefined if either span is unknown. */
+/** Merges two spans; undefined if either is unknown. */
 export function mergeIfKnown(a: DaySpan | undefined, b: DaySpan | undefined): DaySpan | undefined {
   return a && b && mergeSpans(a, b);
 }

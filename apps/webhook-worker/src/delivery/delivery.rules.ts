@@ -8,6 +8,6 @@ export type DeliveryStatus = (typeof deliveryStatuses)[number];
 export const failureReasons = ['exhausted', 'expired', 'gone', 'subscription_deleted'] as const;
 export type FailureReason = (typeof failureReasons)[number];
 
-/** What caused an attempt. */
+/** The cause of an attempt. */
 export const triggers = ['auto', 'manual', 'recover', 'test'] as const;
 export type Trigger = (typeof triggers)[number];

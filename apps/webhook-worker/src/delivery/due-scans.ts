@@ -4,7 +4,7 @@ import { setNewest } from '../set-newest.js';
 
 const maxSubscriptions = 50_000;
 
-/** For each subscription, where this process starts its next search for due deliveries. */
+/** The time from which this process searches next for due deliveries, for each subscription. */
 @Injectable()
 export class DueScans {
   protected readonly times: ScanTimes = {};

@@ -13,7 +13,7 @@ const maxRememberedHosts = 50_000;
 
 const findUrl = statement('host-slots.url', 'SELECT url FROM webhook_subscriptions WHERE id = $1');
 
-/** With guaranteed slots included, a host never has more than this many times its limit. */
+/** A host never has more than this many times its limit, including guaranteed slots. */
 const maxLimitFactor = 5;
 
 /** Running attempts at one host in one lane. */

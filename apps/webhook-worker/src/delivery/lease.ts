@@ -38,7 +38,7 @@ export interface LeasedDelivery {
   readonly signingKey: Buffer | null;
   readonly previousSigningKey: Buffer | null;
   readonly token: string;
-  /** In ms of `performance.now()`. An attempt that could not end by then is not started. */
+  /** Time of `performance.now()`. An attempt that could not end by then is not started. */
   readonly leaseEndsAtMs: number;
 }
 
@@ -66,8 +66,8 @@ const attemptLimit = `least(s.max_in_flight,
          CASE WHEN s.url = r.window_url THEN r.window_size ELSE ${windowSizes.initial} END)`;
 // Finds due deliveries in the index of open deliveries, and their rows by key. Each subscription occurs once,
 // since a process runs one claim at a time for each: SKIP LOCKED does not skip rows that the same statement
-// has locked. The first and last day are parameters, so that PostgreSQL prunes the partitions of other days at
-// the start of the execution: with a month of partitions, opening all of them took half of the time.
+// has locked. The days are parameters, so that PostgreSQL prunes the partitions of other days at the start of
+// the execution: with a month of partitions, opening all of them took half of the time.
 const claim = statement(
   'deliveries.claim',
   `WITH requested AS MATERIALIZED (
@@ -94,7 +94,7 @@ const claim = statement(
      requested.previous_signing_key AS "previousSigningKey"`,
 );
 
-/** Enough for some batches; when they are sent, the days are determined again. */
+/** Rows that determine the days of some batches; after these batches, the days are determined again. */
 const maxDueRows = 64;
 const searches = new RowParameters<Search>('r', {
   id: ['uuid', ({ subscriptionId }) => subscriptionId],

@@ -6,7 +6,7 @@ const retryIntervalMs = 200;
 const commitTimeoutMs = 10_000;
 
 interface LostClaim {
-  /** Until then the claim may still be committed. */
+  /** Time until which the claim may still be committed. */
   readonly mayCommitUntilMs: number;
   readonly leaseEndsAtMs: number;
 }

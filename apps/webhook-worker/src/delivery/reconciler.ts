@@ -67,7 +67,7 @@ const findOpen = statement(
 @Injectable()
 export class Reconciler extends BackgroundLoop {
   private readonly limit = new PollLimit();
-  /** What the current scan has not read yet. */
+  /** The rest of the current scan. */
   private ranges: readonly IdRange[] = [];
   private oldestDueSeconds: Record<Lane, number> = { fast: 0, slow: 0 };
 

@@ -35,7 +35,7 @@ export const initialWindow: Window = {
   lowestMs: undefined,
 };
 
-/** What an attempt remembers of the window at its start. */
+/** State of the window at the start of an attempt. */
 export interface StartedAttempt {
   /** Value of `reductions`. */
   readonly reductions: number;

@@ -49,7 +49,7 @@ function tracking(snapshot: OrderSnapshot) {
   };
 }
 
-/** In the Store API, the ids of a release and of its products have the same prefix. */
+/** The ids of a release and of its products have the same prefix in the Store API. */
 function product(snapshot: ProductSnapshot) {
   return { product_id: publicId('prod', snapshot.id), release_id: publicId('prod', snapshot.release_id) };
 }

@@ -117,7 +117,7 @@ async function startScenario() {
       },
       disable: () => client.patch(id, { status: 'disabled' }),
       enable: () => client.patch(id, { status: 'active' }),
-      /** As if the worker had stalled for longer than its leases: later responses must change nothing. */
+      /** Ends the leases, as when the worker stalls for longer: later responses must change nothing. */
       loseLeases: async () => {
         const late = [...held].filter(([, response]) => !response.writableEnded);
         await stores.database.run(loseLeases, [uuid]);

@@ -53,7 +53,7 @@ interface MatchCount {
   readonly matched: number;
   /** Whether the limit was reached, so that not all deliveries were counted. */
   readonly mayBeMore: boolean;
-  /** In PostgreSQL's text form, since a `Date` has no microseconds. */
+  /** Time in PostgreSQL's text form, since a `Date` has no microseconds. */
   readonly countedAt: string;
 }
 

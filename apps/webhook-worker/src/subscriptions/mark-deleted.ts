@@ -1,7 +1,7 @@
 import { type Statement, statement, type Transaction } from '@fulfilment/database';
 import { requestStateSync } from './bulk-update-requests.js';
 
-/** Who or what deleted a subscription. */
+/** The cause of a subscription's deletion. */
 export type DeletedReason = 'owner' | 'operator' | 'client_deleted' | 'client_disconnected';
 
 /**

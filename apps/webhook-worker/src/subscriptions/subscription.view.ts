@@ -22,7 +22,7 @@ export interface SubscriptionRow {
 
 /** The deliveries of a subscription that are due and wait to be sent. */
 export interface SubscriptionBacklog {
-  /** At most `maxCountedDue`. */
+  /** Number of due deliveries, `maxCountedDue` at most. */
   readonly due_deliveries: number;
   readonly oldest_due_at: Date | null;
 }

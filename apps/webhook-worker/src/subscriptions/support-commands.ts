@@ -27,7 +27,7 @@ export type ListedSubscription = Omit<Row, 'creator_id'> & { readonly creator: s
 
 export interface SubscriptionPage {
   readonly subscriptions: readonly ListedSubscription[];
-  /** What `--after` takes for the next page; null at the end. */
+  /** Value of `--after` for the next page; null at the end. */
   readonly next: string | null;
 }
 

@@ -22,7 +22,7 @@ export const messages = {
 /** A message of an unknown type or an invalid shape. The reason names the field, never its value. */
 export class InvalidMessage extends Error {
   override readonly name = 'InvalidMessage';
-  /** With it, the sender can query the outcome of the message. Undefined if the message has none. */
+  /** Id with which the sender can query the outcome of the message. Undefined if the message has none. */
   readonly messageId: string | undefined;
 
   constructor(reason: string, messageId?: string) {

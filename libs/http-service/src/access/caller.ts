@@ -12,7 +12,7 @@ export interface Caller {
   readonly organisationRole: string | undefined;
   readonly scopes: ReadonlySet<string>;
   readonly tokenId: string;
-  /** By the authorization server's clock, in whole seconds. */
+  /** Time of the authorization server's clock, in whole seconds. */
   readonly tokenIssuedAt: Date;
   readonly tokenExpiresAt: Date;
 }
@@ -30,7 +30,7 @@ export function callerOf(request: object): Caller {
   return caller;
 }
 
-/** Whose share a limit counts: the organisation's, else the connected creator's, else the person's. */
+/** Returns the key for limits per tenant: the organisation, else the connected creator, else the person. */
 export function tenantOf({ organisationId, creatorId, subject }: Caller): string {
   return organisationId ?? creatorId ?? subject;
 }

@@ -4,7 +4,7 @@ export interface Quota {
   readonly windowSeconds: number;
 }
 
-/** How long a replica uses its share before it contacts Redis again. */
+/** Time for which a replica uses its share before it contacts Redis again. */
 const shareLifetimeMs = 100;
 /** A share is at most a hundredth of the quota, so that unused shares of replicas stay small. */
 const maxSharesPerQuota = 100;
@@ -30,9 +30,9 @@ export interface RateLimitDecision {
   readonly allowed: boolean;
   /** Requests left now. */
   readonly remaining: number;
-  /** Until the whole quota is available. */
+  /** Seconds until the whole quota is available. */
   readonly resetSeconds: number;
-  /** Until the next request is allowed; 0 when one is allowed now. */
+  /** Seconds until the next request is allowed; 0 when one is allowed now. */
   readonly retryAfterSeconds: number;
 }
 

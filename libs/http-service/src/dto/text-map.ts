@@ -8,7 +8,7 @@ const loneSurrogates = /\p{Surrogate}/u;
 
 export interface TextMapBounds {
   readonly maxKeys: number;
-  /** In Unicode code points. */
+  /** Length in Unicode code points. */
   readonly maxKeyLength: number;
   readonly maxValueLength: number;
 }

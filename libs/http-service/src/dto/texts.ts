@@ -28,10 +28,10 @@ const maxUnitsPerCharacter = 2;
 const maxUnnormalizedUnits = 4;
 
 export interface TextBounds {
-  /** In Unicode code points. Default: 1. */
+  /** Length in Unicode code points. Default: 1. */
   readonly min?: number;
   readonly max: number;
-  /** For names and titles: trims, converts to NFC and rejects bidirectional controls. Default: unchanged. */
+  /** Trims, converts to NFC and rejects bidirectional controls, for names and titles. Default: unchanged. */
   readonly normalize?: boolean;
   /** JSON Schema format in place of a pattern; validated elsewhere. */
   readonly format?: 'uri';

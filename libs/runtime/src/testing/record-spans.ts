@@ -3,7 +3,7 @@ import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import { type Sampler, setTracer } from '../tracing/tracer.js';
 
 export interface RecordedSpans {
-  /** Those that have ended, in this order. */
+  /** The spans that have ended, in this order. */
   readonly spans: readonly ReadableSpan[];
   named(name: string): ReadableSpan[];
   stop(): void;

@@ -9,14 +9,14 @@ export type { Attributes };
 /** OpenTelemetry's SpanKind, whose enum would load its package. */
 const kinds = { internal: 0, server: 1, client: 2, producer: 3, consumer: 4 } as const;
 
-/** What a span is called and knows at its start. */
+/** Name and properties of a span at its start. */
 export interface SpanStart {
   /** One of a few, never with an id. */
   readonly name: string;
   readonly kind: keyof typeof kinds;
-  /** As in OpenTelemetry's semantic conventions. Never a secret, token, address, e-mail, body or URL. */
+  /** Named as by OpenTelemetry. No value is a secret, token, address, e-mail, body or URL. */
   readonly attributes?: Attributes;
-  /** In ms of `performance.now()`; by default now. */
+  /** Time of `performance.now()`; by default now. */
   readonly startedAtMs?: number;
 }
 
@@ -26,7 +26,7 @@ export interface SpanSink {
   add(span: ReadableSpan): void;
 }
 
-/** What a span needs of its parent, which may be in another process. */
+/** The parent of a span, which may be in another process. */
 export type SpanParent = Pick<SpanContext, 'traceId' | 'spanId'>;
 
 const sampled = 1;

@@ -105,7 +105,7 @@ class CountingExporter implements SpanExporter {
     });
   }
 
-  /** At a stop that took too long. */
+  /** Drops the remaining spans when the stop takes too long. */
   dropRest(): void {
     if (this.waiting > 0) dropped.inc({ reason: 'queue_full' }, this.waiting);
     this.waiting = 0;

@@ -1,6 +1,6 @@
 import type { SentinelReply } from '@fulfilment/http-service';
 
-/** What is wrong with a deployment, and how an operator corrects it. Each is a whole sentence. */
+/** A fault of a deployment, and how an operator corrects it. Each text is a whole sentence. */
 export interface Finding {
   readonly problem: string;
   readonly fix: string;

@@ -47,7 +47,7 @@ export class DocumentedResponses {
     });
   }
 
-  /** For supertest's `expect`. @throws Error when a response of this API is not as documented */
+  /** Argument of supertest's `expect`. @throws Error when a response of this API is not as documented */
   readonly check = (response: ActualResponse): void => {
     const faults = this.findFaults(response);
     this.faults.push(...faults);

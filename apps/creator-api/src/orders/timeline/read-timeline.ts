@@ -34,7 +34,7 @@ interface EventRow {
   readonly tracking: TimelineEntry['tracking'];
 }
 
-/** What happened to an order, from the messages about it. */
+/** The events of an order, from the messages about it. */
 @Injectable()
 export class ReadTimeline {
   constructor(private readonly visibility: Visibility) {}

@@ -1,7 +1,7 @@
 import { throwBroken } from './invalid-audio.js';
 import type { ByteSource, Measured } from './byte-source.js';
 
-/** More than a frame: 4608 samples of 24 bits in 8 channels are 110 KB. */
+/** Longer than any frame: 4608 samples of 24 bits in 8 channels are 110 KB. */
 const tailBytes = 1024 * 1024;
 const maxFrameHeaderBytes = 16;
 /** Sound may look like the header of a frame once in 8 million bytes. */

@@ -37,7 +37,7 @@ export class StripeChargeLookup {
     return (keys.unusableForMs ?? 0) < searchDelayMs ? 'inconclusive' : this.search(charge);
   }
 
-  /** For a charge that was sent at least an hour ago, or whose key prevents a second charge. */
+  /** Searches for a charge that was sent at least an hour ago, or whose key prevents a second charge. */
   async search({ id }: Charge): Promise<Stripe.PaymentIntent | undefined> {
     const query = `metadata['charge_id']:'${id}'`;
     return pickConclusive((await this.stripe.paymentIntents.search({ query, limit: 100, expand })).data);

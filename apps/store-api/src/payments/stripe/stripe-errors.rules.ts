@@ -1,7 +1,7 @@
 import Stripe from 'stripe';
 import { PaymentProviderError } from '../payment-gateway.js';
 
-/** What Stripe's error means for a charge. */
+/** Meaning of Stripe's error for a charge. */
 export type StripeErrorClass =
   /** The bank or Stripe rejected this charge for good. Nothing was charged. */
   | 'declined'

@@ -37,7 +37,7 @@ const useNextForRefund = statement(
    ON CONFLICT (charge_id) DO UPDATE SET refund_key_number = k.refund_key_number + 1 WHERE k.refund_key_number = $2`,
 );
 
-/** What Stripe's adapter knows about the idempotency keys of a charge. Times are by PostgreSQL's clock. */
+/** State of the idempotency keys of a charge at Stripe. Times are those of PostgreSQL's clock. */
 export interface ChargeKeys {
   /** Starts at 1; incremented when a key became unusable without a charge. */
   readonly keyNumber: number;

@@ -2,7 +2,7 @@ import { BodyLimit, Public, RawBody, ReadRawBody } from '@fulfilment/http-servic
 import { Controller, Headers, HttpCode, Ip, Post } from '@nestjs/common';
 import { ReceiveStripeEvent } from './receive-stripe-event.js';
 
-/** For Stripe only, so not part of the Store API's reference. */
+/** Only Stripe calls it, so it is not part of the Store API's reference. */
 @Controller('webhooks/stripe')
 export class StripeWebhooksController {
   constructor(private readonly receiveStripeEvent: ReceiveStripeEvent) {}
