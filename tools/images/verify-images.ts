@@ -77,6 +77,7 @@ async function checkGateway(baseUrl: string, caFile: string): Promise<void> {
     '/.well-known/openid-configuration': 200,
     '/store/v1/webhooks': 401,
     '/store/v1/events': 401,
+    '/store/v1/webhook-deliveries': 401,
     '/unknown': 404,
   };
   try {

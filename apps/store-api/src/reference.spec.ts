@@ -9,7 +9,7 @@ import request from 'supertest';
 import { orderBody, startStoreApi, type StoreApiUnderTest, type TestCreator } from './store-api.fixture.js';
 
 const document = readDocument('store');
-const ofWebhookWorker = /^\/v1\/(webhooks|events)/;
+const ofWebhookWorker = /^\/v1\/(webhook|events)/;
 const ofNoController = /^\/(health|docs|openapi\.json|\.well-known)/;
 
 describe('the API reference of the Store API', () => {

@@ -34,7 +34,7 @@ describe('the API reference of webhooks', () => {
 
   it('contains every route of this service', () => {
     const expected = operationsOf(document)
-      .filter(({ path }) => /^\/v1\/(webhooks|events)/.test(path))
+      .filter(({ path }) => /^\/v1\/(webhook|events)/.test(path))
       .map(({ method, path }) => `${method} ${path}`);
     const routes = registeredRoutes(worker.app.getHttpAdapter().getInstance(), '/store');
     expect(routes.sort()).toEqual(expected.sort());

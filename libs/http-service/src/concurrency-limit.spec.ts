@@ -14,6 +14,7 @@ const anyone: Caller = {
   organisationId: undefined,
   organisationRole: undefined,
   scopes: new Set(),
+  audiences: [],
   tokenId: 'test',
   tokenIssuedAt: new Date(),
   tokenExpiresAt: new Date(Date.now() + 600_000),

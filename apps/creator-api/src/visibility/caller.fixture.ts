@@ -8,6 +8,7 @@ export const aMember: Caller = {
   organisationId: 'org_harbour',
   organisationRole: 'member',
   scopes: new Set(),
+  audiences: [],
   tokenId: 'test',
   tokenIssuedAt: new Date(),
   tokenExpiresAt: new Date(Date.now() + 600_000),

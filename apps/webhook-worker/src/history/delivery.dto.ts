@@ -58,6 +58,12 @@ export class ListDeliveriesDto extends StorePageDto {
   test?: 'true' | 'false';
 }
 
+export class ListOrderDeliveriesDto extends StorePageDto {
+  @Description('The order', 'ord_01m7xwmx3fyb2a9s6d4k8q1r7c')
+  @IdFilter('an order', (text) => parsePublicId('ord', text))
+  order_id: string;
+}
+
 export class HealthQuery {
   @Description('Length of the period in hours, up to now', 24)
   @IsOptional()

@@ -58,6 +58,16 @@ export const deliveryShape = z.object(members).meta({
 });
 export type DeliveryView = z.infer<typeof deliveryShape>;
 
+export const orderDeliveryExample = { ...deliveryExample, client_id: 'shop-app' };
+export const orderDeliveryShape = z
+  .object({ ...members, client_id: z.string().describe('The app that is notified') })
+  .meta({
+    id: 'OrderWebhookDelivery',
+    description: 'The delivery of one event about an order to one subscription.',
+    examples: [orderDeliveryExample],
+  });
+export type OrderDeliveryView = z.infer<typeof orderDeliveryShape>;
+
 const attemptExample = {
   number: 1,
   trigger: 'auto' as const,

@@ -2,7 +2,9 @@ import { Module } from '@nestjs/common';
 import { DeliveryModule } from '../delivery/delivery.module.js';
 import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
 import { DeliveriesController } from './deliveries.controller.js';
+import { OrderDeliveriesController } from './order-deliveries.controller.js';
 import { ReadDeliveries } from './read-deliveries.js';
+import { ReadOrderDeliveries } from './read-order-deliveries.js';
 import { ReadHealth } from './read-health.js';
 import { RecoverDeliveries } from './recover-deliveries.js';
 import { RetryDelivery } from './retry-delivery.js';
@@ -10,7 +12,14 @@ import { SendTestEvent } from './send-test-event.js';
 
 @Module({
   imports: [DeliveryModule, SubscriptionsModule],
-  controllers: [DeliveriesController],
-  providers: [ReadDeliveries, ReadHealth, RecoverDeliveries, RetryDelivery, SendTestEvent],
+  controllers: [DeliveriesController, OrderDeliveriesController],
+  providers: [
+    ReadDeliveries,
+    ReadOrderDeliveries,
+    ReadHealth,
+    RecoverDeliveries,
+    RetryDelivery,
+    SendTestEvent,
+  ],
 })
 export class HistoryModule {}

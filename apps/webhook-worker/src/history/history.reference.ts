@@ -2,7 +2,14 @@ import type { OperationDoc } from '@fulfilment/api-reference';
 import { cursorPageShape } from '@fulfilment/contracts';
 import { Conflict, NotFound, RateLimited, ValidationFailed } from '@fulfilment/error-envelope';
 import { keyConflicts } from '@fulfilment/http-service';
-import { deliveryDetailShape, deliveryExample, deliveryShape, recoveryShape } from './delivery.shapes.js';
+import {
+  deliveryDetailShape,
+  deliveryExample,
+  deliveryShape,
+  orderDeliveryExample,
+  orderDeliveryShape,
+  recoveryShape,
+} from './delivery.shapes.js';
 
 import { healthShape } from './health.shapes.js';
 
@@ -36,6 +43,17 @@ export const listDeliveries = {
   response: { description: 'A page of deliveries.', shape: page },
   errors: [unknown],
 } as const satisfies OperationDoc<typeof page>;
+
+const pageOfOrder = cursorPageShape(orderDeliveryShape, orderDeliveryExample);
+export const listOrderDeliveries = {
+  id: 'listOrderWebhookDeliveries',
+  tag,
+  summary: 'List deliveries about an order',
+  description:
+    'Returns what was delivered about an order, newest first: to all subscriptions of your app, and for a first-party app to those of all apps of the creator. ' +
+    'Deliveries are kept for 30 days, and until the subscription is deleted. An unknown order has none.',
+  response: { description: 'A page of deliveries.', shape: pageOfOrder },
+} as const satisfies OperationDoc<typeof pageOfOrder>;
 
 export const readHealth = {
   id: 'readWebhookHealth',

@@ -113,6 +113,7 @@ export class TokenVerifier {
         organisationId: claims.org_id,
         organisationRole: claims.org_role,
         scopes: new Set(claims.scope.split(' ').filter((scope) => scope !== '')),
+        audiences: [claims.aud].flat(),
         tokenId: claims.jti,
         tokenIssuedAt: new Date(claims.iat * 1000),
         tokenExpiresAt: new Date(claims.exp * 1000),

@@ -1,7 +1,9 @@
+import { audiences, publicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { throwNotFound } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type CreatorApiSettings } from '../../config.js';
 import { Visibility } from '../../visibility/visibility.js';
 import type { RecordedEvent } from './record-order-events.js';
 import {
@@ -37,14 +39,21 @@ interface EventRow {
 /** The events of an order, from the messages about it. */
 @Injectable()
 export class ReadTimeline {
-  constructor(private readonly visibility: Visibility) {}
+  constructor(
+    private readonly visibility: Visibility,
+    @Inject(CONFIG) private readonly config: CreatorApiSettings,
+  ) {}
 
   /** @throws NotFound when the order is not visible to the caller */
   run(caller: Caller, orderId: string): Promise<TimelineView> {
     return this.visibility.snapshot(caller, async (tx) => {
       const dates = (await tx.row<OrderDates>(readDates, [orderId])) ?? throwNotFound('order');
       const events = await tx.rows<EventRow>(readEvents, [orderId]);
-      return { data: timeline(dates, events) };
+      const deliveries = `${audiences(this.config.BASE_URL).store}/v1/webhook-deliveries`;
+      return {
+        data: timeline(dates, events),
+        webhook_deliveries_url: `${deliveries}?order_id=${publicId('ord', orderId)}`,
+      };
     });
   }
 }

@@ -51,6 +51,11 @@ export const timelineShape = z
       .array(entry)
       .max(maxReportedEvents + 3)
       .describe('The events, oldest first'),
+    webhook_deliveries_url: z
+      .url()
+      .describe(
+        'URL in the Store API of what was delivered to receivers of webhooks about the order, for a token of its creator with the scope `webhooks:read`',
+      ),
   })
   .meta({
     id: 'OrderTimeline',
@@ -61,6 +66,8 @@ export const timelineShape = z
           { at: '2026-11-20T10:15:30.000Z', event: 'placed', reason: null, tracking: null },
           { at: '2026-11-20T10:15:31.000Z', event: 'paid', reason: null, tracking: null },
         ],
+        webhook_deliveries_url:
+          'https://localhost:8443/store/v1/webhook-deliveries?order_id=ord_01m7xwmx1ceqrv87vt909ma64h',
       },
     ],
   });

@@ -1,4 +1,4 @@
-import { type Message, messages } from '@fulfilment/contracts';
+import { type Message, messages, publicId } from '@fulfilment/contracts';
 import { CreatorAndOrderConsumer } from '../../consumers/creator-and-order.consumer.js';
 import { creatorApi, type CreatorApi, ownerClaims } from '../../test/creator-api.fixture.js';
 import { aCreator } from '../../creators/creator-snapshot.fixture.js';
@@ -69,6 +69,15 @@ describe('the timeline of an order', () => {
       { at: at(2), event: 'cancelled', reason: 'out of vinyl', tracking: null },
       { at: at(2), event: 'refunded', reason: null, tracking: null },
     ]);
+  });
+
+  it('leads to the deliveries of webhooks about the order', async () => {
+    const placed = anOrder(creator.id);
+    await handle(orderMessage(placed));
+    const { body } = await api.get(`/api/v1/orders/${placed.id}/timeline`, owner);
+    expect(body.webhook_deliveries_url).toMatch(
+      new RegExp(`^https://.*/store/v1/webhook-deliveries\\?order_id=${publicId('ord', placed.id)}$`),
+    );
   });
 
   it('has the events that an order itself shows, if its messages came before timelines were recorded', async () => {

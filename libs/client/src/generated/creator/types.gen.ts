@@ -566,6 +566,10 @@ export type OrderTimeline = {
      */
     tracking: TimelineTracking | null;
   }>;
+  /**
+   * URL in the Store API of what was delivered to receivers of webhooks about the order, for a token of its creator with the scope `webhooks:read`
+   */
+  webhook_deliveries_url: string;
 };
 
 /**

@@ -17,6 +17,9 @@ import type {
   ListOrdersData,
   ListOrdersErrors,
   ListOrdersResponses,
+  ListOrderWebhookDeliveriesData,
+  ListOrderWebhookDeliveriesErrors,
+  ListOrderWebhookDeliveriesResponses,
   ListReleasesData,
   ListReleasesErrors,
   ListReleasesResponses,
@@ -447,6 +450,20 @@ export const sendWebhookTestEvent = <ThrowOnError extends boolean = true>(
       'Content-Type': 'application/json',
       ...options.headers,
     },
+  });
+
+/**
+ * List deliveries about an order
+ *
+ * Returns what was delivered about an order, newest first: to all subscriptions of your app, and for a first-party app to those of all apps of the creator. Deliveries are kept for 30 days, and until the subscription is deleted. An unknown order has none.
+ */
+export const listOrderWebhookDeliveries = <ThrowOnError extends boolean = true>(
+  options: Options<ListOrderWebhookDeliveriesData, ThrowOnError>,
+): RequestResult<ListOrderWebhookDeliveriesResponses, ListOrderWebhookDeliveriesErrors, ThrowOnError> =>
+  options.client.get<ListOrderWebhookDeliveriesResponses, ListOrderWebhookDeliveriesErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/v1/webhook-deliveries',
+    ...options,
   });
 
 /**

@@ -606,6 +606,80 @@ export type OrderSummary = {
 };
 
 /**
+ * The delivery of one event about an order to one subscription.
+ */
+export type OrderWebhookDelivery = {
+  /**
+   * The id of the delivery, as in the header `X-Service-Delivery`
+   */
+  id: string;
+  /**
+   * The subscription
+   */
+  subscription_id: string;
+  /**
+   * The id of the event, as in `id` of the envelope
+   */
+  event_id: string;
+  /**
+   * Name of the event
+   */
+  event:
+    | 'order.created'
+    | 'order.processing'
+    | 'order.shipped'
+    | 'order.tracking_updated'
+    | 'order.delivered'
+    | 'order.cancelled'
+    | 'order.payment_failed'
+    | 'product.available'
+    | 'product.unavailable'
+    | 'product.inventory_changed'
+    | 'product.in_stock'
+    | 'product.out_of_stock';
+  /**
+   * Version of the payload
+   */
+  api_version: string;
+  /**
+   * `pending` before the first attempt, `retrying` between attempts, `held` while the subscription is disabled
+   */
+  status: 'pending' | 'in_flight' | 'retrying' | 'held' | 'succeeded' | 'failed';
+  /**
+   * Why the delivery failed: `exhausted` after the last attempt, `expired` if it was held too long, `gone` if the receiver responded with 410. Null unless `status` is `failed`
+   */
+  failure_reason: 'exhausted' | 'expired' | 'gone' | 'subscription_deleted' | null;
+  /**
+   * Whether the delivery is a test event
+   */
+  test: boolean;
+  /**
+   * Number of started attempts
+   */
+  attempt_count: number;
+  /**
+   * When the next attempt is due; null if there is none
+   */
+  next_attempt_at: string | null;
+  /**
+   * HTTP status of the last response; null if there was none
+   */
+  last_status_code: number | null;
+  /**
+   * When the delivery was created
+   */
+  created_at: string;
+  /**
+   * When the delivery reached its final status; null until then
+   */
+  completed_at: string | null;
+  /**
+   * The app that is notified
+   */
+  client_id: string;
+};
+
+/**
  * A shipped package.
  */
 export type Package = {
@@ -3701,6 +3775,90 @@ export type SendWebhookTestEventResponses = {
 };
 
 export type SendWebhookTestEventResponse = SendWebhookTestEventResponses[keyof SendWebhookTestEventResponses];
+
+export type ListOrderWebhookDeliveriesData = {
+  body?: never;
+  path?: never;
+  query: {
+    /**
+     * The order
+     */
+    order_id: string;
+    /**
+     * Maximum number of items per page
+     */
+    limit?: number;
+    /**
+     * The `next_cursor` of the previous page. It is opaque, and valid only for the same list, filters and creator
+     */
+    cursor?: string;
+  };
+  url: '/v1/webhook-deliveries';
+};
+
+export type ListOrderWebhookDeliveriesErrors = {
+  /**
+   * The request does not have the documented shape; `details` names the invalid members, parameters or headers.
+   */
+  400: Error & {
+    statusCode?: 400;
+    code?: 'VALIDATION_ERROR';
+  };
+  /**
+   * The access token is missing, malformed, expired, revoked or not for this API.
+   */
+  401: Error & {
+    statusCode?: 401;
+    code?: 'UNAUTHORIZED';
+  };
+  /**
+   * The access token lacks the scope `webhooks:read`.
+   */
+  403: Error & {
+    statusCode?: 403;
+    code?: 'FORBIDDEN';
+  };
+  /**
+   * The quota is exceeded. Retry after the seconds in `Retry-After`.
+   */
+  429: Error & {
+    statusCode?: 429;
+    code?: 'RATE_LIMITED';
+  };
+  /**
+   * An unexpected error on the server.
+   */
+  500: Error & {
+    statusCode?: 500;
+    code?: 'INTERNAL_ERROR';
+  };
+  /**
+   * A dependency is unavailable, or the service is starting. Retry after the seconds in `Retry-After`.
+   */
+  503: Error & {
+    statusCode?: 503;
+    code?: 'SERVICE_UNAVAILABLE';
+  };
+};
+
+export type ListOrderWebhookDeliveriesError =
+  ListOrderWebhookDeliveriesErrors[keyof ListOrderWebhookDeliveriesErrors];
+
+export type ListOrderWebhookDeliveriesResponses = {
+  /**
+   * A page of deliveries.
+   */
+  200: {
+    /**
+     * Items, newest first
+     */
+    data: Array<OrderWebhookDelivery>;
+    pagination: Pagination;
+  };
+};
+
+export type ListOrderWebhookDeliveriesResponse =
+  ListOrderWebhookDeliveriesResponses[keyof ListOrderWebhookDeliveriesResponses];
 
 export type ReadEventsData = {
   body?: never;
