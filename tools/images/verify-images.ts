@@ -45,7 +45,9 @@ export async function verifyImages(engine: Engine, tag: string, say: (line: stri
       caFile,
       await composition.mustRun(['exec', '-T', 'gateway', 'cat', '/etc/gateway/tls.crt']),
     );
-    await step(say, 'The gateway responds over HTTPS for every service', () => checkGateway(baseUrl, caFile));
+    await step(say, 'The gateway responds over HTTPS for every service and /docs', () =>
+      checkGateway(baseUrl, caFile),
+    );
     const running = (await composition.mustRun(['ps', '--quiet'])).trim().split(/\s+/);
     await step(say, `All ${running.length} containers are restricted`, () =>
       checkRestrictions(engine, running),
@@ -78,6 +80,7 @@ async function checkGateway(baseUrl: string, caFile: string): Promise<void> {
     '/store/v1/webhooks': 401,
     '/store/v1/events': 401,
     '/store/v1/webhook-deliveries': 401,
+    '/docs/': 200,
     '/unknown': 404,
   };
   try {

@@ -15,3 +15,4 @@ export { fetchTrusting, testGateway, type TestGateway } from './gateway.js';
 export { rejectLongBlocks, rejectLongBlocksByText } from './hostile-bodies.js';
 export { prometheusServer, type PrometheusServer } from './prometheus/prometheus.js';
 export { groupLabelsOf, selectorsOf, type Selector } from './prometheus/queries.js';
+export { publishedMessages, publishedTexts } from './published-messages.js';

@@ -1,11 +1,14 @@
 import { type CreatorSnapshot, type Message, messages, type OrderSnapshot } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { ReplayQueue } from '@fulfilment/messaging';
-import { eventually } from '@fulfilment/testing';
+import { eventually, publishedMessages } from '@fulfilment/testing';
 import fc from 'fast-check';
+import { z } from 'zod';
 import { creatorApi, type CreatorApi, ownerClaims } from '../test/creator-api.fixture.js';
 import { aCreator, registered } from '../creators/creator-snapshot.fixture.js';
 import { anOrder, transitioned, orderMessage, paid } from '../orders/order-snapshot.fixture.js';
+import { CreatorAndOrderConsumer } from './creator-and-order.consumer.js';
+import { ReplayConsumer } from './replay.consumer.js';
 import { rebuildCounts } from '../orders/rebuild-counts.js';
 import {
   readAllRows,
@@ -26,6 +29,12 @@ const handledHere = statement(
   'test.handled',
   'SELECT count(*) AS rows FROM inbox WHERE message_id = ANY($1::uuid[])',
 );
+
+const subject = z.union([
+  z.object({ order: z.object({ id: z.string() }) }).transform(({ order }) => order.id),
+  z.object({ creator: z.object({ id: z.string() }) }).transform(({ creator }) => creator.id),
+]);
+const readIds = statement('test.ids', 'SELECT id FROM orders UNION SELECT id FROM creators');
 
 describe('read models after a replay', () => {
   let api: CreatorApi;
@@ -145,5 +154,16 @@ describe('read models after a replay', () => {
     await replayAll(replayMessages());
     expect(api.broker.published.length).toBe(before);
     expect(api.broker.published.filter(({ type }) => type.startsWith('replay.'))).toEqual([]);
+  });
+
+  it.each([
+    ['creator-api.facts', CreatorAndOrderConsumer],
+    ['creator-api.replay', ReplayConsumer],
+  ] as const)('contain the messages of %s as earlier releases published them', async (queue, consumer) => {
+    const published = publishedMessages(queue);
+    await api.database.transaction((tx) => api.app.get(consumer).handle(tx, published));
+    const ids = (await api.database.rows<{ id: string }>(readIds)).map(({ id }) => id);
+    expect(published.length).toBeGreaterThan(1);
+    expect(new Set(ids)).toEqual(new Set(published.map(({ data }) => subject.parse(data))));
   });
 });

@@ -1,6 +1,6 @@
 import { type CreatorSnapshot, type Message, messages, uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { eventually } from '@fulfilment/testing';
+import { eventually, publishedMessages } from '@fulfilment/testing';
 import { type StoreApiUnderTest, startStoreApi } from '../store-api.fixture.js';
 import { CreatorMessagesConsumer } from './creator-messages.consumer.js';
 
@@ -45,6 +45,11 @@ const anEditionBy = (creator_id: string) =>
 const wholeRow = statement(
   'test.creator-row',
   'SELECT row_to_json(creators)::text AS row FROM creators WHERE id = $1',
+);
+const existing = statement(
+  'test.existing',
+  `SELECT id FROM creators WHERE id = ANY ($1::uuid[]) UNION SELECT id FROM releases WHERE id = ANY ($1::uuid[])
+   UNION SELECT release_id FROM processed_tracks WHERE release_id = ANY ($1::uuid[])`,
 );
 const countTracks = statement(
   'test.count-tracks',
@@ -98,5 +103,19 @@ describe('messages about creators and their releases', () => {
     const row = (await store.database.row<{ row: string }>(wholeRow, [id]))?.row;
     expect(row).toContain(id);
     for (const text of ['Harbour Lights', 'pm_ok']) expect(row).not.toContain(text);
+  });
+
+  it('are applied as earlier releases published them', async () => {
+    const published = publishedMessages('store-api.creators');
+    const subjects = published.map((message) => {
+      if (messages.editionCreated.is(message)) return message.data.edition.id;
+      if (messages.trackProcessed.is(message)) return message.data.release_id;
+      const isCreator = messages.creatorRegistered.is(message) || messages.creatorChanged.is(message);
+      return isCreator ? message.data.creator.id : message.type;
+    });
+    await handle(published);
+    const found = await store.database.rows<{ id: string }>(existing, [subjects]);
+    expect(subjects.length).toBeGreaterThan(3);
+    expect(new Set(found.map(({ id }) => id))).toEqual(new Set(subjects));
   });
 });

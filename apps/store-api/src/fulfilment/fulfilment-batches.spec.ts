@@ -2,7 +2,8 @@
 import { type Message, messages, parsePublicId, shardOf, topologyOf } from '@fulfilment/contracts';
 import { type OpenTransaction, statement } from '@fulfilment/database';
 import { messageOutcomes } from '@fulfilment/messaging';
-import { eventually } from '@fulfilment/testing';
+import { eventually, publishedMessages } from '@fulfilment/testing';
+import { FulfilmentConsumer } from './fulfilment.consumer.js';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
 
 const lockOrders = statement(
@@ -176,4 +177,22 @@ describe('fulfilment events in one batch', () => {
       ]),
     );
   });
+
+  it.each(publishedMessages('store-api.fulfilment').map((message) => [message.type, message] as const))(
+    'accept %s as earlier releases published it',
+    async (type, message) => {
+      const status = {
+        'catalogue.release_approved': 'pending',
+        'fulfilment.product_released': 'unavailable',
+      };
+      const own = await store.release(creator.id, [
+        { status: Reflect.get(status, type) ?? 'available', quantity: type.includes('stock') ? 10 : null },
+      ]);
+      const subjects = { order_id: (await placed(1))[0], sku: own.skus[0], release_id: own.id };
+      const data = new Map(Object.entries(Object(message.data)));
+      for (const [name, id] of Object.entries(subjects)) if (data.has(name)) data.set(name, id);
+      const aboutThem = { ...message, data: Object.fromEntries(data) };
+      await store.database.transaction((tx) => store.app.get(FulfilmentConsumer).handle(tx, [aboutThem]));
+    },
+  );
 });

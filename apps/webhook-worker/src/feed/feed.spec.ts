@@ -1,11 +1,13 @@
 import { type Message, messages, publicId, uuidv7 } from '@fulfilment/contracts';
 import { createDataSource, Database, statement } from '@fulfilment/database';
 import { RateLimited, ServiceUnavailable } from '@fulfilment/error-envelope';
-import { eventually } from '@fulfilment/testing';
+import { eventually, publishedMessages } from '@fulfilment/testing';
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import request from 'supertest';
+import { z } from 'zod';
+import { EventsConsumer } from '../fan-out/events.consumer.js';
 import { FanOut } from '../fan-out/fan-out.js';
 import { anOrder } from '../snapshots.fixture.js';
 import { aClient, orderCreated, startWorker } from '../webhook-worker.fixture.js';
@@ -51,6 +53,24 @@ async function readAll(reader: Client, limit: number, after?: string): Promise<P
 }
 
 describe('the event feed', () => {
+  it.each(publishedMessages('webhook-worker.events').map((message) => [message.type, message] as const))(
+    'has %s as earlier releases published it',
+    async (type, message) => {
+      const creator = z.object({ creator_id: z.string() });
+      const subject = z.union([z.object({ order: creator }), z.object({ product: creator })]);
+      const [about] = Object.values(subject.parse(message.data));
+      const reader = await client(about);
+      await read(reader);
+      await setup.stores.database.transaction((tx) =>
+        setup.worker.app.get(EventsConsumer).handle(tx, [message]),
+      );
+      const found = await eventually(async () =>
+        (await read(reader)).data.find(({ id }) => id === idOf(message)),
+      );
+      expect(found).toMatchObject({ event: type });
+    },
+  );
+
   it('has the events that deliveries have, with the same bytes and each once, if messages come twice and late', async () => {
     const reader = await client();
     await reader.subscribe(setup.receiver.url, ['*']);

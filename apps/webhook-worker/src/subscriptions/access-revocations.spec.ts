@@ -1,7 +1,8 @@
 import { type Message, messages, parsePublicId, uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { eventually, uniqueName } from '@fulfilment/testing';
+import { eventually, publishedMessages, uniqueName } from '@fulfilment/testing';
 import type { ServerResponse } from 'node:http';
+import { z } from 'zod';
 import { setUpWorker } from '../worker-setup.fixture.js';
 import { aClient, deliveriesOf, deliveriesWhen, orderCreated, status } from '../webhook-worker.fixture.js';
 import {
@@ -229,6 +230,18 @@ describe('the subscriptions of a client that is disconnected', () => {
     expect(await reasonsOf(clientId)).toEqual(['client_disconnected']);
   });
 });
+
+it.each(publishedMessages('webhook-worker.clients').map((message) => [message.type, message] as const))(
+  'the subscriptions of a client are deleted by %s as earlier releases published it',
+  async (_type, message) => {
+    const { client_id, ...creator } = z
+      .object({ client_id: z.string(), creator_id: z.string().optional() })
+      .parse(message.data);
+    await (await anApp(client_id, minute, creator)).subscribe(given.receiver.url);
+    await publish(message);
+    expect(await reasonsOf(client_id)).toEqual([message.type.replace('.', '_')]);
+  },
+);
 
 describe('a subscription, with access that was revoked at 12:00:10.500', () => {
   const evaluate = statement(
