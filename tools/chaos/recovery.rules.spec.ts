@@ -14,10 +14,10 @@ describe('the effect of a step on clients', () => {
 
   it('is the longest time without an accepted order, and the slowest order', () => {
     const accepted = [order(900, 950), order(990, 1_100), order(1_200, 4_600), order(4_700, 8_500)];
-    expect(effectOf(step, Infinity, { accepted, failedTries: [{ atMs: 1_500, reason: '503' }] })).toEqual({
+    expect(effectOf(step, Infinity, { accepted, failedAttempts: [{ atMs: 1_500, reason: '503' }] })).toEqual({
       name: 'fail Redis over',
-      awayMs: 4_000,
-      failedTries: 1,
+      unavailableMs: 4_000,
+      failedAttempts: 1,
       longestGapMs: 3_900, // longer than the step itself
       slowestMs: 3_800,
       orders: 3,
@@ -25,7 +25,7 @@ describe('the effect of a step on clients', () => {
   });
 
   it('ends when the next step begins', () => {
-    const seen = { accepted: [], failedTries: [{ atMs: 5_500, reason: '503' }] };
-    expect(effectOf(step, 5_400, seen)).toMatchObject({ failedTries: 0, longestGapMs: 4_400 });
+    const seen = { accepted: [], failedAttempts: [{ atMs: 5_500, reason: '503' }] };
+    expect(effectOf(step, 5_400, seen)).toMatchObject({ failedAttempts: 0, longestGapMs: 4_400 });
   });
 });

@@ -1,4 +1,4 @@
-import type { AcceptedOrder, FailedTry } from './shopper.ts';
+import type { AcceptedOrder, FailedAttempt } from './shopper.ts';
 
 export interface StepTimes {
   readonly name: string;
@@ -10,8 +10,8 @@ export interface StepTimes {
 /** Effect of a step on clients. */
 export interface Effect {
   readonly name: string;
-  readonly awayMs: number;
-  readonly failedTries: number;
+  readonly unavailableMs: number;
+  readonly failedAttempts: number;
   /** Longest time without an accepted order. */
   readonly longestGapMs: number;
   /** Longest time from the first attempt to place an order until it was accepted. */
@@ -26,7 +26,7 @@ const aftermathMs = 3_000;
 export function effectOf(
   { name, fromMs, restoredAtMs }: StepTimes,
   nextAtMs: number,
-  seen: { readonly accepted: readonly AcceptedOrder[]; readonly failedTries: readonly FailedTry[] },
+  seen: { readonly accepted: readonly AcceptedOrder[]; readonly failedAttempts: readonly FailedAttempt[] },
 ): Effect {
   const toMs = Math.min(restoredAtMs + aftermathMs, nextAtMs);
   const within = (atMs: number): boolean => atMs >= fromMs && atMs <= toMs;
@@ -34,12 +34,12 @@ export function effectOf(
     ({ startedAtMs, acceptedAtMs }) => startedAtMs <= toMs && acceptedAtMs >= fromMs,
   );
   const times = seen.accepted.map(({ acceptedAtMs }) => acceptedAtMs).toSorted((one, other) => one - other);
-  const isBack = times.find((atMs) => atMs > toMs) ?? toMs; // ends a gap that began before
-  const marks = [fromMs, ...times.filter(within), isBack];
+  const firstAfterMs = times.find((atMs) => atMs > toMs) ?? toMs; // ends a gap that began before
+  const marks = [fromMs, ...times.filter(within), firstAfterMs];
   return {
     name,
-    awayMs: restoredAtMs - fromMs,
-    failedTries: seen.failedTries.filter(({ atMs }) => within(atMs)).length,
+    unavailableMs: restoredAtMs - fromMs,
+    failedAttempts: seen.failedAttempts.filter(({ atMs }) => within(atMs)).length,
     longestGapMs: Math.max(...marks.slice(1).map((atMs, index) => atMs - (marks[index] ?? atMs))),
     slowestMs: Math.max(0, ...orders.map(({ startedAtMs, acceptedAtMs }) => acceptedAtMs - startedAtMs)),
     orders: orders.length,
@@ -50,17 +50,17 @@ export function formatEffects(effects: readonly Effect[]): string[] {
   const width = Math.max(4, ...effects.map(({ name }) => name.length));
   const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
   const line = (...[name = '', ...cells]: readonly string[]): string =>
-    [name.padEnd(width), ...cells.map((cell) => cell.padStart(13))].join('  ');
+    [name.padEnd(width), ...cells.map((cell) => cell.padStart(15))].join('  ');
   return [
     '',
-    line('step', 'back after', 'longest gap', 'slowest order', 'failed tries', 'orders'),
-    ...effects.map(({ name, awayMs, longestGapMs, slowestMs, failedTries, orders }) =>
+    line('step', 'back after', 'longest gap', 'slowest order', 'failed attempts', 'orders'),
+    ...effects.map(({ name, unavailableMs, longestGapMs, slowestMs, failedAttempts, orders }) =>
       line(
         name,
-        seconds(awayMs),
+        seconds(unavailableMs),
         seconds(longestGapMs),
         seconds(slowestMs),
-        String(failedTries),
+        String(failedAttempts),
         String(orders),
       ),
     ),

@@ -93,15 +93,15 @@ async function reportLoss(suite: ChaosSuite, traffic: Traffic): Promise<number> 
 
 function verdict(
   comparison: Comparison,
-  { failedTries, rejected }: Shopper,
+  { failedAttempts, rejected }: Shopper,
   { isRolling, invalid }: Pick<ChaosOptions, 'isRolling'> & { readonly invalid: readonly string[] },
 ): number {
   // A reload of nginx before 1.27.4 closes idle connections at once, even if a request is on its way.
-  const failed = failedTries.filter(({ reason }) => reason !== 'UND_ERR_SOCKET');
+  const failed = failedAttempts.filter(({ reason }) => reason !== 'UND_ERR_SOCKET');
   const counts = new Map<string, number>();
-  for (const { reason } of failedTries) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  for (const { reason } of failedAttempts) counts.set(reason, (counts.get(reason) ?? 0) + 1);
   say(
-    `Tries that failed and were repeated: ${[...counts].map(([reason, count]) => `${count} × ${reason}`).join(', ') || 'none'}`,
+    `Failed attempts, which were repeated: ${[...counts].map(([reason, count]) => `${count} × ${reason}`).join(', ') || 'none'}`,
   );
   const problems = [
     ...comparison.sets

@@ -33,7 +33,7 @@ export interface AcceptedOrder {
 }
 
 /** A try without a success: its status, or the error of the connection. */
-export interface FailedTry {
+export interface FailedAttempt {
   readonly atMs: number;
   readonly reason: string;
 }
@@ -47,7 +47,7 @@ interface Goods {
 /** An integration that places orders through the gateway and retries each with its own key. */
 export class Shopper {
   readonly accepted: AcceptedOrder[] = [];
-  readonly failedTries: FailedTry[] = [];
+  readonly failedAttempts: FailedAttempt[] = [];
   /** Orders that were given up, or rejected as if the request were wrong. */
   readonly rejected: string[] = [];
   private readonly stack: Stack;
@@ -123,7 +123,7 @@ export class Shopper {
         return;
       }
       const reason = response.status === 0 ? response.text : String(response.status);
-      this.failedTries.push({ atMs: performance.now(), reason });
+      this.failedAttempts.push({ atMs: performance.now(), reason });
       if (response.status !== 0 && !retried.has(response.status)) {
         this.rejected.push(`${response.status} ${response.text.slice(0, 200)}`);
         return;

@@ -240,7 +240,7 @@ describe.each([...manifestSets()])('the Kubernetes manifests of %s', (set, manif
   });
 });
 
-it('at least two replicas of each Deployment run in the overlay ha', () => {
+it('run at least two replicas of each Deployment in the overlay ha', () => {
   const minimum = z.looseObject({ spec: z.looseObject({ minReplicas: z.number() }) });
   const manifests = manifestSets().get('ha') ?? [];
   const autoscalers = ofKind(manifests, /^HorizontalPodAutoscaler$/, minimum);

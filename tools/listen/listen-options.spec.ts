@@ -4,7 +4,7 @@ import { Failure } from '../dev/failure.ts';
 import { readListenOptions, responseStatus } from './listen-options.ts';
 
 describe('the options of listen', () => {
-  it('receive every event, as the demo account, and answer 204, unless told otherwise', () => {
+  it('receive every event as the demo account and respond with 204 by default', () => {
     expect(readListenOptions([])).toEqual({
       events: webhookEvents,
       json: false,
@@ -42,14 +42,14 @@ describe('the options of listen', () => {
     expect(() => readListenOptions(['--events', 'x'])).toThrow(Failure);
   });
 
-  it('tell themselves when help is wanted', () => {
+  it('are undefined when help is requested', () => {
     expect(readListenOptions(['--help'])).toBeUndefined();
     expect(readListenOptions(['-h'])).toBeUndefined();
   });
 });
 
 describe('a bad receiver', () => {
-  const answers = (line: string) => {
+  const statuses = (line: string) => {
     const behaviour = readListenOptions(line.split(' '))?.behaviour;
     if (behaviour === undefined) throw new Error('no options');
     return [1, 2, 3, 4].map((count) => responseStatus(count, behaviour));
@@ -60,7 +60,7 @@ describe('a bad receiver', () => {
     ['--fail 2 --status 429', [429, 429, 204, 204]],
     ['--status 410', [410, 410, 410, 410]],
     ['--fail 0', [204, 204, 204, 204]],
-  ])('with %s answers %j', (line, expected) => {
-    expect(answers(line)).toEqual(expected);
+  ])('responds with the status codes of %s: %j', (line, expected) => {
+    expect(statuses(line)).toEqual(expected);
   });
 });

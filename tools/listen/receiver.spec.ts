@@ -47,7 +47,7 @@ describe('the receiver', () => {
   const post = (url: string, by: string, at?: number) =>
     fetch(url, { method: 'POST', headers: headers(by, at), body });
 
-  it('tells a verified delivery with its data', async () => {
+  it('reports a verified delivery with its data', async () => {
     const { url } = await open();
     expect((await post(url, secret)).status).toBe(204);
     const report = arrivals.map((arrival) => toReport(arrival, 204))[0];

@@ -33,7 +33,7 @@ export interface RestoredServer {
 
 /** A base backup and the archived write-ahead log of a server, which holds the databases of all services. */
 export class PointInTimeBackup {
-  /** Longest time since the last segment was archived, whose commits the loss of the server would lose. */
+  /** Longest time without an archived segment: a loss of the server would lose its commits. */
   longestUnarchivedSeconds = 0;
   private readonly postgres: PostgresPair;
   private readonly base: string;

@@ -18,6 +18,7 @@ export const bannedInIdentifiers: readonly BannedWord[] = [
   { word: /^(mend|mends|mended)$/, use: 'fix' },
   { word: /^(askers?|whoever|nobody|somebody)$/, use: 'caller, client, no process' },
   { word: /^(honours?|honoured)$/, use: 'resolve' },
+  { word: /^(answers?|asks|asked|asking)$/, use: 'response, result; request, query' },
   { word: /^(these|whom)$/, use: 'a noun' },
 ];
 
@@ -37,6 +38,7 @@ export const bannedInText: readonly BannedWord[] = [
   { word: /\b(judges?|judged|judging)\b/gi, use: 'validate, classify' },
   { word: /\b(mend|mends|mended)\b/gi, use: 'fix' },
   { word: /\b(askers?|whoever|nobody|somebody)\b/gi, use: 'the caller, no process, another replica' },
+  { word: /\banswers?\b/gi, use: 'response, result' },
   { word: /\b(stand-ins?|takes turns)\b/gi, use: 'fake; serialise' },
 ];
 

@@ -123,20 +123,20 @@ describe('the OpenAPI document of the Creator API', () => {
   );
 
   it('is served as JSON with the base URL of this suite, without authentication', async () => {
-    const answer = await request(api.app.getHttpServer()).get('/creator/openapi.json').expect(200);
-    expect(answer.body.servers).toEqual([{ url: `${api.tokens.baseUrl}/creator` }]);
-    expect(answer.text).not.toContain('localhost:8443');
-    expect(answer.get('content-type')).toMatch(/^application\/json/);
-    expect(answer.get('access-control-allow-origin')).toBe('*');
-    expect(answer.get('cache-control')).toBe('public, max-age=300');
-    expect(answer.get('ratelimit-policy')).toBeUndefined();
+    const response = await request(api.app.getHttpServer()).get('/creator/openapi.json').expect(200);
+    expect(response.body.servers).toEqual([{ url: `${api.tokens.baseUrl}/creator` }]);
+    expect(response.text).not.toContain('localhost:8443');
+    expect(response.get('content-type')).toMatch(/^application\/json/);
+    expect(response.get('access-control-allow-origin')).toBe('*');
+    expect(response.get('cache-control')).toBe('public, max-age=300');
+    expect(response.get('ratelimit-policy')).toBeUndefined();
   });
 
   it('is served as an HTML page whose content security policy allows no requests', async () => {
-    const answer = await request(api.app.getHttpServer()).get('/creator/docs').expect(200);
-    expect(answer.get('content-type')).toMatch(/^text\/html/);
-    expect(answer.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-[^']+';/);
-    expect(answer.text).not.toMatch(/<(script|link|img|iframe)|\son\w+=|\sstyle=|src=/);
-    for (const path of Object.keys(document.paths)) expect(answer.text).toContain(`<code>${path}</code>`);
+    const response = await request(api.app.getHttpServer()).get('/creator/docs').expect(200);
+    expect(response.get('content-type')).toMatch(/^text\/html/);
+    expect(response.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-[^']+';/);
+    expect(response.text).not.toMatch(/<(script|link|img|iframe)|\son\w+=|\sstyle=|src=/);
+    for (const path of Object.keys(document.paths)) expect(response.text).toContain(`<code>${path}</code>`);
   });
 });

@@ -49,7 +49,7 @@ describe('the clean-up of store-api', () => {
     const [old, young] = ['24 hours 1 minute', '23 hours 59 minutes'];
     const [over, running] = ['-1 minute', '1 minute'];
     const keys = [
-      ['answered', old, over, uuidv7(), '{}'],
+      ['with a response', old, over, uuidv7(), '{}'],
       ['abandoned', old, over, null, null],
       ['kept: in progress', old, running, null, null],
       ['kept: open order', old, over, uuidv7(), null],

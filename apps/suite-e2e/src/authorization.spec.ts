@@ -131,9 +131,9 @@ describe('the authorization server', () => {
     const authorization = new Authorization(merchant.app, ['releases:read']);
     const { search, hash } = (await authorization.open(parameters)).url;
     // OAuth 2.0 Multiple Response Types §5.
-    const answer = new URLSearchParams(search === '' ? hash.slice(1) : search);
-    expect(answer.get('error')).toBe(error);
-    expect(answer.get('state')).toBe(authorization.state);
+    const response = new URLSearchParams(search === '' ? hash.slice(1) : search);
+    expect(response.get('error')).toBe(error);
+    expect(response.get('state')).toBe(authorization.state);
   });
 
   it('never redirects to an unregistered URI', async () => {

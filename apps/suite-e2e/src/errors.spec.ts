@@ -27,15 +27,15 @@ describe('error responses', () => {
     ['get', '/creator/api/v1/nothing'],
     ['delete', '/creator/api/v1/creators'],
     ['get', '/store/health/nothing'],
-  ] as const)('answers 404 to %s %s', async (method, path) => {
+  ] as const)('responses 404 to %s %s', async (method, path) => {
     expect(errorOf(await all.send(method, path).expect(404)).code).toBe('NOT_FOUND');
   });
 
   describe.each(Object.entries(routes))('%s', (_name, path) => {
     it('requires a token, with a challenge that names the metadata', async () => {
-      const answer = await send('post', path).send({}).expect(401);
-      expect(errorOf(answer).code).toBe('UNAUTHORIZED');
-      const challenge = answer.get('www-authenticate') ?? '';
+      const response = await send('post', path).send({}).expect(401);
+      expect(errorOf(response).code).toBe('UNAUTHORIZED');
+      const challenge = response.get('www-authenticate') ?? '';
       expect(challenge).toMatch(/^Bearer /);
       const [, address = ''] = /resource_metadata="([^"]+)"/.exec(challenge) ?? [];
       const metadata = await send('get', new URL(address).pathname).expect(200);
@@ -43,8 +43,8 @@ describe('error responses', () => {
     });
 
     it.each(['garbage', 'eyJhbGciOiJub25lIn0.e30.', ''])('rejects the token "%s"', async (token) => {
-      const answer = await send('post', path).set('authorization', `Bearer ${token}`).send({}).expect(401);
-      expect(errorOf(answer).code).toBe('UNAUTHORIZED');
+      const response = await send('post', path).set('authorization', `Bearer ${token}`).send({}).expect(401);
+      expect(errorOf(response).code).toBe('UNAUTHORIZED');
     });
 
     it('rejects a token with a changed payload', async () => {
@@ -64,8 +64,8 @@ describe('error responses', () => {
       ['more than 256 KiB', JSON.stringify({ pad: 'x'.repeat(262_144) }), 'application/json', 413],
       ['more than the gateway takes', 'x'.repeat(400 * 1024), 'application/json', 413],
     ])('rejects %s', async (_what, body, type, status) => {
-      const answer = await all.send('post', path).set('content-type', type).send(body).expect(status);
-      expect(errorOf(answer).code).toBe('VALIDATION_ERROR');
+      const response = await all.send('post', path).set('content-type', type).send(body).expect(status);
+      expect(errorOf(response).code).toBe('VALIDATION_ERROR');
     });
 
     it('names the missing members', async () => {
@@ -92,14 +92,14 @@ describe('error responses', () => {
   });
 
   it('name every invalid member by its path', async () => {
-    const answer = await all
+    const response = await all
       .post('/store/v1/orders', {
         items: [{ sku: 'x', quantity: 0, unit_price: { amount: 1.5, currency: 'XXX' } }],
         shipping_address: { full_name: ' ', address_line_1: 'a', country_code: 'ZZ' },
         shipping_rate_id: 5,
       })
       .expect(400);
-    expect(new Set(fieldsOf(answer))).toEqual(
+    expect(new Set(fieldsOf(response))).toEqual(
       new Set([
         'items.0.quantity',
         'items.0.unit_price.amount',
@@ -117,8 +117,8 @@ describe('error responses', () => {
   });
 
   it('have the remaining quota in their headers', async () => {
-    const answer = await all.post('/store/v1/shipping-rates', { country_code: 'GB' }).expect(200);
-    expect(answer.get('ratelimit-policy')).toMatch(/^"quotes";q=\d+;w=\d+$/);
-    expect(answer.get('ratelimit')).toMatch(/^"quotes";r=\d+;t=\d+$/);
+    const response = await all.post('/store/v1/shipping-rates', { country_code: 'GB' }).expect(200);
+    expect(response.get('ratelimit-policy')).toMatch(/^"quotes";q=\d+;w=\d+$/);
+    expect(response.get('ratelimit')).toMatch(/^"quotes";r=\d+;t=\d+$/);
   });
 });

@@ -18,9 +18,9 @@ describe('the gateway', () => {
   });
 
   it('responds with the error envelope to a path of no service', async () => {
-    const answer = await send('get', '/nowhere').set('x-request-id', 'mine').expect(404);
-    expect(errorOf(answer).code).toBe('NOT_FOUND');
-    expect(answer.headers['x-request-id']).toBe('mine');
+    const response = await send('get', '/nowhere').set('x-request-id', 'mine').expect(404);
+    expect(errorOf(response).code).toBe('NOT_FOUND');
+    expect(response.headers['x-request-id']).toBe('mine');
   });
 
   it.each([
@@ -76,9 +76,9 @@ describe('the gateway', () => {
   it('accepts HTTPS only', async () => {
     const { hostname, port } = new URL(suite.base_url);
     const status = await new Promise((resolve, reject) => {
-      plainRequest({ hostname, port, path: '/store/health/live' }, (answer) => {
-        answer.resume();
-        resolve(answer.statusCode);
+      plainRequest({ hostname, port, path: '/store/health/live' }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
       })
         .once('error', reject)
         .end();
@@ -99,10 +99,10 @@ async function sendRaw(line: string): Promise<{ status: number; head: string; bo
   const { hostname, port } = new URL(suite.base_url);
   const socket = connect({ host: hostname, port: Number(port), ca: certificateAuthority });
   socket.write(`${line} HTTP/1.1\r\nHost: ${hostname}\r\nConnection: close\r\n\r\n`, 'latin1');
-  const answer = await text(socket);
-  const endOfHead = answer.indexOf('\r\n\r\n');
-  const head = answer.slice(0, endOfHead);
-  return { status: Number(head.split(' ')[1]), head, body: unchunked(head, answer.slice(endOfHead + 4)) };
+  const response = await text(socket);
+  const endOfHead = response.indexOf('\r\n\r\n');
+  const head = response.slice(0, endOfHead);
+  return { status: Number(head.split(' ')[1]), head, body: unchunked(head, response.slice(endOfHead + 4)) };
 }
 
 /** The responses in this test fit into one chunk. */

@@ -93,12 +93,12 @@ describe('the Store API', () => {
     const rate = await quote(merchant.store, items);
     const order = orderBody(items, rate.id);
     const key = randomUUID();
-    const answers = await Promise.all([1, 2, 3].map(() => place(order, key)));
-    for (const { status } of answers) expect([201, 409]).toContain(status);
+    const responses = await Promise.all([1, 2, 3].map(() => place(order, key)));
+    for (const { status } of responses) expect([201, 409]).toContain(status);
     const replayed = await place(order, key).expect(201);
     expect(replayed.get('idempotent-replayed')).toBe('true');
     expect(replayed.body).toEqual({ id: expect.stringMatching(/^ord_/), status: 'processing' });
-    const ids = answers.filter(({ status }) => status === 201).map(({ body }) => body.id);
+    const ids = responses.filter(({ status }) => status === 201).map(({ body }) => body.id);
     expect(new Set(ids)).toEqual(new Set([replayed.body.id]));
     const other = await place({ ...order, source: { platform: 'other' } }, key).expect(409);
     expect(errorOf(other).code).toBe('CONFLICT');
@@ -158,10 +158,10 @@ describe('the Store API', () => {
     await operate(['stock', 'set', limited.sku, '3']);
     const items = [{ sku: limited.sku, quantity: 1 }];
     const rate = await quote(merchant.store, items);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 6 }, () => place(orderBody(items, rate.id), randomUUID())),
     );
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 201, 422, 422, 422]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([201, 201, 201, 422, 422, 422]);
     const { body } = await merchant.store.get(`/store/v1/releases/${limited.releaseId}`).expect(200);
     expect(body.products[0]).toMatchObject({
       status: 'available',

@@ -161,7 +161,7 @@ describe('listen', () => {
     await chosen.end();
   });
 
-  it('prints all events from the oldest on without a receiver, if asked', async () => {
+  it('prints all events from the oldest on without a receiver if requested', async () => {
     suite.publish(event(1), event(2), event(3));
     const { results } = await start({ from: 'oldest', forwardTo: undefined, json: false });
     const lines = await eventually(() => (results.length === 3 ? results : undefined));

@@ -63,9 +63,9 @@ describe('an authorization server', () => {
   it('exchanges the code with the PKCE verifier of the sign-in (RFC 7636)', async () => {
     const { server, received } = await fakeServer(Response.json(tokens));
     const started = await server.startSignIn(request);
-    const asked = new URL(started.url).searchParams;
+    const parameters = new URL(started.url).searchParams;
     const challenge = createHash('sha256').update(started.codeVerifier).digest('base64url');
-    expect(Object.fromEntries(asked)).toEqual({
+    expect(Object.fromEntries(parameters)).toEqual({
       response_type: 'code',
       client_id: 'client_1',
       redirect_uri: request.redirectUri,

@@ -2,11 +2,11 @@ import { QueryFailedError, type QueryRunner } from 'typeorm';
 import { setTimeout as delay } from 'node:timers/promises';
 
 // Every later statement on the table waits behind a pending lock request. The request therefore times out
-// soon and is retried, so that other statements proceed in between. The last tries wait longer than
+// soon and is retried, so that other statements proceed in between. The last attempts wait longer than
 // PostgreSQL's deadlock_timeout, after which an automatic vacuum yields its lock.
 const phases = [
-  { tries: 120, lockTimeout: '200ms' },
-  { tries: 10, lockTimeout: '1500ms' },
+  { maxAttempts: 120, lockTimeout: '200ms' },
+  { maxAttempts: 10, lockTimeout: '1500ms' },
 ];
 const retryDelayMs = 300;
 const lockConflictCodes = new Set(['55P03', '40P01']); // lock_not_available, deadlock_detected
@@ -25,8 +25,8 @@ export async function inBriefTransaction<Result>(
   description: string,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  for (const { tries, lockTimeout } of phases) {
-    for (let tried = 0; tried < tries; tried += 1) {
+  for (const { maxAttempts, lockTimeout } of phases) {
+    for (let attempts = 0; attempts < maxAttempts; attempts += 1) {
       const done = await attempt(runner, lockTimeout, work);
       if (done !== undefined) return done.result;
       await delay(retryDelayMs);

@@ -53,7 +53,7 @@ describe('a connection', () => {
   });
   afterAll(() => scratch.drop());
 
-  it('of a service has every setting that the service sets at start-up', async () => {
+  it('has every setting that a service sets at start-up', async () => {
     const source = open(scratch.url);
     await connectWhenUp(source, service, onFailure);
     expect(await new Database(source).row(inEffect)).toEqual({
@@ -116,7 +116,7 @@ describe('a connection', () => {
     expect(failures).toEqual([]);
   });
 
-  it('of a program is unsuitable when a pooler drops or rejects its settings', async () => {
+  it('is unsuitable for a program when a pooler drops or rejects its settings', async () => {
     const dropping = await behind({}, program);
     await expect(connectProgram(dropping, program)).rejects.toThrow(
       /^idle_in_transaction_session_timeout is 0\. .*DATABASE_DIRECT_URL/,
@@ -125,7 +125,7 @@ describe('a connection', () => {
     await expect(connectProgram(rejecting, program)).rejects.toThrow(/DATABASE_DIRECT_URL/);
   });
 
-  it('of a program has no statement timeout, also when the server sets one for the role', async () => {
+  it('has no statement timeout in a program, also when the server sets one for the role', async () => {
     const own = await scratchDatabase([]);
     const timeout = `DO $$ BEGIN EXECUTE format('ALTER ROLE %I IN DATABASE %I SET statement_timeout = 5000', current_user, current_database()); END $$`;
     await own.database.run({ name: '', text: timeout });
@@ -136,7 +136,7 @@ describe('a connection', () => {
     await own.drop();
   });
 
-  it('of a program is unsuitable if another connection can use its session, as behind a transaction pooler', async () => {
+  it('is unsuitable for a program if another connection can use its session, as behind a transaction pooler', async () => {
     const direct = open(scratch.url, program);
     await direct.initialize();
     await verifyOwnSession(direct);

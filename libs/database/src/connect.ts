@@ -6,7 +6,7 @@ import { type SessionOptions, sessionSettings } from './session-settings.js';
 import { statement } from './sql.js';
 
 const retryDelayMs = 500;
-/** Number of tries: on a busy pooler, one may not show that two connections share one of the server. */
+/** Number of attempts: on a busy pooler, one may not show that two connections share one of the server. */
 const rounds = 5;
 const seeRunbook = 'See "Connection poolers" in docs/runbook.md.';
 const useDirectUrl = `This program needs a direct connection: set DATABASE_DIRECT_URL. ${seeRunbook}`;

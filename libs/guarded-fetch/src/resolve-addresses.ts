@@ -10,14 +10,14 @@ export interface ResolvedAddress {
 export type ResolveAddresses = (hostname: string) => Promise<ResolvedAddress[]>;
 
 const queryTimeoutMs = 2_000;
-const queryTries = 2;
+const maxQueryAttempts = 2;
 
 /**
  * Queries the name servers directly. `dns.lookup` would wait in libuv's pool of four threads, where a few
  * names with dead name servers would block all other lookups.
  */
 export function resolveByNameServer(): ResolveAddresses {
-  const resolver = new Resolver({ timeout: queryTimeoutMs, tries: queryTries });
+  const resolver = new Resolver({ timeout: queryTimeoutMs, tries: maxQueryAttempts });
   return async (hostname) => {
     const [four, six] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
     const found: ResolvedAddress[] = [

@@ -155,7 +155,7 @@ describe('a connection to Redis with a replica', () => {
     expect(written).not.toHaveBeenCalled(); // standard error is for log lines
   });
 
-  it('is opened again when the primary behind a stable name has become a replica', async () => {
+  it('is opened again when the primary at a stable address has become a replica', async () => {
     const url = `redis://127.0.0.1:${ports.replica}`; // the primary, after the test before
     await direct(ports.replica, (client) => client.replicaof('NO', 'ONE'));
     const connection = new RedisConnection({ REDIS_URL: url }, logger);

@@ -11,9 +11,9 @@ describe('RedisConnection', () => {
     const limiter = new RateLimiter(redis, { calls: { requests: 1, windowSeconds: 60 } });
     await new Promise((resolve) => redis.client.once('ready', resolve));
     const slowest = { ms: 0 };
-    let asking = true;
-    const ask = async () => {
-      while (asking) {
+    let isCalling = true;
+    const call = async () => {
+      while (isCalling) {
         const startedAtMs = performance.now();
         await Promise.all([
           limiter.take('calls', randomUUID()),
@@ -23,7 +23,7 @@ describe('RedisConnection', () => {
         await new Promise((resolve) => setImmediate(resolve));
       }
     };
-    const callers = Array.from({ length: 8 }, ask);
+    const callers = Array.from({ length: 8 }, call);
     for (let time = 0; time < 10; time += 1) {
       if (time % 2 === 0) proxy.disconnect();
       else proxy.sever();
@@ -31,7 +31,7 @@ describe('RedisConnection', () => {
       proxy.restore();
       await eventually(() => redis.tryCommand('test', (client) => client.ping()));
     }
-    asking = false;
+    isCalling = false;
     await Promise.all(callers);
     expect(slowest.ms).toBeLessThan(500);
     await redis.stop();

@@ -60,7 +60,7 @@ describe('the span of a request', () => {
     ]);
   });
 
-  it('is not recorded because a client asks for it', async () => {
+  it('is not recorded at the request of a client', async () => {
     recorded = recordSpans({ isParentBased: true, ratio: 0 });
     const { spans } = recorded;
     await request(api.url).get('/store/notes/open').set('traceparent', traceparent).expect(200);

@@ -51,10 +51,10 @@ describe('requests to an API', () => {
     ['encoded', 'a%2Fb%C3%A4', 'a/bä'],
     ['unusual', "(a)!'", "(a)!'"],
   ])('passes the decoded parameter of a %s path to the route', async (_name, sent, id) => {
-    const answer = await request(api.url).get(`/store/notes/open/${sent}?further=%2F`).expect(200, { id });
-    expect(answer.headers).toMatchObject({
+    const response = await request(api.url).get(`/store/notes/open/${sent}?further=%2F`).expect(200, { id });
+    expect(response.headers).toMatchObject({
       'content-type': 'application/json; charset=utf-8',
-      'content-length': String(Buffer.byteLength(answer.text)),
+      'content-length': String(Buffer.byteLength(response.text)),
       'x-note': 'open',
       'access-control-allow-origin': '*',
       'access-control-expose-headers': expect.stringContaining('X-Request-Id'),
@@ -73,8 +73,8 @@ describe('requests to an API', () => {
   it.each(['application/json', 'application/json; charset=utf-8', 'application/ld+json'])(
     'accepts the content type %s',
     async (type) => {
-      const answer = await post(type).send(good).expect(201);
-      expect(answer.body).toEqual({ title: 'A note', quantity: 3 });
+      const response = await post(type).send(good).expect(201);
+      expect(response.body).toEqual({ title: 'A note', quantity: 3 });
     },
   );
 
@@ -84,16 +84,16 @@ describe('requests to an API', () => {
     'application/xml',
     'multipart/form-data; boundary=x',
   ])('responds with 415 to %s', async (type) => {
-    const answer = await post(type).send(good).expect(415);
-    expect(answer.body).toMatchObject({ statusCode: 415, code: 'VALIDATION_ERROR' });
+    const response = await post(type).send(good).expect(415);
+    expect(response.body).toMatchObject({ statusCode: 415, code: 'VALIDATION_ERROR' });
   });
 
   it('responds with 400 to a body that is not UTF-8, and stores nothing of it', async () => {
     const bytes = Buffer.from(good.replace('A note', 'A nöte'), 'latin1');
     const sent = post();
     sent.write(bytes);
-    const answer = await sent.expect(400);
-    expect(answer.body.details).toEqual([{ field: 'body', reason: 'malformed_json' }]);
+    const response = await sent.expect(400);
+    expect(response.body.details).toEqual([{ field: 'body', reason: 'malformed_json' }]);
   });
 
   it('responds with 400 in the envelope to malformed HTTP', async () => {
@@ -115,8 +115,8 @@ describe('requests to an API', () => {
   });
 
   it('responds with 415 to a compressed body', async () => {
-    const answer = await post().set('content-encoding', 'gzip').send(good).expect(415);
-    expect(answer.body.code).toBe('VALIDATION_ERROR');
+    const response = await post().set('content-encoding', 'gzip').send(good).expect(415);
+    expect(response.body.code).toBe('VALIDATION_ERROR');
   });
 
   it('accepts 256 KiB and responds with 413 to one more byte', async () => {
@@ -125,8 +125,8 @@ describe('requests to an API', () => {
       return `${open}${'x'.repeat(bytes - open.length - 2)}"}`;
     };
     await post().send(padded(262_144)).expect(201);
-    const answer = await post().send(padded(262_145)).expect(413);
-    expect(answer.body).toMatchObject({
+    const response = await post().send(padded(262_145)).expect(413);
+    expect(response.body).toMatchObject({
       statusCode: 413,
       code: 'VALIDATION_ERROR',
       error: 'Payload Too Large',
@@ -141,8 +141,8 @@ describe('requests to an API', () => {
         .set('content-type', 'application/json')
         .send(good.padEnd(bytes));
     await send(1024).expect(201);
-    const answer = await send(1025).expect(413);
-    expect(answer.body).toMatchObject({
+    const response = await send(1025).expect(413);
+    expect(response.body).toMatchObject({
       code: 'VALIDATION_ERROR',
       message: 'The request body is larger than 1024 bytes.',
     });
@@ -156,21 +156,21 @@ describe('requests to an API', () => {
     ['a number', '5', 'must be an object'],
     ['null', 'null', 'must be an object'],
   ])('responds with 400 to %s', async (_name, body, reason) => {
-    const answer = await post().send(body).expect(400);
-    expect(answer.body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'body', reason }] });
+    const response = await post().send(body).expect(400);
+    expect(response.body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'body', reason }] });
   });
 
   it('treats a missing body as an empty object, and names each missing member', async () => {
-    const answer = await post().expect(400);
-    const fields = answer.body.details.map(({ field }: { field: string }) => field);
+    const response = await post().expect(400);
+    const fields = response.body.details.map(({ field }: { field: string }) => field);
     expect(new Set(fields)).toEqual(new Set(['title', 'quantity']));
   });
 
   it('ignores unknown members, including prototypes', async () => {
-    const answer = await post()
+    const response = await post()
       .send('{"title":"A note","quantity":3,"admin":true,"__proto__":{"admin":true}}')
       .expect(201);
-    expect(answer.body).toEqual({ title: 'A note', quantity: 3 });
+    expect(response.body).toEqual({ title: 'A note', quantity: 3 });
   });
 
   it('omits Retry-After from a 503 if a retry without an idempotency-key could do the work twice', async () => {
@@ -198,9 +198,9 @@ describe('requests to an API', () => {
     ['get', '/store/notes/open/1/2'],
     ['delete', '/store/notes'],
     ['put', '/store/notes'],
-  ] as const)('answers 404 to %s %s, in the envelope', async (method, path) => {
-    const answer = await request(api.url)[method](path).expect(404);
-    expect(answer.body).toEqual({
+  ] as const)('responses 404 to %s %s, in the envelope', async (method, path) => {
+    const response = await request(api.url)[method](path).expect(404);
+    expect(response.body).toEqual({
       statusCode: 404,
       code: 'NOT_FOUND',
       error: 'Not Found',
@@ -209,15 +209,15 @@ describe('requests to an API', () => {
   });
 
   it('responds with 400 to a path that cannot be decoded', async () => {
-    const answer = await request(api.url).get('/store/notes/%E0%A4%A');
-    expect([400, 404]).toContain(answer.status);
-    expect(answer.body.statusCode).toBe(answer.status);
+    const response = await request(api.url).get('/store/notes/%E0%A4%A');
+    expect([400, 404]).toContain(response.status);
+    expect(response.body.statusCode).toBe(response.status);
   });
 
   it('reveals nothing about an unexpected error', async () => {
-    const answer = await request(api.url).get('/store/notes/broken').expect(500);
-    expect(answer.body).toMatchObject({ statusCode: 500, code: 'INTERNAL_ERROR' });
-    expect(answer.text).not.toContain('hunter2');
+    const response = await request(api.url).get('/store/notes/broken').expect(500);
+    expect(response.body).toMatchObject({ statusCode: 500, code: 'INTERNAL_ERROR' });
+    expect(response.text).not.toContain('hunter2');
   });
 
   it('is always live, and ready when its dependencies are available', async () => {
@@ -226,8 +226,8 @@ describe('requests to an API', () => {
     expect(ready.headers['cache-control']).toBe('no-store');
     databaseIsUp = false;
     const rejected = await eventually(async () => {
-      const answer = await request(api.url).get('/store/health/ready');
-      return answer.status === 503 ? answer : undefined;
+      const response = await request(api.url).get('/store/health/ready');
+      return response.status === 503 ? response : undefined;
     });
     expect(rejected.body).toEqual({
       statusCode: 503,
@@ -263,8 +263,8 @@ describe('requests to an API', () => {
   it.each(['/store/health/live', '/health/ready', '/store/notes/open'])(
     'sends %s completely for If-None-Match: *, since it has no ETag',
     async (path) => {
-      const answer = await request(api.url).get(path).set('if-none-match', '*').expect(200);
-      expect(answer.text).not.toBe('');
+      const response = await request(api.url).get(path).set('if-none-match', '*').expect(200);
+      expect(response.text).not.toBe('');
     },
   );
 
@@ -273,8 +273,8 @@ describe('requests to an API', () => {
     ['delete', '/.well-known/oauth-protected-resource/store'],
     ['get', '/.well-known/oauth-protected-resource/store/more'],
   ] as const)('responds with 404 to %s %s, in the envelope', async (method, path) => {
-    const answer = await request(api.url)[method](path).expect(404);
-    expect(answer.body).toMatchObject({ statusCode: 404, code: 'NOT_FOUND' });
+    const response = await request(api.url)[method](path).expect(404);
+    expect(response.body).toMatchObject({ statusCode: 404, code: 'NOT_FOUND' });
   });
 
   it('allows browsers of any origin to send requests without credentials', async () => {

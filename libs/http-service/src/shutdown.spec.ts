@@ -9,14 +9,14 @@ import { type SmallApi, smallApi } from './small-api.fixture.js';
 describe('the shutdown of an API', () => {
   let maker: TokenMaker;
   let api: SmallApi;
-  let answer: () => void;
-  let isAsked: () => void;
-  const asked = new Promise<void>((resolve) => (isAsked = resolve));
-  const held = new Promise<void>((resolve) => (answer = resolve));
+  let endCheck: () => void;
+  let onCheck: () => void;
+  const checkStarted = new Promise<void>((resolve) => (onCheck = resolve));
+  const held = new Promise<void>((resolve) => (endCheck = resolve));
   beforeAll(async () => {
     maker = await tokenMaker();
     const postgres = () => {
-      isAsked();
+      onCheck();
       return held;
     };
     api = await smallApi(maker, { readiness: { postgres } });
@@ -34,7 +34,7 @@ describe('the shutdown of an API', () => {
     const inHand = new Promise<IncomingMessage>((resolve, reject) => {
       get(`${api.url}/health/ready`, { agent }, resolve).on('error', reject);
     });
-    await asked;
+    await checkStarted;
     const ended = api.stop();
     const rejected = () =>
       request(api.url)
@@ -44,7 +44,7 @@ describe('the shutdown of an API', () => {
           () => true,
         );
     await eventually(rejected);
-    answer();
+    endCheck();
     const { statusCode } = (await inHand).resume();
     expect(statusCode).toBe(200);
     await ended;

@@ -115,10 +115,10 @@ describe('a consumer', () => {
       const blocker = await stores.database.begin();
       await blocker.tx.run(lock);
       const slow = stockSet(13);
-      let tries = 0;
+      let attempts = 0;
       const onHandle = async (tx: Transaction, message: Message) => {
         if (message.id !== slow.id) return;
-        tries += 1;
+        attempts += 1;
         await tx.run(short);
         await tx.run(work);
       };
@@ -127,7 +127,7 @@ describe('a consumer', () => {
       await broker.publish(...before, slow, ...after);
       expect(await applied(14)).toEqual(ids([...before, ...after]));
       await blocker.rollback();
-      expect(tries).toBeGreaterThanOrEqual(12);
+      expect(attempts).toBeGreaterThanOrEqual(12);
       expect(await eventually(async () => (await broker.takeDeadLetters(queue))[0])).toBe(
         `took too long: ${limit} in 12 attempts`,
       );

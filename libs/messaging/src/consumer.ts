@@ -31,7 +31,7 @@ export interface ConsumerTimes {
    * Together with a running statement (9.6 s) and a ping (3 s), this takes less than 30 s.
    */
   readonly returnAfterMs?: number;
-  /** Delays between two tries of one message. */
+  /** Delays between two attempts to handle a message. */
   readonly retryMs?: { readonly first: number; readonly last: number };
   /** Time for which a replica consumes a shard while other replicas wait for it. */
   readonly timeSliceMs?: number;

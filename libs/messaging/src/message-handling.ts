@@ -17,8 +17,8 @@ import { claimMessages, hasDroppedMessages, olderThanInbox, recordRejection } fr
 
 const defaultRetryMs = { first: 100, last: 5_000 };
 const defaultReturnAfterMs = 15_000;
-const maxUnexpectedErrorTries = 5;
-const maxTimeoutTries = 12;
+const maxUnexpectedErrors = 5;
+const maxTimeouts = 12;
 
 const handled = new Counter({
   name: 'messages_handled_total',
@@ -164,14 +164,14 @@ export class MessageHandling implements MessageHandler {
     for (const delivery of deliveries) await this.handleSingle(channel, delivery);
   }
 
-  /** Retries one message until it is applied, dead-lettered or returned. Outages do not count as tries. */
+  /** Retries one message until it is applied, dead-lettered or returned. Outages are not counted. */
   private async handleSingle(channel: ConfirmChannel, delivery: Delivery): Promise<void> {
     const { retryMs: { first, last } = defaultRetryMs } = this.options;
-    const tries = { unexpected: 0, timeouts: 0 };
+    const failures = { unexpected: 0, timeouts: 0 };
     for (let retryMs = first; this.options.isOpen(channel); retryMs = Math.min(retryMs * 2, last)) {
       const error = await this.trySingle(channel, delivery);
       if (error === undefined) return;
-      const reason = reasonToReject(error, tries);
+      const reason = reasonToReject(error, failures);
       if (reason !== undefined) return this.reject(channel, delivery.raw, reason, delivery.message.id);
       this.logger.error(
         { error, queue: this.consumer.queue, message_id: delivery.message.id },
@@ -255,19 +255,22 @@ export class MessageHandling implements MessageHandler {
   }
 }
 
-/** Counts a failed try. @returns the reason for rejection once the limit of tries is reached */
-function reasonToReject(error: object, tries: { unexpected: number; timeouts: number }): string | undefined {
+/** Counts a failure. @returns the reason for rejection once the limit of failures is reached */
+function reasonToReject(
+  error: object,
+  failures: { unexpected: number; timeouts: number },
+): string | undefined {
   if (error instanceof RejectedMessage) return error.message;
   const timeout = timeoutName(error);
   if (timeout !== undefined) {
-    tries.timeouts += 1;
-    return tries.timeouts < maxTimeoutTries
+    failures.timeouts += 1;
+    return failures.timeouts < maxTimeouts
       ? undefined
-      : `took too long: ${timeout} in ${maxTimeoutTries} attempts`;
+      : `took too long: ${timeout} in ${maxTimeouts} attempts`;
   }
   if (error instanceof DependencyUnavailable) return undefined;
-  tries.unexpected += 1;
-  return tries.unexpected < maxUnexpectedErrorTries ? undefined : 'failed; see the logs of the service';
+  failures.unexpected += 1;
+  return failures.unexpected < maxUnexpectedErrors ? undefined : 'failed; see the logs of the service';
 }
 
 function idsOf(deliveries: readonly Delivery[]): string[] {

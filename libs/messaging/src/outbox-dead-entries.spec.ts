@@ -23,9 +23,9 @@ class ObservedDatabase extends Database {
     options?: Parameters<Database['transaction']>[1],
   ): Promise<Result> {
     return super.transaction((tx) => {
-      const rows: Sql['rows'] = async (asked, values) => {
-        if (asked.name === 'outbox.take') this.buffers.push(await this.buffersOf(tx, asked.text, values));
-        return tx.rows(asked, values);
+      const rows: Sql['rows'] = async (query, values) => {
+        if (query.name === 'outbox.take') this.buffers.push(await this.buffersOf(tx, query.text, values));
+        return tx.rows(query, values);
       };
       return work({ ...tx, rows });
     }, options);

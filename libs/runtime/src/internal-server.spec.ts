@@ -24,7 +24,7 @@ describe('the internal server', () => {
     }
   });
 
-  it('serves exemplars to those who ask for OpenMetrics, and the classic format to others', async () => {
+  it('serves exemplars to requests for OpenMetrics, and the classic format to others', async () => {
     const counter = new Counter({ name: 'test_things_total', help: 'Things.' });
     counter.inc();
     const histogram = new TraceHistogram({ name: 'test_seconds', help: 'Times.', buckets: [1, 2] });

@@ -101,7 +101,7 @@ describe('the shards of a service', () => {
     expect(taken).toBe(0);
   });
 
-  it('of a replica that stops are taken by another, which is notified', async () => {
+  it('are taken over when their replica stops, and the new owner is notified', async () => {
     const [stopping, staying] = [start(), start(8)];
     await untilOwned(8, 8);
     const taken = new Promise<void>((resolve) => staying.onTaken(resolve));
@@ -112,7 +112,7 @@ describe('the shards of a service', () => {
     await taken;
   });
 
-  it('of a replica that lost its connection and cannot connect are taken by another', async () => {
+  it('are taken over when their replica has lost its connection and cannot connect', async () => {
     const dataSource = createDataSource({
       url: scratch.url,
       poolSize: 1,
@@ -133,7 +133,7 @@ describe('the shards of a service', () => {
     await dying.stop();
   });
 
-  it('of a process that is suspended are freed by PostgreSQL', async () => {
+  it('are freed by PostgreSQL when their process is suspended', async () => {
     const suspended = start(0, { maxPauseMs: 10 }); // less than the time between two rounds
     await eventually(() => suspended.owned.length > 0 || undefined);
     replicas = []; // so that it is not renewed here

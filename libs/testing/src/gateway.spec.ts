@@ -43,9 +43,15 @@ it('sends the age of the connection with its first request, and removes this hea
 });
 
 it('overwrites every forwarding header of a client', async () => {
-  const lies = ['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-port', 'x-forwarded-prefix', 'x-real-ip'];
+  const forwardingHeaders = [
+    'x-forwarded-for',
+    'x-forwarded-host',
+    'x-forwarded-port',
+    'x-forwarded-prefix',
+    'x-real-ip',
+  ];
   const [headers] = await arriving({
-    ...Object.fromEntries(lies.map((name) => [name, 'evil.example'])),
+    ...Object.fromEntries(forwardingHeaders.map((name) => [name, 'evil.example'])),
     'x-forwarded-proto': 'gopher',
     forwarded: 'host=evil.example',
   });
@@ -59,7 +65,7 @@ it('overwrites every forwarding header of a client', async () => {
 
 describe('the documentation site', () => {
   const directory = mkdtempSync(join(tmpdir(), 'site-'));
-  let serving: TestGateway;
+  let siteGateway: TestGateway;
   beforeAll(async () => {
     mkdirSync(join(directory, 'docs', '_astro'), { recursive: true });
     mkdirSync(join(directory, 'docs', 'guide'));
@@ -71,10 +77,10 @@ describe('the documentation site', () => {
       ['_astro/a1b2.js', ''],
     ] as const)
       writeFileSync(join(directory, 'docs', file), text);
-    serving = await testGateway({}, undefined, { GATEWAY_SITE_DIR: directory });
+    siteGateway = await testGateway({}, undefined, { GATEWAY_SITE_DIR: directory });
   });
   afterAll(async () => {
-    await serving.stop();
+    await siteGateway.stop();
     rmSync(directory, { recursive: true });
   });
 
@@ -86,7 +92,7 @@ describe('the documentation site', () => {
     ['/docs/_astro/a1b2.js', 200, 'text/javascript', 'public, max-age=31536000, immutable', ''],
     ['/docs/unknown', 404, 'text/html', 'no-store', 'missing'],
   ])('is served at %s', async (path, status, type, caching, text) => {
-    const response = await serving.fetch(`${serving.url}${path}`);
+    const response = await siteGateway.fetch(`${siteGateway.url}${path}`);
     expect([response.status, await response.text()]).toEqual([status, text]);
     expect(response.headers.get('content-type')).toBe(`${type}; charset=utf-8`);
     expect(response.headers.get('cache-control')).toBe(caching);
@@ -95,12 +101,12 @@ describe('the documentation site', () => {
   });
 
   it('redirects /docs to /docs/', async () => {
-    const response = await serving.fetch(`${serving.url}/docs`, { redirect: 'manual' });
+    const response = await siteGateway.fetch(`${siteGateway.url}/docs`, { redirect: 'manual' });
     expect([response.status, response.headers.get('location')]).toEqual([301, '/docs/']);
   });
 
-  it('is read only, and the error envelope where it does not exist', async () => {
-    const post = await serving.fetch(`${serving.url}/docs/`, { method: 'POST' });
+  it('rejects changes, and responds with the error envelope where the site does not exist', async () => {
+    const post = await siteGateway.fetch(`${siteGateway.url}/docs/`, { method: 'POST' });
     const without = await gateway.fetch(`${gateway.url}/docs/guide/`);
     for (const response of [post, without]) {
       expect([response.status, response.headers.get('content-type')]).toEqual([404, 'application/json']);

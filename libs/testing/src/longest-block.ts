@@ -20,17 +20,17 @@ async function longestBlockMs(work: () => Promise<unknown>): Promise<number> {
 }
 
 /**
- * Returns the minimum of `longestBlockMs` over at most `tries` runs, and stops at the first run within the
+ * Returns the minimum of `longestBlockMs` over at most `maxRuns` runs, and stops at the first run within the
  * limit. Blocks in only some runs are not caused by the work: garbage collection, compilation, and time
  * stolen from a virtual machine.
  */
 export async function steadyBlockMs(
   work: () => Promise<unknown>,
   limitMs: number,
-  tries = 12,
+  maxRuns = 12,
 ): Promise<number> {
   let shortestMs = Infinity;
-  for (let run = 0; run < tries && shortestMs > limitMs; run += 1) {
+  for (let run = 0; run < maxRuns && shortestMs > limitMs; run += 1) {
     shortestMs = Math.min(shortestMs, await longestBlockMs(work));
   }
   return shortestMs;

@@ -9,7 +9,7 @@ import { subscriptionSecret } from './receiver-secret.ts';
  * The base line, a process of its own: undici's `request` over an Agent, that signs and posts bodies it has
  * in memory, so many at a time, with the headers of webhook-worker. It takes nothing from a database and
  * writes nothing down: no lease, no history, no retry, no look at the address. PUT / gives it bodies, POST /
- * has them sent and is answered when all were received. Prints its port.
+ * has them sent and gets a response when all were received. Prints its port.
  */
 const atATime = 64;
 const load = z.object({
@@ -33,7 +33,7 @@ const agent = new Agent({ connections: atATime });
 async function sendDelivery(origin: string, path: string, body: string): Promise<void> {
   const t = Math.floor(Date.now() / 1000);
   const v1 = createHmac('sha256', signingKey(path)).update(`${t}.`).update(body).digest('hex');
-  const answer = await send(`${origin}${path}`, {
+  const response = await send(`${origin}${path}`, {
     dispatcher: agent,
     method: 'POST',
     headers: {
@@ -46,8 +46,8 @@ async function sendDelivery(origin: string, path: string, body: string): Promise
     },
     body,
   });
-  await answer.body.dump();
-  if (answer.statusCode !== 204) throw new Error(`The receiver answered ${answer.statusCode}.`);
+  await response.body.dump();
+  if (response.statusCode !== 204) throw new Error(`The receiver responded with ${response.statusCode}.`);
 }
 
 async function sendAll(): Promise<void> {

@@ -5,12 +5,13 @@ import { ageSignIns } from '../test/backdate.js';
 import { App } from '../test/app.js';
 import { auditEventsOf } from '../test/audit-records.js';
 import { serverWithOperator } from '../test/operator.js';
+import { json } from '../test/json.js';
 import { firstPartyRedirect, password } from '../test/running-server.js';
 import { afterPassword, authenticator, setupPage } from '../test/second-factors.js';
 
 const given = serverWithOperator();
 const newPassword = 'quite another horse';
-const day = 86_400;
+const daySeconds = 86_400;
 
 let people = 0;
 async function person(role: 'member' | 'global_admin' = 'member', name?: string) {
@@ -35,11 +36,11 @@ async function change(browser: FormBrowser, fields: Readonly<Record<string, stri
   });
   return { page, shown };
 }
-async function userInfo(token: string): Promise<ReturnType<typeof JSON.parse>> {
+async function userInfo(token: string) {
   const response = await given.server.fetch(`${given.server.url}/api/auth/oauth2/userinfo`, {
     headers: { authorization: `Bearer ${token}` },
   });
-  return response.json();
+  return json(response);
 }
 
 describe('a password change', () => {
@@ -99,7 +100,7 @@ describe('a password change', () => {
   it.each([
     ['a common password', 'Password1234', 'one of the most common'],
     ['the e-mail address', 'harbour.example', 'e-mail address or a part of it'],
-    ['a short one', 'elf Zeichen', 'at least 12 characters'],
+    ['a short one', 'eleven char', 'at least 12 characters'],
   ])('is rejected for %s', async (_, chosen, problem) => {
     const { email } = await person();
     const browser = new FormBrowser(given.server);
@@ -125,8 +126,8 @@ describe('enabling a second factor', () => {
 
 describe('a browser session', () => {
   it.each([
-    ['member', 29 * day, '/account'],
-    ['member', 31 * day, 'sign in'],
+    ['member', 29 * daySeconds, '/account'],
+    ['member', 31 * daySeconds, 'sign in'],
     ['global_admin', 11 * 3600, '/account'],
     ['global_admin', 13 * 3600, 'sign in'],
   ] as const)('of a %s who signed in %i seconds ago leads to %s', async (role, seconds, to) => {

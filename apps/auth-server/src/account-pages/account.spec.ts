@@ -1,6 +1,6 @@
 import { FormBrowser, formOf, type Page } from '@fulfilment/testing/form-browser';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { passwordChanged } from '../test/backdate.js';
+import { movePasswordChangeAfterSignIns } from '../test/backdate.js';
 import { App } from '../test/app.js';
 import { auditEventsOf, auditRecords } from '../test/audit-records.js';
 import { makeUser } from '../test/make-user.js';
@@ -198,7 +198,7 @@ describe('browsers', () => {
     expect((await other.browser.get(`${server.url}/account`)).url.pathname).toBe('/account');
   });
 
-  it('of another user cannot be signed out', async () => {
+  it('cannot be signed out by another user', async () => {
     const theirs = await account(await person(), '/account/browsers');
     const [row] = await server.database.rows<{ uid: string }>({
       name: 'test.newest-browser',
@@ -240,12 +240,12 @@ describe('the password', () => {
   });
 
   it.each([
-    ['with the wrong one', { current_password: 'wrong' }, 401],
-    ['for one that is too short', { new_password: 'short', repeated_password: 'short' }, 400],
-    ['for one that was not repeated', { repeated_password: 'something else' }, 400],
-    ['for the same one', { new_password: password, repeated_password: password }, 400],
+    ['with a wrong current password', { current_password: 'wrong' }, 401],
+    ['to one that is too short', { new_password: 'short', repeated_password: 'short' }, 400],
+    ['to one that was not repeated', { repeated_password: 'something else' }, 400],
+    ['to the same one', { new_password: password, repeated_password: password }, 400],
     [
-      'for one of 1025 characters',
+      'to one of 1025 characters',
       { new_password: 'x'.repeat(1025), repeated_password: 'x'.repeat(1025) },
       400,
     ],
@@ -256,7 +256,7 @@ describe('the password', () => {
     expect((await account(email, '/account')).shown.url.pathname).toBe('/account');
   });
 
-  it('that is wrong is audited once', async () => {
+  it('is audited once when a wrong one is entered', async () => {
     const email = await person();
     const { browser, shown } = await account(email, '/account/security');
     await change(browser, shown, { current_password: 'wrong' });
@@ -270,17 +270,17 @@ describe('the password', () => {
     ]);
   });
 
-  it('invalidates a sign-in in progress with the old password when it is changed', async () => {
+  it('ends sign-ins in progress with the old one when it is changed', async () => {
     const email = await person();
     const late = new FormBrowser(server);
     const page = await late.get(`${server.url}/account`);
     const proved = await late.submit(formOf(page, '/login'), { email, password });
     expect(proved.url.pathname).toBe('/account');
-    await passwordChanged(server, email);
+    await movePasswordChangeAfterSignIns(server, email);
     expect((await late.get(`${server.url}/account`)).text).toContain('id="password"');
   });
 
-  it('keeps the browser in which it was changed signed in, also for apps', async () => {
+  it('stays confirmed in the browser in which it was changed, also for apps', async () => {
     const email = await person();
     const app = await App.registered(server);
     const { browser, shown } = await account(email, '/account/security');

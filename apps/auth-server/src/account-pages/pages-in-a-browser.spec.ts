@@ -96,8 +96,8 @@ describe.each(settings)('on %s', (_, options) => {
     await page.keyboard.press('Tab');
     const sentBack = page.waitForRequest((request) => request.url().startsWith(thirdPartyRedirect));
     await page.keyboard.press('Enter');
-    const answer = new URL((await sentBack).url()).searchParams;
-    expect(answer.get('code')).toEqual(expect.any(String));
+    const response = new URL((await sentBack).url()).searchParams;
+    expect(response.get('code')).toEqual(expect.any(String));
     // The 401 of the wrong password, and the redirect to an app that is not running.
     expect(complaints.filter((text) => !/401|ERR_NAME/.test(text))).toEqual([]);
     expect(strangers).toEqual([]);

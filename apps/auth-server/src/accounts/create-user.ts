@@ -66,8 +66,8 @@ const insertUser = statement(
   `INSERT INTO users (id, email, name, password_hash, global_admin) VALUES ($1, $2, $3, $4, $5)
    ON CONFLICT (lower(email)) DO NOTHING RETURNING id, email`,
 );
-const setFirstName = statement(
-  'users.first-name',
+const setMissingName = statement(
+  'users.set-missing-name',
   'UPDATE users SET name = $2 WHERE id = $1 AND name IS NULL',
 );
 const insertMembership = statement(
@@ -138,7 +138,8 @@ async function updateExisting(
     revoked.push(...(await endAccessOfUser(tx, existing.id)));
     await auditOperator(tx, { event: 'password_changed', userId: existing.id });
   }
-  if (user.name !== undefined && existing.name === null) await tx.run(setFirstName, [existing.id, user.name]);
+  if (user.name !== undefined && existing.name === null)
+    await tx.run(setMissingName, [existing.id, user.name]);
   return existing;
 }
 

@@ -223,12 +223,14 @@ describe('client.deleted', () => {
 
   it('is published once when a client deletes itself repeatedly (RFC 7592 §2.3)', async () => {
     const made = await registration(await register(given.server, { redirect_uris: [thirdPartyRedirect] }));
-    const ask = () =>
+    const deleteItself = () =>
       given.server.fetch(made.registration_client_uri, {
         method: 'DELETE',
         headers: { authorization: `Bearer ${made.registration_access_token}` },
       });
-    const statuses = (await Promise.all([ask(), ask(), ask()])).map(({ status }) => status);
+    const statuses = (await Promise.all([deleteItself(), deleteItself(), deleteItself()])).map(
+      ({ status }) => status,
+    );
     expect(statuses).toContain(204);
     expect(await publishedTypes(made.client_id)).toEqual(['client.deleted']);
   });
@@ -259,7 +261,7 @@ describe('the end of access and its message', () => {
   ): Promise<void> {
     await given.server.database.run(
       statement(
-        'test.refuse',
+        'test.reject',
         `CREATE FUNCTION reject_row() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'rejected'; END $$`,
       ),
     );

@@ -169,8 +169,8 @@ describe('when PostgreSQL dies in the middle of a refresh', () => {
       if (first.status === 503) expect(first.body).toMatchObject({ error: 'temporarily_unavailable' });
       const having = first.status === 200 ? first.body.refresh_token : held;
       const then = await eventually(async () => {
-        const answer = await attempt(having);
-        return answer.status === 503 ? undefined : answer;
+        const response = await attempt(having);
+        return response.status === 503 ? undefined : response;
       });
       expect([packets, then.status]).toEqual([packets, 200]);
     },
@@ -196,8 +196,8 @@ describe('when PostgreSQL dies in the middle of a code exchange', () => {
       postgres.restore();
       expect([200, 503]).toContain(first.status);
       const having = await eventually(async () => {
-        const answer = first.status === 200 ? first : await exchange();
-        return answer.status === 503 ? undefined : answer;
+        const response = first.status === 200 ? first : await exchange();
+        return response.status === 503 ? undefined : response;
       });
       expect([packets, having.status]).toEqual([packets, 200]);
       await expect(app.refresh(String(having.body.refresh_token))).resolves.toMatchObject({

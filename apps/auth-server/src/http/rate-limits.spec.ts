@@ -21,12 +21,12 @@ const afresh = () => server.redis.client.del(quotas.map((name) => `rate:${name}:
 /** Sends 1.5 times the quota. Returns the rejected responses. */
 async function burst(path: string, init: () => RequestInit = () => ({})): Promise<Response[]> {
   await afresh();
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: quota * 1.5 }, () =>
       server.fetch(`${server.url}${path}`, { redirect: 'manual', ...init() }),
     ),
   );
-  const rejected = answers.filter(({ status }) => status === 429);
+  const rejected = responses.filter(({ status }) => status === 429);
   expect(rejected.length).toBeGreaterThanOrEqual(quota / 2 - 3); // the bucket refills during the burst
   expect(rejected.length).toBeLessThanOrEqual(quota / 2);
   for (const { headers } of rejected) {
@@ -80,7 +80,7 @@ describe('a burst (RFC 6585 §4)', () => {
     expect(await rejected?.text()).toContain('Too many requests');
   });
 
-  it('at one endpoint does not affect the token endpoint, nor the reverse', async () => {
+  it('does not affect the token endpoint when it is at another one, nor the reverse', async () => {
     await burst('/api/auth/oauth2/userinfo');
     expect((await app.post('token', { grant_type: 'x' })).status).toBe(400);
     await burst('/api/auth/oauth2/token', post);
@@ -166,17 +166,17 @@ describe('a confidential client', () => {
 describe('a client within its limits', () => {
   it('gets no Retry-After', async () => {
     await afresh();
-    const answer = await server.fetch(`${server.url}/.well-known/openid-configuration`);
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('retry-after')).toBeNull();
-    expect(await json(answer)).toHaveProperty('issuer');
+    const response = await server.fetch(`${server.url}/.well-known/openid-configuration`);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('retry-after')).toBeNull();
+    expect(await json(response)).toHaveProperty('issuer');
   });
 });
 
 it.each(['/oauth2/Token', '/oauth2/token/', '/OAUTH2/token', '/oauth2/REGISTER', '/oauth2/%74oken'])(
   'only one spelling of a path exists, so %s cannot bypass a quota',
   async (path) => {
-    const answer = await server.fetch(`${server.url}/api/auth${path}`, { method: 'POST' });
-    expect(answer.status).toBe(404);
+    const response = await server.fetch(`${server.url}/api/auth${path}`, { method: 'POST' });
+    expect(response.status).toBe(404);
   },
 );

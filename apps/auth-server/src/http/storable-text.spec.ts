@@ -69,7 +69,7 @@ describe('text that cannot be stored', () => {
     expect((await json(response)).error).toMatch(/^invalid_(request|client_metadata|redirect_uri)$/);
   });
 
-  it('in a header never authenticates a client or a token', async () => {
+  it('never authenticates a client or a token in a header', async () => {
     const body = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: 'x', token: 'x' });
     for (const credentials of ['a\0:b', 'a%00:b', `${app.clientId}:%00`, 'a%ff:b']) {
       const headers = { authorization: `Basic ${btoa(credentials)}` };
@@ -94,7 +94,7 @@ describe('text that cannot be stored', () => {
     expect(page.status).toBe(400);
   });
 
-  it('in a path is rejected in the error form of that path', async () => {
+  it('is rejected in a path, with the error format of that path', async () => {
     for (const value of unreadable) {
       for (const [path, type] of [
         [`/interaction/${value}`, 'text/html'],

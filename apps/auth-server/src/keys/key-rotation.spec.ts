@@ -76,8 +76,8 @@ describe('the schedule', () => {
   it('rotates once, however many replicas check, and audits it', async () => {
     const before = await rotations();
     const due = inDays(91);
-    const answers = await Promise.all([1, 2, 3, 4].map(() => keysAt(due).rotateWhenDue(90)));
-    const [active, ...others] = answers.filter((answer) => answer !== undefined);
+    const responses = await Promise.all([1, 2, 3, 4].map(() => keysAt(due).rotateWhenDue(90)));
+    const [active, ...others] = responses.filter((response) => response !== undefined);
     expect(active).toHaveLength(2);
     expect(others).toEqual([]);
     expect((await rotations()).slice(before.length)).toEqual([{ actor: 'schedule', active, ip: null }]);

@@ -58,10 +58,10 @@ describe('an access token (RFC 9068 §2)', () => {
       'https://suite.example/store',
       'https://suite.example/creator',
     ]);
-    const asked = await app.signIn('openid', {
+    const withResource = await app.signIn('openid', {
       parameters: { resource: 'https://suite.example/creator', audience: 'https://suite.example/creator' },
     });
-    expect(decodeJwt(asked.tokens.access_token).aud).toEqual(['https://suite.example/store']);
+    expect(decodeJwt(withResource.tokens.access_token).aud).toEqual(['https://suite.example/store']);
   });
 
   it('is different at each issue', async () => {

@@ -30,10 +30,10 @@ const query = (parameters: Parameters) => {
     ),
   );
 };
-const ask = (parameters: Parameters) =>
+const authorize = (parameters: Parameters) =>
   new FormBrowser(server).get(`${server.url}/api/auth/oauth2/authorize?${query(parameters).toString()}`);
 /** Responses of the implicit grant are in the fragment (OAuth 2.0 Multiple Response Types §5). */
-const answerOf = ({ url }: Page) => new URLSearchParams(url.search || url.hash.slice(1));
+const authorizationResponse = ({ url }: Page) => new URLSearchParams(url.search || url.hash.slice(1));
 
 describe('PKCE at authorize', () => {
   it.each([
@@ -44,7 +44,7 @@ describe('PKCE at authorize', () => {
     ['with a challenge of 129 characters', { code_challenge: 'x'.repeat(129) }],
     ['with a challenge of other characters', { code_challenge: `${challenge.slice(1)}*` }],
   ])('rejects a request %s (RFC 7636 §4.4.1, RFC 9700 §2.1.1)', async (_, parameters) => {
-    const shown = await ask(parameters);
+    const shown = await authorize(parameters);
     expect(shown.url.origin + shown.url.pathname).toBe(thirdPartyRedirect);
     expect(Object.fromEntries(shown.url.searchParams)).toMatchObject({
       error: 'invalid_request',
@@ -62,7 +62,7 @@ describe('scope', () => {
     ['an empty one', ''],
     ['one in another case', 'Orders:read'],
   ])('%s is invalid_scope (RFC 6749 §4.1.2.1)', async (_, scope) => {
-    const { searchParams } = (await ask({ scope })).url;
+    const { searchParams } = (await authorize({ scope })).url;
     expect(searchParams.get('error')).toBe('invalid_scope');
     expect(searchParams.get('state')).toBe('the-state');
   });
@@ -72,13 +72,15 @@ describe('an invalid authorization request', () => {
   it.each(['token', 'id_token', 'code id_token', 'code token', 'none', 'nonsense'])(
     'with response_type %s is unsupported_response_type (RFC 9700 §2.1.2)',
     async (response_type) => {
-      const shown = await ask({ response_type, nonce: 'n' });
-      expect(answerOf(shown).get('error')).toBe('unsupported_response_type');
+      const shown = await authorize({ response_type, nonce: 'n' });
+      expect(authorizationResponse(shown).get('error')).toBe('unsupported_response_type');
     },
   );
 
-  it('without response_type is invalid_request (RFC 6749 §3.1.1)', async () => {
-    expect(answerOf(await ask({ response_type: undefined })).get('error')).toBe('invalid_request');
+  it('is rejected with invalid_request when response_type is missing (RFC 6749 §3.1.1)', async () => {
+    expect(authorizationResponse(await authorize({ response_type: undefined })).get('error')).toBe(
+      'invalid_request',
+    );
   });
 
   it.each([
@@ -95,10 +97,11 @@ describe('an invalid authorization request', () => {
     'max_age',
   ])('with %s twice returns no code (RFC 6749 §3.1)', async (name) => {
     const value = query({ nonce: 'n', prompt: 'none', creator: 'c', max_age: '10' }).get(name) ?? '';
-    const shown = await ask({ [name]: [value, value] });
+    const shown = await authorize({ [name]: [value, value] });
     expect(shown.forms.some(({ action }) => action.endsWith('/login'))).toBe(false);
-    expect(answerOf(shown).has('code')).toBe(false);
-    const isRejected = shown.status === 400 || answerOf(shown).get('error') === 'invalid_request';
+    expect(authorizationResponse(shown).has('code')).toBe(false);
+    const isRejected =
+      shown.status === 400 || authorizationResponse(shown).get('error') === 'invalid_request';
     expect(isRejected).toBe(true);
     // With two redirect URIs the right one is unknown, so there is no redirect.
     if (name === 'redirect_uri' || name === 'client_id') expect(shown.url.origin).toBe(server.url);
@@ -116,14 +119,14 @@ describe('an invalid authorization request', () => {
       await server.fetch(made.registration_client_uri, { method: 'DELETE', headers });
       id = made.client_id;
     }
-    const shown = await ask({ client_id: id });
+    const shown = await authorize({ client_id: id });
     expect(shown.url.origin).toBe(server.url);
     expect(shown.status).toBe(400);
     expect(shown.headers.get('content-type')).toContain('text/html');
   });
 
   it('never shows markup of the client on its error page', async () => {
-    const shown = await ask({ client_id: '<script>alert(1)</script>', state: '"><script>' });
+    const shown = await authorize({ client_id: '<script>alert(1)</script>', state: '"><script>' });
     expect(shown.status).toBe(400);
     expect(shown.text).not.toContain('<script');
   });
@@ -161,7 +164,7 @@ describe('an unregistered redirect URI never gets a redirect (RFC 9700 §4.1.3)'
     ['nothing at all', undefined],
   ])('%s', async (_, redirect_uri) => {
     for (const wrong of [{}, { scope: 'unknown' }, { prompt: 'none' }]) {
-      const shown = await ask({ redirect_uri, ...wrong });
+      const shown = await authorize({ redirect_uri, ...wrong });
       expect(shown.url.origin).toBe(server.url);
       expect(shown.status).toBe(400);
       expect(shown.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
@@ -181,7 +184,7 @@ describe('an unregistered redirect URI never gets a redirect (RFC 9700 §4.1.3)'
       'http://[::1]:2000/callback',
       'com.example.app:/callback',
     ]) {
-      expect((await ask({ client_id, redirect_uri })).url.pathname).toMatch(/^\/interaction\//);
+      expect((await authorize({ client_id, redirect_uri })).url.pathname).toMatch(/^\/interaction\//);
     }
     for (const redirect_uri of [
       'http://127.0.0.1:49152/other',
@@ -193,21 +196,23 @@ describe('an unregistered redirect URI never gets a redirect (RFC 9700 §4.1.3)'
       'com.example.app:/other',
       'com.example.other:/callback',
     ]) {
-      expect((await ask({ client_id, redirect_uri })).status).toBe(400);
+      expect((await authorize({ client_id, redirect_uri })).status).toBe(400);
     }
   });
 
   it('a redirect URI with https does not match with another port', async () => {
-    const shown = await ask({ redirect_uri: 'https://app.example:8443/callback' });
+    const shown = await authorize({ redirect_uri: 'https://app.example:8443/callback' });
     expect(shown.status).toBe(400);
   });
 });
 
 describe('request parameters', () => {
   it('do not accept a request object by value or by reference (JAR is off)', async () => {
-    expect(answerOf(await ask({ request: 'e30.e30.' })).get('error')).toBe('request_not_supported');
-    const byAddress = await ask({ request_uri: 'https://evil.example/request' });
-    expect(answerOf(byAddress).get('error') ?? String(byAddress.status)).toMatch(
+    expect(authorizationResponse(await authorize({ request: 'e30.e30.' })).get('error')).toBe(
+      'request_not_supported',
+    );
+    const byAddress = await authorize({ request_uri: 'https://evil.example/request' });
+    expect(authorizationResponse(byAddress).get('error') ?? String(byAddress.status)).toMatch(
       /request_uri_not_supported|invalid_request_uri|400/,
     );
   });
@@ -217,7 +222,7 @@ describe('request parameters', () => {
     ['claims', '{"id_token":{"email":null}}'],
     ['unheard_of', 'x'],
   ])('ignore an unknown parameter: %s (RFC 6749 §3.1)', async (name, value) => {
-    expect((await ask({ [name]: value })).url.pathname).toMatch(/^\/interaction\//);
+    expect((await authorize({ [name]: value })).url.pathname).toMatch(/^\/interaction\//);
   });
 });
 

@@ -127,7 +127,7 @@ describe('a proof at UserInfo (RFC 9449 §4.3, §7.1)', () => {
     ...changes,
   });
 
-  it('that is valid is accepted once, and is a replay the second time (§11.1)', async () => {
+  it('is accepted once when it is valid, and is a replay the second time (§11.1)', async () => {
     const dpop = await proof(good());
     expect((await userInfo(token, dpop)).status).toBe(200);
     const repeated = await userInfo(token, dpop);
@@ -151,7 +151,7 @@ describe('a proof at UserInfo (RFC 9449 §4.3, §7.1)', () => {
     expect(response.headers.get('www-authenticate')).toMatch(/^DPoP /);
   });
 
-  it('of another key, of another type, or with a private key is rejected', async () => {
+  it('is rejected when it has another key or type, or contains a private key', async () => {
     const proofs = [
       await proof(good(), { by: otherKeys }),
       await proof(good(), { header: { typ: 'JWT' } }),
@@ -177,7 +177,7 @@ describe('a proof at UserInfo (RFC 9449 §4.3, §7.1)', () => {
 });
 
 describe('a proof at the token endpoint (RFC 9449 §5)', () => {
-  it('for another method or URL, or replayed, is invalid_dpop_proof, and the code stays valid', async () => {
+  it('is rejected with invalid_dpop_proof for another method or URL or as a replay, and the code stays valid', async () => {
     const { shown, verifier } = await app.authorize('openid');
     const exchange = async (dpop: string) => {
       const response = await app.post(

@@ -103,8 +103,8 @@ describe('the authorization code flow (RFC 6749 §4.1, RFC 7636)', () => {
     const { url } = await app.request('orders:read');
     const browser = new FormBrowser(server);
     const email = 'owner@harbour.example';
-    const asked = await browser.submit(formOf(await browser.get(url), '/login'), { email, password });
-    const shown = await browser.submit(formOf(asked, '/abort'));
+    const consentPage = await browser.submit(formOf(await browser.get(url), '/login'), { email, password });
+    const shown = await browser.submit(formOf(consentPage, '/abort'));
     expect(shown.url.searchParams.get('error')).toBe('access_denied');
     expect(await auditRecords(server, { clientId: app.clientId, event: 'consent_refused' })).toEqual([
       { event: 'consent_refused', email, details: {} },
@@ -138,7 +138,7 @@ describe('consent', () => {
     expect((await native.signIn('orders:read', { browser })).steps).toEqual(['consent']);
   });
 
-  it('lets a person select one of several creators, and requires the choice again when several have a consent', async () => {
+  it('lets a person select one of several creators, and requires the choice for each sign-in when several have a consent', async () => {
     const app = await App.registered(server);
     const email = 'owner@meridian.example';
     const { first, second } = server.people;

@@ -124,21 +124,24 @@ describe('introspection (RFC 7662)', () => {
     expect(await introspect(resourceServer, token())).toEqual(inactive);
   });
 
-  it('without a token is invalid_request, and never cached', async () => {
+  it('responds with invalid_request without a token, and is never cached', async () => {
     const response = await app.post('introspect', {});
     expect(response.status).toBe(400);
     expect(response.headers.get('cache-control')).toBe('no-store');
     expect(await response.json()).toMatchObject({ error: 'invalid_request' });
   });
 
-  it.each(['token', 'token_type_hint'])('with %s twice is invalid_request (RFC 6749 §3.2)', async (name) => {
-    const body = new URLSearchParams({ client_id: app.clientId, token: tokens.access_token });
-    for (const value of ['access_token', 'refresh_token']) body.append(name, value);
-    const path = '/api/auth/oauth2/introspect';
-    const response = await server.fetch(`${server.url}${path}`, { method: 'POST', body });
-    expect(response.status).toBe(400);
-    expect(await response.json()).toMatchObject({ error: 'invalid_request' });
-  });
+  it.each(['token', 'token_type_hint'])(
+    'responds with invalid_request to %s twice (RFC 6749 §3.2)',
+    async (name) => {
+      const body = new URLSearchParams({ client_id: app.clientId, token: tokens.access_token });
+      for (const value of ['access_token', 'refresh_token']) body.append(name, value);
+      const path = '/api/auth/oauth2/introspect';
+      const response = await server.fetch(`${server.url}${path}`, { method: 'POST', body });
+      expect(response.status).toBe(400);
+      expect(await response.json()).toMatchObject({ error: 'invalid_request' });
+    },
+  );
 
   it('returns {"active": false} for expired tokens', async () => {
     const brief = await App.registered(server);

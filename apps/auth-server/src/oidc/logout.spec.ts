@@ -16,10 +16,10 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const ask = (browser: FormBrowser, parameters: Readonly<Record<string, string>> = {}) =>
+const requestLogout = (browser: FormBrowser, parameters: Readonly<Record<string, string>> = {}) =>
   browser.get(`${server.url}/api/auth/oauth2/end-session?${new URLSearchParams(parameters).toString()}`);
 const signOut = async (browser: FormBrowser, parameters: Readonly<Record<string, string>> = {}) =>
-  browser.submit(formOf(await ask(browser, parameters), '/end-session/confirm'), { logout: 'yes' });
+  browser.submit(formOf(await requestLogout(browser, parameters), '/end-session/confirm'), { logout: 'yes' });
 const isSignedIn = async (browser: FormBrowser) =>
   (await dashboard.authorize('openid', { browser })).steps.length === 0;
 
@@ -53,17 +53,17 @@ describe('signing out (OpenID Connect RP-Initiated Logout)', () => {
 
   it('needs a confirmation of the person, never only a link (§6)', async () => {
     const { browser, tokens } = await dashboard.signIn('openid');
-    const page = await ask(browser, { id_token_hint: tokens.id_token ?? '' });
+    const page = await requestLogout(browser, { id_token_hint: tokens.id_token ?? '' });
     expect(page.text).toContain('Sign out?');
     expect(page.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
     expect(await isSignedIn(browser)).toBe(true);
-    await browser.submit(formOf(await ask(browser), '/end-session/confirm'));
+    await browser.submit(formOf(await requestLogout(browser), '/end-session/confirm'));
     expect(await isSignedIn(browser)).toBe(true);
   });
 
   it('is rejected without the form’s token (CSRF)', async () => {
     const { browser } = await dashboard.signIn('openid');
-    const form = formOf(await ask(browser), '/end-session/confirm');
+    const form = formOf(await requestLogout(browser), '/end-session/confirm');
     const forged = await browser.submit({ ...form, hidden: { xsrf: 'guessed' } }, { logout: 'yes' });
     expect(forged.status).toBe(400);
     expect(await isSignedIn(browser)).toBe(true);
@@ -93,7 +93,7 @@ describe('after signing out (§3)', () => {
     ['that is a redirect address only', { post_logout_redirect_uri: thirdPartyRedirect }],
   ])('never redirects to a URI %s', async (_, parameters) => {
     const { browser } = await app.signIn('openid');
-    const shown = await ask(browser, { client_id: app.clientId, ...parameters });
+    const shown = await requestLogout(browser, { client_id: app.clientId, ...parameters });
     expect(shown.status).toBe(400);
     expect(shown.url.origin).toBe(server.url);
     expect(shown.forms).toEqual([]);
@@ -101,7 +101,7 @@ describe('after signing out (§3)', () => {
 
   it('shows our own page when no client is named', async () => {
     const { browser } = await app.signIn('openid');
-    const page = await ask(browser, { post_logout_redirect_uri: afterwards });
+    const page = await requestLogout(browser, { post_logout_redirect_uri: afterwards });
     const shown =
       page.status === 200 ? await signOut(browser, { post_logout_redirect_uri: afterwards }) : page;
     expect(shown.url.origin).toBe(server.url);
@@ -113,7 +113,7 @@ describe('after signing out (§3)', () => {
     const forged = { id_token_hint: `${header}.${payload}.${'x'.repeat(86)}` };
     const foreign = { id_token_hint: tokens.id_token ?? '', client_id: dashboard.clientId };
     for (const parameters of [forged, foreign]) {
-      const shown = await ask(browser, { post_logout_redirect_uri: afterwards, ...parameters });
+      const shown = await requestLogout(browser, { post_logout_redirect_uri: afterwards, ...parameters });
       expect(shown.status).toBe(400);
     }
   });

@@ -108,13 +108,13 @@ describe('pushed authorization requests (RFC 9126)', () => {
     expect(body).not.toHaveProperty('request_uri');
   });
 
-  it('without client authentication are invalid_client (§2)', async () => {
+  it('are rejected with invalid_client without client authentication (§2)', async () => {
     const confidential = await App.registered(server, { token_endpoint_auth_method: 'client_secret_basic' });
     const { status, body } = await pushed({}, confidential);
     expect([status, body.error]).toEqual([401, 'invalid_client']);
   });
 
-  it('of another client, or with an invented URI, show an error page without a redirect (§4)', async () => {
+  it('lead to an error page without a redirect if they are of another client or unknown (§4)', async () => {
     const { body } = await pushed();
     const other = await App.registered(server);
     for (const shown of [

@@ -62,7 +62,7 @@ describe('failed client authentication', () => {
     expect(records.map(({ details }) => details['count'])).toEqual([8, 1]);
   });
 
-  it('of clients that do not exist is one record for each network and window, whatever their names', async () => {
+  it('has one record for each network and window if the clients do not exist, whatever their names', async () => {
     const before = (await auditRecords(server, { event })).length;
     const names = Array.from({ length: 5 }, () => randomUUID());
     for (const name of names) await authenticate('introspect', name, 'guess');

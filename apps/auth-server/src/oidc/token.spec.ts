@@ -81,7 +81,7 @@ describe('a code', () => {
     expect(headers.get('cache-control')).toBe('no-store');
   });
 
-  it('of another client is rejected (RFC 6749 §5.2)', async () => {
+  it('is rejected when it was issued to another client (RFC 6749 §5.2)', async () => {
     const { exchange } = await issued();
     const rejected = await responseTo(exchange, await App.registered(server));
     expect([rejected.status, rejected.body.error]).toEqual([400, 'invalid_grant']);
@@ -140,7 +140,7 @@ describe('a token request', () => {
     expect([status, body.error]).toEqual([400, 'unsupported_grant_type']);
   });
 
-  it('without a grant type, or with any parameter twice, is invalid_request (RFC 6749 §3.2)', async () => {
+  it('is rejected with invalid_request without a grant type or with a parameter twice (RFC 6749 §3.2)', async () => {
     expect((await responseTo({})).body.error).toBe('invalid_request');
     const { exchange } = await issued();
     for (const name of [...Object.keys(exchange), 'client_id']) {
@@ -187,14 +187,14 @@ describe('a token request', () => {
     expect(await json(response)).toMatchObject({ error: 'invalid_request', code: 'VALIDATION_ERROR' });
   });
 
-  it('of 60 KB is 413 without Content-Length', async () => {
+  it('is rejected with 413 when it has 60 KB and no Content-Length', async () => {
     const body = new Blob(['grant_type=refresh_token&refresh_token=', 'x'.repeat(60_000)]).stream();
     const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
     const init = { method: 'POST', headers, body, duplex: 'half' } as const;
     expect((await fetch(`${server.direct}/api/auth/oauth2/token`, init)).status).toBe(413);
   });
 
-  it('by GET, or to an unknown path, is 404', async () => {
+  it('is rejected with 404 by GET or at an unknown path', async () => {
     for (const path of [
       '/api/auth/oauth2/token',
       '/api/auth/nothing',
@@ -226,7 +226,7 @@ describe('client authentication (RFC 6749 §2.3, §5.2)', () => {
     };
   }
 
-  it('of an unknown client is invalid_client', async () => {
+  it('fails with invalid_client for an unknown client', async () => {
     const { status, body } = await responseTo({ client_id: 'nobody', grant_type: 'refresh_token' });
     expect([status, body.error]).toEqual([401, 'invalid_client']);
   });
@@ -250,7 +250,7 @@ describe('client authentication (RFC 6749 §2.3, §5.2)', () => {
     },
   );
 
-  it('by two methods at once is rejected', async () => {
+  it('is rejected when a request has two methods', async () => {
     const { form, basic, secret } = await confidential('client_secret_basic');
     const response = await request({ ...form, client_secret: secret }, basic(secret));
     expect(response.status).toBe(400);
@@ -258,12 +258,15 @@ describe('client authentication (RFC 6749 §2.3, §5.2)', () => {
   });
 
   it.each(['introspect', 'revoke'])('is required at %s (RFC 7662 §2.1, RFC 7009 §2.1)', async (path) => {
-    const answer = await server.fetch(`${server.url}/api/auth/oauth2/${path}`, {
+    const response = await server.fetch(`${server.url}/api/auth/oauth2/${path}`, {
       method: 'POST',
       body: new URLSearchParams({ token: 'x' }),
     });
-    expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Basic realm="clients"']);
-    expect(await json(answer)).toMatchObject({ error: 'invalid_client' });
+    expect([response.status, response.headers.get('www-authenticate')]).toEqual([
+      401,
+      'Basic realm="clients"',
+    ]);
+    expect(await json(response)).toMatchObject({ error: 'invalid_client' });
     const { client_id } = server.people.resourceServer;
     const wrong = await server.fetch(`${server.url}/api/auth/oauth2/${path}`, {
       method: 'POST',

@@ -37,13 +37,13 @@ describe('UserInfo (OpenID Connect Core §5.3)', () => {
 
   it('accepts GET and POST, with the token in the header or the form (§5.3.1, RFC 6750 §2.2)', async () => {
     const { tokens } = await app.signIn('openid email');
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       userInfo({ headers: bearer(tokens.access_token) }),
       userInfo({ method: 'POST', headers: bearer(tokens.access_token) }),
       userInfo({ method: 'POST', body: new URLSearchParams({ access_token: tokens.access_token }) }),
     ]);
-    const bodies = await Promise.all(answers.map((answer) => json(answer)));
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    const bodies = await Promise.all(responses.map((response) => json(response)));
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200]);
     expect(bodies[1]).toEqual(bodies[0]);
     expect(bodies[2]).toEqual(bodies[0]);
   });
@@ -75,7 +75,7 @@ describe('UserInfo (OpenID Connect Core §5.3)', () => {
     expect(none.headers.get('www-authenticate')).toMatch(/Bearer/);
   });
 
-  it('without openid is 403 insufficient_scope (RFC 6750 §3.1)', async () => {
+  it('responds with 403 insufficient_scope without the scope openid (RFC 6750 §3.1)', async () => {
     const { tokens } = await app.signIn('orders:read');
     const response = await userInfo({ headers: bearer(tokens.access_token) });
     expect(response.status).toBe(403);

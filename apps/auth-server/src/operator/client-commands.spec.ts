@@ -79,7 +79,7 @@ describe('client create', () => {
   const count = async () =>
     (await written({ client: warehouse.id })).filter(({ event }) => event === 'client_registered').length;
 
-  it('with the same options changes nothing and does not print the secret again', async () => {
+  it('changes nothing when it is repeated with the same options, and prints no secret', async () => {
     const first = await given.operator.run('client create', warehouse);
     expect(first).toEqual({ client_id: warehouse.id, client_secret: expect.any(String) });
     expect(await given.operator.run('client create', warehouse)).toEqual({ client_id: warehouse.id });

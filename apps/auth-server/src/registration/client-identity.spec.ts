@@ -117,7 +117,7 @@ describe('a client that changes itself (RFC 7592)', () => {
     },
   );
 
-  it('to another path of the redirect URI keeps its consents and tokens', async () => {
+  it('keeps its consents and tokens when only the path of the redirect URI changes', async () => {
     const made = await registered();
     const app = await App.known(server, made.client_id, thirdPartyRedirect);
     const { tokens } = await app.signIn('orders:read offline_access');
@@ -127,7 +127,7 @@ describe('a client that changes itself (RFC 7592)', () => {
     expect(await consentsOf(made.client_id)).toHaveLength(1);
   });
 
-  it('while its consent page is open does not get a consent from that page', async () => {
+  it('does not get a consent from a page that was open during the change', async () => {
     const made = await registered();
     const app = await App.known(server, made.client_id, thirdPartyRedirect);
     const browser = new FormBrowser(server);
@@ -143,7 +143,7 @@ describe('a client that changes itself (RFC 7592)', () => {
     expect(await consentsOf(made.client_id)).toEqual([]);
   });
 
-  it('during its deletion by the operator gets 401 and stays deleted (§2)', async () => {
+  it('gets 401 and stays deleted when the operator deletes it concurrently (§2)', async () => {
     const made = await registered();
     const [deletion, change] = await server.database
       .transaction(async (tx) => {

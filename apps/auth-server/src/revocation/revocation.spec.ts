@@ -24,7 +24,7 @@ const isDenied = async (token: string) =>
   (await server.redis.client.exists(`deny:${decodeJwt(token).jti}`)) === 1;
 
 describe('revocation (RFC 7009)', () => {
-  it('of an access token ends only that token, at all endpoints and APIs, and keeps the refresh token (§2.1)', async () => {
+  it('ends only the revoked access token, at all endpoints and APIs, and keeps the refresh token (§2.1)', async () => {
     const { app, tokens, refreshToken } = await signedIn();
     await client.tokenRevocation(app.configuration, tokens.access_token);
     expect(await isActive(app, tokens.access_token)).toBe(false);
@@ -35,7 +35,7 @@ describe('revocation (RFC 7009)', () => {
     await expect(app.refresh(refreshToken)).resolves.toHaveProperty('access_token');
   });
 
-  it('of a refresh token that is being refreshed succeeds, and ends the family with the new tokens', async () => {
+  it('succeeds during a refresh with the revoked token, and ends the family with the new tokens', async () => {
     const app = await App.registered(server);
     for (let round = 0; round < 12; round += 1) {
       const { tokens } = await app.signIn('openid offline_access');
@@ -52,7 +52,7 @@ describe('revocation (RFC 7009)', () => {
     }
   });
 
-  it('by signing out is not undone by requests in progress', async () => {
+  it('is not undone by requests in progress when it is part of signing out', async () => {
     const app = await App.registered(server);
     const { browser } = await app.signIn('openid');
     const { url } = await app.request('openid');
@@ -75,7 +75,7 @@ describe('revocation (RFC 7009)', () => {
     expect(performance.now() - startedAt).toBeLessThan(10_000); // without a look at Redis it would take 30 s
   });
 
-  it('of a refresh token ends its family: every access token and the refresh token (§2.1)', async () => {
+  it('ends the family of a revoked refresh token: every access token and the refresh token (§2.1)', async () => {
     const { app, tokens, refreshToken } = await signedIn();
     const next = await app.refresh(refreshToken);
     await client.tokenRevocation(app.configuration, next.refresh_token ?? '');
@@ -97,7 +97,7 @@ describe('revocation (RFC 7009)', () => {
     },
   );
 
-  it('of an unknown or already revoked token is 200 (§2.2)', async () => {
+  it('responds with 200 to an unknown or already revoked token (§2.2)', async () => {
     const { app, tokens } = await signedIn();
     for (const token of [
       'garbage',
@@ -111,7 +111,7 @@ describe('revocation (RFC 7009)', () => {
     }
   });
 
-  it('of another client’s tokens does nothing (§2.1)', async () => {
+  it('does nothing to the tokens of another client (§2.1)', async () => {
     const { app, tokens, refreshToken } = await signedIn();
     const stranger = await App.registered(server);
     for (const token of [tokens.access_token, refreshToken]) await stranger.post('revoke', { token });
@@ -119,7 +119,7 @@ describe('revocation (RFC 7009)', () => {
     await expect(app.refresh(refreshToken)).resolves.toHaveProperty('access_token');
   });
 
-  it('by a confidential client needs its secret', async () => {
+  it('requires the secret of a confidential client', async () => {
     const { app, tokens } = await signedIn({ token_endpoint_auth_method: 'client_secret_basic' });
     expect((await app.post('revoke', { token: tokens.access_token })).status).toBe(401);
     expect(await isActive(app, tokens.access_token)).toBe(true);
@@ -127,7 +127,7 @@ describe('revocation (RFC 7009)', () => {
     expect(await isActive(app, tokens.access_token)).toBe(false);
   });
 
-  it('without a token is invalid_request', async () => {
+  it('responds with invalid_request without a token', async () => {
     const { app } = await signedIn();
     const response = await app.post('revoke', {});
     expect(response.status).toBe(400);

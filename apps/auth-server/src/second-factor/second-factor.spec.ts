@@ -1,6 +1,6 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { passwordChanged } from '../test/backdate.js';
+import { movePasswordChangeAfterSignIns } from '../test/backdate.js';
 import { App } from '../test/app.js';
 import { firstPartyRedirect, password, runningServer, type RunningServer } from '../test/running-server.js';
 import {
@@ -68,8 +68,8 @@ describe('a second factor (RFC 6238)', () => {
   it('is required after the password, and the person is not signed in before it is verified', async () => {
     const { email, totp } = await protectedPerson(server);
     const browser = new FormBrowser(server);
-    const asked = await afterPassword(server, email, browser);
-    expect(asked.text).toContain('Enter your code');
+    const codePage = await afterPassword(server, email, browser);
+    expect(codePage.text).toContain('Enter your code');
     const during = await browser.get(`${server.url}/account/security`);
     expect(during.text).toContain('id="password"'); // the sign-in page: not signed in yet
     const own = new FormBrowser(server);
@@ -82,7 +82,7 @@ describe('a second factor (RFC 6238)', () => {
     const { email, totp } = await protectedPerson(server);
     const browser = new FormBrowser(server);
     const page = await afterPassword(server, email, browser);
-    await passwordChanged(server, email);
+    await movePasswordChangeAfterSignIns(server, email);
     const rejected = await browser.submit(formOf(page, '/second-factor'), { code: nextCode(totp) });
     expect(rejected.text).toContain('id="password"');
   });
@@ -90,15 +90,15 @@ describe('a second factor (RFC 6238)', () => {
   it('accepts each code once, also from two browsers concurrently', async () => {
     const { email, totp } = await protectedPerson(server);
     const code = nextCode(totp);
-    const tries = await Promise.all(
+    const submissions = await Promise.all(
       [0, 1, 2].map(async () => {
         const browser = new FormBrowser(server);
         const page = await afterPassword(server, email, browser);
         return () => browser.submit(formOf(page, '/second-factor'), { code });
       }),
     );
-    const answers = await Promise.all(tries.map((attempt) => attempt()));
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401]);
+    const pages = await Promise.all(submissions.map((submit) => submit()));
+    expect(pages.map(({ status }) => status).sort()).toEqual([200, 401, 401]);
   });
 
   it('accepts each recovery code once, in upper or lower case, with or without its hyphen', async () => {
@@ -180,8 +180,8 @@ describe('a second factor (RFC 6238)', () => {
       [fresh[0], 200],
     ] as const) {
       const other = new FormBrowser(server);
-      const asked = await afterPassword(server, email, other);
-      expect((await other.submit(formOf(asked, '/second-factor'), { code })).status).toBe(status);
+      const codePage = await afterPassword(server, email, other);
+      expect((await other.submit(formOf(codePage, '/second-factor'), { code })).status).toBe(status);
     }
   });
 
@@ -235,7 +235,7 @@ describe('a global admin, where a second factor is required', () => {
     const email = await person(server, 'global_admin');
     const browser = new FormBrowser(server);
     const setup = await afterPassword(server, email, browser);
-    await passwordChanged(server, email);
+    await movePasswordChangeAfterSignIns(server, email);
     const code = authenticator(setup).generate();
     const rejected = await browser.submit(formOf(setup, '/second-factor/setup'), { code });
     expect(rejected.text).toContain('id="password"');

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const asksPassword = async (url: string, browser: FormBrowser) =>
+const requiresPassword = async (url: string, browser: FormBrowser) =>
   (await browser.get(url)).forms.some(({ action }) => action.endsWith('/login'));
 
 describe('an authentication request (OpenID Connect Core §3.1.2.1)', () => {
@@ -83,11 +83,11 @@ describe('prompt (OpenID Connect Core §3.1.2.1)', () => {
     const thirdParty = await App.registered(server);
     const { browser } = await thirdParty.signIn('orders:read');
     expect((await thirdParty.signIn('orders:read', { browser })).steps).toEqual([]);
-    const asked = await thirdParty.signIn('orders:read', { browser, parameters: { prompt: 'consent' } });
-    expect(asked.steps).toEqual(['consent']);
+    const repeated = await thirdParty.signIn('orders:read', { browser, parameters: { prompt: 'consent' } });
+    expect(repeated.steps).toEqual(['consent']);
   });
 
-  it('with an unknown value is invalid_request', async () => {
+  it('is rejected with invalid_request when its value is unknown', async () => {
     const { shown } = await app.authorize('openid', { parameters: { prompt: 'dance' } });
     expect(shown.url.searchParams.get('error')).toBe('invalid_request');
   });
@@ -98,7 +98,7 @@ describe('max_age (OpenID Connect Core §3.1.2.1)', () => {
     const { browser } = await app.signIn('openid');
     const { url } = await app.request('openid', { max_age: '600' });
     await ageSignIns(server, server.people.owner.user_id, 500);
-    expect(await asksPassword(url, browser)).toBe(false);
+    expect(await requiresPassword(url, browser)).toBe(false);
     await ageSignIns(server, server.people.owner.user_id, 500);
     const repeated = await app.signIn('openid', { browser, parameters: { max_age: '600' } });
     expect(repeated.steps).toEqual(['login']);
@@ -122,7 +122,7 @@ describe('max_age (OpenID Connect Core §3.1.2.1)', () => {
     expect(steps).toEqual(['login']);
   });
 
-  it('with prompt=none returns login_required instead of a page', async () => {
+  it('leads to login_required instead of a page with prompt=none', async () => {
     const { browser } = await app.signIn('openid');
     await ageSignIns(server, server.people.owner.user_id, 1000);
     const { shown } = await app.authorize('openid', {
@@ -150,7 +150,7 @@ describe('a hint about the person', () => {
     const { browser } = await app.signIn('openid');
     const hint = { id_token_hint: tokens.id_token ?? '' };
     const { url } = await app.request('openid', hint);
-    expect(await asksPassword(url, browser)).toBe(true);
+    expect(await requiresPassword(url, browser)).toBe(true);
     const { shown } = await app.authorize('openid', { browser, parameters: { ...hint, prompt: 'none' } });
     expect(shown.url.searchParams.get('error')).toBe('login_required');
   });

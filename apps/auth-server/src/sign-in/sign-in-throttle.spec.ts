@@ -67,7 +67,7 @@ describe('an account guessed at from one network', () => {
     expect((await guess(target, right)).kind).toBe('right');
   });
 
-  it('can be guessed at again when the window is over', async () => {
+  it('allows guesses when the window is over', async () => {
     const target = at(randomUUID(), randomAddress());
     for (let count = 0; count < requests; count += 1) await guess(target, wrong);
     expect((await guess(target, right)).kind).toBe('locked');
@@ -113,7 +113,7 @@ describe('a network', () => {
     expect((await guess(at(randomUUID(), `${prefix}:abff::1`), right)).kind).toBe('locked');
   });
 
-  it('from which several accounts sign in is not locked by a few failures of each', async () => {
+  it('is not locked by a few failures of each of several accounts', async () => {
     const address = randomAddress();
     for (let person = 0; person < 4; person += 1) await throttle().recordSignIn(address, await user());
     const kinds = [];
@@ -123,7 +123,7 @@ describe('a network', () => {
     expect((await guess(at(randomUUID(), address), right)).kind).toBe('locked');
   });
 
-  it('is not unlocked by one account that signs in there again and again', async () => {
+  it('is not unlocked by one account that signs in there repeatedly', async () => {
     const [address, own] = [randomAddress(), await user()];
     const kinds = [];
     for (let count = 0; count < 4 * requests; count += 1) {
@@ -133,7 +133,7 @@ describe('a network', () => {
     expect(kinds.filter((kind) => kind === 'wrong')).toHaveLength(2 * requests);
   });
 
-  it('that is locked adds no rows for the names it tries, and one audit record of all attempts', async () => {
+  it('causes no rows for the names that it sends while it is locked, and one audit record of all attempts', async () => {
     const address = randomAddress();
     for (let count = 0; count < requests; count += 1) await guess(at(randomUUID(), address), wrong);
     const names = Array.from({ length: 20 }, () => randomUUID());

@@ -48,19 +48,19 @@ describe('the sign-in page', () => {
   });
 
   it('shows the same page with 401 for a wrong password and for an unknown name', async () => {
-    const answers: string[] = [];
+    const responses: string[] = [];
     for (const email of ['owner@harbour.example', 'nobody@harbour.example']) {
       const { browser, page } = await freshPage();
       const shown = await browser.submit(formOf(page, '/login'), { email, password: 'wrong' });
       expect(shown.status).toBe(401);
-      answers.push(alike(shown.text, email));
+      responses.push(alike(shown.text, email));
       const repeated = await browser.submit(formOf(shown, '/login'), {
         email: 'owner@harbour.example',
         password,
       });
       expect(repeated.forms.some(({ action }) => action.endsWith('/consent'))).toBe(true);
     }
-    expect(answers[0]).toBe(answers[1]);
+    expect(responses[0]).toBe(responses[1]);
   });
 
   it('locks the account, whatever the password, after too many failures', async () => {
@@ -83,7 +83,7 @@ describe('the sign-in page', () => {
   });
 
   it('shows the same page for a locked known and unknown name, and only the audit log names the user', async () => {
-    const answers: (string | null)[][] = [];
+    const responses: (string | null)[][] = [];
     for (const email of ['operator@platform.example', 'stranger@platform.example']) {
       const { browser, page } = await freshPage();
       const wrong = async () => {
@@ -93,9 +93,9 @@ describe('the sign-in page', () => {
       for (let count = 0; count < 4; count += 1) expect((await wrong()).status).toBe(401);
       const { status, headers, text } = await wrong();
       expect(status).toBe(429);
-      answers.push([/<main.*<\/form>/s.exec(alike(text, email))?.[0] ?? '', headers.get('cache-control')]);
+      responses.push([/<main.*<\/form>/s.exec(alike(text, email))?.[0] ?? '', headers.get('cache-control')]);
     }
-    expect(answers[0]).toEqual(answers[1]);
+    expect(responses[0]).toEqual(responses[1]);
     await endGuessWindows(server);
     const locked = await auditRecords(server, { clientId: app.clientId, event: 'sign_in_locked' });
     expect(new Set(locked.slice(-2).map(({ email }) => email))).toEqual(
@@ -158,7 +158,7 @@ describe('forms', () => {
     expect(allowed.url.searchParams.get('code')).toEqual(expect.any(String));
   });
 
-  it('of another browser’s sign-in are neither shown nor accepted', async () => {
+  it('are neither shown to nor accepted from a browser with another sign-in', async () => {
     const { page } = await freshPage();
     const stranger = new FormBrowser(server);
     expect((await stranger.get(page.url.href)).status).toBe(400);

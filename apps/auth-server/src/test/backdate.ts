@@ -35,7 +35,7 @@ export async function ageSignIns(server: RunningServer, userId: string, seconds:
 }
 
 /** Moves a password change to at least a second after all sign-ins, whose times are in whole seconds. */
-export async function passwordChanged(server: RunningServer, email: string): Promise<void> {
+export async function movePasswordChangeAfterSignIns(server: RunningServer, email: string): Promise<void> {
   await server.database.run(
     {
       name: 'test.password-changed',

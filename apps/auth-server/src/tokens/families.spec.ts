@@ -17,12 +17,12 @@ const isActive = async (app: App, token: string) =>
 
 /** Concurrent requests are sent to the server directly, since the gateway may spread them over time. */
 const together = async (app: App, count: number, form: Readonly<Record<string, string>>) => {
-  const answers = await sendConcurrently(server.direct, count, {
+  const responses = await sendConcurrently(server.direct, count, {
     openingPath: '/api/auth/jwks',
     path: '/api/auth/oauth2/token',
     form: { client_id: app.clientId, ...form },
   });
-  return answers.map(({ status, text }) => ({ status, body: JSON.parse(text) }));
+  return responses.map(({ status, text }) => ({ status, body: JSON.parse(text) }));
 };
 
 describe('parallel use (RFC 6749 §4.1.2, ADR 10)', () => {
@@ -30,7 +30,7 @@ describe('parallel use (RFC 6749 §4.1.2, ADR 10)', () => {
     const app = await App.registered(server);
     for (let round = 0; round < 5; round += 1) {
       const { shown, verifier } = await app.authorize('orders:read');
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 16 }, () =>
           app.post('token', {
             grant_type: 'authorization_code',
@@ -40,8 +40,8 @@ describe('parallel use (RFC 6749 §4.1.2, ADR 10)', () => {
           }),
         ),
       );
-      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-      expect(answers.filter(({ status }) => status === 400)).toHaveLength(15);
+      expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
+      expect(responses.filter(({ status }) => status === 400)).toHaveLength(15);
     }
   });
 
@@ -51,14 +51,17 @@ describe('parallel use (RFC 6749 §4.1.2, ADR 10)', () => {
       const app = await App.registered(server);
       for (let round = 0; round < 10; round += 1) {
         const { shown, verifier } = await app.authorize('orders:read offline_access');
-        const answers = await together(app, count, {
+        const responses = await together(app, count, {
           grant_type: 'authorization_code',
           code: shown.url.searchParams.get('code') ?? '',
           redirect_uri: app.redirectUri,
           code_verifier: verifier,
         });
-        expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array(count - 1).fill(400)]);
-        const won = answers.find(({ status }) => status === 200);
+        expect(responses.map(({ status }) => status).toSorted()).toEqual([
+          200,
+          ...Array(count - 1).fill(400),
+        ]);
+        const won = responses.find(({ status }) => status === 200);
         expect(await isActive(app, won?.body.access_token)).toBe(true);
         const refreshed = await app.refresh(won?.body.refresh_token);
         expect(await isActive(app, refreshed.access_token)).toBe(true);
@@ -74,10 +77,10 @@ describe('parallel use (RFC 6749 §4.1.2, ADR 10)', () => {
     const app = await App.registered(server);
     let refreshToken = (await app.signIn('orders:read offline_access')).tokens.refresh_token ?? '';
     for (let round = 0; round < 10; round += 1) {
-      const answers = await together(app, 4, { grant_type: 'refresh_token', refresh_token: refreshToken });
-      expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400, 400, 400]);
-      expect(answers.filter(({ body }) => body.error === 'invalid_grant')).toHaveLength(3);
-      refreshToken = answers.find(({ status }) => status === 200)?.body.refresh_token;
+      const responses = await together(app, 4, { grant_type: 'refresh_token', refresh_token: refreshToken });
+      expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 400, 400, 400]);
+      expect(responses.filter(({ body }) => body.error === 'invalid_grant')).toHaveLength(3);
+      refreshToken = responses.find(({ status }) => status === 200)?.body.refresh_token;
     }
   });
 
@@ -123,7 +126,7 @@ describe('reuse (RFC 9700 §4.14.2)', () => {
     }
   });
 
-  it('of a refresh token immediately ends its family, and no other family of the same person and app', async () => {
+  it('immediately ends the family of a refresh token, and no other family of the same person and app', async () => {
     const app = await App.registered(server);
     const { tokens: first, browser } = await app.signIn('orders:read offline_access');
     const { tokens: other } = await app.signIn('orders:read offline_access', { browser });
@@ -138,7 +141,7 @@ describe('reuse (RFC 9700 §4.14.2)', () => {
     await expect(app.refresh(other.refresh_token ?? '')).resolves.toHaveProperty('access_token');
   });
 
-  it('of a code ends the tokens of its exchange (RFC 6749 §4.1.2)', async () => {
+  it('ends the tokens of the exchange of a code (RFC 6749 §4.1.2)', async () => {
     const app = await App.registered(server);
     const { tokens, shown, verifier } = await app.signIn('orders:read offline_access');
     const repeated = await app.post('token', {

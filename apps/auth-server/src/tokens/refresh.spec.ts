@@ -53,7 +53,7 @@ describe('a refresh (RFC 6749 §6)', () => {
     await expect(app.refresh(refreshToken)).resolves.toHaveProperty('access_token');
   });
 
-  it('by another client is rejected, and ends nothing (RFC 6749 §10.4)', async () => {
+  it('is rejected when another client requests it, and ends nothing (RFC 6749 §10.4)', async () => {
     const { app, refreshToken } = await signedIn('offline_access orders:read');
     const thief = await App.registered(server);
     await expect(thief.refresh(refreshToken)).rejects.toMatchObject({ error: 'invalid_grant' });

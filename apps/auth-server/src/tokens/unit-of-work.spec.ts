@@ -64,8 +64,8 @@ describe('audit records of token events', () => {
       sent.push(...[1, 2, 3].map(() => app.post('token', form)));
       await waitingForLocks(server.database, 3); // all have arrived before the first response
     });
-    const answers = await Promise.all(sent);
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400, 400]);
+    const responses = await Promise.all(sent);
+    expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 400, 400]);
     const records = await auditRecords(server, { clientId: app.clientId });
     const family = records.find(({ event }) => event === 'token_issued')?.details['grant_id'];
     expect(family).toEqual(expect.any(String));
@@ -76,7 +76,7 @@ describe('audit records of token events', () => {
         details: { grant_id: family },
       })),
     );
-    const winner = answers.find(({ status }) => status === 200);
+    const winner = responses.find(({ status }) => status === 200);
     expect(winner === undefined ? undefined : await json(winner)).toHaveProperty('refresh_token');
     expect((await app.post('token', form)).status).toBe(400);
     expect((await events(app.clientId)).at(-1)).toBe('token_family_ended');

@@ -55,14 +55,14 @@ describe('fetching audio from a hostile server', () => {
       await spooled.close();
     }
   };
-  const answered = (listener: RequestListener) => {
+  const fetchServed = (listener: RequestListener) => {
     server.respondWith(listener);
     return fetchFrom(server.url());
   };
 
   it('succeeds when the server sends the file, and requests it uncompressed', async () => {
     let encoding: string | undefined;
-    const { problem, bytes } = await answered((request, response) => {
+    const { problem, bytes } = await fetchServed((request, response) => {
       encoding = request.headers['accept-encoding'];
       response.end(file);
     });
@@ -114,7 +114,7 @@ describe('fetching audio from a hostile server', () => {
         response.on('close', () => clearInterval(drip));
       },
     ],
-    ['no answer', 'timeout', true, () => undefined],
+    ['no response', 'timeout', true, () => undefined],
     [
       'less than it said',
       'connection_failed',
@@ -125,7 +125,7 @@ describe('fetching audio from a hostile server', () => {
       },
     ],
   ])('%s: %s', async (_what, code, isTransient, listener) => {
-    const { problem, bytes, tookMs } = await answered(listener);
+    const { problem, bytes, tookMs } = await fetchServed(listener);
     expect(problem).toMatchObject({ code, isTransient, message: expect.stringMatching(/^The .*\.$/) });
     expect(bytes).toBeLessThanOrEqual(maxBytes + 1);
     expect(tookMs).toBeLessThan(5_000);
@@ -134,7 +134,7 @@ describe('fetching audio from a hostile server', () => {
   it.each([301, 302, 303, 307, 308])('does not follow a %i redirect to a private address', async (status) => {
     let visited = 0;
     const inside = await listen(createServer((socket) => (visited += 1) && socket.destroy()));
-    const { problem } = await answered((_request, response) =>
+    const { problem } = await fetchServed((_request, response) =>
       response.writeHead(status, { location: `http://127.0.0.1:${inside.port}/secret` }).end(),
     );
     await inside.close();

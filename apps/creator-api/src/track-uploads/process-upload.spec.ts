@@ -103,16 +103,16 @@ describe('a registered track upload', () => {
   });
 
   it('is retried after a transient problem, and then completes normally', async () => {
-    let asked = 0;
+    let requests = 0;
     server.respondWith((_request, response) => {
-      asked += 1;
-      if (asked < 3) response.writeHead(503).end();
+      requests += 1;
+      if (requests < 3) response.writeHead(503).end();
       else response.end(wave());
     });
     expect(await uploads.untilFinished((await uploads.register(server.url())).id)).toMatchObject({
       status: 'completed',
     });
-    expect(asked).toBe(3);
+    expect(requests).toBe(3);
   });
 
   it('fails after the last retry, with the reason', async () => {

@@ -69,12 +69,12 @@ describe('POST /api/v1/releases/{id}/track-upload', () => {
   it('returns the same registration for the same release, track and URL, also to concurrent requests', async () => {
     const track = aTrack();
     const before = (await uploads()) ?? 0;
-    const answers = await Promise.all(Array.from({ length: 12 }, () => register(track)));
-    expect(answers.map(({ status }) => status)).toEqual(Array(12).fill(202));
-    expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
+    const responses = await Promise.all(Array.from({ length: 12 }, () => register(track)));
+    expect(responses.map(({ status }) => status)).toEqual(Array(12).fill(202));
+    expect(new Set(responses.map(({ body }) => body.id)).size).toBe(1);
     expect(await uploads()).toBe(before + 1);
     const repeated = await register({ ...track, track_uuid: track.track_uuid.toUpperCase() });
-    expect(repeated.body).toEqual(answers[0]?.body);
+    expect(repeated.body).toEqual(responses[0]?.body);
   });
 
   it('creates another registration for another track, URL or release, and when the first has finished', async () => {
@@ -159,35 +159,35 @@ describe('POST /api/v1/releases/{id}/track-upload', () => {
       String((await api.post('/api/v1/releases', claims, { title: 'Many', release_type_id: 1 })).body.id);
     const [full, next] = [await made(), await made()];
     await api.database.run(fillUp, [other.id, full, 500]);
-    const answer = await register(aTrack(), full, claims);
-    expect([answer.status, answer.body.code]).toEqual([409, 'CONFLICT']);
+    const response = await register(aTrack(), full, claims);
+    expect([response.status, response.body.code]).toEqual([409, 'CONFLICT']);
     expect((await register(aTrack(), next, claims)).status).toBe(202);
     await api.database.run(fillUp, [other.id, null, 499]);
     expect((await register(aTrack(), next, claims)).status).toBe(409);
   });
 
   describe('with a host name that may resolve to a private address', () => {
-    const asked: string[] = [];
+    const requestedUrls: string[] = [];
     beforeAll(() => {
       api.app.get(GuardedClient).findTargetProblem = (url) => {
-        asked.push(url);
+        requestedUrls.push(url);
         const isPrivate = url.includes('private');
         return Promise.resolve(isPrivate ? 'must not resolve to a private or reserved address' : undefined);
       };
     });
-    beforeEach(() => asked.splice(0));
+    beforeEach(() => requestedUrls.splice(0));
     const privateName = () => aTrack({ upload_url: 'https://private.example/track.wav' });
 
     it('does not resolve the name for a release that is not visible to the caller', async () => {
       expect((await register(privateName(), uuidv7())).status).toBe(404);
       expect((await register(privateName(), release, ownerClaims('org_meridian'))).status).toBe(404);
-      expect(asked).toEqual([]);
+      expect(requestedUrls).toEqual([]);
     });
 
     it('does not resolve the name for a creator at the limit of open uploads', async () => {
       await api.database.run(fillUp, [mine.id, release, 1_000]);
       expect((await register(privateName())).status).toBe(409);
-      expect(asked).toEqual([]);
+      expect(requestedUrls).toEqual([]);
       await api.database.run(endUploads);
     });
 
@@ -195,10 +195,10 @@ describe('POST /api/v1/releases/{id}/track-upload', () => {
       const prober = { ...owner, client_id: 'a-prober' };
       for (let name = 0; name < 20; name += 1)
         expect((await register(privateName(), release, prober)).status).toBe(400);
-      asked.splice(0);
+      requestedUrls.splice(0);
       const limited = await register(privateName(), release, prober);
       expect([limited.status, limited.body.code]).toEqual([429, 'RATE_LIMITED']);
-      expect(asked).toEqual([]);
+      expect(requestedUrls).toEqual([]);
       expect((await register(aTrack())).status).toBe(202);
     });
   });

@@ -83,8 +83,8 @@ describe('orders that are charged by Stripe', () => {
   });
 
   it.each([
-    ['the answer is lost', ['lost-response', 'lost-response'] as const],
-    ['no answer comes', ['silent'] as const],
+    ['the response is lost', ['lost-response', 'lost-response'] as const],
+    ['no response comes', ['silent'] as const],
     ['Stripe is out of order', [{ status: 500, error: { type: 'api_error', message: 'x' } }] as const],
   ])('stay pending when %s, until the completer retries, and are charged once', async (_, faults) => {
     stripe.fail(intentsPath, ...faults);

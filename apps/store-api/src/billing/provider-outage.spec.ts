@@ -6,7 +6,10 @@ type Placed = Awaited<ReturnType<StripeOrders['place']>>;
 
 const intentsPath = '/v1/payment_intents';
 const failures = 3;
-const triesOf = statement('test.tries-of', 'SELECT resume_tries AS tries FROM orders WHERE creator_id = $1');
+const attemptsOf = statement(
+  'test.attempts-of',
+  'SELECT resume_tries AS attempts FROM orders WHERE creator_id = $1',
+);
 
 describe('while the payment provider fails for all,', () => {
   let orders: StripeOrders;
@@ -63,7 +66,7 @@ describe('while the payment provider fails for all,', () => {
     stripe.fail(intentsPath, ...Array.from({ length: failures }, () => 'silent' as const));
     await placeAll(failures);
     const suspended = await orders.place('pm_card_visa');
-    expect(await orders.store.database.row(triesOf, [suspended.creator.id])).toEqual({ tries: 0 });
+    expect(await orders.store.database.row(attemptsOf, [suspended.creator.id])).toEqual({ attempts: 0 });
   });
 
   it('a repeated request for an order whose charge was suspended returns pending', async () => {

@@ -81,7 +81,7 @@ describe('a recharge', () => {
     expect(replay.body).toEqual({ id: order, status: 'payment_failed' });
   });
 
-  it('that is declined leaves the order and the stock unchanged', async () => {
+  it('leaves the order and the stock unchanged when it is declined', async () => {
     await recharge.run(order);
     await desk.complete(creator);
     expect((await read()).status).toBe('payment_failed');
@@ -100,7 +100,7 @@ describe('a recharge', () => {
     expect(await desk.stock(creator)).toEqual([8]);
   });
 
-  it('that is requested concurrently charges once', async () => {
+  it('charges once when it is requested concurrently', async () => {
     await succeedsBy('pm_ok');
     const results = await Promise.allSettled(Array.from({ length: 8 }, () => recharge.run(order)));
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
@@ -191,7 +191,7 @@ describe('a recharge', () => {
     for (const { outcome, refunded } of ledger) expect(refunded).toBe(outcome === 'succeeded');
   });
 
-  it('that is declined locks the order before the stock, so that it cannot deadlock with a transition', async () => {
+  it('locks the order before the stock when it is declined, so that it cannot deadlock with a transition', async () => {
     await recharge.run(order);
     const [charge] = await store.database.rows<{ id: string; orderId: string }>(openCharge, [creator.id]);
     if (charge === undefined) throw new Error('The order has no open charge.');

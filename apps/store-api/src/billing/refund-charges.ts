@@ -18,10 +18,10 @@ const claimRefunds = statement(
    FROM (SELECT id FROM charges WHERE status = 'refund_due' AND (refund_at IS NULL OR refund_at <= now())
          ORDER BY refund_at NULLS FIRST LIMIT $2 FOR UPDATE SKIP LOCKED) AS due
    WHERE c.id = due.id
-   RETURNING c.id, c.provider_reference AS reference, c.refund_reference AS "refundReference", c.refund_tries AS tries, c.test AS "isTest"`,
+   RETURNING c.id, c.provider_reference AS reference, c.refund_reference AS "refundReference", c.refund_tries AS attempts, c.test AS "isTest"`,
 );
 // Retries after 1, 2, 4 and so on up to 64 minutes, so that a refund that fails or takes days does not delay
-// others. A late result of an earlier try changes nothing.
+// others. A late result of an earlier attempt changes nothing.
 const scheduleRefundRetry = statement(
   'charges.schedule-refund-retry',
   `UPDATE charges SET refund_at = now() + interval '1 minute' * 2 ^ least(refund_tries, 6), refund_tries = refund_tries + 1,
@@ -34,7 +34,7 @@ const markRefunded = statement(
 );
 
 interface DueRefund extends RefundRequest {
-  readonly tries: number;
+  readonly attempts: number;
 }
 
 /**
@@ -65,9 +65,9 @@ export class RefundCharges extends SlotLoop<DueRefund> {
   }
 
   private async refund(due: DueRefund, stopping: AbortSignal): Promise<void> {
-    const { id, tries, refundReference, isTest } = due;
+    const { id, attempts, refundReference, isTest } = due;
     const retryLater = (reference: string | null) =>
-      this.database.run(scheduleRefundRetry, [id, tries, reference]);
+      this.database.run(scheduleRefundRetry, [id, attempts, reference]);
     try {
       const timeout = AbortSignal.timeout(this.config.PAYMENT_TIMEOUT_MS);
       const signal = AbortSignal.any([timeout, stopping]);

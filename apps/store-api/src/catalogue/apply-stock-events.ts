@@ -15,7 +15,7 @@ const columnsOfProducts = ofTable('products', productColumns);
 const lockProducts = statement(
   'stock.lock-products',
   `SELECT ${columnsOfProducts}, oversold, event.at::text AS "effectiveAt",
-          coalesce(stock_set_at > event.at, false) AS counted_later, coalesce(stock_set_at = event.at, false) AS counted_then
+          coalesce(stock_set_at > event.at, false) AS counted_later, coalesce(stock_set_at = event.at, false) AS counted_at_same_time
    FROM (SELECT product_id, least(at, clock_timestamp()) AS at FROM unnest($1::uuid[], $2::timestamptz[]) AS sent (product_id, at)) AS event
    JOIN products ON products.id = event.product_id
    ORDER BY products.id FOR UPDATE OF products`,
@@ -76,7 +76,7 @@ interface LockedProduct extends ProductRow {
   /** Whether a later count was applied. */
   readonly counted_later: boolean;
   /** Whether a count with the same time was applied. */
-  readonly counted_then: boolean;
+  readonly counted_at_same_time: boolean;
 }
 
 /** A count or an adjustment by the warehouse. */
@@ -199,8 +199,8 @@ export class ApplyStockEvents {
     ]);
     const inserted = new Set(rows.map((row) => row.message_id));
     return adjustments.flatMap(({ event, product }) => {
-      const { quantity, oversold, counted_later, counted_then } = product;
-      const isCounted = counted_later || counted_then;
+      const { quantity, oversold, counted_later, counted_at_same_time } = product;
+      const isCounted = counted_later || counted_at_same_time;
       if (!inserted.has(event.messageId) || isCounted || quantity === null) return [];
       return [{ event, product, balance: balanceOf(event.sku, quantity - oversold + event.pieces) }];
     });

@@ -5,18 +5,18 @@ describe('the balance of a limited edition', () => {
     [3, { quantity: 3, oversold: 0 }],
     [0, { quantity: 0, oversold: 0 }],
     [-2, { quantity: 0, oversold: 2 }],
-  ])('%d is the stock %j', (balance, stock) => {
+  ])('%d is stored as the stock %j', (balance, stock) => {
     expect(stockOf(balance)).toEqual(stock);
   });
 
-  it('is that of a later count, higher or lower', () => {
-    const before = { quantity: 5, oversold: 0, counted_then: false };
+  it('becomes that of a later stock count, higher or lower', () => {
+    const before = { quantity: 5, oversold: 0, counted_at_same_time: false };
     expect([balanceAfterCount(9, before), balanceAfterCount(-1, before)]).toEqual([9, -1]);
   });
 
-  it('is the lower one of two counts with the same time', () => {
-    expect(balanceAfterCount(9, { quantity: 5, oversold: 0, counted_then: true })).toBe(5);
-    expect(balanceAfterCount(-1, { quantity: 5, oversold: 0, counted_then: true })).toBe(-1);
-    expect(balanceAfterCount(9, { quantity: 0, oversold: 2, counted_then: true })).toBe(-2);
+  it('becomes the lower one of two stock counts with the same time', () => {
+    expect(balanceAfterCount(9, { quantity: 5, oversold: 0, counted_at_same_time: true })).toBe(5);
+    expect(balanceAfterCount(-1, { quantity: 5, oversold: 0, counted_at_same_time: true })).toBe(-1);
+    expect(balanceAfterCount(9, { quantity: 0, oversold: 2, counted_at_same_time: true })).toBe(-2);
   });
 });

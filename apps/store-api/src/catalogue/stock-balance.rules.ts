@@ -20,8 +20,12 @@ export function stockOf(balance: number): Balance {
  */
 export function balanceAfterCount(
   counted: number,
-  before: { readonly quantity: number | null; readonly oversold: number; readonly counted_then: boolean },
+  before: {
+    readonly quantity: number | null;
+    readonly oversold: number;
+    readonly counted_at_same_time: boolean;
+  },
 ): number {
-  if (!before.counted_then || before.quantity === null) return counted;
+  if (!before.counted_at_same_time || before.quantity === null) return counted;
   return Math.min(counted, before.quantity - before.oversold);
 }

@@ -111,7 +111,7 @@ describe('fulfilment events in one batch', () => {
     ]);
   });
 
-  it('of one order are applied in their order, each with its own message', async () => {
+  it('are applied in sequence if they are about one order, each with its own message', async () => {
     const [id, other] = await placed(2);
     const events = [ship(id, 'A', 1), ship(id, 'B', 2), ship(other ?? ''), deliver(id)];
     expect(await shipTogether(...events)).toEqual(events.map(() => 'applied'));

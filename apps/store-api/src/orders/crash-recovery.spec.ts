@@ -114,7 +114,7 @@ describe('a killed store-api', () => {
     },
   );
 
-  it('at charged, during a recharge: one charge succeeds', async () => {
+  it('charges once when it dies at the fault point "charged" of a recharge', async () => {
     const { creator, body } = await buyer('pm_declined');
     const { body: order } = await desk.place(creator, body);
     await store.database.run(payBy, [creator.id, 'pm_ok']);
@@ -156,7 +156,7 @@ describe('a killed store-api', () => {
     ]);
   });
 
-  it('at refunded: the money and the stock are returned once', async () => {
+  it('returns the money and the stock once when it dies at the fault point "refunded"', async () => {
     const { creator, body } = await buyer('pm_ok');
     const { body: order } = await desk.place(creator, body);
     const cancelled = messages.fulfilmentCancelled.make(

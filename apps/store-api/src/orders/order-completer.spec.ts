@@ -26,7 +26,7 @@ const markRefundDue = statement(
 );
 const pauseOf = statement(
   'test.pause-of',
-  `SELECT resume_tries AS tries, round(extract(epoch FROM resume_at - now()) / 10)::int * 10 AS seconds FROM orders WHERE creator_id = $1`,
+  `SELECT resume_tries AS attempts, round(extract(epoch FROM resume_at - now()) / 10)::int * 10 AS seconds FROM orders WHERE creator_id = $1`,
 );
 const chargesOf = statement(
   'test.charges-of',
@@ -108,11 +108,13 @@ describe('the completer while the provider does not respond', () => {
     await start({ RESUME_AFTER_MS: '60000', PAYMENT_TIMEOUT_MS: '100' });
     const creator = await place(unresponsivePaymentMethod);
     const pauses: unknown[] = [];
-    for (let tries = 1; tries <= 5; tries += 1) {
+    for (let attempt = 1; attempt <= 5; attempt += 1) {
       pauses.push(await store.database.row(pauseOf, [creator.id]));
       await desk.complete(creator);
     }
-    expect(pauses).toEqual([60, 120, 240, 300, 300].map((seconds, index) => ({ tries: index + 1, seconds })));
+    expect(pauses).toEqual(
+      [60, 120, 240, 300, 300].map((seconds, index) => ({ attempts: index + 1, seconds })),
+    );
     const before = stripe.requests.length;
     await store.resumeOrders(); // not due
     expect(stripe.requests).toHaveLength(before);

@@ -40,9 +40,9 @@ describe('the table of transitions', () => {
   });
 
   it('allows only paths from pending on, whatever transitions are tried', () => {
-    const tries = fc.array(fc.constantFrom(...orderStatuses), { maxLength: 20 });
+    const sequences = fc.array(fc.constantFrom(...orderStatuses), { maxLength: 20 });
     fc.assert(
-      fc.property(tries, (wanted) => {
+      fc.property(sequences, (wanted) => {
         const way = wanted.reduce<(typeof orderStatuses)[number][]>(
           (been, to) => (canTransition(been.at(-1) ?? 'pending', to) ? [...been, to] : been),
           ['pending'],

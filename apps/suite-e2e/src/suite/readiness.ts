@@ -44,7 +44,7 @@ async function missingDependencies(service: string): Promise<string[]> {
     const { details } = notReadyBody.parse(await response.json());
     return details.map(({ field }) => `${service} (${field})`);
   } catch {
-    return [`${service} (no answer)`];
+    return [`${service} (no response)`];
   }
 }
 

@@ -56,7 +56,7 @@ export class ThirdPartyApp {
     );
     const headers = { authorization: `Bearer ${token}` };
     const { status } = await fetchFromSuite(url, { method: 'DELETE', headers });
-    if (status !== 204) throw new Error(`Deleting the client answered ${status}.`);
+    if (status !== 204) throw new Error(`The deletion of the client returned ${status}.`);
   }
 }
 

@@ -67,7 +67,7 @@ describe('the v1a signatures of Standard Webhooks', () => {
     );
   }
 
-  it('are absent unless the subscription asks for them', async () => {
+  it('are absent unless the subscription requires them', async () => {
     const id = await subscribe({});
     expect((await client.get(`/${id}`)).body.signature).toBe('v1');
     expect(await jwks(id)).toEqual([]);

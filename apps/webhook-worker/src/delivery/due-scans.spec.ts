@@ -1,6 +1,6 @@
 /** Tests of claims during a transaction that keeps the index entries of sent deliveries, as pg_dump does. */
 import { uuidv7 } from '@fulfilment/contracts';
-import { Database, type Statement, statement } from '@fulfilment/database';
+import { Database, type Statement, statement, type Values } from '@fulfilment/database';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { z } from 'zod';
 import { dayFromNow, writeDue } from '../due-deliveries.fixture.js';
@@ -25,13 +25,14 @@ const nodesOf = (plan: Node): Node[] => [plan, ...(plan.Plans ?? []).flatMap(nod
 class ObservedDatabase extends Database {
   readonly buffers: number[] = [];
 
-  override async rows<Row>(asked: Statement, values: readonly unknown[] = []): Promise<Row[]> {
-    if (asked.name === 'deliveries.claim') this.buffers.push(await this.buffersOf(asked.text, values));
-    return super.rows<Row>(asked, values);
+  override async rows<Row>(query: Statement, values: Values = []): Promise<Row[]> {
+    if (query.name === 'deliveries.claim') this.buffers.push(await this.buffersOf(query, values));
+    return super.rows<Row>(query, values);
   }
 
-  private async buffersOf(text: string, values: readonly unknown[]): Promise<number> {
-    const explain = statement('test.explain', `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`);
+  private async buffersOf(query: Statement, values: Values): Promise<number> {
+    const text = `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${query.text}`;
+    const explain = { ...query, name: 'test.explain', text };
     const open = await this.begin();
     const row = await open.tx.row<{ 'QUERY PLAN': unknown }>(explain, values);
     await open.rollback();
@@ -41,7 +42,7 @@ class ObservedDatabase extends Database {
   }
 }
 
-/** Follows the claimed deliveries at once. */
+/** Starts the next search at the claimed deliveries without a delay. */
 class FollowingScans extends DueScans {
   protected override readonly times = { lagMs: 0, fullScanMs: 600_000 };
 }

@@ -40,8 +40,8 @@ describe('one receiving host', () => {
     await client.subscribe(given.receiver.url);
     await given.stores.broker.publish(orderCreated(client.creatorId));
     await deliveriesWhen(given.stores, status('succeeded')); // a new receiver gets one at a time
-    const unanswered: ServerResponse[] = [];
-    given.receiver.respondWith((response) => void unanswered.push(response));
+    const openResponses: ServerResponse[] = [];
+    given.receiver.respondWith((response) => void openResponses.push(response));
     await given.stores.broker.publish(...Array.from({ length: 6 }, () => orderCreated(client.creatorId)));
     await given.receiver.waitFor(1 + hostLimit);
     const other = await webhookReceiver();
@@ -54,7 +54,7 @@ describe('one receiving host', () => {
     }
     expect(given.receiver.deliveries).toHaveLength(1 + hostLimit);
     given.receiver.respondWith((response) => response.writeHead(204).end());
-    for (const response of unanswered) response.writeHead(204).end();
+    for (const response of openResponses) response.writeHead(204).end();
     await given.receiver.waitFor(1 + 6 + 1);
   });
 
@@ -65,10 +65,10 @@ describe('one receiving host', () => {
       for (let count = 0; count < 5; count += 1) await client.subscribe(`${given.receiver.url}/dead`);
       const living = await aClient(given.stores, given.worker);
       await living.subscribe(`${given.receiver.url}/alive`);
-      const unanswered: ServerResponse[] = [];
+      const openResponses: ServerResponse[] = [];
       given.receiver.respondWith((response, { path }) => {
         if (path === '/alive') response.writeHead(204).end();
-        else unanswered.push(response);
+        else openResponses.push(response);
       });
       await given.stores.broker.publish(orderCreated(client.creatorId), orderCreated(client.creatorId));
       await given.receiver.waitFor(5);
@@ -78,7 +78,7 @@ describe('one receiving host', () => {
       await given.stores.broker.publish(orderCreated(client.creatorId));
       await other.waitFor(1);
       given.receiver.respondWith((response) => response.writeHead(204).end());
-      for (const response of unanswered) response.writeHead(204).end();
+      for (const response of openResponses) response.writeHead(204).end();
       await given.receiver.waitFor(1 + 3 * 5);
     } finally {
       await other.stop();

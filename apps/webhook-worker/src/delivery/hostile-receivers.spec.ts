@@ -28,17 +28,17 @@ describe('a worker whose receivers are hostile', () => {
   let worker: WorkerProcess;
   let internalPort: number;
   let directory: string;
-  let made: Awaited<ReturnType<typeof certificates>>;
+  let certificateFiles: Awaited<ReturnType<typeof certificates>>;
   let servers: ReturnType<typeof hostileServers>;
   const stops: (() => Promise<void>)[] = [];
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'certificates-'));
-    made = await certificates(directory);
+    certificateFiles = await certificates(directory);
     stores = await webhookStores();
     internalPort = await freePort();
     worker = await startWorkerProcess(stores, {
       INTERNAL_PORT: String(internalPort),
-      NODE_EXTRA_CA_CERTS: made.authority,
+      NODE_EXTRA_CA_CERTS: certificateFiles.authority,
       WEBHOOK_TIMEOUT_MS: String(timeoutMs),
       WEBHOOK_RETRY_SCHEDULE_MS: Array.from({ length: attempts }, (_, index) => 100 * index).join(','),
     });
@@ -92,26 +92,34 @@ describe('a worker whose receivers are hostile', () => {
     latencies.toSorted((a, b) => a - b)[Math.ceil(latencies.length * 0.99) - 1] ?? Infinity;
 
   it('records the right outcome for every misbehaving receiver, keeps memory bounded and follows no redirect', async () => {
-    const neighbours = hostileServers();
-    stops.push(neighbours.stop);
-    const bait = await neighbours.plain((socket) => void socket.end());
+    const redirectTargets = hostileServers();
+    stops.push(redirectTargets.stop);
+    const bait = await redirectTargets.plain((socket) => void socket.end());
     const behaviours = hostileBehaviours(`http://127.0.0.1:${bait}/`);
-    const good = await servers.tls(made.good);
+    const good = await servers.tls(certificateFiles.good);
     const targets: (readonly [name: string, outcome: string, url: string])[] = [
       ...(await Promise.all(
         behaviours.map(async ([name, outcome, behaviour]) => {
           return [name, outcome, `http://127.0.0.1:${await servers.plain(behaviour)}/`] as const;
         }),
       )),
-      ['refuses', 'connection_failed', `http://127.0.0.1:${await freePort()}/`],
+      ['rejects connections', 'connection_failed', `http://127.0.0.1:${await freePort()}/`],
       ['has a good certificate', 'succeeded', `https://127.0.0.1:${good}/`],
       [
         'has the certificate of another host',
         'tls_error',
-        `https://127.0.0.1:${await servers.tls(made.otherHost)}/`,
+        `https://127.0.0.1:${await servers.tls(certificateFiles.otherHost)}/`,
       ],
-      ['has an expired certificate', 'tls_error', `https://127.0.0.1:${await servers.tls(made.expired)}/`],
-      ['signed its own certificate', 'tls_error', `https://127.0.0.1:${await servers.tls(made.selfSigned)}/`],
+      [
+        'has an expired certificate',
+        'tls_error',
+        `https://127.0.0.1:${await servers.tls(certificateFiles.expired)}/`,
+      ],
+      [
+        'signed its own certificate',
+        'tls_error',
+        `https://127.0.0.1:${await servers.tls(certificateFiles.selfSigned)}/`,
+      ],
       ['speaks no TLS', 'tls_error', `https://127.0.0.1:${await servers.plain(speakNoTls)}/`],
       ['begins no TLS', 'timeout', `https://127.0.0.1:${await servers.plain(() => undefined)}/`],
     ];
@@ -143,10 +151,10 @@ describe('a worker whose receivers are hostile', () => {
       Object.fromEntries(targets.map(([name, outcome]) => [name, outcome])),
     );
     expect(peak - before).toBeLessThan(maxGrowthBytes);
-    expect(neighbours.connections()).toBe(0);
+    expect(redirectTargets.connections()).toBe(0);
   });
 
-  it('does not delay a good subscription until the attempts of others end', async () => {
+  it('delivers to a good subscription without waiting for the attempts of others', async () => {
     const creators = await Promise.all(
       Array.from({ length: deadCount / maxSubscriptions }, () => aClient(stores, worker)),
     );

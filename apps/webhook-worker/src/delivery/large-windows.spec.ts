@@ -25,12 +25,12 @@ async function aHealthySubscriber(path: string) {
 
 /** Keeps the responses to a path back. Returns them. */
 function doNotRespondTo(hanging: readonly string[]): ServerResponse[] {
-  const unanswered: ServerResponse[] = [];
+  const openResponses: ServerResponse[] = [];
   given.receiver.respondWith((response, { path }) => {
-    if (hanging.includes(path)) unanswered.push(response);
+    if (hanging.includes(path)) openResponses.push(response);
     else response.writeHead(204).end();
   });
-  return unanswered;
+  return openResponses;
 }
 
 describe('a subscription with a large window', () => {
@@ -45,7 +45,7 @@ describe('a subscription with a large window', () => {
     expect(given.worker.app.get(DeliveryWindows).get(id).window.size).toBeGreaterThan(windowSizes.initial);
     const other = await aHealthySubscriber('/other');
 
-    const unanswered = doNotRespondTo(['/hook/large', '/hook/other']);
+    const openResponses = doNotRespondTo(['/hook/large', '/hook/other']);
     const before = given.receiver.deliveries.length;
     for (let time = 0; time < 6; time += 1) await large.publish(10);
     await given.receiver.waitFor(before + 2 * windowSizes.initial);
@@ -56,7 +56,7 @@ describe('a subscription with a large window', () => {
     expect(paths).toHaveLength(hostLimit);
 
     given.receiver.respondWith((response) => response.writeHead(204).end());
-    for (const response of unanswered) response.writeHead(204).end();
+    for (const response of openResponses) response.writeHead(204).end();
     await given.receiver.waitFor(before + 60 + windowSizes.initial);
   });
 });

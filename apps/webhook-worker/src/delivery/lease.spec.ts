@@ -42,7 +42,7 @@ const receiver = { url, window: initialWindow };
 const claim = (days?: DaySpan) => lease.claim({ subscriptionId, maxCount: 8, running: 0, receiver, days });
 
 describe('a claim', () => {
-  it('without days finds all due deliveries, and returns the days to search next', async () => {
+  it('finds all due deliveries if its days are unknown, and returns the days to search next', async () => {
     await writeDue(stores.database, subscriptionId, { day: today });
     await writeDue(stores.database, subscriptionId, { day: dayFromNow(20) });
     const { deliveries, days } = await claim();
@@ -51,7 +51,7 @@ describe('a claim', () => {
     expect(await claim()).toMatchObject({ deliveries: [], mayHaveMore: false, days: undefined });
   });
 
-  it('with days searches only these', async () => {
+  it('searches only its days if they are known', async () => {
     await writeDue(stores.database, subscriptionId, { day: yesterday });
     await writeDue(stores.database, subscriptionId, { day: today });
     const { deliveries } = await claim({ from: today, to: today });
@@ -82,7 +82,7 @@ describe('a claim', () => {
     expect(deliveries.map(({ day }) => day)).toEqual([today]);
   });
 
-  it('whose response is lost with the connection is reverted long before its lease ends', async () => {
+  it('is reverted long before its lease ends when its response is lost with the connection', async () => {
     const line = await flakyProxy(stores.url);
     const source = createDataSource({ url: line.url, poolSize: 1, applicationName: 'cut', migrations: [] });
     await source.initialize();

@@ -16,7 +16,7 @@ interface Waiting {
   readonly attempt: Attempt;
   readonly done: () => void;
   readonly failed: (error: unknown) => void;
-  /** Delay before the next try when the subscription is locked. */
+  /** Delay before the next attempt when the subscription is locked. */
   retryMs: number;
 }
 

@@ -31,7 +31,7 @@ async function withRunningAttempt() {
 const only = (status: string) => (rows: readonly { status: string }[]) => rows[0]?.status === status;
 
 describe('concurrent requests', () => {
-  it('for test events send at most ten in a minute', async () => {
+  it('send at most ten test events in a minute', async () => {
     const client = await aClient(given.stores, given.worker);
     const id = await client.subscribe(given.receiver.url);
     const responses = await times(30, () => client.post({}, `/${id}/test`));
@@ -39,7 +39,7 @@ describe('concurrent requests', () => {
     expect(responses.filter(({ status }) => status === 429)).toHaveLength(20);
   });
 
-  it('for changes are all applied, and keep the previous secret', async () => {
+  it('are all applied if they change a subscription, and keep the previous secret', async () => {
     const client = await aClient(given.stores, given.worker);
     const id = await client.subscribe(given.receiver.url, ['order.created'], 'first');
     const responses = await Promise.all([
@@ -58,7 +58,7 @@ describe('concurrent requests', () => {
     expect(kept.toSorted()).toEqual(['second', 'third']);
   });
 
-  it('for recoveries count each failed delivery once', async () => {
+  it('count each failed delivery once if they are recoveries', async () => {
     const client = await aClient(given.stores, given.worker);
     const id = await client.subscribe(given.receiver.url);
     given.receiver.respondWith((response) => response.writeHead(500).end());

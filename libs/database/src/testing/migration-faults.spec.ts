@@ -63,7 +63,7 @@ describe('migrationFaults', () => {
     ]);
   });
 
-  it('reports a migration that waits for a lock and blocks others meanwhile', async () => {
+  it('reports a migration that waits for a lock and blocks others during that time', async () => {
     const [waitsForEver, ...others] = await faultsOf(false, async (runner) => {
       await runner.query('SET lock_timeout = 0');
       await runner.query('ALTER TABLE one ADD COLUMN note text');

@@ -7,12 +7,12 @@ import { storeUrl } from '@fulfilment/testing';
 const logger = createLogger('test', 'fatal');
 
 class CountedRedis extends RedisConnection {
-  asked = 0;
+  commands = 0;
   override tryCommand<Result>(
     use: string,
     command: (client: RedisConnection['client']) => Promise<Result>,
   ): Promise<Result | undefined> {
-    this.asked += 1;
+    this.commands += 1;
     return super.tryCommand(use, command);
   }
 }
@@ -31,15 +31,15 @@ describe('RateLimiter', () => {
     started.push(redis);
     await new Promise((resolve) => redis.client.once('ready', resolve));
     const limiter = new RateLimiter(redis, { calls: { requests, windowSeconds } }, () => nowMs);
-    return { redis, take: (who: string) => limiter.take('calls', who) };
+    return { redis, take: (client: string) => limiter.take('calls', client) };
   }
   type Replica = Awaited<ReturnType<typeof replica>>;
 
-  async function inTurn(times: number, who: string, ...replicas: Replica[]): Promise<number[]> {
+  async function inTurn(times: number, client: string, ...replicas: Replica[]): Promise<number[]> {
     const allowed = replicas.map(() => 0);
     for (let turn = 0; turn < times; turn += 1) {
       const index = turn % replicas.length;
-      const decision = await replicas[index]?.take(who);
+      const decision = await replicas[index]?.take(client);
       if (decision?.allowed === true) allowed[index] = (allowed[index] ?? 0) + 1;
     }
     return allowed;
@@ -48,23 +48,23 @@ describe('RateLimiter', () => {
   it('allows exactly the quota to sequential and to concurrent requests', async () => {
     const one = await replica(500);
     expect(await inTurn(600, randomUUID(), one)).toEqual([500]);
-    const who = randomUUID();
-    const decisions = await Promise.all(Array.from({ length: 600 }, () => one.take(who)));
+    const client = randomUUID();
+    const decisions = await Promise.all(Array.from({ length: 600 }, () => one.take(client)));
     expect(decisions.filter((decision) => decision?.allowed === true)).toHaveLength(500);
   });
 
   it('returns the remaining quota and the time of its reset with each request', async () => {
     const one = await replica(1_000, 10_000);
-    const who = randomUUID();
+    const client = randomUUID();
     for (let left = 999; left >= 0; left -= 1) {
-      expect(await one.take(who)).toEqual({
+      expect(await one.take(client)).toEqual({
         allowed: true,
         remaining: left,
         resetSeconds: (1_000 - left) * 10,
         retryAfterSeconds: left === 0 ? 10 : 0,
       });
     }
-    expect(await one.take(who)).toMatchObject({ allowed: false, remaining: 0, retryAfterSeconds: 10 });
+    expect(await one.take(client)).toMatchObject({ allowed: false, remaining: 0, retryAfterSeconds: 10 });
   });
 
   it('allows all replicas together nearly the whole quota, and never more', async () => {
@@ -77,20 +77,20 @@ describe('RateLimiter', () => {
   it('calls Redis rarely for frequent clients, and for each request of rare ones', async () => {
     const one = await replica(100_000);
     await inTurn(2_000, randomUUID(), one);
-    expect(one.redis.asked).toBeLessThan(20);
-    const [asked, who] = [one.redis.asked, randomUUID()];
-    for (let turn = 0; turn < 10; turn += 1, nowMs += 1_000) await one.take(who);
-    expect(one.redis.asked - asked).toBe(10);
+    expect(one.redis.commands).toBeLessThan(20);
+    const [before, client] = [one.redis.commands, randomUUID()];
+    for (let turn = 0; turn < 10; turn += 1, nowMs += 1_000) await one.take(client);
+    expect(one.redis.commands - before).toBe(10);
   });
 
   it('returns the unused part of a prefetched quota', async () => {
     const one = await replica(1_000);
-    const who = randomUUID();
-    await inTurn(100, who, one);
+    const client = randomUUID();
+    await inTurn(100, client, one);
     nowMs += 1_000;
-    expect(await one.take(who)).toMatchObject({ allowed: true, remaining: 899 });
+    expect(await one.take(client)).toMatchObject({ allowed: true, remaining: 899 });
     const other = await replica(1_000);
-    expect(await other.take(who)).toMatchObject({ allowed: true, remaining: 898 });
+    expect(await other.take(client)).toMatchObject({ allowed: true, remaining: 898 });
   });
 
   it('allows all waiting requests when Redis is down', async () => {

@@ -121,7 +121,7 @@ describe('a text', () => {
     },
   );
 
-  it('as a title may contain bidirectional marks, but no bidirectional controls', () => {
+  it('may contain bidirectional marks in a title, but no bidirectional controls', () => {
     for (const control of ['\u202e', '\u202a', '\u2066', '\u2069']) {
       expect(read(TitleDto, { title: `a${control}b` })).toBeUndefined();
       expect(read(TextDto, { text: `a${control}b` })).toEqual({ text: `a${control}b` });
@@ -136,7 +136,7 @@ describe('a text', () => {
     },
   );
 
-  it('as a title is trimmed and converted to NFC, which is idempotent', () => {
+  it('is trimmed and converted to NFC in a title, which is idempotent', () => {
     expect(read(TitleDto, { title: '  Cafe\u0301 ' })).toEqual({ title: 'Caf\u00e9' });
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 40 }), (title) => {

@@ -29,7 +29,7 @@ export type FakeStripeFault =
 export const fakeStripeKey = 'sk_test_standin';
 
 /** A payment method for which Stripe never responds. */
-export const unresponsivePaymentMethod = 'pm_card_neverAnswered';
+export const unresponsivePaymentMethod = 'pm_card_neverResponds';
 
 /** Eight digits, https://docs.stripe.com/currencies#minimum-and-maximum-charge-amounts */
 const largestAmount = 99_999_999;
@@ -42,7 +42,7 @@ const cardErrors: Readonly<Record<string, object>> = {
 
 /**
  * A fake of Stripe's HTTP API as documented: PaymentIntents that are created and confirmed at
- * once, listing and searching them, refunds, and idempotent requests, whose first answer is remembered
+ * once, listing and searching them, refunds, and idempotent requests, whose first response is remembered
  * whatever it is once they are worked on.
  */
 export async function fakeStripe() {

@@ -154,7 +154,7 @@ describe('the Stripe payment gateway', () => {
     ['503', [{ status: 503, error: broken }]],
     ['a connection cut before the charge', ['lost-request', 'lost-request']],
     ['a connection cut after the charge', ['lost-response', 'lost-response']],
-    ['an answer that never ends', ['dripping']],
+    ['a response that never ends', ['dripping']],
   ])('reports an unknown outcome after %s, and charges once on a retry', async (_, faults) => {
     const what = stripe.request();
     stripe.api.fail(intentsPath, ...faults);

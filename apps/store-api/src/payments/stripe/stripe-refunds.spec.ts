@@ -45,7 +45,7 @@ describe('a refund by Stripe', () => {
     expect(stripe.requestsTo(refundsPath)).toHaveLength(1);
   });
 
-  it('whose id was not stored has its first status by key, and the current one by id', async () => {
+  it('has its first status by key if its id was not stored, and the current one by id', async () => {
     stripe.api.refundWith('pending');
     await refund();
     const refundReference = becomes('succeeded');
@@ -53,7 +53,7 @@ describe('a refund by Stripe', () => {
     expect(stripe.api.refunds).toHaveLength(1);
   });
 
-  it('that failed is repeated under the next key', async () => {
+  it('is repeated under the next key after a failure', async () => {
     stripe.api.refundWith('failed');
     expect(await refund()).toMatchObject({ status: 'failed' });
     expect(await refund()).toMatchObject({ status: 'refunded' });
@@ -72,7 +72,7 @@ describe('a refund by Stripe', () => {
     },
   );
 
-  it('that is pending under another key is under way', async () => {
+  it('is under way while it is pending under another key', async () => {
     stripe.api.refundWith('pending');
     await refund();
     await stripe.keys.useNextForRefund({ id: chargeId, reference, isTest: false }, 1);

@@ -96,7 +96,7 @@ describe("Stripe's webhooks", () => {
     expect(await status(placed)).toBe('refunded');
   });
 
-  it('make a refund due again that failed after its success, and it is repeated', async () => {
+  it('repeat a refund that failed after its success', async () => {
     const placed = await cancelled('succeeded');
     expect(await status(placed)).toBe('refunded');
     becomes(placed, 'failed');
