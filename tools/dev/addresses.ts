@@ -40,6 +40,7 @@ export function bareStack(site: ServiceSite, caFile: string): BareStack {
       }),
     ),
     dependencies: site.dependencyUrls,
+    warehouse: { rabbitmq: storeUserUrl('rabbitmq', 'warehouse', site) },
   };
 }
 

@@ -16,6 +16,8 @@ const secretsSchema = z.object({
   }),
   /** Passwords of each service's user and of the operator at RabbitMQ and Redis. */
   storePasswords: z.record(z.enum(storeUsers), z.string()),
+  /** Of the user at RabbitMQ for the program of a warehouse. */
+  warehousePassword: z.string(),
   cursorSecret: z.string(),
   keyEncryptionKey: z.string(),
   secretEncryptionKey: z.string(),
@@ -49,6 +51,7 @@ function newSecrets(): Secrets {
       'webhook-worker': password(),
       operator: password(),
     },
+    warehousePassword: password(),
     cursorSecret: key(),
     keyEncryptionKey: key(),
     secretEncryptionKey: key(),

@@ -1,4 +1,4 @@
-import type { StoreUser } from '@fulfilment/contracts/permissions';
+import type { BrokerUser } from '@fulfilment/contracts/permissions';
 import { join } from 'node:path';
 import { databaseOf, databaseUrl } from './databases.ts';
 import type { DependencyName } from './dependencies/dependency.ts';
@@ -31,13 +31,13 @@ export function rabbitmqNamespace(settings: Settings): string {
 /** URL of a store for a user. An external store has only the user of its URL. */
 export function storeUserUrl(
   store: 'redis' | 'rabbitmq',
-  user: StoreUser,
+  user: BrokerUser,
   { settings, secrets, dependencyUrls }: Pick<ServiceSite, 'settings' | 'secrets' | 'dependencyUrls'>,
 ): string {
   if (settings.externalUrls[store] !== undefined) return dependencyUrls[store];
   const url = new URL(dependencyUrls[store]);
   url.username = user;
-  url.password = secrets.storePasswords[user];
+  url.password = user === 'warehouse' ? secrets.warehousePassword : secrets.storePasswords[user];
   return url.href;
 }
 

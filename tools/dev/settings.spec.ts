@@ -10,6 +10,7 @@ const secrets = {
   redisPassword: key,
   rabbitmqPassword: key,
   databasePasswords: { store: 'store-password', creator: key, auth: key, webhooks: key },
+  warehousePassword: key,
   cursorSecret: key,
   keyEncryptionKey: key,
   storePasswords: {

@@ -23,6 +23,8 @@ const stackSchema = z.object({
   clients,
   services: z.record(z.string(), service),
   dependencies: z.object({ postgres: z.string(), redis: z.string(), rabbitmq: z.string() }),
+  /** The broker with the user of the warehouse (docs/warehouses.md). */
+  warehouse: z.object({ rabbitmq: z.string() }).optional(),
 });
 /** Contents of `stack.json`: addresses and accounts of a running suite. */
 export type Stack = z.infer<typeof stackSchema>;

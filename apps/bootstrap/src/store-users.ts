@@ -1,5 +1,6 @@
 import {
   brokerPermissions,
+  type BrokerUser,
   factsExchangeOf,
   redisRules,
   storeUsers,
@@ -13,6 +14,8 @@ const vhost = '/';
 export interface StorePasswords {
   readonly administrator: string;
   readonly users: Readonly<Record<StoreUser, string>>;
+  /** Of the warehouse at RabbitMQ; undefined if it has no user. */
+  readonly warehouse?: string;
 }
 
 /**
@@ -36,17 +39,19 @@ export function redisUsers(
 
 /** Returns the definitions that RabbitMQ loads at its start: users, permissions and the facts exchange. */
 export function brokerDefinitions(
-  { administrator, users }: StorePasswords,
+  { administrator, users, warehouse }: StorePasswords,
   namespace: string,
   administratorName: string,
 ): string {
   const exchange = factsExchangeOf(namespace);
-  const permissions = storeUsers.map((user) => ({ user, ...brokerPermissions(user, namespace) }));
+  const passwords: [BrokerUser, string][] = storeUsers.map((user) => [user, users[user]]);
+  if (warehouse !== undefined) passwords.push(['warehouse', warehouse]);
+  const permissions = passwords.map(([user]) => ({ user, ...brokerPermissions(user, namespace) }));
   const definitions = {
     vhosts: [{ name: vhost }],
     users: [
       brokerUser(administratorName, administrator, 'administrator'),
-      ...storeUsers.map((user) => brokerUser(user, users[user], '')),
+      ...passwords.map(([user, password]) => brokerUser(user, password, '')),
     ],
     permissions: [
       { user: administratorName, vhost, configure: '.*', write: '.*', read: '.*' },

@@ -1,6 +1,6 @@
 /** Tests that RabbitMQ and Redis enforce the permissions of each service's users (ADR 23). */
 import { messages, topologyOf } from '@fulfilment/contracts';
-import { type StoreUser, storeUsers } from '@fulfilment/contracts/permissions';
+import { type BrokerUser, type StoreUser, storeUsers } from '@fulfilment/contracts/permissions';
 import { type Channel, connect } from 'amqplib';
 import { Redis } from 'ioredis';
 import { readFileSync } from 'node:fs';
@@ -21,8 +21,8 @@ function urlOf(store: 'rabbitmq' | 'redis', user: StoreUser): string {
 }
 
 /** @returns the code with which RabbitMQ rejects the call; undefined when it accepts it */
-async function rejection(user: StoreUser, call: (channel: Channel) => unknown): Promise<number | undefined> {
-  const connection = await connect(urlOf('rabbitmq', user));
+async function rejection(user: BrokerUser, call: (channel: Channel) => unknown): Promise<number | undefined> {
+  const connection = await connect(user === 'warehouse' ? suite.warehouse.rabbitmq : urlOf('rabbitmq', user));
   try {
     const channel = await connection.createChannel();
     const failed = new Promise<number>((resolve) =>
@@ -111,6 +111,38 @@ describeOwn('the RabbitMQ user of the operator', () => {
   it('can publish messages of the warehouse but not of a service', async () => {
     expect(await rejection('operator', publish('fulfilment.permission.test'))).toBeUndefined();
     expect(await rejection('operator', publish('creator.changed'))).toBe(accessDenied);
+  });
+});
+
+describeOwn('the RabbitMQ user of a warehouse', () => {
+  const { factsExchange } = topology;
+  const own = 'suite.warehouse.permission-test';
+
+  it('can consume orders from a queue of its own, and publish its events', async () => {
+    const use = async (channel: Channel): Promise<void> => {
+      await channel.assertQueue(own, { exclusive: true });
+      await channel.bindQueue(own, factsExchange, 'order.processing');
+      await channel.consume(own, () => undefined);
+      publish('fulfilment.permission.test')(channel);
+    };
+    expect(await rejection('warehouse', use)).toBeUndefined();
+  });
+
+  it('cannot publish or read messages of services, nor use their queues', async () => {
+    const calls: ((channel: Channel) => unknown)[] = [
+      publish('order.created'),
+      publish('catalogue.release_approved'),
+      (channel) => channel.sendToQueue(topology.queue('store-api.fulfilment'), Buffer.from('{}')),
+      (channel) => channel.get(topology.queue('creator-api.facts')),
+      (channel) => channel.get(topology.deadLetterQueue('store-api.fulfilment')),
+      (channel) => channel.assertQueue('suite.store-api.mine'),
+      (channel) => channel.deleteExchange(factsExchange),
+      async (channel) => {
+        await channel.assertQueue(own, { exclusive: true });
+        await channel.bindQueue(own, factsExchange, 'creator.*');
+      },
+    ];
+    for (const call of calls) expect(await rejection('warehouse', call)).toBe(accessDenied);
   });
 });
 

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { messageQueues, messages, serviceOfQueue } from './index.js';
 import { brokerPermissions, redisRules, storeUsers } from './permissions.js';
 import type { MessageQueue } from './index.js';
@@ -14,6 +15,15 @@ describe('the permissions of store users', () => {
     if (type.startsWith('replay.')) expect(publishers).toEqual([]);
     else if (type.startsWith('fulfilment.')) expect(publishers).toEqual(['store-api', 'operator']);
     else expect(publishers).toHaveLength(1);
+  });
+
+  it('of a warehouse are those that its guide describes', () => {
+    const { configure, write, read, publishes, binds } = brokerPermissions('warehouse', 'suite');
+    const guide = readFileSync(new URL('../../../docs/warehouses.md', import.meta.url), 'utf8');
+    expect(guide).toContain(`
+rabbitmqctl set_permissions warehouse '${configure}' '${write}' '${read}'
+rabbitmqctl set_topic_permissions warehouse suite.facts '${publishes}' '${binds}'
+`);
   });
 
   it.each(queues)('allow only the owner of %s to read and bind it', (queue) => {

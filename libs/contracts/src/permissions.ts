@@ -54,6 +54,12 @@ export const storeUsers: readonly StoreUser[] = [
   'operator',
 ];
 
+/** The system that produces and ships orders. It has no user of Redis (docs/warehouses.md). */
+const warehouseAccess = { publishes: ['fulfilment'], consumes: ['order'] } as const;
+
+/** The users of RabbitMQ. Only the development set-up creates one for the warehouse. */
+export type BrokerUser = StoreUser | 'warehouse';
+
 export interface BrokerPermissions {
   /** Regular expressions on the names of exchanges and queues. */
   readonly configure: string;
@@ -67,10 +73,10 @@ export interface BrokerPermissions {
 const matchesNothing = '^$';
 
 /**
- * Returns the RabbitMQ permissions of a user. A service can access only its own queues. The operator can read
+ * Returns the RabbitMQ permissions of a user. A service or warehouse can access only its own queues. The operator can read
  * dead-letter queues, send messages to any queue, and create the queues (`.in-hand`) of a replay in progress.
  */
-export function brokerPermissions(user: StoreUser, namespace: string): BrokerPermissions {
+export function brokerPermissions(user: BrokerUser, namespace: string): BrokerPermissions {
   if (user === 'operator')
     return {
       configure: `^${namespace}\\..*\\.in-hand$`,
@@ -79,7 +85,7 @@ export function brokerPermissions(user: StoreUser, namespace: string): BrokerPer
       publishes: typePattern(['fulfilment', 'catalogue']),
       binds: matchesNothing,
     };
-  const { publishes, consumes } = storeAccess[user];
+  const { publishes, consumes } = user === 'warehouse' ? warehouseAccess : storeAccess[user];
   return {
     configure: `^${namespace}\\.${user}\\.`,
     write: `^${namespace}\\.(facts$|${user}\\.)`,

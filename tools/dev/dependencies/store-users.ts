@@ -19,8 +19,12 @@ export function writeRedisUsers(site: Site): string {
  * @returns the path of the file
  */
 export function writeBrokerDefinitions(site: Site): string {
-  const { storePasswords, rabbitmqPassword } = site.secrets;
-  const passwords = { administrator: rabbitmqPassword, users: storePasswords };
+  const {
+    storePasswords: users,
+    rabbitmqPassword: administrator,
+    warehousePassword: warehouse,
+  } = site.secrets;
+  const passwords = { administrator, users, warehouse };
   const text = brokerDefinitions(passwords, rabbitmqNamespace(site.settings), 'suite');
   return writeFile(site, 'definitions.json', text);
 }

@@ -19,6 +19,7 @@ const stackSchema = z.object({
   }),
   services: z.record(z.string(), z.object({ url: z.string(), metrics_url: z.string() })),
   dependencies: z.record(z.string(), z.string()),
+  warehouse: z.object({ rabbitmq: z.string() }),
 });
 
 /** The running suite, as `stack.json` describes it. */
