@@ -117,10 +117,16 @@ interface PaidLineRow extends PaidLine {
  * closed, the first open month is used instead (ADR 28). Each entry is posted once, however often this runs.
  * An order whose creator or exchange rate is unknown waits as a whole. The caller must hold the row locks of
  * the orders.
+ * @param refundedIds the orders among them that may be refunded
  */
-export async function postOrders(tx: Transaction, orderIds: readonly string[]): Promise<void> {
+export async function postOrders(
+  tx: Transaction,
+  orderIds: readonly string[],
+  refundedIds = orderIds,
+): Promise<void> {
   if (orderIds.length === 0) return;
-  const postAllRefunds = (): Promise<PostedRow[]> => tx.rows<PostedRow>(postRefunds, [orderIds]);
+  const postAllRefunds = async (): Promise<PostedRow[]> =>
+    refundedIds.length === 0 ? [] : tx.rows<PostedRow>(postRefunds, [refundedIds]);
   const [, sameCurrency, refundsBeforeConversion] = await Promise.all([
     tx.run(lockMonthsShared), // before the statements that choose the month
     tx.rows<PostedRow>(postSameCurrency, [orderIds]),

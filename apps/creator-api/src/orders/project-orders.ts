@@ -136,14 +136,20 @@ export async function projectOrders(
     changes.length > 0 && tx.run(changeCounts, [JSON.stringify(changes)]),
     changes.length > 0 && tx.run(changeCountsByApp, [JSON.stringify(changes)]),
   ]);
-  await postOrders(tx, [
-    ...added.filter((order) => order.charged_at !== null).map((order) => order.id),
+  const paidOrRefunded = [
+    ...added.filter((order) => order.charged_at !== null),
     ...updated
       .filter(({ before, after }) =>
         replay ? after.charged_at !== null : isNewlyPaidOrRefunded(before, after),
       )
-      .map(({ after }) => after.id),
-  ]);
+      .map(({ after }) => after),
+  ];
+  const refunded = paidOrRefunded.filter((order) => order.refunded_at !== null);
+  await postOrders(
+    tx,
+    paidOrRefunded.map(({ id }) => id),
+    refunded.map(({ id }) => id),
+  );
 }
 
 async function insertUnknown(tx: Transaction, orders: readonly OrderRow[]): Promise<OrderRow[]> {
