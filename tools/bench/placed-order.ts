@@ -18,6 +18,7 @@ export function placedOrder(index: number, creatorId: string): OrderSnapshot {
     id: uuidv7(),
     version: 1,
     creator_id: creatorId,
+    client_id: 'app-1',
     status: 'pending',
     source: { platform: 'shop', store_id: 'store-1', external_order_id: String(index) },
     placed_at: at,

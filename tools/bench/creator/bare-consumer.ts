@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 /**
  * The base line, a process of its own: amqplib and pg, a batch a transaction, with the rows that creator-api
- * writes, durably: inbox, order, lines, counts, ledger and months. It believes every message, knows no
+ * writes, durably: inbox, order, lines, releases, counts, ledger, months and breakdowns, each also by app. It believes every message, knows no
  * versions, no repetitions, no order of arrival, no exchange rates and no logs. Prints a line when it
  * consumes.
  */
@@ -14,9 +14,12 @@ const batchSize = 200;
 interface Order {
   readonly id: string;
   readonly creator_id: string;
+  readonly client_id: string;
   readonly version: number;
   readonly placed_at: string;
   readonly currency: string;
+  readonly country_code: string;
+  readonly source: { readonly platform: string };
   readonly item_count: number;
   readonly payment: { readonly charged_at: string | null };
   readonly items: readonly {
@@ -33,29 +36,49 @@ interface Order {
 
 const inbox = `INSERT INTO inbox (message_id, queue, outcome) SELECT id, 'bare', 'applied' FROM unnest($1::uuid[]) AS id`;
 const insertOrders = `INSERT INTO orders (id, creator_id, version, placed_at, currency, payment_status, dispatch_status, tracking_code, gross_amount,
-    royalty_amount, item_count)
-  SELECT id, creator_id, version, placed_at, currency, 'pending', 'pending', '', gross, royalty, item_count
-  FROM jsonb_to_recordset($1::jsonb) AS o(id uuid, creator_id uuid, version int, placed_at timestamptz, currency text, gross bigint, royalty bigint, item_count bigint)`;
+    royalty_amount, item_count, country_code, platform, client_id)
+  SELECT id, creator_id, version, placed_at, currency, 'pending', 'pending', '', gross, royalty, item_count, country_code, platform, client_id
+  FROM jsonb_to_recordset($1::jsonb) AS o(id uuid, creator_id uuid, version int, placed_at timestamptz, currency text, gross bigint, royalty bigint,
+    item_count bigint, country_code text, platform text, client_id text)`;
 const insertItems = `INSERT INTO order_items SELECT i.* FROM jsonb_to_recordset($1::jsonb) AS i(order_id uuid, position int, id uuid, creator_id uuid, release_id uuid,
     release_title text, product_type text, ean text, quantity int, unit_amount bigint, total_amount bigint, vat_amount bigint, royalty_amount bigint, royalty_rate int)`;
+const insertReleases = `INSERT INTO ordered_releases SELECT DISTINCT release_id, creator_id
+  FROM jsonb_to_recordset($1::jsonb) AS i(release_id uuid, creator_id uuid) ON CONFLICT (release_id) DO NOTHING`;
+const countByApp = `INSERT INTO order_counts_by_app AS c (creator_id, client_id, placed_on, payment_status, dispatch_status, orders)
+  SELECT m.* FROM jsonb_to_recordset($1::jsonb) AS m(creator_id uuid, client_id text, placed_on date, payment_status text, dispatch_status text, orders bigint)
+  ON CONFLICT (creator_id, client_id, placed_on, payment_status, dispatch_status) DO UPDATE SET orders = c.orders + excluded.orders`;
 const count = `INSERT INTO order_counts AS c SELECT m.* FROM jsonb_to_recordset($1::jsonb) AS m(creator_id uuid, placed_on date, payment_status text,
     dispatch_status text, orders bigint)
   ON CONFLICT (creator_id, placed_on, payment_status, dispatch_status) DO UPDATE SET orders = c.orders + excluded.orders`;
 const pay = `UPDATE orders SET version = o.version, payment_status = 'paid', dispatch_status = 'in_production', charged_at = o.charged_at
   FROM jsonb_to_recordset($1::jsonb) AS o(id uuid, version int, charged_at timestamptz) WHERE orders.id = o.id`;
-const book = `WITH booked AS (
+const add =
+  'units = m.units + excluded.units, revenue = m.revenue + excluded.revenue, royalties = m.royalties + excluded.royalties';
+const amounts = 'sum(units) AS units, sum(settled_revenue) AS revenue, sum(settled_royalty) AS royalties';
+const breakdown = "creator_id, 'GBP', period, release_id, product_type, country_code, platform";
+const book = `WITH line AS MATERIALIZED (
+    SELECT *, to_char(charged_at AT TIME ZONE 'UTC', 'YYYY-MM') AS period, quantity AS units, total_amount AS settled_revenue,
+           royalty_amount AS settled_royalty
+    FROM jsonb_to_recordset($1::jsonb) AS i(id uuid, order_id uuid, creator_id uuid, client_id text, charged_at timestamptz, release_id uuid, ean text,
+           quantity bigint, total_amount bigint, vat_amount bigint, royalty_amount bigint, product_type text, country_code text, platform text)
+  ), booked AS (
     INSERT INTO ledger (item_id, kind, order_id, creator_id, occurred_at, period, release_id, ean, units, currency, revenue, vat, royalty,
                         settlement_currency, settled_revenue, settled_vat, settled_royalty)
-    SELECT id, 'sale', order_id, creator_id, charged_at, to_char(charged_at AT TIME ZONE 'UTC', 'YYYY-MM'), release_id, ean, quantity, 'GBP', total_amount,
-           vat_amount, royalty_amount, 'GBP', total_amount, vat_amount, royalty_amount
-    FROM jsonb_to_recordset($1::jsonb) AS i(id uuid, order_id uuid, creator_id uuid, charged_at timestamptz, release_id uuid, ean text, quantity bigint,
-           total_amount bigint, vat_amount bigint, royalty_amount bigint)
-    RETURNING creator_id, period, release_id, ean, units, settled_revenue, settled_royalty
+    SELECT id, 'sale', order_id, creator_id, charged_at, period, release_id, ean, quantity, 'GBP', total_amount, vat_amount, royalty_amount, 'GBP',
+           total_amount, vat_amount, royalty_amount
+    FROM line
+  ), months AS (
+    INSERT INTO monthly_statistics AS m (creator_id, period, currency, release_id, ean, units, revenue, royalties)
+    SELECT creator_id, period, 'GBP', release_id, ean, ${amounts} FROM line GROUP BY 1, 2, 4, 5
+    ON CONFLICT (creator_id, period, currency, release_id, ean) DO UPDATE SET ${add}
+  ), apps AS (
+    INSERT INTO monthly_app_breakdown AS m (creator_id, currency, period, release_id, product_type, country_code, platform, client_id, units, revenue, royalties)
+    SELECT ${breakdown}, client_id, ${amounts} FROM line GROUP BY 1, 3, 4, 5, 6, 7, 8
+    ON CONFLICT (creator_id, currency, client_id, period, release_id, product_type, country_code, platform) DO UPDATE SET ${add}
   )
-  INSERT INTO monthly_statistics AS m (creator_id, period, currency, release_id, ean, units, revenue, royalties)
-  SELECT creator_id, period, 'GBP', release_id, ean, sum(units), sum(settled_revenue), sum(settled_royalty) FROM booked GROUP BY 1, 2, 4, 5
-  ON CONFLICT (creator_id, period, currency, release_id, ean) DO UPDATE
-    SET units = m.units + excluded.units, revenue = m.revenue + excluded.revenue, royalties = m.royalties + excluded.royalties`;
+  INSERT INTO monthly_breakdown AS m (creator_id, currency, period, release_id, product_type, country_code, platform, units, revenue, royalties)
+  SELECT ${breakdown}, ${amounts} FROM line GROUP BY 1, 3, 4, 5, 6, 7
+  ON CONFLICT (creator_id, currency, period, release_id, product_type, country_code, platform) DO UPDATE SET ${add}`;
 
 function linesOf(order: Order) {
   return order.items.map((item, position) => {
@@ -66,6 +89,9 @@ function linesOf(order: Order) {
       order_id: order.id,
       position,
       creator_id: order.creator_id,
+      client_id: order.client_id,
+      country_code: order.country_code,
+      platform: order.source.platform,
       charged_at: order.payment.charged_at,
       ean: item.ean ?? '',
       total_amount: total,
@@ -76,11 +102,15 @@ function linesOf(order: Order) {
 }
 
 function counted(orders: readonly Order[], status: string, dispatch: string, by: number) {
-  const days = Map.groupBy(orders, (one) => `${one.creator_id} ${one.placed_at.slice(0, 10)}`);
+  const days = Map.groupBy(
+    orders,
+    (one) => `${one.creator_id} ${one.placed_at.slice(0, 10)} ${one.client_id}`,
+  );
   return [...days].map(([key, of]) => {
-    const [creatorId, day] = key.split(' ');
+    const [creatorId, day, clientId] = key.split(' ');
     return {
       creator_id: creatorId,
+      client_id: clientId,
       placed_on: day,
       payment_status: status,
       dispatch_status: dispatch,
@@ -124,6 +154,11 @@ interface OrderMessage {
 /** The type, without looking. */
 const believe = (message: unknown): OrderMessage => z.custom<OrderMessage>().parse(message);
 
+async function writeCounts(changes: readonly object[]): Promise<void> {
+  await run('count', count, JSON.stringify(changes));
+  await run('count-by-app', countByApp, JSON.stringify(changes));
+}
+
 async function apply(received: readonly OrderMessage[]): Promise<void> {
   const created = received.flatMap(({ type, data }) => (type === 'order.created' ? [data.order] : []));
   const paid = received.flatMap(({ type, data }) => (type === 'order.processing' ? [data.order] : []));
@@ -137,19 +172,23 @@ async function apply(received: readonly OrderMessage[]): Promise<void> {
     const lines = created.map((one) => ({ one, of: linesOf(one) }));
     const orders = lines.map(({ one, of }) => ({
       ...one,
+      platform: one.source.platform,
       items: undefined,
       gross: of.reduce((sum, line) => sum + line.total_amount, 0),
       royalty: of.reduce((sum, line) => sum + line.royalty_amount, 0),
     }));
     await run('orders', insertOrders, JSON.stringify(orders));
     await run('items', insertItems, JSON.stringify(lines.flatMap(({ of }) => of)));
-    await run('count', count, JSON.stringify(counted(created, 'pending', 'pending', 1)));
+    await run('releases', insertReleases, JSON.stringify(lines.flatMap(({ of }) => of)));
+    await writeCounts(counted(created, 'pending', 'pending', 1));
   }
   if (paid.length > 0) {
     const moved = paid.map(({ id, version, payment }) => ({ id, version, charged_at: payment.charged_at }));
     await run('pay', pay, JSON.stringify(moved));
-    const moves = [...counted(paid, 'pending', 'pending', -1), ...counted(paid, 'paid', 'in_production', 1)];
-    await run('count', count, JSON.stringify(moves));
+    await writeCounts([
+      ...counted(paid, 'pending', 'pending', -1),
+      ...counted(paid, 'paid', 'in_production', 1),
+    ]);
     await run('book', book, JSON.stringify(paid.flatMap(linesOf)));
   }
   await client.query('COMMIT');

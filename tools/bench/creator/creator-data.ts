@@ -79,7 +79,10 @@ export class CreatorData extends BenchDatabase {
     const { rows } = await this.client.query<Record<string, string>>(
       `SELECT (SELECT count(*) FROM orders WHERE creator_id = $1) AS orders, (SELECT count(*) FROM order_items WHERE creator_id = $1) AS items,
               (SELECT sum(orders) FROM order_counts WHERE creator_id = $1) AS counted, (SELECT count(*) FROM ledger) AS ledger,
-              (SELECT sum(units) FROM monthly_statistics WHERE creator_id = $1) AS units`,
+              (SELECT sum(units) FROM monthly_statistics WHERE creator_id = $1) AS units,
+              (SELECT sum(orders) FROM order_counts_by_app WHERE creator_id = $1) AS counted_by_app, (SELECT count(*) FROM ordered_releases) AS releases,
+              (SELECT sum(units) FROM monthly_breakdown WHERE creator_id = $1) AS broken_down,
+              (SELECT sum(units) FROM monthly_app_breakdown WHERE creator_id = $1) AS broken_down_by_app`,
       [busyCreator],
     );
     return rows[0];

@@ -1,5 +1,5 @@
 import { publicId, uuidv7 } from '@fulfilment/contracts';
-import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import { Agent, request as send } from 'undici';
 import { z } from 'zod';
@@ -32,7 +32,8 @@ const agent = new Agent({ connections: atATime });
 
 async function sendDelivery(origin: string, path: string, body: string): Promise<void> {
   const t = Math.floor(Date.now() / 1000);
-  const v1 = createHmac('sha256', signingKey(path)).update(`${t}.`).update(body).digest('hex');
+  const id = publicId('evt', uuidv7());
+  const hmac = (prefix: string) => createHmac('sha256', signingKey(path)).update(prefix).update(body);
   const response = await send(`${origin}${path}`, {
     dispatcher: agent,
     method: 'POST',
@@ -42,7 +43,11 @@ async function sendDelivery(origin: string, path: string, body: string): Promise
       'x-service-event': 'order.created',
       'x-service-delivery': publicId('whd', uuidv7()),
       'x-service-attempt': '1',
-      'x-service-signature': `t=${t},v1=${v1}`,
+      'x-service-signature': `t=${t},v1=${hmac(`${t}.`).digest('hex')}`,
+      'webhook-id': id,
+      'webhook-timestamp': String(t),
+      'webhook-signature': `v1,${hmac(`${id}.${t}.`).digest('base64')}`,
+      traceparent: `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-01`,
     },
     body,
   });
