@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { ServiceName } from '../dev/ports.ts';
 import { mustRun } from '../dev/run-program.ts';
-import { nodeArguments } from '../dev/services.ts';
+import { mallocSettings, nodeArguments } from '../dev/services.ts';
 import { root } from '../dev/settings.ts';
 import { type BenchSite, unlimited } from './bench-site.ts';
 import { figure, type Figure } from './figures.ts';
@@ -138,7 +138,7 @@ export class ServiceProcess {
 
   private spawn(environment: Environment, extraArgs: readonly string[] = []): ServedProcess {
     const main = join(root, 'apps', this.service, 'dist', 'main.js');
-    return new ServedProcess([...nodeArguments, ...extraArgs, main], environment);
+    return new ServedProcess([...nodeArguments, ...extraArgs, main], { ...mallocSettings, ...environment });
   }
 
   /** Peak memory; empty if the system does not report it. */

@@ -4,9 +4,9 @@ import { z } from 'zod';
 
 /**
  * The base line, a process of its own: amqplib and pg, a batch a transaction, with the rows that creator-api
- * writes, durably: inbox, order, lines, releases, counts, ledger, months and breakdowns, each also by app. It believes every message, knows no
- * versions, no repetitions, no order of arrival, no exchange rates and no logs. Prints a line when it
- * consumes.
+ * writes, durably: inbox, order, lines, releases, counts, ledger, months and breakdowns, each also by app. It
+ * believes every message, knows no versions, no repetitions, no order of arrival, no exchange rates and no
+ * logs. Prints a line when it consumes.
  */
 const batchSize = 200;
 
