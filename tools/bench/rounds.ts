@@ -80,9 +80,15 @@ export async function measurePart(
 }
 
 /** Ratio of two variants per round, since absolute figures say little on a shared machine. */
-export function ratio(name: string, rounds: Rounds, of: string, to: string, target?: Target): Figure {
-  const base = rounds[to] ?? [];
-  const ratios = (rounds[of] ?? []).map(
+export function ratio(
+  name: string,
+  rounds: Rounds,
+  variant: string,
+  baseline: string,
+  target?: Target,
+): Figure {
+  const base = rounds[baseline] ?? [];
+  const ratios = (rounds[variant] ?? []).map(
     ({ perSecond }, round) => perSecond / (base[round]?.perSecond ?? Number.NaN),
   );
   return figure(name, ratios, 'x', target);
@@ -92,12 +98,12 @@ export function ratio(name: string, rounds: Rounds, of: string, to: string, targ
 export function ratioPerCore(
   name: string,
   rounds: Rounds,
-  of: string,
-  to: string,
+  variant: string,
+  baseline: string,
   target?: Target,
 ): Figure[] {
-  const base = rounds[to] ?? [];
-  const ratios = (rounds[of] ?? []).flatMap(({ cpuUs }, round) => {
+  const base = rounds[baseline] ?? [];
+  const ratios = (rounds[variant] ?? []).flatMap(({ cpuUs }, round) => {
     const baseUs = base[round]?.cpuUs;
     return cpuUs === undefined || baseUs === undefined ? [] : [baseUs / cpuUs];
   });

@@ -4,7 +4,7 @@ import { authorizationCodeFlow } from './authorization.ts';
 
 const redirectUri = 'https://merch-sync.example/callback';
 
-/** A public client that registers itself (RFC 7591) and asks a person for access. */
+/** A public client that registers itself (RFC 7591) and requests access from a person. */
 export class ThirdPartyApp {
   private readonly authUrl: string;
   private readonly ca: string;

@@ -98,8 +98,8 @@ function quoteForShell(text: string): string {
   return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-function portSetting(environment: Environment, name: string, byDefault: number): number {
-  const value = environment[name] || String(byDefault);
+function portSetting(environment: Environment, name: string, defaultPort: number): number {
+  const value = environment[name] || String(defaultPort);
   const port = Number(value);
   if (!/^\d+$/.test(value) || port < 1024 || port + lastOffset > 65535) {
     throw new Failure(`${name} must be a port from 1024 to ${65535 - lastOffset}, but is "${value}".`);

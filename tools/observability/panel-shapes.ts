@@ -24,28 +24,28 @@ export function age(title: string, seconds: string, alert: string): Panel {
   return withAlert({ title, unit: 's', queries: { age: seconds } }, alert);
 }
 
-/** @param of matchers of one service, in braces; by default of all */
-export const queueBacklog = (of = ''): Panel => ({
+/** @param matchers of one service, in braces; by default of all */
+export const queueBacklog = (matchers = ''): Panel => ({
   title: 'Messages that wait in queues',
   unit: 'short',
-  queries: { '{{queue}}': `max by (queue) (messaging_queue_messages${of})` },
+  queries: { '{{queue}}': `max by (queue) (messaging_queue_messages${matchers})` },
   alerts: ['QueueBacklog', 'QueueNotConsumed'],
   threshold: 'QueueBacklog',
 });
 
-export const messagesHandled = (of = ''): Panel => ({
+export const messagesHandled = (matchers = ''): Panel => ({
   title: 'Messages handled',
   unit: 'ops',
-  queries: { '{{queue}} {{outcome}}': perSecond(`messages_handled_total${of}`, 'queue, outcome') },
+  queries: { '{{queue}} {{outcome}}': perSecond(`messages_handled_total${matchers}`, 'queue, outcome') },
   alerts: ['MessagesRefused', 'QueueNotConsumed'],
 });
 
-export const deadLetters = (of = ''): Panel =>
+export const deadLetters = (matchers = ''): Panel =>
   withAlert(
     {
       title: 'Dead letters',
       unit: 'short',
-      queries: { '{{queue}}': `max by (queue) (messaging_dead_letters${of})` },
+      queries: { '{{queue}}': `max by (queue) (messaging_dead_letters${matchers})` },
     },
     'DeadLettersWaiting',
   );

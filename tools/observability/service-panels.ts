@@ -14,27 +14,27 @@ export function serviceRows(service: ServiceName): Readonly<Record<string, reado
 }
 
 function requests(service: ServiceName): readonly Panel[] {
-  const of = `job="${service}"`;
-  const count = (matchers: string): string =>
-    `rate(http_request_duration_seconds_count{${matchers}}[$__rate_interval])`;
-  const bucket = `rate(http_request_duration_seconds_bucket{${of}}[$__rate_interval])`;
-  const failed = `${of},status=~"5.."`;
+  const matchers = `job="${service}"`;
+  const count = (selected: string): string =>
+    `rate(http_request_duration_seconds_count{${selected}}[$__rate_interval])`;
+  const bucket = `rate(http_request_duration_seconds_bucket{${matchers}}[$__rate_interval])`;
+  const failed = `${matchers},status=~"5.."`;
   return [
     {
       title: 'Requests',
       unit: 'reqps',
-      queries: { '{{method}} {{route}}': `sum by (method, route) (${count(of)})` },
+      queries: { '{{method}} {{route}}': `sum by (method, route) (${count(matchers)})` },
     },
     {
       title: 'Responses',
       unit: 'reqps',
-      queries: { '{{status}}': `sum by (status) (${count(of)})` },
+      queries: { '{{status}}': `sum by (status) (${count(matchers)})` },
     },
     withAlert(
       {
         title: 'Share of 5xx responses',
         unit: 'percentunit',
-        queries: { '5xx': `(sum(${count(failed)}) or vector(0)) / sum(${count(of)})` },
+        queries: { '5xx': `(sum(${count(failed)}) or vector(0)) / sum(${count(matchers)})` },
       },
       'ServerErrors',
     ),
@@ -67,13 +67,13 @@ function requests(service: ServiceName): readonly Panel[] {
 }
 
 function saturation(service: ServiceName): readonly Panel[] {
-  const of = `{job="${service}"}`;
+  const matchers = `{job="${service}"}`;
   return [
     {
       title: 'Delay of the event loop (p99)',
       description: 'Above 0.1 s, add replicas.',
       unit: 's',
-      queries: { '{{instance}}': `max by (instance) (nodejs_eventloop_lag_p99_seconds${of})` },
+      queries: { '{{instance}}': `max by (instance) (nodejs_eventloop_lag_p99_seconds${matchers})` },
       threshold: 0.1,
     },
     {
@@ -81,37 +81,37 @@ function saturation(service: ServiceName): readonly Panel[] {
       description: 'A service runs JavaScript on one core.',
       unit: 'percentunit',
       queries: {
-        '{{instance}}': perSecond(`process_cpu_seconds_total${of}`, 'instance'),
+        '{{instance}}': perSecond(`process_cpu_seconds_total${matchers}`, 'instance'),
       },
       threshold: 1,
     },
     {
       title: 'Memory',
       unit: 'bytes',
-      queries: { '{{instance}}': `max by (instance) (process_resident_memory_bytes${of})` },
+      queries: { '{{instance}}': `max by (instance) (process_resident_memory_bytes${matchers})` },
     },
     {
       title: 'Connections in use, of those that a pool may open',
       unit: 'percentunit',
       queries: {
-        '{{pool}}': `sum by (pool) (database_pool_connections_used${of}) / sum by (pool) (database_pool_connections_max${of})`,
+        '{{pool}}': `sum by (pool) (database_pool_connections_used${matchers}) / sum by (pool) (database_pool_connections_max${matchers})`,
       },
       threshold: 1,
     },
     {
       title: 'Requests that wait for a connection',
       unit: 'short',
-      queries: { '{{pool}}': `sum by (pool) (database_pool_requests_waiting${of})` },
+      queries: { '{{pool}}': `sum by (pool) (database_pool_requests_waiting${matchers})` },
     },
-    queueBacklog(of),
-    messagesHandled(of),
-    age('Age of the oldest message in the outbox', `max(outbox_oldest_seconds${of})`, 'OutboxStuck'),
-    deadLetters(of),
+    queueBacklog(matchers),
+    messagesHandled(matchers),
+    age('Age of the oldest message in the outbox', `max(outbox_oldest_seconds${matchers})`, 'OutboxStuck'),
+    deadLetters(matchers),
     withAlert(
       {
         title: 'Time for which there have been dead letters',
         unit: 's',
-        queries: { '{{queue}}': `min by (queue) (messaging_dead_letters_waiting_seconds${of})` },
+        queries: { '{{queue}}': `min by (queue) (messaging_dead_letters_waiting_seconds${matchers})` },
       },
       'DeadLettersForgotten',
     ),
@@ -119,49 +119,49 @@ function saturation(service: ServiceName): readonly Panel[] {
 }
 
 function replicas(service: ServiceName): readonly Panel[] {
-  const of = `{job="${service}"}`;
+  const matchers = `{job="${service}"}`;
   return [
     {
       title: 'Replicas that respond',
       unit: 'short',
-      queries: { '{{instance}}': `up${of}` },
+      queries: { '{{instance}}': `up${matchers}` },
       alerts: ['ServiceDown'],
     },
     {
       title: 'Commands that Redis did not execute in time',
       unit: 'ops',
-      queries: { '{{use}}': perSecond(`redis_fail_open_total${of}`, 'use') },
+      queries: { '{{use}}': perSecond(`redis_fail_open_total${matchers}`, 'use') },
       alerts: ['RedisFailsOpen'],
     },
-    ...(service === 'auth-server' ? [] : clientsOfAuthServer(of)),
+    ...(service === 'auth-server' ? [] : clientsOfAuthServer(matchers)),
     {
       title: 'Settings that are not meant for production',
       unit: 'short',
-      queries: { '{{setting}}': `max by (setting) (relaxed_settings${of})` },
+      queries: { '{{setting}}': `max by (setting) (relaxed_settings${matchers})` },
       alerts: ['RelaxedSettings'],
     },
     {
       title: 'Spans that were dropped',
       unit: 'ops',
-      queries: { '{{reason}}': perSecond(`trace_spans_dropped_total${of}`, 'reason') },
+      queries: { '{{reason}}': perSecond(`trace_spans_dropped_total${matchers}`, 'reason') },
       alerts: ['SpansDropped'],
     },
   ];
 }
 
 /** auth-server has no read replica, and reads its own keys. */
-function clientsOfAuthServer(of: string): readonly Panel[] {
+function clientsOfAuthServer(matchers: string): readonly Panel[] {
   return [
     {
       title: 'Failed reads of the public signing keys',
       unit: 'ops',
-      queries: { failures: perSecond(`jwks_read_failures_total${of}`) },
+      queries: { failures: perSecond(`jwks_read_failures_total${matchers}`) },
       alerts: ['SigningKeysUnreadable'],
     },
     {
       title: 'Reads that a read replica could run',
       unit: 'ops',
-      queries: { '{{outcome}}': perSecond(`read_replica_reads_total${of}`, 'outcome') },
+      queries: { '{{outcome}}': perSecond(`read_replica_reads_total${matchers}`, 'outcome') },
       alerts: ['ReadReplicaUnused'],
     },
   ];

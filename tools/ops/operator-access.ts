@@ -16,7 +16,7 @@ const accessSchema = z.object({
 /** Addresses, environments and programs for operator commands. */
 export type OperatorAccess = z.infer<typeof accessSchema>;
 
-/** Asks the running suite. @throws Failure when none is running */
+/** Reads the access from the supervisor of the running suite. @throws Failure when none is running */
 export async function readOperatorAccess(): Promise<OperatorAccess> {
   const { stateDir } = readSettings();
   const running = await control(stateDir, 'operator-access');

@@ -50,8 +50,8 @@ export function findInMarkdown(text: string): Finding[] {
 
 function findInIdentifier(name: string): Omit<Finding, 'line'>[] {
   const words = name.split(/(?<=[a-z0-9])(?=[A-Z])|_/).map((word) => word.toLowerCase());
-  const matches = (of: readonly BannedWord[], values: readonly string[]): BannedWord[] =>
-    of.filter(({ word }) => values.some((value) => word.test(value)));
+  const matches = (banned: readonly BannedWord[], values: readonly string[]): BannedWord[] =>
+    banned.filter(({ word }) => values.some((value) => word.test(value)));
   return [...matches(bannedInIdentifiers, words), ...matches(bannedPrefixes, [name])].map(({ use }) => ({
     found: name,
     use,

@@ -42,7 +42,7 @@ describe('the API reference of the Store API', () => {
       source: { platform: 'shop', store_id: 'store-1', external_order_id: '1001' },
       metadata: { cart: 'c_8841' },
     };
-    // To a country that asks for neither city, postal code nor province; what others ask for is no bound of
+    // To a country that requires neither city, postal code nor province; those of others are no bound of
     // the shape.
     const address = {
       ...good.shipping_address,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { ApiClient } from './suite/api-client.js';
 import { type Merchant, newMerchant, newUser, storeScopes } from './suite/merchant.js';
-import { operate, ops, tryOps } from './suite/operator.js';
+import { operate, ops, runOps } from './suite/operator.js';
 import { dashboardToken, signIn, tokenRequest } from './suite/sign-in.js';
 
 const everywhere = [
@@ -64,7 +64,7 @@ describe('the operator commands for accounts', () => {
       expect.arrayContaining(['user_created', 'token_issued']),
     );
     expect(signIns(events)[0]?.ip).toMatch(/^[0-9a-f.:]+$/);
-    const { output } = await tryOps(['audit', '--event', 'signed_in', '--limit', '3']);
+    const { output } = await runOps(['audit', '--event', 'signed_in', '--limit', '3']);
     expect(output).toMatch(/^AT +EVENT +USER/);
     expect(output.trim().split('\n').length).toBeLessThanOrEqual(5);
   });
@@ -76,7 +76,7 @@ describe('the operator commands for accounts', () => {
     [['client', 'create', '--name', 'App', '--redirect-uri', 'http://a.example/'], '--redirect-uri must'],
     [['creator', 'change', 'crt_x'], 'CREATOR has no changes'],
   ])('%j is rejected in one line that names the argument', async (args, text) => {
-    const { status, output, errors: line } = await tryOps(args);
+    const { status, output, errors: line } = await runOps(args);
     expect({ status, output, lines: line.trim().split('\n') }).toEqual({
       status: 1,
       output: '',

@@ -2,7 +2,7 @@ import { eventually } from '@fulfilment/testing';
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { type Merchant, newMerchant, newProduct, type Product } from './suite/merchant.js';
-import { operate, ops, tryOps } from './suite/operator.js';
+import { operate, ops, runOps } from './suite/operator.js';
 import { placeOrder } from './suite/orders.js';
 
 const queue = 'store-api.fulfilment';
@@ -87,7 +87,7 @@ describe('the operator commands', () => {
   it('list dead letters with their reason, replay and discard them', async () => {
     const id = await place();
     await operate(['order', 'cancel', id, '--reason', 'changed their mind']);
-    expect((await tryOps(['order', 'ship', id, ...parcel('E1')])).status).toBe(1);
+    expect((await runOps(['order', 'ship', id, ...parcel('E1')])).status).toBe(1);
     const ofOrder = async () => {
       const { letters } = await ops(
         ['dead-letters', 'list', '--queue', queue, '--limit', '1000'],
@@ -109,7 +109,7 @@ describe('the operator commands', () => {
     await eventually(async () => ((await ofOrder()).length === 1 ? true : undefined)); // rejected again
     expect(await operate(['dead-letters', 'discard', ...named])).toEqual({ queue, discarded: [letter?.id] });
     expect(await ofOrder()).toEqual([]);
-    expect((await tryOps(['dead-letters', 'show', ...named])).status).toBe(1);
+    expect((await runOps(['dead-letters', 'show', ...named])).status).toBe(1);
   });
 
   it('create a resource server, and print its secret once', async () => {
@@ -118,13 +118,13 @@ describe('the operator commands', () => {
   });
 
   it('find nothing wrong with the running suite', async () => {
-    const { status, output, errors } = await tryOps(['doctor']);
+    const { status, output, errors } = await runOps(['doctor']);
     expect({ status, errors }).toEqual({ status: 0, errors: '' });
     expect(output.match(/^status: ok$/gm)).toHaveLength(4);
   });
 
   it('print text without --json', async () => {
-    const { status, output } = await tryOps(['organisation', 'create', '--name', 'In words']);
+    const { status, output } = await runOps(['organisation', 'create', '--name', 'In words']);
     expect(status).toBe(0);
     expect(output).toMatch(/^org_id: \S+$/m);
   });
@@ -146,7 +146,7 @@ describe('the operator commands', () => {
       ['creator', 'create', '--organisation', 'org_nobody', '--name', 'N', '--payment-method', 'pm_ok'],
       ['client', 'create', '--name', 'No address'],
     ];
-    const ended = await Promise.all(mistakes.map((args) => tryOps(args)));
+    const ended = await Promise.all(mistakes.map((args) => runOps(args)));
     for (const [index, { status, output, errors }] of ended.entries()) {
       const said = {
         command: mistakes[index]?.join(' '),
@@ -170,7 +170,7 @@ describe('the operator commands', () => {
       ['stock', 'set', product.sku, 'many'],
       ['order', 'eat', 'x'],
     ]) {
-      const { status, errors } = await tryOps(args);
+      const { status, errors } = await runOps(args);
       expect(status).toBe(1);
       expect(errors).toMatch(/Usage|Unknown command/);
     }

@@ -1,7 +1,7 @@
 import { currentContext, currentSpan, endAfter, inContext, type Span } from '@fulfilment/runtime';
 
 const attributes = { 'db.system.name': 'postgresql' };
-const maxSummaryLength = 255; // as the semantic conventions ask for
+const maxSummaryLength = 255; // as the semantic conventions require
 
 /** The span of a transaction, from the request for a connection to the end. It names the statements. */
 export class TransactionSpan {

@@ -11,11 +11,11 @@ import {
 } from './testing/effects-replica.js';
 
 const queue = 'store-api.fulfilment';
-const now = { occurredAt: new Date() };
+const timing = { occurredAt: new Date() };
 const reason = 'a test';
 const orderIds = (count: number) => Array.from({ length: count }, () => publicId('ord', uuidv7()));
-const reportOf = (order_id: string) => messages.fulfilmentCancelled.make({ order_id, reason }, now);
-const countOf = (sku: string) => messages.fulfilmentStockSet.make({ sku, quantity: 1 }, now);
+const cancellationOf = (order_id: string) => messages.fulfilmentCancelled.make({ order_id, reason }, timing);
+const countOf = (sku: string) => messages.fulfilmentStockSet.make({ sku, quantity: 1 }, timing);
 const idsOf = (sent: readonly Message[]) => sent.map(({ id }) => id);
 const keyOf = ({ data }: Message): unknown =>
   typeof data === 'object' && data !== null ? Reflect.get(data, 'order_id') : undefined;
@@ -52,8 +52,8 @@ describe('a sharded queue', () => {
       30_000,
       () => `${sent.length} effects`,
     );
-  /** Expects that each message was applied once, and those of an order in the order of `sent`. */
-  const expectOrderOfEach = (applied: readonly string[], sent: readonly Message[]) => {
+  /** Expects that each message was applied once, and those about one order in the sequence of `sent`. */
+  const expectSequenceOfEach = (applied: readonly string[], sent: readonly Message[]) => {
     expect(applied.toSorted()).toEqual(idsOf(sent).toSorted());
     for (const [order, ofOrder] of Map.groupBy(sent, keyOf)) {
       const ids = new Set(idsOf(ofOrder));
@@ -61,9 +61,9 @@ describe('a sharded queue', () => {
     }
   };
 
-  it('spreads a backlog over replicas, in order for each order', async () => {
+  it('spreads a backlog over replicas, and keeps the sequence of messages about one order', async () => {
     const orders = orderIds(16);
-    const sent = Array.from({ length: 150 }, () => orders.map(reportOf)).flat();
+    const sent = Array.from({ length: 150 }, () => orders.map(cancellationOf)).flat();
     await broker.publish(...sent);
     const counts = [0, 0];
     for (const index of [0, 1])
@@ -74,15 +74,15 @@ describe('a sharded queue', () => {
           counts[index] = (counts[index] ?? 0) + 1;
         },
       });
-    expectOrderOfEach(await allApplied(sent), sent);
+    expectSequenceOfEach(await allApplied(sent), sent);
     for (const count of counts) expect(count).toBeGreaterThan(sent.length / 10);
   });
 
-  it('keeps the order of each order when connections are cut', async () => {
+  it('keeps the sequence of messages about one order when connections are cut', async () => {
     const line = await flakyProxy(broker.url);
     try {
       const orders = orderIds(5);
-      const sent = Array.from({ length: 60 }, () => orders.map(reportOf)).flat();
+      const sent = Array.from({ length: 60 }, () => orders.map(cancellationOf)).flat();
       const cutAt = new Set([30, 100, 170].map((index) => sent[index]?.id));
       await start({
         url: line.url,
@@ -92,7 +92,7 @@ describe('a sharded queue', () => {
       });
       await start();
       await broker.publish(...sent);
-      expectOrderOfEach(await allApplied(sent), sent);
+      expectSequenceOfEach(await allApplied(sent), sent);
       expect(cutAt.size).toBeLessThan(3); // the other replica may handle the later ones
     } finally {
       await line.stop();
@@ -106,13 +106,13 @@ describe('a sharded queue', () => {
       await start({
         onHandle: (_, { type }) => (type.startsWith('fulfilment.stock_') ? undefined : released),
       });
-      const reports = orderIds(100).map(reportOf);
+      const cancellations = orderIds(100).map(cancellationOf);
       const counts = Array.from({ length: 20 }, () => countOf(publicId('prod', uuidv7())));
-      await broker.publish(...reports, ...counts);
+      await broker.publish(...cancellations, ...counts);
       const applied = await allApplied(counts);
       expect(applied.toSorted()).toEqual(idsOf(counts).toSorted());
       release();
-      await allApplied([...reports, ...counts]);
+      await allApplied([...cancellations, ...counts]);
     } finally {
       release();
     }
@@ -122,19 +122,19 @@ describe('a sharded queue', () => {
     const [blocked = '', ...others] = orderIds(40);
     const sharded = topologyOf(broker.namespace).sharded(queue);
     const shard = (message: Message) => sharded && shardOf(sharded, Buffer.from(JSON.stringify(message)));
-    const first = reportOf(blocked);
-    const reports = others.map(reportOf);
-    const elsewhere = reports.filter((report) => shard(report) !== shard(first));
+    const first = cancellationOf(blocked);
+    const cancellations = others.map(cancellationOf);
+    const elsewhere = cancellations.filter((message) => shard(message) !== shard(first));
     let release: () => void = () => undefined;
     const released = new Promise<void>((resolve) => (release = resolve));
     try {
       await start({ onHandle: (_, { id }) => (id === first.id ? released : undefined) });
-      await broker.publish(first, ...reports);
+      await broker.publish(first, ...cancellations);
       const applied = await allApplied(elsewhere);
       expect(applied).toEqual(expect.arrayContaining(idsOf(elsewhere)));
       expect(applied).not.toContain(first.id);
       release();
-      await allApplied([first, ...reports]);
+      await allApplied([first, ...cancellations]);
     } finally {
       release();
     }

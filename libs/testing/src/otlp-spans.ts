@@ -15,7 +15,7 @@ interface Field {
 }
 
 /**
- * Reads an ExportTraceServiceRequest of OTLP: the members of its spans that tests look at. The numbers are
+ * Reads an ExportTraceServiceRequest of OTLP: the members of its spans that tests check. The numbers are
  * those of opentelemetry-proto, trace/v1/trace.proto.
  */
 export function readOtlpSpans(request: Buffer): OtlpSpan[] {

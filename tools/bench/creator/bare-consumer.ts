@@ -169,17 +169,18 @@ async function apply(received: readonly OrderMessage[]): Promise<void> {
     received.map(({ id }) => id),
   );
   if (created.length > 0) {
-    const lines = created.map((one) => ({ one, of: linesOf(one) }));
-    const orders = lines.map(({ one, of }) => ({
-      ...one,
-      platform: one.source.platform,
+    const withLines = created.map((order) => ({ order, lines: linesOf(order) }));
+    const orders = withLines.map(({ order, lines }) => ({
+      ...order,
+      platform: order.source.platform,
       items: undefined,
-      gross: of.reduce((sum, line) => sum + line.total_amount, 0),
-      royalty: of.reduce((sum, line) => sum + line.royalty_amount, 0),
+      gross: lines.reduce((sum, line) => sum + line.total_amount, 0),
+      royalty: lines.reduce((sum, line) => sum + line.royalty_amount, 0),
     }));
     await run('orders', insertOrders, JSON.stringify(orders));
-    await run('items', insertItems, JSON.stringify(lines.flatMap(({ of }) => of)));
-    await run('releases', insertReleases, JSON.stringify(lines.flatMap(({ of }) => of)));
+    const allLines = withLines.flatMap(({ lines }) => lines);
+    await run('items', insertItems, JSON.stringify(allLines));
+    await run('releases', insertReleases, JSON.stringify(allLines));
     await writeCounts(counted(created, 'pending', 'pending', 1));
   }
   if (paid.length > 0) {

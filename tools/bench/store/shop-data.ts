@@ -7,7 +7,7 @@ export interface ShopData {
   /** Ids as in the rows; those below are ids of the Store API. */
   readonly rows: { readonly product: string; readonly hot: string };
   readonly sku: string;
-  /** A limited edition that everybody wants, and that never runs out here. */
+  /** A limited edition in every order, which never sells out here. */
   readonly hotSku: string;
   readonly orderIds: readonly string[];
 }

@@ -8,7 +8,7 @@ import { subscriptionSecret } from './receiver-secret.ts';
 /**
  * The base line, a process of its own: undici's `request` over an Agent, that signs and posts bodies it has
  * in memory, so many at a time, with the headers of webhook-worker. It takes nothing from a database and
- * writes nothing down: no lease, no history, no retry, no look at the address. PUT / gives it bodies, POST /
+ * writes nothing down: no lease, no history, no retry, no check of the address. PUT / gives it bodies, POST /
  * has them sent and gets a response when all were received. Prints its port.
  */
 const atATime = 64;

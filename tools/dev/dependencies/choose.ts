@@ -4,7 +4,7 @@ import { findProgram } from '../run-program.ts';
 import { findBrowser } from './browser.ts';
 import { aptCommand, aptPrefix, installDebianPackages } from './debian-packages.ts';
 import { type Dependency, dependencyNames, type DependencyName, type Site } from './dependency.ts';
-import { dependencyFromDocker, dockerResponds, dockerImages } from './docker.ts';
+import { dependencyFromDocker, dockerResponds, createContainers } from './docker.ts';
 import { postgresFromPrograms, postgresPrograms } from './postgres.ts';
 import { rabbitmqFromPrograms, rabbitmqProgram } from './rabbitmq.ts';
 import { redisFromPrograms, redisProgram } from './redis.ts';
@@ -63,7 +63,7 @@ export interface Choice {
 export async function chooseDependencies(site: Site, required: RequiredPrograms): Promise<Choice> {
   const { externalUrls } = site.settings;
   const ours = dependencyNames.filter((name) => externalUrls[name] === undefined);
-  const docker = ours.length > 0 && (await dockerResponds()) && (await dockerImages(site, ours));
+  const docker = ours.length > 0 && (await dockerResponds()) && (await createContainers(site, ours));
   const anyGateway = required.gateway === true || required.nginx === true;
   const programs: PackageName[] = [...(docker ? [] : ours), ...(anyGateway ? (['openssl'] as const) : [])];
   // A container can proxy services on this machine only on Linux, where it can share the host network.

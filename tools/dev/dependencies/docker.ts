@@ -20,7 +20,7 @@ export async function dockerResponds(): Promise<boolean> {
  * Pulls the images and creates the containers. Returns false on failure, so that programs can be used
  * instead.
  */
-export async function dockerImages(site: Site, names: readonly DependencyName[]): Promise<boolean> {
+export async function createContainers(site: Site, names: readonly DependencyName[]): Promise<boolean> {
   writeRedisUsers(site);
   writeBrokerDefinitions(site);
   const created = await runProgram('docker', compose(site.settings, 'create', ...names), {
@@ -43,21 +43,28 @@ export function dependencyFromDocker(name: DependencyName, site: Site): Dependen
 /** Plans an attached `docker compose up`, which ends with its container and forwards signals to it. */
 export function containerPlan(
   name: string,
-  of: { site: Site; kind: ProcessPlan['kind']; ready: () => Promise<boolean> },
+  container: { site: Site; kind: ProcessPlan['kind']; ready: () => Promise<boolean> },
 ): ProcessPlan {
-  const env = environment(of.site);
+  const env = environment(container.site);
   const docker = async (verb: string): Promise<void> => {
-    await mustRun('docker', compose(of.site.settings, verb, name), { env });
+    await mustRun('docker', compose(container.site.settings, verb, name), { env });
   };
   return {
     name,
-    kind: of.kind,
+    kind: container.kind,
     program: 'docker',
-    args: compose(of.site.settings, 'up', '--no-log-prefix', '--no-deps', '--abort-on-container-exit', name),
+    args: compose(
+      container.site.settings,
+      'up',
+      '--no-log-prefix',
+      '--no-deps',
+      '--abort-on-container-exit',
+      name,
+    ),
     env,
     stopTimeoutMs: 30_000,
     readyTimeoutMs: 120_000,
-    ready: of.ready,
+    ready: container.ready,
     signalOverrides: {
       kill: () => docker('kill'),
       pause: () => docker('pause'),

@@ -63,19 +63,19 @@ async function axeViolations(page: Page): Promise<axe.Result[]> {
 describe.each(settings)('on %s', (_, options) => {
   let context: BrowserContext;
   let page: Page;
-  let complaints: string[];
-  let strangers: string[];
+  let consoleMessages: string[];
+  let foreignOrigins: string[];
   beforeEach(async () => {
     context = await chromium.newContext({ ...options, ignoreHTTPSErrors: true });
     context.setDefaultTimeout(10_000);
     page = await context.newPage();
-    complaints = [];
-    strangers = [];
-    page.on('console', (message) => complaints.push(message.text()));
-    page.on('pageerror', (error) => complaints.push(error.message));
+    consoleMessages = [];
+    foreignOrigins = [];
+    page.on('console', (message) => consoleMessages.push(message.text()));
+    page.on('pageerror', (error) => consoleMessages.push(error.message));
     page.on('request', (request) => {
       const { origin } = new URL(request.url());
-      if (origin !== server.url && !request.url().startsWith(thirdPartyRedirect)) strangers.push(origin);
+      if (origin !== server.url && !request.url().startsWith(thirdPartyRedirect)) foreignOrigins.push(origin);
     });
   });
   afterEach(async () => {
@@ -99,34 +99,34 @@ describe.each(settings)('on %s', (_, options) => {
     const response = new URL((await sentBack).url()).searchParams;
     expect(response.get('code')).toEqual(expect.any(String));
     // The 401 of the wrong password, and the redirect to an app that is not running.
-    expect(complaints.filter((text) => !/401|ERR_NAME/.test(text))).toEqual([]);
-    expect(strangers).toEqual([]);
+    expect(consoleMessages.filter((text) => !/401|ERR_NAME/.test(text))).toEqual([]);
+    expect(foreignOrigins).toEqual([]);
   });
 
   it('every page is accessible', async () => {
     const faults: unknown[] = [];
-    const look = async (path?: string): Promise<void> => {
+    const check = async (path?: string): Promise<void> => {
       if (path !== undefined) await page.goto(`${server.url}${path}`);
       faults.push(...(await faultsOf(page, options)));
     };
-    await look('/account/apps');
+    await check('/account/apps');
     await fillByKeyboard(page, [email, 'wrong']);
     await page.getByRole('alert').waitFor();
-    await look();
+    await check();
     await fillByKeyboard(page, [password]);
     await page.getByRole('heading', { name: 'Connected apps' }).waitFor();
-    await look();
-    for (const path of ['/account', '/account/browsers', '/account/security']) await look(path);
-    await look('/account/security/second-factor');
-    await look('/account/signed-out');
-    await look('/api/auth/oauth2/end-session');
-    await look('/api/auth/oauth2/authorize?client_id=nobody');
+    await check();
+    for (const path of ['/account', '/account/browsers', '/account/security']) await check(path);
+    await check('/account/security/second-factor');
+    await check('/account/signed-out');
+    await check('/api/auth/oauth2/end-session');
+    await check('/api/auth/oauth2/authorize?client_id=unknown');
     const { url } = await app.request('openid orders:read offline_access', { prompt: 'consent' });
     await page.goto(url);
-    await look();
+    await check();
     expect(faults).toEqual([]);
-    expect(complaints.filter((text) => !/40[01]/.test(text))).toEqual([]);
-    expect(strangers).toEqual([]);
+    expect(consoleMessages.filter((text) => !/40[01]/.test(text))).toEqual([]);
+    expect(foreignOrigins).toEqual([]);
   });
 
   it('a global admin sets up the required second factor and signs in with it', async () => {
@@ -156,8 +156,8 @@ describe.each(settings)('on %s', (_, options) => {
     await fillByKeyboard(page, [totp.generate({ timestamp: Date.now() + 30_000 })]);
     await page.waitForURL(`${server.url}/account`);
     expect(faults).toEqual([]);
-    expect(complaints).toEqual([]);
-    expect(strangers).toEqual([]);
+    expect(consoleMessages).toEqual([]);
+    expect(foreignOrigins).toEqual([]);
   });
 });
 

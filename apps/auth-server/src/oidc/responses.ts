@@ -13,7 +13,7 @@ type Next = () => Promise<unknown>;
 
 const publicCacheSeconds = 300;
 
-/** A path that oidc-provider has no route for: 404 with the error envelope, as in the APIs. */
+/** Responds with 404 and the error envelope to a path that oidc-provider has no route for. */
 export async function respondToUnknownPaths(ctx: Context, next: Next): Promise<void> {
   await next();
   if (ctx.status !== 404 || (ctx.body !== undefined && ctx.body !== null)) return;
@@ -29,7 +29,7 @@ export function forbidStoring(ctx: Context, next: Next): Promise<unknown> {
   return next();
 }
 
-/** Keys and metadata change rarely, and a next key is published long before it signs. */
+/** Lets clients cache keys and metadata. They change rarely; a next key is published long before it signs. */
 export async function cachePublicDocuments(ctx: Context, next: Next): Promise<void> {
   await next();
   if (ctx.status === 200 && isPublicDocument(ctx.path))
@@ -58,6 +58,7 @@ export async function requireClient(ctx: Context, next: Next): Promise<void> {
   ctx.body = { error: 'invalid_client', error_description: 'client authentication is required' };
 }
 
+/** oidc-provider has no error code of its own for a request without client authentication. */
 function isMissingClient(body: unknown): boolean {
   if (typeof body !== 'object' || body === null) return false;
   return Reflect.get(body, 'error_description') === 'no client authentication mechanism provided';

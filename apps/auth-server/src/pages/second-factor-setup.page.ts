@@ -27,7 +27,7 @@ export function beginSecondFactorPage(frame: AccountFrame, notice?: Notice): Pag
   });
 }
 
-/** Asks for the first code. @param setup undefined after a wrong code: the app already has the secret */
+/** Page for the first code. @param setup undefined after a wrong code: the app already has the secret */
 export function confirmSecondFactorPage(
   frame: AccountFrame,
   setup: SecondFactorSetup | undefined,

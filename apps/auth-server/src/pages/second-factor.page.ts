@@ -17,7 +17,7 @@ export interface SecondFactorProblem {
   readonly retryAfterSeconds?: number;
 }
 
-/** Asks for the code. */
+/** Page with the form for the code. */
 export function secondFactorPage(view: SecondFactorView): Page {
   return question(view, {
     title: 'Enter your code',

@@ -72,7 +72,7 @@ describe('revocation (RFC 7009)', () => {
     await server.redis.client.del(...keys);
     const startedAt = performance.now();
     await eventually(async () => (await isDenied(tokens.access_token)) || undefined);
-    expect(performance.now() - startedAt).toBeLessThan(10_000); // without a look at Redis it would take 30 s
+    expect(performance.now() - startedAt).toBeLessThan(10_000); // without a check of Redis: 30 s
   });
 
   it('ends the family of a revoked refresh token: every access token and the refresh token (§2.1)', async () => {

@@ -1,7 +1,7 @@
 import type { RunningServer } from './running-server.js';
 
 /** Filters of audit records; an omitted one matches everything. */
-interface Of {
+interface RecordFilter {
   readonly email?: string;
   readonly clientId?: string;
   readonly event?: string;
@@ -16,7 +16,7 @@ interface AuditRecord {
 /** Reads audit records, the oldest first. */
 export function auditRecords(
   { database }: Pick<RunningServer, 'database'>,
-  { email, clientId, event }: Of,
+  { email, clientId, event }: RecordFilter,
 ): Promise<AuditRecord[]> {
   return database.rows<AuditRecord>(
     {
@@ -31,6 +31,9 @@ export function auditRecords(
   );
 }
 
-export async function auditEventsOf(server: Pick<RunningServer, 'database'>, of: Of): Promise<string[]> {
-  return (await auditRecords(server, of)).map(({ event }) => event);
+export async function auditEventsOf(
+  server: Pick<RunningServer, 'database'>,
+  filter: RecordFilter,
+): Promise<string[]> {
+  return (await auditRecords(server, filter)).map(({ event }) => event);
 }

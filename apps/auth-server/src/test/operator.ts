@@ -32,7 +32,7 @@ function operatorOf(server: RunningServer) {
       given: Readonly<Record<string, unknown>> = {},
       site: typeof context = context,
     ): Promise<ReturnType<typeof JSON.parse>> => {
-      const work: (of: typeof context) => Promise<object> = commands[command].prepare(given);
+      const work: (target: typeof context) => Promise<object> = commands[command].prepare(given);
       return JSON.parse(JSON.stringify(await work(site)));
     },
     stop: async () => {

@@ -18,7 +18,7 @@ export interface OrderStream {
 }
 
 /**
- * The open streams of this process. One loop looks for new orders of all of them, so a stream that waits
+ * The open streams of this process. One loop polls for the new orders of all, so a stream that waits
  * holds no connection to the database. They end when the service stops, before its HTTP port closes.
  */
 @Injectable()

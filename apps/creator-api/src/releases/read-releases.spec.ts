@@ -32,8 +32,8 @@ describe('the releases of a creator', () => {
   });
   afterAll(() => api.stop());
 
-  const create = async (title: string, of = creator) => {
-    const body = { title, release_type_id: 1, creator: of.id };
+  const create = async (title: string, releasedBy = creator) => {
+    const body = { title, release_type_id: 1, creator: releasedBy.id };
     return String((await api.post('/api/v1/releases', owner, body)).body.id);
   };
   const upload = async (release: string, track = uuidv7()) => {

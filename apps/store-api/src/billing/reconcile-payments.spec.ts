@@ -10,7 +10,7 @@ const chargeOf = statement(
 );
 const deleteCharge = statement('test.delete-charge', 'DELETE FROM charges WHERE id = $1');
 const decline = statement('test.decline', "UPDATE charges SET status = 'declined' WHERE id = $1");
-const refund = statement(
+const markRefunded = statement(
   'test.refunded',
   "UPDATE charges SET status = 'refunded', refund_reference = $2 WHERE id = $1",
 );
@@ -26,7 +26,7 @@ describe('the reconciliation with Stripe', () => {
   });
   afterEach(() => orders.stop());
 
-  const paid = async () => {
+  const placePaid = async () => {
     const { creator } = await orders.place('pm_card_visa');
     const charge = await orders.store.database.row<{ id: string; reference: string }>(chargeOf, [creator.id]);
     if (charge === undefined) throw new Error('The order has no charge.');
@@ -42,12 +42,12 @@ describe('the reconciliation with Stripe', () => {
     });
 
   it('finds no difference when each payment has its charge, over several pages', async () => {
-    for (let index = 0; index < 11; index += 1) await paid();
+    for (let index = 0; index < 11; index += 1) await placePaid();
     expect(await reconcile()).toEqual({ payments: 11, charges: 11, findings: [] });
   });
 
   it('finds a payment whose charge is missing or declined here', async () => {
-    const [lost, declined] = [await paid(), await paid()];
+    const [lost, declined] = [await placePaid(), await placePaid()];
     await orders.store.database.run(deleteCharge, [lost.id]);
     await orders.store.database.run(decline, [declined.id]);
     const { findings } = await reconcile();
@@ -57,7 +57,7 @@ describe('the reconciliation with Stripe', () => {
   });
 
   it('finds a second payment of one charge', async () => {
-    const charge = await paid();
+    const charge = await placePaid();
     const [intent] = orders.stripe.intents();
     if (intent === undefined) throw new Error('Nothing was charged.');
     orders.stripe.add({ ...intent, id: 'pi_second' });
@@ -67,7 +67,7 @@ describe('the reconciliation with Stripe', () => {
   });
 
   it('ignores payments of other software on the account', async () => {
-    await paid();
+    await placePaid();
     const [intent] = orders.stripe.intents();
     if (intent === undefined) throw new Error('Nothing was charged.');
     orders.stripe.add({ ...intent, id: 'pi_other', metadata: {} });
@@ -76,7 +76,7 @@ describe('the reconciliation with Stripe', () => {
   });
 
   it('finds a charge that is paid here and unknown to Stripe', async () => {
-    const charge = await paid();
+    const charge = await placePaid();
     orders.stripe.remove(charge.reference);
     expect((await reconcile()).findings).toEqual([
       { kind: 'missing_payment', reference: charge.reference, chargeId: charge.id },
@@ -84,7 +84,7 @@ describe('the reconciliation with Stripe', () => {
   });
 
   it('finds a refund that failed after it had succeeded', async () => {
-    const charge = await paid();
+    const charge = await placePaid();
     const [intent] = orders.stripe.intents();
     orders.stripe.refunds.push({
       id: 're_late',
@@ -92,7 +92,7 @@ describe('the reconciliation with Stripe', () => {
       payment_intent: intent?.id ?? '',
       status: 'failed',
     });
-    await orders.store.database.run(refund, [charge.id, 're_late']);
+    await orders.store.database.run(markRefunded, [charge.id, 're_late']);
     expect((await reconcile()).findings).toEqual([
       { kind: 'failed_refund', reference: 're_late', chargeId: charge.id },
     ]);
@@ -113,7 +113,7 @@ describe('the reconciliation with Stripe', () => {
     const job = orders.store.app.get(DailyReconciliation);
     orders.stripe.fail('/v1/payment_intents', {
       status: 500,
-      error: { type: 'api_error', message: 'Away.' },
+      error: { type: 'api_error', message: 'Unavailable.' },
     });
     expect(await job.round()).toBe(true);
     expect(await orders.store.database.rows(days)).toEqual([]);

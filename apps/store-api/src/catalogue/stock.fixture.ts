@@ -33,7 +33,7 @@ const cancelOrder = statement(
   'test.cancel-order',
   "UPDATE orders SET status = 'cancelled' WHERE id = $1 AND status = 'processing'",
 );
-const awaitCharge = statement(
+const setChargePending = statement(
   'test.await-charge',
   `WITH charge AS (UPDATE charges SET status = 'pending' WHERE order_id = $1)
    UPDATE orders SET status = 'pending', payment_status = 'pending' WHERE id = $1`,
@@ -92,7 +92,7 @@ export async function stockOfOneProduct(database: Database, quantity: number | n
     ],
   });
   const stock = new Stock(new Outbox(), systemClock);
-  const reports = new ApplyStockEvents(stock, createLogger('test', 'silent'));
+  const stockEvents = new ApplyStockEvents(stock, createLogger('test', 'silent'));
   const sku = publicId('prod', productId);
   const read = async () =>
     (await database.row<{ quantity: number | null; oversold: number; limited: boolean }>(readProduct, [
@@ -124,7 +124,7 @@ export async function stockOfOneProduct(database: Database, quantity: number | n
     }
   };
   const apply = (event: Omit<StockEvent, 'sku'>) =>
-    database.transaction((tx) => reports.run(tx, [{ ...event, sku }]));
+    database.transaction((tx) => stockEvents.run(tx, [{ ...event, sku }]));
   return {
     read,
     sell,
@@ -137,11 +137,11 @@ export async function stockOfOneProduct(database: Database, quantity: number | n
         await stock.returnStock(tx, orderId);
       }),
     /**
-     * Declines an order whose charge was pending, as SettleOrder does. What it returns commits once another
+     * Declines an order whose charge was pending, as SettleOrder does. The result commits as soon as another
      * transaction waits for a lock.
      */
     declineUncommitted: async (orderId: string): Promise<() => Promise<void>> => {
-      await database.run(awaitCharge, [orderId]);
+      await database.run(setChargePending, [orderId]);
       const settling = await database.begin();
       await settling.tx.run(declineOrder, [orderId]);
       await stock.returnStock(settling.tx, orderId);

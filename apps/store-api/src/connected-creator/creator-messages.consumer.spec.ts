@@ -5,12 +5,12 @@ import { type StoreApiUnderTest, startStoreApi } from '../store-api.fixture.js';
 import { CreatorMessagesConsumer } from './creator-messages.consumer.js';
 
 const occurredAt = new Date();
-const aTrackOf = (release_id: string) =>
+const trackOf = (release_id: string) =>
   messages.trackProcessed.make(
     { release_id, track_id: uuidv7(), title: null, position: null, duration_seconds: 214 },
     { occurredAt },
   );
-const aChangeOf = (id: string, changes: Partial<CreatorSnapshot> = {}) =>
+const changeOf = (id: string, changes: Partial<CreatorSnapshot> = {}) =>
   messages.creatorChanged.make(
     {
       creator: {
@@ -28,7 +28,7 @@ const aChangeOf = (id: string, changes: Partial<CreatorSnapshot> = {}) =>
     },
     { occurredAt },
   );
-const anEditionBy = (creator_id: string) =>
+const editionBy = (creator_id: string) =>
   messages.editionCreated.make(
     {
       edition: {
@@ -69,22 +69,22 @@ describe('messages about creators and their releases', () => {
   const ids = Array.from({ length: 40 }, () => uuidv7());
 
   it.each<[string, (id: string) => Message]>([
-    ['tracks', aTrackOf],
-    ['creators', aChangeOf],
-    ['editions', anEditionBy],
+    ['tracks', trackOf],
+    ['creators', changeOf],
+    ['editions', editionBy],
   ])(
-    'are consumed by two replicas concurrently, %s about the same creator in any order',
+    'about %s are applied by two replicas concurrently in opposite orders, without a deadlock',
     async (_what, messageAbout) => {
       await Promise.all([handle(ids.map(messageAbout)), handle(ids.toReversed().map(messageAbout))]);
     },
   );
 
-  it('are all applied after that', async () => {
+  it('about the tracks of one release are all applied by concurrent replicas', async () => {
     const releases = Array.from({ length: 20 }, () => uuidv7());
     await Promise.all([
-      handle(releases.map(aTrackOf)),
-      handle(releases.toReversed().map(aTrackOf)),
-      handle(releases.map(aTrackOf)),
+      handle(releases.map(trackOf)),
+      handle(releases.toReversed().map(trackOf)),
+      handle(releases.map(trackOf)),
     ]);
     expect(await store.database.row(countTracks, [releases])).toEqual({ tracks: 60 });
   });
@@ -93,12 +93,12 @@ describe('messages about creators and their releases', () => {
     const id = uuidv7();
     const token = await store.tokens.token({ creator_id: id, client_id: 'c', scope: 'creator:read' });
     const erased = { version: 2, name: null, payment_method: null };
-    await store.broker.publish(aChangeOf(id, { payment_method: 'pm_ok' }));
+    await store.broker.publish(changeOf(id, { payment_method: 'pm_ok' }));
     const view = async () => (await store.get('/store/v1/creator', token)).body;
     await eventually(async () => ((await view()).name === 'Harbour Lights' ? true : undefined));
-    await store.broker.publish(aChangeOf(id, erased), aChangeOf(id, { payment_method: 'pm_ok' }));
+    await store.broker.publish(changeOf(id, erased), changeOf(id, { payment_method: 'pm_ok' }));
     await eventually(async () => ((await view()).name === null ? true : undefined));
-    await handle([aChangeOf(id, { payment_method: 'pm_ok' })]);
+    await handle([changeOf(id, { payment_method: 'pm_ok' })]);
     expect(await view()).toMatchObject({ name: null, billing_status: { payment_method_added: false } });
     const row = (await store.database.row<{ row: string }>(wholeRow, [id]))?.row;
     expect(row).toContain(id);

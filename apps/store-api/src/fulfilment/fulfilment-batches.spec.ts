@@ -50,10 +50,10 @@ describe('fulfilment events in one batch', () => {
     return messages.fulfilmentShipped.make(parcel, minute(at));
   };
   const deliver = (order_id: string, at = 9) => messages.fulfilmentDelivered.make({ order_id }, minute(at));
-  const count = (of: string, quantity: number, at = 1) =>
-    messages.fulfilmentStockSet.make({ sku: of, quantity }, minute(at));
-  const adjust = (of: string, delta: number, at = 5) =>
-    messages.fulfilmentStockAdjusted.make({ sku: of, delta }, minute(at));
+  const count = (counted: string, quantity: number, at = 1) =>
+    messages.fulfilmentStockSet.make({ sku: counted, quantity }, minute(at));
+  const adjust = (adjusted: string, delta: number, at = 5) =>
+    messages.fulfilmentStockAdjusted.make({ sku: adjusted, delta }, minute(at));
   const outcomeOf = async ({ id }: Message) => {
     const found = await eventually(() => messageOutcomes(store.database)(`/messages/${id}`));
     return String(Reflect.get(found, 'reason') ?? Reflect.get(found, 'outcome'));

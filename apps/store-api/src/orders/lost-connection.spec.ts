@@ -3,7 +3,7 @@ import { eventually, type FlakyProxy, flakyProxy } from '@fulfilment/testing';
 import { orderBody, type StoreApiUnderTest, startStoreApi } from '../store-api.fixture.js';
 import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
 
-const working = statement(
+const readBusyConnections = statement(
   'test.working-over-line',
   "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'proxied' AND state <> 'idle'",
 );
@@ -22,9 +22,11 @@ describe('placing an order whose connection to PostgreSQL is lost', () => {
   });
   afterAll(() => store.stop());
 
-  /** PostgreSQL executes what it received before the connection was lost. */
-  const workEnded = () =>
-    eventually(async () => ((await store.database.row(working)) === undefined ? true : undefined));
+  /** PostgreSQL executes the statements that it received before the connection was lost. */
+  const untilStatementsEnded = () =>
+    eventually(async () =>
+      (await store.database.row(readBusyConnections)) === undefined ? true : undefined,
+    );
 
   describe.each([
     ['a limited edition without a key', 100, undefined],
@@ -40,7 +42,7 @@ describe('placing an order whose connection to PostgreSQL is lost', () => {
         line.severAfter(count);
         const response = await desk.place(creator, body, idempotencyKey);
         expect([201, 503]).toContain(response.status);
-        await workEnded();
+        await untilStatementsEnded();
         const orders = response.status === 201 ? 1 : 0;
         expect(await desk.orders(creator)).toBe(orders);
         line.severAfter(Infinity);

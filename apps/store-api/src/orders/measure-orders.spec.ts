@@ -11,15 +11,15 @@ const makePending = statement(
   'test.pending',
   `UPDATE orders SET status = 'pending', resume_at = now(), created_at = now() - interval '20 minutes'`,
 );
-const oweRefund = statement(
-  'test.owe',
+const makeRefundDue = statement(
+  'test.refund-due',
   `UPDATE charges SET status = 'refund_due', settled_at = now() - interval '5 hours'`,
 );
-const ageReports = statement(
+const ageDeferredEvents = statement(
   'test.age',
   `UPDATE deferred_events SET deferred_at = now() - interval '2 hours'`,
 );
-const countReports = statement('test.count', 'SELECT count(*) AS count FROM deferred_events');
+const countDeferredEvents = statement('test.count', 'SELECT count(*) AS count FROM deferred_events');
 
 describe('the gauges of orders', () => {
   let store: StoreApiUnderTest;
@@ -43,9 +43,9 @@ describe('the gauges of orders', () => {
       messages.fulfilmentDelivered.make({ order_id: id }, { occurredAt: new Date() }),
     );
     await eventually(async () =>
-      (await store.database.row<{ count: number }>(countReports))?.count === 1 ? true : undefined,
+      (await store.database.row<{ count: number }>(countDeferredEvents))?.count === 1 ? true : undefined,
     );
-    for (const change of [makePending, oweRefund, ageReports]) await store.database.run(change);
+    for (const change of [makePending, makeRefundDue, ageDeferredEvents]) await store.database.run(change);
     await measureOrders(store.database);
     expect(await gauge('orders_pending_oldest_seconds')).toBeGreaterThanOrEqual(1200);
     expect(await gauge('refunds_owed')).toBe(1);

@@ -22,13 +22,13 @@ export async function ops<Shape extends z.ZodType>(
 
 /** The same without a schema for the output. */
 export async function operate(args: readonly string[]): Promise<Record<string, unknown>> {
-  const { status, output, errors } = await tryOps([...args, '--json']);
+  const { status, output, errors } = await runOps([...args, '--json']);
   if (status !== 0) throw new Error(`ops ${args.join(' ')} ended with ${status}: ${errors}`);
   return anything.parse(JSON.parse(output));
 }
 
-/** Runs a command that is expected to fail. */
-export function tryOps(args: readonly string[]): Promise<CommandResult> {
+/** Runs a command, which may fail. */
+export function runOps(args: readonly string[]): Promise<CommandResult> {
   return runScript('ops', args);
 }
 

@@ -100,19 +100,19 @@ export async function deliveryAudit(stores: WebhookStores, worker: Served) {
   const rows = () => stores.database.rows<AuditedDelivery>(auditedDeliveries, [creators]);
 
   /** Creates further changes, spread over the creators. */
-  const change = (count: number): Message[] => {
-    const made = Array.from({ length: count }, (_, index) => {
+  const createChanges = (count: number): Message[] => {
+    const created = Array.from({ length: count }, (_, index) => {
       const number = changes.length + index;
       const creatorId = creators[number % creators.length] ?? '';
-      const odd = Math.floor(number / creators.length) % 2 === 1;
-      const order = anOrder(creatorId, { status: odd ? 'processing' : 'pending' });
-      const kind = odd ? messages.orderProcessing : messages.orderCreated;
+      const isOdd = Math.floor(number / creators.length) % 2 === 1;
+      const order = anOrder(creatorId, { status: isOdd ? 'processing' : 'pending' });
+      const kind = isOdd ? messages.orderProcessing : messages.orderCreated;
       const message = kind.make({ order }, { occurredAt: new Date() });
       if (number % rejectedEach === 0) rejected.add(publicId('evt', message.id));
       return { message, creatorId, orderId: publicId('ord', order.id) };
     });
-    changes.push(...made);
-    return made.map(({ message }) => message);
+    changes.push(...created);
+    return created.map(({ message }) => message);
   };
 
   /** Resolves when the count reaches the number of expected deliveries. */
@@ -131,9 +131,9 @@ export async function deliveryAudit(stores: WebhookStores, worker: Served) {
   };
 
   return {
-    change,
+    change: createChanges,
     /** Creates changes, and publishes each once. */
-    publish: (count: number) => stores.broker.publish(...change(count)),
+    publish: (count: number) => stores.broker.publish(...createChanges(count)),
     posts: receiver.deliveries,
     /** Returns the number of accepted attempts whose response was lost, so that the delivery was repeated. */
     lostResponses: () => accepted.size - expected().length,
@@ -144,7 +144,7 @@ export async function deliveryAudit(stores: WebhookStores, worker: Served) {
       return eventually(
         () => (receiver.deliveries.length >= expectedCount ? true : undefined),
         settleTimeoutMs,
-        () => `${receiver.deliveries.length} of ${expectedCount} posts came`,
+        () => `${receiver.deliveries.length} of ${expectedCount} requests arrived`,
       );
     },
     /** Delays the response to a request until the returned promise settles. */
@@ -154,13 +154,14 @@ export async function deliveryAudit(stores: WebhookStores, worker: Served) {
     /** Resolves when PostgreSQL has all expected deliveries. */
     untilWritten: () => untilCounted((found) => found.reduce((sum, { count }) => sum + count, 0)),
     /** Resolves when all deliveries in PostgreSQL have succeeded. */
-    untilWrittenArrived: () =>
+    untilDelivered: () =>
       eventually(async () => {
         const found = await stores.database.rows<StatusCount>(countByStatus, [creators]);
         return found.every(({ status }) => status === 'succeeded') ? true : undefined;
       }, settleTimeoutMs),
     /** Resolves when all expected deliveries have succeeded. */
-    settled: () => untilCounted((found) => found.find(({ status }) => status === 'succeeded')?.count ?? 0),
+    untilSettled: () =>
+      untilCounted((found) => found.find(({ status }) => status === 'succeeded')?.count ?? 0),
     /** Compares published, stored and received deliveries. */
     expectNothingLost: async () => {
       const found = await rows();
@@ -201,7 +202,7 @@ async function subscribeAll(
   return subscriptions;
 }
 
-/** `delivery number`. */
+/** Returns the id of the delivery and the number of the attempt, separated by a space. */
 export function attemptOf({ headers }: ReceivedDelivery): string {
   return `${String(headers['x-service-delivery'])} ${String(headers['x-service-attempt'])}`;
 }

@@ -42,7 +42,7 @@ describe('2000 events are delivered under stable ids', () => {
     return proxy;
   };
   const everythingArrives = async (): Promise<void> => {
-    await audit.settled();
+    await audit.untilSettled();
     await audit.expectNothingLost();
   };
 
@@ -74,7 +74,7 @@ describe('2000 events are delivered under stable ids', () => {
     }
     line.disconnect();
     await audit.publish(eventCount / 5);
-    await audit.untilWrittenArrived();
+    await audit.untilDelivered();
     line.restore();
     await everythingArrives();
   });

@@ -63,7 +63,7 @@ describe('2000 events are delivered under stable ids', () => {
       audit.respondAfter(() => undefined);
       replicas[round % 2] = await start();
     }
-    await audit.settled();
+    await audit.untilSettled();
     await audit.expectNothingLost();
     expect(audit.lostResponses()).toBeGreaterThanOrEqual(kills);
   });
@@ -87,7 +87,7 @@ describe('2000 events are delivered under stable ids', () => {
     audit.respondAfter(() => undefined);
     for (const respond of held) respond(); // the responses wait in the sockets of the frozen process
     const second = await startReady();
-    await audit.settled();
+    await audit.untilSettled();
     const uuids = (await audit.rows())
       .filter(({ id }) => inHand.has(publicId('whd', id)))
       .map(({ id }) => id);
@@ -97,7 +97,7 @@ describe('2000 events are delivered under stable ids', () => {
     await second.kill();
     // Once it has settled these, it has settled what it was holding before.
     await audit.publish(100);
-    await audit.settled();
+    await audit.untilSettled();
     expect(await stores.database.rows(attemptsOf, [uuids])).toEqual(before);
     await audit.expectNothingLost();
   });

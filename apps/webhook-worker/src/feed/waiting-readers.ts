@@ -36,7 +36,7 @@ export interface Wait extends Place {
 }
 
 /**
- * Requests that wait for events. They hold no connection to the database: one statement looks for the events
+ * Requests that wait for events. They hold no connection to the database: one statement polls for the events
  * of all of them. They end when the service stops, before its HTTP port closes.
  */
 @Injectable()

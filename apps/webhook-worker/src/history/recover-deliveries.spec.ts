@@ -7,7 +7,7 @@ import { aClient, deliveriesWhen, orderCreated } from '../webhook-worker.fixture
 const given = setUpWorker();
 
 const since = '2020-01-01T00:00:00Z';
-const waitsForRecoveries = statement(
+const readWaitingLocks = statement(
   'test.waits-for-recoveries',
   `SELECT FROM pg_locks WHERE NOT granted AND locktype = 'advisory'
      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
@@ -29,13 +29,13 @@ describe('recoveries of one subscription', () => {
     await other.recover().expect(202);
   });
 
-  it('do not lock it while they count, so that its deliveries are settled concurrently', async () => {
+  it('do not lock the subscription while they count, so that its deliveries are settled concurrently', async () => {
     const { client, recover, uuid } = await aSubscription();
     const recovering = await given.stores.database.transaction(async (tx) => {
       await tx.rows(serialise, [uuid]); // simulates a slow count
       const recovery = recover().then((response) => response);
       await eventually(
-        async () => (await given.stores.database.rows(waitsForRecoveries)).length > 0 || undefined,
+        async () => (await given.stores.database.rows(readWaitingLocks)).length > 0 || undefined,
       );
       await given.stores.broker.publish(orderCreated(client.creatorId));
       await deliveriesWhen(given.stores, (rows) => rows[0]?.status === 'succeeded');

@@ -6,7 +6,7 @@ import { Injectable } from '@nestjs/common';
 import { type PublicKey, publicKeyOf } from './key-pairs.js';
 import { SigningKeys } from './signing-keys.js';
 
-/** Receivers cache the keys for this long. Shorter than the overlap of two keys. */
+/** Time for which receivers may cache the keys: shorter than the overlap of two keys. */
 const maxAgeSeconds = 300;
 
 const findKeys = statement(
@@ -23,9 +23,9 @@ export class ReadPublicKeys {
     private readonly keys: SigningKeys,
   ) {}
 
-  /** The newest key first. @throws NotFound */
-  async run(publicId: string): Promise<ResponseWithHeaders<{ keys: PublicKey[] }>> {
-    const id = parsePublicId('whk', publicId) ?? throwNotFound('webhook subscription');
+  /** Returns the newest key first. @throws NotFound */
+  async run(webhookId: string): Promise<ResponseWithHeaders<{ keys: PublicKey[] }>> {
+    const id = parsePublicId('whk', webhookId) ?? throwNotFound('webhook subscription');
     const row = await this.database.row<Record<string, Buffer | null>>(findKeys, [id]);
     const { signing_key: key, previous_signing_key: previous } = row ?? throwNotFound('webhook subscription');
     const keys = [key, previous].filter((each) => each != null);

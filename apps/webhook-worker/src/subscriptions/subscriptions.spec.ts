@@ -69,7 +69,7 @@ describe('POST /v1/webhooks', () => {
     if (secret.length > 2) expect(row?.secret.includes(Buffer.from(secret))).toBe(false);
   });
 
-  it('returns groups of events as they were named', async () => {
+  it('returns patterns of events as they were sent', async () => {
     const client = await aClient(stores, worker);
     const events = ['order.*', 'product.in_stock'];
     const { body } = await client.post({ ...input, events }).expect(201);
@@ -141,7 +141,7 @@ describe('POST /v1/webhooks', () => {
     await client.post({ ...input, url: `https://8.8.8.8/${'a'.repeat(2048 - 16)}` }).expect(201);
   });
 
-  it('rejects the fifty-first with 409, also for concurrent requests', async () => {
+  it('rejects the fifty-first subscription with 409, also for concurrent requests', async () => {
     const client = await aClient(stores, worker);
     const responses = await Promise.all(Array.from({ length: 53 }, () => client.post(input)));
     expect(responses.filter((response) => response.status === 201)).toHaveLength(50);
@@ -227,7 +227,7 @@ describe('the other operations of /v1/webhooks', () => {
     expect(response.body.details[0].field).toBe(field);
   });
 
-  it('have the maximum of concurrent requests that the owner sets, until the owner changes it', async () => {
+  it('keep the limit of concurrent requests until the owner changes it', async () => {
     const client = await aClient(stores, worker);
     const { body } = await client.post({ ...input, max_in_flight: 3 }).expect(201);
     expect(body.max_in_flight).toBe(3);
@@ -255,7 +255,7 @@ describe('the other operations of /v1/webhooks', () => {
     await client.patch(id, { status: 'active' }).expect(404);
   });
 
-  it('require a scope each', async () => {
+  it('require one scope each', async () => {
     const needs = { read: 'get', create: 'post', update: 'patch', delete: 'delete' } as const;
     for (const [name, method] of Object.entries(needs)) {
       const scope = Object.keys(storeScopes)

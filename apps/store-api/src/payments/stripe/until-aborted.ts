@@ -1,7 +1,10 @@
 import { once } from 'node:events';
 import { PaymentProviderError } from '../payment-gateway.js';
 
-/** Stripe's library takes no abort signal, and each received byte restarts its own timeout. */
+/**
+ * Rejects when the signal is aborted before the work ends. Stripe's library takes no abort signal, and each
+ * received byte restarts its own timeout.
+ */
 export async function untilAborted<Result>(
   signal: AbortSignal,
   work: () => Promise<Result>,

@@ -230,9 +230,9 @@ export const readLedgerLines = <ThrowOnError extends boolean = true>(
   });
 
 /**
- * List connected apps with what they placed and earned
+ * List connected apps with their orders and earnings
  *
- * Returns the apps that people of the organisation have connected to the creator, and every app that placed an order or earned in the range, the highest revenue first. Amounts are those of the statistics with the filter `app`. Orders count in the month (UTC) in which they were placed, amounts in the month in which they were paid or refunded. A new connection appears within seconds.
+ * Returns the apps that people of the organisation have connected to the creator, and every app with orders or earnings in the range, the highest revenue first. Amounts are those of the statistics with the filter `app`. Orders count in the month (UTC) in which they were placed, amounts in the month in which they were paid or refunded. A new connection appears within seconds.
  */
 export const listConnectedApps = <ThrowOnError extends boolean = true>(
   options: Options<ListConnectedAppsData, ThrowOnError>,
