@@ -73,8 +73,9 @@ export interface BrokerPermissions {
 const matchesNothing = '^$';
 
 /**
- * Returns the RabbitMQ permissions of a user. A service or warehouse can access only its own queues. The operator can read
- * dead-letter queues, send messages to any queue, and create the queues (`.in-hand`) of a replay in progress.
+ * Returns the RabbitMQ permissions of a user. A service or warehouse can access only its own queues. The
+ * operator can read dead-letter queues, send messages to any queue, and create the queues (`.in-hand`) of a
+ * replay in progress.
  */
 export function brokerPermissions(user: BrokerUser, namespace: string): BrokerPermissions {
   if (user === 'operator')
