@@ -1,6 +1,6 @@
+import { createCreatorClient, followOrders } from '@fulfilment/client/creator';
 import { eventually } from '@fulfilment/testing';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { get } from 'node:https';
 import { ApiClient } from './suite/api-client.js';
 import { audioFile } from './suite/audio.js';
 import { errorOf, fieldsOf } from './suite/error-envelope.js';
@@ -15,7 +15,8 @@ import {
 import { operate } from './suite/operator.js';
 import { placeOrder, unitPrice } from './suite/orders.js';
 import { dashboardToken } from './suite/sign-in.js';
-import { certificateAuthority, demoUser, suite } from './suite/the-suite.js';
+import { demoUser, suite } from './suite/the-suite.js';
+import { closeConnections, fetchFromSuite } from './suite/third-party-app.js';
 
 const api = '/creator/api/v1';
 const month = () => new Date().toISOString().slice(0, 7);
@@ -32,6 +33,8 @@ describe('the Creator API', () => {
     product = await newProduct(merchant);
     order = await placeOrder(merchant.store, [{ sku: product.sku, quantity: 3 }]);
   });
+
+  afterAll(() => closeConnections());
 
   const orders = (client: ApiClient, query = '') =>
     client.get(`${api}/orders?creator=${merchant.creator.uuid}${query}`);
@@ -110,20 +113,17 @@ describe('the Creator API', () => {
     expect(apps.data).toContainEqual(
       expect.objectContaining({ client_id: app, name: expect.any(String), orders: 1 }),
     );
-    let events = '';
-    const url = `${suite.base_url}${api}/order-stream?creator=${stranger.creator.uuid}`;
-    const headers = { authorization: `Bearer ${stranger.dashboard.token}` };
-    const stream = get(url, { ca: certificateAuthority, headers }, (response) =>
-      response.on('data', (part: Buffer) => (events += part.toString())),
-    );
-    const contains = (text: string) => eventually(() => events.includes(text) || undefined);
-    try {
-      await contains('event: open');
-      const { sku } = await newProduct(stranger);
-      await contains(await placeOrder(stranger.store, [{ sku, quantity: 1 }]));
-    } finally {
-      stream.on('error', () => undefined).destroy();
-    }
+    const baseUrl = `${suite.base_url}/creator`;
+    const client = createCreatorClient({ baseUrl, auth: stranger.dashboard.token, fetch: fetchFromSuite });
+    const events = followOrders({ client, creator: stranger.creator.uuid });
+    expect((await events.next()).value).toMatchObject({ event: 'open' });
+    const { sku } = await newProduct(stranger);
+    const id = await placeOrder(stranger.store, [{ sku, quantity: 1 }]);
+    expect((await events.next()).value).toMatchObject({
+      event: 'order.created',
+      order: { human_order_id: id },
+    });
+    await events.return(undefined);
   });
 
   it('filters orders by status and by day', async () => {

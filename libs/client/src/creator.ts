@@ -4,6 +4,7 @@ import type { Client } from './generated/client/index.js';
 export * from './generated/creator/sdk.gen.js';
 export type * from './generated/creator/types.gen.js';
 export * from './shared-exports.js';
+export { followOrders, type FollowOptions, type OrderStreamEvent } from './follow-orders.js';
 export { iterateByPage as iterate } from './iterate.js';
 
 /** Paths of the POST operations that have an `idempotency-key`. */

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { createCreatorClient, exportOrders } from './creator.js';
 import { ApiError, ConnectionError, createStoreClient, listReleases, readOrder } from './store.js';
 import { failure, FakeApi, hangUp, json } from './fake-api.fixture.js';
 
@@ -68,6 +69,29 @@ describe('a client', () => {
     const client = createStoreClient({ ...api.options(), fetch: silent, timeoutMs: 1, maxRetries: 1 });
     expect(await thrown(readOrder({ client, path }))).toMatchObject({ timedOut: true });
     expect(attempts).toBe(2);
+  });
+
+  it('ends a file only when a part of it does not arrive in time', async () => {
+    jest.useFakeTimers();
+    try {
+      let part: (text: string) => void = () => undefined;
+      const body = new ReadableStream({
+        start: (controller) => void (part = (text) => controller.enqueue(Buffer.from(text))),
+      });
+      const file = new Response(body, { headers: { 'content-type': 'text/csv' } });
+      const fetched = (): Promise<Response> => Promise.resolve(file);
+      const client = createCreatorClient({ ...api.options(), fetch: fetched, timeoutMs: 100 });
+      const { data } = await exportOrders({ client, query: { creator: 'c' }, parseAs: 'stream' });
+      const reader = new Response(data).body?.getReader();
+      for (const text of ['1', '2', '3']) {
+        const read = reader?.read();
+        await jest.advanceTimersByTimeAsync(90);
+        part(text);
+        expect(Buffer.from((await read)?.value ?? []).toString()).toBe(text);
+      }
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   it('stops when the caller aborts a request', async () => {

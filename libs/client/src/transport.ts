@@ -5,7 +5,7 @@ import type { TokenSource } from './token-source.js';
 export interface TransportOptions {
   /** An access token, or a source that renews expired ones, such as a `Session`. */
   readonly auth?: string | TokenSource;
-  /** Time for one attempt, with its body. Default: 30 000. */
+  /** Time for one attempt with its body, or for each part of a stream or file. Default: 30 000. */
   readonly timeoutMs?: number;
   /** Default: 3. */
   readonly maxRetries?: number;
@@ -60,23 +60,57 @@ function withToken(request: Request, token: string | undefined): Request {
   return copy;
 }
 
-/** Reads the body too, so that a connection that breaks in it counts as one. */
+/** Reads the body too if it is JSON, so that a connection that breaks in it counts as one. */
 async function attempt(
   request: Request,
   aborted: AbortSignal,
   { timeoutMs = 30_000, fetch: send = fetch }: TransportOptions,
 ): Promise<Response | ConnectionError> {
-  const timeout = AbortSignal.timeout(timeoutMs);
+  const timeout = new AbortController();
+  const timer = setTimeout(() => timeout.abort(), timeoutMs);
   try {
-    const response = await send(new Request(request, { signal: AbortSignal.any([aborted, timeout]) }));
-    const body = await response.arrayBuffer();
+    const signal = AbortSignal.any([aborted, timeout.signal]);
+    const response = await send(new Request(request, { signal }));
     const { status, statusText, headers } = response;
+    const isFile = response.ok && /^text\/(csv|event-stream)/.test(headers.get('content-type') ?? '');
+    if (isFile && response.body !== null)
+      return new Response(partsInTime(response.body, timeoutMs, aborted), { status, statusText, headers });
+    const body = await response.arrayBuffer();
     return new Response(body.byteLength === 0 ? null : body, { status, statusText, headers });
   } catch (error) {
     aborted.throwIfAborted();
     const requestId = request.headers.get('x-request-id') ?? undefined;
-    return new ConnectionError(error, { requestId, timedOut: timeout.aborted });
+    return new ConnectionError(error, { requestId, timedOut: timeout.signal.aborted });
+  } finally {
+    clearTimeout(timer);
   }
+}
+
+/**
+ * The same body. It fails when a part does not arrive in time, or the caller aborts; the time of the reader
+ * does not count. Node's `fetch` may lose the signal of a long response to the garbage collector.
+ */
+function partsInTime(
+  body: ReadableStream<Uint8Array>,
+  timeoutMs: number,
+  aborted: AbortSignal,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  const fail = (controller: ReadableStreamDefaultController, reason: unknown): void => {
+    controller.error(reason);
+    reader.cancel(reason).catch(() => undefined);
+  };
+  return new ReadableStream({
+    start: (controller) => aborted.addEventListener('abort', () => fail(controller, aborted.reason)),
+    async pull(controller) {
+      const late = new ConnectionError(undefined, { requestId: undefined, timedOut: true });
+      const timer = setTimeout(() => fail(controller, late), timeoutMs);
+      const { done, value } = await reader.read().finally(() => clearTimeout(timer));
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
 }
 
 async function waitFor(ms: number, signal: AbortSignal): Promise<void> {

@@ -1,4 +1,5 @@
-import { type Client, createWebhook, quoteRates } from '@fulfilment/client/store';
+import { createCreatorClient } from '@fulfilment/client/creator';
+import { type Client, createWebhook, quoteRates, readConnectedCreator } from '@fulfilment/client/store';
 import { parsePublicId, storeScopes } from '@fulfilment/contracts';
 import { readFileSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
@@ -13,6 +14,7 @@ import type { Stack } from '../../dev/stack-file.ts';
 import { callerCount } from '../store/store-callers.ts';
 import type { ReceiverProcess } from '../webhooks/receiver-process.ts';
 import { subscriptionSecret } from '../webhooks/receiver-secret.ts';
+import { StreamedOrders } from './streamed-orders.ts';
 
 const webhookPath = '/hook/0';
 const projectionTimeoutMs = 60_000;
@@ -40,6 +42,7 @@ export class Integration {
   private readonly client: Client;
   private body: string;
   private readonly receiver: ReceiverProcess;
+  private readonly baseUrl: string;
   private readonly store: Pool;
   private readonly creator: Pool;
 
@@ -73,6 +76,7 @@ export class Integration {
     this.client = client;
     this.body = body;
     this.receiver = receiver;
+    this.baseUrl = baseUrl;
     this.store = new Pool(baseUrl, { connections: callerCount, connect: { ca } });
     this.creator = new Pool(baseUrl, { connections: 2, connect: { ca } });
   }
@@ -142,6 +146,16 @@ export class Integration {
       await sleep(pollIntervalMs);
     }
     throw new Failure(`The Creator API does not return the order ${id}.`);
+  }
+
+  /** Opens the stream of the creator's new orders. Close it at the end. */
+  async streamOrders(): Promise<StreamedOrders> {
+    const { data: creator } = await readConnectedCreator({ client: this.client });
+    const client = createCreatorClient({
+      baseUrl: `${this.baseUrl}/creator`,
+      auth: this.tokens.creatorToken,
+    });
+    return StreamedOrders.open(client, parsePublicId('crt', creator.id) ?? '');
   }
 
   /** Waits until the Creator API returns the last of the orders. */

@@ -1,13 +1,14 @@
 import { orderStations, simulateOrders } from '../../capacity/drop-day.ts';
 import { Failure } from '../../dev/failure.ts';
 import type { BenchSite } from '../bench-site.ts';
-import { figure, type Figure, median } from '../figures.ts';
+import { figure, type Figure, median, type Target } from '../figures.ts';
 import { latenciesAtRate, percentile } from '../fixed-rate.ts';
 import { callerCount } from '../store/store-callers.ts';
 import { ReceiverProcess } from '../webhooks/receiver-process.ts';
 import { treeCpuMs } from '../process-times.ts';
 import { repeat } from '../rounds.ts';
 import { Integration, type PlacedOrder } from './integration.ts';
+import type { StreamedOrders } from './streamed-orders.ts';
 
 /** Processes whose processor time is reported, in the order in which they handle an order. */
 const measuredProcesses = [
@@ -51,7 +52,12 @@ export async function benchSuite(site: BenchSite): Promise<readonly Figure[]> {
     });
     const halfRate = median(rounds.map(({ perSecond }) => perSecond)) / 2;
     const halved = await site.step(`${halfRate.toFixed(0)} orders a second`, () =>
-      repeat(site.rounds, () => fixedRate(site, integration, halfRate)),
+      withStream(integration, (stream) =>
+        repeat(site.rounds, async () => {
+          const orders = await fixedRate(site, integration, halfRate);
+          return { ...orders, streamMs: await stream.delays(orders.orders) };
+        }),
+      ),
     );
     await integration.orderLimitedEdition((dropDayPerSecond * dropDayMs) / 1000);
     const dropDay = await site.step(`${dropDayPerSecond} orders a second of one limited edition`, () =>
@@ -83,6 +89,11 @@ export async function benchSuite(site: BenchSite): Promise<readonly Figure[]> {
       ...latencyFigures(
         "at half of that rate, from the response to the Creator API's read",
         halved.map(({ creatorMs }) => creatorMs),
+      ),
+      ...latencyFigures(
+        'at half of that rate, from the response to the event in the stream of orders',
+        halved.map(({ streamMs }) => streamMs),
+        { atMost: 1000 },
       ),
       ...latencyFigures('a drop day at 1/100, response', [dropDay.latenciesMs]),
       ...latencyFigures('  as `capacity` predicts', [predictedMs(rounds)]),
@@ -138,7 +149,19 @@ async function fixedRate({ eachMs }: BenchSite, integration: Integration, perSec
   );
   await Promise.all(following);
   const webhookMs = await integration.webhookDelays(orders);
-  return { latenciesMs, webhookMs, creatorMs };
+  return { orders, latenciesMs, webhookMs, creatorMs };
+}
+
+async function withStream<Result>(
+  integration: Integration,
+  work: (stream: StreamedOrders) => Promise<Result>,
+): Promise<Result> {
+  const stream = await integration.streamOrders();
+  try {
+    return await work(stream);
+  } finally {
+    stream.close();
+  }
 }
 
 /** The response times of the drop day that the simulation predicts from the processor times of this run. */
@@ -168,13 +191,14 @@ function processorTimes(rounds: readonly Round[]): Figure[] {
   });
 }
 
-function latencyFigures(name: string, rounds: readonly (readonly number[])[]): Figure[] {
+function latencyFigures(name: string, rounds: readonly (readonly number[])[], target?: Target): Figure[] {
   if (rounds.some(({ length }) => length === 0)) throw new Failure(`There are no values of: ${name}.`);
   return [0.5, 0.99].map((share) =>
     figure(
       `${name}, p${share * 100}`,
       rounds.map((values) => percentile(values, share)),
       'ms',
+      target,
     ),
   );
 }

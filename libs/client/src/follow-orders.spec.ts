@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createCreatorClient, followOrders } from './creator.js';
+import { failure, FakeApi, type Reply } from './fake-api.fixture.js';
+
+const api = new FakeApi();
+beforeAll(() => api.start());
+afterAll(() => api.stop());
+
+const sent = (event: string, id: string, data: object = {}): string =>
+  `event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
+/** Sends these parts, and then ends the response, breaks the connection, or does neither. */
+const streams =
+  (then: 'ends' | 'breaks' | 'waits', ...parts: readonly string[]): Reply =>
+  (response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).write(parts.join(''), () => {
+      if (then === 'ends') response.end();
+      if (then === 'breaks') response.destroy();
+    });
+  };
+
+/** Follows until it has this many events, with a client that waits a second for each part. */
+async function follow(count: number, lastEventId?: string): Promise<string[]> {
+  const client = createCreatorClient({ ...api.options(), timeoutMs: 1000 });
+  const events: string[] = [];
+  const from = lastEventId === undefined ? {} : { lastEventId };
+  for await (const event of followOrders({ client, creator: 'c', reconnectDelayMs: 0, ...from })) {
+    events.push(event.event === 'order.created' ? event.order.uuid : event.event);
+    if (events.length === count) break;
+  }
+  return events;
+}
+const positions = () => api.requests.map(({ headers }) => headers['last-event-id']);
+
+describe('followOrders', () => {
+  it('yields events as they arrive, without comments and events that are added later', async () => {
+    const half = sent('order.created', '2', { uuid: 'o1' });
+    api.reply(
+      streams('waits', 'retry: 1000\n', sent('open', '1'), ': heartbeat\n\n', sent('order.paid', '1'), half),
+    );
+    expect(await follow(2)).toEqual(['open', 'o1']);
+    expect(api.requests[0]?.url).toBe('/api/v1/order-stream?creator=c');
+  });
+
+  it.each(['ends', 'breaks', 'waits'] as const)(
+    'continues after the last event when a stream %s, also without a sign of life',
+    async (then) => {
+      api.reply(
+        streams(then, sent('open', '1'), sent('order.created', '2', { uuid: 'o1' })),
+        streams('waits', sent('open', '2'), sent('order.created', '3', { uuid: 'o2' })),
+      );
+      expect(await follow(4, '0')).toEqual(['open', 'o1', 'open', 'o2']);
+      expect(positions()).toEqual(['0', '2']);
+    },
+  );
+
+  it('waits while the API is not available, and ends when the creator is not visible', async () => {
+    api.reply(failure(503, 'SERVICE_UNAVAILABLE'), failure(404, 'NOT_FOUND'));
+    await expect(follow(1)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect(api.requests).toHaveLength(2);
+  });
+
+  it('ends when the caller aborts', async () => {
+    api.reply(streams('waits', sent('open', '1')));
+    const controller = new AbortController();
+    const reason = new Error('The person left.');
+    const client = createCreatorClient(api.options());
+    const events = followOrders({ client, creator: 'c', signal: controller.signal });
+    await events.next();
+    controller.abort(reason);
+    await expect(events.next()).rejects.toBe(reason);
+  });
+});

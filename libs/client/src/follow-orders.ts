@@ -1,0 +1,106 @@
+import { ApiError, ConnectionError } from './errors.js';
+import type { Client } from './generated/client/index.js';
+import type { OrderSummary } from './generated/creator/types.gen.js';
+
+/** `open` or `reset` comes first: read the list of orders then. After a `reset`, orders may be missing. */
+export type OrderStreamEvent =
+  | { readonly event: 'open' | 'reset'; readonly id: string }
+  | { readonly event: 'order.created'; readonly id: string; readonly order: OrderSummary };
+
+export interface FollowOptions {
+  /** A client of the Creator API. Its `timeoutMs` must be longer than the 15 s between heartbeats. */
+  readonly client: Client;
+  /** UUID of the creator. */
+  readonly creator: string;
+  /** The `id` of the last event that was handled, to continue after it. */
+  readonly lastEventId?: string;
+  readonly signal?: AbortSignal;
+  /** Delay before it connects again. Default: 1000. */
+  readonly reconnectDelayMs?: number;
+}
+
+/**
+ * Yields the new orders of a creator. It connects again when the connection breaks or the stream ends, and
+ * continues after the last event. Handle each order once.
+ * @throws ApiError when the creator is not visible, or the request is rejected
+ * @throws SignInRequiredError when the token cannot be renewed
+ * @throws the signal's reason if the caller aborts
+ */
+export async function* followOrders(options: FollowOptions): AsyncGenerator<OrderStreamEvent, void> {
+  const { client, creator, signal, reconnectDelayMs = 1000 } = options;
+  let lastEventId = options.lastEventId;
+  for (;;) {
+    const body = await connect(client, creator, lastEventId, signal);
+    if (body !== undefined) {
+      for await (const event of readEvents(body, signal)) {
+        lastEventId = event.id;
+        yield event;
+      }
+    }
+    signal?.throwIfAborted();
+    await new Promise((resolve) => setTimeout(resolve, reconnectDelayMs));
+  }
+}
+
+/** Returns undefined when the API is not available. */
+async function connect(
+  client: Client,
+  creator: string,
+  lastEventId: string | undefined,
+  signal: AbortSignal | undefined,
+): Promise<ReadableStream<Uint8Array> | undefined> {
+  try {
+    const { data } = await client.get({
+      url: '/api/v1/order-stream',
+      query: { creator },
+      headers: lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId },
+      parseAs: 'stream',
+      ...(signal !== undefined && { signal }),
+    });
+    return data instanceof ReadableStream ? data : undefined;
+  } catch (error) {
+    const isTransient = error instanceof ApiError && (error.statusCode === 429 || error.statusCode >= 500);
+    if (isTransient || error instanceof ConnectionError) return undefined;
+    throw error;
+  }
+}
+
+/** Ends when the connection breaks. */
+async function* readEvents(
+  body: ReadableStream<Uint8Array>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<OrderStreamEvent, void> {
+  const reader = body.getReader();
+  const cancel = (): void => void reader.cancel().catch(() => undefined);
+  signal?.addEventListener('abort', cancel);
+  const decoder = new TextDecoder();
+  let text = '';
+  try {
+    for (;;) {
+      const part = await reader.read().catch(() => undefined);
+      signal?.throwIfAborted();
+      if (part === undefined || part.done) return;
+      const blocks = (text + decoder.decode(part.value, { stream: true })).split('\n\n');
+      text = blocks.pop() ?? '';
+      yield* blocks.flatMap(parseEvent);
+    }
+  } finally {
+    signal?.removeEventListener('abort', cancel);
+    cancel();
+  }
+}
+
+/** Returns no event for a comment, or for an event that is added later. */
+function parseEvent(block: string): OrderStreamEvent[] {
+  const field = (name: string): string => new RegExp(`^${name}: (.*)$`, 'm').exec(block)?.[1] ?? '';
+  const [event, id] = [field('event'), field('id')];
+  if (event === 'open' || event === 'reset') return [{ event, id }];
+  if (event !== 'order.created') return [];
+  const order: unknown = JSON.parse(field('data'));
+  return isOrder(order) ? [{ event, id, order }] : [];
+}
+
+/** The other members are those that the API documents. */
+function isOrder(value: unknown): value is OrderSummary {
+  return typeof value === 'object' && value !== null && 'uuid' in value;
+}

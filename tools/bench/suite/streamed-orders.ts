@@ -1,0 +1,50 @@
+import { type Client, followOrders } from '@fulfilment/client/creator';
+import { parsePublicId } from '@fulfilment/contracts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Failure } from '../../dev/failure.ts';
+import type { PlacedOrder } from './integration.ts';
+
+const timeoutMs = 60_000;
+
+/** The arrival times of a creator's new orders in the stream of the Creator API. */
+export class StreamedOrders {
+  private readonly arrivedAtMs = new Map<string, number>();
+  private readonly end = new AbortController();
+  private failure: unknown;
+
+  /** Resolves when the stream is open. */
+  static async open(client: Client, creator: string): Promise<StreamedOrders> {
+    const orders = new StreamedOrders();
+    await new Promise<void>((opened, failed) => {
+      orders.read(client, creator, opened).catch((error: unknown) => {
+        orders.failure = error;
+        failed(error);
+      });
+    });
+    return orders;
+  }
+
+  private async read(client: Client, creator: string, opened: () => void): Promise<void> {
+    for await (const event of followOrders({ client, creator, signal: this.end.signal })) {
+      if (event.event === 'order.created')
+        this.arrivedAtMs.set(event.order.uuid, performance.timeOrigin + performance.now());
+      else opened();
+    }
+  }
+
+  /** Returns the ms from the response to each order to its event, once all have arrived. @throws Failure */
+  async delays(orders: readonly PlacedOrder[]): Promise<number[]> {
+    const timeoutAtMs = performance.now() + timeoutMs;
+    const arrival = ({ id }: PlacedOrder) => this.arrivedAtMs.get(parsePublicId('ord', id) ?? '');
+    while (orders.some((order) => arrival(order) === undefined)) {
+      if (performance.now() > timeoutAtMs)
+        throw new Failure(`The stream lacks orders. ${String(this.failure ?? '')}`);
+      await sleep(50);
+    }
+    return orders.map((order) => (arrival(order) ?? Number.NaN) - order.respondedAtMs);
+  }
+
+  close(): void {
+    this.end.abort();
+  }
+}
