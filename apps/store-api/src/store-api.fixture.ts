@@ -1,15 +1,23 @@
-import { type CreatorSnapshot, messages, publicId, storeScopes, uuidv7 } from '@fulfilment/contracts';
+import {
+  type CreatorSnapshot,
+  type Message,
+  messages,
+  publicId,
+  storeScopes,
+  uuidv7,
+} from '@fulfilment/contracts';
 import { createDataSource, Database, statement } from '@fulfilment/database';
 import { startHttp } from '@fulfilment/http-service';
 import { DatabasePools, ServiceLifecycle } from '@fulfilment/service-host';
 import { eventually, storeUrl, tokenMaker, uniqueName } from '@fulfilment/testing';
-import { queuesOf } from '@fulfilment/messaging';
+import { messageOutcomes, queuesOf } from '@fulfilment/messaging';
 import { scratchBroker } from '@fulfilment/messaging/testing';
 import { absentReplica, scratchDatabase } from '@fulfilment/database/testing';
 import { DocumentedResponses, readDocument } from '@fulfilment/testing/reference';
 import { Test } from '@nestjs/testing';
 import { randomBytes, randomUUID } from 'node:crypto';
 import request from 'supertest';
+import { z } from 'zod';
 import { loadCatalogue } from './catalogue/load-catalogue.js';
 import { storeApiSettings } from './config.js';
 import { migrations } from './migrations/index.js';
@@ -17,6 +25,8 @@ import { RefundCharges } from './billing/refund-charges.js';
 import { OrderCompleter } from './orders/order-completer.js';
 import { loadShipping } from './shipping/load-shipping.js';
 import { StoreApiModule } from './store-api.module.js';
+
+const outcomeSchema = z.looseObject({ outcome: z.string(), reason: z.string().nullish() });
 
 export const productTypes = [
   {
@@ -128,6 +138,10 @@ export async function startStoreApi(
   app.get(ServiceLifecycle).startMessaging();
   await loadShipping(stores.database, shipping);
   const server = app.getHttpServer();
+  const findOutcome = messageOutcomes(stores.database);
+  /** Waits until a message is applied, deferred or rejected. */
+  const outcomeOf = async ({ id }: Message) =>
+    outcomeSchema.parse(await eventually(() => findOutcome(`/messages/${id}`)));
 
   const creator = async (
     payment: CreatorSnapshot['payment_method'] = 'pm_ok',
@@ -235,6 +249,13 @@ export async function startStoreApi(
     /** Processes all due orders and refunds. */
     resumeOrders: async () => {
       await Promise.all([app.get(OrderCompleter).round(), app.get(RefundCharges).processDue()]);
+    },
+    outcomeOf,
+    /** Publishes messages. Returns the outcome of each, or the reason of a rejection. */
+    publishAndWait: async (...sent: readonly Message[]): Promise<string[]> => {
+      await broker.publish(...sent);
+      const outcomes = await Promise.all(sent.map(outcomeOf));
+      return outcomes.map(({ outcome, reason }) => reason ?? outcome);
     },
     published: (type: string) => broker.published.filter((message) => message.type === type),
     orderCount: async () => (await stores.database.row<{ count: number }>(countOrders))?.count,

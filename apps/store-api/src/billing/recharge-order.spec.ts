@@ -1,6 +1,5 @@
 import { messages } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { messageOutcomes } from '@fulfilment/messaging';
 import { eventually } from '@fulfilment/testing';
 import { Stock } from '../catalogue/stock.js';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
@@ -53,8 +52,7 @@ describe('a recharge', () => {
       { order_id: order, reason: 'not paid' },
       { occurredAt: new Date() },
     );
-    await store.broker.publish(message);
-    await eventually(() => messageOutcomes(store.database)(`/messages/${message.id}`));
+    await store.publishAndWait(message);
   };
 
   it('takes the stock, charges the current payment method, and continues like a first charge', async () => {
@@ -180,10 +178,8 @@ describe('a recharge', () => {
       messages.fulfilmentCancelled.make({ order_id: id, reason: 'not paid' }, { occurredAt: new Date() }),
     );
     await Promise.all([store.broker.publish(...cancels), desk.complete(creator)]);
-    for (const { id } of cancels) {
-      const outcome = await eventually(() => messageOutcomes(store.database)(`/messages/${id}`));
-      expect(outcome).toMatchObject({ outcome: 'applied' });
-    }
+    for (const message of cancels)
+      expect(await store.outcomeOf(message)).toMatchObject({ outcome: 'applied' });
     await desk.completeAll(creator); // a round skips orders that a concurrent cancellation has locked
     expect(await desk.stock(creator)).toEqual([500, 500]);
     const ledger = await desk.ledger(creator);

@@ -1,6 +1,4 @@
 import { messages } from '@fulfilment/contracts';
-import { messageOutcomes } from '@fulfilment/messaging';
-import { eventually } from '@fulfilment/testing';
 import { fakeStripe, fakeStripeKey } from '../payments/stripe/fake-stripe.fixture.js';
 import { orderBody, startStoreApi } from '../store-api.fixture.js';
 import { orderDesk } from '../orders/order-desk.fixture.js';
@@ -43,8 +41,7 @@ export async function stripeOrders(environment: Readonly<Record<string, string>>
         { order_id: order.id, reason: 'pressing fault' },
         { occurredAt: new Date() },
       );
-      await store.broker.publish(message);
-      await eventually(() => messageOutcomes(store.database)(`/messages/${message.id}`));
+      await store.publishAndWait(message);
     },
     stop: async () => {
       await store.stop();

@@ -1,6 +1,5 @@
 import { type Message, messages, parsePublicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { messageOutcomes } from '@fulfilment/messaging';
 import { eventually } from '@fulfilment/testing';
 import { randomUUID } from 'node:crypto';
 import { permutations } from '../fulfilment/permutations.fixture.js';
@@ -40,7 +39,7 @@ describe('events of the plant and the warehouse about a product', () => {
 
   const report = async (message: Message) => {
     await store.broker.publish(message);
-    return eventually(() => messageOutcomes(store.database)(`/messages/${message.id}`));
+    return store.outcomeOf(message);
   };
   const at = (minute: number) => ({ occurredAt: new Date(Date.UTC(2026, 0, 1, 9, minute)) });
   const count = (sku: string, quantity: number, minute: number) =>

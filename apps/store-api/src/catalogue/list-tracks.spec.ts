@@ -1,6 +1,4 @@
 import { type Message, messages, publicId, uuidv7 } from '@fulfilment/contracts';
-import { messageOutcomes } from '@fulfilment/messaging';
-import { eventually } from '@fulfilment/testing';
 import { type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
 import type { ProcessedTrackData } from './list-tracks.js';
 
@@ -44,10 +42,6 @@ describe('processed tracks of the Creator API', () => {
       },
       at(0),
     );
-  const publish = async (...facts: Message[]) => {
-    await store.broker.publish(...facts);
-    for (const { id } of facts) await eventually(() => messageOutcomes(store.database)(`/messages/${id}`));
-  };
   const products = async (releaseId: string) => {
     const { body } = await store.get(`/store/v1/releases/${publicId('prod', releaseId)}`, creator.token);
     return body.products;
@@ -56,7 +50,7 @@ describe('processed tracks of the Creator API', () => {
 
   it('are listed for each product of the release, by position', async () => {
     const id = uuidv7();
-    await publish(
+    await store.publishAndWait(
       created(id),
       processed(id, 1, { title: 'Low Water', position: 2, duration_seconds: 215 }),
       processed(id, 2, { title: 'Slow Signal', position: 1 }),
@@ -71,8 +65,11 @@ describe('processed tracks of the Creator API', () => {
 
   it('are listed when their release arrives after them', async () => {
     const id = uuidv7();
-    await publish(processed(id, 1, { position: 1 }), processed(id, 2, { position: 2, title: 'Low Water' }));
-    await publish(created(id));
+    await store.publishAndWait(
+      processed(id, 1, { position: 1 }),
+      processed(id, 2, { position: 2, title: 'Low Water' }),
+    );
+    await store.publishAndWait(created(id));
     expect((await listing(id)).map(({ title }: { title: string }) => title)).toEqual([
       'Slow Signal',
       'Low Water',
@@ -81,7 +78,7 @@ describe('processed tracks of the Creator API', () => {
 
   it('are listed next to the tracks of the catalogue, on every product', async () => {
     const { uuid } = await store.release(creator.id, [{}, {}]);
-    await publish(processed(uuid, 1, { title: 'New', position: 1 }));
+    await store.publishAndWait(processed(uuid, 1, { title: 'New', position: 1 }));
     for (const product of await products(uuid)) {
       expect(product.track_listing).toEqual([
         { position: 1, title: 'Low Water', duration_seconds: 215, side: 'A' },
@@ -92,7 +89,7 @@ describe('processed tracks of the Creator API', () => {
 
   it('are replaced by a newer version, and not by an older one that arrives late', async () => {
     const [id, track_id] = [uuidv7(), uuidv7()];
-    await publish(
+    await store.publishAndWait(
       created(id),
       processed(id, 5, { track_id, title: 'Second take', position: 3, duration_seconds: 100 }),
       processed(id, 1, { track_id, title: 'First take', position: 1, duration_seconds: 90 }),
@@ -100,7 +97,7 @@ describe('processed tracks of the Creator API', () => {
     expect(await listing(id)).toEqual([
       { position: 3, title: 'Second take', duration_seconds: 100, side: null },
     ]);
-    await publish(processed(id, 9, { track_id, title: 'Third take', duration_seconds: 80 }));
+    await store.publishAndWait(processed(id, 9, { track_id, title: 'Third take', duration_seconds: 80 }));
     expect(await listing(id)).toEqual([
       { position: 1, title: 'Third take', duration_seconds: 80, side: null },
     ]);
@@ -109,7 +106,7 @@ describe('processed tracks of the Creator API', () => {
   it('come from the upload that was registered last, not the one that was processed last', async () => {
     const [id, track_id] = [uuidv7(), uuidv7()];
     const [first, second] = [1, 2].map((registered) => at(registered).occurredAt.toISOString());
-    await publish(
+    await store.publishAndWait(
       created(id),
       processed(id, 5, { track_id, title: 'Second take', registered_at: second }),
       processed(id, 9, { track_id, title: 'First take', registered_at: first }),
@@ -135,7 +132,7 @@ describe('processed tracks of the Creator API', () => {
         processed(id, 3, { track_id: tracks[2], title: null }),
         processed(id, 4, { track_id: tracks[0], title: 'One again', position: 4 }),
       ];
-      await publish(...story(facts));
+      await store.publishAndWait(...story(facts));
       ends.push(await listing(id));
     }
     expect(
@@ -150,10 +147,10 @@ describe('processed tracks of the Creator API', () => {
 
   it('change the ETag of the release', async () => {
     const id = uuidv7();
-    await publish(created(id));
+    await store.publishAndWait(created(id));
     const path = `/store/v1/releases/${publicId('prod', id)}`;
     const before = (await store.get(path, creator.token)).headers['etag'];
-    await publish(processed(id, 1, {}));
+    await store.publishAndWait(processed(id, 1, {}));
     expect((await store.get(path, creator.token)).headers['etag']).not.toBe(before);
   });
 });

@@ -1,6 +1,5 @@
 import { type Message, messages } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { messageOutcomes } from '@fulfilment/messaging';
 import { eventually } from '@fulfilment/testing';
 import { randomUUID } from 'node:crypto';
 import { DeferredEvents } from './deferred-events.js';
@@ -40,14 +39,12 @@ describe('fulfilment events of an order', () => {
   const placed = async (): Promise<string> =>
     (await store.post('/store/v1/orders', creator.token, orderBody(sku, rate))).body.id;
   const read = async (id: string) => (await store.get(`/store/v1/orders/${id}`, creator.token)).body;
-  const outcomeOf = async ({ id }: Message) =>
-    eventually(() => messageOutcomes(store.database)(`/messages/${id}`));
   const report = async (message: Message) => {
     await store.broker.publish(message);
-    return outcomeOf(message);
+    return store.outcomeOf(message);
   };
   const becomes = (message: Message, outcome: string) =>
-    eventually(async () => (Reflect.get(await outcomeOf(message), 'outcome') === outcome ? true : undefined));
+    eventually(async () => (await store.outcomeOf(message)).outcome === outcome || undefined);
   const minute = (number: number) => ({ occurredAt: new Date(Date.UTC(2026, 0, 1, 9, number)) });
   const parcel = (order_id: string, tracking_number: string) => ({
     order_id,

@@ -1,7 +1,6 @@
 /** Tests that fulfilment events which share a transaction have the same effects as one after another. */
 import { type Message, messages, parsePublicId, shardOf, topologyOf } from '@fulfilment/contracts';
 import { type OpenTransaction, statement } from '@fulfilment/database';
-import { messageOutcomes } from '@fulfilment/messaging';
 import { eventually, publishedMessages } from '@fulfilment/testing';
 import { FulfilmentConsumer } from './fulfilment.consumer.js';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
@@ -54,9 +53,9 @@ describe('fulfilment events in one batch', () => {
     messages.fulfilmentStockSet.make({ sku: counted, quantity }, minute(at));
   const adjust = (adjusted: string, delta: number, at = 5) =>
     messages.fulfilmentStockAdjusted.make({ sku: adjusted, delta }, minute(at));
-  const outcomeOf = async ({ id }: Message) => {
-    const found = await eventually(() => messageOutcomes(store.database)(`/messages/${id}`));
-    return String(Reflect.get(found, 'reason') ?? Reflect.get(found, 'outcome'));
+  const outcomeOf = async (message: Message) => {
+    const { outcome, reason } = await store.outcomeOf(message);
+    return reason ?? outcome;
   };
   /**
    * Publishes the first events while their rows are locked, so that they use all transactions of their lane.

@@ -1,6 +1,4 @@
 import { messages } from '@fulfilment/contracts';
-import { messageOutcomes } from '@fulfilment/messaging';
-import { eventually } from '@fulfilment/testing';
 import { startStoreApi, type StoreApiUnderTest } from '../store-api.fixture.js';
 
 describe('a fulfilment event of an operator', () => {
@@ -16,10 +14,7 @@ describe('a fulfilment event of an operator', () => {
     const count = (quantity: number) =>
       messages.fulfilmentStockSet.make({ sku, quantity }, { occurredAt: new Date() });
     const [ofOperator, ofWarehouse] = [{ ...count(4), operator: 'ann' }, count(5)];
-    await store.broker.publish(ofOperator, ofWarehouse);
-    const outcome = messageOutcomes(store.database);
-    for (const { id } of [ofOperator, ofWarehouse])
-      expect(await eventually(() => outcome(`/messages/${id}`))).toMatchObject({ outcome: 'applied' });
+    expect(await store.publishAndWait(ofOperator, ofWarehouse)).toEqual(['applied', 'applied']);
     expect(
       await store.database.rows({
         name: 'test.operator-audit',

@@ -1,13 +1,9 @@
 import { type Message, messages } from '@fulfilment/contracts';
-import { messageOutcomes } from '@fulfilment/messaging';
 import { eventually } from '@fulfilment/testing';
 import fc from 'fast-check';
-import { z } from 'zod';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
 import { isPartialShipment } from './package.rules.js';
 import { permutations } from './permutations.fixture.js';
-
-const reported = z.object({ reason: z.string().nullish(), outcome: z.string() });
 
 describe('an order whose packages are reported with their items', () => {
   let store: StoreApiUnderTest;
@@ -32,12 +28,7 @@ describe('an order whose packages are reported with their items', () => {
     return (await store.post('/store/v1/orders', creator.token, order)).body.id;
   };
   const read = async (id: string) => (await store.get(`/store/v1/orders/${id}`, creator.token)).body;
-  const report = async (message: Message) => {
-    await store.broker.publish(message);
-    const outcome = await eventually(() => messageOutcomes(store.database)(`/messages/${message.id}`));
-    const { reason, outcome: result } = reported.parse(outcome);
-    return reason ?? result;
-  };
+  const report = async (message: Message) => (await store.publishAndWait(message))[0];
   const at = (minute: number) => ({ occurredAt: new Date(Date.UTC(2026, 0, 1, 9, minute)) });
   const ship = (
     order_id: string,

@@ -1,6 +1,5 @@
 import { type Message, messages, publicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { messageOutcomes } from '@fulfilment/messaging';
 import { eventually } from '@fulfilment/testing';
 import { randomUUID } from 'node:crypto';
 import { permutations } from './permutations.fixture.js';
@@ -32,10 +31,7 @@ describe('an order in several packages', () => {
       newestOrder,
     );
   const report = async (...reports: Message[]) => {
-    for (const message of reports) {
-      await store.broker.publish(message);
-      await eventually(() => messageOutcomes(store.database)(`/messages/${message.id}`));
-    }
+    for (const message of reports) await store.publishAndWait(message);
   };
   const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 9, minute));
   const parcel = (order_id: string, tracking_number: string) => ({

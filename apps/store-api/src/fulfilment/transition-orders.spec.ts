@@ -1,6 +1,5 @@
-import { type Message, messages } from '@fulfilment/contracts';
+import { messages } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { messageOutcomes } from '@fulfilment/messaging';
 import { eventually } from '@fulfilment/testing';
 import { z } from 'zod';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
@@ -42,17 +41,6 @@ describe('a fulfilment event', () => {
     return response.body.id;
   };
   const read = async (id: string) => (await store.get(`/store/v1/orders/${id}`, creator.token)).body;
-  /** Publishes events and waits until each is applied or rejected. */
-  const publishReports = async (...reports: Message[]): Promise<(string | undefined)[]> => {
-    await store.broker.publish(...reports);
-    const outcomeOf = messageOutcomes(store.database);
-    const outcomes = await Promise.all(
-      reports.map(({ id }) => eventually(() => outcomeOf(`/messages/${id}`))),
-    );
-    return outcomes.map((outcome) =>
-      String(Reflect.get(outcome, 'reason') ?? Reflect.get(outcome, 'outcome')),
-    );
-  };
   const at = { occurredAt: new Date() };
   const parcel = (order_id: string, tracking_number = 'TEST1') => ({
     order_id,
@@ -74,7 +62,7 @@ describe('a fulfilment event', () => {
 
   it('ships the order with the first package, updates tracking with later ones, and delivers it with the last', async () => {
     const id = await placed();
-    expect(await publishReports(ship(id, 'TEST1'), ship(id, 'TEST2'))).toEqual(['applied', 'applied']);
+    expect(await store.publishAndWait(ship(id, 'TEST1'), ship(id, 'TEST2'))).toEqual(['applied', 'applied']);
     expect(await read(id)).toMatchObject({
       status: 'shipped',
       tracking: {
@@ -87,9 +75,11 @@ describe('a fulfilment event', () => {
         packages: [{ tracking_number: 'TEST1' }, { tracking_number: 'TEST2' }],
       },
     });
-    await publishReports(messages.fulfilmentDelivered.make({ order_id: id, tracking_number: 'TEST1' }, at));
+    await store.publishAndWait(
+      messages.fulfilmentDelivered.make({ order_id: id, tracking_number: 'TEST1' }, at),
+    );
     expect((await read(id)).status).toBe('shipped');
-    await publishReports(messages.fulfilmentDelivered.make({ order_id: id }, at));
+    await store.publishAndWait(messages.fulfilmentDelivered.make({ order_id: id }, at));
     const order = await read(id);
     expect(order.status).toBe('delivered');
     expect(order.tracking.delivered_at).toEqual(expect.any(String));
@@ -104,9 +94,9 @@ describe('a fulfilment event', () => {
 
   it('corrects the newest package, or the named one', async () => {
     const id = await placed();
-    await publishReports(ship(id, 'TEST1'), ship(id, 'TEST2'));
-    await publishReports(messages.fulfilmentTrackingCorrected.make(parcel(id, 'TEST3'), at));
-    await publishReports(
+    await store.publishAndWait(ship(id, 'TEST1'), ship(id, 'TEST2'));
+    await store.publishAndWait(messages.fulfilmentTrackingCorrected.make(parcel(id, 'TEST3'), at));
+    await store.publishAndWait(
       messages.fulfilmentTrackingCorrected.make(
         { ...parcel(id, 'TEST4'), replaces_tracking_number: 'TEST1' },
         at,
@@ -123,20 +113,20 @@ describe('a fulfilment event', () => {
   it('is applied once when it arrives twice, with the same id or another one', async () => {
     const id = await placed();
     const shipped = ship(id);
-    await publishReports(shipped, shipped, ship(id));
+    await store.publishAndWait(shipped, shipped, ship(id));
     expect((await eventsOf(id)).filter((type) => type === 'order.shipped')).toHaveLength(1);
     expect((await read(id)).tracking.packages).toHaveLength(1);
   });
 
   it('corrects once when the correction is repeated', async () => {
     const id = await placed();
-    await publishReports(ship(id, 'TEST1'));
+    await store.publishAndWait(ship(id, 'TEST1'));
     const correct = () =>
       messages.fulfilmentTrackingCorrected.make(
         { ...parcel(id, 'TEST2'), replaces_tracking_number: 'TEST1' },
         at,
       );
-    expect(await publishReports(correct(), correct())).toEqual(['applied', 'applied']);
+    expect(await store.publishAndWait(correct(), correct())).toEqual(['applied', 'applied']);
     expect((await read(id)).tracking.packages).toHaveLength(1);
     expect((await eventsOf(id)).filter((type) => type === 'order.tracking_updated')).toHaveLength(1);
   });
@@ -145,7 +135,7 @@ describe('a fulfilment event', () => {
     const id = await placed(3);
     expect(await store.database.row(stockOf, [creator.id])).toEqual({ quantity: 7 });
     const cancelled = () => messages.fulfilmentCancelled.make({ order_id: id, reason: 'pressing fault' }, at);
-    await publishReports(cancelled(), cancelled());
+    await store.publishAndWait(cancelled(), cancelled());
     expect(await read(id)).toMatchObject({ status: 'cancelled', billing: { payment_status: 'refunded' } });
     expect(await store.database.row(stockOf, [creator.id])).toEqual({ quantity: 10 });
     await store.resumeOrders();
@@ -155,8 +145,8 @@ describe('a fulfilment event', () => {
 
   it("is rejected with a reason, and changes nothing, when the order's status does not allow it", async () => {
     const id = await placed();
-    await publishReports(ship(id));
-    const rejections = await publishReports(
+    await store.publishAndWait(ship(id));
+    const rejections = await store.publishAndWait(
       messages.fulfilmentCancelled.make({ order_id: id, reason: 'too late' }, at),
       ship('ord_00000000000000000000000000'),
       ship('nonsense'),
@@ -179,7 +169,7 @@ describe('a fulfilment event', () => {
         { sku: skus[0] ?? '', quantity },
         { occurredAt: new Date(at.occurredAt.getTime() + index) },
       );
-    for (const count of [5, 5, 0, 0, 4].map(counted)) await publishReports(count);
+    for (const count of [5, 5, 0, 0, 4].map(counted)) await store.publishAndWait(count);
     const productEvents = () =>
       store.broker.published
         .filter(({ type, data }) => type.startsWith('product.') && JSON.stringify(data).includes(uuid))
@@ -220,9 +210,9 @@ describe('a fulfilment event', () => {
     const sku0 = skus[0] ?? '';
     const status = async () => (await store.get(`/store/v1/releases/${id}`, creator.token)).body.status;
     expect(await status()).toBe('pending');
-    await publishReports(messages.catalogueReleaseApproved.make({ release_id: id }, at));
+    await store.publishAndWait(messages.catalogueReleaseApproved.make({ release_id: id }, at));
     expect(await status()).toBe('available');
-    await publishReports(messages.fulfilmentProductWithdrawn.make({ sku: sku0 }, at));
+    await store.publishAndWait(messages.fulfilmentProductWithdrawn.make({ sku: sku0 }, at));
     expect(await status()).toBe('unavailable');
     const response = await store.post(
       '/store/v1/orders',
@@ -230,7 +220,7 @@ describe('a fulfilment event', () => {
       orderBody(sku0, await store.quote(creator.token)),
     );
     expect(response.body.details).toEqual([{ field: 'items.0.sku', reason: 'not_available' }]);
-    await publishReports(messages.fulfilmentProductReleased.make({ sku: sku0 }, at));
+    await store.publishAndWait(messages.fulfilmentProductReleased.make({ sku: sku0 }, at));
     expect(await status()).toBe('available');
   });
 
@@ -243,7 +233,7 @@ describe('a fulfilment event', () => {
       ean: '2000000000022',
       created_at: new Date().toISOString(),
     };
-    await publishReports(
+    await store.publishAndWait(
       messages.editionCreated.make({ edition }, at),
       messages.editionCreated.make({ edition }, at),
     );

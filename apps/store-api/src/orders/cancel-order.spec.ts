@@ -6,16 +6,8 @@ const at = { occurredAt: new Date() };
 
 describe('POST /v1/orders/{id}/cancel', () => {
   const setup = setUpCancellations();
-  const {
-    placed,
-    cancel,
-    read,
-    report,
-    shipped,
-    cancelledByWarehouse,
-    expectCancelledOnce,
-    cancelledMessage,
-  } = setup;
+  const { placed, cancel, read, shipped, cancelledByWarehouse, expectCancelledOnce, cancelledMessage } =
+    setup;
 
   it('cancels a paid order: refunds it, returns its stock, and notifies the warehouse', async () => {
     const order = await placed();
@@ -78,8 +70,9 @@ describe('POST /v1/orders/{id}/cancel', () => {
     'rejects the cancellation of a %s order and changes nothing',
     async (status) => {
       const order = await placed();
-      await report(shipped(order));
-      if (status === 'delivered') await report(messages.fulfilmentDelivered.make({ order_id: order.id }, at));
+      await setup.store.publishAndWait(shipped(order));
+      if (status === 'delivered')
+        await setup.store.publishAndWait(messages.fulfilmentDelivered.make({ order_id: order.id }, at));
       const before = await read(order);
       const idempotencyKey = key();
       const response = await setup.store.post(`/store/v1/orders/${order.id}/cancel`, order.creator.token, {});
@@ -173,17 +166,21 @@ describe('POST /v1/orders/{id}/cancel', () => {
     ['operator', { operator: 'ana' }],
   ])('publishes that the %s cancelled an order', async (who, by) => {
     const order = await placed();
-    expect(await report({ ...cancelledByWarehouse(order), ...by })).toEqual(['applied']);
+    expect(await setup.store.publishAndWait({ ...cancelledByWarehouse(order), ...by })).toEqual(['applied']);
     expect((await cancelledMessage(order))?.cancelled_by).toBe(who);
   });
 
   it('rejects a delivery that waited for the shipment of the order', async () => {
     const order = await placed();
     const early = messages.fulfilmentDelivered.make({ order_id: order.id }, at);
-    expect(await report(early)).toEqual(['cannot deliver an order that is still processing']);
+    expect(await setup.store.publishAndWait(early)).toEqual([
+      'cannot deliver an order that is still processing',
+    ]);
     await cancel(order);
     await setup.store.broker.publish(early);
-    expect(await report(shipped(order))).toEqual(['cannot ship an order that is cancelled']);
+    expect(await setup.store.publishAndWait(shipped(order))).toEqual([
+      'cannot ship an order that is cancelled',
+    ]);
     await expectCancelledOnce(order);
   });
 });

@@ -1,8 +1,5 @@
-import { type Message, messages } from '@fulfilment/contracts';
-import { messageOutcomes } from '@fulfilment/messaging';
-import { eventually } from '@fulfilment/testing';
+import { messages } from '@fulfilment/contracts';
 import request from 'supertest';
-import { z } from 'zod';
 import {
   key,
   orderBody,
@@ -13,8 +10,6 @@ import {
 import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
 
 const at = { occurredAt: new Date() };
-const reported = z.object({ reason: z.string().nullish(), outcome: z.string() });
-
 export interface PlacedOrder {
   readonly creator: TestCreator;
   readonly id: string;
@@ -53,17 +48,6 @@ export function setUpCancellations() {
   };
   const read = async ({ creator, id }: PlacedOrder) =>
     (await store.get(`/store/v1/orders/${id}`, creator.token)).body;
-  const report = async (...reports: Message[]) => {
-    await store.broker.publish(...reports);
-    const outcomeOf = messageOutcomes(store.database);
-    const outcomes = await Promise.all(
-      reports.map(({ id }) => eventually(() => outcomeOf(`/messages/${id}`))),
-    );
-    return outcomes.map((outcome) => {
-      const { reason, outcome: result } = reported.parse(outcome);
-      return reason ?? result;
-    });
-  };
   const shipped = ({ id: order_id }: PlacedOrder) =>
     messages.fulfilmentShipped.make(
       { order_id, carrier: 'DHL', tracking_number: 'D1', tracking_url: 'https://track.example/D1' },
@@ -97,7 +81,6 @@ export function setUpCancellations() {
     placed,
     cancel,
     read,
-    report,
     shipped,
     cancelledByWarehouse,
     expectCancelledOnce,

@@ -1,6 +1,5 @@
 import { messages } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { messageOutcomes } from '@fulfilment/messaging';
 import { eventually } from '@fulfilment/testing';
 import request from 'supertest';
 import { Stock } from '../catalogue/stock.js';
@@ -163,8 +162,7 @@ describe('a killed store-api', () => {
       { order_id: order.id, reason: 'pressing fault' },
       { occurredAt: new Date() },
     );
-    await store.broker.publish(cancelled);
-    await eventually(() => messageOutcomes(store.database)(`/messages/${cancelled.id}`));
+    await store.publishAndWait(cancelled);
     expect(await (await dyingAt('refunded')).ended).toBe('SIGKILL');
 
     await completeOrders(creator);
