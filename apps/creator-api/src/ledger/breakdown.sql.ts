@@ -5,18 +5,19 @@ export const appBreakdownKey =
   'creator_id, currency, client_id, period, release_id, product_type, country_code, platform';
 
 /**
- * SQL: rows of the ledger summed by one of these keys. An order or line that is not known (any more) has
+ * SQL: rows of the ledger with the columns of all keys. An order or line that is not known (any more) has
  * empty values.
  * @param condition on the row `l` of the ledger
  */
-export function ledgerBreakdown(key: string, condition: string): string {
-  return `SELECT ${key}, sum(units) AS units, sum(settled_revenue) AS revenue, sum(settled_royalty) AS royalties
-     FROM (
-       SELECT l.creator_id, l.settlement_currency AS currency, l.period, l.release_id, COALESCE(i.product_type, '') AS product_type,
-         COALESCE(o.country_code, '') AS country_code, COALESCE(o.platform, '') AS platform, COALESCE(o.client_id, '') AS client_id,
-         l.units, l.settled_revenue, l.settled_royalty
-       FROM ledger l LEFT JOIN orders o ON o.id = l.order_id LEFT JOIN order_items i ON i.id = l.item_id
-       WHERE ${condition}
-     ) line
-     GROUP BY ${key}`;
+export function ledgerLines(condition: string): string {
+  return `SELECT l.creator_id, l.settlement_currency AS currency, l.period, l.release_id, l.ean, COALESCE(i.product_type, '') AS product_type,
+       COALESCE(o.country_code, '') AS country_code, COALESCE(o.platform, '') AS platform, COALESCE(o.client_id, '') AS client_id,
+       l.units, l.settled_revenue, l.settled_royalty
+     FROM ledger l LEFT JOIN orders o ON o.id = l.order_id LEFT JOIN order_items i ON i.id = l.item_id
+     WHERE ${condition}`;
+}
+
+/** SQL: the columns of a key, and the sums of its rows of `ledgerLines`. Needs GROUP BY the key. */
+export function sumsBy(key: string): string {
+  return `${key}, sum(units) AS units, sum(settled_revenue) AS revenue, sum(settled_royalty) AS royalties`;
 }

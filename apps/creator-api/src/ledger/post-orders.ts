@@ -1,5 +1,5 @@
 import { statement, type Transaction } from '@fulfilment/database';
-import { appBreakdownKey, breakdownKey, ledgerBreakdown } from './breakdown.sql.js';
+import { appBreakdownKey, breakdownKey, ledgerLines, sumsBy } from './breakdown.sql.js';
 import { toLedgerEntry, type PaidLine } from './ledger-entry.rules.js';
 import { lockMonthsShared, postingMonth } from './close-months.js';
 import { settlementRate } from './settlement-rate.sql.js';
@@ -61,31 +61,26 @@ const postRefunds = statement(
    ON CONFLICT (item_id, kind) DO NOTHING RETURNING item_id, order_id`,
 );
 
-// Only rows that were just inserted into the ledger are added, so each is added exactly once.
-const addToMonths = statement(
-  'statistics.add',
-  `INSERT INTO monthly_statistics AS m (creator_id, period, currency, release_id, ean, units, revenue, royalties)
-   SELECT creator_id, period, settlement_currency, release_id, ean, sum(units), sum(settled_revenue), sum(settled_royalty)
-   FROM ledger
-   WHERE (item_id = ANY($1::uuid[]) AND kind = 'sale') OR (item_id = ANY($2::uuid[]) AND kind = 'refund')
-   GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
-   ON CONFLICT (creator_id, period, currency, release_id, ean) DO UPDATE
-     SET units = m.units + excluded.units, revenue = m.revenue + excluded.revenue,
-       royalties = m.royalties + excluded.royalties`,
-);
-
-// After the months, so that all transactions lock the rows of the tables in one order.
-const addTo = (table: string, key: string): string =>
+const addTo = (table: string, key: string, condition = 'true'): string =>
   `INSERT INTO ${table} AS m (${key}, units, revenue, royalties)
-   SELECT * FROM (${ledgerBreakdown(
-     key,
-     "(l.item_id = ANY($1::uuid[]) AND l.kind = 'sale') OR (l.item_id = ANY($2::uuid[]) AND l.kind = 'refund')",
-   )}) added ORDER BY ${key}
+   SELECT ${sumsBy(key)} FROM line WHERE ${condition} GROUP BY ${key} ORDER BY ${key}
    ON CONFLICT (${key}) DO UPDATE
      SET units = m.units + excluded.units, revenue = m.revenue + excluded.revenue,
        royalties = m.royalties + excluded.royalties`;
-const addToBreakdown = statement('breakdown.add', addTo('monthly_breakdown', breakdownKey));
-const addToAppBreakdown = statement('app-breakdown.add', addTo('monthly_app_breakdown', appBreakdownKey));
+
+// Only rows that were just inserted into the ledger are added, so each is added exactly once. The counts are
+// always true: they make all transactions lock the rows of the tables in one order, and of a table in the
+// order of its key. So replicas that update the same months wait for each other without deadlock.
+const addToMonths = statement(
+  'statistics.add_lines',
+  `WITH line AS MATERIALIZED (${ledgerLines(
+    "(l.item_id = ANY($1::uuid[]) AND l.kind = 'sale') OR (l.item_id = ANY($2::uuid[]) AND l.kind = 'refund')",
+  )}),
+   month AS (${addTo('monthly_statistics', 'creator_id, period, currency, release_id, ean')} RETURNING 1),
+   breakdown AS (
+     ${addTo('monthly_breakdown', breakdownKey, '(SELECT count(*) FROM month) >= 0')} RETURNING 1)
+   ${addTo('monthly_app_breakdown', appBreakdownKey, '(SELECT count(*) FROM breakdown) >= 0')}`,
+);
 
 // waiting_postings has the orders whose posting waits for the creator or the exchange rate.
 const insertWaiting = statement(
@@ -150,13 +145,9 @@ export async function postOrders(
       ? refundsBeforeConversion
       : [...refundsBeforeConversion, ...(await postAllRefunds())];
   const sold = [...sameCurrency, ...converted];
-  // One statement with a fixed row order: replicas that update the same months wait for each other without
-  // deadlock.
   const anyPosted = sold.length + refunded.length > 0;
   await Promise.all([
     anyPosted && tx.run(addToMonths, [itemIds(sold), itemIds(refunded)]),
-    anyPosted && tx.run(addToBreakdown, [itemIds(sold), itemIds(refunded)]),
-    anyPosted && tx.run(addToAppBreakdown, [itemIds(sold), itemIds(refunded)]),
     waiting.size > 0 && tx.run(insertWaiting, [[...waiting]]),
     tx.run(deleteWaiting, [orderIds.filter((id) => !waiting.has(id))]),
   ]);

@@ -1,5 +1,5 @@
 import { type Database, statement } from '@fulfilment/database';
-import { appBreakdownKey, breakdownKey, ledgerBreakdown } from '../ledger/breakdown.sql.js';
+import { appBreakdownKey, breakdownKey, ledgerLines, sumsBy } from '../ledger/breakdown.sql.js';
 import {
   creatorsIn,
   rebuildByCreator,
@@ -11,7 +11,7 @@ const correct = (table: string, key: string): string => `
    WITH compared AS MATERIALIZED (
      SELECT ${key}, l.units AS true_units, COALESCE(l.units, 0) - COALESCE(m.units, 0) AS units,
        COALESCE(l.revenue, 0) - COALESCE(m.revenue, 0) AS revenue, COALESCE(l.royalties, 0) - COALESCE(m.royalties, 0) AS royalties
-     FROM (${ledgerBreakdown(key, 'l.creator_id = ANY($1::uuid[])')}) l
+     FROM (SELECT ${sumsBy(key)} FROM (${ledgerLines('l.creator_id = ANY($1::uuid[])')}) line GROUP BY ${key}) l
      FULL JOIN (SELECT * FROM ${table} WHERE creator_id = ANY($1::uuid[])) m USING (${key})
    ), corrected AS (
      INSERT INTO ${table} AS m (${key}, units, revenue, royalties)
