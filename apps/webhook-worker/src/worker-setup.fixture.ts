@@ -1,15 +1,23 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
 import { type WebhookReceiver, webhookReceiver } from '@fulfilment/testing';
-import { startWorker, type WebhookStores, webhookStores, type Worker } from './webhook-worker.fixture.js';
+import {
+  aClient,
+  startWorker,
+  type WebhookStores,
+  webhookStores,
+  type Worker,
+} from './webhook-worker.fixture.js';
+
+type WorkerArguments = Parameters<typeof startWorker> extends [unknown, ...infer Rest] ? Rest : never;
 
 /** Registers hooks for stores and a worker per file, and a receiver per test. */
-export function setUpWorker(environment: Readonly<Record<string, string>> = {}) {
+export function setUpWorker(...settings: WorkerArguments) {
   let stores: WebhookStores | undefined;
   let worker: Worker | undefined;
   let receiver: WebhookReceiver | undefined;
   beforeAll(async () => {
     stores = await webhookStores();
-    worker = await startWorker(stores, environment);
+    worker = await startWorker(stores, ...settings);
   });
   afterAll(async () => {
     await worker?.stop();
@@ -30,6 +38,8 @@ export function setUpWorker(environment: Readonly<Record<string, string>> = {}) 
     get receiver() {
       return started(receiver);
     },
+    /** A client that calls the worker. @param claims of its access token */
+    client: (claims?: Parameters<typeof aClient>[2]) => aClient(started(stores), started(worker), claims),
   };
 }
 

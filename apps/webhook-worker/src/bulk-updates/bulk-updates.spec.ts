@@ -1,35 +1,15 @@
 import { parsePublicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { eventually, webhookReceiver, type WebhookReceiver } from '@fulfilment/testing';
-import {
-  aClient,
-  startWorker,
-  webhookStores,
-  type WebhookStores,
-  type Worker,
-} from '../webhook-worker.fixture.js';
+import { eventually } from '@fulfilment/testing';
+import { startWorker, type Worker } from '../webhook-worker.fixture.js';
+import { setUpWorker } from '../worker-setup.fixture.js';
 import { requestStateSync } from '../subscriptions/bulk-update-requests.js';
 
 /** More than one batch, and more than the maximum of held deliveries. */
 const many = 12_500;
 const longAgo = '2020-01-01T00:00:00Z';
 
-let stores: WebhookStores;
-let worker: Worker;
-let receiver: WebhookReceiver;
-
-beforeAll(async () => {
-  stores = await webhookStores();
-  worker = await startWorker(stores);
-});
-afterAll(async () => {
-  await worker.stop();
-  await stores.stop();
-});
-beforeEach(async () => {
-  receiver = await webhookReceiver();
-});
-afterEach(() => receiver.stop());
+const given = setUpWorker();
 
 const writeDeliveries = statement(
   'test.write-deliveries',
@@ -52,7 +32,7 @@ const body = JSON.stringify({
   data: {},
 });
 function write(uuid: string | undefined, count: number, status: string, hoursAgo: number): Promise<number> {
-  return stores.database.run(writeDeliveries, [uuid, count, status, hoursAgo, body]);
+  return given.stores.database.run(writeDeliveries, [uuid, count, status, hoursAgo, body]);
 }
 const countByStatus = statement(
   'test.count-by-status',
@@ -65,8 +45,8 @@ const countPending = statement(
 
 /** Creates a subscription with deliveries that are `hoursAgo` old. */
 async function withDeliveries(count: number, status: 'held' | 'failed' | 'retrying', hoursAgo = 1) {
-  const client = await aClient(stores, worker);
-  const id = await client.subscribe(receiver.url);
+  const client = await given.client();
+  const id = await client.subscribe(given.receiver.url);
   const uuid = parsePublicId('whk', id);
   await write(uuid, count, status, hoursAgo);
   return { client, id, uuid };
@@ -77,7 +57,7 @@ async function untilCounts(uuid: string | undefined, expected: Record<string, nu
   let last: Record<string, number> = {};
   await eventually(
     async () => {
-      const rows = await stores.database.rows<{
+      const rows = await given.stores.database.rows<{
         status: string;
         failure_reason: string | null;
         count: number;
@@ -114,18 +94,18 @@ describe('very many deliveries', () => {
 
   it('are recovered as fast as the receiver takes them, each counted in one recovery only', async () => {
     const { client, id, uuid } = await withDeliveries(many, 'failed');
-    receiver.respondWith((response) => response.writeHead(500, { 'retry-after': '86400' }).end());
+    given.receiver.respondWith((response) => response.writeHead(500, { 'retry-after': '86400' }).end());
     const recover = () => expectFast(client.post({ since: longAgo }, `/${id}/recover`).expect(202));
     const responses = [await recover(), await recover(), await recover()];
     expect(responses.map(({ body }) => body.matched)).toEqual([many, 0, 0]);
-    await receiver.waitFor(1);
-    const rows = await stores.database.rows<{ status: string; count: number }>(countByStatus, [uuid]);
+    await given.receiver.waitFor(1);
+    const rows = await given.stores.database.rows<{ status: string; count: number }>(countByStatus, [uuid]);
     const going = rows.filter((row) => row.status !== 'failed').reduce((sum, row) => sum + row.count, 0);
     expect(going).toBeGreaterThan(0);
     expect(going).toBeLessThanOrEqual(2_000); // the rest waits until these are sent
     await client.delete(id).expect(204);
     await eventually(async () =>
-      (await stores.database.row<{ count: number }>(countPending))?.count === 0 ? true : undefined,
+      (await given.stores.database.row<{ count: number }>(countPending))?.count === 0 ? true : undefined,
     );
   });
 });
@@ -153,14 +133,14 @@ describe('held deliveries', () => {
     const { client, id, uuid } = await withDeliveries(1, 'held');
     await client.patch(id, { status: 'disabled' }).expect(200);
     let release: () => void = () => undefined;
-    receiver.respondWith((response) => {
+    given.receiver.respondWith((response) => {
       release = () => void response.writeHead(500).end();
     });
     const [delivery] = (await client.get(`/${id}/deliveries`)).body.data;
     await client.post({}, `/${id}/deliveries/${delivery.id}/retry`).expect(202);
-    await receiver.waitFor(1);
+    await given.receiver.waitFor(1);
     await client.patch(id, { status: 'active' }).expect(200);
-    receiver.respondWith((response) => response.writeHead(204).end());
+    given.receiver.respondWith((response) => response.writeHead(204).end());
     release();
     await untilCounts(uuid, { succeeded: 1 });
   });
@@ -184,13 +164,13 @@ const countHeld = statement(
 describe('several replicas', () => {
   let second: Worker;
   beforeAll(async () => {
-    second = await startWorker(stores);
+    second = await startWorker(given.stores);
   });
   afterAll(() => second.stop());
 
   it('update the deliveries of a subscription while one replica is blocked by another subscription', async () => {
     const [locked, other] = [await withDeliveries(1, 'retrying'), await withDeliveries(1, 'retrying')];
-    const open = await stores.database.begin();
+    const open = await given.stores.database.begin();
     try {
       await open.tx.rows(lockDeliveries, [locked.uuid]);
       await locked.client.delete(locked.id).expect(204);
@@ -204,15 +184,17 @@ describe('several replicas', () => {
 
   it('update the deliveries of more subscriptions than a replica reads at once', async () => {
     const { uuid } = await withDeliveries(0, 'retrying');
-    const copies = await stores.database.rows<{ id: string }>(copyDisabled, [uuid, 250]);
+    const copies = await given.stores.database.rows<{ id: string }>(copyDisabled, [uuid, 250]);
     const ids = copies.map(({ id }) => id);
     await Promise.all(ids.map((id) => write(id, 1, 'retrying', 1)));
-    await stores.database.transaction((tx) => requestStateSync(tx, ids));
+    await given.stores.database.transaction((tx) => requestStateSync(tx, ids));
     await eventually(async () =>
-      (await stores.database.row<{ count: number }>(countHeld, [ids]))?.count === 250 ? true : undefined,
+      (await given.stores.database.row<{ count: number }>(countHeld, [ids]))?.count === 250
+        ? true
+        : undefined,
     );
     await eventually(async () =>
-      (await stores.database.row<{ count: number }>(countPending))?.count === 0 ? true : undefined,
+      (await given.stores.database.row<{ count: number }>(countPending))?.count === 0 ? true : undefined,
     );
   });
 });

@@ -25,7 +25,7 @@ describe('the v1a signatures of Standard Webhooks', () => {
   let receiver: WebhookReceiver;
   let client: Awaited<ReturnType<typeof aClient>>;
   beforeEach(async () => {
-    [receiver, client] = [await webhookReceiver(), await aClient(given.stores, given.worker)];
+    [receiver, client] = [await webhookReceiver(), await given.client()];
   });
   afterEach(() => receiver.stop());
 

@@ -1,4 +1,4 @@
-import { aClient, deliveriesWhen, orderCreated, status } from '../webhook-worker.fixture.js';
+import { deliveriesWhen, orderCreated, status } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 import { maxConcurrentDeliveries } from './lanes.rules.js';
 import { windowSizes } from './window.rules.js';
@@ -22,7 +22,7 @@ function respondCounting(statusCode: number, delayMs = 20): void {
 
 /** Subscribes with an accepted first delivery, so that the receiver counts as healthy. */
 async function aHealthySubscriber(settings: object = {}) {
-  const client = await aClient(given.stores, given.worker);
+  const client = await given.client();
   const { body } = await client.post({ ...subscription, url: given.receiver.url, ...settings }).expect(201);
   const publish = (count: number): Promise<void> =>
     given.stores.broker.publish(...Array.from({ length: count }, () => orderCreated(client.creatorId)));
@@ -39,7 +39,7 @@ const allSucceed = (count: number) =>
 
 describe('the deliveries of one subscription', () => {
   it('are sent one at a time until the receiver responds with 2xx, then eight or more at a time', async () => {
-    const client = await aClient(given.stores, given.worker);
+    const client = await given.client();
     await client.subscribe(given.receiver.url);
     respondCounting(204);
     await given.stores.broker.publish(...Array.from({ length: 30 }, () => orderCreated(client.creatorId)));
@@ -91,7 +91,7 @@ describe('the deliveries of one subscription', () => {
   });
 
   it('are sent one at a time while the receiver fails, including requested test events', async () => {
-    const client = await aClient(given.stores, given.worker);
+    const client = await given.client();
     const id = await client.subscribe(given.receiver.url);
     await given.stores.broker.publish(orderCreated(client.creatorId));
     await deliveriesWhen(given.stores, status('succeeded'));

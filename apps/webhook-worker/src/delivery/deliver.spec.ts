@@ -3,7 +3,6 @@ import { statement } from '@fulfilment/database';
 import { eventually, storeUrl } from '@fulfilment/testing';
 import { Redis } from 'ioredis';
 import {
-  aClient,
   deliveriesOf,
   deliveriesWhen,
   deleteRedisKeys,
@@ -17,7 +16,7 @@ const given = setUpWorker();
 
 describe('a delivery', () => {
   it('is sent for a message, signed, and with identifiers and state only', async () => {
-    const client = await aClient(given.stores, given.worker);
+    const client = await given.client();
     await client.subscribe(given.receiver.url, ['order.created'], 'wh sec é 🎶');
     const message = orderCreated(client.creatorId);
     await given.stores.broker.publish(message);
@@ -53,7 +52,7 @@ describe('a delivery', () => {
   });
 
   it('is sent once, however often the message is published', async () => {
-    const client = await aClient(given.stores, given.worker);
+    const client = await given.client();
     await client.subscribe(given.receiver.url);
     const message = orderCreated(client.creatorId);
     await given.stores.broker.publish(message, message, message);
@@ -64,10 +63,7 @@ describe('a delivery', () => {
   });
 
   it('is created for each subscription to the event, of the same creator only', async () => {
-    const [one, other] = [
-      await aClient(given.stores, given.worker),
-      await aClient(given.stores, given.worker),
-    ];
+    const [one, other] = [await given.client(), await given.client()];
     await one.subscribe(given.receiver.url, ['order.created']);
     await one.subscribe(given.receiver.url, ['order.created', 'order.shipped']);
     await one.subscribe(given.receiver.url, ['order.shipped']);
@@ -79,7 +75,7 @@ describe('a delivery', () => {
   });
 
   it('is created for subscriptions to all events, and to all events of its kind', async () => {
-    const client = await aClient(given.stores, given.worker);
+    const client = await given.client();
     const ids = [
       await client.subscribe(given.receiver.url, ['*']),
       await client.subscribe(given.receiver.url, ['product.in_stock', 'order.*']),
@@ -93,7 +89,7 @@ describe('a delivery', () => {
   });
 
   it('is retried until the receiver accepts it, with the same bytes and a new attempt number', async () => {
-    const client = await aClient(given.stores, given.worker);
+    const client = await given.client();
     const id = await client.subscribe(given.receiver.url);
     let responses = 0;
     given.receiver.respondWith((response) => {
@@ -114,7 +110,7 @@ describe('a delivery', () => {
   });
 
   it('fails when the retry schedule is exhausted', async () => {
-    const client = await aClient(given.stores, given.worker);
+    const client = await given.client();
     const id = await client.subscribe(given.receiver.url);
     given.receiver.respondWith((response) =>
       response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(),
@@ -127,7 +123,7 @@ describe('a delivery', () => {
   });
 
   it('times out when the receiver does not respond', async () => {
-    const client = await aClient(given.stores, given.worker);
+    const client = await given.client();
     await client.subscribe(given.receiver.url);
     let responses = 0;
     given.receiver.respondWith((response) => {
@@ -142,7 +138,7 @@ describe('a delivery', () => {
   it.each(['1', ['1', '900']])(
     'is retried after the time in Retry-After, the first value if it is repeated: %j',
     async (retryAfter) => {
-      const client = await aClient(given.stores, given.worker);
+      const client = await given.client();
       await client.subscribe(given.receiver.url);
       const at: number[] = [];
       given.receiver.respondWith((response) => {
@@ -157,7 +153,7 @@ describe('a delivery', () => {
   );
 
   it('is retried under the same id when its process was lost', async () => {
-    const client = await aClient(given.stores, given.worker);
+    const client = await given.client();
     await client.subscribe(given.receiver.url);
     given.receiver.respondWith(() => undefined); // the process "dies" while it waits for this response
     await given.stores.broker.publish(orderCreated(client.creatorId));
@@ -181,7 +177,7 @@ describe('a delivery', () => {
 
   it('is sent although Redis lost all keys', async () => {
     const redis = new Redis(storeUrl('TEST_REDIS_URL'));
-    const client = await aClient(given.stores, given.worker);
+    const client = await given.client();
     await client.subscribe(given.receiver.url);
     let responses = 0;
     given.receiver.respondWith((response) => {

@@ -1,6 +1,6 @@
 import { webhookReceiver } from '@fulfilment/testing';
 import type { ServerResponse } from 'node:http';
-import { aClient, deliveriesWhen, isSignedWith, orderCreated, status } from '../webhook-worker.fixture.js';
+import { deliveriesWhen, isSignedWith, orderCreated, status } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 import { deliveryMetrics } from './delivery-metrics.js';
 
@@ -8,7 +8,7 @@ const given = setUpWorker();
 
 describe('a subscription', () => {
   it('is disabled at once by a 410; later deliveries are held, and released on re-enabling', async () => {
-    const client = await aClient(given.stores, given.worker);
+    const client = await given.client();
     const id = await client.subscribe(given.receiver.url);
     given.receiver.respondWith((response) => response.writeHead(410).end());
     await given.stores.broker.publish(orderCreated(client.creatorId));
@@ -36,7 +36,7 @@ describe('a subscription', () => {
       (await deliveryMetrics.eventToFirstAttempt.get()).values.find(({ metricName }) =>
         metricName?.endsWith('_count'),
       )?.value ?? 0;
-    const client = await aClient(given.stores, given.worker);
+    const client = await given.client();
     const id = await client.subscribe(given.receiver.url);
     const before = await measured();
     await given.stores.broker.publish(orderCreated(client.creatorId));
@@ -52,7 +52,7 @@ describe('a subscription', () => {
   });
 
   it('releases its held deliveries when it is enabled at a new URL during a manual retry at the old one', async () => {
-    const client = await aClient(given.stores, given.worker);
+    const client = await given.client();
     const id = await client.subscribe(given.receiver.url);
     await client.patch(id, { status: 'disabled' });
     await given.stores.broker.publish(orderCreated(client.creatorId));
@@ -73,7 +73,7 @@ describe('a subscription', () => {
   });
 
   it('holds its open deliveries while its owner has disabled it', async () => {
-    const client = await aClient(given.stores, given.worker);
+    const client = await given.client();
     const id = await client.subscribe(given.receiver.url);
     await client.patch(id, { status: 'disabled' });
     await given.stores.broker.publish(orderCreated(client.creatorId));
@@ -84,7 +84,7 @@ describe('a subscription', () => {
   });
 
   it('gets no delivery after its deletion, including retries', async () => {
-    const client = await aClient(given.stores, given.worker);
+    const client = await given.client();
     const id = await client.subscribe(given.receiver.url);
     given.receiver.respondWith((response) => response.writeHead(500, { 'retry-after': '600' }).end());
     await given.stores.broker.publish(orderCreated(client.creatorId));
@@ -96,7 +96,7 @@ describe('a subscription', () => {
   });
 
   it('signs with the new secret at once, and for a day also with the old one in a second header', async () => {
-    const client = await aClient(given.stores, given.worker);
+    const client = await given.client();
     const id = await client.subscribe(given.receiver.url, ['order.created'], 'old');
     await client.patch(id, { secret: 'new' });
     await given.stores.broker.publish(orderCreated(client.creatorId));

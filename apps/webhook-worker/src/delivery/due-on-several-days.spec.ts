@@ -6,7 +6,7 @@ import { FanOut } from '../fan-out/fan-out.js';
 import { dayFromNow, timeFromNow, writeDue } from '../due-deliveries.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 import { anOrder } from '../snapshots.fixture.js';
-import { aClient, deliveriesWhen, orderCreated, status } from '../webhook-worker.fixture.js';
+import { deliveriesWhen, orderCreated, status } from '../webhook-worker.fixture.js';
 import { singleDay } from './day-span.rules.js';
 import { DispatchQueue } from './dispatch-queue.js';
 import { windowSizes } from './window.rules.js';
@@ -26,7 +26,7 @@ const waiting = statement(
 const otherDays = [dayFromNow(-1), dayFromNow(20)];
 
 async function aSubscriber() {
-  const client = await aClient(given.stores, given.worker);
+  const client = await given.client();
   const id = await client.subscribe(given.receiver.url);
   const subscriptionId = parsePublicId('whk', id) ?? '';
   return {

@@ -1,6 +1,6 @@
 import { webhookReceiver } from '@fulfilment/testing';
 import type { ServerResponse } from 'node:http';
-import { aClient, deliveriesWhen, orderCreated, status } from '../webhook-worker.fixture.js';
+import { deliveriesWhen, orderCreated, status } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 
 const hostLimit = 3;
@@ -9,7 +9,7 @@ const given = setUpWorker({ WEBHOOK_HOST_CONCURRENCY: String(hostLimit), WEBHOOK
 
 describe('one receiving host', () => {
   it('gets at most its limit of concurrent attempts plus one per further subscription, and all deliveries', async () => {
-    const clients = [await aClient(given.stores, given.worker), await aClient(given.stores, given.worker)];
+    const clients = [await given.client(), await given.client()];
     for (const client of clients) {
       for (let count = 0; count < 3; count += 1) await client.subscribe(given.receiver.url);
     }
@@ -36,7 +36,7 @@ describe('one receiving host', () => {
   });
 
   it('gets at most its limit of concurrent attempts from one subscription', async () => {
-    const client = await aClient(given.stores, given.worker);
+    const client = await given.client();
     await client.subscribe(given.receiver.url);
     await given.stores.broker.publish(orderCreated(client.creatorId));
     await deliveriesWhen(given.stores, status('succeeded')); // a new receiver gets one at a time
@@ -61,9 +61,9 @@ describe('one receiving host', () => {
   it('does not delay other hosts or its other subscriptions while it does not respond', async () => {
     const other = await webhookReceiver();
     try {
-      const client = await aClient(given.stores, given.worker);
+      const client = await given.client();
       for (let count = 0; count < 5; count += 1) await client.subscribe(`${given.receiver.url}/dead`);
-      const living = await aClient(given.stores, given.worker);
+      const living = await given.client();
       await living.subscribe(`${given.receiver.url}/alive`);
       const openResponses: ServerResponse[] = [];
       given.receiver.respondWith((response, { path }) => {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { aClient, deliveriesWhen, orderCreated, status } from '../webhook-worker.fixture.js';
+import { deliveriesWhen, orderCreated, status } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 import { DeliveryWindows } from './delivery-windows.js';
 import { windowSizes } from './window.rules.js';
@@ -14,7 +14,7 @@ const given = setUpWorker({
 /** Subscribes with an accepted first delivery, so that the receiver counts as healthy. */
 async function aHealthySubscriber(path: string) {
   given.stores.resetCreators();
-  const client = await aClient(given.stores, given.worker);
+  const client = await given.client();
   await client.subscribe(given.receiver.url + path);
   const publish = (count: number): Promise<void> =>
     given.stores.broker.publish(...Array.from({ length: count }, () => orderCreated(client.creatorId)));

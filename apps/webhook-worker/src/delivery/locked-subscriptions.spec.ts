@@ -1,7 +1,7 @@
 import { parsePublicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { setUpWorker } from '../worker-setup.fixture.js';
-import { aClient, deliveriesWhen, type DeliveryRow, orderCreated } from '../webhook-worker.fixture.js';
+import { deliveriesWhen, type DeliveryRow, orderCreated } from '../webhook-worker.fixture.js';
 
 const given = setUpWorker();
 
@@ -18,7 +18,7 @@ const otherTenants = 12;
 
 /** A subscription of a tenant of its own. */
 async function aTenant() {
-  const client = await aClient(given.stores, given.worker);
+  const client = await given.client();
   const id = await client.subscribe(given.receiver.url);
   return { uuid: parsePublicId('whk', id) ?? '', event: () => orderCreated(client.creatorId) };
 }

@@ -4,7 +4,7 @@ import { storeUrl } from '@fulfilment/testing';
 import { Queue } from 'bullmq';
 import { dayFromNow, writeDue } from '../due-deliveries.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
-import { aClient, deliveriesWhen, status } from '../webhook-worker.fixture.js';
+import { deliveriesWhen, status } from '../webhook-worker.fixture.js';
 import { dispatchQueueName } from './dispatch-jobs.js';
 import type { Lane } from './lanes.rules.js';
 
@@ -17,7 +17,7 @@ describe('deliveries whose wake-ups BullMQ loses', () => {
     ['fast', 5],
     ['slow', 61],
   ])('are sent from the %s lane once they have been due for %s seconds', async (lane, forSeconds) => {
-    const client = await aClient(given.stores, given.worker);
+    const client = await given.client();
     const uuid = parsePublicId('whk', await client.subscribe(given.receiver.url));
     await given.stores.database.run(setLane, [uuid, lane]);
     const connection = { url: storeUrl('TEST_REDIS_URL') };

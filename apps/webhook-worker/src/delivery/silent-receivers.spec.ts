@@ -1,12 +1,6 @@
 import { webhookReceiver } from '@fulfilment/testing';
-import {
-  aClient,
-  orderCreated,
-  startWorker,
-  webhookStores,
-  type WebhookStores,
-  type Worker,
-} from '../webhook-worker.fixture.js';
+import { orderCreated } from '../webhook-worker.fixture.js';
+import { setUpWorker } from '../worker-setup.fixture.js';
 
 const perClient = 50;
 /** More than may wait for the dispatcher of a process, less than its attempts. */
@@ -14,19 +8,9 @@ const silent = 600;
 const timeoutMs = 60_000;
 const soonMs = 10_000;
 
-let stores: WebhookStores;
-let worker: Worker;
-
-beforeAll(async () => {
-  stores = await webhookStores();
-  worker = await startWorker(stores, {
-    WEBHOOK_TIMEOUT_MS: String(timeoutMs),
-    WEBHOOK_HOST_CONCURRENCY: '10000',
-  });
-});
-afterAll(async () => {
-  await worker.stop();
-  await stores.stop();
+const given = setUpWorker({
+  WEBHOOK_TIMEOUT_MS: String(timeoutMs),
+  WEBHOOK_HOST_CONCURRENCY: '10000',
 });
 
 describe('receivers that never respond', () => {
@@ -35,14 +19,14 @@ describe('receivers that never respond', () => {
     try {
       dead.respondWith(() => undefined);
       for (let made = 0; made < silent; made += perClient) {
-        const { creatorId, subscribe } = await aClient(stores, worker);
+        const { creatorId, subscribe } = await given.client();
         await Promise.all(Array.from({ length: perClient }, () => subscribe(dead.url)));
-        await stores.broker.publish(...Array.from({ length: 8 }, () => orderCreated(creatorId)));
+        await given.stores.broker.publish(...Array.from({ length: 8 }, () => orderCreated(creatorId)));
       }
       await dead.waitFor(silent, soonMs);
-      const { creatorId, subscribe } = await aClient(stores, worker);
+      const { creatorId, subscribe } = await given.client();
       await subscribe(good.url);
-      await stores.broker.publish(orderCreated(creatorId));
+      await given.stores.broker.publish(orderCreated(creatorId));
       await good.waitFor(1, soonMs);
       expect(good.deliveries).toHaveLength(1);
       expect(dead.deliveries.length).toBeGreaterThanOrEqual(silent); // none of them has ended

@@ -1,6 +1,6 @@
 import { webhookReceiver } from '@fulfilment/testing';
 import { Webhook } from 'standardwebhooks';
-import { aClient, orderCreated } from '../webhook-worker.fixture.js';
+import { orderCreated } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 
 const given = setUpWorker();
@@ -21,7 +21,7 @@ function verify({ headers, rawBody }: Received, webhook: Webhook): unknown {
 
 async function deliverSigned(secret: string, newSecret?: string): Promise<Received> {
   const receiver = await webhookReceiver();
-  const client = await aClient(given.stores, given.worker);
+  const client = await given.client();
   const id = await client.subscribe(receiver.url, ['order.created'], secret);
   if (newSecret !== undefined) await client.patch(id, { secret: newSecret }).expect(200);
   await client.post({ event: 'order.created' }, `/${id}/test`).expect(202);
@@ -61,7 +61,7 @@ describe('the headers of Standard Webhooks', () => {
   });
 
   it('have the same webhook-id for all attempts and subscriptions of an event', async () => {
-    const client = await aClient(given.stores, given.worker);
+    const client = await given.client();
     await client.subscribe(given.receiver.url);
     await client.subscribe(`${given.receiver.url}/2`);
     given.receiver.respondWith((response) => response.writeHead(500).end());

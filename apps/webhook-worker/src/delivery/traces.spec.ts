@@ -1,6 +1,6 @@
 import { type RecordedSpans, recordSpans } from '@fulfilment/runtime/testing';
 import { eventually } from '@fulfilment/testing';
-import { aClient, deliveriesWhen, orderCreated, status } from '../webhook-worker.fixture.js';
+import { deliveriesWhen, orderCreated, status } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 
 const given = setUpWorker();
@@ -16,7 +16,7 @@ describe('the trace of an event', () => {
   afterEach(() => recorded.stop());
 
   it('has a span for each attempt, which the receiver gets, and one for the job of the retry', async () => {
-    const client = await aClient(given.stores, given.worker);
+    const client = await given.client();
     await client.subscribe(given.receiver.url.replace('/hook', secretPath), ['order.created']);
     let failures = 1;
     given.receiver.respondWith((response) => response.writeHead(failures-- > 0 ? 500 : 204).end());
@@ -56,7 +56,7 @@ describe('the trace of an event', () => {
   });
 
   it('is not recorded if it was not recorded where it began, and receivers see that', async () => {
-    const client = await aClient(given.stores, given.worker);
+    const client = await given.client();
     await client.subscribe(given.receiver.url, ['order.created']);
     await given.stores.broker.publish({
       ...orderCreated(client.creatorId),

@@ -35,8 +35,7 @@ interface Page {
 }
 type Client = Awaited<ReturnType<typeof aClient>>;
 
-const client = (claims: Readonly<Record<string, unknown>> = {}) =>
-  aClient(setup.stores, setup.worker, claims);
+const client = (claims: Readonly<Record<string, unknown>> = {}) => setup.client(claims);
 const send = ({ token }: Pick<Client, 'token'>, query = '', server: string | object = setup.worker.server) =>
   request(Object(server)).get(`/store/v1/events${query}`).auth(token, { type: 'bearer' });
 const read = async (reader: Client, query = ''): Promise<Page> =>

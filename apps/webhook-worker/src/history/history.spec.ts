@@ -1,7 +1,7 @@
 import { messages, publicId, uuidv7 } from '@fulfilment/contracts';
 import { replicaReads } from '@fulfilment/database/testing';
 import { aProduct } from '../snapshots.fixture.js';
-import { aClient, deliveriesWhen, orderCreated } from '../webhook-worker.fixture.js';
+import { deliveriesWhen, orderCreated } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 
 const given = setUpWorker({
@@ -15,7 +15,7 @@ const longAgo = '2020-01-01T00:00:00Z';
 
 /** A client with a subscription and some deliveries that have ended as `status`. */
 async function withDeliveries(count: number, status: 'succeeded' | 'failed') {
-  const client = await aClient(given.stores, given.worker);
+  const client = await given.client();
   const id = await client.subscribe(given.receiver.url, ['order.created', 'product.in_stock']);
   given.receiver.respondWith((response) => response.writeHead(status === 'failed' ? 500 : 204).end());
   await given.stores.broker.publish(...Array.from({ length: count }, () => orderCreated(client.creatorId)));
@@ -127,7 +127,7 @@ describe('the delivery history', () => {
   });
 
   it('leads from a product to the deliveries of its events, in pages', async () => {
-    const client = await aClient(given.stores, given.worker);
+    const client = await given.client();
     const id = await client.subscribe(given.receiver.url, ['product.*']);
     const products = [aProduct(client.creatorId), aProduct(client.creatorId)];
     for (const product of [...products, ...products])
@@ -196,7 +196,7 @@ describe('the delivery history', () => {
   ])(
     'keeps 4 KiB of a response, marks it as truncated, and does not split a character',
     async (sent, kept, isTruncated) => {
-      const client = await aClient(given.stores, given.worker);
+      const client = await given.client();
       const id = await client.subscribe(given.receiver.url);
       given.receiver.respondWith((response) => response.writeHead(200).end(sent));
       await given.stores.broker.publish(orderCreated(client.creatorId));
@@ -211,7 +211,7 @@ describe('the delivery history', () => {
   it('is hidden from other clients with 404, like unknown deliveries', async () => {
     const { client, id } = await withDeliveries(1, 'succeeded');
     const delivery = (await client.get(`/${id}/deliveries`)).body.data[0].id;
-    const other = await aClient(given.stores, given.worker);
+    const other = await given.client();
     await other.get(`/${id}/deliveries`).expect(404);
     await other.get(`/${id}/deliveries/${delivery}`).expect(404);
     await other.post({}, `/${id}/deliveries/${delivery}/retry`).expect(404);
@@ -263,7 +263,7 @@ describe('a recovery', () => {
     [{ since: longAgo, statuses: ['succeeded'] }, 'statuses'],
     [{ since: longAgo, statuses: [] }, 'statuses'],
   ])('rejects %j because of %s', async (input, field) => {
-    const client = await aClient(given.stores, given.worker);
+    const client = await given.client();
     const id = await client.subscribe(given.receiver.url);
     const response = await client.post(input, `/${id}/recover`).expect(400);
     expect(response.body.details[0].field).toBe(field);

@@ -13,7 +13,7 @@ describe('an owner request with an idempotency key', () => {
   let client: Client;
   let id: string;
   beforeEach(async () => {
-    client = await aClient(given.stores, given.worker);
+    client = await given.client();
     id = await client.subscribe(given.receiver.url);
   });
 

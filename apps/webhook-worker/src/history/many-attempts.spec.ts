@@ -1,5 +1,5 @@
 import { statement } from '@fulfilment/database';
-import { aClient, deliveriesWhen, orderCreated, status } from '../webhook-worker.fixture.js';
+import { deliveriesWhen, orderCreated, status } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 
 const given = setUpWorker();
@@ -13,7 +13,7 @@ const writeAttempts = statement(
 
 /** Creates a delivery with `count` attempts, all but the first with this response. */
 async function withAttempts(count: number, body: Buffer, header = 'text/plain') {
-  const client = await aClient(given.stores, given.worker);
+  const client = await given.client();
   const id = await client.subscribe(given.receiver.url);
   await given.stores.broker.publish(orderCreated(client.creatorId));
   const [row] = await deliveriesWhen(given.stores, status('succeeded'));

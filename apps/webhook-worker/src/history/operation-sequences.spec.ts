@@ -1,16 +1,10 @@
 import { parsePublicId, publicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { eventually, webhookReceiver, type WebhookReceiver } from '@fulfilment/testing';
+import { eventually } from '@fulfilment/testing';
 import fc from 'fast-check';
 import type { ServerResponse } from 'node:http';
-import {
-  aClient,
-  orderCreated,
-  startWorker,
-  webhookStores,
-  type WebhookStores,
-  type Worker,
-} from '../webhook-worker.fixture.js';
+import { orderCreated } from '../webhook-worker.fixture.js';
+import { setUpWorker } from '../worker-setup.fixture.js';
 
 const seed = 20261121;
 const scheduleMs = [0, 20, 20];
@@ -51,41 +45,26 @@ interface Row {
   readonly attempts: string[];
 }
 
-let stores: WebhookStores;
-let worker: Worker;
-let receiver: WebhookReceiver;
-
-beforeAll(async () => {
-  stores = await webhookStores();
-  worker = await startWorker(stores, {
-    WEBHOOK_RETRY_SCHEDULE_MS: scheduleMs.join(','),
-    WEBHOOK_TIMEOUT_MS: '60000', // an attempt ends when the test says so
-  });
+const given = setUpWorker({
+  WEBHOOK_RETRY_SCHEDULE_MS: scheduleMs.join(','),
+  WEBHOOK_TIMEOUT_MS: '60000', // an attempt ends when the test says so
 });
-afterAll(async () => {
-  await worker.stop();
-  await stores.stop();
-});
-beforeEach(async () => {
-  receiver = await webhookReceiver();
-});
-afterEach(() => receiver.stop());
 
 /** A subscription whose attempts wait for the test, and all operations on it. */
 async function startScenario() {
-  const client = await aClient(stores, worker);
+  const client = await given.client();
   const path = `/hook/${client.creatorId}`;
-  const id = await client.subscribe(new URL(path, receiver.url).href);
+  const id = await client.subscribe(new URL(path, given.receiver.url).href);
   const uuid = parsePublicId('whk', id);
   const held = new Map<string, ServerResponse>();
-  receiver.respondWith((response, { headers }) => {
+  given.receiver.respondWith((response, { headers }) => {
     const key = `${String(headers['x-service-delivery'])} ${String(headers['x-service-attempt'])}`;
     expect(held.has(key)).toBe(false); // no attempt number is repeated
     held.set(key, response);
   });
-  const rows = () => stores.database.rows<Row>(deliveriesOf, [uuid]);
+  const rows = () => given.stores.database.rows<Row>(deliveriesOf, [uuid]);
   const subscription = () =>
-    stores.database.row<{ status: string; deleted: boolean; moving: boolean }>(subscriptionOf, [uuid]);
+    given.stores.database.row<{ status: string; deleted: boolean; moving: boolean }>(subscriptionOf, [uuid]);
   const recovered = new Set<string>();
 
   const respond = (status: number, which: number): void => {
@@ -103,7 +82,7 @@ async function startScenario() {
     subscription,
     recovered: (row: Row) => recovered.has(row.id),
     operations: {
-      publish: () => stores.broker.publish(orderCreated(client.creatorId)),
+      publish: () => given.stores.broker.publish(orderCreated(client.creatorId)),
       accept: (which: number) => respond(204, which),
       reject: (which: number) => respond(500, which),
       gone: (which: number) => respond(410, which),
@@ -120,8 +99,8 @@ async function startScenario() {
       /** Ends the leases, as when the worker stalls for longer: later responses must change nothing. */
       loseLeases: async () => {
         const late = [...held].filter(([, response]) => !response.writableEnded);
-        await stores.database.run(loseLeases, [uuid]);
-        worker.reconcile();
+        await given.stores.database.run(loseLeases, [uuid]);
+        given.worker.reconcile();
         await eventually(async () => {
           const underWay = (await rows()).filter(({ status }) => status === 'in_flight').map(attemptOf);
           return late.some(([attempt]) => underWay.includes(attempt)) ? undefined : true;
@@ -165,7 +144,7 @@ async function startScenario() {
     /** Accepts all waiting and future attempts. */
     acceptAll: () => {
       for (const response of held.values()) if (!response.writableEnded) response.writeHead(204).end();
-      receiver.respondWith((response) => response.writeHead(204).end());
+      given.receiver.respondWith((response) => response.writeHead(204).end());
     },
   };
 }

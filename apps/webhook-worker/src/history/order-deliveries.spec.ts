@@ -1,6 +1,6 @@
 import { audiences, messages, publicId, uuidv7 } from '@fulfilment/contracts';
 import { anOrder } from '../snapshots.fixture.js';
-import { aClient, deliveriesWhen, status } from '../webhook-worker.fixture.js';
+import { deliveriesWhen, status } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 import request from 'supertest';
 
@@ -21,10 +21,10 @@ async function list(token: string, query: string, expected = 200): Promise<Liste
 /** An order whose creation was reported to two apps, and another order. */
 async function reportedOrder() {
   const store = { aud: audiences(given.stores.tokens.baseUrl).store };
-  const first = await aClient(given.stores, given.worker, store);
+  const first = await given.client(store);
   const sameCreator = { ...store, creator_id: first.creatorId };
-  const second = await aClient(given.stores, given.worker, sameCreator);
-  const dashboard = await aClient(given.stores, given.worker, { creator_id: first.creatorId });
+  const second = await given.client(sameCreator);
+  const dashboard = await given.client({ creator_id: first.creatorId });
   await first.subscribe(given.receiver.url, ['order.created']);
   await second.subscribe(given.receiver.url, ['order.*']);
   const order = anOrder(first.creatorId);
@@ -60,16 +60,16 @@ describe('the deliveries about an order', () => {
 
   it('are none for another creator, for an unknown order, and without a creator', async () => {
     const { order } = await reportedOrder();
-    const other = await aClient(given.stores, given.worker);
-    const without = await aClient(given.stores, given.worker, { creator_id: undefined });
+    const other = await given.client();
+    const without = await given.client({ creator_id: undefined });
     expect((await list(other.token, `order_id=${order}`)).data).toEqual([]);
     expect((await list(other.token, `order_id=${publicId('ord', uuidv7())}`)).data).toEqual([]);
     expect((await list(without.token, `order_id=${order}`)).data).toEqual([]);
   });
 
   it('need an order and the scope webhooks:read', async () => {
-    const client = await aClient(given.stores, given.worker);
-    const unscoped = await aClient(given.stores, given.worker, { scope: 'orders:read' });
+    const client = await given.client();
+    const unscoped = await given.client({ scope: 'orders:read' });
     for (const query of ['', 'order_id=1', 'order_id=prod_01m7xwmx3fyb2a9s6d4k8q1r7c'])
       expect(await list(client.token, query, 400)).toMatchObject({ details: [{ field: 'order_id' }] });
     await list(unscoped.token, `order_id=${publicId('ord', uuidv7())}`, 403);

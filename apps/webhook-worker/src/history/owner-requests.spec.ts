@@ -18,7 +18,7 @@ async function retried(client: Client, id: string, delivery: string): Promise<nu
 
 describe('the quota of owner requests', () => {
   it('is ten tests a minute for a subscription, including manual retries of tests', async () => {
-    const client = await aClient(given.stores, given.worker);
+    const client = await given.client();
     const [id, other] = [
       await client.subscribe(given.receiver.url),
       await client.subscribe(given.receiver.url),
@@ -35,7 +35,7 @@ describe('the quota of owner requests', () => {
   });
 
   it('is sixty retries of other deliveries a minute, in addition to tests', async () => {
-    const client = await aClient(given.stores, given.worker);
+    const client = await given.client();
     const id = await client.subscribe(given.receiver.url);
     await given.stores.broker.publish(orderCreated(client.creatorId));
     await deliveriesWhen(given.stores, (rows) => ended(rows, 1));

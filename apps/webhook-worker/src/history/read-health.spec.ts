@@ -1,7 +1,6 @@
 import { parsePublicId, uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import fc from 'fast-check';
-import { aClient } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 
 const setup = setUpWorker();
@@ -31,7 +30,7 @@ interface Attempt {
 const hoursAgo = (hours: number): Date => new Date(Date.now() - hours * 3_600_000);
 
 async function aSubscription() {
-  const client = await aClient(setup.stores, setup.worker);
+  const client = await setup.client();
   const id = await client.subscribe('https://shop.example/hooks');
   const uuid = parsePublicId('whk', id) ?? '';
   return {
@@ -150,11 +149,11 @@ describe('the health of a receiver', () => {
   it('is 404 for another creator and client, 403 without the scope, and 400 for a wrong period', async () => {
     const { client } = await aSubscription();
     const id = await client.subscribe('https://shop.example/other');
-    const stranger = await aClient(setup.stores, setup.worker);
+    const stranger = await setup.client();
     await stranger.get(`/${id}/health`).expect(404);
-    const sister = await aClient(setup.stores, setup.worker, { creator_id: client.creatorId });
+    const sister = await setup.client({ creator_id: client.creatorId });
     await sister.get(`/${id}/health`).expect(404);
-    const writer = await aClient(setup.stores, setup.worker, { ...client.claims, scope: 'webhooks:create' });
+    const writer = await setup.client({ ...client.claims, scope: 'webhooks:create' });
     await writer.get(`/${id}/health`).expect(403);
     for (const hours of ['0', '169', 'x']) {
       const { body } = await client.get(`/${id}/health?hours=${hours}`).expect(400);

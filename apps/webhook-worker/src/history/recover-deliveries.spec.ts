@@ -2,7 +2,7 @@ import { parsePublicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
 import { setUpWorker } from '../worker-setup.fixture.js';
-import { aClient, deliveriesWhen, orderCreated } from '../webhook-worker.fixture.js';
+import { deliveriesWhen, orderCreated } from '../webhook-worker.fixture.js';
 
 const given = setUpWorker();
 
@@ -15,7 +15,7 @@ const readWaitingLocks = statement(
 const serialise = statement('test.serialise', 'SELECT pg_advisory_xact_lock(hashtextextended($1::text, 52))');
 
 async function aSubscription() {
-  const client = await aClient(given.stores, given.worker);
+  const client = await given.client();
   const id = await client.subscribe(given.receiver.url);
   return { client, recover: () => client.post({ since }, `/${id}/recover`), uuid: parsePublicId('whk', id) };
 }

@@ -1,7 +1,7 @@
 import { parsePublicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import type { ServerResponse } from 'node:http';
-import { aClient, type DeliveryRow, deliveriesWhen, orderCreated } from '../webhook-worker.fixture.js';
+import { type DeliveryRow, deliveriesWhen, orderCreated } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 
 const given = setUpWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,50' });
@@ -34,7 +34,7 @@ async function scheduleStepOf(id: string): Promise<number | undefined> {
 
 /** A client with a subscription and some deliveries that have ended as `status`. */
 async function withDeliveries(count: number, status: 'succeeded' | 'failed') {
-  const client = await aClient(given.stores, given.worker);
+  const client = await given.client();
   const id = await client.subscribe(given.receiver.url, ['order.created', 'product.in_stock']);
   given.receiver.respondWith((response) => response.writeHead(status === 'failed' ? 500 : 204).end());
   await given.stores.broker.publish(...Array.from({ length: count }, () => orderCreated(client.creatorId)));
@@ -106,7 +106,7 @@ describe('a manual retry of a delivery', () => {
   });
 
   it('leaves a held delivery held when the attempt fails', async () => {
-    const client = await aClient(given.stores, given.worker);
+    const client = await given.client();
     const id = await client.subscribe(given.receiver.url);
     await client.patch(id, { status: 'disabled' });
     await given.stores.broker.publish(orderCreated(client.creatorId));
@@ -156,7 +156,7 @@ describe('a manual retry of a delivery', () => {
   });
 
   it('is rejected with 409 while an attempt is running', async () => {
-    const client = await aClient(given.stores, given.worker);
+    const client = await given.client();
     const id = await client.subscribe(given.receiver.url);
     given.receiver.respondWith(() => undefined);
     await given.stores.broker.publish(orderCreated(client.creatorId));

@@ -1,6 +1,6 @@
 import { parsePublicId, webhookEvents } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { aClient, deliveriesWhen, isSignedWith, status } from '../webhook-worker.fixture.js';
+import { deliveriesWhen, isSignedWith, status } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 
 const given = setUpWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,50' });
@@ -11,7 +11,7 @@ const setApiVersion = statement(
 
 describe('a test event', () => {
   it('is sent like a real event, marked as a test, and is in the history', async () => {
-    const client = await aClient(given.stores, given.worker);
+    const client = await given.client();
     const id = await client.subscribe(given.receiver.url, ['order.shipped'], 'secret');
     const { body, headers } = await client.post({}, `/${id}/test`).expect(202);
     expect(body).toMatchObject({
@@ -39,7 +39,7 @@ describe('a test event', () => {
   });
 
   it('has the api_version of its subscription', async () => {
-    const client = await aClient(given.stores, given.worker);
+    const client = await given.client();
     const id = await client.subscribe(given.receiver.url);
     await given.stores.database.run(setApiVersion, [parsePublicId('whk', id), '2026-05-01']);
     const { body } = await client.post({}, `/${id}/test`).expect(202);
@@ -49,7 +49,7 @@ describe('a test event', () => {
   });
 
   it('may be any of the twelve events, ten per minute and subscription', async () => {
-    const client = await aClient(given.stores, given.worker);
+    const client = await given.client();
     const [one, two] = [
       await client.subscribe(given.receiver.url),
       await client.subscribe(given.receiver.url),
@@ -65,7 +65,7 @@ describe('a test event', () => {
   });
 
   it('is sent once while the subscription is disabled, and does not affect its health', async () => {
-    const client = await aClient(given.stores, given.worker);
+    const client = await given.client();
     const id = await client.subscribe(given.receiver.url);
     await client.patch(id, { status: 'disabled' });
     given.receiver.respondWith((response) => response.writeHead(410).end());

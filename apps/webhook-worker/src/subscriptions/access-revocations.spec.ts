@@ -4,7 +4,7 @@ import { eventually, publishedMessages, uniqueName } from '@fulfilment/testing';
 import type { ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { setUpWorker } from '../worker-setup.fixture.js';
-import { aClient, deliveriesOf, deliveriesWhen, orderCreated, status } from '../webhook-worker.fixture.js';
+import { deliveriesOf, deliveriesWhen, orderCreated, status } from '../webhook-worker.fixture.js';
 import {
   issuedBeforeRevocationSql,
   deleteExpiredRevocations,
@@ -52,13 +52,13 @@ const reasonsOf = async (clientId: string) =>
 
 /** Creates a client with a token that was issued `ageSeconds` ago. */
 const anApp = (clientId: string, ageSeconds: number, claims: Readonly<Record<string, unknown>> = {}) =>
-  aClient(given.stores, given.worker, { client_id: clientId, iat: nowSeconds() - ageSeconds, ...claims });
+  given.client({ client_id: clientId, iat: nowSeconds() - ageSeconds, ...claims });
 
 describe('the subscriptions of a client that is deleted', () => {
   it('are deleted for all creators, including disabled ones, and those of other clients remain', async () => {
     const clientId = uniqueName('client');
     const [one, two] = [await anApp(clientId, minute), await anApp(clientId, minute)];
-    const other = await aClient(given.stores, given.worker, { creator_id: one.creatorId });
+    const other = await given.client({ creator_id: one.creatorId });
     for (const client of [one, two, other]) await client.subscribe(given.receiver.url);
     const id = await two.subscribe(given.receiver.url);
     await two.patch(id, { status: 'disabled', secret: 'another' }).expect(200);

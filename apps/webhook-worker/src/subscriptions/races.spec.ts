@@ -2,7 +2,7 @@ import { parsePublicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { webhookReceiver } from '@fulfilment/testing';
 import type { ServerResponse } from 'node:http';
-import { aClient, deliveriesWhen, orderCreated } from '../webhook-worker.fixture.js';
+import { deliveriesWhen, orderCreated } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 import { SecretBox } from '@fulfilment/runtime';
 
@@ -18,7 +18,7 @@ const times = <Result>(count: number, work: (index: number) => PromiseLike<Resul
 
 /** Creates a subscription with a running attempt, whose response the test sends. */
 async function withRunningAttempt() {
-  const client = await aClient(given.stores, given.worker);
+  const client = await given.client();
   const id = await client.subscribe(given.receiver.url);
   const waiting: ServerResponse[] = [];
   given.receiver.respondWith((response) => void waiting.push(response));
@@ -32,7 +32,7 @@ const only = (status: string) => (rows: readonly { status: string }[]) => rows[0
 
 describe('concurrent requests', () => {
   it('send at most ten test events in a minute', async () => {
-    const client = await aClient(given.stores, given.worker);
+    const client = await given.client();
     const id = await client.subscribe(given.receiver.url);
     const responses = await times(30, () => client.post({}, `/${id}/test`));
     expect(responses.filter(({ status }) => status === 202)).toHaveLength(10);
@@ -40,7 +40,7 @@ describe('concurrent requests', () => {
   });
 
   it('are all applied if they change a subscription, and keep the previous secret', async () => {
-    const client = await aClient(given.stores, given.worker);
+    const client = await given.client();
     const id = await client.subscribe(given.receiver.url, ['order.created'], 'first');
     const responses = await Promise.all([
       client.patch(id, { events: ['order.shipped'] }),
@@ -59,7 +59,7 @@ describe('concurrent requests', () => {
   });
 
   it('count each failed delivery once if they are recoveries', async () => {
-    const client = await aClient(given.stores, given.worker);
+    const client = await given.client();
     const id = await client.subscribe(given.receiver.url);
     given.receiver.respondWith((response) => response.writeHead(500).end());
     await given.stores.broker.publish(...Array.from({ length: 8 }, () => orderCreated(client.creatorId)));

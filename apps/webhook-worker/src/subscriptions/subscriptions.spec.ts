@@ -1,24 +1,8 @@
 import { storeScopes } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import {
-  aClient,
-  startWorker,
-  webhookStores,
-  type WebhookStores,
-  type Worker,
-} from '../webhook-worker.fixture.js';
+import { setUpWorker } from '../worker-setup.fixture.js';
 
-let stores: WebhookStores;
-let worker: Worker;
-
-beforeAll(async () => {
-  stores = await webhookStores();
-  worker = await startWorker(stores, { ALLOW_LOOPBACK_TARGETS: 'false' });
-});
-afterAll(async () => {
-  await worker.stop();
-  await stores.stop();
-});
+const given = setUpWorker({ ALLOW_LOOPBACK_TARGETS: 'false' });
 
 const url = 'https://8.8.8.8/hook';
 const input = { url, events: ['order.created', 'product.in_stock'], secret: 's' };
@@ -34,7 +18,7 @@ const previousSecretOf = statement(
 
 describe('POST /v1/webhooks', () => {
   it('returns 201 with the subscription and its URL, without the secret', async () => {
-    const client = await aClient(stores, worker);
+    const client = await given.client();
     const response = await client.post(input).expect(201);
     expect(response.body).toEqual({
       id: expect.stringMatching(/^whk_[0-9a-z]{26}$/),
@@ -62,15 +46,15 @@ describe('POST /v1/webhooks', () => {
     ['a NUL', 'a\u0000b'],
     ['letters that NFC would change', 'e\u0301'],
   ])('accepts a secret of %s', async (_what, secret) => {
-    const client = await aClient(stores, worker);
+    const client = await given.client();
     await client.post({ ...input, secret }).expect(201);
-    const row = await stores.database.row<{ secret: Buffer }>(secretOf);
+    const row = await given.stores.database.row<{ secret: Buffer }>(secretOf);
     expect(row?.secret.length).toBe(4 + 12 + 16 + Buffer.byteLength(secret));
     if (secret.length > 2) expect(row?.secret.includes(Buffer.from(secret))).toBe(false);
   });
 
   it('returns patterns of events as they were sent', async () => {
-    const client = await aClient(stores, worker);
+    const client = await given.client();
     const events = ['order.*', 'product.in_stock'];
     const { body } = await client.post({ ...input, events }).expect(201);
     expect(body.events).toEqual(events);
@@ -79,7 +63,7 @@ describe('POST /v1/webhooks', () => {
   });
 
   it('stores repeated events once, and ignores unknown members', async () => {
-    const client = await aClient(stores, worker);
+    const client = await given.client();
     const { body } = await client
       .post({
         ...input,
@@ -120,7 +104,7 @@ describe('POST /v1/webhooks', () => {
     [{ ...input, secret: '\ud800' }, 'secret'],
     [{ ...input, secret: 5 }, 'secret'],
   ])('rejects %j because of %s', async (body, field) => {
-    const client = await aClient(stores, worker);
+    const client = await given.client();
     const response = await client.post(body).expect(400);
     expect(response.body).toMatchObject({ statusCode: 400, code: 'VALIDATION_ERROR' });
     expect(response.body.details.map((detail: { field: string }) => detail.field)).toEqual([field]);
@@ -129,7 +113,7 @@ describe('POST /v1/webhooks', () => {
   it.each([undefined, null, 'order.created', { 0: 'order.created' }])(
     'rejects events that are %j, since they must be an array',
     async (events) => {
-      const client = await aClient(stores, worker);
+      const client = await given.client();
       expect((await client.post({ ...input, events }).expect(400)).body.details).toEqual([
         { field: 'events', reason: 'must be an array of event names' },
       ]);
@@ -137,12 +121,12 @@ describe('POST /v1/webhooks', () => {
   );
 
   it('accepts a URL of exactly 2048 characters', async () => {
-    const client = await aClient(stores, worker);
+    const client = await given.client();
     await client.post({ ...input, url: `https://8.8.8.8/${'a'.repeat(2048 - 16)}` }).expect(201);
   });
 
   it('rejects the fifty-first subscription with 409, also for concurrent requests', async () => {
-    const client = await aClient(stores, worker);
+    const client = await given.client();
     const responses = await Promise.all(Array.from({ length: 53 }, () => client.post(input)));
     expect(responses.filter((response) => response.status === 201)).toHaveLength(50);
     expect(responses.filter((response) => response.status === 409)).toHaveLength(3);
@@ -152,7 +136,7 @@ describe('POST /v1/webhooks', () => {
   });
 
   it('returns 403 for access without a creator, whose list is empty', async () => {
-    const client = await aClient(stores, worker, { creator_id: undefined });
+    const client = await given.client({ creator_id: undefined });
     await client.post(input).expect(403);
     expect((await client.get().expect(200)).body).toEqual({ data: [] });
     await client.get('/whk_00000000000000000000000000').expect(404);
@@ -161,7 +145,7 @@ describe('POST /v1/webhooks', () => {
 
 describe('the other operations of /v1/webhooks', () => {
   it('list only active subscriptions of the same client and creator, newest first, unless a status is given', async () => {
-    const client = await aClient(stores, worker);
+    const client = await given.client();
     const [first, second, third] = [
       (await client.post(input)).body.id,
       (await client.post(input)).body.id,
@@ -182,10 +166,10 @@ describe('the other operations of /v1/webhooks', () => {
   });
 
   it("return 404 for another creator's, another client's, unknown and malformed ids", async () => {
-    const owner = await aClient(stores, worker);
+    const owner = await given.client();
     const id = (await owner.post(input)).body.id;
-    const otherCreator = await aClient(stores, worker);
-    const otherClient = await aClient(stores, worker, { creator_id: owner.creatorId });
+    const otherCreator = await given.client();
+    const otherClient = await given.client({ creator_id: owner.creatorId });
     for (const client of [otherCreator, otherClient]) {
       await client.get(`/${id}`).expect(404);
       await client.patch(id, { status: 'disabled' }).expect(404);
@@ -199,7 +183,7 @@ describe('the other operations of /v1/webhooks', () => {
   });
 
   it('change only the given members', async () => {
-    const client = await aClient(stores, worker);
+    const client = await given.client();
     const before = (await client.post(input)).body;
     expect((await client.patch(before.id, {}).expect(200)).body).toEqual(before);
     const { body } = await client.patch(before.id, {
@@ -221,14 +205,14 @@ describe('the other operations of /v1/webhooks', () => {
     [{ max_in_flight: 65 }, 'max_in_flight'],
     [{ max_in_flight: 1.5 }, 'max_in_flight'],
   ])('reject the change %j because of %s', async (change, field) => {
-    const client = await aClient(stores, worker);
+    const client = await given.client();
     const id = (await client.post(input)).body.id;
     const response = await client.patch(id, change).expect(400);
     expect(response.body.details[0].field).toBe(field);
   });
 
   it('keep the limit of concurrent requests until the owner changes it', async () => {
-    const client = await aClient(stores, worker);
+    const client = await given.client();
     const { body } = await client.post({ ...input, max_in_flight: 3 }).expect(201);
     expect(body.max_in_flight).toBe(3);
     expect((await client.patch(body.id, { status: 'active' }).expect(200)).body.max_in_flight).toBe(3);
@@ -237,17 +221,17 @@ describe('the other operations of /v1/webhooks', () => {
   });
 
   it('keep the previous secret when the current one is repeated, e.g. after a lost response', async () => {
-    const client = await aClient(stores, worker);
+    const client = await given.client();
     const id = (await client.post(input)).body.id;
     await client.patch(id, { secret: 'new' }).expect(200);
-    const before = await stores.database.row(previousSecretOf);
+    const before = await given.stores.database.row(previousSecretOf);
     await client.patch(id, { secret: 'new' }).expect(200);
-    expect(await stores.database.row(previousSecretOf)).toEqual(before);
+    expect(await given.stores.database.row(previousSecretOf)).toEqual(before);
     expect(before).toEqual({ previous_secret: expect.any(Buffer) });
   });
 
   it('delete with 204, and then return 404 for everything', async () => {
-    const client = await aClient(stores, worker);
+    const client = await given.client();
     const id = (await client.post(input)).body.id;
     expect((await client.delete(id).expect(204)).text).toBe('');
     await client.delete(id).expect(404);
@@ -261,7 +245,7 @@ describe('the other operations of /v1/webhooks', () => {
       const scope = Object.keys(storeScopes)
         .filter((other) => other !== `webhooks:${name}`)
         .join(' ');
-      const client = await aClient(stores, worker, { scope });
+      const client = await given.client({ scope });
       const id = 'whk_00000000000000000000000000';
       const calls = {
         get: () => client.get(),
@@ -285,13 +269,13 @@ describe('a body with several problems', () => {
     [{ url: 7, events: ['nothing'], secret: 's' }, ['events.0', 'url']],
     [{ secret: 's' }, ['events', 'url']],
   ])('is rejected with a detail for each, including the URL: %j', async (body, fields) => {
-    const client = await aClient(stores, worker);
+    const client = await given.client();
     const response = await client.post(body).expect(400);
     expect(response.body.details.map(({ field }: { field: string }) => field).toSorted()).toEqual(fields);
   });
 
   it('is rejected with a detail for each when a subscription is changed', async () => {
-    const client = await aClient(stores, worker);
+    const client = await given.client();
     const id = await client.subscribe('https://shop.example/hook');
     const body = { url: 'http://shop.example/', events: ['nothing'], secret: '', status: 'paused' };
     const response = await client.patch(id, body).expect(400);

@@ -1,6 +1,6 @@
 import { publicId, uuidv7 } from '@fulfilment/contracts';
 import { setUpWorker } from '../worker-setup.fixture.js';
-import { aClient, deliveriesWhen, orderCreated, status } from '../webhook-worker.fixture.js';
+import { deliveriesWhen, orderCreated, status } from '../webhook-worker.fixture.js';
 import { supportCommands } from './support-commands.js';
 
 const given = setUpWorker();
@@ -16,12 +16,12 @@ async function operate(
 
 describe('an operator', () => {
   it('lists the subscriptions of a creator in pages, of all clients or one, without secrets', async () => {
-    const one = await aClient(given.stores, given.worker);
-    const other = await aClient(given.stores, given.worker, {
+    const one = await given.client();
+    const other = await given.client({
       creator_id: one.creatorId,
       client_id: 'other',
     });
-    await (await aClient(given.stores, given.worker)).subscribe(given.receiver.url);
+    await (await given.client()).subscribe(given.receiver.url);
     const ids = [
       await one.subscribe(given.receiver.url),
       await other.subscribe(given.receiver.url),
@@ -47,7 +47,7 @@ describe('an operator', () => {
   });
 
   it('deletes a subscription like its owner, and lists who deleted which', async () => {
-    const client = await aClient(given.stores, given.worker);
+    const client = await given.client();
     const url = given.receiver.url;
     const [mine, theirs, kept] = [
       await client.subscribe(url),
