@@ -32,6 +32,11 @@ export interface ChaosSuite {
   readonly limitedId: string;
 }
 
+export interface StartOptions extends PostgresOptions {
+  /** Whether the code is compiled. A build would replace files that another suite may load. */
+  readonly isBuilt?: boolean;
+}
+
 export const say = (line: string): void => console.log(line);
 
 /**
@@ -40,7 +45,7 @@ export const say = (line: string): void => console.log(line);
  */
 export async function inChaosSuite<Result>(
   given: Settings,
-  { emptied, ...options }: PostgresOptions & { readonly emptied?: () => void },
+  { emptied, ...options }: StartOptions & { readonly emptied?: () => void },
   work: (suite: ChaosSuite, endings: Endings) => Promise<Result>,
 ): Promise<Result> {
   const unlimited = '100000000/1';
@@ -73,12 +78,12 @@ export async function inChaosSuite<Result>(
 
 async function start(
   settings: Settings,
-  options: PostgresOptions,
+  { isBuilt = false, ...options }: StartOptions,
   parts: Parts,
   endings: Endings,
 ): Promise<ChaosSuite> {
   const progress = new Progress(say);
-  await progress.step('Build', buildAll);
+  if (!isBuilt) await progress.step('Build', buildAll);
   const certificates = await certificatesIn(settings.stateDir, process.env.NODE_EXTRA_CA_CERTS, (args) =>
     mustRun(findProgram('openssl') ?? 'openssl', args),
   );

@@ -2,9 +2,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Failure, runMain } from '../dev/failure.ts';
+import { isTaken } from '../dev/ports.ts';
 import { stopRunningPrograms } from '../dev/run-program.ts';
-import { readSeparateSettings } from '../dev/settings.ts';
-import { seededTimeline, type Step, timeline } from './timeline.rules.ts';
+import { readSeparateSettings, type Settings } from '../dev/settings.ts';
+import { chaosPorts } from './site.ts';
+import { seededTimeline, shortPace, type Step, timeline, usualPace } from './timeline.rules.ts';
 
 const help = `npm run chaos: are orders lost or doubled while parts of the suite fail?
 
@@ -16,7 +18,8 @@ each part has, and prints both. The exit status is 1 at any difference.
 
   --orders N        number of orders (default: 20 a second)
   --seconds N       time in which faults begin (default: 180)
-  --short           each kind of fault once, in little more than a minute
+  --short           each kind of fault once, 10 orders a second; faults of different parts overlap (npm test)
+  --built           do not build the code before
   --seed N          seed of the faults (default: random; it is printed)
   --timeline FILE   faults from a file, such as timeline.json of an earlier run
   --rolling         no faults: every replica is rolled three times, and no request may fail
@@ -29,7 +32,8 @@ Settings (environment):
 
 const defaultPerSecond = 20;
 const defaultSeconds = 180;
-const shortSeconds = 40;
+const shortSeconds = 20;
+const shortPerSecond = 10; // other tests run concurrently
 const rollingSeconds = 120;
 const rollingPerSecond = 10; // one core carries what is left while processes start
 
@@ -40,6 +44,7 @@ async function main(): Promise<number> {
       orders: { type: 'string' },
       seconds: { type: 'string' },
       short: flag,
+      built: flag,
       seed: { type: 'string' },
       timeline: { type: 'string' },
       rolling: flag,
@@ -51,27 +56,45 @@ async function main(): Promise<number> {
     console.log(help);
     return 0;
   }
-  const settings = readSeparateSettings('chaos');
+  const settings = await withFreePorts(readSeparateSettings('chaos'));
   const usual = values.rolling ? rollingSeconds : values.short ? shortSeconds : defaultSeconds;
   const seconds = wholeNumber('seconds', values.seconds) ?? usual;
   const seed = wholeNumber('seed', values.seed) ?? Math.floor(Math.random() * 1_000_000);
-  const perSecond = values.rolling ? rollingPerSecond : defaultPerSecond;
+  const perSecond = values.rolling ? rollingPerSecond : values.short ? shortPerSecond : defaultPerSecond;
   const orders = wholeNumber('orders', values.orders) ?? seconds * perSecond;
   const steps =
-    values.timeline === undefined ? seededTimeline(seed, seconds * 1_000) : readTimeline(values.timeline);
+    values.timeline === undefined
+      ? seededTimeline(seed, values.short ? 0 : seconds * 1_000, values.short ? shortPace : usualPace)
+      : readTimeline(values.timeline);
   const { runChaos } = await import('./run-chaos.ts'); // imported late, since it needs the compiled code
   console.log(
-    values.rolling ? 'Rolling updates.' : `Seed ${seed}. To repeat: npm run chaos -- --seed ${seed}`,
+    values.rolling
+      ? 'Rolling updates.'
+      : `Seed ${seed}. To repeat: npm run chaos -- ${values.short ? '--short ' : ''}--seed ${seed}`,
   );
   return runChaos(settings, {
     orders,
     perSecond: orders / seconds,
     steps: values.rolling ? [] : steps,
+    isBuilt: values.built,
+    isConcurrent: values.short,
     isRolling: values.rolling,
     isSynchronous: !values.asynchronous,
     remember: () =>
       writeFileSync(join(settings.stateDir, 'timeline.json'), `${JSON.stringify(steps, null, 2)}\n`),
   });
+}
+
+/** Uses the next free ports if another program has one of those. */
+async function withFreePorts(settings: Settings): Promise<Settings> {
+  for (let { basePort } = settings; basePort < 65_000; basePort += 100) {
+    const ports = Object.values(chaosPorts(basePort)).flatMap((some) =>
+      typeof some === 'number' ? [some] : Object.values(some),
+    );
+    const taken = await Promise.all(ports.map((port) => isTaken(port)));
+    if (!taken.includes(true)) return { ...settings, basePort };
+  }
+  throw new Failure(`No free ports found from ${settings.basePort} upwards.`);
 }
 
 function wholeNumber(name: string, text: string | undefined): number | undefined {

@@ -8,7 +8,7 @@ import { effectOf, formatEffects, type StepTimes } from './recovery.rules.ts';
 import { formatSets, isSame } from './sets.rules.ts';
 import { replicaNumbers } from './site.ts';
 import type { Shopper } from './shopper.ts';
-import { describeStep, type Step } from './timeline.rules.ts';
+import { describeStep, partOf, type Step } from './timeline.rules.ts';
 import { converge, Traffic } from './traffic.ts';
 
 const rollsOfEach = 3;
@@ -24,6 +24,9 @@ export interface ChaosOptions {
   readonly orders: number;
   readonly perSecond: number;
   readonly steps: readonly Step[];
+  readonly isBuilt: boolean;
+  /** Whether steps on different parts overlap. Otherwise at most one thing is away. */
+  readonly isConcurrent: boolean;
   readonly isRolling: boolean;
   readonly isSynchronous: boolean;
   /** Called when the state directory is empty. */
@@ -32,8 +35,8 @@ export interface ChaosOptions {
 
 /** Returns the exit status. */
 export function runChaos(settings: Settings, options: ChaosOptions): Promise<number> {
-  const { isSynchronous, remember } = options;
-  return inChaosSuite(settings, { isSynchronous, emptied: remember }, (suite, endings) =>
+  const { isSynchronous, isBuilt, remember } = options;
+  return inChaosSuite(settings, { isSynchronous, isBuilt, emptied: remember }, (suite, endings) =>
     examine(suite, options, endings),
   );
 }
@@ -49,9 +52,7 @@ async function examine(suite: ChaosSuite, options: ChaosOptions, endings: Ending
   const placing = shopper.placeOrders(options.orders, options.perSecond, ended.signal);
   const inject = async (): ReturnType<typeof followTimeline> => {
     try {
-      return await (options.isRolling
-        ? rollAll(targets)
-        : followTimeline(options.steps, targets, startedAtMs));
+      return await (options.isRolling ? rollAll(targets) : followTimeline(options, targets, startedAtMs));
     } finally {
       await sleep(afterwardsMs);
       ended.abort();
@@ -121,22 +122,27 @@ function verdict(
   return problems.length === 0 ? 0 : 1;
 }
 
+/** Each step begins when it is due, and the one before has ended: of all, or of the same part. */
 async function followTimeline(
-  steps: readonly Step[],
+  { steps, isConcurrent }: Pick<ChaosOptions, 'steps' | 'isConcurrent'>,
   targets: Targets,
   startedAtMs: number,
 ): Promise<StepTimes[]> {
   const times: StepTimes[] = [];
-  for (const step of steps) {
-    await sleep(Math.max(0, startedAtMs + step.atMs - performance.now()));
-    const fromMs = performance.now();
-    const name = describeStep(step);
-    say(`  ${((fromMs - startedAtMs) / 1_000).toFixed(1).padStart(6)} s  ${name}`);
-    const seen = { availableAtMs: Infinity };
-    await cause(step, targets, () => (seen.availableAtMs = performance.now()));
-    times.push({ name, fromMs, restoredAtMs: Math.min(seen.availableAtMs, performance.now()) });
-  }
-  return times;
+  const follow = async (some: readonly Step[]): Promise<void> => {
+    for (const step of some) {
+      await sleep(Math.max(0, startedAtMs + step.atMs - performance.now()));
+      const fromMs = performance.now();
+      const name = describeStep(step);
+      say(`  ${((fromMs - startedAtMs) / 1_000).toFixed(1).padStart(6)} s  ${name}`);
+      const seen = { availableAtMs: Infinity };
+      await cause(step, targets, () => (seen.availableAtMs = performance.now()));
+      times.push({ name, fromMs, restoredAtMs: Math.min(seen.availableAtMs, performance.now()) });
+    }
+  };
+  const sequences = isConcurrent ? [...Map.groupBy(steps, partOf).values()] : [steps];
+  await Promise.all(sequences.map(follow));
+  return times.toSorted((one, other) => one.fromMs - other.fromMs);
 }
 
 /** Rolls each replica three times, one after another. */

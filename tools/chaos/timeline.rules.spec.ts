@@ -1,17 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
-import { seededTimeline, timeline } from './timeline.rules.ts';
+import { partOf, seededTimeline, shortPace, timeline, usualPace } from './timeline.rules.ts';
 
 describe('the timeline of a run', () => {
   it('is the same for the same seed, and another for another seed', () => {
-    expect(seededTimeline(7, 120_000)).toEqual(seededTimeline(7, 120_000));
-    expect(seededTimeline(7, 120_000)).not.toEqual(seededTimeline(8, 120_000));
+    expect(seededTimeline(7, 120_000, usualPace)).toEqual(seededTimeline(7, 120_000, usualPace));
+    expect(seededTimeline(7, 120_000, usualPace)).not.toEqual(seededTimeline(8, 120_000, usualPace));
   });
 
   it('has every kind of fault, however short, and can be read back from a file', () => {
     for (const seed of [1, 2, 3]) {
-      const steps = seededTimeline(seed, 1_000);
+      const steps = seededTimeline(seed, 1_000, shortPace);
       expect(steps).toHaveLength(7);
       expect(new Set(steps.map(({ action }) => action)).size).toBe(7);
+      expect(new Set(steps.map(partOf)).size).toBe(4);
       expect(timeline.parse(JSON.parse(JSON.stringify(steps)))).toEqual(steps);
     }
   });

@@ -18,25 +18,39 @@ const step = z.discriminatedUnion('action', [
 ]);
 export type Step = z.infer<typeof step>;
 
-/** Steps in the order of their times. Each begins when it is due and the one before has ended. */
+/** Steps in the order of their times. */
 export const timeline = z
   .array(step)
   .transform((steps) => steps.toSorted((one, other) => one.atMs - other.atMs));
 
-/** Time for the suite to recover before the next step. */
-const pauseMs = { min: 4_000, max: 8_000 };
-const frozenMs = { min: 3_000, max: 12_000 };
+/** Ranges of random times. */
+export interface Pace {
+  /** Between the beginnings of two steps. */
+  readonly pauseMs: { readonly min: number; readonly max: number };
+  /** For how long a replica is frozen or a link is cut. */
+  readonly awayMs: { readonly min: number; readonly max: number };
+}
+/** The suite recovers before the next step. */
+export const usualPace: Pace = {
+  pauseMs: { min: 4_000, max: 8_000 },
+  awayMs: { min: 3_000, max: 12_000 },
+};
+/** Longer than the 4 s after which the gateway takes a replica out. */
+export const shortPace: Pace = {
+  pauseMs: { min: 1_000, max: 2_000 },
+  awayMs: { min: 4_500, max: 6_000 },
+};
 
 /**
  * The steps of a run: every kind once in a random order, then random ones as long as there is time. The same
  * seed gives the same steps.
  */
-export function seededTimeline(seed: number, lengthMs: number): Step[] {
+export function seededTimeline(seed: number, lengthMs: number, { pauseMs, awayMs }: Pace): Step[] {
   const random = seededRandom(seed);
   const between = ({ min, max }: { min: number; max: number }): number => min + random.below(max - min);
   const makers: ((atMs: number) => Step)[] = [
     (atMs) => ({ atMs, action: 'kill replica', ...place() }),
-    (atMs) => ({ atMs, action: 'freeze replica', ...place(), forMs: between(frozenMs) }),
+    (atMs) => ({ atMs, action: 'freeze replica', ...place(), forMs: between(awayMs) }),
     (atMs) => ({ atMs, action: 'roll replica', ...place() }),
     (atMs) => ({ atMs, action: 'kill RabbitMQ node', node: 1 + random.below(3) }),
     (atMs) => ({ atMs, action: 'fail Redis over' }),
@@ -45,7 +59,7 @@ export function seededTimeline(seed: number, lengthMs: number): Step[] {
       atMs,
       action: 'cut link to PostgreSQL',
       service: random.pick(serviceNames),
-      forMs: between(frozenMs),
+      forMs: between(awayMs),
     }),
   ];
   const place = () => ({ service: random.pick(serviceNames), replica: random.pick([1, 2] as const) });
@@ -57,6 +71,23 @@ export function seededTimeline(seed: number, lengthMs: number): Step[] {
     if (make !== undefined) steps.push(make(atMs));
   }
   return steps;
+}
+
+/** The part of the suite that a step takes something away from. */
+export function partOf({ action }: Step): 'replicas' | 'RabbitMQ' | 'Redis' | 'PostgreSQL' {
+  switch (action) {
+    case 'kill replica':
+    case 'freeze replica':
+    case 'roll replica':
+      return 'replicas';
+    case 'kill RabbitMQ node':
+      return 'RabbitMQ';
+    case 'fail Redis over':
+      return 'Redis';
+    case 'promote PostgreSQL':
+    case 'cut link to PostgreSQL':
+      return 'PostgreSQL';
+  }
 }
 
 /** One line for people. */

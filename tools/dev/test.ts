@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { runNx } from './build.ts';
 import { runChecks } from './checks.ts';
@@ -5,17 +6,20 @@ import { Failure, reasonOf, runMain } from './failure.ts';
 import { collectorOffset } from './ports.ts';
 import { Progress } from './progress.ts';
 import { inSeparateSuite } from './separate-suite.ts';
-import { readSeparateSettings, type Settings } from './settings.ts';
+import { runProgram } from './run-program.ts';
+import { readSeparateSettings, root, type Settings } from './settings.ts';
+import { shortChaos } from './short-chaos.ts';
 import { stackFile } from './stack-file.ts';
 import type { Suite } from './suite.ts';
 import { countResults, type Counts, jestArgs, removeResults, sum } from './test-results.ts';
 
-const help = `npm test: runs checks, unit and integration tests, and end-to-end tests. It starts a suite of its own and
-stops it at the end. The last line is "N passed, N failed".
+const help = `npm test: runs checks, unit and integration tests, end-to-end tests, and concurrently with these the short form
+of npm run chaos. It starts suites of its own and stops them at the end. The last line is "N passed, N failed".
 
   npm test                   all tests
   npm test -- --only unit    unit and integration tests, with private stores
   npm test -- --only e2e     end-to-end tests, with a complete suite
+  npm test -- --images       all tests, then npm run images -- --verify where that is possible (CI)
 
 Settings (environment):
   SUITE_TEST_BASE_PORT   port of the test suite's gateway (default: 18443); the other ports follow it
@@ -25,7 +29,11 @@ const say = (line: string): void => console.log(line);
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
-    options: { only: { type: 'string' }, help: { type: 'boolean', default: false, short: 'h' } },
+    options: {
+      only: { type: 'string' },
+      images: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false, short: 'h' },
+    },
   });
   if (values.help) {
     say(help);
@@ -41,6 +49,7 @@ async function main(): Promise<number> {
     counts.push({ passed: 0, failed: failed.length });
   }
   counts.push(...(await testWithSuite(only)));
+  if (values.images) counts.push(await verifyImages());
   const { passed, failed } = sum(counts);
   say(`${passed} passed, ${failed} failed`);
   return failed > 0 || passed === 0 ? 1 : 0;
@@ -64,6 +73,13 @@ async function testWithSuite(only: 'unit' | 'e2e' | undefined): Promise<Counts[]
   }
 }
 
+async function verifyImages(): Promise<Counts> {
+  const program = join(root, 'tools', 'images', 'images.ts');
+  const args = ['--disable-warning=ExperimentalWarning', program, '--verify', '--if-possible'];
+  const { code } = await runProgram(process.execPath, args, { cwd: root, onLine: say });
+  return { passed: 0, failed: code === 0 ? 0 : 1 };
+}
+
 function testSettings(): Settings {
   const settings = readSeparateSettings('test');
   const tracing = {
@@ -83,15 +99,20 @@ async function runTests(suite: Suite, only: 'unit' | 'e2e' | undefined): Promise
   if (only === 'unit') return [countResults(passed)];
   say('\nSuite for the end-to-end tests');
   const stack = await suite.startAll();
-  const e2ePassed = await nxTests('End-to-end tests', ['run', '@fulfilment/suite-e2e:e2e'], {
-    ...stores,
-    SUITE_STACK_FILE: stackFile(stateDir),
-    SUITE_DEV_DIR: stateDir, // so that the stack and ops commands reach this suite
-    SUITE_BASE_PORT: String(basePort),
-    NODE_EXTRA_CA_CERTS: stack.ca_file,
-    SUITE_COLLECTOR_PORT: String(basePort + collectorOffset),
-  });
-  return [countResults(passed && e2ePassed)];
+  // Both wait most of the time.
+  const [e2ePassed, chaos] = await Promise.all([
+    nxTests('End-to-end tests', ['run', '@fulfilment/suite-e2e:e2e'], {
+      ...stores,
+      SUITE_STACK_FILE: stackFile(stateDir),
+      SUITE_DEV_DIR: stateDir, // so that the stack and ops commands reach this suite
+      SUITE_BASE_PORT: String(basePort),
+      NODE_EXTRA_CA_CERTS: stack.ca_file,
+      SUITE_COLLECTOR_PORT: String(basePort + collectorOffset),
+    }),
+    only === undefined ? shortChaos() : undefined,
+  ]);
+  for (const line of chaos?.lines ?? []) say(line);
+  return [countResults(passed && e2ePassed), ...(chaos === undefined ? [] : [chaos.counts])];
 }
 
 async function nxTests(

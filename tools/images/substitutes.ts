@@ -13,11 +13,12 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Failure } from '../dev/failure.ts';
-import { findProgram, mustRun } from '../dev/run-program.ts';
+import { findProgram, mustRun, type Outcome } from '../dev/run-program.ts';
 import { root } from '../dev/settings.ts';
 import { baseImage, type BaseName, baseNames } from './base-images.ts';
 import type { Engine } from './engine.ts';
 
+const pullTimeoutMs = 120_000;
 const label = 'org.fulfilment.substitute';
 const debian = 'fulfilment-substitute/debian';
 /** The release that has nginx with `http2 on`, PostgreSQL 17 and RabbitMQ 4. */
@@ -28,18 +29,9 @@ const certificates = '/etc/ssl/certs/ca-certificates.crt';
 /**
  * Makes the base images available: pulls them, or else builds substitutes from Debian's packages under the
  * same names. A real image is never replaced.
- * @returns one sentence for each image
  */
 export async function provideBaseImages(engine: Engine, say: (line: string) => void): Promise<void> {
-  const missing: BaseName[] = [];
-  for (const name of baseNames) {
-    const state = await stateOf(engine, baseImage(name));
-    if (state === 'real' || state === sourceHash()) continue;
-    const pulled =
-      state === 'absent' && (await engine.docker(['pull', '--quiet', baseImage(name)])).code === 0;
-    if (pulled) say(`Pulled ${baseImage(name)}.`);
-    else missing.push(name);
-  }
+  const missing = await pullBaseImages(engine, say);
   if (missing.length === 0) return;
   say(`These images cannot be pulled here: ${missing.map(baseImage).join(', ')}.`);
   say(`Building substitutes for them from Debian ${release}. They test our files, not the official images.`);
@@ -56,6 +48,20 @@ export async function provideBaseImages(engine: Engine, say: (line: string) => v
   } finally {
     rmSync(context, { recursive: true, force: true });
   }
+}
+
+/** Pulls the base images that the engine does not have. Returns those that cannot be pulled. */
+export async function pullBaseImages(engine: Engine, say: (line: string) => void): Promise<BaseName[]> {
+  const missing: BaseName[] = [];
+  for (const name of baseNames) {
+    const state = await stateOf(engine, baseImage(name));
+    if (state === 'real' || state === sourceHash()) continue;
+    const pull = (): Promise<Outcome> =>
+      engine.docker(['pull', '--quiet', baseImage(name)], { timeoutMs: pullTimeoutMs });
+    if (state === 'absent' && (await pull()).code === 0) say(`Pulled ${baseImage(name)}.`);
+    else missing.push(name);
+  }
+  return missing;
 }
 
 /** Returns `absent`, `real` for an official image, or the hash of the source of a substitute. */

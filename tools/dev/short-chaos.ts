@@ -1,0 +1,48 @@
+import { join } from 'node:path';
+import { postgresPrograms } from './dependencies/postgres.ts';
+import { rabbitmqProgram } from './dependencies/rabbitmq.ts';
+import { redisProgram } from './dependencies/redis.ts';
+import { findProgram, runProgram } from './run-program.ts';
+import { root } from './settings.ts';
+import type { Counts } from './test-results.ts';
+
+/** The same faults in each run, so that a failure belongs to the change. */
+const seed = 281;
+const timeoutMs = 300_000;
+
+/** The programs that `npm run chaos` needs, by their Debian packages. */
+const programs: Readonly<Record<string, () => string | undefined>> = {
+  postgresql: postgresPrograms,
+  'redis-server': redisProgram,
+  'rabbitmq-server': rabbitmqProgram,
+  nginx: () => findProgram('nginx', ['/usr/sbin']),
+};
+
+/** The result of the short form of `npm run chaos`, and its output. */
+export interface ChaosResult {
+  readonly counts: Counts;
+  readonly lines: readonly string[];
+}
+
+/** Runs the short form of `npm run chaos` with the compiled code, where its programs are installed. */
+export async function shortChaos(): Promise<ChaosResult> {
+  const missing = Object.entries(programs).flatMap(([name, find]) => (find() === undefined ? [name] : []));
+  if (process.platform !== 'linux' || missing.length > 0) {
+    const reason = missing.length > 0 ? `without ${missing.join(', ')}` : 'on this system';
+    return { counts: { passed: 0, failed: 0 }, lines: [`Faults under load: NOT RUN ${reason}.`] };
+  }
+  const startedAtMs = performance.now();
+  const { code, output } = await runProgram(
+    process.execPath,
+    [
+      '--disable-warning=ExperimentalWarning',
+      join(root, 'tools', 'chaos', 'chaos.ts'),
+      ...['--short', '--built', '--seed', String(seed)],
+    ],
+    { cwd: root, timeoutMs },
+  );
+  const seconds = ((performance.now() - startedAtMs) / 1_000).toFixed(0);
+  const title = `Faults under load, during the end-to-end tests (npm run chaos -- --short): ${seconds} s`;
+  const counts = code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
+  return { counts, lines: [title, ...output.trimEnd().split('\n')] };
+}
