@@ -97,7 +97,7 @@ export function createProgram({ terminal, environment, signal, onResend }: Host)
     .addOption(
       new Option(
         '--clone <folder>',
-        'clone of a development suite; needed for all but order.created, order.processing and order.cancelled',
+        'clone of a development suite; for order.payment_failed, for product.*, and for shipments of a live creator',
       ).env('FULFILMENT_CLONE'),
     )
     .action(

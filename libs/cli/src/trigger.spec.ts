@@ -1,6 +1,6 @@
 import { createStoreClient } from '@fulfilment/client/store';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { FakeSuite, type LocalServer } from './fake-suite.fixture.js';
+import { FakeSuite, type LocalServer, serve } from './fake-suite.fixture.js';
 import { type Operate, trigger } from './trigger.js';
 
 let suite: FakeSuite & LocalServer;
@@ -9,8 +9,8 @@ beforeEach(async () => {
 });
 afterEach(() => suite.stop());
 
-function run(event: string, operate?: Operate): Promise<void> {
-  const client = createStoreClient({ baseUrl: `${suite.url}/store`, auth: 'valid' });
+function run(event: string, operate?: Operate, url = suite.url): Promise<void> {
+  const client = createStoreClient({ baseUrl: `${url}/store`, auth: 'valid' });
   const terminal = { result: () => undefined, note: () => undefined };
   return trigger([event], { client, operate, product: undefined }, terminal, true);
 }
@@ -20,9 +20,32 @@ describe('trigger', () => {
     'requires a development suite before it causes a part of %s',
     async (event) => {
       await expect(run(event)).rejects.toThrow('name the folder of its clone with --clone');
-      expect(suite.requests).toEqual([]);
+      expect(suite.requests.filter((path) => path !== '/store/v1/creator')).toEqual([]);
     },
   );
+
+  it('ships the order of a test creator by the API', async () => {
+    const product = { id: 'prod_1', status: 'available', availability: { limited_edition: false } };
+    const page = { data: [{ products: [product] }], pagination: { next_cursor: null, has_more: false } };
+    const responses: Readonly<Record<string, object>> = {
+      'GET /store/v1/creator': { id: 'cr_1', livemode: false },
+      'GET /store/v1/releases': page,
+      'POST /store/v1/shipping-rates': { data: [{ id: 'rate_1' }] },
+      'POST /store/v1/orders': { id: 'ord_1' },
+    };
+    const reported: string[] = [];
+    const api = await serve(({ method, url, body }, response) => {
+      if (url.pathname === '/store/v1/test/orders/ord_1/events') reported.push(JSON.parse(body).event);
+      const content = responses[`${method} ${url.pathname}`] ?? {};
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(content));
+    });
+    try {
+      await run('order.delivered', undefined, api.url);
+    } finally {
+      await api.stop();
+    }
+    expect(reported).toEqual(['shipped', 'delivered']);
+  });
 
   it('restores the payment method if no order can be placed', async () => {
     const commands: string[] = [];

@@ -6,6 +6,7 @@ import {
   placeOrder,
   quoteRates,
   readConnectedCreator,
+  reportTestEvent,
 } from '@fulfilment/client/store';
 import { type WebhookEventName, webhookEventNames } from '@fulfilment/client/webhooks';
 import { Failure, type Terminal, UsageError } from './terminal.js';
@@ -28,17 +29,9 @@ type Trigger = (context: TriggerContext) => Promise<string>;
 const triggers: Readonly<Record<WebhookEventName, Trigger>> = {
   'order.created': (context) => place(context),
   'order.processing': (context) => place(context),
-  'order.shipped': ship,
-  'order.tracking_updated': async (context) => {
-    const order = await ship(context);
-    await operator(context)('order', 'track', order, ...parcel('TEST0002'));
-    return order;
-  },
-  'order.delivered': async (context) => {
-    const order = await ship(context);
-    await operator(context)('order', 'deliver', order);
-    return order;
-  },
+  'order.shipped': (context) => ship(context),
+  'order.tracking_updated': (context) => ship(context, 'tracking_updated'),
+  'order.delivered': (context) => ship(context, 'delivered'),
   'order.cancelled': async (context) => {
     const id = await place(context);
     await cancelOrder({ client: context.client, path: { id } });
@@ -87,7 +80,7 @@ function unknown(event: string): never {
 function operator({ operate }: TriggerContext): Operate {
   if (operate !== undefined) return operate;
   throw new Failure(
-    'This event needs the operator, e.g. the warehouse that ships an order. It can be triggered only with a development suite: name the folder of its clone with --clone.',
+    'This event needs the operator. It can be triggered only with a development suite: name the folder of its clone with --clone. Events of orders that ship can also be triggered for a test creator.',
   );
 }
 
@@ -118,11 +111,28 @@ async function place({ client, product }: TriggerContext): Promise<string> {
   return order.id;
 }
 
-async function ship(context: TriggerContext): Promise<string> {
-  const operate = operator(context); // before an order is placed in vain
+async function ship(context: TriggerContext, then?: 'tracking_updated' | 'delivered'): Promise<string> {
+  const report = await warehouse(context); // before an order is placed in vain
   const order = await place(context);
-  await operate('order', 'ship', order, ...parcel('TEST0001'));
+  await report(order, 'shipped');
+  if (then !== undefined) await report(order, then);
   return order;
+}
+
+type Report = (order: string, event: 'shipped' | 'tracking_updated' | 'delivered') => Promise<unknown>;
+
+/** The operator, or the simulated warehouse of a test creator. */
+async function warehouse(context: TriggerContext): Promise<Report> {
+  const { client, operate } = context;
+  if (operate === undefined && (await readConnectedCreator({ client })).data.livemode === false)
+    return (id, event) => reportTestEvent({ client, path: { id }, body: { event } });
+  const command = operator(context);
+  const commands = {
+    shipped: (order: string) => command('order', 'ship', order, ...parcel('TEST0001')),
+    tracking_updated: (order: string) => command('order', 'track', order, ...parcel('TEST0002')),
+    delivered: (order: string) => command('order', 'deliver', order),
+  };
+  return (order, event) => commands[event](order);
 }
 
 function parcel(number: string): readonly string[] {
