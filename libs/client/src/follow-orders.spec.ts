@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createCreatorClient, followOrders } from './creator.js';
-import { failure, FakeApi, type Reply } from './fake-api.fixture.js';
+import { failure, FakeApi, hangUp, type Reply } from './fake-api.fixture.js';
 
 const api = new FakeApi();
 beforeAll(() => api.start());
@@ -53,10 +53,16 @@ describe('followOrders', () => {
     },
   );
 
-  it('waits while the API is not available, and ends when the creator is not visible', async () => {
-    api.reply(failure(503, 'SERVICE_UNAVAILABLE'), failure(404, 'NOT_FOUND'));
-    await expect(follow(1)).rejects.toMatchObject({ code: 'NOT_FOUND' });
-    expect(api.requests).toHaveLength(2);
+  it('waits while the API is away for a while, and ends when the creator is not visible', async () => {
+    const away = Array.from({ length: 5 }, () => hangUp); // more often than a request is repeated
+    api.reply(streams('ends', sent('open', '1')), ...away, failure(404, 'NOT_FOUND'));
+    await expect(follow(2)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect(api.requests).toHaveLength(7);
+  });
+
+  it('ends when the API cannot be reached at first', async () => {
+    api.reply(hangUp);
+    await expect(follow(1)).rejects.toThrow('The API could not be reached.');
   });
 
   it('ends when the caller aborts', async () => {

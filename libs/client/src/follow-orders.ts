@@ -22,6 +22,7 @@ export interface FollowOptions {
 /**
  * Yields the new orders of a creator. It connects again when the connection breaks or the stream ends, and
  * continues after the last event. Handle each order once.
+ * @throws ConnectionError when the first connection fails; later it tries again
  * @throws ApiError when the creator is not visible, or the request is rejected
  * @throws SignInRequiredError when the token cannot be renewed
  * @throws the signal's reason if the caller aborts
@@ -29,40 +30,42 @@ export interface FollowOptions {
 export async function* followOrders(options: FollowOptions): AsyncGenerator<OrderStreamEvent, void> {
   const { client, creator, signal, reconnectDelayMs = 1000 } = options;
   let lastEventId = options.lastEventId;
-  for (;;) {
-    const body = await connect(client, creator, lastEventId, signal);
-    if (body !== undefined) {
+  for (let wasOpen = false; ;) {
+    try {
+      const body = await connect(client, creator, lastEventId, signal);
+      wasOpen = true;
       for await (const event of readEvents(body, signal)) {
         lastEventId = event.id;
         yield event;
       }
+    } catch (error) {
+      if (!wasOpen || !isTransient(error)) throw error;
     }
     signal?.throwIfAborted();
     await new Promise((resolve) => setTimeout(resolve, reconnectDelayMs));
   }
 }
 
-/** Returns undefined when the API is not available. */
 async function connect(
   client: Client,
   creator: string,
   lastEventId: string | undefined,
   signal: AbortSignal | undefined,
-): Promise<ReadableStream<Uint8Array> | undefined> {
-  try {
-    const { data } = await client.get({
-      url: '/api/v1/order-stream',
-      query: { creator },
-      headers: lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId },
-      parseAs: 'stream',
-      ...(signal !== undefined && { signal }),
-    });
-    return data instanceof ReadableStream ? data : undefined;
-  } catch (error) {
-    const isTransient = error instanceof ApiError && (error.statusCode === 429 || error.statusCode >= 500);
-    if (isTransient || error instanceof ConnectionError) return undefined;
-    throw error;
-  }
+): Promise<ReadableStream<Uint8Array>> {
+  const { data } = await client.get({
+    url: '/api/v1/order-stream',
+    query: { creator },
+    headers: lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId },
+    parseAs: 'stream',
+    ...(signal !== undefined && { signal }),
+  });
+  if (data instanceof ReadableStream) return data;
+  throw new TypeError('The response is not a stream.');
+}
+
+function isTransient(error: unknown): boolean {
+  if (error instanceof ApiError) return error.statusCode === 429 || error.statusCode >= 500;
+  return error instanceof ConnectionError;
 }
 
 /** Ends when the connection breaks. */

@@ -1,4 +1,3 @@
-import { createCreatorClient } from '@fulfilment/client/creator';
 import { type Client, createWebhook, quoteRates, readConnectedCreator } from '@fulfilment/client/store';
 import { parsePublicId, storeScopes } from '@fulfilment/contracts';
 import { readFileSync } from 'node:fs';
@@ -6,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { z } from 'zod';
-import { openStore } from '../../demo/api.ts';
+import { openCreator, openStore } from '../../demo/api.ts';
 import { demoToken } from '../../demo/demo-token.ts';
 import { limitedProduct, unlimitedProduct } from '../../demo/find-product.ts';
 import { Failure } from '../../dev/failure.ts';
@@ -42,7 +41,7 @@ export class Integration {
   private readonly client: Client;
   private body: string;
   private readonly receiver: ReceiverProcess;
-  private readonly baseUrl: string;
+  private readonly stack: Stack;
   private readonly store: Pool;
   private readonly creator: Pool;
 
@@ -63,11 +62,11 @@ export class Integration {
         events: ['order.processing'],
       },
     });
-    return new Integration(stack.base_url, ca, { storeToken, creatorToken }, { client, body, receiver });
+    return new Integration(stack, ca, { storeToken, creatorToken }, { client, body, receiver });
   }
 
   private constructor(
-    baseUrl: string,
+    stack: Stack,
     ca: string,
     tokens: Tokens,
     { client, body, receiver }: { client: Client; body: string; receiver: ReceiverProcess },
@@ -76,9 +75,9 @@ export class Integration {
     this.client = client;
     this.body = body;
     this.receiver = receiver;
-    this.baseUrl = baseUrl;
-    this.store = new Pool(baseUrl, { connections: callerCount, connect: { ca } });
-    this.creator = new Pool(baseUrl, { connections: 2, connect: { ca } });
+    this.stack = stack;
+    this.store = new Pool(stack.base_url, { connections: callerCount, connect: { ca } });
+    this.creator = new Pool(stack.base_url, { connections: 2, connect: { ca } });
   }
 
   /** Lets each further order be one piece of one limited edition. @param orders maximum number of them */
@@ -151,10 +150,7 @@ export class Integration {
   /** Opens the stream of the creator's new orders. Close it at the end. */
   async streamOrders(): Promise<StreamedOrders> {
     const { data: creator } = await readConnectedCreator({ client: this.client });
-    const client = createCreatorClient({
-      baseUrl: `${this.baseUrl}/creator`,
-      auth: this.tokens.creatorToken,
-    });
+    const client = openCreator(this.stack, this.tokens.creatorToken);
     return StreamedOrders.open(client, parsePublicId('crt', creator.id) ?? '');
   }
 
