@@ -62,3 +62,8 @@ for (const page of pages)
 cpSync(join(root, 'docs', 'reference', 'asyncapi.json'), join(dist, 'asyncapi.json'));
 cpSync(join(site, 'figures'), join(dist, 'figures'), { recursive: true });
 write(join(dist, 'llms.txt'), `${llmsIndex(pages)}\n`);
+// Integrators install these packages from the site, as they are in no package registry.
+const downloads = join(dist, 'downloads');
+mkdirSync(downloads, { recursive: true });
+const packages = ['-w', '@fulfilment/client', '-w', '@fulfilment/cli'];
+await mustRun('npm', ['pack', ...packages, '--pack-destination', downloads], { cwd: root });

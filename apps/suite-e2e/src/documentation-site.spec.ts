@@ -1,6 +1,7 @@
 import { openChromium } from '@fulfilment/testing/chromium';
 import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { gunzipSync } from 'node:zlib';
 import { suite } from './suite/the-suite.js';
 import { closeConnections, fetchFromSuite } from './suite/third-party-app.js';
 
@@ -100,6 +101,19 @@ describe('the documentation site', () => {
     const policy = headers.get('content-security-policy');
     expect(policy).toMatch(/^default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self';/);
     expect(policy).not.toMatch(/unsafe-inline|https?:|\*/);
+  });
+
+  it('has the packages that its pages install', async () => {
+    const installed = [...htmlOf.values()].flatMap(
+      (html) => html.match(/fulfilment-client-[\d.]+tgz/g) ?? [],
+    );
+    expect(new Set(installed).size).toBe(1);
+    const [client = ''] = installed;
+    for (const name of [client, client.replace('client', 'cli')]) {
+      const response = await fetchFromSuite(new URL(`downloads/${name}`, site));
+      const file = gunzipSync(Buffer.from(await response.arrayBuffer()));
+      expect(file.includes('package/package.json')).toBe(true);
+    }
   });
 
   it('has each page as Markdown', async () => {
