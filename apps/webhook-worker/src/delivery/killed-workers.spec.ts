@@ -2,6 +2,7 @@ import { statement } from '@fulfilment/database';
 import { publicId } from '@fulfilment/contracts';
 import { webhookStores, type WebhookStores } from '../webhook-worker.fixture.js';
 import { startWorkerProcess, type WorkerProcess } from '../worker-process.fixture.js';
+import { followFeed } from '../feed/followed-feed.fixture.js';
 import { deliveryAudit, type DeliveryAudit } from './delivery-audit.fixture.js';
 
 const eventCount = 2_000;
@@ -46,10 +47,11 @@ describe('2000 events are delivered under stable ids', () => {
     return process;
   };
 
-  it('while one of two replicas is repeatedly killed between a POST and its settlement', async () => {
+  it('while one of two replicas is repeatedly killed between a POST and its settlement, and the feed has the same events', async () => {
     const first = await startReady();
     const replicas = [first, await startReady()];
     audit = await deliveryAudit(stores, first);
+    const feed = await followFeed(stores, stores.creators[0] ?? '', () => replicas);
     for (let round = 0; round < kills; round += 1) {
       const dying = replicas[round % 2];
       let posts = 0;
@@ -66,6 +68,9 @@ describe('2000 events are delivered under stable ids', () => {
     await audit.untilSettled();
     await audit.expectNothingLost();
     expect(audit.lostResponses()).toBeGreaterThanOrEqual(kills);
+    // The second subscription of the first creator is for all events that the audit publishes.
+    const delivered = audit.posts.filter(({ path }) => path === '/hook/1').map(({ body }) => body.id);
+    expect((await feed.end()).toSorted()).toEqual([...new Set(delivered)].toSorted());
   });
 
   it('when a process stalls for longer than its leases, without overwriting what others settled', async () => {

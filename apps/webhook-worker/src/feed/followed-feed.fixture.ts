@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import type { WebhookStores } from '../webhook-worker.fixture.js';
+
+const page = z.object({ data: z.array(z.object({ id: z.string() })), next: z.string() });
+
+/**
+ * Begins the feed of a creator, and reads it from each of the servers in turn, as a client that repeats a
+ * failed request at the next server.
+ */
+export async function followFeed(
+  stores: WebhookStores,
+  creatorId: string,
+  servers: () => readonly { readonly url: string }[],
+) {
+  const token = await stores.tokens.token({
+    creator_id: creatorId,
+    client_id: 'feed',
+    scope: 'webhooks:read',
+  });
+  const read = async (turn: number, query: string): Promise<z.output<typeof page>> => {
+    const url = `${servers()[turn % servers().length]?.url}/store/v1/events?${query}`;
+    const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
+    return page.parse(await response.json());
+  };
+  let { next } = await read(0, 'wait=0');
+  let isEnding = false;
+  const readUntilEnd = async (): Promise<string[]> => {
+    const ids: string[] = [];
+    for (let turn = 0; ; turn += 1) {
+      const events = await read(turn, `wait=1&after=${next}`).catch(() => undefined);
+      if (events?.data.length === 0 && isEnding) return ids;
+      ids.push(...(events?.data ?? []).map(({ id }) => id));
+      next = events?.next ?? next;
+    }
+  };
+  const reading = readUntilEnd();
+  return {
+    /** Returns the ids of all events, in the order of the feed. */
+    end: (): Promise<string[]> => {
+      isEnding = true;
+      return reading;
+    },
+  };
+}
