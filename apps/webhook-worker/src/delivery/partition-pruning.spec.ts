@@ -37,9 +37,9 @@ const [today, id] = [dayFromNow(0), '00000000-0000-0000-0000-000000000000'];
 const unpartitioned = new Set(['webhook_subscriptions', 'webhook_access_revocations']);
 /** Statements that the service has prepared, with parameters of today. */
 const parameters = {
-  'deliveries.claim': `'${today}', '${today}', '${id}', 1000, '{${id}}', '{8}', '{0}', '{8}', '{null}', '{0}'`,
-  'deliveries.settle': `'${today}', '${today}', '{${today}}', '{${id}}', '{${id}}', '{auto}', '{succeeded}', '{null}', '{null}', '{1}', '{f}',
-    '{succeeded}', '{204}', '{1}', '{null}', '{null}', '{f}'`,
+  'deliveries.claim': `'{${id}}', '{8}', '{0}', '{8}', '{null}', '{0}', '${today}', '${today}', '${id}', 1000`,
+  'deliveries.settle': `'{${today}}', '{${id}}', '{${id}}', '{auto}', '{succeeded}', '{null}', '{null}', '{1}', '{f}',
+    '{succeeded}', '{204}', '{1}', '{null}', '{null}', '{f}', '${today}', '${today}'`,
 } as const;
 
 describe('the statements of a delivery', () => {
