@@ -19,8 +19,8 @@ export interface Loss {
 }
 
 /**
- * What promotions of an asynchronous standby lost. Repairs creator-api as docs/runbook.md says, then compares
- * the services with store-api. Webhooks are only counted: what was lost of them is not sent again.
+ * Measures the loss by promotions of an asynchronous standby. Repairs creator-api as docs/runbook.md says,
+ * then compares the services with store-api. Lost webhooks are only counted, since they are not sent again.
  */
 export async function measureLoss(
   { site, limitedId }: ChaosSuite,

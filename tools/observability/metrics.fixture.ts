@@ -33,7 +33,8 @@ function metricsOf(source: string, service: string | undefined): (readonly [stri
   return [...source.matchAll(definition)].flatMap(([, type = '', name, body = '']) => {
     const labels = namesIn(/labelNames: \[([^\]]*)\]/.exec(body)?.[1] ?? '');
     // Without a name, it is in the helper `gauge` of the file, which makes all gauges with these labels.
-    const names = name === undefined ? [...source.matchAll(byHelper)].map(([, made = '']) => made) : [name];
+    const names =
+      name === undefined ? [...source.matchAll(byHelper)].map(([, helper = '']) => helper) : [name];
     return names.flatMap((each) => variants(each, type.endsWith('Histogram'), { labels, service }));
   });
 }

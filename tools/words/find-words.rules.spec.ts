@@ -21,6 +21,11 @@ describe('the check of words', () => {
     ).toEqual(['1: Told', '2: by hand']);
   });
 
+  it('finds banned words in test titles', () => {
+    expect(found("describe('a caller', () => {\n  it('is told why', run);\n});")).toEqual(['2: told']);
+    expect(found("it.each([\n  ['told'],\n])('is told %s', run);")).toEqual(['3: told']);
+  });
+
   it('finds a comment line of more than 110 columns, its indentation included', () => {
     expect(found(`  // ${'x'.repeat(105)}`)).toEqual([]);
     expect(found(`  // ${'x'.repeat(106)}`)).toEqual(['1: a comment of 111 columns']);

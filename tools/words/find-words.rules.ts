@@ -16,7 +16,10 @@ export interface Finding {
 /** A comment `words: <reason>` on a line or the line above exempts that line. */
 const exception = /(\/\/|\/?\*|<!--) *words: \S/;
 
-/** The banned words in the identifiers and comments of TypeScript or JavaScript, and comment lines that are too wide. */
+/**
+ * Returns the banned words in the identifiers, comments and test titles of TypeScript or JavaScript, and comment
+ * lines that are too wide.
+ */
 export function findInSource(text: string): Finding[] {
   const source = ts.createSourceFile('file.ts', text, ts.ScriptTarget.Latest, false);
   const findings: Finding[] = [];
@@ -26,6 +29,8 @@ export function findInSource(text: string): Finding[] {
       const line = source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1;
       findings.push(...findInIdentifier(node.text).map((one) => ({ ...one, line })));
     }
+    if (ts.isStringLiteral(node) && isTestTitle(node, text))
+      findings.push(...findInLine(node.text, source.getLineAndCharacterOfPosition(node.end).line + 1));
     for (const range of commentsAt(text, node)) comments.set(range.pos, range);
     ts.forEachChild(node, visit);
   };
@@ -77,6 +82,10 @@ function findInLine(content: string, line: number): Finding[] {
   return bannedInText.flatMap(({ word, use }) =>
     [...content.matchAll(word)].map(([found]) => ({ line, found, use })),
   );
+}
+
+function isTestTitle(node: ts.StringLiteral, text: string): boolean {
+  return /\b(it|describe)(\.each[^]*\))?\(\s*$/.test(text.slice(Math.max(0, node.pos - 300), node.pos));
 }
 
 function commentsAt(text: string, node: ts.Node): ts.CommentRange[] {

@@ -113,8 +113,8 @@ describe('the operator commands', () => {
   });
 
   it('create a resource server, and print its secret once', async () => {
-    const made = await operate(['client', 'create', '--name', 'Resource server', '--resource-server']);
-    expect(made).toEqual({ client_id: expect.any(String), client_secret: expect.any(String) });
+    const newClient = await operate(['client', 'create', '--name', 'Resource server', '--resource-server']);
+    expect(newClient).toEqual({ client_id: expect.any(String), client_secret: expect.any(String) });
   });
 
   it('find nothing wrong with the running suite', async () => {
@@ -178,12 +178,12 @@ describe('the operator commands', () => {
 
   it('create a creator that both APIs know immediately', async () => {
     const name = `Creator ${randomBytes(4).toString('hex')}`;
-    const made = await operate([
+    const newCreator = await operate([
       ...['creator', 'create', '--organisation', merchant.organisationId],
       ...['--name', name, '--payment-method', 'pm_ok'],
     ]);
     const { body } = await merchant.dashboard.get('/creator/api/v1/creators').expect(200);
-    expect(body.data).toContainEqual({ uuid: made.uuid, org_id: merchant.organisationId });
-    expect(made.id).toMatch(/^crt_/);
+    expect(body.data).toContainEqual({ uuid: newCreator.uuid, org_id: merchant.organisationId });
+    expect(newCreator.id).toMatch(/^crt_/);
   });
 });

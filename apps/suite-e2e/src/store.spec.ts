@@ -18,8 +18,8 @@ describe('the Store API', () => {
   });
 
   const place = (body: object, key?: string) => {
-    const made = merchant.store.post('/store/v1/orders', body);
-    return key === undefined ? made : made.set('idempotency-key', key);
+    const pending = merchant.store.post('/store/v1/orders', body);
+    return key === undefined ? pending : pending.set('idempotency-key', key);
   };
 
   it('returns the connected creator', async () => {

@@ -18,8 +18,8 @@ beforeAll(async () => {
   const client = await aClient(stores, worker);
   token = client.token;
   url = await worker.app.getUrl();
-  const made = await client.post({ ...subscription, url: 'http://127.0.0.1:9/none' });
-  id = String(made.body.id);
+  const created = await client.post({ ...subscription, url: 'http://127.0.0.1:9/none' });
+  id = String(created.body.id);
 });
 afterAll(async () => {
   await worker.stop();

@@ -19,7 +19,7 @@ const withRetryAfter: readonly number[] = [409, 429, 503];
 const transient: readonly number[] = [429, 503];
 
 /**
- * How long to wait before the next attempt; undefined if there should be none. If the response has
+ * Returns the delay before the next attempt; undefined if there should be none. If the response has
  * `Retry-After`, the request had no effect, so it is always repeated. Otherwise it may have had its effect,
  * so it is repeated only if a repetition has none.
  */

@@ -17,8 +17,8 @@ export interface BatchLoaderOptions<Key, Row> {
   /** Maximum number of keys in one statement (100). */
   readonly maxBatchSize?: number;
   /**
-   * For reads: waiting keys with the same dedupe key are loaded once and share one row, which must not be
-   * modified.
+   * Waiting keys with the same dedupe key are loaded once and share one row, which must not be modified. Only
+   * for reads.
    */
   readonly dedupeKey?: (key: Key) => string | undefined;
 }

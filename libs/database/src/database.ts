@@ -40,8 +40,8 @@ const readTransactionStatus = statement(
 
 export interface TransactionOptions {
   /**
-   * For transactions that must not run twice: if the connection is lost at COMMIT, this query shows whether
-   * the transaction was committed. Without it, such a commit counts as failed, although it may have
+   * Query that shows, if the connection is lost at COMMIT, whether the transaction was committed. For
+   * transactions that must not run twice. Without it, such a commit counts as failed, although it may have
    * succeeded.
    */
   readonly commitProbe?: CommitProbe;
@@ -121,7 +121,7 @@ export class Database implements Sql {
   }
 
   /**
-   * Like `rows`, with a timeout shorter than that of the pool. One round trip.
+   * Returns rows, with a timeout shorter than that of the pool, in one round trip.
    * @throws DependencyUnavailable on timeout
    */
   async rowsWithTimeout<Row>(

@@ -11,9 +11,9 @@ export function client(
   allowLoopback = true,
   resolve?: ConstructorParameters<typeof GuardedClient>[0]['resolve'],
 ) {
-  const made = new GuardedClient({ allowLoopback, resolve });
-  stops.push(() => made.close());
-  return made;
+  const client = new GuardedClient({ allowLoopback, resolve });
+  stops.push(() => client.close());
+  return client;
 }
 
 /** Listens on a free port of 127.0.0.1 and returns it. */

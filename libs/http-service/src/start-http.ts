@@ -143,7 +143,8 @@ function respondNotFound(_request: Request, response: Response): void {
 }
 
 /**
- * For input that Node's parser rejects: an unknown method, or a malformed, too large or incomplete header.
+ * Responds to input that Node's parser rejects: an unknown method, or a malformed, too large or incomplete
+ * header.
  */
 function respondToInvalidHttp(error: Error, socket: Duplex): void {
   if (!socket.writable || currentResponse(socket) !== undefined) {

@@ -27,7 +27,7 @@ export interface ConsumerSettings {
 
 export interface ConsumerTimes {
   /**
-   * After this long without its database a replica returns its messages to RabbitMQ, for another replica.
+   * Time without its database after which a replica returns its messages to RabbitMQ, for another replica.
    * Together with a running statement (9.6 s) and a ping (3 s), this takes less than 30 s.
    */
   readonly returnAfterMs?: number;
@@ -224,8 +224,8 @@ export class Consumer {
   }
 
   /**
-   * On a closed channel nothing can be acknowledged: the broker redelivers the message, and the inbox ignores
-   * it.
+   * Acknowledges a message. On a closed channel it does nothing: the broker redelivers the message, and the
+   * inbox ignores it.
    */
   private async acknowledge(
     channel: ConfirmChannel,

@@ -38,9 +38,7 @@ export function deadLetter(queue: MessageQueue, raw: Pick<GetMessage, 'content' 
   };
 }
 
-/**
- * Why the broker itself dead-lettered the message, e.g. after too many deliveries (`x-first-death-reason`).
- */
+/** Returns why the broker itself dead-lettered the message, e.g. after too many deliveries. */
 function brokerReason(headers: unknown): string {
   const reason = text(member(headers, 'x-first-death-reason'));
   return reason === undefined ? 'unknown' : `dead-lettered by RabbitMQ: ${reason}`;

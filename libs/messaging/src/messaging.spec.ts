@@ -49,12 +49,12 @@ describe('messaging', () => {
   let onHandle: (message: Message) => void = () => undefined;
 
   const start = (queue: MessageQueue = 'store-api.fulfilment'): Messaging => {
-    const made = new Messaging(
+    const created = new Messaging(
       { url: line.url, service: 'test', namespace: broker.namespace },
       stores.database,
       logger,
     );
-    made.consume({
+    created.consume({
       queue,
       batchSize: 50,
       handle: forEachMessage(async (tx, message) => {
@@ -63,8 +63,8 @@ describe('messaging', () => {
         await tx.run(insertEffect, [message.id, quantity]);
       }),
     });
-    made.start();
-    return made;
+    created.start();
+    return created;
   };
   const effects = async () => stores.database.row<{ effects: number; distinct: number }>(countEffects);
   const effectsReach = (count: number) =>

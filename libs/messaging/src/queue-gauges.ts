@@ -47,8 +47,8 @@ export class QueueGauges {
   }
 
   /**
-   * While RabbitMQ is unreachable the values stay unchanged; readiness and the outbox metrics report the
-   * outage.
+   * Updates the values. They stay unchanged while RabbitMQ is unreachable; readiness and the outbox metrics
+   * report the outage.
    */
   private async round(): Promise<boolean> {
     for (const queue of this.queues) {

@@ -15,10 +15,10 @@ type Acknowledgement<Raw> =
     };
 
 /**
- * How long a single active consumer goes on while others wait. A consumer that unsubscribes with messages in
- * hand would handle them while the next one already has newer messages. So after its time, acknowledgements
- * are withheld until as many messages are handled as RabbitMQ sends without one: then none is on its way. If
- * the queue is shorter than that, no other replica is needed, and the consumer stays.
+ * Limits the time for which a single active consumer goes on while others wait. A consumer that unsubscribes
+ * with messages in hand would handle them while the next one already has newer messages. So after its time,
+ * acknowledgements are withheld until as many messages are handled as RabbitMQ sends without one: then none
+ * is on its way. If the queue is shorter than that, no other replica is needed, and the consumer stays.
  */
 export class TimeSlice<Raw extends Delivery> {
   private receivedTag = 0;

@@ -7,8 +7,8 @@ describe('ES256 signatures', () => {
   const inTwoNumbers = { dsaEncoding: 'ieee-p1363' } as const;
 
   it('are the same in DER and in 64 bytes', () => {
-    const made = es256FromDer(sign('sha256', text, privateKey));
-    expect(verify('sha256', text, { key: publicKey, ...inTwoNumbers }, made)).toBe(true);
+    const signature = es256FromDer(sign('sha256', text, privateKey));
+    expect(verify('sha256', text, { key: publicKey, ...inTwoNumbers }, signature)).toBe(true);
     const other = es256ToDer(sign('sha256', text, { key: privateKey, ...inTwoNumbers }));
     expect(verify('sha256', text, publicKey, other ?? Buffer.alloc(0))).toBe(true);
   });

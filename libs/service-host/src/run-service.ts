@@ -23,10 +23,7 @@ const shutdownTimeoutMs = 20_000;
  * Runs a service until SIGTERM or SIGINT.
  * @param relaxed active settings of this service only that switch a protection off
  */
-export async function runService(
-  module: DynamicModule,
-  relaxed: readonly RelaxedSetting[] = [],
-): Promise<void> {
+export async function runService(module: DynamicModule, relaxed: readonly RelaxedSetting[]): Promise<void> {
   collectProcessMetrics();
   const app = await startHttp((adapter, options) => NestFactory.create(module, adapter, options));
   const logger: Logger = app.get(LOGGER);

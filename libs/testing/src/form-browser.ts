@@ -116,8 +116,8 @@ export function formOf(page: Page, action: string): Form {
 }
 
 /**
- * Opens an authorization URL, signs in and consents, if asked. Returns the last page, which has the code in
- * its URL.
+ * Opens an authorization URL, signs in and consents, if required. Returns the last page, which has the code
+ * in its URL.
  */
 export async function signInAndConsent(
   browser: FormBrowser,

@@ -18,12 +18,12 @@ const released = z
 describe('the published messages', () => {
   const texts = publishedTexts();
 
-  it.each([...texts])('include %s, which today’s consumers can read', (file, text) => {
+  it.each([...texts])('include %s, which the current consumers can read', (file, text) => {
     const { type, version } = parseMessage(text);
     expect(file).toBe(`${type}.v${version}.json`);
   });
 
-  it('include every type of today in its version', () => {
+  it('include every current type in its current version', () => {
     const files = Object.values(messages).map(({ type, version }) => `${type}.v${version}.json`);
     expect([...texts.keys()]).toEqual(expect.arrayContaining(files));
   });

@@ -14,7 +14,7 @@ describe('a supervised process', () => {
 
   function part(plan: Partial<ProcessPlan> = {}): ProcessPart {
     const lines: string[] = [];
-    const made = new ProcessPart(
+    const processPart = new ProcessPart(
       {
         name: 'sample',
         kind: 'service',
@@ -26,8 +26,8 @@ describe('a supervised process', () => {
       },
       { line: (_name, line) => lines.push(line), notice: () => undefined, changed: () => undefined },
     );
-    started.push(made);
-    return made;
+    started.push(processPart);
+    return processPart;
   }
 
   it('is restarted with another pid after it was killed', async () => {

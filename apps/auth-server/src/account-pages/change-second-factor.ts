@@ -46,10 +46,10 @@ export class ChangeSecondFactor {
     const rejection = await this.verifyBothFactors(signedIn, 'recovery_codes_made');
     if (rejection !== undefined) return this.security.page(signedIn, rejection);
     const codes = await this.database.transaction(async (tx) => {
-      const made = await this.factors.newRecoveryCodes(tx, person.id);
-      if (made !== undefined)
+      const newCodes = await this.factors.newRecoveryCodes(tx, person.id);
+      if (newCodes !== undefined)
         await insertAudit(tx, { event: 'recovery_codes_made', userId: person.id }, origin);
-      return made;
+      return newCodes;
     });
     return codes === undefined ? { redirect: '/account/security' } : recoveryCodesPage(frame, codes);
   }

@@ -147,9 +147,9 @@ describe('user create for an existing user', () => {
     );
 
   it('keeps the stored hash of an equal password, and replaces a different one', async () => {
-    const made = await makeUser(server.database, given);
+    const created = await makeUser(server.database, given);
     const before = await stored();
-    expect(await makeUser(server.database, given)).toEqual(made);
+    expect(await makeUser(server.database, given)).toEqual(created);
     expect(await stored()).toEqual(before);
     await makeUser(server.database, { ...given, password: 'another good password' });
     expect((await stored())?.changed).not.toBe(before?.changed);

@@ -93,8 +93,8 @@ export class AuditLog {
   }
 
   /**
-   * Like `write`, for an event that anyone can repeat at will: one record per subject and window, with a
-   * count.
+   * Counts an event that anyone can repeat at will. The log gets one record per subject and window, with the
+   * number.
    */
   async count(record: CountedRecord): Promise<void> {
     await this.attempt(record.entry.event, () => countRecord(this.database, record));

@@ -222,17 +222,19 @@ describe('client.deleted', () => {
   });
 
   it('is published once when a client deletes itself repeatedly (RFC 7592 §2.3)', async () => {
-    const made = await registration(await register(given.server, { redirect_uris: [thirdPartyRedirect] }));
+    const newClient = await registration(
+      await register(given.server, { redirect_uris: [thirdPartyRedirect] }),
+    );
     const deleteItself = () =>
-      given.server.fetch(made.registration_client_uri, {
+      given.server.fetch(newClient.registration_client_uri, {
         method: 'DELETE',
-        headers: { authorization: `Bearer ${made.registration_access_token}` },
+        headers: { authorization: `Bearer ${newClient.registration_access_token}` },
       });
     const statuses = (await Promise.all([deleteItself(), deleteItself(), deleteItself()])).map(
       ({ status }) => status,
     );
     expect(statuses).toContain(204);
-    expect(await publishedTypes(made.client_id)).toEqual(['client.deleted']);
+    expect(await publishedTypes(newClient.client_id)).toEqual(['client.deleted']);
   });
 
   it('is not published when a client expires that was never authorized', async () => {

@@ -91,8 +91,8 @@ describe('a burst (RFC 6585 §4)', () => {
 
 describe('a confidential client', () => {
   const confidential = async (method: string) => {
-    const made = await registration(await register(server, { token_endpoint_auth_method: method }));
-    return { id: made.client_id, secret: String(made.client_secret) };
+    const newClient = await registration(await register(server, { token_endpoint_auth_method: method }));
+    return { id: newClient.client_id, secret: String(newClient.client_secret) };
   };
   type Confidential = Awaited<ReturnType<typeof confidential>>;
   const basic = ({ id, secret }: Confidential): RequestInit => ({
@@ -147,14 +147,14 @@ describe('a confidential client', () => {
 
   it('counts for its network once its secret was replaced', async () => {
     await afresh();
-    const made = await registration(
+    const newClient = await registration(
       await register(server, { token_endpoint_auth_method: 'client_secret_basic' }),
     );
-    const client = { id: made.client_id, secret: String(made.client_secret) };
+    const client = { id: newClient.client_id, secret: String(newClient.client_secret) };
     expect(await send('token', basic(client))).toBe(400);
-    const deleted = await server.fetch(made.registration_client_uri, {
+    const deleted = await server.fetch(newClient.registration_client_uri, {
       method: 'DELETE',
-      headers: { authorization: `Bearer ${made.registration_access_token}` },
+      headers: { authorization: `Bearer ${newClient.registration_access_token}` },
     });
     expect(deleted.status).toBe(204);
     await burst('/api/auth/oauth2/token', post);

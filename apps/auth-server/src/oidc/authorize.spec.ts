@@ -114,10 +114,10 @@ describe('an invalid authorization request', () => {
   ])('of a client that is %s gets an error page, not a redirect', async (what, client_id) => {
     let id = client_id;
     if (what === 'deleted') {
-      const made = await registration(await register(server));
-      const headers = { authorization: `Bearer ${made.registration_access_token}` };
-      await server.fetch(made.registration_client_uri, { method: 'DELETE', headers });
-      id = made.client_id;
+      const newClient = await registration(await register(server));
+      const headers = { authorization: `Bearer ${newClient.registration_access_token}` };
+      await server.fetch(newClient.registration_client_uri, { method: 'DELETE', headers });
+      id = newClient.client_id;
     }
     const shown = await authorize({ client_id: id });
     expect(shown.url.origin).toBe(server.url);

@@ -117,13 +117,13 @@ describe('user role', () => {
 
 describe('creator change', () => {
   it('publishes each change in its commit, with an increasing version', async () => {
-    const made = await given.operator.run('creator create', {
+    const created = await given.operator.run('creator create', {
       organisation: 'org_harbour',
       name: 'The Mole',
       'payment-method': 'none',
       'payment-terms': 'no',
     });
-    const CREATOR = made.id;
+    const CREATOR = created.id;
     const changed = [
       await given.operator.run('creator change', {
         CREATOR,
@@ -133,7 +133,7 @@ describe('creator change', () => {
       await given.operator.run('creator change', { CREATOR, name: 'The Moles', 'tax-interview': 'no' }),
       await given.operator.run('creator payment-method', { CREATOR, METHOD: 'none' }),
     ];
-    const ids = [made, ...changed].map(({ message_id }) => message_id);
+    const ids = [created, ...changed].map(({ message_id }) => message_id);
     const rows = await given.server.database.rows<{ body: string }>(
       {
         name: 'test.published',

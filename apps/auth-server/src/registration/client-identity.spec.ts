@@ -22,15 +22,15 @@ interface Registered {
 
 const registered = async (metadata: Readonly<Record<string, unknown>> = {}) =>
   registration(await register(server, { client_name: 'Tour Stats', ...metadata }));
-const put = (made: Registered, changes: object = {}) =>
-  server.fetch(made.registration_client_uri, {
+const put = (newClient: Registered, changes: object = {}) =>
+  server.fetch(newClient.registration_client_uri, {
     method: 'PUT',
     headers: {
-      authorization: `Bearer ${made.registration_access_token}`,
+      authorization: `Bearer ${newClient.registration_access_token}`,
       'content-type': 'application/json',
     },
     body: JSON.stringify({
-      client_id: made.client_id,
+      client_id: newClient.client_id,
       client_name: 'Tour Stats',
       redirect_uris: [thirdPartyRedirect],
       token_endpoint_auth_method: 'none',
@@ -94,18 +94,18 @@ describe('a client that changes itself (RFC 7592)', () => {
   ])(
     'to another %s loses its consents, tokens and webhook subscriptions, and is audited',
     async (_, changes, after) => {
-      const made = await registered();
-      const app = await App.known(server, made.client_id, thirdPartyRedirect);
+      const newClient = await registered();
+      const app = await App.known(server, newClient.client_id, thirdPartyRedirect);
       const { tokens } = await app.signIn('orders:read offline_access');
-      expect(await consentsOf(made.client_id)).toHaveLength(1);
-      expect((await put(made, changes)).status).toBe(200);
-      expect(await consentsOf(made.client_id)).toEqual([]);
+      expect(await consentsOf(newClient.client_id)).toHaveLength(1);
+      expect((await put(newClient, changes)).status).toBe(200);
+      expect(await consentsOf(newClient.client_id)).toEqual([]);
       await expect(app.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
       expect(await client.tokenIntrospection(app.configuration, tokens.access_token)).toEqual({
         active: false,
       });
-      expect(await disconnections(made.client_id)).toEqual([{ creator_id: server.people.harbour.uuid }]);
-      expect(await auditRecords(server, { event: 'client_changed', clientId: made.client_id })).toEqual([
+      expect(await disconnections(newClient.client_id)).toEqual([{ creator_id: server.people.harbour.uuid }]);
+      expect(await auditRecords(server, { event: 'client_changed', clientId: newClient.client_id })).toEqual([
         expect.objectContaining({
           details: {
             before: { name: 'Tour Stats', redirect_hosts: ['app.example'], application_type: 'web' },
@@ -118,18 +118,20 @@ describe('a client that changes itself (RFC 7592)', () => {
   );
 
   it('keeps its consents and tokens when only the path of the redirect URI changes', async () => {
-    const made = await registered();
-    const app = await App.known(server, made.client_id, thirdPartyRedirect);
+    const newClient = await registered();
+    const app = await App.known(server, newClient.client_id, thirdPartyRedirect);
     const { tokens } = await app.signIn('orders:read offline_access');
-    const response = await put(made, { redirect_uris: [thirdPartyRedirect, 'https://app.example/other'] });
+    const response = await put(newClient, {
+      redirect_uris: [thirdPartyRedirect, 'https://app.example/other'],
+    });
     expect(response.status).toBe(200);
     await expect(app.refresh(tokens.refresh_token ?? '')).resolves.toHaveProperty('access_token');
-    expect(await consentsOf(made.client_id)).toHaveLength(1);
+    expect(await consentsOf(newClient.client_id)).toHaveLength(1);
   });
 
   it('does not get a consent from a page that was open during the change', async () => {
-    const made = await registered();
-    const app = await App.known(server, made.client_id, thirdPartyRedirect);
+    const newClient = await registered();
+    const app = await App.known(server, newClient.client_id, thirdPartyRedirect);
     const browser = new FormBrowser(server);
     const { url } = await app.request('orders:read');
     const signIn = await browser.get(url);
@@ -137,34 +139,34 @@ describe('a client that changes itself (RFC 7592)', () => {
       email: 'owner@harbour.example',
       password: 'correct horse battery staple',
     });
-    expect((await put(made, { client_name: 'Label Backup' })).status).toBe(200);
+    expect((await put(newClient, { client_name: 'Label Backup' })).status).toBe(200);
     const rejected = await browser.submit(formOf(consent, '/consent'), {});
     expect(rejected.status).toBe(403);
-    expect(await consentsOf(made.client_id)).toEqual([]);
+    expect(await consentsOf(newClient.client_id)).toEqual([]);
   });
 
   it('gets 401 and stays deleted when the operator deletes it concurrently (§2)', async () => {
-    const made = await registered();
+    const newClient = await registered();
     const [deletion, change] = await server.database
       .transaction(async (tx) => {
-        await tx.row(clientLocked, [made.client_id]);
-        const deletion = given.operator.run('client delete', { CLIENT: made.client_id });
+        await tx.row(clientLocked, [newClient.client_id]);
+        const deletion = given.operator.run('client delete', { CLIENT: newClient.client_id });
         await waitForLockWaits(1);
-        const change = put(made); // has read the client, and waits for the deletion
+        const change = put(newClient); // has read the client, and waits for the deletion
         await waitForLockWaits(2);
         return [deletion, change] as const;
       })
       .then((pending) => Promise.all(pending));
-    expect(deletion).toMatchObject({ client_id: made.client_id, deleted: true });
+    expect(deletion).toMatchObject({ client_id: newClient.client_id, deleted: true });
     expect(change.status).toBe(401);
     expect(await json(change)).toMatchObject({ error: 'invalid_token' });
-    expect(await server.database.rows(clientLocked, [made.client_id])).toEqual([]);
+    expect(await server.database.rows(clientLocked, [newClient.client_id])).toEqual([]);
   });
 
   it('repeatedly during consents never keeps a consent for an identity that was not shown', async () => {
-    const made = await registered();
-    const app = await App.known(server, made.client_id, thirdPartyRedirect);
-    let token = made;
+    const newClient = await registered();
+    const app = await App.known(server, newClient.client_id, thirdPartyRedirect);
+    let token = newClient;
     for (let round = 0; round < 5; round += 1) {
       const name = `Tour Stats ${round}`;
       const [, response] = await Promise.all([
@@ -172,11 +174,11 @@ describe('a client that changes itself (RFC 7592)', () => {
         put(token, { client_name: name }),
       ]);
       token = await registration(response);
-      const left = await consentsOf(made.client_id);
+      const left = await consentsOf(newClient.client_id);
       if (left.length === 0) continue;
       // The remaining consents were given after the change, for the new name.
       const [record] = (
-        await auditRecords(server, { event: 'consent_given', clientId: made.client_id })
+        await auditRecords(server, { event: 'consent_given', clientId: newClient.client_id })
       ).slice(-1);
       expect(record?.details).toMatchObject({ app_name: name });
     }
@@ -203,12 +205,12 @@ describe('reserved names', () => {
       error: 'invalid_client_metadata',
       error_description: expect.stringContaining('client_name'),
     });
-    const made = await registered();
-    expect((await put(made, { client_name })).status).toBe(400);
+    const newClient = await registered();
+    expect((await put(newClient, { client_name })).status).toBe(400);
     expect(
       await json(
-        await server.fetch(made.registration_client_uri, {
-          headers: { authorization: `Bearer ${made.registration_access_token}` },
+        await server.fetch(newClient.registration_client_uri, {
+          headers: { authorization: `Bearer ${newClient.registration_access_token}` },
         }),
       ),
     ).toMatchObject({ client_name: 'Tour Stats' });

@@ -31,9 +31,9 @@ const changed = (clientId: string, changes: object = {}) => ({
 
 describe('client management (RFC 7592)', () => {
   it('reads, changes and deletes a client, whose tokens end with it (§2.1, §2.2, §2.3)', async () => {
-    const made = await registered({ token_endpoint_auth_method: 'client_secret_basic' });
-    const { registration_client_uri: url, client_id, client_secret } = made;
-    const read = await manage('GET', url, made.registration_access_token);
+    const newClient = await registered({ token_endpoint_auth_method: 'client_secret_basic' });
+    const { registration_client_uri: url, client_id, client_secret } = newClient;
+    const read = await manage('GET', url, newClient.registration_access_token);
     expect(read.headers.get('cache-control')).toBe('no-store');
     const seen = await registration(read);
     expect(seen).toMatchObject({ client_id, client_secret });
@@ -58,13 +58,13 @@ describe('client management (RFC 7592)', () => {
   });
 
   it('returns a new registration token after a change, and rejects the previous one (§2.2)', async () => {
-    const made = await registered();
-    const url = made.registration_client_uri;
+    const newClient = await registered();
+    const url = newClient.registration_client_uri;
     const next = await registration(
-      await manage('PUT', url, made.registration_access_token, changed(made.client_id)),
+      await manage('PUT', url, newClient.registration_access_token, changed(newClient.client_id)),
     );
-    expect(next.registration_access_token).not.toBe(made.registration_access_token);
-    expect((await manage('GET', url, made.registration_access_token)).status).toBe(401);
+    expect(next.registration_access_token).not.toBe(newClient.registration_access_token);
+    expect((await manage('GET', url, newClient.registration_access_token)).status).toBe(401);
     expect((await manage('GET', url, next.registration_access_token)).status).toBe(200);
   });
 
@@ -88,16 +88,16 @@ describe('client management (RFC 7592)', () => {
 
   it.each([
     ['no token', undefined],
-    ['a made-up token', 'x'.repeat(43)],
+    ['an invented token', 'x'.repeat(43)],
   ])('requires the registration token: %s is rejected', async (_, token) => {
-    const made = await registered();
+    const newClient = await registered();
     for (const method of ['GET', 'PUT', 'DELETE']) {
-      const response = await manage(method, made.registration_client_uri, token);
+      const response = await manage(method, newClient.registration_client_uri, token);
       expect(response.status).toBe(401);
     }
-    expect((await manage('GET', made.registration_client_uri, made.registration_access_token)).status).toBe(
-      200,
-    );
+    expect(
+      (await manage('GET', newClient.registration_client_uri, newClient.registration_access_token)).status,
+    ).toBe(200);
   });
 
   it('rejects any access token as registration token', async () => {
@@ -120,24 +120,24 @@ describe('client management (RFC 7592)', () => {
     ['the id of another', { client_id: 'another' }],
     ['another secret', { client_secret: 'chosen' }],
   ])('validates a change like a registration: %s is rejected', async (_, changes) => {
-    const made = await registered();
-    const url = made.registration_client_uri;
+    const newClient = await registered();
+    const url = newClient.registration_client_uri;
     const rejected = await manage(
       'PUT',
       url,
-      made.registration_access_token,
-      changed(made.client_id, changes),
+      newClient.registration_access_token,
+      changed(newClient.client_id, changes),
     );
     expect(rejected.status).toBe(400);
-    const own = await manage('GET', url, made.registration_access_token);
+    const own = await manage('GET', url, newClient.registration_access_token);
     expect(await json(own)).toMatchObject({ client_name: 'A third-party app' });
   });
 });
 
 describe('the stored data', () => {
   it('contain no usable code, refresh token, session, registration token or secret in clear text', async () => {
-    const made = await registered({ token_endpoint_auth_method: 'client_secret_basic' });
-    const app = await App.known(server, made.client_id, thirdPartyRedirect, made.client_secret);
+    const newClient = await registered({ token_endpoint_auth_method: 'client_secret_basic' });
+    const app = await App.known(server, newClient.client_id, thirdPartyRedirect, newClient.client_secret);
     const { tokens, browser, shown } = await app.signIn('orders:read offline_access');
     const pending = await app.authorize('orders:read offline_access', { browser });
     const session = browser.cookieNames().find((name) => name.startsWith('__Host-session@')) ?? '';
@@ -146,8 +146,8 @@ describe('the stored data', () => {
       'used code': shown.url.searchParams.get('code') ?? '',
       code: pending.shown.url.searchParams.get('code') ?? '',
       session: browser.cookie(session) ?? '',
-      'registration token': made.registration_access_token,
-      'client secret': made.client_secret ?? '',
+      'registration token': newClient.registration_access_token,
+      'client secret': newClient.client_secret ?? '',
       'access token': tokens.access_token,
     };
     for (const [what, secret] of Object.entries(secrets)) {

@@ -63,7 +63,7 @@ function isFilled(uris: unknown): boolean {
 }
 
 /**
- * Why metadata are too large, or undefined: anyone can register clients that stay forever.
+ * Returns the problem of metadata that are too large: anyone can register clients that stay forever.
  * @param sent request body
  */
 export function sizeProblem(sent: unknown): MetadataProblem | undefined {

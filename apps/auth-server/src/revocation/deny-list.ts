@@ -14,8 +14,8 @@ export interface RevokedToken {
 export type PublishRevokedTokens = (tokens: readonly RevokedToken[]) => Promise<void>;
 
 /**
- * After this time a revocation is published again that Redis lost, or that a process did not publish before
- * it died.
+ * Time after which a revocation is published again, since Redis may have lost it, or a process may have died
+ * before it published it.
  */
 const republishIntervalMs = 30_000;
 const pageSize = 1000;

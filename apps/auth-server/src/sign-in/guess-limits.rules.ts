@@ -31,9 +31,9 @@ export function limitVerdict({ failed, trying, secondsLeft }: GuessCount, limit:
 }
 
 /**
- * After the allowed failures, one guess at a time with a doubling delay, up to the average pace of the quota.
- * So strangers get no more guesses from many networks than from one, and the account's owner is never locked
- * out for long.
+ * Allows one guess at a time after the allowed failures, with a doubling delay, up to the average pace of the
+ * quota. So strangers get no more guesses from many networks than from one, and the account's owner is never
+ * locked out for long.
  */
 export function delayVerdict(count: GuessCount, { requests, windowSeconds }: Quota): Verdict {
   const { failed, trying, secondsSinceFailure } = count;

@@ -64,9 +64,9 @@ describe('read models after a replay', () => {
       const found = await api.database.row<{ rows: number }>(handledHere, [sent.map(({ id }) => id)]);
       return found?.rows === sent.length ? true : undefined;
     });
-  const publish = async (facts: readonly Message[]) => {
-    await api.publish(...facts);
-    await applied(facts);
+  const publish = async (sentMessages: readonly Message[]) => {
+    await api.publish(...sentMessages);
+    await applied(sentMessages);
   };
   const replayAll = async (sent: readonly Message[]) => {
     await replay.write(sent);

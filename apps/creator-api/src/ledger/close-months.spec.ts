@@ -54,10 +54,8 @@ const waitingForAdvisoryLock = statement(
 describe('closed months of statistics', () => {
   let scratch: ScratchDatabase;
   let database: Database;
-  const factsConsumer = new CreatorAndOrderConsumer({ creatorsChanged: () => undefined });
-  const facts: CreatorAndOrderConsumer['handle'] = (...batch) => factsConsumer.handle(...batch);
+  const consumer = new CreatorAndOrderConsumer({ creatorsChanged: () => undefined });
   const replayConsumer = new ReplayConsumer({ creatorsChanged: () => undefined });
-  const replay: ReplayConsumer['handle'] = (...batch) => replayConsumer.handle(...batch);
   const creator = aCreator('org_a');
 
   beforeAll(async () => {
@@ -71,10 +69,10 @@ describe('closed months of statistics', () => {
     await take(registered(creator));
   });
 
-  const take = (...batch: Message[]) => database.transaction((tx) => facts(tx, batch));
+  const take = (...batch: Message[]) => database.transaction((tx) => consumer.handle(tx, batch));
   const takeReplay = (...orders: OrderSnapshot[]) =>
     database.transaction((tx) =>
-      replay(
+      replayConsumer.handle(
         tx,
         orders.map((order) => messages.replayOrder.make({ order }, { occurredAt: new Date() })),
       ),
@@ -165,7 +163,7 @@ describe('closed months of statistics', () => {
   it('close only after the running postings have committed', async () => {
     let closing: Promise<unknown> = Promise.resolve();
     await database.transaction(async (tx) => {
-      await facts(tx, [orderMessage(paid(anOrder(creator.id), january))]);
+      await consumer.handle(tx, [orderMessage(paid(anOrder(creator.id), january))]);
       closing = closeMonths(database, 5, february);
       await eventually(() => database.row(waitingForAdvisoryLock));
       expect(await openMonth()).toBe('0001-01');
@@ -191,14 +189,14 @@ describe('closed months of statistics', () => {
             ...creators.map(registered),
             ...lives.flatMap((each) => orderMessages(creators, each)),
           ]
-            .map((fact) => ({ fact, at: ordinal() }))
+            .map((message) => ({ message, at: ordinal() }))
             .sort((one, other) => one.at - other.at)
-            .map(({ fact }) => fact);
+            .map(({ message }) => message);
           const intime = ordinal() % (shuffled.length + 1);
-          for (const fact of shuffled.slice(0, intime)) await take(fact);
+          for (const message of shuffled.slice(0, intime)) await take(message);
           await closeMonths(database, 5, february);
           const closed = await database.rows(closedSums, ['2026-02']);
-          for (const fact of [...shuffled.slice(intime), ...shuffled]) await take(fact);
+          for (const message of [...shuffled.slice(intime), ...shuffled]) await take(message);
           await postAllWaiting(database);
           await rebuildStatistics(database);
           expect(await database.rows(closedSums, ['2026-02'])).toEqual(closed);

@@ -17,11 +17,10 @@ import {
 import { loadRates } from '../exchange-rates/load-rates.js';
 import { rebuildStatistics } from '../statistics/rebuild-statistics.js';
 
-describe('messages that come twice, late and in any order', () => {
+describe('messages that arrive twice, late and in any order', () => {
   let scratch: ScratchDatabase;
   let database: Database;
-  const handleConsumer = new CreatorAndOrderConsumer({ creatorsChanged: () => undefined });
-  const handle: CreatorAndOrderConsumer['handle'] = (...batch) => handleConsumer.handle(...batch);
+  const consumer = new CreatorAndOrderConsumer({ creatorsChanged: () => undefined });
 
   beforeAll(async () => {
     scratch = await scratchDatabase(migrations);
@@ -30,7 +29,7 @@ describe('messages that come twice, late and in any order', () => {
   });
   afterAll(() => scratch.drop());
 
-  const take = (batch: readonly Message[]) => database.transaction((tx) => handle(tx, batch));
+  const take = (batch: readonly Message[]) => database.transaction((tx) => consumer.handle(tx, batch));
 
   it('lead to the same orders, ledger and statistics', async () => {
     await fc.assert(
@@ -44,21 +43,23 @@ describe('messages that come twice, late and in any order', () => {
             aCreator('org_a', { settlement_currency: 'GBP' }),
             aCreator('org_a', { settlement_currency: 'JPY' }),
           ];
-          const facts = [
+          const sentMessages = [
             ...creators.map(registered),
             ...histories.flatMap((history) => orderMessages(creators, history)),
           ];
-          for (const fact of facts) await take([fact]);
+          for (const message of sentMessages) await take([message]);
           await postAllWaiting(database);
           const expected = await readAllRows(database, creators);
           await truncateTables(database);
 
           const ordinal = () => chance.next().value ?? 0;
-          const twice = facts.flatMap((fact) => (ordinal() % 2 === 0 ? [fact, fact] : [fact]));
+          const twice = sentMessages.flatMap((message) =>
+            ordinal() % 2 === 0 ? [message, message] : [message],
+          );
           const shuffled = twice
-            .map((fact) => ({ fact, at: ordinal() }))
+            .map((message) => ({ message, at: ordinal() }))
             .sort((one, other) => one.at - other.at)
-            .map(({ fact }) => fact);
+            .map(({ message }) => message);
           for (let start = 0; start < shuffled.length; start += batchSize) {
             await take(shuffled.slice(start, start + batchSize));
           }
@@ -77,15 +78,22 @@ describe('messages that come twice, late and in any order', () => {
   it('lead to the same rows when replicas handle them concurrently', async () => {
     await truncateTables(database);
     const creators = [aCreator('org_a'), aCreator('org_a', { settlement_currency: 'JPY' })];
-    const lives = fc.sample(orderHistory, { numRuns: 60, seed: 7 });
-    const facts = [...lives.flatMap((each) => orderMessages(creators, each)), ...creators.map(registered)];
-    for (const fact of facts) await take([fact]);
+    const histories = fc.sample(orderHistory, { numRuns: 60, seed: 7 });
+    const sentMessages = [
+      ...histories.flatMap((each) => orderMessages(creators, each)),
+      ...creators.map(registered),
+    ];
+    for (const message of sentMessages) await take([message]);
     await postAllWaiting(database);
     const expected = await readAllRows(database, creators);
     await truncateTables(database);
 
     // Each replica handles every message in a different order. A fixed lock order prevents deadlocks.
-    const replicas = [facts, facts.toReversed(), [...facts.slice(90), ...facts.slice(0, 90)]];
+    const replicas = [
+      sentMessages,
+      sentMessages.toReversed(),
+      [...sentMessages.slice(90), ...sentMessages.slice(0, 90)],
+    ];
     await Promise.all(
       replicas.map(async (share) => {
         for (let start = 0; start < share.length; start += 20) {

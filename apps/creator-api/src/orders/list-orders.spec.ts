@@ -13,14 +13,14 @@ describe('GET /api/v1/orders', () => {
 
   const waiting = placed('2026-03-01T00:00:00.000Z');
   const failed = transitioned(placed('2026-03-01T23:59:59.999Z'), 'payment_failed');
-  const made = paid(placed('2026-03-02T00:00:00.000Z'));
+  const inProduction = paid(placed('2026-03-02T00:00:00.000Z'));
   const sent = transitioned(paid(placed('2026-03-03T10:00:00.000Z')), 'shipped');
   const arrived = transitioned(
     transitioned(paid(placed('2026-03-04T10:00:00.000Z')), 'shipped'),
     'delivered',
   );
   const refunded = transitioned(paid(placed('2026-03-04T10:00:00.000Z')), 'cancelled');
-  const all = [waiting, failed, made, sent, arrived, refunded];
+  const all = [waiting, failed, inProduction, sent, arrived, refunded];
 
   beforeAll(async () => {
     api = await creatorApi();
@@ -100,10 +100,10 @@ describe('GET /api/v1/orders', () => {
   });
 
   it.each([
-    ['paid', [made, sent, arrived]],
+    ['paid', [inProduction, sent, arrived]],
     ['failed', [failed]],
     ['refunded', [refunded]],
-    ['in_production', [made]],
+    ['in_production', [inProduction]],
     ['dispatched', [sent]],
     ['delivered', [arrived]],
     ['cancelled', [refunded]],
@@ -115,11 +115,11 @@ describe('GET /api/v1/orders', () => {
   });
 
   it.each([
-    ['&from=2026-03-02', [made, sent, arrived, refunded]],
+    ['&from=2026-03-02', [inProduction, sent, arrived, refunded]],
     ['&to=2026-03-01', [waiting, failed]],
     ['&from=2026-03-01&to=2026-03-01', [waiting, failed]],
-    ['&from=2026-03-02&to=2026-03-03', [made, sent]],
-    ['&from=2026-03-02&status=paid&to=9999-12-31', [made, sent, arrived]],
+    ['&from=2026-03-02&to=2026-03-03', [inProduction, sent]],
+    ['&from=2026-03-02&status=paid&to=9999-12-31', [inProduction, sent, arrived]],
     ['&from=0001-01-01&to=2026-02-28', []],
   ])('treats from and to as inclusive days in UTC: %s', async (query, expected) => {
     const { uuids, meta } = await list(query);

@@ -93,7 +93,7 @@ const changeCountsByApp = statement(
 
 export interface ProjectOptions {
   /**
-   * Also overwrites a stored order of the same version, and posts its money unless the ledger already has it.
+   * Overwrites a stored order of the same version too, and posts its money unless the ledger already has it.
    */
   readonly replay?: boolean;
 }

@@ -13,12 +13,15 @@ import { StatementIssuing } from './statement-issuing.job.js';
 
 const owner = ownerClaims('org_harbour');
 const reopenAll = statement('test.reopen', `UPDATE statistics_close SET first_open_month = '0001-01'`);
-const passed = statement('test.passed', 'SELECT statements_before FROM statistics_close');
+const readStatementsBefore = statement(
+  'test.statements-before',
+  'SELECT statements_before FROM statistics_close',
+);
 const tamper = ['UPDATE statements SET units = 0', 'DELETE FROM statements', 'TRUNCATE statements'].map(
   (text, index) => statement(`test.tamper_${index}`, text),
 );
-/** Closes this month and all before it, with close day 5. */
-const afterClosing = (month: string) => {
+/** Returns the time at which this month closes, with close day 5. */
+const closingTime = (month: string) => {
   const closesAt = new Date(`${month}-05T00:00:00.000Z`);
   closesAt.setUTCMonth(closesAt.getUTCMonth() + 1);
   return closesAt;
@@ -34,7 +37,7 @@ describe('the statements of a creator', () => {
   beforeEach(() => api.database.run(reopenAll));
 
   const record = (...orders: OrderSnapshot[]) => api.record({ orders });
-  const close = (month: string) => closeMonths(api.database, 5, afterClosing(month));
+  const close = (month: string) => closeMonths(api.database, 5, closingTime(month));
   const get = ({ id }: CreatorSnapshot, path: string) => api.get(`/api/v1/creators/${id}/${path}`, owner);
   const list = async (creator: CreatorSnapshot, query = '') =>
     (await get(creator, `statements?${query}`)).body;
@@ -132,7 +135,7 @@ describe('the statements of a creator', () => {
     `);
   });
 
-  it('are numbered without gaps and without doubles by concurrent replicas, and after a crash', async () => {
+  it('are numbered without gaps and duplicates by concurrent replicas, and after a crash', async () => {
     const creator = await api.newCreator();
     const months = ['2025-10', '2025-11', '2026-01', '2026-02'];
     await record(...months.map((month) => sale(creator, `${month}-15T08:00:00.000Z`)));
@@ -168,7 +171,7 @@ describe('the statements of a creator', () => {
     await close('2026-02');
     await issueAll();
     for (const creator of creators) expect((await list(creator)).data).toMatchObject([{ number: 1 }]);
-    expect(await api.database.row(passed)).toEqual({ statements_before: '2026-03' });
+    expect(await api.database.row(readStatementsBefore)).toEqual({ statements_before: '2026-03' });
   });
 
   it.each(['2', '0', 'x', '1000001'])(

@@ -155,9 +155,9 @@ describe('POST /api/v1/releases/{id}/track-upload', () => {
     const other = aCreator('org_other');
     await api.record({ creators: [other] });
     const claims = { ...ownerClaims('org_other'), creator_id: other.id };
-    const made = async () =>
+    const newRelease = async () =>
       String((await api.post('/api/v1/releases', claims, { title: 'Many', release_type_id: 1 })).body.id);
-    const [full, next] = [await made(), await made()];
+    const [full, next] = [await newRelease(), await newRelease()];
     await api.database.run(fillUp, [other.id, full, 500]);
     const response = await register(aTrack(), full, claims);
     expect([response.status, response.body.code]).toEqual([409, 'CONFLICT']);

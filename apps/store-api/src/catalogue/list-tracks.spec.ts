@@ -116,23 +116,23 @@ describe('processed tracks of the Creator API', () => {
 
   it('have the same listing in any order of arrival, also with repetitions', async () => {
     const ends = [];
-    const stories: ((facts: Message[]) => Message[])[] = [
-      (facts) => facts,
-      (facts) => facts.toReversed(),
-      (facts) => [...facts.slice(2), ...facts.slice(0, 2), ...facts],
-      (facts) => [...facts.slice(4), ...facts.slice(0, 4)],
+    const stories: ((sentMessages: Message[]) => Message[])[] = [
+      (sentMessages) => sentMessages,
+      (sentMessages) => sentMessages.toReversed(),
+      (sentMessages) => [...sentMessages.slice(2), ...sentMessages.slice(0, 2), ...sentMessages],
+      (sentMessages) => [...sentMessages.slice(4), ...sentMessages.slice(0, 4)],
     ];
     const tracks = Array.from({ length: 3 }, () => uuidv7());
     for (const story of stories) {
       const id = uuidv7();
-      const facts = [
+      const sentMessages = [
         created(id),
         processed(id, 1, { track_id: tracks[0], title: 'One', position: 1 }),
         processed(id, 2, { track_id: tracks[1], title: 'Two', position: 1 }),
         processed(id, 3, { track_id: tracks[2], title: null }),
         processed(id, 4, { track_id: tracks[0], title: 'One again', position: 4 }),
       ];
-      await store.publishAndWait(...story(facts));
+      await store.publishAndWait(...story(sentMessages));
       ends.push(await listing(id));
     }
     expect(

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { type ProcessedTrack, trackListing } from './track-listing.rules.js';
 
-let made = 0;
+let count = 0;
 const aTrack = (position: number | null, minute: number, title: string | null = null): ProcessedTrack => ({
-  track_id: `track-${String((made += 1)).padStart(4, '0')}`,
+  track_id: `track-${String((count += 1)).padStart(4, '0')}`,
   title,
   position,
   duration_seconds: 200,

@@ -118,11 +118,12 @@ const whole = (events: readonly PackageEvent[]) => ({
   minLength: events.length * 2,
   maxLength: events.length * 2,
 });
-const toShipped = (made: { number: string; minute: number; handedOver: number }) =>
-  shipped(made.number, made.minute, made.handedOver);
-const toCorrected = (made: { number: string; minute: number; replaces: string | null }) =>
-  corrected(made.number, made.minute, made.replaces);
-const toDelivered = (made: { number: string | null; minute: number }) => delivered(made.number, made.minute);
+const toShipped = (event: { number: string; minute: number; handedOver: number }) =>
+  shipped(event.number, event.minute, event.handedOver);
+const toCorrected = (event: { number: string; minute: number; replaces: string | null }) =>
+  corrected(event.number, event.minute, event.replaces);
+const toDelivered = (event: { number: string | null; minute: number }) =>
+  delivered(event.number, event.minute);
 
 /**
  * Applies events one by one, as orders do: an event without its package waits for others, one with another

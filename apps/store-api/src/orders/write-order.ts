@@ -62,8 +62,8 @@ export class WriteOrder {
   }
 
   /**
-   * After a lost connection: whether the order was committed. The release of the key waits for a commit in
-   * progress, and after it no order can be attached to the key. Both steps may be repeated.
+   * Returns, after a lost connection, whether the order was committed. The release of the key waits for a
+   * commit in progress, and after it no order can be attached to the key. Both steps may be repeated.
    */
   private async wasWritten({ keyScope, orderId }: Placement): Promise<boolean> {
     const endsAtMs = performance.now() + outcomeTimeoutMs;

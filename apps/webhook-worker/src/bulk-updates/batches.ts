@@ -5,9 +5,7 @@ import type { SubscriptionState } from '../subscriptions/subscription.rules.js';
 export const batchSize = 1_000;
 /** Maximum number of held deliveries of a subscription; beyond it the oldest expire. */
 const maxHeld = 10_000;
-/**
- * With this many due deliveries a receiver is busy: no more are released or recovered until some are sent.
- */
+/** Number of due deliveries from which on no more are released or recovered until some are sent. */
 const busyThreshold = 500;
 
 // Each statement finds its batch in its own index, and the rows by day and key. Hash and merge joins would

@@ -71,7 +71,7 @@ describe('the deliveries of one subscription', () => {
     expect(maxRunning).toBe(12);
   });
 
-  it('are shown to the owner while they are due, with the time since when', async () => {
+  it('are counted for the owner while they are due, with the due time of the oldest', async () => {
     const { client, id, publish } = await aHealthySubscriber({ max_in_flight: 1 });
     const before = Date.now();
     let respond = (): void => undefined;

@@ -2,8 +2,8 @@ export const deliveryStatuses = ['pending', 'in_flight', 'retrying', 'held', 'su
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
 /**
- * Why a delivery failed finally. `exhausted`: its last retry failed; `expired`: it was held for 7 days;
- * `gone`: the receiver responded with 410.
+ * Reasons of the final failure of a delivery. `exhausted`: its last retry failed; `expired`: it was held for
+ * 7 days; `gone`: the receiver responded with 410.
  */
 export const failureReasons = ['exhausted', 'expired', 'gone', 'subscription_deleted'] as const;
 export type FailureReason = (typeof failureReasons)[number];

@@ -22,10 +22,10 @@ describe('one receiving host', () => {
         response.writeHead(204).end();
       }, 5);
     });
-    const facts = clients.flatMap(({ creatorId }) =>
+    const sentMessages = clients.flatMap(({ creatorId }) =>
       Array.from({ length: 5 }, () => orderCreated(creatorId)),
     );
-    await given.stores.broker.publish(...facts);
+    await given.stores.broker.publish(...sentMessages);
     await deliveriesWhen(
       given.stores,
       (rows) => rows.length === 30 && rows.every((row) => row.status === 'succeeded'),

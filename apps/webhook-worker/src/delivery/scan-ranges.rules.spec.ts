@@ -13,7 +13,7 @@ describe('the ids that shards scan', () => {
     expect(ranges.slice(1).map(({ after }) => after)).toEqual(ranges.slice(0, -1).map(({ upTo }) => upTo));
   });
 
-  it('are one range for all shards of a replica that are neighbours', () => {
+  it('are one range for adjacent shards of a replica', () => {
     const bounds = Array.from({ length: 101 }, (_, index) => idAt(index));
     expect(rangesOfShards(everyShard, bounds)).toEqual([{ after: first, upTo: last }]);
     expect(rangesOfShards([2, 3, 9], bounds)).toEqual([

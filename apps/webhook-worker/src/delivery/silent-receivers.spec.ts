@@ -18,7 +18,7 @@ describe('receivers that never respond', () => {
     const [dead, good] = [await webhookReceiver(), await webhookReceiver()];
     try {
       dead.respondWith(() => undefined);
-      for (let made = 0; made < silent; made += perClient) {
+      for (let count = 0; count < silent; count += perClient) {
         const { creatorId, subscribe } = await given.client();
         await Promise.all(Array.from({ length: perClient }, () => subscribe(dead.url)));
         await given.stores.broker.publish(...Array.from({ length: 8 }, () => orderCreated(creatorId)));

@@ -76,7 +76,7 @@ describe('the event feed', () => {
     await read(reader);
     const order = anOrder(reader.creatorId);
     const late = new Date(Date.now() - 3 * 86_400_000);
-    const facts = [
+    const sentMessages = [
       ...Array.from({ length: 20 }, () => orderCreated(reader.creatorId)),
       messages.orderProcessing.make(
         { order: { ...order, version: 2, status: 'processing' } },
@@ -88,13 +88,13 @@ describe('the event feed', () => {
       ),
       { ...orderCreated(reader.creatorId), id: uuidv7(late), occurred_at: late.toISOString() },
     ];
-    await setup.stores.broker.publish(...facts, ...facts.toReversed());
+    await setup.stores.broker.publish(...sentMessages, ...sentMessages.toReversed());
     const seen = new Set<string>();
     const delivered = await eventually(() => {
       for (const { rawBody } of setup.receiver.deliveries) seen.add(rawBody.toString());
-      return seen.size === facts.length ? [...seen] : undefined;
+      return seen.size === sentMessages.length ? [...seen] : undefined;
     });
-    await fanOut(...facts); // a copy that the inbox no longer knows
+    await fanOut(...sentMessages); // a copy that the inbox no longer knows
     const events = await readAll(reader, 7);
     expect(events.map((event) => JSON.stringify(event)).toSorted()).toEqual(delivered.toSorted());
   });
@@ -116,10 +116,10 @@ describe('the event feed', () => {
   it('has one order for all readers, also during concurrent writes and reads', async () => {
     const reader = await client();
     await read(reader);
-    const facts = Array.from({ length: 60 }, () => orderCreated(reader.creatorId));
+    const sentMessages = Array.from({ length: 60 }, () => orderCreated(reader.creatorId));
     const follow = async (): Promise<string[]> => {
       const seen: string[] = [];
-      for (let after = ''; seen.length < facts.length;) {
+      for (let after = ''; seen.length < sentMessages.length;) {
         const page = await read(reader, `?limit=9${after}`);
         seen.push(...ids(page));
         after = `&after=${page.next}`;
@@ -128,11 +128,11 @@ describe('the event feed', () => {
     };
     const writes = Array.from({ length: 6 }, (_, writer) =>
       (async () => {
-        for (const fact of facts.slice(writer * 10, writer * 10 + 10)) await fanOut(fact);
+        for (const message of sentMessages.slice(writer * 10, writer * 10 + 10)) await fanOut(message);
       })(),
     );
     const [one, ...others] = await Promise.all([follow(), follow(), follow(), ...writes]);
-    expect(one?.toSorted()).toEqual(facts.map(idOf).toSorted());
+    expect(one?.toSorted()).toEqual(sentMessages.map(idOf).toSorted());
     for (const other of others.slice(0, 2)) expect(other).toEqual(one);
     expect(ids({ ...(await read(reader, '?limit=100')) })).toEqual(one);
   });
@@ -143,9 +143,9 @@ describe('the event feed', () => {
     await fanOut(orderCreated(reader.creatorId));
     const { next } = await read(reader);
     await setup.stores.database.run(resetPositions, [reader.creatorId]);
-    const fact = orderCreated(reader.creatorId);
-    await fanOut(fact);
-    expect(ids(await read(reader, `?after=${next}`))).toEqual([idOf(fact)]);
+    const message = orderCreated(reader.creatorId);
+    await fanOut(message);
+    expect(ids(await read(reader, `?after=${next}`))).toEqual([idOf(message)]);
   });
 
   it('keeps no event of a creator without a feed and without a subscription', async () => {
@@ -201,9 +201,9 @@ describe('a request that waits for events', () => {
     await read(reader);
     const pages = [read(reader, '?wait=20'), read(reader, '?wait=20')];
     await waiting(2);
-    const fact = orderCreated(reader.creatorId);
-    await setup.stores.broker.publish(fact);
-    expect((await Promise.all(pages)).map(ids)).toEqual([[idOf(fact)], [idOf(fact)]]);
+    const message = orderCreated(reader.creatorId);
+    await setup.stores.broker.publish(message);
+    expect((await Promise.all(pages)).map(ids)).toEqual([[idOf(message)], [idOf(message)]]);
   });
 
   it('returns no events and the same position after its timeout', async () => {

@@ -13,8 +13,8 @@ import type { Logger } from '@fulfilment/runtime';
 import { advisoryLocks } from '../advisory-locks.js';
 
 /**
- * In the order in which the tables of a day are dropped: events last, so that no delivery is ever without its
- * body.
+ * The tables of a day, in the order in which they are dropped: events last, so that no delivery is ever
+ * without its body.
  */
 const tables = ['webhook_deliveries', 'webhook_attempts', 'webhook_events'] as const;
 type Table = (typeof tables)[number];

@@ -28,7 +28,7 @@ export async function findOwned(sql: Sql, caller: Caller, publicId: string): Pro
 }
 
 /**
- * Like `findOwned`, with a lock that serialises it with bulk updates of the subscription.
+ * Finds a subscription like `findOwned`, and locks it against bulk updates of the subscription.
  * @throws NotFound
  */
 export async function lockOwned(

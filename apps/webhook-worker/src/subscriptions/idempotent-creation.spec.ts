@@ -97,7 +97,7 @@ describe('POST /v1/webhooks with an idempotency key', () => {
 
   it('remains unused after a request that created nothing', async () => {
     await subscribe({ ...input, url: 'https://127.0.0.1/' }).expect(400);
-    for (let made = 0; made < maxSubscriptions; made += 1) await client.post(input).expect(201);
+    for (let count = 0; count < maxSubscriptions; count += 1) await client.post(input).expect(201);
     expect((await subscribe().expect(409)).body.details).toBeUndefined();
     const [{ id } = { id: '' }] = (await client.get().expect(200)).body.data;
     await client.delete(id).expect(204);

@@ -43,7 +43,7 @@ describe('a host name that may be private', () => {
     await (await aClient(stores, worker, { scope })).post(to('private')).expect(403);
     await (await aClient(stores, worker, { creator_id: undefined })).post(to('private')).expect(403);
     const full = await aClient(stores, worker);
-    for (let made = 0; made < 50; made += 1) await full.post(to('public')).expect(201);
+    for (let count = 0; count < 50; count += 1) await full.post(to('public')).expect(201);
     lookups.splice(0);
     await full.post(to('private')).expect(409);
     expect(lookups).toEqual([]);

@@ -3,8 +3,8 @@ import { z } from 'zod';
 const reason = 'must not contain control characters or unpaired surrogates';
 
 /**
- * For `.regex(...oneLine)` of text from outside. PostgreSQL cannot store U+0000, UTF-8 cannot encode an
- * unpaired surrogate (`\p{Cs}`), and no valid name or number has a control character.
+ * Arguments of `.regex(...oneLine)` for text from outside. PostgreSQL cannot store U+0000, UTF-8 cannot
+ * encode an unpaired surrogate (`\p{Cs}`), and no valid name or number has a control character.
  */
 export const oneLine = [/^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]*$/u, reason] as const;
 

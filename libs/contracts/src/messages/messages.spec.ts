@@ -5,9 +5,9 @@ const occurredAt = new Date('2026-03-01T12:00:00.000Z');
 
 describe('messages', () => {
   it('parses a message that it created', () => {
-    const made = messages.fulfilmentStockSet.make({ sku: 'prod_x', quantity: 3 }, { occurredAt });
-    const read = parseMessage(JSON.stringify(made));
-    expect(read).toEqual(made);
+    const message = messages.fulfilmentStockSet.make({ sku: 'prod_x', quantity: 3 }, { occurredAt });
+    const read = parseMessage(JSON.stringify(message));
+    expect(read).toEqual(message);
     expect(messages.fulfilmentStockSet.is(read)).toBe(true);
     expect(messages.orderCreated.is(read)).toBe(false);
   });
@@ -21,10 +21,10 @@ describe('messages', () => {
       ean: null,
       created_at: '2026-03-01T12:00:00Z',
     };
-    const made = messages.editionCreated.make({ edition }, { occurredAt });
-    const sent = { ...made, id: made.id.toUpperCase(), data: { edition } };
+    const message = messages.editionCreated.make({ edition }, { occurredAt });
+    const sent = { ...message, id: message.id.toUpperCase(), data: { edition } };
     expect(parseMessage(JSON.stringify(sent))).toMatchObject({
-      id: made.id,
+      id: message.id,
       data: { edition: { id: edition.id.toLowerCase(), creator_id: edition.creator_id.toLowerCase() } },
     });
   });

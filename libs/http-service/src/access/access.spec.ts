@@ -16,8 +16,8 @@ describe('access to an API', () => {
   });
 
   const send = (method: 'get' | 'post', path: string, token?: string, from = freshAddress()) => {
-    const made = request(api.url)[method](path).set('x-forwarded-for', from);
-    return token === undefined ? made : made.set('authorization', `Bearer ${token}`);
+    const pending = request(api.url)[method](path).set('x-forwarded-for', from);
+    return token === undefined ? pending : pending.set('authorization', `Bearer ${token}`);
   };
   it('passes the caller to the controller', async () => {
     const token = await maker.token({

@@ -61,11 +61,11 @@ describe('a DPoP-bound access token', () => {
     scheme = 'DPoP',
     address = freshAddress(),
   ) => {
-    const made = request(api.url)
+    const pending = request(api.url)
       .get(path)
       .set('x-forwarded-for', address)
       .set('authorization', `${scheme} ${by}`);
-    return dpop === undefined ? made : made.set('dpop', dpop);
+    return dpop === undefined ? pending : pending.set('dpop', dpop);
   };
 
   it('is accepted with a proof for the request (RFC 9449 §7.1)', async () => {

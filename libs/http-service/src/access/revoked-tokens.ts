@@ -18,14 +18,11 @@ interface CachedResult {
 export class RevokedTokens {
   private readonly results = new LRUCache<string, CachedResult>({ max: rememberedTokens });
 
-  constructor(
-    private readonly redis: RedisConnection,
-    private readonly nowMs: () => number = () => performance.now(),
-  ) {}
+  constructor(private readonly redis: RedisConnection) {}
 
   has(tokenId: string): Promise<boolean> {
     const cached = this.results.get(tokenId);
-    const nowMs = this.nowMs();
+    const nowMs = performance.now();
     if (cached !== undefined && nowMs - cached.queriedAtMs < cacheMs) return cached.revoked;
     const revoked = this.lookUp(tokenId);
     this.results.set(tokenId, { queriedAtMs: nowMs, revoked });

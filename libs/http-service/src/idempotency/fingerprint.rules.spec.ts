@@ -14,7 +14,7 @@ describe('fingerprint', () => {
     [{ a: [1, 2] }, { a: [2, 1] }],
     [{ a: { b: 1 } }, { a: [{ b: 1 }] }],
     [{ ab: 'c' }, { a: 'bc' }],
-  ])('tells %j from %j', (one, other) => {
+  ])('differs for %j and %j', (one, other) => {
     expect(fingerprint(one)).not.toEqual(fingerprint(other));
   });
 });

@@ -8,7 +8,8 @@ export function fingerprint(body: unknown): Buffer {
 }
 
 /**
- * For a body with a secret, which a reader of the table could guess from SHA-256 alone.
+ * Returns the fingerprint of a body with a secret, which a reader of the table could guess from SHA-256
+ * alone.
  * @param key key of the service
  */
 export function keyedFingerprint(body: unknown, key: KeyObject): Buffer {

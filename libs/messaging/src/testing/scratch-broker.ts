@@ -56,12 +56,12 @@ export async function scratchBroker(queues: readonly MessageQueue[] = queueNames
     published,
     publish: (...messages) => publishOn(channel, topology, messages),
     publishOnEach: async (connections, messages) => {
-      const made = await Promise.all(Array.from({ length: connections }, () => connect(url)));
+      const opened = await Promise.all(Array.from({ length: connections }, () => connect(url)));
       try {
-        const channels = await Promise.all(made.map((each) => each.createConfirmChannel()));
+        const channels = await Promise.all(opened.map((each) => each.createConfirmChannel()));
         await Promise.all(channels.map((each) => publishOn(each, topology, messages)));
       } finally {
-        await Promise.all(made.map((each) => each.close()));
+        await Promise.all(opened.map((each) => each.close()));
       }
     },
     publishRaw: async (type, content) => {

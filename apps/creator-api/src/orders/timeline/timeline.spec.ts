@@ -33,8 +33,8 @@ describe('the timeline of an order', () => {
       { order: corrected },
       { occurredAt: new Date(at(4)) },
     );
-    const facts = [placed, declined, charged, shipped].map(orderMessage);
-    return { id: placed.id, facts: [...facts, correction, orderMessage(arrived)] };
+    const sentMessages = [placed, declined, charged, shipped].map(orderMessage);
+    return { id: placed.id, sentMessages: [...sentMessages, correction, orderMessage(arrived)] };
   }
   const tracking = (number: string, url = '') => ({
     carrier: 'Post',
@@ -51,12 +51,12 @@ describe('the timeline of an order', () => {
   ];
 
   it('has each event once and in order, also if messages come twice and in reverse', async () => {
-    const { id, facts } = delivered();
-    for (const fact of facts) await handle(fact);
+    const { id, sentMessages } = delivered();
+    for (const message of sentMessages) await handle(message);
     expect(await timeline(id)).toEqual(expected);
     const other = delivered();
-    await handle(...other.facts.toReversed());
-    for (const fact of other.facts) await handle(fact);
+    await handle(...other.sentMessages.toReversed());
+    for (const message of other.sentMessages) await handle(message);
     expect(await timeline(other.id)).toEqual(expected);
   });
 

@@ -47,7 +47,7 @@ export interface StripeSettings {
 const lookupAfterMs = 23 * 3_600_000;
 
 /**
- * After a 500, Stripe rolls the request forward or back
+ * Time in which Stripe rolls a request forward or back after a 500
  * (https://docs.stripe.com/error-low-level#server-errors). The lookup for an unusable key waits this long,
  * and no other key is used before.
  */

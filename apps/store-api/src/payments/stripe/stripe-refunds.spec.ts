@@ -26,9 +26,9 @@ describe('a refund by Stripe', () => {
   });
   const refund = (given: Partial<RefundRequest> = {}) => stripe.refund(chargeId, reference, given);
   const becomes = (status: string) => {
-    const [made] = stripe.api.refunds;
-    if (made !== undefined) made.status = status;
-    return made?.id ?? '';
+    const [refund] = stripe.api.refunds;
+    if (refund !== undefined) refund.status = status;
+    return refund?.id ?? '';
   };
 
   it.each([

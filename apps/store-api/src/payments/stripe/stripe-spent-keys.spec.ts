@@ -60,9 +60,9 @@ describe('after a 500 that Stripe repeats under the key, the gateway', () => {
   it('finds the charge, which the search does not contain yet, among others of the customer', async () => {
     stripe.api.delaySearch();
     const what = await spent('broken-after');
-    const [made] = stripe.api.intents();
+    const [intent] = stripe.api.intents();
     for (let others = 0; others < 12; others += 1) await stripe.charge(stripe.request());
-    expect(await stripe.charge(what)).toMatchObject({ status: 'succeeded', reference: made?.id });
+    expect(await stripe.charge(what)).toMatchObject({ status: 'succeeded', reference: intent?.id });
     expect(stripe.api.intents()).toHaveLength(13);
   });
 
