@@ -66,4 +66,5 @@ write(join(dist, 'llms.txt'), `${llmsIndex(pages)}\n`);
 const downloads = join(dist, 'downloads');
 mkdirSync(downloads, { recursive: true });
 const packages = ['-w', '@fulfilment/client', '-w', '@fulfilment/cli'];
+cpSync(join(root, 'libs', 'webhook-verifier', 'vectors.json'), join(downloads, 'webhook-vectors.json'));
 await mustRun('npm', ['pack', ...packages, '--pack-destination', downloads], { cwd: root });

@@ -31,6 +31,7 @@ const servedElsewhere: Readonly<Record<string, string>> = {
   'docs/reference/store.openapi.json': '/store/openapi.json',
   'docs/reference/creator.openapi.json': '/creator/openapi.json',
   'docs/reference/asyncapi.json': '/docs/asyncapi.json',
+  'libs/webhook-verifier/vectors.json': '/docs/downloads/webhook-vectors.json',
 };
 
 /** Reads the pages of `docs/site/sections.json`, in the order of the sidebar. */
