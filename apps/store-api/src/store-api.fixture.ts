@@ -19,6 +19,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import request from 'supertest';
 import { z } from 'zod';
 import { loadCatalogue } from './catalogue/load-catalogue.js';
+import { productTypes } from './catalogue/product-types.fixture.js';
 import { storeApiSettings } from './config.js';
 import { migrations } from './migrations/index.js';
 import { RefundCharges } from './billing/refund-charges.js';
@@ -27,25 +28,6 @@ import { loadShipping } from './shipping/load-shipping.js';
 import { StoreApiModule } from './store-api.module.js';
 
 const outcomeSchema = z.looseObject({ outcome: z.string(), reason: z.string().nullish() });
-
-export const productTypes = [
-  {
-    product_type: 'vinyl_12_lp',
-    title: '12" LP',
-    weight_grams: 520,
-    lead_time_days: 10,
-    royalty_rate: 1500,
-    prices: { GBP: 2499, USD: 2999, EUR: 2899, JPY: 4800 },
-  },
-  {
-    product_type: 'vinyl_7_single',
-    title: '7" single',
-    weight_grams: 160,
-    lead_time_days: 8,
-    royalty_rate: 1250,
-    prices: { GBP: 1199, USD: 1399, EUR: 1299, JPY: 2200 },
-  },
-];
 
 const bands = (light: number, heavy: number) => [
   { max_weight_grams: 500, amount: light, extra_500g_amount: 100 },

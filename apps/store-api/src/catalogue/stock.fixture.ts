@@ -3,8 +3,8 @@ import { type Database, statement } from '@fulfilment/database';
 import { Outbox } from '@fulfilment/messaging';
 import { createLogger, systemClock } from '@fulfilment/runtime';
 import { eventually } from '@fulfilment/testing';
-import { productTypes } from '../store-api.fixture.js';
 import { loadCatalogue } from './load-catalogue.js';
+import { productTypes } from './product-types.fixture.js';
 import { ApplyStockEvents, type StockEvent } from './apply-stock-events.js';
 import { BecameLimited, lockUnlimitedSql, Stock } from './stock.js';
 
