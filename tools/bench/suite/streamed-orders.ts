@@ -1,7 +1,7 @@
 import { type Client, followOrders } from '@fulfilment/client/creator';
 import { parsePublicId } from '@fulfilment/contracts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Failure } from '../../dev/failure.ts';
+import { Failure, reasonOf } from '../../dev/failure.ts';
 import type { PlacedOrder } from './integration.ts';
 
 const timeoutMs = 60_000;
@@ -10,17 +10,15 @@ const timeoutMs = 60_000;
 export class StreamedOrders {
   private readonly arrivedAtMs = new Map<string, number>();
   private readonly end = new AbortController();
-  private failure: unknown;
+  private failure = '';
 
   /** Resolves when the stream is open. */
   static async open(client: Client, creator: string): Promise<StreamedOrders> {
     const orders = new StreamedOrders();
-    await new Promise<void>((opened, failed) => {
-      orders.read(client, creator, opened).catch((error: unknown) => {
-        orders.failure = error;
-        failed(error);
-      });
-    });
+    const opening = Promise.withResolvers<void>();
+    const reading = orders.read(client, creator, opening.resolve);
+    reading.catch((error: unknown) => void (orders.failure = reasonOf(error)));
+    await Promise.race([opening.promise, reading]);
     return orders;
   }
 
@@ -37,8 +35,7 @@ export class StreamedOrders {
     const timeoutAtMs = performance.now() + timeoutMs;
     const arrival = ({ id }: PlacedOrder) => this.arrivedAtMs.get(parsePublicId('ord', id) ?? '');
     while (orders.some((order) => arrival(order) === undefined)) {
-      if (performance.now() > timeoutAtMs)
-        throw new Failure(`The stream lacks orders. ${String(this.failure ?? '')}`);
+      if (performance.now() > timeoutAtMs) throw new Failure(`The stream lacks orders. ${this.failure}`);
       await sleep(50);
     }
     return orders.map((order) => (arrival(order) ?? Number.NaN) - order.respondedAtMs);

@@ -132,7 +132,7 @@ function argumentsOf(
   const headers: Parameter[] = [];
   for (const [key, { index, data, factory }] of Object.entries(metadata)) {
     const type = types[index];
-    const source = Number(key.split(':')[0]); // the key is `source:index`
+    const source: RouteParamtypes = Number(key.split(':')[0]); // the key is `source:index`
     if (factory === readIdempotencyKey) headers.push(idempotencyKeyHeader);
     else if (source === RouteParamtypes.HEADERS) headers.push(headerOf(operation, String(data)));
     else if (factory === undefined && data === undefined && !typesWithoutDto.has(type)) {
