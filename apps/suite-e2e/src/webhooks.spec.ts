@@ -108,8 +108,8 @@ describe('webhooks', () => {
     ['a private address', { url: 'https://10.0.0.1/' }, 'url'],
     ['a private address in disguise', { url: 'https://[::ffff:10.0.0.1]/' }, 'url'],
   ])('rejects %s', async (_what, wrong, field) => {
-    const wish = { url: 'https://shop.example/hooks', secret, events: ['order.created'], ...wrong };
-    expect(fieldsOf(await merchant.store.post(hooks, wish).expect(400))).toEqual([field]);
+    const input = { url: 'https://shop.example/hooks', secret, events: ['order.created'], ...wrong };
+    expect(fieldsOf(await merchant.store.post(hooks, input).expect(400))).toEqual([field]);
   });
 
   it('delivers only subscribed events, signed over the raw bytes', async () => {

@@ -156,13 +156,13 @@ describe('the discovery of an authorization server', () => {
 });
 
 describe('a sign-in on a loopback port', () => {
-  const wish = { clientId: 'client_1', scopes: ['orders:read'] };
+  const request = { clientId: 'client_1', scopes: ['orders:read'] };
 
   it('exchanges the code with which the browser returns (RFC 8252)', async () => {
     const { server, received } = await fakeServer(Response.json(tokens));
     let page = '';
     const signedIn = await signIn(server, {
-      ...wish,
+      ...request,
       open: async (url) => {
         const { redirect_uri: redirectUri = '', state = '' } = Object.fromEntries(new URL(url).searchParams);
         expect((await fetch(`${redirectUri}?state=other&code=c`)).status).toBe(404);
@@ -182,7 +182,7 @@ describe('a sign-in on a loopback port', () => {
     const controller = new AbortController();
     const reason = new Error('It took too long.');
     const ended = signIn(server, {
-      ...wish,
+      ...request,
       signal: controller.signal,
       open: () => controller.abort(reason),
     });

@@ -54,11 +54,11 @@ export class ReplayQueue {
   }
 
   /**
-   * Waits for room, then resolves when RabbitMQ has confirmed the messages.
+   * Waits until the queue has capacity, then resolves when RabbitMQ has confirmed the messages.
    * @throws Error when the consumer is stalled
    */
   async write(messages: readonly Message[]): Promise<void> {
-    await this.waitForRoom();
+    await this.waitForCapacity();
     for (const message of messages) {
       const content = Buffer.from(JSON.stringify(message));
       this.publisher.publish('', this.queue, content, { messageId: message.id });
@@ -66,7 +66,7 @@ export class ReplayQueue {
     if (!(await this.publisher.confirm())) throw new Error(`The broker has no queue ${this.queue}.`);
   }
 
-  private async waitForRoom(): Promise<void> {
+  private async waitForCapacity(): Promise<void> {
     let minCount = Infinity;
     let stalledAtMs = performance.now() + this.stallTimeoutMs;
     for (;;) {

@@ -96,7 +96,7 @@ export class Integration {
         return { id: placed.parse(JSON.parse(text)).id, respondedAtMs };
       }
       if (!unavailable.has(status) || performance.now() - startedAtMs >= retryMs)
-        throw new Failure(`Placing an order responded with ${status}: ${text.slice(0, 300)}`);
+        throw new Failure(`The order was rejected with ${status}: ${text.slice(0, 300)}`);
       await sleep(retryIntervalMs);
     }
   }

@@ -12,7 +12,7 @@ export interface ConnectedApp {
   readonly connected_at: Date;
 }
 
-// Apps with a consent, and apps with offline access. At most 200, which is more than a person reads.
+// Apps with a consent, and apps with offline access: 200 at most, so that the page stays readable.
 const list = statement(
   'connected-apps.list',
   `WITH connection AS (

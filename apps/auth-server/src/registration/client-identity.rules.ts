@@ -23,7 +23,7 @@ export function identityOf(client: IdentifiedClient): ClientIdentity {
   };
 }
 
-/** Equal exactly for equal identities. */
+/** Returns a digest that is equal exactly for equal identities. */
 export function identityDigest({ name, redirect_hosts, application_type }: ClientIdentity): string {
   return createHash('sha256')
     .update(JSON.stringify([name, redirect_hosts, application_type]))

@@ -13,13 +13,13 @@ describe('stock events of the warehouse', () => {
   });
   afterAll(() => stores.drop());
 
-  const shelf = (quantity: number | null): Promise<StockOfOneProduct> =>
+  const newStock = (quantity: number | null): Promise<StockOfOneProduct> =>
     stockOfOneProduct(stores.database, quantity);
   const soldOrder = async (product: StockOfOneProduct, pieces: number): Promise<string> =>
     (await product.sell(pieces))?.orderId ?? 'sold out';
 
   it('subtract the sales between a count and its arrival', async () => {
-    const product = await shelf(10);
+    const product = await newStock(10);
     const countedAt = await product.now();
     for (let sold = 0; sold < 4; sold += 1) await product.sell(1);
     await product.count(10, countedAt);
@@ -27,7 +27,7 @@ describe('stock events of the warehouse', () => {
   });
 
   it('add the returns between a count and its arrival', async () => {
-    const product = await shelf(10);
+    const product = await newStock(10);
     const before = await soldOrder(product, 3);
     const countedAt = await product.now();
     await product.cancel(await soldOrder(product, 2));
@@ -37,7 +37,7 @@ describe('stock events of the warehouse', () => {
   });
 
   it('show oversold pieces, which returns reduce before the product is sold again', async () => {
-    const product = await shelf(10);
+    const product = await newStock(10);
     const countedAt = await product.now();
     const order = await soldOrder(product, 5);
     await product.count(3, countedAt);
@@ -59,7 +59,7 @@ describe('stock events of the warehouse', () => {
   });
 
   it('apply an adjustment once, however often its message arrives', async () => {
-    const product = await shelf(10);
+    const product = await newStock(10);
     const messageId = uuidv7();
     const occurredAt = await product.now();
     for (let times = 0; times < 3; times += 1) await product.adjust(-4, occurredAt, messageId);
@@ -67,7 +67,7 @@ describe('stock events of the warehouse', () => {
   });
 
   it('ignore an adjustment before the newest count and apply one after it, in any order of arrival', async () => {
-    const product = await shelf(10);
+    const product = await newStock(10);
     const before = await product.now();
     const countedAt = await product.now();
     const after = await product.now();
@@ -81,7 +81,7 @@ describe('stock events of the warehouse', () => {
   });
 
   it('ignore a count that is older than the newest one', async () => {
-    const product = await shelf(10);
+    const product = await newStock(10);
     const older = await product.now();
     await product.count(4, await product.now());
     await product.count(9, older);
@@ -89,7 +89,7 @@ describe('stock events of the warehouse', () => {
   });
 
   it('treat a count and an adjustment with a future time as of now', async () => {
-    const product = await shelf(10);
+    const product = await newStock(10);
     await product.count(5, '2999-01-01T00:00:00Z');
     await product.sell(2);
     await product.adjust(1, '2999-01-01T00:00:00Z');
@@ -99,7 +99,7 @@ describe('stock events of the warehouse', () => {
   });
 
   it('store an adjustment of a product without a count until its first count', async () => {
-    const product = await shelf(null);
+    const product = await newStock(null);
     const countedAt = await product.now();
     await product.adjust(3, await product.now());
     expect(await product.read()).toEqual({ quantity: null, oversold: 0, limited: false });
@@ -111,7 +111,7 @@ describe('stock events of the warehouse', () => {
   });
 
   it('subtract later orders from the first count of a product, and add cancelled ones', async () => {
-    const product = await shelf(null);
+    const product = await newStock(null);
     await product.sell(50);
     const countedAt = await product.now();
     const kept = await soldOrder(product, 2);
@@ -124,7 +124,7 @@ describe('stock events of the warehouse', () => {
   });
 
   it('take no pieces from the first count for an order that is declined while the count waits for it', async () => {
-    const product = await shelf(null);
+    const product = await newStock(null);
     const countedAt = await product.now();
     const commitDecline = await product.declineUncommitted(await soldOrder(product, 2));
     await Promise.all([product.count(10, countedAt), commitDecline()]);
@@ -132,7 +132,7 @@ describe('stock events of the warehouse', () => {
   });
 
   it('count every order that is placed while the first count of a product arrives', async () => {
-    const product = await shelf(null);
+    const product = await newStock(null);
     const countedAt = await product.now();
     let counted = false;
     const sellers = Array.from({ length: 6 }, async () => {
@@ -151,7 +151,7 @@ describe('stock events of the warehouse', () => {
   });
 
   it('are rejected with more pieces than the maximum', async () => {
-    const product = await shelf(1_000_000_000);
+    const product = await newStock(1_000_000_000);
     await product.adjust(1_000_000_000, await product.now());
     const occurredAt = await product.now();
     await expect(product.adjust(1, occurredAt)).rejects.toBeInstanceOf(RejectedMessage);

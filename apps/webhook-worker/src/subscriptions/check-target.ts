@@ -20,8 +20,8 @@ export class CheckTarget implements BodyCheck {
 
   constructor(private readonly client: GuardedClient) {}
 
-  /** Makes no DNS query. @throws ValidationFailed with one detail for each problem */
-  checkForm(target: Target): void {
+  /** Checks events and URL without a DNS query. @throws ValidationFailed with one detail for each problem */
+  checkSyntax(target: Target): void {
     const problems = this.findProblems(target);
     if (problems.length > 0) throw new ValidationFailed(problems);
   }

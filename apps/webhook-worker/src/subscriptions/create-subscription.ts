@@ -79,7 +79,7 @@ export class CreateSubscription {
         'The access token is not connected to a creator, so there are no events to subscribe to.',
       );
     }
-    this.target.checkForm(input);
+    this.target.checkSyntax(input);
     const request = key === undefined ? undefined : this.keyed(owner, key, input);
     const known = await this.database.transaction(async (tx) => {
       await requireAccess(tx, owner, caller.tokenIssuedAt);

@@ -74,7 +74,7 @@ export class UpdateSubscription {
    * @throws RateLimited after too many private names of the owner
    */
   async run(caller: Caller, publicId: string, input: UpdateSubscriptionDto): Promise<SubscriptionView> {
-    this.target.checkForm(input);
+    this.target.checkSyntax(input);
     const { id, creatorId, clientId } = ownedId(caller, publicId);
     if (input.url !== undefined) {
       if ((await this.database.row(exists, [id, creatorId, clientId])) === undefined)

@@ -28,7 +28,7 @@ describe('an API', () => {
       .set('authorization', `Bearer ${token}`);
   const claimsOf = (changes: Readonly<Record<string, unknown>> = {}) => ({
     iss: `${maker.authUrl}/api/auth`,
-    sub: 'somebody',
+    sub: 'test-subject',
     aud: `${maker.baseUrl}/store`,
     client_id: 'test-client',
     scope: 'orders:read',
@@ -77,10 +77,10 @@ describe('an API', () => {
       const token = await maker.token({ scope: 'orders:read' });
       return `${token.slice(0, token.lastIndexOf('.'))}.${Buffer.alloc(64).toString('base64url')}`;
     },
-    'a header with what must be understood (RFC 7515 §4.1.11)': () =>
+    'a header with a critical extension (RFC 7515 §4.1.11)': () =>
       maker.token({ scope: 'orders:read' }, { crit: [criticalRule], [criticalRule]: 1 }),
-    'a time that is text': () => maker.token({ scope: 'orders:read', exp: '4102444800' }),
-    'a beginning that is text': () => maker.token({ scope: 'orders:read', nbf: '0' }),
+    'an expiry that is text': () => maker.token({ scope: 'orders:read', exp: '4102444800' }),
+    'a not-before time that is text': () => maker.token({ scope: 'orders:read', nbf: '0' }),
     'claims that are no object': async () => {
       const [header, , signature] = (await maker.token({ scope: '' })).split('.');
       return `${header}.${Buffer.from('[]').toString('base64url')}.${signature}`;
