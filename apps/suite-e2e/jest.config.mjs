@@ -4,5 +4,6 @@ import preset from '../../jest.preset.mjs';
 export default {
   ...preset,
   maxWorkers: 1,
+  testSequencer: '<rootDir>/faults-last.mjs',
   setupFilesAfterEnv: ['<rootDir>/src/suite/documented.setup.ts'],
 };

@@ -1,0 +1,14 @@
+import { createRequire } from 'node:module';
+
+const { default: Sequencer } = createRequire(import.meta.resolve('jest'))('@jest/test-sequencer');
+
+/**
+ * Runs faults.spec.ts last. Its time limits hold on a machine without other load, and the short form of chaos,
+ * which starts together with the end-to-end tests, has ended by then (tools/dev/short-chaos.ts).
+ */
+export default class FaultsLast extends Sequencer {
+  sort(tests) {
+    const isLast = ({ path }) => path.endsWith('/faults.spec.ts');
+    return super.sort(tests).toSorted((one, other) => Number(isLast(one)) - Number(isLast(other)));
+  }
+}
