@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 const { default: Sequencer } = createRequire(import.meta.resolve('jest'))('@jest/test-sequencer');
 
 /**
- * Runs faults.spec.ts last. Its time limits hold on a machine without other load, and the short form of chaos,
- * which starts together with the end-to-end tests, has ended by then (tools/dev/short-chaos.ts).
+ * Runs faults.spec.ts last. Its time limits need a machine without other load. The short form of chaos, which
+ * starts together with the end-to-end tests, has ended by then (tools/dev/short-chaos.ts).
  */
 export default class FaultsLast extends Sequencer {
   sort(tests) {
