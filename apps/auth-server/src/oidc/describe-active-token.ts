@@ -1,3 +1,4 @@
+import { DependencyUnavailable } from '@fulfilment/error-envelope';
 import { jsonResponse, type PlainResponse } from '@fulfilment/http-service';
 import type { IncomingMessage } from 'node:http';
 import { parse } from 'node:querystring';
@@ -8,12 +9,17 @@ import { isDigest, parsePresentedToken, type PresentedToken } from './access-tok
 import type { OidcServer } from './oidc-server.js';
 
 /** As oidc-provider sends them, compared in introspection.spec.ts. */
-const headers = {
+const responseHeaders = {
   'Cache-Control': 'no-store',
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers': 'WWW-Authenticate',
   Vary: 'Origin',
 };
+
+const formType = /^application\/x-www-form-urlencoded(; ?charset=utf-8)?$/i;
+const printable = /^[\x20-\x7e]+$/;
+/** Headers with which oidc-provider handles an introspection in another way. */
+const otherHeaders = ['origin', 'oauth-client-attestation', 'oauth-client-attestation-pop'];
 
 /**
  * Responds to the introspection of an active access token by a client that sends its secret with HTTP Basic,
@@ -25,11 +31,29 @@ export async function describeActiveToken(
   request: IncomingMessage,
   form: Buffer | undefined,
 ): Promise<PlainResponse | undefined> {
-  const credentials = basicCredentials(request.headers.authorization);
+  const { headers } = request;
+  if (!formType.test(headers['content-type'] ?? '')) return undefined;
+  if (otherHeaders.some((name) => headers[name] !== undefined)) return undefined;
+  const credentials = basicCredentials(headers.authorization);
   const presented = presentedToken(form);
-  if (credentials === undefined || presented === undefined || request.headers.origin !== undefined)
-    return undefined;
-  const { claims, digest } = presented;
+  if (credentials === undefined || presented === undefined) return undefined;
+  try {
+    const client = await authorizedClient(oidc, credentials, presented);
+    if (client === undefined) return undefined;
+    setClientAuthentication(request, { clientId: client.clientId });
+    return activeToken(presented);
+  } catch (error) {
+    if (error instanceof DependencyUnavailable) throw error;
+    return undefined; // oidc-provider meets the same error, responds and logs it
+  }
+}
+
+/** Returns the client, if the secret is its own, and the token is active and visible to it. */
+async function authorizedClient(
+  oidc: OidcServer,
+  credentials: Credentials,
+  { claims, digest }: PresentedToken,
+): Promise<Client | undefined> {
   const [client, stored] = await Promise.all([
     oidc.provider.Client.find(credentials.id),
     oidc.stored.accessToken(claims.jti),
@@ -40,9 +64,11 @@ export async function describeActiveToken(
   if (stored === undefined || !isDigest(stored.token['digest'], digest)) return undefined;
   if (!isActive(stored.token) || !isActive(stored.grant)) return undefined;
   if (stored.grant?.clientId !== claims.client_id || stored.grant.accountId !== claims.sub) return undefined;
-  setClientAuthentication(request, { clientId: client.clientId });
-  const { scope, ...rest } = claims;
-  return jsonResponse(200, headers, {
+  return client;
+}
+
+function activeToken({ claims: { scope, ...rest } }: PresentedToken): PlainResponse {
+  return jsonResponse(200, responseHeaders, {
     active: true,
     ...rest,
     ...(scope === '' ? {} : { scope }),
@@ -60,8 +86,13 @@ function presentedToken(form: Buffer | undefined): PresentedToken | undefined {
   return isStorableText(presented.claims.jti) ? presented : undefined;
 }
 
-/** The client's id and secret (RFC 6749 §2.3.1) in their usual encoding. */
-function basicCredentials(header: string | undefined): { id: string; secret: string } | undefined {
+interface Credentials {
+  readonly id: string;
+  readonly secret: string;
+}
+
+/** The client's id and secret (RFC 6749 §2.3.1) in their usual encoding, of printable ASCII only. */
+function basicCredentials(header: string | undefined): Credentials | undefined {
   if (header?.startsWith('Basic ') !== true) return undefined;
   const encoded = header.slice('Basic '.length);
   const decoded = Buffer.from(encoded, 'base64');
@@ -69,7 +100,8 @@ function basicCredentials(header: string | undefined): { id: string; secret: str
   const [id = '', secret = '', ...others] = decoded.toString().split(':');
   if (others.length > 0) return undefined;
   try {
-    return { id: decodeForm(id), secret: decodeForm(secret) };
+    const credentials = { id: decodeForm(id), secret: decodeForm(secret) };
+    return printable.test(credentials.id) && printable.test(credentials.secret) ? credentials : undefined;
   } catch {
     return undefined;
   }

@@ -87,10 +87,11 @@ export function endpoints(oidc: OidcServer, limiter: RateLimiter<AuthQuota>): Ha
       if (body !== undefined) passBody(request, body);
       await oidc.handle(request, response);
     } catch (error) {
-      if (error instanceof DependencyUnavailable)
+      const failure = errorResponseAt(`${mountPath}${path}`, error);
+      if (failure.status === 500 || error instanceof DependencyUnavailable)
         oidc.logger.error({ error }, 'A request to the authorization server failed.');
       if (response.headersSent) response.destroy();
-      else sendPlain(response, errorResponseAt(`${mountPath}${path}`, error));
+      else sendPlain(response, failure);
     }
   };
 }

@@ -3,6 +3,7 @@ import { base64url, decodeJwt } from 'jose';
 import * as client from 'openid-client';
 import { expire } from '../test/backdate.js';
 import { App, register, registration, thirdPartyRedirect } from '../test/app.js';
+import { statement } from '@fulfilment/database';
 import { Outbox } from '@fulfilment/messaging';
 import { createClient } from '../registration/create-client.js';
 import { deleteClient } from '../registration/delete-client.js';
@@ -27,6 +28,12 @@ afterAll(() => server.stop());
 const introspect = (by: App, token: string, parameters: Record<string, string> = {}) =>
   client.tokenIntrospection(by.configuration, token, parameters);
 const inactive = { active: false };
+
+const formType = 'application/x-www-form-urlencoded';
+const damageSecret = statement(
+  'test.damage-secret',
+  `UPDATE oidc_model SET payload = jsonb_set(payload, '{client_secret_sealed}', '"damaged"') WHERE model = 'Client' AND id = $1`,
+);
 
 describe('introspection (RFC 7662)', () => {
   it('returns all claims of any access token to a resource server (§2.2)', async () => {
@@ -209,6 +216,32 @@ describe('introspection (RFC 7662)', () => {
         await end(owner, issued);
         expect(await introspect(resourceServer, issued.access_token)).toEqual(inactive);
       }
+    });
+
+    it.each([
+      ['a secret that is followed by NUL', formType, '%00'],
+      ['a body that only resembles a form', 'text/plain; a=x-www-form-urlencoded', ''],
+    ])('rejects %s, as oidc-provider does', async (_, type, end) => {
+      const { client_id, client_secret = '' } = server.people.resourceServer;
+      const credentials = `${client_id}:${encodeURIComponent(client_secret)}${end}`;
+      const response = await server.fetch(`${server.url}/api/auth/oauth2/introspect`, {
+        method: 'POST',
+        headers: {
+          authorization: `Basic ${Buffer.from(credentials).toString('base64')}`,
+          'content-type': type,
+        },
+        body: `token=${tokens.access_token}`,
+      });
+      expect(response.status).toBe(400);
+      expect(await json(response)).toMatchObject({ error: 'invalid_request' });
+    });
+
+    it('responds with 500 like oidc-provider when the stored secret cannot be opened', async () => {
+      const { client_id } = await registration(await register(server));
+      await server.database.run(damageSecret, [client_id]);
+      const [basic, posted] = await responses(client_id, 'any secret', tokens.access_token);
+      expect(basic).toEqual(posted);
+      expect(basic).toMatchObject({ status: 500, body: { error: 'server_error' } });
     });
 
     it('rejects a wrong secret with invalid_client', async () => {

@@ -22,8 +22,8 @@ const wellKnown: Readonly<Record<string, string>> = {
 };
 
 /**
- * Sends the requests of oidc-provider to its endpoints, and all others, with rewritten host headers, to
- * Express.
+ * Sends the requests of oidc-provider to its endpoints, and all others to Express; both with rewritten host
+ * headers.
  */
 export function mountOidc(
   config: Pick<AuthServerSettings, 'AUTH_URL'>,
