@@ -7,14 +7,18 @@
 export const minPasswordLength = 12;
 export const maxPasswordLength = 1024;
 
+/** Counts the code points only of a text that can be short enough. */
+export function isTooLong(password: string): boolean {
+  return password.length > 2 * maxPasswordLength || [...password].length > maxPasswordLength;
+}
+
 /** Why a password is not allowed: the rest of a sentence after "The new password". Undefined if it is. */
 export function newPasswordProblem(
   chosen: string,
   email: string,
   common: ReadonlySet<string>,
 ): string | undefined {
-  if (chosen.length > 2 * maxPasswordLength || [...chosen].length > maxPasswordLength)
-    return `must be at most ${maxPasswordLength} characters long`;
+  if (isTooLong(chosen)) return `must be at most ${maxPasswordLength} characters long`;
   if ([...chosen].length < minPasswordLength) return `must be at least ${minPasswordLength} characters long`;
   const forms = plainForms(chosen);
   if (forms.some((form) => form === '' || common.has(form))) return 'is one of the most common passwords';

@@ -1,7 +1,7 @@
 import { ServiceUnavailable } from '@fulfilment/error-envelope';
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import { maxPasswordLength } from './new-password.rules.js';
+import { isTooLong, maxPasswordLength } from './new-password.rules.js';
 
 /** OWASP Password Storage Cheat Sheet, argon2id: 19 MiB, two passes, one lane. */
 const cost = { memory: 19_456, passes: 2, parallelism: 1 } as const;
@@ -19,7 +19,7 @@ const waiting: (() => void)[] = [];
 
 /** The PHC string of a password. */
 export async function hashPassword(password: string): Promise<string> {
-  if (isTooLong(password)) throw new RangeError('A password has at most 1024 UTF-16 code units.');
+  if (isTooLong(password)) throw new RangeError(`A password has at most ${maxPasswordLength} code points.`);
   const salt = randomBytes(saltBytes);
   const hash = await bounded(() => argon2id(password, salt, cost));
   return `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${unpadded(salt)}$${unpadded(hash)}`;
@@ -47,17 +47,13 @@ export async function verifyPassword(password: string, stored: string | undefine
   return !isTooLong(password) && actual.length === expected.length && timingSafeEqual(actual, expected);
 }
 
-/** Checked first, because the time of NFC grows with the square of a run of combining marks. */
-function isTooLong(password: string): boolean {
-  return password.length > maxPasswordLength;
-}
-
 function argon2id(
   password: string,
   nonce: Buffer,
   { memory, passes, parallelism }: { memory: number; passes: number; parallelism: number },
 ): Promise<Buffer> {
-  // NFC: the same password typed on another keyboard is the same bytes (RFC 8265 §4.2).
+  // NFC: the same password typed on another keyboard is the same bytes (RFC 8265 §4.2). Its time grows with
+  // the square of a run of combining marks, so the length is checked first.
   const message = isTooLong(password) ? '' : password.normalize('NFC');
   return derive('argon2id', { message, nonce, memory, passes, parallelism, tagLength: hashBytes });
 }
