@@ -8,17 +8,18 @@ const pollIntervalMs = 600_000;
 /** Time after which another replica may take over the day of a replica that died. */
 const leaseMs = 3_600_000;
 
-// The oldest unfinished day of the last seven, at least an hour after it ended: late outcomes are settled by
-// then.
+// The oldest unfinished day: one of the last seven, at least an hour after it ended, since late outcomes are
+// settled by then; or an earlier one that failed.
 const claimDay = statement(
   'reconciliation.claim-day',
   `INSERT INTO payment_reconciliations AS claimed (day, lease_until)
-   SELECT due.day::date, now() + $1::int * interval '1 millisecond'
-   FROM generate_series(date_trunc('day', (now() - interval '1 hour') AT TIME ZONE 'UTC') - interval '7 days',
-                        date_trunc('day', (now() - interval '1 hour') AT TIME ZONE 'UTC') - interval '1 day', interval '1 day') AS due (day)
+   SELECT day, now() + $1::int * interval '1 millisecond'
+   FROM (SELECT generate_series(ended - interval '7 days', ended - interval '1 day', interval '1 day')::date AS day
+         FROM date_trunc('day', (now() - interval '1 hour') AT TIME ZONE 'UTC') AS ended
+         UNION SELECT day FROM payment_reconciliations WHERE finished_at IS NULL) AS due
    WHERE NOT EXISTS (SELECT FROM payment_reconciliations done
-                     WHERE done.day = due.day::date AND (done.finished_at IS NOT NULL OR done.lease_until > now()))
-   ORDER BY due.day LIMIT 1
+                     WHERE done.day = due.day AND (done.finished_at IS NOT NULL OR done.lease_until > now()))
+   ORDER BY day LIMIT 1
    ON CONFLICT (day) DO UPDATE SET lease_until = excluded.lease_until
      WHERE claimed.finished_at IS NULL AND claimed.lease_until <= now()
    RETURNING (day::timestamp AT TIME ZONE 'UTC') AS "from", ((day + 1)::timestamp AT TIME ZONE 'UTC') AS "to", day::text`,
@@ -31,9 +32,10 @@ const releaseDay = statement(
   'reconciliation.release-day',
   `UPDATE payment_reconciliations SET lease_until = now() + interval '10 minutes' WHERE day = $1 AND finished_at IS NULL`,
 );
-const readLast = statement(
-  'reconciliation.last',
-  `SELECT extract(epoch FROM max(day) + 1)::bigint AS until FROM payment_reconciliations WHERE finished_at IS NOT NULL`,
+const readEnd = statement(
+  'reconciliation.end',
+  `SELECT extract(epoch FROM coalesce(min(day) FILTER (WHERE finished_at IS NULL), max(day) + 1))::bigint AS until
+   FROM payment_reconciliations`,
 );
 
 const kinds: readonly FindingKind[] = ['unknown_payment', 'missing_payment', 'failed_refund'];
@@ -44,7 +46,7 @@ const findings = new Counter<'kind'>({
 });
 const reconciledUntil = new Gauge({
   name: 'payment_reconciled_until_seconds',
-  help: 'Unix time up to which payments are reconciled with the payment provider; 0 before the first day',
+  help: 'Unix time up to which the payments of every day are reconciled with the payment provider; 0 before the first day',
 });
 
 /** Compares each day's payments with the payment provider, once across all replicas. */
@@ -71,8 +73,8 @@ export class DailyReconciliation extends BackgroundLoop {
   async round(): Promise<boolean> {
     const claimed = await this.database.row<{ from: Date; to: Date; day: string }>(claimDay, [leaseMs]);
     if (claimed !== undefined) await this.reconcile(claimed);
-    const last = await this.database.row<{ until: number | null }>(readLast);
-    reconciledUntil.set(last?.until ?? 0);
+    const end = await this.database.row<{ until: number | null }>(readEnd);
+    reconciledUntil.set(end?.until ?? 0);
     return claimed !== undefined && !this.stopping.signal.aborted;
   }
 

@@ -1,4 +1,5 @@
 import { statement } from '@fulfilment/database';
+import { metrics } from '@fulfilment/runtime';
 import { type StripeOrders, stripeOrders } from './stripe-orders.fixture.js';
 import { DailyReconciliation } from './daily-reconciliation.js';
 import { PaymentGateway } from '../payments/payment-gateway.js';
@@ -18,6 +19,23 @@ const days = statement(
   'test.days',
   'SELECT day::text, findings FROM payment_reconciliations WHERE finished_at IS NOT NULL ORDER BY day',
 );
+
+/** Two weeks later, the failed day is due. */
+const makeOlder = statement(
+  'test.make-older',
+  'UPDATE payment_reconciliations SET day = day - 14, lease_until = now() WHERE finished_at IS NULL',
+);
+const failedDays = statement(
+  'test.failed-days',
+  'SELECT day FROM payment_reconciliations WHERE finished_at IS NULL',
+);
+
+/** The number of days between the day that is to be reconciled last and the metric. */
+async function reconciledDays(): Promise<number> {
+  const [, seconds] = /^payment_reconciled_until_seconds (\d+)$/m.exec(await metrics.metrics()) ?? [];
+  const lastEnd = Math.floor((Date.now() - 3_600_000) / 86_400_000);
+  return Number(seconds) / 86_400 - lastEnd;
+}
 
 describe('the reconciliation with Stripe', () => {
   let orders: StripeOrders;
@@ -119,5 +137,10 @@ describe('the reconciliation with Stripe', () => {
     expect(await orders.store.database.rows(days)).toEqual([]);
     while (await job.round());
     expect(await orders.store.database.rows(days)).toHaveLength(6);
+    expect(await reconciledDays()).toBe(-7); // the days after it do not hide the one that failed
+    await orders.store.database.run(makeOlder);
+    while (await job.round());
+    expect(await orders.store.database.rows(failedDays)).toEqual([]);
+    expect(await reconciledDays()).toBe(0);
   });
 });
