@@ -69,7 +69,7 @@ export async function withFreeServicePorts(plan: Ports): Promise<Ports> {
 
 const stride = 100; // larger than the range of a suite, to avoid the ports of a neighbouring suite
 
-/** Returns each port once. Avoids ephemeral ports, which outgoing connections also use. */
+/** Returns each port once. Never takes any free port of the system: outgoing connections may use it. */
 function picker(): (wanted: number) => Promise<number> {
   const assignedPorts = new Set<number>();
   return async (wanted) => {

@@ -41,7 +41,7 @@ export const authServerSettings = serviceSettings.extend({
   SIGN_IN_FAILURES: quotaSetting(
     10,
     900,
-    'for failed sign-ins: (a) per account in one network; (b) per network, raised by one quota for each account that signed in from it within a day; (c) per browser that signed in before. An account that is attacked from many networks accepts one attempt at a time, with a delay that grows to this average rate',
+    'for failed sign-ins: (a) per account in one network; (b) per network: one quota, and one more for each account that signed in from it within a day; (c) per browser that signed in before. An account that is attacked from many networks accepts one attempt at a time, and a delay between attempts grows until they have this average rate',
   ),
   SECOND_FACTOR_FOR_GLOBAL_ADMINS: flag(true).describe(
     'Whether global admins must have a second factor; they set it up at their next sign-in',

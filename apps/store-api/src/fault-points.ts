@@ -4,7 +4,7 @@ export const faultPoints = [
   'order-written', // not committed
   'order-placed', // committed, not yet charged
   'charged',
-  'next-key-taken', // written, not yet sent
+  'next-key-taken', // the next key of the payment provider is stored, not yet sent
   'order-settled-uncommitted',
   'order-settled', // the client has no response yet
   'order-cancelled-uncommitted',

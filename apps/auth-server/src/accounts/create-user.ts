@@ -25,8 +25,8 @@ export const createUserOptions = z
     ({ role, organisation }) =>
       role === 'global_admin' || (role === undefined) === (organisation === undefined),
     {
-      message: 'must be given with owner, admin or member, and only with these roles',
-      path: ['role'],
+      message: 'must be given with the roles owner, admin and member, and only with these',
+      path: ['organisation'],
     },
   )
   .refine(({ role, organisation }) => role !== 'global_admin' || organisation === undefined, {
@@ -76,8 +76,9 @@ const insertMembership = statement(
 );
 
 /**
- * Creates a user. For an existing user that matches the options exactly, it sets the password, which ends all
- * access of the user. It never changes any other user.
+ * Creates a user. For an existing user that matches the options (a missing name matches too), it adds the
+ * name and sets the password. Another password than before ends all access of the user. It never changes a
+ * user that does not match.
  */
 export async function createUser(
   database: Database,

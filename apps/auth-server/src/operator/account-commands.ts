@@ -50,7 +50,7 @@ export const accountCommands = {
       redactUser(database, outbox, publishRevoked, args.USER),
   }),
   'user password': defineCommand({
-    summary: 'sets a password and signs the person out of all browsers',
+    summary: 'sets a password; ends all sessions and tokens, also those of apps',
     options: ['--password <P|->'],
     operands: ['USER'],
     arguments: z.object({ USER, password: z.string('is missing') }),

@@ -66,12 +66,12 @@ export async function beginFeed(database: Database, creatorId: string): Promise<
 }
 
 /** Call while a stream is open, so that its feed is not deleted. Wakes no stream. */
-export async function keepFeed(database: Database, creatorId: string): Promise<void> {
+export async function keepFeedAlive(database: Database, creatorId: string): Promise<void> {
   await database.run(keep, [creatorId]);
 }
 
 /** Gives new orders their positions. Returns the highest position of each creator. */
-export async function numberOrders(
+export async function assignPositions(
   database: Database,
   creatorIds: readonly string[],
 ): Promise<Map<string, number>> {

@@ -2,7 +2,7 @@ import { BACKGROUND_DATABASE, type Database } from '@fulfilment/database';
 import { RateLimited } from '@fulfilment/error-envelope';
 import { BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
-import { beginFeed, type FeedPosition, keepFeed, numberOrders } from './order-feed.js';
+import { beginFeed, type FeedPosition, keepFeedAlive, assignPositions } from './order-feed.js';
 
 const pollIntervalMs = 250;
 const maxStreams = 500;
@@ -61,12 +61,12 @@ export class OrderStreams extends BackgroundLoop {
     this.streams.delete(stream);
   }
 
-  begin({ creatorId }: OrderStream): Promise<FeedPosition> {
+  beginFeed({ creatorId }: OrderStream): Promise<FeedPosition> {
     return beginFeed(this.database, creatorId);
   }
 
-  keep({ creatorId }: OrderStream): Promise<void> {
-    return keepFeed(this.database, creatorId);
+  keepFeedAlive({ creatorId }: OrderStream): Promise<void> {
+    return keepFeedAlive(this.database, creatorId);
   }
 
   /**
@@ -103,7 +103,7 @@ export class OrderStreams extends BackgroundLoop {
     const waiting = this.waitingStreams();
     if (waiting.length === 0) return false;
     const creators = [...new Set(waiting.map(({ creatorId }) => creatorId))];
-    const positions = await numberOrders(this.database, creators);
+    const positions = await assignPositions(this.database, creators);
     for (const stream of waiting) {
       const position = positions.get(stream.creatorId) ?? 0;
       if (stream.waiting && position > stream.waiting.position) stream.waiting.end(position);

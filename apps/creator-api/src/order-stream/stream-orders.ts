@@ -56,7 +56,7 @@ export class StreamOrders {
 
   private async send(stream: OrderStream, request: StreamRequest, write: WriteText): Promise<void> {
     const { caller, creatorId, lastEventId, signal } = request;
-    const feed = await this.streams.begin(stream);
+    const feed = await this.streams.beginFeed(stream);
     const resumed = this.resumedPosition(creatorId, feed, lastEventId);
     let position = resumed ?? feed.position;
     // Position of the feed before the last read: when that returned no order, there is none up to here.
@@ -82,7 +82,7 @@ export class StreamOrders {
       });
       readTo = newPosition ?? readTo;
       if (this.clock().getTime() < heartbeatAtMs) continue;
-      await this.streams.keep(stream);
+      await this.streams.keepFeedAlive(stream);
       await write(': heartbeat\n\n');
       heartbeatAtMs = this.clock().getTime() + heartbeatMs;
     }

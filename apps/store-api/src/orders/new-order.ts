@@ -100,7 +100,7 @@ export interface NewOrder {
   readonly row: OrderRow;
   readonly items: readonly ItemRow[];
   /** `performance.now()` soon after `row.created_at`. Settling adds the time since then to `created_at`. */
-  readonly writtenAtMs: number;
+  readonly createdAtMs: number;
   readonly rateId: string;
   readonly address: object;
   readonly charge: OpenCharge;

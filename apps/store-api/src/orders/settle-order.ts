@@ -118,10 +118,10 @@ export class SettleOrder {
    */
   private async settleUnchanged(
     database: Database,
-    { row, items, charge, writtenAtMs }: NewOrder,
+    { row, items, charge, createdAtMs }: NewOrder,
     { at, reference }: PaidOutcome,
   ): Promise<PlacedOrder | undefined> {
-    const elapsedMs = Math.max(1, Math.floor(performance.now() - writtenAtMs));
+    const elapsedMs = Math.max(1, Math.floor(performance.now() - createdAtMs));
     const paid: OrderRow = {
       ...row,
       version: row.version + 1,

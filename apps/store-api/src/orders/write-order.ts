@@ -86,7 +86,7 @@ export class WriteOrder {
     return {
       row,
       items,
-      writtenAtMs: performance.now(),
+      createdAtMs: performance.now(),
       rateId: order.shipping_rate_id,
       address: order.shipping_address,
       charge: {

@@ -161,7 +161,10 @@ function inJobSpan(
   return span === undefined ? work() : endAfter(span, work);
 }
 
-/** A repeated wake-up adds no job while the first is waiting, and one more job while the first is taken. */
+/**
+ * Of wake-ups that are due now, one job waits for a subscription, and one more while another is being
+ * processed. It stands for several wake-ups with different days and traces, so it has neither.
+ */
 function job({ subscriptionId, days, delayMs = 0, traceparent }: DueSubscription) {
   const options: BulkJobOptions = { removeOnComplete: true, removeOnFail: true };
   if (delayMs <= 0) {

@@ -98,6 +98,7 @@ describe('a delivery', () => {
 
   it('is known to the published verifier for every event', async () => {
     const receiver = await webhookReceiver();
+    // One subscription may send 10 test events a minute.
     for (const events of [webhookEvents.slice(0, 6), webhookEvents.slice(6)]) {
       const client = await aClient(stores, worker);
       const id = await client.subscribe(receiver.url, [...webhookEvents], 'whsec_test');

@@ -66,6 +66,7 @@ const changedRows = new RowParameters<SubscriptionHealth>('h', {
   lane: ['text', ({ health }) => health.lane],
   failure_notified: ['boolean', ({ health }) => health.failureNotified],
 });
+// `disabling_notified`: whether the owner was warned. A new series of failures is warned about again.
 const update = statement(
   'subscriptions.save-health',
   `UPDATE webhook_subscriptions s SET status = h.status, consecutive_failures = h.consecutive_failures,

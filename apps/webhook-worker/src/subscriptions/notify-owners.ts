@@ -34,7 +34,10 @@ const claimSubscriptionsToWarn = statement(
      s.failing_since AS "failingSince", now() AS now`,
 );
 
-/** Publishes messages about failing subscriptions, which other services send as e-mails to the owners. */
+/**
+ * Publishes messages about failing subscriptions, for a service outside the suite that sends e-mails to the
+ * owners.
+ */
 @Injectable()
 export class NotifyOwners {
   constructor(
