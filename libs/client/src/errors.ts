@@ -34,7 +34,8 @@ export class ApiError extends Error {
 }
 
 /**
- * No response: the network failed (`cause`), or there was none in time. The request may have had its effect.
+ * No response, or not all of it: the network failed (`cause`), or the response or a part of it was late. The
+ * request may have had its effect.
  */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';

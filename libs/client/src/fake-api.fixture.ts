@@ -9,7 +9,7 @@ export interface ReceivedRequest {
   readonly body: string;
 }
 
-/** Responds to one request. `undefined` leaves it without a response. */
+/** Responds to one request; without a use of `response`, the request gets no response. */
 export type Reply = (response: ServerResponse, request: ReceivedRequest) => void;
 
 /** A server that gives the next reply to each request, the last one repeatedly, and keeps the requests. */

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { createCreatorClient, exportOrders } from './creator.js';
 import { ApiError, ConnectionError, createStoreClient, listReleases, readOrder } from './store.js';
 import { failure, FakeApi, hangUp, json } from './fake-api.fixture.js';
@@ -15,6 +18,39 @@ async function thrown(call: Promise<unknown>): Promise<unknown> {
     () => undefined,
     (error: unknown) => error,
   );
+}
+
+/** Opens a CSV file whose parts the test sends. The client waits 30 s for each. */
+async function openFile(signal?: AbortSignal) {
+  let part: (text: string) => void = () => undefined;
+  let breakOff: (error: Error) => void = () => undefined;
+  const body = new ReadableStream({
+    start(controller) {
+      part = (text) => controller.enqueue(Buffer.from(text));
+      breakOff = (error) => controller.error(error);
+    },
+    cancel: () => void (part = () => undefined),
+  });
+  const file = new Response(body, { headers: { 'content-type': 'text/csv' } });
+  const fetched = (): Promise<Response> => Promise.resolve(file);
+  const client = createCreatorClient({ ...api.options(), fetch: fetched, timeoutMs: 30_000 });
+  const { data } = await exportOrders({
+    client,
+    query: { creator: 'c' },
+    headers: { 'x-request-id': 'req-1' },
+    parseAs: 'stream',
+    ...(signal !== undefined && { signal }),
+  });
+  const reader = new Response(data).body?.getReader();
+  if (reader === undefined) throw new Error('The response has no body.');
+  return { part: (text: string) => part(text), breakOff, reader };
+}
+
+async function collectGarbage(): Promise<void> {
+  setFlagsFromString('--expose-gc');
+  const collect: unknown = runInNewContext('gc');
+  await nextTurn(); // a WeakRef keeps its target until the end of the turn
+  if (typeof collect === 'function') collect();
 }
 
 describe('an error of a client', () => {
@@ -74,24 +110,38 @@ describe('a client', () => {
   it('ends a file only when a part of it does not arrive in time', async () => {
     jest.useFakeTimers();
     try {
-      let part: (text: string) => void = () => undefined;
-      const body = new ReadableStream({
-        start: (controller) => void (part = (text) => controller.enqueue(Buffer.from(text))),
-      });
-      const file = new Response(body, { headers: { 'content-type': 'text/csv' } });
-      const fetched = (): Promise<Response> => Promise.resolve(file);
-      const client = createCreatorClient({ ...api.options(), fetch: fetched, timeoutMs: 100 });
-      const { data } = await exportOrders({ client, query: { creator: 'c' }, parseAs: 'stream' });
-      const reader = new Response(data).body?.getReader();
+      const { part, reader } = await openFile();
       for (const text of ['1', '2', '3']) {
-        const read = reader?.read();
-        await jest.advanceTimersByTimeAsync(90);
+        const read = reader.read();
+        await jest.advanceTimersByTimeAsync(29_000);
         part(text);
-        expect(Buffer.from((await read)?.value ?? []).toString()).toBe(text);
+        expect(Buffer.from((await read).value ?? []).toString()).toBe(text);
       }
+      const late = thrown(reader.read());
+      await jest.advanceTimersByTimeAsync(30_000);
+      expect(await late).toMatchObject({ timedOut: true, requestId: 'req-1' });
     } finally {
       jest.useRealTimers();
     }
+  });
+
+  it('throws a ConnectionError with the request id when a file breaks off', async () => {
+    const { breakOff, reader } = await openFile();
+    const cause = new TypeError('terminated');
+    breakOff(cause);
+    const error = await thrown(reader.read());
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(error).toMatchObject({ timedOut: false, requestId: 'req-1', cause });
+  });
+
+  it('ends a file when the caller aborts, also after the request was collected as garbage', async () => {
+    const controller = new AbortController();
+    const { part, reader } = await openFile(controller.signal);
+    await collectGarbage();
+    const reason = new Error('The person left.');
+    controller.abort(reason);
+    part('1');
+    expect(await thrown(reader.read())).toBe(reason);
   });
 
   it('stops when the caller aborts a request', async () => {

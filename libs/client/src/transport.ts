@@ -32,7 +32,7 @@ export function createTransport(options: TransportOptions): Send {
     let isRenewed = false;
     let mayHaveHadEffect = false;
     for (let retries = 0; ;) {
-      const outcome = await attempt(withToken(request, token), request.signal, options);
+      const outcome = await attempt(request, token, options);
       const response = outcome instanceof Response ? outcome : undefined;
       if (response?.status === 401 && typeof auth === 'object' && token !== undefined && !isRenewed) {
         token = await auth.renew(token);
@@ -63,57 +63,68 @@ function withToken(request: Request, token: string | undefined): Request {
 /** Reads the body too if it is JSON, so that a connection that breaks in it counts as one. */
 async function attempt(
   request: Request,
-  aborted: AbortSignal,
+  token: string | undefined,
   { timeoutMs = 30_000, fetch: send = fetch }: TransportOptions,
 ): Promise<Response | ConnectionError> {
   const timeout = new AbortController();
   const timer = setTimeout(() => timeout.abort(), timeoutMs);
   try {
-    const signal = AbortSignal.any([aborted, timeout.signal]);
-    const response = await send(new Request(request, { signal }));
+    const signal = AbortSignal.any([request.signal, timeout.signal]);
+    const response = await send(new Request(withToken(request, token), { signal }));
     const { status, statusText, headers } = response;
     const isFile = response.ok && /^text\/(csv|event-stream)/.test(headers.get('content-type') ?? '');
     if (isFile && response.body !== null)
-      return new Response(partsInTime(response.body, timeoutMs, aborted), { status, statusText, headers });
+      return new Response(partsInTime(response.body, timeoutMs, request), { status, statusText, headers });
     const body = await response.arrayBuffer();
     return new Response(body.byteLength === 0 ? null : body, { status, statusText, headers });
   } catch (error) {
-    aborted.throwIfAborted();
-    const requestId = request.headers.get('x-request-id') ?? undefined;
-    return new ConnectionError(error, { requestId, timedOut: timeout.signal.aborted });
+    request.signal.throwIfAborted();
+    return connectionError(request, timeout.signal.aborted, error);
   } finally {
     clearTimeout(timer);
   }
 }
 
+function connectionError({ headers }: Request, timedOut: boolean, cause?: unknown): ConnectionError {
+  return new ConnectionError(cause, { requestId: headers.get('x-request-id') ?? undefined, timedOut });
+}
+
 /**
- * The same body. It fails when a part does not arrive in time, or the caller aborts; the time of the reader
- * does not count. Node's `fetch` may lose the signal of a long response to the garbage collector.
+ * The same body. It fails when it breaks off, a part does not arrive in time, or the caller aborts; the time
+ * of the reader does not count. Node's `fetch` may lose the signal of a long response to the garbage
+ * collector, and a `Request` its caller's signal. `pull` uses the request, so that the stream keeps it.
  */
 function partsInTime(
   body: ReadableStream<Uint8Array>,
   timeoutMs: number,
-  aborted: AbortSignal,
+  request: Request,
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader();
+  const { signal } = request;
   const fail = (controller: ReadableStreamDefaultController, reason: unknown): void => {
     controller.error(reason);
     reader.cancel(reason).catch(() => undefined);
   };
   return new ReadableStream({
-    start: (controller) => aborted.addEventListener('abort', () => fail(controller, aborted.reason)),
+    start: (controller) => signal.addEventListener('abort', () => fail(controller, signal.reason)),
     async pull(controller) {
-      const late = new ConnectionError(undefined, { requestId: undefined, timedOut: true });
-      const timer = setTimeout(() => fail(controller, late), timeoutMs);
-      const { done, value } = await reader.read().finally(() => clearTimeout(timer));
-      if (done) controller.close();
-      else controller.enqueue(value);
+      const timer = setTimeout(() => fail(controller, connectionError(request, true)), timeoutMs);
+      try {
+        const { done, value } = await reader.read();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      } catch (error) {
+        throw connectionError(request, false, error);
+      } finally {
+        clearTimeout(timer);
+      }
     },
     cancel: (reason) => reader.cancel(reason),
   });
 }
 
-async function waitFor(ms: number, signal: AbortSignal): Promise<void> {
+/** @throws the signal's reason, at once, if it aborts */
+export async function waitFor(ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   await new Promise<void>((resolve) => {
     const end = (): void => {
