@@ -65,6 +65,40 @@ describe('followOrders', () => {
     await expect(follow(1)).rejects.toThrow('The API could not be reached.');
   });
 
+  it('ends at a response that is not a stream, such as a page of a proxy', async () => {
+    const page: Reply = (response) =>
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Sign in</h1>');
+    api.reply(streams('ends', sent('open', '1')), page);
+    await expect(follow(2)).rejects.toMatchObject({ statusCode: 200, code: 'UNEXPECTED_RESPONSE' });
+  });
+
+  it('connects again after 0.5 to 1.5 of the delay, so that not all programs do so at once', async () => {
+    api.reply(streams('ends', sent('open', '1')));
+    const waitsMs: number[] = [];
+    const wait = (ms: number): Promise<void> => Promise.resolve(void waitsMs.push(ms));
+    const random = (): number => waitsMs.length;
+    const client = createCreatorClient(api.options());
+    const events = followOrders({ client, creator: 'c', reconnectDelayMs: 100, wait, random });
+    for (const _connection of [1, 2, 3]) await events.next();
+    await events.return();
+    expect(waitsMs).toEqual([50, 150]);
+  });
+
+  it('ends when the caller aborts during the wait before the next connection', async () => {
+    api.reply(streams('ends', sent('open', '1')));
+    const controller = new AbortController();
+    const reason = new Error('The person left.');
+    const random = (): number => {
+      setImmediate(() => controller.abort(reason));
+      return 0;
+    };
+    const client = createCreatorClient(api.options());
+    const { signal } = controller;
+    const events = followOrders({ client, creator: 'c', signal, random, reconnectDelayMs: 600_000 });
+    await events.next();
+    await expect(events.next()).rejects.toBe(reason);
+  });
+
   it('ends when the caller aborts', async () => {
     api.reply(streams('waits', sent('open', '1')));
     const controller = new AbortController();

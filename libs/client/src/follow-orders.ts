@@ -1,13 +1,14 @@
 import { ApiError, ConnectionError } from './errors.js';
 import type { Client } from './generated/client/index.js';
 import type { OrderSummary } from './generated/creator/types.gen.js';
+import { type TransportOptions, waitFor } from './transport.js';
 
 /** `open` or `reset` comes first: read the list of orders then. After a `reset`, orders may be missing. */
 export type OrderStreamEvent =
   | { readonly event: 'open' | 'reset'; readonly id: string }
   | { readonly event: 'order.created'; readonly id: string; readonly order: OrderSummary };
 
-export interface FollowOptions {
+export interface FollowOptions extends Pick<TransportOptions, 'wait' | 'random'> {
   /** A client of the Creator API. Its `timeoutMs` must be longer than the 15 s between heartbeats. */
   readonly client: Client;
   /** UUID of the creator. */
@@ -15,7 +16,7 @@ export interface FollowOptions {
   /** The `id` of the last event that was handled, to continue after it. */
   readonly lastEventId?: string;
   readonly signal?: AbortSignal;
-  /** Delay before it connects again. Default: 1000. */
+  /** Delay before it connects again, with a jitter of 0.5 to 1.5. Default: 1000. */
   readonly reconnectDelayMs?: number;
 }
 
@@ -23,12 +24,13 @@ export interface FollowOptions {
  * Yields the new orders of a creator. It connects again when the connection breaks or the stream ends, and
  * continues after the last event. Handle each order once.
  * @throws ConnectionError when the first connection fails; later it tries again
- * @throws ApiError when the creator is not visible, or the request is rejected
+ * @throws ApiError when the creator is not visible, the request is rejected, or a proxy returns another page
  * @throws SignInRequiredError when the token cannot be renewed
  * @throws the signal's reason if the caller aborts
  */
 export async function* followOrders(options: FollowOptions): AsyncGenerator<OrderStreamEvent, void> {
-  const { client, creator, signal, reconnectDelayMs = 1000 } = options;
+  const { client, creator, signal = new AbortController().signal, reconnectDelayMs = 1000 } = options;
+  const { wait = waitFor, random = Math.random } = options;
   let lastEventId = options.lastEventId;
   for (let wasOpen = false; ;) {
     try {
@@ -41,8 +43,8 @@ export async function* followOrders(options: FollowOptions): AsyncGenerator<Orde
     } catch (error) {
       if (!wasOpen || !isTransient(error)) throw error;
     }
-    signal?.throwIfAborted();
-    await new Promise((resolve) => setTimeout(resolve, reconnectDelayMs));
+    signal.throwIfAborted();
+    await wait(reconnectDelayMs * (0.5 + random()), signal);
   }
 }
 
@@ -50,17 +52,19 @@ async function connect(
   client: Client,
   creator: string,
   lastEventId: string | undefined,
-  signal: AbortSignal | undefined,
+  signal: AbortSignal,
 ): Promise<ReadableStream<Uint8Array>> {
-  const { data } = await client.get({
+  const { data, response } = await client.get({
     url: '/api/v1/order-stream',
     query: { creator },
     headers: lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId },
     parseAs: 'stream',
-    ...(signal !== undefined && { signal }),
+    signal,
+    throwOnError: true,
   });
-  if (data instanceof ReadableStream) return data;
-  throw new TypeError('The response is not a stream.');
+  const isStream = /^text\/event-stream/.test(response.headers.get('content-type') ?? '');
+  if (isStream && data instanceof ReadableStream) return data;
+  throw new ApiError(response, undefined);
 }
 
 function isTransient(error: unknown): boolean {
@@ -71,24 +75,24 @@ function isTransient(error: unknown): boolean {
 /** Ends when the connection breaks. */
 async function* readEvents(
   body: ReadableStream<Uint8Array>,
-  signal: AbortSignal | undefined,
+  signal: AbortSignal,
 ): AsyncGenerator<OrderStreamEvent, void> {
   const reader = body.getReader();
   const cancel = (): void => void reader.cancel().catch(() => undefined);
-  signal?.addEventListener('abort', cancel);
+  signal.addEventListener('abort', cancel);
   const decoder = new TextDecoder();
   let text = '';
   try {
     for (;;) {
       const part = await reader.read().catch(() => undefined);
-      signal?.throwIfAborted();
+      signal.throwIfAborted();
       if (part === undefined || part.done) return;
       const blocks = (text + decoder.decode(part.value, { stream: true })).split('\n\n');
       text = blocks.pop() ?? '';
       yield* blocks.flatMap(parseEvent);
     }
   } finally {
-    signal?.removeEventListener('abort', cancel);
+    signal.removeEventListener('abort', cancel);
     cancel();
   }
 }
