@@ -1,4 +1,5 @@
 import { createDataSource, Database, migrate, statement } from './index.js';
+import { valuesOf } from './sql.js';
 import { DependencyUnavailable } from '@fulfilment/error-envelope';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { flakyProxy } from '@fulfilment/testing';
@@ -52,6 +53,13 @@ describe('the database', () => {
     expect(named.text).toBe("SELECT $1::int - $2::int + $1::int AS value, 'at :a' AS text");
     expect(await stores.database.rows(named, { a: 1, b: 5, c: 0 })).toEqual([{ value: 9, text: 'at :a' }]);
     await expect(stores.database.rows(named, { a: 1 })).rejects.toThrow('needs a value for :b');
+  });
+
+  it('rejects parameters by number and by name in one text, and values by number for names', () => {
+    expect(() => statement('test.mixed', 'SELECT $1::int + :a::int')).toThrow('by number and by name');
+    expect(statement('test.quoted', "SELECT :a::int, '$1'").parameters).toEqual(['a']);
+    const named = statement('test.named', 'SELECT :a::int');
+    expect(() => valuesOf(named, [1])).toThrow('The statement test.named needs its values by name.');
   });
 
   it('prepares a named statement once per connection', async () => {

@@ -9,25 +9,34 @@ export interface Statement {
 /** Values by number or by name, as in the text of the statement. Other members of an object are ignored. */
 export type Values = readonly unknown[] | Readonly<Record<string, unknown>>;
 
-const quotedOrParameter = /'[^']*'|(?<!:):([a-z]\w*)/gi;
+const quotedOrParameter = /'[^']*'|\$\d+|(?<!:):([a-z]\w*)/gi;
 
 /**
  * @param name unique in the service, `<feature>.<action>`
  * @param text with parameters `$1`, `$2` or, where there are many, `:name`
+ * @throws Error on both kinds in one text
  */
 export function statement(name: string, text: string): Statement {
   const parameters: string[] = [];
+  let hasNumbers = false;
   const numbered = text.replaceAll(quotedOrParameter, (match, parameter?: string) => {
+    hasNumbers ||= match.startsWith('$');
     if (parameter === undefined) return match;
     if (!parameters.includes(parameter)) parameters.push(parameter);
     return `$${parameters.indexOf(parameter) + 1}`;
   });
+  if (hasNumbers && parameters.length > 0) {
+    throw new Error(`The statement ${name} has parameters by number and by name.`);
+  }
   return { name, text: numbered, parameters };
 }
 
 /** Returns the values in the order of the statement's parameters. */
 export function valuesOf({ name, parameters = [] }: Statement, values: Values): unknown[] {
-  if (isList(values)) return [...values];
+  if (isList(values)) {
+    if (parameters.length > 0) throw new Error(`The statement ${name} needs its values by name.`);
+    return [...values];
+  }
   return parameters.map((parameter) => {
     if (!(parameter in values)) throw new Error(`The statement ${name} needs a value for :${parameter}.`);
     return values[parameter];
