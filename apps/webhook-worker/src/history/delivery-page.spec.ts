@@ -1,34 +1,14 @@
 import { uuidv7 } from '@fulfilment/contracts';
-import { createDataSource, Database, type Statement, statement } from '@fulfilment/database';
+import { createDataSource, Database } from '@fulfilment/database';
 import { createLogger } from '@fulfilment/runtime';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import type { DataSource } from 'typeorm';
-import { z } from 'zod';
 import { dayFromNow } from '../due-deliveries.fixture.js';
 import { migrations } from '../migrations/index.js';
 import { writeHistory } from '../past-deliveries.fixture.js';
 import { createDayPartitions } from './day-partitions.js';
 import { type DeliveryFilters, type PageEnd, pageQuery } from './delivery-page.js';
-
-const planned = z.looseObject({
-  'Node Type': z.string(),
-  'Relation Name': z.string().optional(),
-  'Index Name': z.string().optional(),
-  'Actual Rows': z.number(),
-  'Actual Loops': z.number(),
-  'Rows Removed by Filter': z.number().optional(),
-  get Plans() {
-    return z.array(planned).optional();
-  },
-});
-const explained = z.tuple([z.object({ Plan: planned })]);
-type Planned = z.infer<typeof planned>;
-
-const parentsOf = statement(
-  'test.parents',
-  `SELECT DISTINCT parent.relname AS name FROM pg_inherits i JOIN pg_class parent ON parent.oid = i.inhparent
-   WHERE i.inhrelid = ANY (SELECT to_regclass(name) FROM unnest($1::text[]) AS name) ORDER BY 1`,
-);
+import { executedPlan, parentIndexes, type Planned } from './executed-plan.fixture.js';
 
 const count = 30_000;
 const pageSize = 21;
@@ -57,26 +37,9 @@ afterAll(async () => {
   await stores.drop();
 });
 
-/** Returns all nodes of the executed plan of a page, with the planner settings of the service. */
-async function planOf(filters: DeliveryFilters, after?: PageEnd): Promise<Planned[]> {
+async function planOf(filters: DeliveryFilters, after?: PageEnd): Promise<readonly Planned[]> {
   const { statement: page, values } = pageQuery(subscriptionId, filters, pageSize, after);
-  await database.rows(page, values);
-  const literals = (page.parameters ?? []).map((parameter) => literal(values[parameter]));
-  const text = `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE "${page.name}"(${literals.join(', ')})`;
-  const unnamed: Statement = { name: '', text };
-  const [row] = await database.rows<{ 'QUERY PLAN': unknown }>(unnamed);
-  const [{ Plan: plan }] = explained.parse(row?.['QUERY PLAN']);
-  return nodesOf(plan);
-}
-
-function nodesOf(plan: Planned): Planned[] {
-  return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
-}
-
-function literal(value: unknown): string {
-  if (value === undefined) return 'NULL';
-  if (Array.isArray(value)) return `'{${value.join(',')}}'`;
-  return typeof value === 'string' ? `'${value}'` : `${Number(value)}`;
+  return executedPlan(database, page, values);
 }
 
 describe('a page of a delivery history', () => {
@@ -99,7 +62,7 @@ describe('a page of a delivery history', () => {
       const names = scans.flatMap((node) => node['Index Name'] ?? []);
       expect(scans.length).toBeGreaterThan(0);
       expect(names).toHaveLength(scans.length);
-      expect(await database.rows(parentsOf, [names])).toEqual([{ name: index }]);
+      expect(await parentIndexes(database, names)).toEqual([index]);
       for (const scan of scans) {
         expect(scan['Rows Removed by Filter'] ?? 0).toBe(0);
         expect(scan['Actual Rows']).toBeLessThanOrEqual(pageSize);

@@ -58,6 +58,21 @@ describe('the deliveries about an order', () => {
     expect(two.pagination.next_cursor).toBeNull();
   });
 
+  it('have cursors that only their list accepts: that of the order and the client', async () => {
+    const { first, dashboard, order } = await reportedOrder();
+    const page = await list(dashboard.token, `order_id=${order}&limit=1`);
+    const cursor = `cursor=${page.pagination.next_cursor}`;
+    await list(dashboard.token, `order_id=${order}&${cursor}`);
+    const other = publicId('ord', uuidv7());
+    for (const [token, id] of [
+      [dashboard.token, other],
+      [first.token, order],
+    ] as const)
+      expect(await list(token, `order_id=${id}&${cursor}`, 400)).toMatchObject({
+        details: [{ field: 'cursor' }],
+      });
+  });
+
   it('are none for another creator, for an unknown order, and without a creator', async () => {
     const { order } = await reportedOrder();
     const other = await given.client();

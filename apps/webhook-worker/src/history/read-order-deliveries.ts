@@ -9,15 +9,15 @@ import type { ListOrderDeliveriesDto } from './delivery.dto.js';
 import type { OrderDeliveryView } from './delivery.shapes.js';
 import { deliveryColumns, type DeliveryRow, deliveryView } from './delivery.view.js';
 
-// Finds the events first, since an order has few, and computes the ids of their deliveries. A
-// client_id that is null stands for all clients.
-const list = statement(
+// Finds the events first, since an order has few, and computes the ids of their deliveries. Without LIMIT 1,
+// PostgreSQL may join with all deliveries of all days. A client_id that is null stands for all clients.
+export const pageOfOrder = statement(
   'history.page-of-order',
   `SELECT ${deliveryColumns}, s.client_id, (extract(epoch FROM d.created_at) * 1000000)::bigint AS created_micros
    FROM webhook_events e
    JOIN webhook_subscriptions s ON s.creator_id = e.creator_id AND s.api_version = e.api_version AND s.deleted_at IS NULL
    CROSS JOIN LATERAL (
-     SELECT * FROM webhook_deliveries WHERE day = e.day AND id = ${deliveryIdSql('e.id', 's.id')}
+     SELECT * FROM webhook_deliveries WHERE day = e.day AND id = ${deliveryIdSql('e.id', 's.id')} LIMIT 1
    ) AS d
    WHERE e.subject_id = :order_id AND e.creator_id = :creator_id AND s.client_id = coalesce(:client_id, s.client_id)
      AND (d.created_at, d.id) < (coalesce('epoch'::timestamptz + :after_micros::bigint * interval '1 microsecond', 'infinity'),
@@ -73,7 +73,7 @@ export class ReadOrderDeliveries {
 
   private read(values: Readonly<Record<string, unknown>>): Promise<OrderDeliveryRow[]> {
     return this.reads.read((database) =>
-      database.rowsWithTimeout<OrderDeliveryRow>(listTimeoutMs, list, values),
+      database.rowsWithTimeout<OrderDeliveryRow>(listTimeoutMs, pageOfOrder, values),
     );
   }
 }

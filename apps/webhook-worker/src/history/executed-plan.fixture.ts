@@ -1,0 +1,52 @@
+import { type Database, type Statement, statement } from '@fulfilment/database';
+import { z } from 'zod';
+
+const planned = z.looseObject({
+  'Node Type': z.string(),
+  'Relation Name': z.string().optional(),
+  'Index Name': z.string().optional(),
+  'Actual Rows': z.number(),
+  'Actual Loops': z.number(),
+  'Rows Removed by Filter': z.number().optional(),
+  get Plans() {
+    return z.array(planned).optional();
+  },
+});
+const explained = z.tuple([z.object({ Plan: planned })]);
+export type Planned = z.infer<typeof planned>;
+
+const parentsOf = statement(
+  'test.parents',
+  `SELECT DISTINCT parent.relname AS name FROM pg_inherits i JOIN pg_class parent ON parent.oid = i.inhparent
+   WHERE i.inhrelid = ANY (SELECT to_regclass(name) FROM unnest($1::text[]) AS name) ORDER BY 1`,
+);
+
+/** Returns all nodes of the executed plan of a statement, with the planner settings of its connection. */
+export async function executedPlan(
+  database: Database,
+  query: Statement,
+  values: Readonly<Record<string, unknown>>,
+): Promise<readonly Planned[]> {
+  await database.rows(query, values);
+  const literals = (query.parameters ?? []).map((parameter) => literal(values[parameter]));
+  const text = `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE "${query.name}"(${literals.join(', ')})`;
+  const [row] = await database.rows<{ 'QUERY PLAN': unknown }>({ name: '', text });
+  const [{ Plan: plan }] = explained.parse(row?.['QUERY PLAN']);
+  return nodesOf(plan);
+}
+
+/** Returns the indexes of partitioned tables that these indexes of partitions belong to. */
+export async function parentIndexes(database: Database, names: readonly string[]): Promise<string[]> {
+  const rows = await database.rows<{ name: string }>(parentsOf, [names]);
+  return rows.map(({ name }) => name);
+}
+
+function nodesOf(plan: Planned): Planned[] {
+  return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+}
+
+function literal(value: unknown): string {
+  if (value === undefined) return 'NULL';
+  if (Array.isArray(value)) return `'{${value.join(',')}}'`;
+  return typeof value === 'string' ? `'${value}'` : `${Number(value)}`;
+}
