@@ -10,8 +10,8 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 const maxBytes = 1_000_000;
 
 /**
- * Handles each genuine event except tests. If `handle` fails, the response is 500 and the event is retried
- * later.
+ * Handles each genuine event except tests and events of unknown types. `handle` must be idempotent: it may
+ * run again for the same `event.id`. If it fails, the response is 500 and the event is retried later.
  */
 export function webhookServer(
   secrets: readonly string[],
@@ -22,7 +22,7 @@ export function webhookServer(
     if (body === undefined) return 413;
     const event = verifyWebhook({ headers: request.headers, body }, { secrets });
     if (isTestEvent(event) || !isKnownEvent(event)) return 204;
-    await handle(event); // once per event.id: it may be delivered again
+    await handle(event); // idempotent: may run again for the same event.id
     return 204;
   };
   return createServer((request, response) => {

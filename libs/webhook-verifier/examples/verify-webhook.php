@@ -77,7 +77,7 @@ function receive(array $headers, string $body, array $secrets, callable $handle)
         return 400;
     }
     if (!is_test_event($event)) {
-        $handle($event); // once per id: it may be delivered again
+        $handle($event); // idempotent: may run again for the same id
     }
     return 204;
 }

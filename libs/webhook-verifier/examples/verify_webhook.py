@@ -66,5 +66,5 @@ def receive(headers, body, secrets, handle):
     except WebhookVerificationError:
         return 400
     if not is_test_event(event):
-        handle(event)  # once per event["id"]: it may be delivered again
+        handle(event)  # idempotent: may run again for the same event["id"]
     return 204
