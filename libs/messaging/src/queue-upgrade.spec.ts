@@ -2,6 +2,7 @@
 import { type Message, parseMessage, topologyOf } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { type ChannelModel, connect, type ConsumeMessage } from 'amqplib';
+import { close } from './close.js';
 import { eventually } from '@fulfilment/testing';
 import { type ScratchBroker, scratchBroker } from './testing/scratch-broker.js';
 import { type ScratchDatabase, scratchDatabase } from '@fulfilment/database/testing';
@@ -25,6 +26,7 @@ describe('a queue of the previous release, with other arguments', () => {
   let broker: ScratchBroker;
   let connection: ChannelModel;
   let replicas: Replica[];
+  let oldConnections: ChannelModel[];
   let retired: string;
 
   beforeEach(async () => {
@@ -32,6 +34,7 @@ describe('a queue of the previous release, with other arguments', () => {
     broker = await scratchBroker([queue]);
     connection = await connect(broker.url);
     replicas = [];
+    oldConnections = [];
     const topology = topologyOf(broker.namespace);
     [retired = ''] = topology.retiredQueues(queue);
     const channel = await connection.createChannel();
@@ -40,6 +43,7 @@ describe('a queue of the previous release, with other arguments', () => {
   });
   afterEach(async () => {
     await Promise.all(replicas.map((replica) => replica.stop()));
+    for (const old of oldConnections) await close(old).catch(() => undefined); // the test may have closed it
     const channel = await connection.createChannel();
     await channel.deleteExchange(`${broker.namespace}.dead-letters`);
     await connection.close();
@@ -64,6 +68,7 @@ describe('a queue of the previous release, with other arguments', () => {
   /** A replica of the previous release, with its own connection and the same inbox. */
   const startOldReplica = async () => {
     const line = await connect(broker.url);
+    oldConnections.push(line);
     const channel = await declareRetired(line);
     await channel.prefetch(2);
     let last: Promise<void> = Promise.resolve();
@@ -89,23 +94,48 @@ describe('a queue of the previous release, with other arguments', () => {
     replicas.push(replica);
     await eventually(() => replica.messaging.connected || undefined);
   };
-  const applied = (sent: readonly Message[]) =>
-    eventually(
+  const applied = async (sent: readonly Message[]) => {
+    let state = '';
+    return eventually(
       async () => {
         const found = await appliedIds(stores.database);
-        return found.length >= sent.length ? found : undefined;
+        if (found.length >= sent.length) return found;
+        state = `${found.length} of ${sent.length} effects; ${await describeQueues()}`;
+        return undefined;
       },
       20_000,
-      () => `${sent.length} effects`,
+      () => state,
     );
+  };
   const ids = (sent: readonly Message[]) => sent.map(({ id }) => id);
   /** Undefined when the queue is gone. */
-  const inspect = async () => {
+  const inspect = async (name = retired) => {
     const channel = await connection.createChannel();
     channel.on('error', () => undefined);
-    const found = await channel.checkQueue(retired).catch(() => undefined);
+    const found = await channel.checkQueue(name).catch(() => undefined);
     if (found !== undefined) await channel.close();
     return found;
+  };
+  /** One intake for each lane. Each lane decides for itself which queue it reads. */
+  const inspectIntakes = () => {
+    const { lanes = [] } = topologyOf(broker.namespace).sharded(queue) ?? {};
+    return Promise.all(lanes.map(({ intake }) => inspect(intake)));
+  };
+  const describeQueues = async () =>
+    `retired queue and current intakes: ${JSON.stringify([await inspect(), ...(await inspectIntakes())])}`;
+
+  /** The handover of a lane ends up to 500 ms after another lane has deleted the retired queue. */
+  const untilHandedOver = async () => {
+    let state = '';
+    await eventually(
+      async () => {
+        const intakes = await inspectIntakes();
+        state = `intakes: ${JSON.stringify(intakes)}`;
+        return intakes.every((intake) => intake?.consumerCount === 1) ? true : undefined;
+      },
+      20_000,
+      () => state,
+    );
   };
 
   it('is emptied by the new release, in order and without loss, and deleted', async () => {
@@ -139,9 +169,10 @@ describe('a queue of the previous release, with other arguments', () => {
     await publishing;
     await publish(10);
     expect(await applied(sent)).toEqual(ids(sent));
-    await eventually(async () => ((await inspect()) === undefined ? true : undefined));
+    await untilHandedOver();
+    expect(await inspect()).toBeUndefined();
 
-    const late = await startOldReplica(); // a replica that stops late declares its queue again
+    const late = await startOldReplica(); // stops late, and declares its queue again
     await publish(10);
     expect(await applied(sent)).toEqual(ids(sent));
     await late.stop();
