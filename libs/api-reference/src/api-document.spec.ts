@@ -1,6 +1,8 @@
 import { NotFound } from '@fulfilment/error-envelope';
+import { IsIn, IsOptional, IsString } from 'class-validator';
 import { z } from 'zod';
 import { apiDocument } from './api-document.js';
+import { Description } from './field.js';
 import type { OperationDoc } from './operation.js';
 import type { Route } from './route.js';
 import { responseOf } from './share.js';
@@ -27,6 +29,12 @@ const route: Route = {
   },
   headers: [],
 };
+class StatusDto {
+  @Description('Which notes', 'open') @IsOptional() @IsIn(['open', 'done']) status: string = 'open';
+}
+class TextDto {
+  @Description('Words', 'hello') @IsOptional() @IsString() search?: string;
+}
 const documentOf = (...changed: Partial<Route>[]) =>
   apiDocument({
     api: 'store',
@@ -46,6 +54,14 @@ describe('the document of an API', () => {
       documentOf({ method: 'post', bodyLimitBytes: 4096 }).paths['/notes/{id}']?.post?.responses ?? {};
     expect(Object.keys(withBody)).toEqual(expect.arrayContaining(['400', '413', '415']));
     expect(withBody['413']).toMatchObject({ description: 'The body is larger than 4 KiB.' });
+  });
+
+  it('has an example of a 400 about a parameter of the operation itself', () => {
+    const { responses = {} } = documentOf({ query: StatusDto }).paths['/notes/{id}']?.get ?? {};
+    const details = [{ field: 'status', reason: 'must be one of open, done' }];
+    const examples = { validation_error: { value: { details } } };
+    expect(responses['400']).toMatchObject({ content: { 'application/json': { examples } } });
+    expect(() => documentOf({ query: TextDto })).toThrow('readNote documents a 400');
   });
 
   it('requires no token for public operations', () => {

@@ -60,10 +60,7 @@ function errorsOf(route: Route, challenge: string): readonly ErrorDoc[] {
       : '';
   const docsIf = (condition: boolean, ...docs: ErrorDoc[]): ErrorDoc[] => (condition ? docs : []);
   return [
-    ...docsIf(hasInput(route), {
-      when: 'The request does not have the documented shape; `details` names the invalid members, parameters or headers.',
-      example: invalidInput(route),
-    }),
+    ...(hasInput(route) ? [invalidInput(route)] : []),
     ...docsIf(
       bodyLimitBytes !== undefined,
       {
@@ -106,8 +103,18 @@ function hasInput({ bodyLimitBytes, body, query, params, headers }: Route): bool
   return [bodyLimitBytes, body, query, params, headers[0]].some((input) => input !== undefined);
 }
 
-/** Example of a 400: malformed JSON, or the first parameter that can be invalid. */
-function invalidInput({ bodyLimitBytes, query, params }: Route): ValidationFailed {
+function invalidInput(route: Route): ErrorDoc {
+  return {
+    when: 'The request does not have the documented shape; `details` names the invalid members, parameters or headers.',
+    example: invalidInputExample(route),
+  };
+}
+
+/**
+ * Malformed JSON, or the first parameter that can be invalid.
+ * @throws Error when the input has no such parameter
+ */
+function invalidInputExample({ bodyLimitBytes, query, params, operation }: Route): ValidationFailed {
   if (bodyLimitBytes !== undefined) {
     const detail = { field: 'body', reason: 'malformed_json' };
     return new ValidationFailed([detail], 'The request body is not valid JSON.');
@@ -121,7 +128,13 @@ function invalidInput({ bodyLimitBytes, query, params }: Route): ValidationFaile
     }
     if (format === 'uuid') return new ValidationFailed([{ field, reason: 'must be a UUID' }]);
   }
-  return new ValidationFailed([{ field: 'limit', reason: 'must be an integer from 1 to 100' }]);
+  for (const [field, { enum: allowed }] of members) {
+    if (allowed !== undefined) {
+      const reason = `must be one of ${allowed.join(', ')}`;
+      return new ValidationFailed([{ field, reason }]);
+    }
+  }
+  throw new Error(`${operation.id} documents a 400, but has no parameter that can be its example.`);
 }
 
 /** Returns the error code of the schema of an error response, as `errorResponses` makes it. */
