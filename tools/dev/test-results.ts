@@ -18,7 +18,10 @@ const resultsSchema = z.object({
 
 /** Results of each project, which Nx restores from its cache if nothing has changed. */
 const resultsFile = 'test-results.json';
-export const jestArgs = ['--', '--json', `--outputFile=${resultsFile}`, '--passWithNoTests'] as const;
+/** Results of the specs that run concurrently with the others of their project. */
+const concurrentResultsFile = 'test-results-concurrent.json';
+export const jestArgs = ['--json', `--outputFile=${resultsFile}`, '--passWithNoTests'] as const;
+export const concurrentJestArgs = ['--json', `--outputFile=${concurrentResultsFile}`] as const;
 
 export function removeResults(): void {
   for (const file of resultFiles()) rmSync(file);
@@ -54,6 +57,6 @@ function resultFiles(): string[] {
     namesIn(join(root, group)).map((name) => join(root, group, name)),
   );
   return [...projects, join(root, 'tools')]
-    .map((project) => join(project, resultsFile))
+    .flatMap((project) => [join(project, resultsFile), join(project, concurrentResultsFile)])
     .filter((file) => existsSync(file));
 }

@@ -11,7 +11,14 @@ import { readSeparateSettings, root, type Settings } from './settings.ts';
 import { shortChaos } from './short-chaos.ts';
 import { stackFile } from './stack-file.ts';
 import type { Suite } from './suite.ts';
-import { countResults, type Counts, jestArgs, removeResults, sum } from './test-results.ts';
+import {
+  concurrentJestArgs,
+  countResults,
+  type Counts,
+  jestArgs,
+  removeResults,
+  sum,
+} from './test-results.ts';
 
 const help = `npm test: runs checks, unit and integration tests, end-to-end tests, and concurrently with these the short form
 of npm run chaos. It starts suites of its own and stops them at the end. The last line is "N passed, N failed".
@@ -26,6 +33,7 @@ Settings (environment):
   SUITE_DEV_DIR          directory for state; the test suite uses its subdirectory "test" (default: .dev)`;
 
 const say = (line: string): void => console.log(line);
+const siteSpec = 'documentation-site';
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
@@ -99,29 +107,47 @@ async function runTests(suite: Suite, only: 'unit' | 'e2e' | undefined): Promise
   if (only === 'unit') return [countResults(passed)];
   say('\nSuite for the end-to-end tests');
   const stack = await suite.startAll();
-  // Both wait most of the time.
-  const [e2ePassed, chaos] = await Promise.all([
-    nxTests('End-to-end tests', ['run', '@fulfilment/suite-e2e:e2e'], {
-      ...stores,
-      SUITE_STACK_FILE: stackFile(stateDir),
-      SUITE_DEV_DIR: stateDir, // so that the stack and ops commands reach this suite
-      SUITE_BASE_PORT: String(basePort),
-      NODE_EXTRA_CA_CERTS: stack.ca_file,
-      SUITE_COLLECTOR_PORT: String(basePort + collectorOffset),
-    }),
-    only === undefined ? shortChaos() : undefined,
+  const env = {
+    ...stores,
+    SUITE_STACK_FILE: stackFile(stateDir),
+    SUITE_DEV_DIR: stateDir, // so that the stack and ops commands reach this suite
+    SUITE_BASE_PORT: String(basePort),
+    NODE_EXTRA_CA_CERTS: stack.ca_file,
+    SUITE_COLLECTOR_PORT: String(basePort + collectorOffset),
+  };
+  // The end-to-end tests wait most of the time.
+  const e2e = nxTests('End-to-end tests', ['run', '@fulfilment/suite-e2e:e2e'], env, [
+    ...['/node_modules/', '/dist/', siteSpec].map((pattern) => `--testPathIgnorePatterns=${pattern}`),
   ]);
-  for (const line of chaos?.lines ?? []) say(line);
-  return [countResults(passed && e2ePassed), ...(chaos === undefined ? [] : [chaos.counts])];
+  const chaos = only === undefined ? await shortChaos() : undefined;
+  const site = await siteTests(env);
+  const e2ePassed = await e2e;
+  for (const line of [...(chaos?.lines ?? []), ...site.lines]) say(line);
+  const counts = countResults(passed && e2ePassed && site.passed);
+  return [counts, ...(chaos === undefined ? [] : [chaos.counts])];
+}
+
+/** The pages of the documentation in a browser. The end-to-end tests do not change them. */
+async function siteTests(
+  env: Readonly<Record<string, string>>,
+): Promise<{ passed: boolean; lines: string[] }> {
+  const jest = join(root, 'node_modules', 'jest', 'bin', 'jest.js');
+  const { code, output } = await runProgram(process.execPath, [jest, siteSpec, ...concurrentJestArgs], {
+    cwd: join(root, 'apps', 'suite-e2e'),
+    env: { ...process.env, ...env },
+  });
+  return { passed: code === 0, lines: ['\nDocumentation site', ...output.trimEnd().split('\n')] };
 }
 
 async function nxTests(
   title: string,
   args: readonly string[],
   env: Readonly<Record<string, string>>,
+  moreJestArgs: readonly string[] = [],
 ): Promise<boolean> {
   say(`\n${title}`);
-  const { code } = await runNx([...args, '--outputStyle=static', ...jestArgs], { env, onLine: say });
+  const nxArgs = [...args, '--outputStyle=static', '--', ...jestArgs, ...moreJestArgs];
+  const { code } = await runNx(nxArgs, { env, onLine: say });
   return code === 0;
 }
 
