@@ -93,9 +93,9 @@ async function work(
   };
   say(`Container engine: ${engine.description}`);
   await timed('Base images', () => provideBaseImages(engine, say));
+  await timed('Build', buildAll);
   await timed('Images', () => buildImages(engine, options.tag, say));
   if (!options.verify) return;
-  await timed('Build for the demo', buildAll);
   await timed('The suite in containers', () => verifyImages(engine, options.tag, say));
   say(`Container images: VERIFIED with ${engine.description}.`);
 }
