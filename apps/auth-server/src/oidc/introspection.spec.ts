@@ -219,16 +219,18 @@ describe('introspection (RFC 7662)', () => {
     });
 
     it.each([
-      ['a secret that is followed by NUL', formType, '%00'],
-      ['a body that only resembles a form', 'text/plain; a=x-www-form-urlencoded', ''],
-    ])('rejects %s, as oidc-provider does', async (_, type, end) => {
+      ['a secret that is followed by NUL', {}, '%00'],
+      ['a body that only resembles a form', { 'content-type': 'text/plain; a=x-www-form-urlencoded' }, ''],
+      ['two ways of client authentication', { 'oauth-client-attestation': 'e30.e30.c2ln' }, ''],
+    ])('rejects %s, as oidc-provider does', async (_, headers, end) => {
       const { client_id, client_secret = '' } = server.people.resourceServer;
       const credentials = `${client_id}:${encodeURIComponent(client_secret)}${end}`;
       const response = await server.fetch(`${server.url}/api/auth/oauth2/introspect`, {
         method: 'POST',
         headers: {
           authorization: `Basic ${Buffer.from(credentials).toString('base64')}`,
-          'content-type': type,
+          'content-type': formType,
+          ...headers,
         },
         body: `token=${tokens.access_token}`,
       });
