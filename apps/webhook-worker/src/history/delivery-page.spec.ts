@@ -1,8 +1,7 @@
 import { uuidv7 } from '@fulfilment/contracts';
-import { createDataSource, Database } from '@fulfilment/database';
+import type { Database } from '@fulfilment/database';
 import { createLogger } from '@fulfilment/runtime';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
-import type { DataSource } from 'typeorm';
 import { dayFromNow } from '../due-deliveries.fixture.js';
 import { migrations } from '../migrations/index.js';
 import { writeHistory } from '../past-deliveries.fixture.js';
@@ -14,28 +13,16 @@ const count = 30_000;
 const pageSize = 21;
 const subscriptionId = uuidv7();
 let stores: ScratchDatabase;
-let source: DataSource;
 let database: Database;
 
 beforeAll(async () => {
-  stores = await scratchDatabase(migrations);
-  source = createDataSource({
-    url: stores.url,
-    poolSize: 1,
-    applicationName: 'test',
-    forceGenericPlan: true,
-    migrations,
-  });
-  await source.initialize();
-  database = new Database(source);
+  stores = await scratchDatabase(migrations, { forceGenericPlan: true, poolSize: 1 });
+  ({ database } = stores);
   await createDayPartitions(database, createLogger('test', 'silent'));
   await writeHistory(database, subscriptionId, { count, failedEvery: 5_000, days: 2 });
   await writeHistory(database, uuidv7(), { count, failedEvery: 2, days: 2 });
 });
-afterAll(async () => {
-  await source.destroy();
-  await stores.drop();
-});
+afterAll(() => stores.drop());
 
 async function planOf(filters: DeliveryFilters, after?: PageEnd): Promise<readonly Planned[]> {
   const { statement: page, values } = pageQuery(subscriptionId, filters, pageSize, after);

@@ -1,8 +1,7 @@
 import { uuidv7 } from '@fulfilment/contracts';
-import { createDataSource, Database, statement } from '@fulfilment/database';
+import { type Database, statement } from '@fulfilment/database';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { createLogger } from '@fulfilment/runtime';
-import type { DataSource } from 'typeorm';
 import { deliveryIdSql } from '../delivery/delivery-id.js';
 import { dayFromNow } from '../due-deliveries.fixture.js';
 import { migrations } from '../migrations/index.js';
@@ -35,30 +34,18 @@ const analyse = statement(
 );
 
 let stores: ScratchDatabase;
-let source: DataSource;
 let database: Database;
 
 beforeAll(async () => {
-  stores = await scratchDatabase(migrations);
-  source = createDataSource({
-    url: stores.url,
-    poolSize: 1,
-    applicationName: 'test',
-    forceGenericPlan: true,
-    migrations,
-  });
-  await source.initialize();
-  database = new Database(source);
+  stores = await scratchDatabase(migrations, { forceGenericPlan: true, poolSize: 1 });
+  ({ database } = stores);
   await createDayPartitions(database, createLogger('test', 'silent'));
   const values = { creator_id: creatorId, subscription_id: subscriptionId, order_id: orderId };
   await database.run(subscribe, values);
   await database.run(write, { ...values, day: dayFromNow(0) });
   await database.run(analyse);
 });
-afterAll(async () => {
-  await source.destroy();
-  await stores.drop();
-});
+afterAll(() => stores.drop());
 
 describe('a page of the deliveries about an order', () => {
   it('finds the events by their subject, and each delivery by its id in the partition of its day', async () => {

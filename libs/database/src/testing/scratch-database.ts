@@ -16,7 +16,7 @@ export interface ScratchDatabase {
 /** Creates and migrates a database that only this test uses. */
 export async function scratchDatabase(
   migrations: readonly (new () => MigrationInterface)[],
-  settings: Pick<DataSourceSettings, 'forceGenericPlan'> = {},
+  settings: Partial<Pick<DataSourceSettings, 'forceGenericPlan' | 'poolSize'>> = {},
 ): Promise<ScratchDatabase> {
   const name = uniqueName('test');
   await administer(`CREATE DATABASE ${name}`);
