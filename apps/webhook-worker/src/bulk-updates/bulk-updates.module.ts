@@ -1,8 +1,8 @@
 import { ShardsModule } from '@fulfilment/service-host';
 import { Module } from '@nestjs/common';
-import { DeliveryModule } from '../delivery/delivery.module.js';
+import { DispatchQueueModule } from '../dispatch-queue/dispatch-queue.module.js';
 import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
 import { BulkUpdates } from './bulk-updates.js';
 
-@Module({ imports: [DeliveryModule, ShardsModule, SubscriptionsModule], providers: [BulkUpdates] })
+@Module({ imports: [DispatchQueueModule, ShardsModule, SubscriptionsModule], providers: [BulkUpdates] })
 export class BulkUpdatesModule {}

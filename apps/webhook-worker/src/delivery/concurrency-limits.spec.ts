@@ -1,6 +1,6 @@
 import { deliveriesWhen, orderCreated, status } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
-import { maxConcurrentDeliveries } from './lanes.rules.js';
+import { maxConcurrentDeliveries } from '../dispatch-queue/lanes.rules.js';
 import { windowSizes } from './window.rules.js';
 
 const given = setUpWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,600000' });

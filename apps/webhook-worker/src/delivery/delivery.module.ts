@@ -1,11 +1,10 @@
 import { DatabasePools, ShardsModule } from '@fulfilment/service-host';
 import { Module } from '@nestjs/common';
 import { CONFIG, DELIVERY_DATABASE, type WebhookWorkerSettings } from '../config.js';
+import { DispatchQueueModule } from '../dispatch-queue/dispatch-queue.module.js';
 import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
 import { DeliveryWindows } from './delivery-windows.js';
 import { Dispatcher } from './dispatcher.js';
-import { DispatchJobs } from './dispatch-jobs.js';
-import { DispatchQueue } from './dispatch-queue.js';
 import { DueScans } from './due-scans.js';
 import { HostSlots } from './host-slots.js';
 import { Lease } from './lease.js';
@@ -15,12 +14,10 @@ import { SettleAttempts } from './settle-attempts.js';
 import { SettlementBatches } from './settlement-batches.js';
 
 @Module({
-  imports: [ShardsModule, SubscriptionsModule],
+  imports: [DispatchQueueModule, ShardsModule, SubscriptionsModule],
   providers: [
     DeliveryWindows,
     Dispatcher,
-    DispatchJobs,
-    DispatchQueue,
     DueScans,
     HostSlots,
     Lease,
@@ -35,6 +32,5 @@ import { SettlementBatches } from './settlement-batches.js';
         pools.open('delivery', config.DATABASE_DELIVERY_POOL_SIZE),
     },
   ],
-  exports: [DispatchQueue],
 })
 export class DeliveryModule {}

@@ -3,13 +3,13 @@ import { BackgroundTask, type Logger, LOGGER, recordedTrace, resolveWithin } fro
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
 import { AttemptSlots, type Slots } from './attempt-slots.js';
-import { mergeIfKnown, type DaySpan } from './day-span.rules.js';
+import { mergeIfKnown, type DaySpan } from '../dispatch-queue/day-span.rules.js';
 import { deliveryMetrics } from './delivery-metrics.js';
 import { DeliveryWindows } from './delivery-windows.js';
-import { DispatchQueue } from './dispatch-queue.js';
-import type { DueSubscription } from './lane-queue.js';
+import { DispatchQueue } from '../dispatch-queue/dispatch-queue.js';
+import type { DueSubscription } from '../dispatch-queue/lane-queue.js';
 import { HostSlots } from './host-slots.js';
-import { type Lane, lanes, maxConcurrentAttempts, maxExtraAttempts, slowThresholdMs } from './lanes.rules.js';
+import { type Lane, lanes, maxConcurrentAttempts, maxExtraAttempts, slowThresholdMs } from '../dispatch-queue/lanes.rules.js';
 import { Lease, type LeasedDelivery } from './lease.js';
 import { PostWebhook } from './post-webhook.js';
 import { SettlementBatches } from './settlement-batches.js';

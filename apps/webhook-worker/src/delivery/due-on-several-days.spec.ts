@@ -7,8 +7,8 @@ import { dayFromNow, timeFromNow, writeDue } from '../due-deliveries.fixture.js'
 import { setUpWorker } from '../worker-setup.fixture.js';
 import { anOrder } from '../snapshots.fixture.js';
 import { deliveriesWhen, orderCreated, status } from '../webhook-worker.fixture.js';
-import { singleDay } from './day-span.rules.js';
-import { DispatchQueue } from './dispatch-queue.js';
+import { singleDay } from '../dispatch-queue/day-span.rules.js';
+import { DispatchQueue } from '../dispatch-queue/dispatch-queue.js';
 import { windowSizes } from './window.rules.js';
 import { Reconciler } from './reconciler.js';
 

@@ -1,5 +1,5 @@
 import type { DisabledReason, SubscriptionStatus } from '../subscriptions/subscription.rules.js';
-import { failingThreshold, type Lane, slowThresholdMs } from './lanes.rules.js';
+import { failingThreshold, type Lane, slowThresholdMs } from '../dispatch-queue/lanes.rules.js';
 
 /** Health of a subscription's receiver: the columns that attempts change. */
 export interface Health {

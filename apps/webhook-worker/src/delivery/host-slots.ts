@@ -4,9 +4,9 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, DELIVERY_DATABASE, type WebhookWorkerSettings } from '../config.js';
 import { setNewest } from '../set-newest.js';
 import type { Slots } from './attempt-slots.js';
-import { type Lane, lanes } from './lanes.rules.js';
-import { DispatchQueue } from './dispatch-queue.js';
-import type { DueSubscription } from './lane-queue.js';
+import { type Lane, lanes } from '../dispatch-queue/lanes.rules.js';
+import { DispatchQueue } from '../dispatch-queue/dispatch-queue.js';
+import type { DueSubscription } from '../dispatch-queue/lane-queue.js';
 import { windowSizes } from './window.rules.js';
 
 const maxRememberedHosts = 50_000;

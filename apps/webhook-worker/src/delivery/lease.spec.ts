@@ -4,7 +4,7 @@ import { eventually, flakyProxy } from '@fulfilment/testing';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { dayFromNow, writeDue } from '../due-deliveries.fixture.js';
 import { migrations } from '../migrations/index.js';
-import type { DaySpan } from './day-span.rules.js';
+import type { DaySpan } from '../dispatch-queue/day-span.rules.js';
 import { DueScans } from './due-scans.js';
 import { Lease } from './lease.js';
 import { initialWindow } from './window.rules.js';

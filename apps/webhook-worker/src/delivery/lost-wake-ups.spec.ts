@@ -5,8 +5,8 @@ import { Queue } from 'bullmq';
 import { dayFromNow, writeDue } from '../due-deliveries.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 import { deliveriesWhen, status } from '../webhook-worker.fixture.js';
-import { dispatchQueueName } from './dispatch-jobs.js';
-import type { Lane } from './lanes.rules.js';
+import { dispatchQueueName } from '../dispatch-queue/dispatch-jobs.js';
+import type { Lane } from '../dispatch-queue/lanes.rules.js';
 
 const given = setUpWorker();
 

@@ -4,7 +4,7 @@ import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/test
 import { createLogger } from '@fulfilment/runtime';
 import { allShards } from '@fulfilment/service-host';
 import { migrations } from '../migrations/index.js';
-import type { DueSubscription } from './lane-queue.js';
+import type { DueSubscription } from '../dispatch-queue/lane-queue.js';
 import { Reconciler } from './reconciler.js';
 
 const addDue = statement(

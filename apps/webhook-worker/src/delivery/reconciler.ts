@@ -5,10 +5,10 @@ import { Inject, Injectable } from '@nestjs/common';
 import { BulkUpdateRequests } from '../subscriptions/bulk-update-requests.js';
 import type { SubscriptionState } from '../subscriptions/subscription.rules.js';
 import { deliveryMetrics } from './delivery-metrics.js';
-import { DispatchQueue } from './dispatch-queue.js';
-import type { DueSubscription } from './lane-queue.js';
+import { DispatchQueue } from '../dispatch-queue/dispatch-queue.js';
+import type { DueSubscription } from '../dispatch-queue/lane-queue.js';
 import { HostSlots } from './host-slots.js';
-import { type Lane, lanes } from './lanes.rules.js';
+import { type Lane, lanes } from '../dispatch-queue/lanes.rules.js';
 import { expireLeases } from './lease.js';
 import { type IdRange, rangesOfShards } from './scan-ranges.rules.js';
 

@@ -5,7 +5,7 @@ import { type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, DELIVERY_DATABASE, type WebhookWorkerSettings } from '../config.js';
 import { BulkUpdateRequests } from '../subscriptions/bulk-update-requests.js';
-import { mergeSpans, singleDay } from './day-span.rules.js';
+import { mergeSpans, singleDay } from '../dispatch-queue/day-span.rules.js';
 import { deliveryMetrics } from './delivery-metrics.js';
 import type { LeasedDelivery } from './lease.js';
 import { afterAttempts, type AttemptResult, type Health } from './health.rules.js';
@@ -16,8 +16,8 @@ import {
   type FailingSubscription,
   NotifyOwners,
 } from '../subscriptions/notify-owners.js';
-import { DispatchQueue } from './dispatch-queue.js';
-import type { DueSubscription } from './lane-queue.js';
+import { DispatchQueue } from '../dispatch-queue/dispatch-queue.js';
+import type { DueSubscription } from '../dispatch-queue/lane-queue.js';
 
 /** A finished attempt. */
 export interface Attempt {

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
-import { DeliveryModule } from '../delivery/delivery.module.js';
+import { DispatchQueueModule } from '../dispatch-queue/dispatch-queue.module.js';
 import { FanOut } from './fan-out.js';
 import { EventsConsumer } from './events.consumer.js';
 
-@Module({ imports: [DeliveryModule], providers: [FanOut, EventsConsumer] })
+@Module({ imports: [DispatchQueueModule], providers: [FanOut, EventsConsumer] })
 export class FanOutModule {}

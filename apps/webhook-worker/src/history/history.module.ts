@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { DeliveryModule } from '../delivery/delivery.module.js';
+import { DispatchQueueModule } from '../dispatch-queue/dispatch-queue.module.js';
 import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
 import { DeliveriesController } from './deliveries.controller.js';
 import { OrderDeliveriesController } from './order-deliveries.controller.js';
@@ -11,7 +11,7 @@ import { RetryDelivery } from './retry-delivery.js';
 import { SendTestEvent } from './send-test-event.js';
 
 @Module({
-  imports: [DeliveryModule, SubscriptionsModule],
+  imports: [DispatchQueueModule, SubscriptionsModule],
   controllers: [DeliveriesController, OrderDeliveriesController],
   providers: [
     ReadDeliveries,

@@ -2,7 +2,7 @@ import { parsePublicId } from '@fulfilment/contracts';
 import { type Sql, statement, type Transaction } from '@fulfilment/database';
 import { throwNotFound } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
-import type { Lane } from '../delivery/lanes.rules.js';
+import type { Lane } from '../dispatch-queue/lanes.rules.js';
 import { ownedId } from '../subscriptions/owner.js';
 import type { ApiVersion, SubscriptionStatus } from '../subscriptions/subscription.rules.js';
 

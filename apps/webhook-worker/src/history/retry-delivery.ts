@@ -3,7 +3,7 @@ import { Conflict, throwNotFound } from '@fulfilment/error-envelope';
 import { type Caller, createOnce, ResponseWithHeaders } from '@fulfilment/http-service';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
-import { DispatchQueue } from '../delivery/dispatch-queue.js';
+import { DispatchQueue } from '../dispatch-queue/dispatch-queue.js';
 import type { DeliveryView } from './delivery.shapes.js';
 import { deliveryColumns, type DeliveryRow, deliveryView } from './delivery.view.js';
 import { keyedRequest } from './keyed-request.js';

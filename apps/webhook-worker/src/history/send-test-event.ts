@@ -5,7 +5,7 @@ import { CLOCK, type Clock, currentContext } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
 import { deliveryIdSql } from '../delivery/delivery-id.js';
-import { DispatchQueue } from '../delivery/dispatch-queue.js';
+import { DispatchQueue } from '../dispatch-queue/dispatch-queue.js';
 import { renderBody } from '../fan-out/envelope.rules.js';
 import { eventDay } from '../fan-out/event-day.rules.js';
 import type { SendTestEventDto } from './delivery.dto.js';
