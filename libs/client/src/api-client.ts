@@ -8,10 +8,10 @@ export interface ApiClientOptions extends TransportOptions {
 }
 
 /**
- * @param keyed paths of the POST operations that have an `idempotency-key`. They get one unless the caller
- *   sends its own, so that they can be retried.
+ * @param keyedPaths paths of the POST operations that have an `idempotency-key`. They get one unless the
+ *   caller sends its own, so that they can be retried.
  */
-export function createApiClient(options: ApiClientOptions, keyed: readonly string[]): Client {
+export function createApiClient(options: ApiClientOptions, keyedPaths: readonly string[]): Client {
   const send = createTransport(options);
   const client = createClient({
     baseUrl: options.baseUrl.replace(/\/$/, ''),
@@ -20,7 +20,7 @@ export function createApiClient(options: ApiClientOptions, keyed: readonly strin
   });
   client.interceptors.request.use((request, { url }) => {
     setDefault(request, 'x-request-id');
-    if (request.method === 'POST' && keyed.includes(url)) setDefault(request, 'idempotency-key');
+    if (request.method === 'POST' && keyedPaths.includes(url)) setDefault(request, 'idempotency-key');
     return request;
   });
   client.interceptors.error.use((error, response, request) => {

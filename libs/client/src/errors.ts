@@ -1,6 +1,6 @@
 import type { Error as ErrorEnvelope } from './generated/store/types.gen.js';
 
-/** Codes may be added. `UNEXPECTED_RESPONSE`: the response is not one of the API, but e.g. of a proxy. */
+/** Codes may be added. `UNEXPECTED_RESPONSE` means that e.g. a proxy responded instead of the API. */
 export type ApiErrorCode = ErrorEnvelope['code'] | 'UNEXPECTED_RESPONSE' | (string & {});
 export type ErrorDetail = NonNullable<ErrorEnvelope['details']>[number];
 
@@ -34,8 +34,8 @@ export class ApiError extends Error {
 }
 
 /**
- * No response, or not all of it: the network failed (`cause`), or the response or a part of it was late. The
- * request may have had its effect.
+ * The API sent no complete response: the network failed (`cause`), or the response or a part of it was late.
+ * The request may have had its effect.
  */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
@@ -57,7 +57,7 @@ export class SignInRequiredError extends Error {
   override readonly name = 'SignInRequiredError';
 }
 
-/** Seconds or a date (RFC 9110 §10.2.3). Undefined if missing or malformed. */
+/** Parses `Retry-After`: seconds or a date (RFC 9110 §10.2.3). Returns undefined if missing or malformed. */
 export function retryAfterMs(response: Response, now = Date.now): number | undefined {
   const value = response.headers.get('retry-after')?.trim();
   if (value === undefined || value === '') return undefined;

@@ -9,10 +9,10 @@ export interface ReceivedRequest {
   readonly body: string;
 }
 
-/** Responds to one request; without a use of `response`, the request gets no response. */
+/** Responds to one request. A reply that does not use `response` leaves the request without a response. */
 export type Reply = (response: ServerResponse, request: ReceivedRequest) => void;
 
-/** A server that gives the next reply to each request, the last one repeatedly, and keeps the requests. */
+/** A server that gives the next reply to each request, the last one repeatedly, and records the requests. */
 export class FakeApi {
   readonly requests: ReceivedRequest[] = [];
   readonly waitsMs: number[] = [];
@@ -45,7 +45,7 @@ export class FakeApi {
     return this.#close();
   }
 
-  /** Forgets earlier requests. */
+  /** Sets the next replies, and deletes the recorded requests. */
   reply(...replies: readonly Reply[]): void {
     this.requests.splice(0);
     this.waitsMs.splice(0);

@@ -8,11 +8,11 @@ afterAll(() => api.stop());
 
 const sent = (event: string, id: string, data: object = {}): string =>
   `event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
-/** Sends these parts, and then ends the response, breaks the connection, or does neither. */
-const streams =
-  (then: 'ends' | 'breaks' | 'waits', ...parts: readonly string[]): Reply =>
+/** Sends these events, and then ends the response, breaks the connection, or does neither. */
+const stream =
+  (then: 'ends' | 'breaks' | 'waits', ...events: readonly string[]): Reply =>
   (response) => {
-    response.writeHead(200, { 'content-type': 'text/event-stream' }).write(parts.join(''), () => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).write(events.join(''), () => {
       if (then === 'ends') response.end();
       if (then === 'breaks') response.destroy();
     });
@@ -22,20 +22,27 @@ const streams =
 async function follow(count: number, lastEventId?: string): Promise<string[]> {
   const client = createCreatorClient({ ...api.options(), timeoutMs: 1000 });
   const events: string[] = [];
-  const from = lastEventId === undefined ? {} : { lastEventId };
-  for await (const event of followOrders({ client, creator: 'c', reconnectDelayMs: 0, ...from })) {
+  const resumed = lastEventId === undefined ? {} : { lastEventId };
+  for await (const event of followOrders({ client, creator: 'c', reconnectDelayMs: 0, ...resumed })) {
     events.push(event.event === 'order.created' ? event.order.uuid : event.event);
     if (events.length === count) break;
   }
   return events;
 }
-const positions = () => api.requests.map(({ headers }) => headers['last-event-id']);
+const lastEventIds = () => api.requests.map(({ headers }) => headers['last-event-id']);
 
 describe('followOrders', () => {
-  it('yields events as they arrive, without comments and events that are added later', async () => {
-    const half = sent('order.created', '2', { uuid: 'o1' });
+  it('yields events as they arrive, and skips comments and unknown events', async () => {
+    const created = sent('order.created', '2', { uuid: 'o1' });
     api.reply(
-      streams('waits', 'retry: 1000\n', sent('open', '1'), ': heartbeat\n\n', sent('order.paid', '1'), half),
+      stream(
+        'waits',
+        'retry: 1000\n',
+        sent('open', '1'),
+        ': heartbeat\n\n',
+        sent('order.paid', '1'),
+        created,
+      ),
     );
     expect(await follow(2)).toEqual(['open', 'o1']);
     expect(api.requests[0]?.url).toBe('/api/v1/order-stream?creator=c');
@@ -45,17 +52,17 @@ describe('followOrders', () => {
     'continues after the last event when a stream %s, also without a sign of life',
     async (then) => {
       api.reply(
-        streams(then, sent('open', '1'), sent('order.created', '2', { uuid: 'o1' })),
-        streams('waits', sent('open', '2'), sent('order.created', '3', { uuid: 'o2' })),
+        stream(then, sent('open', '1'), sent('order.created', '2', { uuid: 'o1' })),
+        stream('waits', sent('open', '2'), sent('order.created', '3', { uuid: 'o2' })),
       );
       expect(await follow(4, '0')).toEqual(['open', 'o1', 'open', 'o2']);
-      expect(positions()).toEqual(['0', '2']);
+      expect(lastEventIds()).toEqual(['0', '2']);
     },
   );
 
   it('waits while the API is away for a while, and ends when the creator is not visible', async () => {
     const away = Array.from({ length: 5 }, () => hangUp); // more often than a request is repeated
-    api.reply(streams('ends', sent('open', '1')), ...away, failure(404, 'NOT_FOUND'));
+    api.reply(stream('ends', sent('open', '1')), ...away, failure(404, 'NOT_FOUND'));
     await expect(follow(2)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     expect(api.requests).toHaveLength(7);
   });
@@ -68,12 +75,12 @@ describe('followOrders', () => {
   it('ends at a response that is not a stream, such as a page of a proxy', async () => {
     const page: Reply = (response) =>
       response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Sign in</h1>');
-    api.reply(streams('ends', sent('open', '1')), page);
+    api.reply(stream('ends', sent('open', '1')), page);
     await expect(follow(2)).rejects.toMatchObject({ statusCode: 200, code: 'UNEXPECTED_RESPONSE' });
   });
 
   it('connects again after 0.5 to 1.5 of the delay, so that not all programs do so at once', async () => {
-    api.reply(streams('ends', sent('open', '1')));
+    api.reply(stream('ends', sent('open', '1')));
     const waitsMs: number[] = [];
     const wait = (ms: number): Promise<void> => Promise.resolve(void waitsMs.push(ms));
     const random = (): number => waitsMs.length;
@@ -85,7 +92,7 @@ describe('followOrders', () => {
   });
 
   it('ends when the caller aborts during the wait before the next connection', async () => {
-    api.reply(streams('ends', sent('open', '1')));
+    api.reply(stream('ends', sent('open', '1')));
     const controller = new AbortController();
     const reason = new Error('The person left.');
     const random = (): number => {
@@ -100,7 +107,7 @@ describe('followOrders', () => {
   });
 
   it('ends when the caller aborts', async () => {
-    api.reply(streams('waits', sent('open', '1')));
+    api.reply(stream('waits', sent('open', '1')));
     const controller = new AbortController();
     const reason = new Error('The person left.');
     const client = createCreatorClient(api.options());

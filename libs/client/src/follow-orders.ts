@@ -97,7 +97,7 @@ async function* readEvents(
   }
 }
 
-/** Returns no event for a comment, or for an event that is added later. */
+/** Returns no event for a comment, or for a type of event that this version does not know. */
 function parseEvent(block: string): OrderStreamEvent[] {
   const field = (name: string): string => new RegExp(`^${name}: (.*)$`, 'm').exec(block)?.[1] ?? '';
   const [event, id] = [field('event'), field('id')];

@@ -16,7 +16,7 @@ const metadata = {
 };
 const tokens = { access_token: 'at_1', token_type: 'Bearer', expires_in: 3600, refresh_token: 'rt_1' };
 
-/** An authorization server behind a `fetch`. Gives the replies of `POST` in turn. */
+/** An authorization server behind a `fetch`. Each POST gets the next reply, or fails without one. */
 async function fakeServer(...replies: readonly Response[]) {
   const received: { readonly url: string; readonly body: string }[] = [];
   const waitsMs: number[] = [];
@@ -98,7 +98,7 @@ describe('an authorization server', () => {
     expect(received).toEqual([]);
   });
 
-  it('gives a session that refreshes, and saves the new tokens', async () => {
+  it('creates a session that refreshes, and saves the new tokens', async () => {
     const { server, received } = await fakeServer(
       Response.json({ ...tokens, access_token: 'at_2', refresh_token: 'rt_2' }),
     );

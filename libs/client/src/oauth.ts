@@ -54,7 +54,7 @@ export class AuthorizationServer {
   ): Promise<AuthorizationServer> {
     const send = createTransport(options);
     const url = new URL(issuer);
-    const response = await oauth.discoveryRequest(url, { ...through(send, url), algorithm: 'oauth2' });
+    const response = await oauth.discoveryRequest(url, { ...requestOptions(send, url), algorithm: 'oauth2' });
     const metadata = await oauth.processDiscoveryResponse(url, response);
     return new AuthorizationServer(metadata, send, options.now ?? Date.now);
   }
@@ -67,7 +67,11 @@ export class AuthorizationServer {
       token_endpoint_auth_method: 'none',
       grant_types: ['authorization_code', 'refresh_token'],
     };
-    const response = await oauth.dynamicClientRegistrationRequest(this.#metadata, metadata, this.#through());
+    const response = await oauth.dynamicClientRegistrationRequest(
+      this.#metadata,
+      metadata,
+      this.#requestOptions(),
+    );
     return (await oauth.processDynamicClientRegistrationResponse(response)).client_id;
   }
 
@@ -101,7 +105,7 @@ export class AuthorizationServer {
       parameters,
       signIn.redirectUri,
       signIn.codeVerifier,
-      this.#through(),
+      this.#requestOptions(),
     );
     return this.#tokens(await oauth.processAuthorizationCodeResponse(this.#metadata, client, response));
   }
@@ -114,7 +118,7 @@ export class AuthorizationServer {
       client,
       oauth.None(),
       refreshToken,
-      this.#through(),
+      this.#requestOptions(),
     );
     try {
       return this.#tokens(await oauth.processRefreshTokenResponse(this.#metadata, client, response));
@@ -133,7 +137,7 @@ export class AuthorizationServer {
       client,
       oauth.None(),
       token,
-      this.#through(),
+      this.#requestOptions(),
     );
     await oauth.processRevocationResponse(response);
   }
@@ -156,16 +160,16 @@ export class AuthorizationServer {
     };
   }
 
-  #through(): ReturnType<typeof through> {
-    return through(this.#send, new URL(this.#metadata.issuer));
+  #requestOptions(): ReturnType<typeof requestOptions> {
+    return requestOptions(this.#send, new URL(this.#metadata.issuer));
   }
 }
 
-/** oauth4webapi's requests with our timeouts and retries. A POST is retried only after `Retry-After`. */
-function through(send: Send, issuer: URL) {
+/** Gives oauth4webapi's requests our timeouts and retries. A POST is retried only after `Retry-After`. */
+function requestOptions(send: Send, issuer: URL) {
   return {
     [oauth.customFetch]: (url: string, init: RequestInit): Promise<Response> => send(new Request(url, init)),
-    // A development server without TLS on this machine.
+    // For a development server without TLS on this machine.
     [oauth.allowInsecureRequests]: ['127.0.0.1', '[::1]', 'localhost'].includes(issuer.hostname),
   };
 }

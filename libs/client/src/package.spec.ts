@@ -42,12 +42,12 @@ beforeAll(() => {
   run('npm', ['install', ...npm]);
 });
 
-const inNode = `
+const imports = `
 import { ApiError, createStoreClient, iterate, listOrders, type Order, placeOrder, readOrder } from '@fulfilment/client/store';
 import * as creator from '@fulfilment/client/creator';
 import { AuthorizationServer, memoryTokenStore } from '@fulfilment/client/oauth';
 `;
-const inBrowser = `${inNode}
+const browserProgram = `${imports}
 const server = await AuthorizationServer.discover('https://suite.example/api/auth');
 const client = createStoreClient({ baseUrl: '/store', auth: server.session('app', memoryTokenStore()) });
 for await (const order of iterate((cursor) => listOrders({ client, query: { cursor } }))) order.id satisfies string;
@@ -64,7 +64,7 @@ await creator.listOrders({ client: creator.createCreatorClient({ baseUrl: '/crea
 // @ts-expect-error: the entry point has only what it exports
 await import('@fulfilment/client/transport');
 `;
-const onServer = `${inBrowser}
+const nodeProgram = `${browserProgram}
 import { signIn } from '@fulfilment/client/sign-in';
 import { isKnownEvent, verifyWebhook } from '@fulfilment/client/webhooks';
 (await signIn(server, { clientId: 'app', scopes: [], open: () => undefined })).accessToken satisfies string;
@@ -72,11 +72,11 @@ const event = verifyWebhook({ headers: {}, body: new Uint8Array() }, { secrets: 
 if (isKnownEvent(event) && event.event === 'order.shipped') event.data.tracking_url satisfies string | null;
 `;
 
-/** The programs of the documentation; those for browsers are marked. */
+/** The programs of the documentation. Those for browsers are marked: ```ts browser. */
 const guides = globSync('docs/site/pages/*.md', { cwd: root });
 const documented = ['docs/client.md', 'libs/client/README.md', ...guides].flatMap((file) =>
   [...readFileSync(join(root, file), 'utf8').matchAll(/^```ts ?(.*)\n([^]*?)^```/gm)].map(
-    ([, marks = '', program = '']) => ({ forBrowsers: marks.startsWith('browser'), program }),
+    ([, mark = '', program = '']) => ({ forBrowsers: mark.startsWith('browser'), program }),
   ),
 );
 
@@ -96,7 +96,7 @@ describe('the packed package', () => {
     const types = [join(root, 'node_modules/@types/node')];
     const programs = documented.filter(({ forBrowsers }) => !forBrowsers).map(({ program }) => program);
     expect(programs.length).toBeGreaterThan(3);
-    check('node16', [onServer, ...programs], {
+    check('node16', [nodeProgram, ...programs], {
       module: 'node16',
       moduleResolution: 'node16',
       lib: ['es2023'],
@@ -108,7 +108,7 @@ describe('the packed package', () => {
     const lib = ['es2023', 'dom', 'dom.iterable'];
     const programs = documented.filter(({ forBrowsers }) => forBrowsers).map(({ program }) => program);
     expect(programs).toHaveLength(1);
-    check('bundler', [inBrowser, ...programs], {
+    check('bundler', [browserProgram, ...programs], {
       module: 'esnext',
       moduleResolution: 'bundler',
       lib,

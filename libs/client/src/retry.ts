@@ -15,8 +15,8 @@ const maxBackoffMs = 8_000;
 /** A longer `Retry-After` is left to the caller. */
 const maxWaitMs = 60_000;
 /** 409 has `Retry-After` while the first request with this idempotency key runs. */
-const withRetryAfter: readonly number[] = [409, 429, 503];
-const transient: readonly number[] = [429, 503];
+const retriedAfterDelay: readonly number[] = [409, 429, 503];
+const retriedAfterBackoff: readonly number[] = [429, 503];
 
 /**
  * Returns the delay before the next attempt; undefined if there should be none. If the response has
@@ -25,16 +25,16 @@ const transient: readonly number[] = [429, 503];
  */
 export function retryDelayMs({ request, response, retries, random }: Attempt): number | undefined {
   const backoffMs = Math.min(firstBackoffMs * 2 ** retries, maxBackoffMs);
-  const required = response === undefined ? undefined : retryAfterMs(response);
-  if (response !== undefined && required !== undefined && withRetryAfter.includes(response.status)) {
+  const requiredMs = response === undefined ? undefined : retryAfterMs(response);
+  if (response !== undefined && requiredMs !== undefined && retriedAfterDelay.includes(response.status)) {
     // Never earlier, and not all clients at once.
-    return required > maxWaitMs ? undefined : required + backoffMs * random;
+    return requiredMs > maxWaitMs ? undefined : requiredMs + backoffMs * random;
   }
-  const isTransient = response === undefined || transient.includes(response.status);
+  const isTransient = response === undefined || retriedAfterBackoff.includes(response.status);
   return isTransient && isRepeatable(request) ? backoffMs * (0.5 + random / 2) : undefined;
 }
 
-/** RFC 9110 §9.2.2, and requests that the API repeats by their key. */
+/** Whether a repetition has no effect: by its method (RFC 9110 §9.2.2), or by its idempotency key. */
 function isRepeatable(request: Request): boolean {
   return ['GET', 'HEAD', 'PUT', 'DELETE'].includes(request.method) || request.headers.has('idempotency-key');
 }

@@ -47,7 +47,7 @@ export function createTransport(options: TransportOptions): Send {
         continue;
       }
       if (!(outcome instanceof Response)) throw outcome;
-      // An earlier attempt, whose response was lost, deleted it.
+      // An earlier attempt deleted the resource, and its response was lost.
       const isDeleted = mayHaveHadEffect && request.method === 'DELETE' && outcome.status === 404;
       return isDeleted ? new Response(null, { status: 204, headers: outcome.headers }) : outcome;
     }
@@ -60,7 +60,7 @@ function withToken(request: Request, token: string | undefined): Request {
   return copy;
 }
 
-/** Reads the body too if it is JSON, so that a connection that breaks in it counts as one. */
+/** Reads the body too, except of a file or stream, so that a broken connection in it fails the attempt. */
 async function attempt(
   request: Request,
   token: string | undefined,
@@ -72,9 +72,11 @@ async function attempt(
     const signal = AbortSignal.any([request.signal, timeout.signal]);
     const response = await send(new Request(withToken(request, token), { signal }));
     const { status, statusText, headers } = response;
-    const isFile = response.ok && /^text\/(csv|event-stream)/.test(headers.get('content-type') ?? '');
-    if (isFile && response.body !== null)
-      return new Response(partsInTime(response.body, timeoutMs, request), { status, statusText, headers });
+    const isFileOrStream = response.ok && /^text\/(csv|event-stream)/.test(headers.get('content-type') ?? '');
+    if (isFileOrStream && response.body !== null) {
+      const limited = limitPartTimes(response.body, timeoutMs, request);
+      return new Response(limited, { status, statusText, headers });
+    }
     const body = await response.arrayBuffer();
     return new Response(body.byteLength === 0 ? null : body, { status, statusText, headers });
   } catch (error) {
@@ -90,11 +92,12 @@ function connectionError({ headers }: Request, timedOut: boolean, cause?: unknow
 }
 
 /**
- * The same body. It fails when it breaks off, a part does not arrive in time, or the caller aborts; the time
- * of the reader does not count. Node's `fetch` may lose the signal of a long response to the garbage
- * collector, and a `Request` its caller's signal. `pull` uses the request, so that the stream keeps it.
+ * Returns the same body. It fails when it breaks off, a part does not arrive in time, or the caller aborts;
+ * the time that the reader takes does not count. Node's `fetch` may lose the signal of a long response to
+ * the garbage collector, and a `Request` its caller's signal. `pull` uses the request, so that the stream
+ * keeps it.
  */
-function partsInTime(
+function limitPartTimes(
   body: ReadableStream<Uint8Array>,
   timeoutMs: number,
   request: Request,
