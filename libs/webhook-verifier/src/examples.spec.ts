@@ -15,8 +15,8 @@ const secret = 'whsec_test';
 const vectorBody = vectors[0]?.body_base64 ?? '';
 
 /**
- * Programs that run another language's example on each vector, and print the outcomes and response statuses
- * as JSON.
+ * Programs that run another language's example, and print as JSON its outcome for each vector, and the
+ * responses to a genuine and a forged request with a real and a test event, with the number of handled events.
  */
 const programs = {
   python3: {
@@ -32,14 +32,14 @@ def outcome(vector):
     try:
         example.verify_webhook(headers, base64.b64decode(vector["body_base64"]), vector["secrets"], vector["now"])
         return "accepted"
-    except example.WebhookVerificationError as refused: return str(refused)
-def handled(id):
+    except example.WebhookVerificationError as rejected: return str(rejected)
+def responses(id):
     now, handled, headers = str(int(time.time())), [], email.message.Message()
     body = json.dumps({"id": id, "api_version": "v", "created_at": "c", "event": "e", "data": {}}).encode()
     headers["x-service-signature"] = "t=" + now + ",v1=" + hmac.new(b"s", now.encode() + b"." + body, "sha256").hexdigest()
     return [example.receive(headers, body, ["s"], handled.append), example.receive(headers, body, ["other"], handled.append), len(handled)]
 with open(sys.argv[2]) as file: vectors = json.load(file)["vectors"]
-print(json.dumps({"outcomes": [outcome(one) for one in vectors], "real": handled("evt_1"), "test": handled("evt_test_1")}))`,
+print(json.dumps({"outcomes": [outcome(one) for one in vectors], "real": responses("evt_1"), "test": responses("evt_test_1")}))`,
     argument: '-c',
   },
   php: {
@@ -50,9 +50,9 @@ $outcome = function (array $vector): string {
     try {
         verify_webhook($vector['headers'], base64_decode($vector['body_base64']), $vector['secrets'], $vector['now']);
         return 'accepted';
-    } catch (WebhookVerificationError $refused) { return $refused->getMessage(); }
+    } catch (WebhookVerificationError $rejected) { return $rejected->getMessage(); }
 };
-$handled = function (string $id): array {
+$responses = function (string $id): array {
     [$now, $count] = [(string) time(), 0];
     $body = json_encode(['id' => $id, 'api_version' => 'v', 'created_at' => 'c', 'event' => 'e', 'data' => new stdClass()]);
     $headers = ['X-Service-Signature' => "t=$now,v1=" . hash_hmac('sha256', "$now.$body", 's')];
@@ -60,16 +60,16 @@ $handled = function (string $id): array {
     return [receive($headers, $body, ['s'], $handle), receive($headers, $body, ['other'], $handle), $count];
 };
 $outcomes = array_map($outcome, json_decode(file_get_contents($argv[2]), true)['vectors']);
-echo json_encode(['outcomes' => $outcomes, 'real' => $handled('evt_1'), 'test' => $handled('evt_test_1')]);`,
+echo json_encode(['outcomes' => $outcomes, 'real' => $responses('evt_1'), 'test' => $responses('evt_test_1')]);`,
     argument: '-r',
   },
 } as const;
 
-/** The same for the examples with public keys; `has` succeeds if the program has the necessary library. */
+/** The same for the examples with public keys. `checkLibrary` succeeds if the program has its library. */
 const asymmetricPrograms = {
   'verify_webhook_v1a.py': {
     candidates: ['python3', '/usr/bin/python3'],
-    has: ['-c', 'import cryptography'],
+    checkLibrary: ['-c', 'import cryptography'],
     code: [
       '-c',
       `
@@ -88,7 +88,7 @@ with open(sys.argv[2]) as file: print(json.dumps([outcome(one) for one in json.l
   },
   'verify-webhook-v1a.php': {
     candidates: ['php'],
-    has: ['-r', 'sodium_crypto_sign_keypair();'],
+    checkLibrary: ['-r', 'sodium_crypto_sign_keypair();'],
     code: [
       '-r',
       `
@@ -108,8 +108,8 @@ function isInstalled(program: string, check: readonly string[] = ['--version']):
   return spawnSync(program, check, { stdio: 'ignore' }).status === 0;
 }
 
-const files = ['node-http.ts', 'express.ts', programs.python3.file, programs.php.file];
-describe.each([...files, ...Object.keys(asymmetricPrograms)])('%s', (name) => {
+const symmetricExamples = ['node-http.ts', 'express.ts', programs.python3.file, programs.php.file];
+describe.each([...symmetricExamples, ...Object.keys(asymmetricPrograms)])('the example %s', (name) => {
   it('is in the README as it is tested here', () => {
     expect(readme).toContain(`\n${readFileSync(example(name), 'utf8').trim()}\n\`\`\`\n`);
   });
@@ -127,20 +127,23 @@ describe.each(Object.entries(programs))('the example for %s', (program, { file, 
   });
 });
 
-describe.each(Object.entries(asymmetricPrograms))('%s', (_file, { candidates, has, code }) => {
-  const program = candidates.find((candidate) => isInstalled(candidate, has));
-  (program === undefined ? it.skip : it)('agrees with every vector of v1a', () => {
-    const output = execFileSync(program ?? '', [...code, example('.'), fileURLToPath(vectorsFile)]);
-    expect(JSON.parse(output.toString())).toEqual(v1a.map(({ outcome }) => outcome));
-  });
-});
+describe.each(Object.entries(asymmetricPrograms))(
+  'the example %s',
+  (_file, { candidates, checkLibrary, code }) => {
+    const program = candidates.find((candidate) => isInstalled(candidate, checkLibrary));
+    (program === undefined ? it.skip : it)('agrees with every vector of v1a', () => {
+      const output = execFileSync(program ?? '', [...code, example('.'), fileURLToPath(vectorsFile)]);
+      expect(JSON.parse(output.toString())).toEqual(v1a.map(({ outcome }) => outcome));
+    });
+  },
+);
 
 describe.each([
   ['node:http', webhookServer],
   ['Express', (...args: Parameters<typeof webhookApp>) => createServer(webhookApp(...args))],
-])('the example for %s', (_what, make) => {
+])('the example for %s', (_name, start) => {
   const events: WebhookEvent[] = [];
-  const server: Server = make([secret], (event) => {
+  const server: Server = start([secret], (event) => {
     events.push(event);
     return event.id === 'evt_bad' ? Promise.reject(new Error('The shop is closed.')) : Promise.resolve();
   });
@@ -155,9 +158,9 @@ describe.each([
     server.closeAllConnections();
   });
 
-  async function post(body: string, by = secret, inChunks = false): Promise<number> {
+  async function post(body: string, signingSecret = secret, inChunks = false): Promise<number> {
     const t = Math.floor(Date.now() / 1000);
-    const v1 = createHmac('sha256', by).update(`${t}.${body}`).digest('hex');
+    const v1 = createHmac('sha256', signingSecret).update(`${t}.${body}`).digest('hex');
     const response = await fetch(await listening, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-service-signature': `t=${t},v1=${v1}` },

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
-
 import type { PublicKey } from './index.js';
 
-interface Request {
+interface SignedRequest {
   readonly name: string;
   /** The receiver's clock, UNIX seconds. */
   readonly now: number;
@@ -11,10 +10,10 @@ interface Request {
   /** `accepted`, or the code of the failed check. */
   readonly outcome: string;
 }
-export interface Vector extends Request {
+export interface Vector extends SignedRequest {
   readonly secrets: readonly string[];
 }
-interface AsymmetricVector extends Request {
+interface AsymmetricVector extends SignedRequest {
   readonly public_keys: readonly PublicKey[];
 }
 

@@ -9,8 +9,8 @@ const body = Buffer.from(
   '{"id":"evt_1","api_version":"2026-11-01","created_at":"2026-11-21T09:30:00.000Z","event":"order.processing","data":{}}',
 );
 
-function signed(by = secret, seconds = now() / 1000): string {
-  const mac = createHmac('sha256', by).update(`${seconds}.`).update(body).digest('hex');
+function signatureHeader(signingSecret = secret, seconds = now() / 1000): string {
+  const mac = createHmac('sha256', signingSecret).update(`${seconds}.`).update(body).digest('hex');
   return `t=${seconds},v1=${mac}`;
 }
 
@@ -50,7 +50,7 @@ describe('verifyWebhook', () => {
   });
 
   it('accepts headers of fetch and of node:http in any case, and any Uint8Array', () => {
-    const header = signed();
+    const header = signatureHeader();
     for (const headers of [
       new Headers({ 'X-Service-Signature': header }),
       { 'X-SERVICE-SIGNATURE': header },
@@ -62,7 +62,7 @@ describe('verifyWebhook', () => {
   });
 
   it('rejects a repeated signature header, however the server represents it', () => {
-    const header = signed();
+    const header = signatureHeader();
     const twice = new Headers([
       ['x-service-signature', header],
       ['x-service-signature', header],
@@ -76,7 +76,7 @@ describe('verifyWebhook', () => {
   it('checks the age with the given tolerance and clock', () => {
     const verify = (seconds: number, toleranceSeconds: number) =>
       verifyWebhook(
-        { headers: { 'x-service-signature': signed(secret, seconds) }, body },
+        { headers: { 'x-service-signature': signatureHeader(secret, seconds) }, body },
         { secrets: [secret], toleranceSeconds, now },
       );
     expect(verify(now() / 1000 - 10, 10).id).toBe('evt_1');
@@ -85,7 +85,7 @@ describe('verifyWebhook', () => {
   });
 
   it('uses the system clock by default', () => {
-    const fresh = { 'x-service-signature': signed(secret, Math.floor(Date.now() / 1000)) };
+    const fresh = { 'x-service-signature': signatureHeader(secret, Math.floor(Date.now() / 1000)) };
     expect(verifyWebhook({ headers: fresh, body }, { secrets: [secret] }).id).toBe('evt_1');
   });
 
@@ -105,12 +105,12 @@ describe('verifyWebhook', () => {
 
   it.each([
     ['no secret', { secrets: [] }],
-    ['an empty secret, which anybody could sign with', { secrets: [''] }],
-    ['an empty secret beside a good one', { secrets: [secret, ''] }],
+    ['an empty secret, with which any sender could sign', { secrets: [''] }],
+    ['an empty secret next to a good one', { secrets: [secret, ''] }],
     ['a tolerance that is no number', { secrets: [secret], toleranceSeconds: Number.NaN }],
     ['a negative tolerance', { secrets: [secret], toleranceSeconds: -1 }],
   ])('throws a TypeError for %s', (_what, options) => {
-    const request = { headers: { 'x-service-signature': signed('') }, body };
+    const request = { headers: { 'x-service-signature': signatureHeader('') }, body };
     expect(() => verifyWebhook(request, { ...options, now })).toThrow(TypeError);
   });
 
@@ -119,7 +119,7 @@ describe('verifyWebhook', () => {
     ['text', body.toString()],
     ['nothing', undefined],
   ])('throws a TypeError for a body that is %s', (_what, parsed) => {
-    const request = { headers: { 'x-service-signature': signed() }, body: parsed };
+    const request = { headers: { 'x-service-signature': signatureHeader() }, body: parsed };
     expect(() => verifyWebhook(request, { secrets: [secret], now })).toThrow(/raw bytes/);
   });
 });

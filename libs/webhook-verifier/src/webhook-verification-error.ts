@@ -1,7 +1,8 @@
 /**
  * The check that failed:
  * - `missing_signature`: the request has no `X-Service-Signature`; with public keys, no signature `v1a`
- * - `malformed_signature`: a signature header is not `t=<unix_seconds>,v1=<64 hex digits>`, or is repeated
+ * - `malformed_signature`: a signature header is not `t=<unix_seconds>,v1=<64 hex digits>`, or is repeated;
+ *   a signature `v1a` has another length, or its timestamp is not a number
  * - `wrong_signature`: none of the secrets or keys matches the signature of these bytes
  * - `too_old`, `too_new`: the signature is valid, but older or further in the future than the tolerance
  * - `malformed_body`: the signature is valid, but the body is not an event
