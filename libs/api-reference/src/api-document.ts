@@ -16,27 +16,27 @@ export interface DocumentOptions {
 }
 
 /**
- * The document of an API, of the parts of its services.
+ * Makes the OpenAPI document of an API from the references of its services.
  * @throws Error when documentation is missing, or two operations or schemas share a name
  */
 export function apiDocument({ api, info, scopes, services }: DocumentOptions): OpenApiDocument {
   const paths: Record<string, PathItem> = {};
   const schemas: Record<string, Schema> = {};
-  const add = (named: Schemas = {}): void => {
+  const addSchemas = (named: Schemas = {}): void => {
     for (const [name, schema] of Object.entries(named)) {
       const known = (schemas[name] ??= schema);
       if (JSON.stringify(known) !== JSON.stringify(schema)) throw new Error(`There are two schemas ${name}.`);
     }
   };
-  add(shapeSchema(errorShape).schemas);
+  addSchemas(shapeSchema(errorShape).schemas);
   for (const service of services) {
-    add(service.schemas);
+    addSchemas(service.schemas);
     for (const route of service.routes) {
       const described = describeRoute(route, api);
       const item = (paths[route.path] ??= {});
       if (item[route.method] !== undefined) throw new Error(`There are two ${route.method} ${route.path}.`);
       item[route.method] = described.operation;
-      add(described.schemas);
+      addSchemas(described.schemas);
     }
   }
   const webhooks = services.reduce((all, service) => ({ ...all, ...service.webhooks }), {});

@@ -41,9 +41,9 @@ function hasEntityTag({ operation }: Route): boolean {
 }
 
 function pathParameters({ path, params, operation }: Route): Parameter[] {
-  const checked = params === undefined ? {} : dtoSchema(params).schema.properties;
+  const validated = params === undefined ? {} : dtoSchema(params).schema.properties;
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
-    const schema = checked?.[name];
+    const schema = validated?.[name];
     if (schema !== undefined) return { ...parameter(name, schema), in: 'path', required: true };
     const documented = operation.path?.[name];
     if (documented === undefined) throw new Error(`${operation.id} has no description of {${name}}.`);

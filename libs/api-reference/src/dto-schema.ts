@@ -24,14 +24,14 @@ export function dtoSchema(dto: Class): NamedSchemas {
     const { description, nestedDto } = documentationOf(defaults, name);
     if (description === undefined) throw new Error(`${dto.name}.${name} has no @Description().`);
     if (nestedDto !== undefined) Object.assign(schemas, dtoComponents(nestedDto));
-    const byDefault: unknown = Reflect.get(defaults, name);
+    const defaultValue: unknown = Reflect.get(defaults, name);
     properties[name] = {
       ...memberSchema(checks, nestedDto, `${dto.name}.${name}`),
       description: description.text,
-      ...(byDefault !== undefined && { default: byDefault }),
+      ...(defaultValue !== undefined && { default: defaultValue }),
       ...(description.example !== undefined && { examples: [description.example] }),
     };
-    if (byDefault === undefined && !checks.some(isOptional)) required.push(name);
+    if (defaultValue === undefined && !checks.some(isOptional)) required.push(name);
   }
   return { schema: { type: 'object', properties, ...(required.length > 0 && { required }) }, schemas };
 }
@@ -52,13 +52,13 @@ function isOptional({ name, type }: Check): boolean {
 
 function memberSchema(checks: readonly Check[], nestedDto: Class | undefined, member: string): Schema {
   const nested = nestedDto === undefined ? undefined : componentRef(dtoName(nestedDto));
-  const schemaOf = (each: boolean): Schema =>
+  const schemaOf = (target: 'field' | 'items'): Schema =>
     checks
-      .filter((check) => Boolean(check.each) === each)
+      .filter((check) => (check.each ? 'items' : 'field') === target)
       .reduce<Schema>((sum, check) => ({ ...sum, ...checkSchema(check, member) }), {});
-  const whole = schemaOf(false); // the field itself; `each` is for the items of a list
-  if (whole.type !== 'array') return nested ?? whole;
-  return { ...whole, items: nested ?? { ...whole.items, ...schemaOf(true) } };
+  const field = schemaOf('field');
+  if (field.type !== 'array') return nested ?? field;
+  return { ...field, items: nested ?? { ...field.items, ...schemaOf('items') } };
 }
 
 /** Schemas of the checks of class-validator that our DTOs use. Our own checks have theirs in `Field`. */

@@ -100,7 +100,7 @@ function errorsOf(route: Route, challenge: string): readonly ErrorDoc[] {
 }
 
 function hasInput({ bodyLimitBytes, body, query, params, headers }: Route): boolean {
-  return [bodyLimitBytes, body, query, params, headers[0]].some((input) => input !== undefined);
+  return headers.length > 0 || [bodyLimitBytes, body, query, params].some((input) => input !== undefined);
 }
 
 function invalidInput(route: Route): ErrorDoc {
@@ -111,7 +111,7 @@ function invalidInput(route: Route): ErrorDoc {
 }
 
 /**
- * Malformed JSON, or the first parameter that can be invalid.
+ * Returns the error for malformed JSON, or for the first parameter that can be invalid.
  * @throws Error when the input has no such parameter
  */
 function invalidInputExample({ bodyLimitBytes, query, params, operation }: Route): ValidationFailed {
@@ -190,12 +190,13 @@ function errorHeaders(
   };
 }
 
-/** Examples under unique names. */
+/** Names each example by its reason or code, with a number if the name is taken. */
 function namedExamples(envelopes: readonly ErrorEnvelope[]): Record<string, Example> {
   const names = new Map<string, Example>();
   for (const envelope of envelopes) {
-    const word = envelope.details?.[0]?.reason ?? '';
-    const name = /^[a-z_]+$/.test(word) ? word : envelope.code.toLowerCase();
+    const reason = envelope.details?.[0]?.reason ?? '';
+    const isCode = /^[a-z_]+$/.test(reason);
+    const name = isCode ? reason : envelope.code.toLowerCase();
     names.set(names.has(name) ? `${name}_${names.size + 1}` : name, {
       summary: envelope.message,
       value: envelope,
@@ -204,5 +205,5 @@ function namedExamples(envelopes: readonly ErrorEnvelope[]): Record<string, Exam
   return Object.fromEntries(names);
 }
 
-/** Unexpected errors become the 500. */
+/** Any error without a status of its own: `toErrorResponse` turns it into a 500. */
 class InternalError extends Error {}

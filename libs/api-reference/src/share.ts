@@ -3,8 +3,8 @@ import type { Header, OpenApiDocument, Reference, Response } from './document.js
 
 type Shared = Pick<OpenApiDocument['components'], 'headers' | 'responses'>;
 
-const headersAt = '#/components/headers/';
-const responsesAt = '#/components/responses/';
+const headersPrefix = '#/components/headers/';
+const responsesPrefix = '#/components/responses/';
 
 /** Replaces headers, and responses that occur more than once, by references to components. */
 export function shareResponses(paths: OpenApiDocument['paths']): Shared {
@@ -20,12 +20,13 @@ export function shareResponses(paths: OpenApiDocument['paths']): Shared {
         return [{ byStatus, status, response }];
       }),
     );
-  for (const same of Map.groupBy(all, ({ status, response }) => status + JSON.stringify(response)).values()) {
-    if (same.length === 1) continue;
-    for (const { byStatus, status, response } of same) {
+  const groups = Map.groupBy(all, ({ status, response }) => status + JSON.stringify(response));
+  for (const equalResponses of groups.values()) {
+    if (equalResponses.length === 1) continue;
+    for (const { byStatus, status, response } of equalResponses) {
       const name = (STATUS_CODES[status] ?? status).replace(/\W/g, '');
       responses[name] ??= response; // another response of this status keeps its place in the operation
-      if (isSame(responses[name], response)) byStatus[status] = { $ref: responsesAt + name };
+      if (isSame(responses[name], response)) byStatus[status] = { $ref: responsesPrefix + name };
     }
   }
   return { headers: sorted(headers), responses: sorted(responses) };
@@ -35,7 +36,7 @@ function withSharedHeaders({ headers = {}, ...response }: Response, known: Recor
   const shared = Object.entries(headers).map(([name, header]) => {
     if ('$ref' in header) return [name, header] as const;
     known[name] ??= header;
-    return [name, isSame(known[name], header) ? { $ref: headersAt + name } : header] as const;
+    return [name, isSame(known[name], header) ? { $ref: headersPrefix + name } : header] as const;
   });
   return { ...response, headers: Object.fromEntries(shared) };
 }
@@ -44,8 +45,9 @@ function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-export function sorted<Thing>(things: Readonly<Record<string, Thing>>): Record<string, Thing> {
-  return Object.fromEntries(Object.entries(things).sort(([one], [other]) => (one < other ? -1 : 1)));
+/** Sorts a record by its names. */
+export function sorted<Value>(record: Readonly<Record<string, Value>>): Record<string, Value> {
+  return Object.fromEntries(Object.entries(record).sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 /** Resolves a response that may be a reference. */
@@ -58,7 +60,10 @@ export function headerOf({ components }: OpenApiDocument, given: Header | Refere
   return '$ref' in given ? component(components.headers, given) : given;
 }
 
-function component<Thing>(components: Readonly<Record<string, Thing>>, { $ref }: Reference): Thing {
+function component<Component>(
+  components: Readonly<Record<string, Component>>,
+  { $ref }: Reference,
+): Component {
   const found = components[$ref.replace(/^.*\//, '')];
   if (found === undefined) throw new Error(`The document has no ${$ref}.`);
   return found;
