@@ -2,7 +2,10 @@ import type { Command } from 'commander';
 
 export const shells = ['bash', 'zsh', 'fish'] as const;
 
-/** A script that completes commands, their options, and what follows them. */
+/**
+ * Returns a script that completes commands and their options.
+ * @param operands completed after every command
+ */
 export function completionScript(
   program: Command,
   shell: (typeof shells)[number],
@@ -13,9 +16,7 @@ export function completionScript(
 
 /** Returns the completion script for bash, which zsh runs as well in its emulation of bash. */
 function bashScript(program: Command, shell: 'bash' | 'zsh', operands: readonly string[]): string {
-  const cases = program.commands.flatMap((command) => [
-    entry(command.name(), [command, ...command.commands], operands),
-  ]);
+  const cases = program.commands.map((command) => bashCase(command, operands));
   return [
     ...(shell === 'zsh' ? ['autoload -U +X bashcompinit && bashcompinit'] : []),
     '_fulfilment() {',
@@ -30,10 +31,17 @@ function bashScript(program: Command, shell: 'bash' | 'zsh', operands: readonly 
   ].join('\n');
 }
 
-function entry(name: string, commands: readonly Command[], operands: readonly string[]): string {
-  const options = commands.flatMap((command) => command.options.map(({ long }) => long ?? ''));
-  const subcommands = commands.slice(1).map((command) => command.name());
-  return `    *:${name}) words=${quoted([...new Set([...subcommands, ...options, ...operands])])} ;;`;
+function bashCase(command: Command, operands: readonly string[]): string {
+  const subcommands = command.commands.map((subcommand) => subcommand.name());
+  return `    *:${command.name()}) words=${quoted([...subcommands, ...optionsOf(command), ...operands])} ;;`;
+}
+
+/** Options of the command and of its subcommands. */
+function optionsOf(command: Command): string[] {
+  const options = [command, ...command.commands].flatMap((each) =>
+    each.options.map(({ long }) => long ?? ''),
+  );
+  return [...new Set(options)];
 }
 
 function quoted(words: readonly string[]): string {
@@ -49,17 +57,14 @@ function fishScript(program: Command, operands: readonly string[]): string {
     '-d',
     `'${command.description().replaceAll("'", String.raw`\'`)}'`,
   ];
-  return [
-    ...program.commands.flatMap((command) => {
+  return program.commands
+    .flatMap((command) => {
       const after = `__fish_seen_subcommand_from ${command.name()}`;
-      const options = [command, ...command.commands].flatMap((one) =>
-        one.options.map(({ long }) => long ?? ''),
-      );
       return [
         complete('__fish_use_subcommand', ...described(command)),
         ...command.commands.map((subcommand) => complete(after, ...described(subcommand))),
-        complete(after, '-a', quoted([...new Set([...options, ...operands])])),
+        complete(after, '-a', quoted([...optionsOf(command), ...operands])),
       ];
-    }),
-  ].join('\n');
+    })
+    .join('\n');
 }

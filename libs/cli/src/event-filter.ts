@@ -4,7 +4,10 @@ import { printable, UsageError } from './terminal.js';
 /** Names of events, and the patterns that a subscription takes too. */
 export const eventPatterns = [...webhookEventNames, '*', 'order.*', 'product.*'] as const;
 
-/** Returns whether a pattern matches an event. Every event matches no patterns. @throws UsageError */
+/**
+ * Returns the predicate whether any of the patterns matches an event. Without patterns, every event matches.
+ * @throws UsageError for an unknown pattern
+ */
 export function eventFilter(patterns: readonly string[]): (event: string) => boolean {
   const known: readonly string[] = eventPatterns;
   const unknown = patterns.find((pattern) => !known.includes(pattern));

@@ -2,15 +2,15 @@ import { ApiError, type Client, ConnectionError, readEvents } from '@fulfilment/
 import type { FeedEvent } from './forward.js';
 import { Failure } from './terminal.js';
 
-/** Seconds that a request without new events is held. */
-const waitSeconds = 20;
+/** Time for which the suite holds a request without new events (long polling). */
+const longPollSeconds = 20;
 const [minDelayMs, maxDelayMs] = [1_000, 30_000];
 
 export interface FollowOptions {
   readonly client: Client;
   /** The position in the feed after which to begin. */
   readonly after: string | undefined;
-  /** Skips the events that are already there. */
+  /** Skips the events that are in the feed at the start. */
   readonly skipOld: boolean;
   /** Called when all events before the position are handled. */
   readonly savePosition: (position: string) => void;
@@ -35,13 +35,14 @@ export async function followFeed(options: FollowOptions): Promise<void> {
   }
   onReady();
   while (!signal.aborted) {
-    const page = await readPage(options, after, waitSeconds);
+    const page = await readPage(options, after, longPollSeconds);
     for (const event of page.data) await handle(event);
     if (page.next !== after) savePosition(page.next);
     after = page.next;
   }
 }
 
+/** Returns the position after the newest event. */
 async function findEnd(options: FollowOptions): Promise<string> {
   for (let after: string | undefined; ;) {
     const page = await readPage(options, after, 0);
@@ -50,14 +51,15 @@ async function findEnd(options: FollowOptions): Promise<string> {
   }
 }
 
+/** Retries while the suite cannot be reached. */
 async function readPage(
   { client, note, wait, signal }: FollowOptions,
   after: string | undefined,
-  waitFor: number,
+  waitSeconds: number,
 ) {
   for (let failures = 0; ; failures += 1) {
     try {
-      const query = { wait: waitFor, ...(after !== undefined && { after }) };
+      const query = { wait: waitSeconds, ...(after !== undefined && { after }) };
       const { data: page } = await readEvents({ client, query, signal });
       if (failures > 0) note('The suite responds.');
       return page;

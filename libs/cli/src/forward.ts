@@ -12,10 +12,10 @@ export interface ForwardTarget {
   readonly secret: string;
 }
 
-/** The same as for a delivery: a response that takes longer has failed. */
+/** As for a delivery: a response that takes longer counts as failed. */
 const timeoutMs = 15_000;
 
-/** The receiver's status, or why there is none. */
+/** The HTTP status of the receiver's response, or why there is none. */
 export type ForwardOutcome = number | 'timeout' | 'connection_failed';
 
 /** Sends an event as webhook-worker does: the same bytes, and the headers of a delivery. */
@@ -25,7 +25,7 @@ export async function forward(
   attempt: number,
   signal: AbortSignal,
 ): Promise<ForwardOutcome> {
-  const body = JSON.stringify(event); // the feed has the JSON text of a delivery: the same bytes again
+  const body = JSON.stringify(event); // the feed parsed the JSON of a delivery, so these are the same bytes
   const timeout = AbortSignal.timeout(timeoutMs);
   try {
     const response = await fetch(url, {
@@ -43,7 +43,7 @@ export async function forward(
   }
 }
 
-/** The headers of docs/receiving-webhooks.md. There is no delivery, so its id is made from the event's. */
+/** Returns the headers of docs/receiving-webhooks.md. There is no delivery: its id is derived from the event's. */
 export function signedHeaders(
   { id, event }: FeedEvent,
   body: string,
@@ -62,11 +62,12 @@ export function signedHeaders(
     'x-service-signature': `t=${unixSeconds},v1=${hmac(secret, '').digest('hex')}`,
     'webhook-id': id,
     'webhook-timestamp': String(unixSeconds),
-    'webhook-signature': `v1,${hmac(standardKey(secret), `${id}.`).digest('base64')}`,
+    'webhook-signature': `v1,${hmac(standardWebhooksKey(secret), `${id}.`).digest('base64')}`,
   };
 }
 
-function standardKey(secret: string): string | Buffer {
+/** Standard Webhooks: a secret `whsec_…` is the key in base64. Another secret is the key itself. */
+function standardWebhooksKey(secret: string): string | Buffer {
   const [, base64] = /^whsec_([A-Za-z0-9+/]+)={0,2}$/.exec(secret) ?? [];
   return base64 === undefined || base64.length % 4 === 1 ? secret : Buffer.from(base64, 'base64');
 }

@@ -3,8 +3,8 @@ import { type FeedEvent, forward, type ForwardOutcome, type ForwardTarget } from
 
 const [minDelayMs, maxDelayMs] = [500, 10_000];
 
-/** An event that the receiver got, or did not accept. */
-export interface Forwarded {
+/** One attempt to send an event to the receiver. */
+export interface ForwardAttempt {
   readonly event: FeedEvent;
   readonly attempt: number;
   readonly outcome: ForwardOutcome;
@@ -13,20 +13,21 @@ export interface Forwarded {
 export interface ForwarderOptions {
   readonly target: ForwardTarget;
   readonly signal: AbortSignal;
-  readonly report: (forwarded: Forwarded) => void;
+  readonly report: (attempt: ForwardAttempt) => void;
   readonly note: (line: string) => void;
 }
 
 /** Sends events to the receiver, and remembers the last one. */
 export class Forwarder {
-  private last: { readonly event: FeedEvent; attempt: number } | undefined;
+  private lastSent: { readonly event: FeedEvent; attempt: number } | undefined;
 
   constructor(private readonly options: ForwarderOptions) {}
 
-  /** Retries while the receiver cannot be reached. Any response is reported, and ends it. */
+  /** Retries while the receiver cannot be reached. Any response ends the retries and is reported. */
   async send(event: FeedEvent): Promise<void> {
     const { target, signal, note } = this.options;
-    const sent = (this.last = { event, attempt: 1 });
+    const sent = { event, attempt: 1 };
+    this.lastSent = sent;
     for (let failures = 0; ; failures += 1) {
       const outcome = await forward(target, event, sent.attempt, signal);
       if (outcome !== 'connection_failed')
@@ -39,9 +40,9 @@ export class Forwarder {
   /** Sends the last event once more. */
   async resend(): Promise<void> {
     const { target, signal, report, note } = this.options;
-    if (this.last === undefined) return note('There is no event to resend.');
-    const { event } = this.last;
-    const attempt = (this.last.attempt += 1);
+    if (this.lastSent === undefined) return note('There is no event to resend.');
+    const { event } = this.lastSent;
+    const attempt = (this.lastSent.attempt += 1);
     report({ event, attempt, outcome: await forward(target, event, attempt, signal) });
   }
 }

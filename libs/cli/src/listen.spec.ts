@@ -207,11 +207,11 @@ describe('the feed', () => {
   });
 
   it('ends with an error that a retry cannot repair', async () => {
-    const suiteOptions = openSuite(suite.url, { FULFILMENT_CONFIG_DIR: dir.path });
+    const opened = openSuite(suite.url, { FULFILMENT_CONFIG_DIR: dir.path });
     const { signal } = new AbortController();
     const terminal = { result: () => undefined, note: () => undefined };
     const options = { events: [], from: 'now', name: 'default', json: true, token: 'wrong' } as const;
-    const ended = listen(suiteOptions, options, terminal, { signal, onResend: () => undefined });
+    const ended = listen(opened, options, terminal, { signal, onResend: () => undefined });
     await expect(ended).rejects.not.toThrow(Failure);
   });
 });

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { eventFilter } from './event-filter.js';
 import { followFeed } from './follow-feed.js';
-import { type Forwarded, Forwarder } from './forwarder.js';
+import { type ForwardAttempt, Forwarder } from './forwarder.js';
 import type { PrivateFiles } from './private-files.js';
 import { openStore, type Suite } from './session.js';
 import { printable, type Terminal } from './terminal.js';
@@ -42,7 +42,7 @@ export async function listen(
     const { data: creator } = await readConnectedCreator({ client, signal });
     const positionFile = `position-${creator.id}-${name}`;
     const after = from === 'saved' ? suite.files.read(positionFile) : undefined;
-    const to =
+    const forwarding =
       forwardTo === undefined ? '' : ` and forwards them to ${forwardTo}, signed with the secret ${secret}`;
     await followFeed({
       client,
@@ -50,7 +50,7 @@ export async function listen(
       skipOld: from !== 'oldest' && after === undefined,
       savePosition: (position) => suite.files.write(positionFile, position),
       onReady: () => {
-        note(`Listens to the events of ${creator.name ?? creator.id}${to}. Press Ctrl-C to stop.`);
+        note(`Listens to the events of ${creator.name ?? creator.id}${forwarding}. Press Ctrl-C to stop.`);
         // A resend fails only when the listener stops.
         if (forwarder !== undefined) onResend(() => void forwarder.resend().catch(() => undefined));
       },
@@ -68,8 +68,8 @@ export async function listen(
   }
 }
 
-/** The report of an event; without a receiver there is no attempt. */
-type Reported = Partial<Forwarded> & Pick<Forwarded, 'event'>;
+/** An event with its attempt. Without a receiver there is no attempt. */
+type Reported = Partial<ForwardAttempt> & Pick<ForwardAttempt, 'event'>;
 
 function jsonLine({ event, attempt, outcome }: Reported): string {
   const response = typeof outcome === 'string' ? { error: outcome } : { status: outcome };
@@ -83,7 +83,7 @@ function textLine({ event, attempt, outcome }: Reported): string {
   return printable([...cells, ...(outcome === undefined ? [] : [`attempt ${attempt}`, response])].join('  '));
 }
 
-/** The same for every listener of the suite, so that the receiver keeps its setting. */
+/** Returns the same secret to every listener of the suite, so that the receiver keeps its setting. */
 function savedSecret(files: PrivateFiles): string {
   const saved = files.read('secret');
   if (saved !== undefined) return saved;

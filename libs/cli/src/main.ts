@@ -9,7 +9,7 @@ const terminal: Terminal = {
   note: (line) => void process.stderr.write(`${line}\n`),
 };
 
-/** The exit status (docs/client.md). */
+/** Returns the exit status (docs/client.md). */
 async function main(args: readonly string[]): Promise<number> {
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort());
@@ -24,11 +24,12 @@ async function main(args: readonly string[]): Promise<number> {
     await program.parseAsync(args, { from: 'user' });
     return 0;
   } catch (error) {
-    return explain(error, stop.signal);
+    return reportError(error, stop.signal);
   }
 }
 
-function explain(error: unknown, stopped: AbortSignal): number {
+/** Prints the error, and returns the exit status. */
+function reportError(error: unknown, stopped: AbortSignal): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2; // it has printed the reason
   if (error instanceof SignInRequiredError) {
     terminal.note(`${error.message} Sign in first: fulfilment login`);
@@ -44,7 +45,7 @@ function describe(error: Error): string {
   return `${error.message}${cause}`;
 }
 
-/** Reads keys, or lines from a pipe. A terminal sends Ctrl-C as a key, because it is in raw mode. */
+/** Calls back for each key. Standard input may also be a pipe. A terminal sends Ctrl-C as a key, because it is in raw mode. */
 function readKeys(keys: Readonly<Record<string, () => void>>): void {
   const { stdin } = process;
   if (stdin.isTTY) stdin.setRawMode(true);

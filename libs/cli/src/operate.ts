@@ -4,7 +4,10 @@ import { promisify } from 'node:util';
 import { Failure } from './terminal.js';
 import type { Operate } from './trigger.js';
 
-/** Runs operator commands of the suite that was started in a clone: `npm run -s ops -- …`, without npm. */
+/**
+ * Returns a function that runs operator commands of the suite that was started in a clone of the project:
+ * `npm run -s ops -- …`, without npm.
+ */
 export function operatorIn(clone: string): Operate {
   return async (...command) => {
     try {

@@ -28,7 +28,7 @@ export class PrivateFiles {
     renameSync(draft, join(this.dir, name));
   }
 
-  /** Runs the work while no other process does the same. The lock of a process that ended is ignored. */
+  /** Runs the work under a lock between processes. The lock of a process that has ended is ignored. */
   async exclusively<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
     const lock = join(this.dir, `${name}.lock`);
     mkdirSync(this.dir, { recursive: true, mode: 0o700 });

@@ -16,7 +16,7 @@ export interface Host {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Aborted when the person stops the program. */
   readonly signal: AbortSignal;
-  /** Calls back for each `r`. */
+  /** Calls `resend` each time the person presses `r`. */
   readonly onResend: (resend: () => void) => void;
 }
 
@@ -29,7 +29,7 @@ interface SuiteOptions {
   readonly token?: string;
 }
 
-/** All commands. Errors of the command line are thrown as CommanderError. */
+/** Returns all commands. They throw errors of the command line as CommanderError. */
 export function createProgram({ terminal, environment, signal, onResend }: Host): Command {
   const program = new Command('fulfilment')
     .description('Listens to events of a fulfilment suite, triggers them, and applies webhook subscriptions.')

@@ -56,11 +56,11 @@ export async function login(
   const clientId =
     readSaved(files)?.clientId ??
     (await server.register({ name: 'Fulfilment CLI', redirectUris: [loopbackRedirectUri] }));
-  save(files, clientId);
+  save(files, clientId); // before the sign-in, which may fail: the next login uses the same app
   save(files, clientId, await signIn(server, { clientId, scopes, open, signal }));
 }
 
-/** Returns whether there was a session. The next login uses the same app. */
+/** Ends the session and keeps the registered app for the next login. Returns whether there was a session. */
 export async function logout({ url, files }: Suite): Promise<boolean> {
   const saved = readSaved(files);
   if (saved?.tokens === undefined) return false;
@@ -70,7 +70,7 @@ export async function logout({ url, files }: Suite): Promise<boolean> {
   return true;
 }
 
-/** @param token used instead of the saved session */
+/** Returns a client of the Store API. @param token used instead of the saved session */
 export function openStore({ url, files }: Suite, token: string | undefined): Client {
   return createStoreClient({ baseUrl: `${url}/store`, auth: token ?? savedSession(url, files) });
 }
@@ -92,7 +92,7 @@ export function savedSession(url: string, files: PrivateFiles): Session {
       if (saved.tokens.refreshToken !== refreshToken) return saved.tokens; // another process renewed it
       const renewed = await (await discover(url)).refresh(saved.clientId, refreshToken);
       const tokens = { ...renewed, refreshToken: renewed.refreshToken ?? refreshToken };
-      save(files, saved.clientId, tokens); // while the lock is held
+      save(files, saved.clientId, tokens); // under the lock, so that no process repeats the refresh
       return tokens;
     });
   return new Session({ store, refresh });

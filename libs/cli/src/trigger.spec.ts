@@ -17,7 +17,7 @@ function run(event: string, operate?: Operate, url = suite.url): Promise<void> {
 
 describe('trigger', () => {
   it.each(['order.shipped', 'order.payment_failed', 'product.in_stock'])(
-    'requires a development suite before it causes a part of %s',
+    'requires a development suite for %s before it sends any write',
     async (event) => {
       await expect(run(event)).rejects.toThrow('name the folder of its clone with --clone');
       expect(suite.requests.filter((path) => path !== '/store/v1/creator')).toEqual([]);

@@ -38,7 +38,7 @@ const triggers: Readonly<Record<WebhookEventName, Trigger>> = {
     return id;
   },
   'order.payment_failed': async (context) => {
-    const operate = operator(context);
+    const operate = requireOperator(context);
     const { data: creator } = await readConnectedCreator({ client: context.client });
     await operate('creator', 'payment-method', creator.id, 'pm_declined');
     try {
@@ -53,31 +53,33 @@ const triggers: Readonly<Record<WebhookEventName, Trigger>> = {
   'product.in_stock': changeStock,
   'product.inventory_changed': async (context) => {
     const { id, quantity } = await limitedEdition(context);
-    await operator(context)('stock', 'set', id, String(quantity + 1));
-    await operator(context)('stock', 'set', id, String(quantity));
+    await requireOperator(context)('stock', 'set', id, String(quantity + 1));
+    await requireOperator(context)('stock', 'set', id, String(quantity));
     return id;
   },
 };
 
-/** Lets the events happen one after another. */
+/** Causes the events one after another. */
 export async function trigger(
   events: readonly string[],
   context: TriggerContext,
   terminal: Terminal,
   json: boolean,
 ): Promise<void> {
-  const known = events.map((event) => webhookEventNames.find((name) => name === event) ?? unknown(event));
+  const known = events.map(
+    (event) => webhookEventNames.find((name) => name === event) ?? throwUnknown(event),
+  );
   for (const event of known) {
     const subject = await triggers[event](context);
     terminal.result(json ? JSON.stringify({ event, subject }) : `${event}  ${subject}`);
   }
 }
 
-function unknown(event: string): never {
+function throwUnknown(event: string): never {
   throw new UsageError(`Unknown event "${event}". All events: ${webhookEventNames.join(', ')}`);
 }
 
-function operator({ operate }: TriggerContext): Operate {
+function requireOperator({ operate }: TriggerContext): Operate {
   if (operate !== undefined) return operate;
   throw new Failure(
     'This event needs the operator. It can be triggered only with a development suite: name the folder of its clone with --clone. Events of orders that ship can also be triggered for a test creator.',
@@ -111,22 +113,23 @@ async function place({ client, product }: TriggerContext): Promise<string> {
   return order.id;
 }
 
-async function ship(context: TriggerContext, then?: 'tracking_updated' | 'delivered'): Promise<string> {
-  const report = await warehouse(context); // before an order is placed in vain
+async function ship(context: TriggerContext, next?: 'tracking_updated' | 'delivered'): Promise<string> {
+  const report = await warehouse(context); // may throw, so before the order is placed
   const order = await place(context);
   await report(order, 'shipped');
-  if (then !== undefined) await report(order, then);
+  if (next !== undefined) await report(order, next);
   return order;
 }
 
+/** Reports a fulfilment event of an order, as the warehouse does. */
 type Report = (order: string, event: 'shipped' | 'tracking_updated' | 'delivered') => Promise<unknown>;
 
-/** The operator, or the simulated warehouse of a test creator. */
+/** Returns the reports of the operator, or of the simulated warehouse for a test creator. */
 async function warehouse(context: TriggerContext): Promise<Report> {
   const { client, operate } = context;
   if (operate === undefined && (await readConnectedCreator({ client })).data.livemode === false)
     return (id, event) => reportTestEvent({ client, path: { id }, body: { event } });
-  const command = operator(context);
+  const command = requireOperator(context);
   const commands = {
     shipped: (order: string) => command('order', 'ship', order, ...parcel('TEST0001')),
     tracking_updated: (order: string) => command('order', 'track', order, ...parcel('TEST0002')),
@@ -141,7 +144,7 @@ function parcel(number: string): readonly string[] {
 }
 
 async function withdrawAndRelease(context: TriggerContext): Promise<string> {
-  const operate = operator(context);
+  const operate = requireOperator(context);
   const id = context.product ?? (await findProduct(context.client, () => true))?.id;
   if (id === undefined) throw new Failure('No product is available. Name one with --product.');
   await operate('product', 'withdraw', id);
@@ -150,14 +153,14 @@ async function withdrawAndRelease(context: TriggerContext): Promise<string> {
 }
 
 async function changeStock(context: TriggerContext): Promise<string> {
-  const operate = operator(context);
+  const operate = requireOperator(context);
   const { id, quantity } = await limitedEdition(context);
   await operate('stock', 'set', id, quantity === 0 ? '1' : '0');
   await operate('stock', 'set', id, String(quantity));
   return id;
 }
 
-/** Setting the stock of another product would limit it permanently. */
+/** Never returns a product that is not limited: setting its stock would limit it permanently. */
 async function limitedEdition({ client, product }: TriggerContext) {
   const found = await findProduct(
     client,
@@ -178,7 +181,7 @@ interface Product {
 
 async function findProduct(
   client: Client,
-  fits: (product: Product) => boolean,
+  matches: (product: Product) => boolean,
 ): Promise<Product | undefined> {
   for await (const release of iterate((cursor) =>
     listReleases({ client, query: { format: 'detailed', cursor } }),
@@ -190,7 +193,7 @@ async function findProduct(
         limited: availability.limited_edition,
         quantity: availability.quantity,
       }))
-      .find(fits);
+      .find(matches);
     if (found !== undefined) return found;
   }
   return undefined;

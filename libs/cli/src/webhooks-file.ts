@@ -58,23 +58,25 @@ export type Change =
     }
   | { readonly action: 'delete' | 'ignore'; readonly id: string; readonly url: string };
 
-/** Compares by URL. What is not in the file is deleted if `deletes`, otherwise ignored. */
+/** Compares by URL. Subscriptions that are not wanted are deleted if `deletes`, otherwise ignored. */
 export function planChanges(
   wanted: readonly WantedWebhook[],
   existing: readonly WebhookSubscription[],
   deletes: boolean,
 ): readonly Change[] {
-  const found = new Map(wanted.map(({ url }) => [url, existing.find((each) => urlOf(each) === url)]));
-  const used = new Set([...found.values()].map((each) => each?.id));
+  const currentByUrl = new Map(
+    wanted.map(({ url }) => [url, existing.find((subscription) => urlOf(subscription) === url)]),
+  );
+  const matchedIds = new Set([...currentByUrl.values()].map((subscription) => subscription?.id));
   return [
-    ...wanted.map((each): Change => {
-      const current = found.get(each.url);
-      if (current === undefined) return { action: 'create', wanted: each };
-      const members = differences(each, current);
-      return { action: members.length > 0 ? 'update' : 'keep', id: current.id, wanted: each, members };
+    ...wanted.map((webhook): Change => {
+      const current = currentByUrl.get(webhook.url);
+      if (current === undefined) return { action: 'create', wanted: webhook };
+      const members = differences(webhook, current);
+      return { action: members.length > 0 ? 'update' : 'keep', id: current.id, wanted: webhook, members };
     }),
     ...existing
-      .filter(({ id }) => !used.has(id))
+      .filter(({ id }) => !matchedIds.has(id))
       .map(({ id, url }): Change => ({ action: deletes ? 'delete' : 'ignore', id, url })),
   ];
 }
