@@ -21,8 +21,8 @@ export const nilUuid = '00000000-0000-0000-0000-000000000000';
 export const maxUuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /** Returns a new UUIDv7 (RFC 9562 §5.7), by default with the current time. */
-export function uuidv7(at?: Date): string {
-  return v7(at === undefined ? undefined : { msecs: at.getTime() });
+export function uuidv7(time?: Date): string {
+  return v7(time === undefined ? undefined : { msecs: time.getTime() });
 }
 
 /**
@@ -31,7 +31,7 @@ export function uuidv7(at?: Date): string {
  */
 export const uuid = z.uuid().toLowerCase();
 
-/** Whether a text is a UUID in lower case, the form that is stored and shown. */
+/** Returns whether a text is a UUID in lower case, the form that is stored and shown. */
 export function isUuid(text: string): boolean {
   return uuidPattern.test(text);
 }
@@ -40,8 +40,8 @@ export function isUuid(text: string): boolean {
 export function publicId(prefix: IdPrefix, uuid: string): string {
   const hex = uuid.slice(0, 8) + uuid.slice(9, 13) + uuid.slice(14, 18) + uuid.slice(19, 23) + uuid.slice(24);
   let text = `${prefix}_${pairs[Number.parseInt(hex.slice(0, 2), 16)]}`; // 8 of the 128 bits
-  for (let at = 2; at < hex.length; at += 5) {
-    const bits = Number.parseInt(hex.slice(at, at + 5), 16); // 5 hexadecimal digits are 4 base32 digits
+  for (let start = 2; start < hex.length; start += 5) {
+    const bits = Number.parseInt(hex.slice(start, start + 5), 16); // 5 hexadecimal digits are 4 base32 digits
     text += `${pairs[bits >> 10]}${pairs[bits & 1023]}`;
   }
   return text;
@@ -66,9 +66,9 @@ export function formatUuid(hex: string): string {
 }
 
 /** An identifier in responses. It is opaque; only its prefix is part of the contract. */
-export function idShape(prefix: IdPrefix, what: string) {
+export function idShape(prefix: IdPrefix, description: string) {
   return z
     .string()
     .regex(new RegExp(`^${prefix}_`))
-    .describe(what);
+    .describe(description);
 }

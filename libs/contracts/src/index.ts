@@ -25,7 +25,7 @@ export {
   orderStatuses,
   paymentMethods,
   paymentStatuses,
-  paymentMethodName,
+  paymentMethodIdPattern,
   type CatalogueStatus,
   type DispatchStatus,
   type OrderStatus,

@@ -18,7 +18,7 @@ export function isCurrency(text: string): text is Currency {
   return Object.hasOwn(currencyExponents, text);
 }
 
-/** Money in responses. */
+/** Schema of `Money` in responses. */
 export const moneyShape = z
   .object({
     amount: z

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
-/** Store lists. */
+/** A page of a list of the Store API. */
 export interface CursorPage<Item> {
   readonly data: readonly Item[];
   readonly pagination: { readonly next_cursor: string | null; readonly has_more: boolean };
 }
 
-/** Creator lists. */
+/** A page of a list of the Creator API. */
 export interface NumberedPage<Item> {
   readonly data: readonly Item[];
   readonly meta: { readonly page: number; readonly per_page: number; readonly total: number };
@@ -26,7 +26,7 @@ const pagination = z
     examples: [{ next_cursor: null, has_more: false }],
   });
 
-/** A page of a Store list in responses, with an item as example. */
+/** Schema of a `CursorPage` in responses, with an item as example. */
 export function cursorPageShape<Item extends z.ZodType>(item: Item, example: object) {
   return z
     .object({ data: z.array(item).max(100).describe('Items, newest first'), pagination })
@@ -45,7 +45,7 @@ const pageNumbers = z
     examples: [{ page: 1, per_page: 25, total: 1 }],
   });
 
-/** A page of a Creator list in responses, with an item as example. */
+/** Schema of a `NumberedPage` in responses, with an item as example. */
 export function numberedPageShape<Item extends z.ZodType>(item: Item, example: object) {
   return z
     .object({

@@ -27,4 +27,4 @@ export type CatalogueStatus = (typeof catalogueStatuses)[number];
  * Id of a payment method at the payment provider. In the sandbox `pm_ok`, `pm_declined` and `pm_timeout`
  * decide the outcome of a charge.
  */
-export const paymentMethodName = /^pm_\w{1,250}$/;
+export const paymentMethodIdPattern = /^pm_\w{1,250}$/;

@@ -1,6 +1,6 @@
 import { ValidationFailed } from './problems.js';
 
-/** Deeper than any documented body. */
+/** Any documented body has fewer levels. */
 const maxDepth = 32;
 /**
  * Several times the need of any documented body. class-transformer and class-validator visit each member more
@@ -13,8 +13,8 @@ const maxMembers = 5_000;
  */
 const maxMembersOfObject = 200;
 
-/** Inherited by every object: class-transformer would use a client's value as the class. */
-const inherited = new Set(['__proto__', 'constructor', 'prototype']);
+/** class-transformer would use a client's `constructor` as a class; `__proto__` would replace the prototype. */
+const reservedNames = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**
  * Returns a deep copy of parsed JSON without members that are null. Null elements of arrays stay, since they
@@ -24,14 +24,14 @@ const inherited = new Set(['__proto__', 'constructor', 'prototype']);
  */
 export function boundedCopy(value: unknown): unknown {
   let members = 0;
-  const count = (more: number): void => {
-    members += more;
+  const countMembers = (added: number): void => {
+    members += added;
     if (members > maxMembers) reject(`must have at most ${maxMembers} members`);
   };
   const copy = (part: unknown, depth: number): unknown => {
     if (depth > maxDepth) reject(`must have at most ${maxDepth} levels of nesting`);
     if (Array.isArray(part)) {
-      count(part.length);
+      countMembers(part.length);
       return part.map((item) => copy(item, depth + 1));
     }
     if (typeof part !== 'object' || part === null) return part;
@@ -39,11 +39,11 @@ export function boundedCopy(value: unknown): unknown {
     if (names.length > maxMembersOfObject) {
       reject(`must have at most ${maxMembersOfObject} members in one object`);
     }
-    count(names.length);
+    countMembers(names.length);
     const copied: Record<string, unknown> = {};
     for (const name of names) {
       const member: unknown = Reflect.get(part, name);
-      if (member !== null && !inherited.has(name)) copied[name] = copy(member, depth + 1);
+      if (member !== null && !reservedNames.has(name)) copied[name] = copy(member, depth + 1);
     }
     return copied;
   };

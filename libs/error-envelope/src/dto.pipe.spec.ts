@@ -99,7 +99,7 @@ describe('DtoPipe', () => {
     ['elements of a list', { items: Array(80_000).fill({}) }],
     ['elements of an unknown member', { items: [], other: Array(80_000).fill({}) }],
     ['elements of lists', { items: Array(100).fill(Array(100).fill({})) }],
-  ])('rejects a body with too many %s before it visits them', (_what, body) => {
+  ])('rejects a body with too many %s before it visits them', (_, body) => {
     expect(detailsOf(body)).toEqual([{ field: 'body', reason: 'must have at most 5000 members' }]);
   });
 

@@ -7,6 +7,7 @@ import type { ErrorDetail } from './envelope.js';
 import { ValidationFailed } from './problems.js';
 
 const maxCachedQueries = 500;
+/** Types that Nest reports for a parameter that has no DTO. */
 const plainTypes = new Set<unknown>([String, Number, Boolean, Array, Object]);
 
 /**
@@ -49,7 +50,7 @@ export class DtoPipe implements PipeTransform {
 function validated(metatype: ClassConstructor<object>, value: object): object {
   const dto = plainToInstance(metatype, boundedCopy(value), { exposeDefaultValues: true });
   const errors = validateSync(dto, { whitelist: true, forbidUnknownValues: true, stopAtFirstError: true });
-  if (errors.length > 0) throw new ValidationFailed(details(errors));
+  if (errors.length > 0) throw new ValidationFailed(detailsOf(errors));
   return dto;
 }
 
@@ -72,14 +73,14 @@ function knownParameters(metatype: ClassConstructor<object>, query: object): obj
   return Object.fromEntries(known);
 }
 
-function details(errors: readonly ValidationError[], path = ''): ErrorDetail[] {
+function detailsOf(errors: readonly ValidationError[], path = ''): ErrorDetail[] {
   return errors.flatMap((error) => {
     const field = `${path}${error.property}`;
     const own = Object.values(error.constraints ?? {}).map((reason) => ({
       field,
       reason: withoutName(reason, error.property),
     }));
-    return [...own, ...details(error.children ?? [], `${field}.`)];
+    return [...own, ...detailsOf(error.children ?? [], `${field}.`)];
   });
 }
 

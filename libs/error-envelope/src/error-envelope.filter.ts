@@ -18,6 +18,7 @@ export class ErrorEnvelopeFilter implements ExceptionFilter {
     const { status, headers, body } = toErrorResponse(thrown);
     if (status >= 500) this.report(thrown);
     if (response.headersSent) {
+      // The client must not take a part of a response for the whole.
       response.destroy();
       return;
     }

@@ -1,6 +1,6 @@
 import { type ErrorCode, type ErrorDetail, errorStatuses } from './envelope.js';
 
-/** An error response. Use cases throw these by name, without HTTP statuses. */
+/** An error that becomes an error response. Use cases throw these by name, without HTTP statuses. */
 export abstract class Problem extends Error {
   abstract readonly code: ErrorCode;
   readonly details: readonly ErrorDetail[] | undefined;

@@ -1,10 +1,10 @@
-const responses = new WeakSet<object>();
+const responsesWithoutRetryAfter = new WeakSet<object>();
 
-/** Omits `Retry-After` from the error response: it is not safe to repeat the request. */
+/** Omits `Retry-After` from the error response of a request that is not safe to repeat. */
 export function omitRetryAfter(response: object): void {
-  responses.add(response);
+  responsesWithoutRetryAfter.add(response);
 }
 
 export function omitsRetryAfter(response: object): boolean {
-  return responses.has(response);
+  return responsesWithoutRetryAfter.has(response);
 }

@@ -28,8 +28,6 @@ describe('the error envelope', () => {
 
   it('comes with Retry-After when a retry may succeed', () => {
     expect(toErrorResponse(new RateLimited(0.2)).headers).toEqual({ 'Retry-After': '1' });
-    expect(toErrorResponse(new DependencyUnavailable('x')).headers).toEqual({
-      'Retry-After': '1',
-    });
+    expect(toErrorResponse(new DependencyUnavailable('x')).headers).toEqual({ 'Retry-After': '1' });
   });
 });

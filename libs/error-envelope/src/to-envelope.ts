@@ -53,7 +53,7 @@ function fromFramework(thrown: unknown): Problem | undefined {
       'The request body could not be read.',
     );
   }
-  // Of Nest and Express, for a path that they cannot decode: our own code throws Problems.
+  // Nest and Express throw it for a path that they cannot decode. The suite's own code throws Problems.
   if (thrown instanceof HttpException && thrown.getStatus() === 400) {
     return new ValidationFailed([{ field: 'path', reason: 'malformed' }]);
   }

@@ -1,4 +1,4 @@
-import { nodesOf } from '@fulfilment/runtime';
+import { brokerNodes } from '@fulfilment/runtime';
 import { type ChannelModel, connect as connectToNode } from 'amqplib';
 
 const timeoutMs = 5_000;
@@ -16,7 +16,7 @@ export interface ConnectOptions {
  * @throws Error of the only node, or AggregateError if none of several can be used
  */
 export async function connect(urls: string, options: ConnectOptions = {}): Promise<ChannelModel> {
-  const nodes = nodesOf(urls);
+  const nodes = brokerNodes(urls);
   const first = Math.floor(Math.random() * nodes.length);
   const errors: unknown[] = [];
   for (const node of [...nodes.slice(first), ...nodes.slice(0, first)]) {

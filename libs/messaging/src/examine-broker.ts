@@ -1,5 +1,5 @@
 import { topologyOf } from '@fulfilment/contracts';
-import { nodesOf } from '@fulfilment/runtime';
+import { brokerNodes } from '@fulfilment/runtime';
 import { close } from './close.js';
 import { connect } from './connect.js';
 import { declareQueues, onOwnChannel, queuesBehind, queuesOf } from './topology.js';
@@ -54,7 +54,7 @@ export async function examineBroker(
 async function examineNodes(urls: string): Promise<Pick<BrokerFindings, 'unusableNodes' | 'clusters'>> {
   const unusableNodes: string[] = [];
   const clusters = new Set<string>();
-  for (const url of nodesOf(urls)) {
+  for (const url of brokerNodes(urls)) {
     try {
       const connection = await connect(url);
       connection.on('error', () => undefined);

@@ -5,7 +5,7 @@ import {
   isTracing,
   nextTraceparent,
   Span,
-  startBelow,
+  startChildOf,
   startTrace,
   type Trace,
 } from '@fulfilment/runtime';
@@ -82,7 +82,7 @@ export function recordCreation({ id, type, traceparent }: Message): string | und
       'messaging.message.id': id,
     },
   } as const;
-  const span = traceparent === undefined ? currentSpan()?.child(start) : startBelow(traceparent, start);
+  const span = traceparent === undefined ? currentSpan()?.child(start) : startChildOf(traceparent, start);
   span?.end();
   return span?.traceparent;
 }
@@ -105,6 +105,6 @@ export function recordSending(
       ...(messages.length > 1 && { 'messaging.batch.message_count': messages.length }),
     };
     const received = traceparentAtEnd.exec(body.slice(-100))?.[1];
-    startBelow(received, { name: `send ${routingKey}`, kind: 'client', attributes, startedAtMs })?.end();
+    startChildOf(received, { name: `send ${routingKey}`, kind: 'client', attributes, startedAtMs })?.end();
   }
 }

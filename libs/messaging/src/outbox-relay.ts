@@ -8,7 +8,7 @@ import type { Outbox } from './outbox.js';
 
 const batchSize = 500;
 const pollIntervalMs = 500; // finds messages that a crashed process left
-const restMs = 5; // under load, collects messages for the next round: each round costs a commit
+const pauseMs = 5; // under load, collects messages for the next round: each round costs a commit
 
 const published = new Counter({
   name: 'outbox_published_total',
@@ -56,7 +56,7 @@ export class OutboxRelay extends BackgroundLoop {
     logger: Logger,
     times?: ScanTimes,
   ) {
-    super({ name: 'outbox-relay', intervalMs: pollIntervalMs, restMs, logger, round: () => this.round() });
+    super({ name: 'outbox-relay', intervalMs: pollIntervalMs, pauseMs, logger, round: () => this.round() });
     this.scanStart = new ScanStart(times);
     outbox.onWritten(() => this.wake());
     broker.use((channel) => {

@@ -1,7 +1,7 @@
 import { Attached } from './attached.js';
 
 describe('a value that is attached to an object', () => {
-  it('belongs to this object and this kind of value only', () => {
+  it('belongs to this object and this instance of Attached only', () => {
     const [names, ages] = [new Attached<string>(), new Attached<number>()];
     const [one, other] = [{}, {}];
     names.set(one, 'Aiko');
@@ -13,7 +13,7 @@ describe('a value that is attached to an object', () => {
     expect([names.get(one), ages.get(one), names.get(other)]).toEqual([undefined, 40, 'Mori']);
   });
 
-  it('does not show in the object', () => {
+  it('is not visible among the members of the object', () => {
     const request = { url: '/' };
     new Attached<string>().set(request, 'secret');
     expect(JSON.stringify(request)).toBe('{"url":"/"}');

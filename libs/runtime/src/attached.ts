@@ -5,9 +5,9 @@ interface Owner<Value> {
 }
 
 /**
- * Values that belong to objects such as requests, and live as long as these. Like a WeakMap, for many
- * short-lived objects: a WeakMap in use for long keeps the values of dead objects until the next full garbage
- * collection, so that every collection before copies them.
+ * Values that are attached to objects such as requests, like a WeakMap for many short-lived objects. A
+ * long-lived WeakMap keeps the values of dead objects until the next full garbage collection, and every
+ * smaller collection until then copies them.
  */
 export class Attached<Value> {
   private readonly slot = Symbol();

@@ -6,8 +6,7 @@ const logger = createLogger('test', 'fatal');
 describe('BackgroundLoop', () => {
   it('runs again at once while there is more work, and after each wake-up', async () => {
     let rounds = 0;
-    let reached: () => void = () => undefined;
-    const third = new Promise<void>((resolve) => (reached = resolve));
+    const third = Promise.withResolvers<void>();
     const loop = new BackgroundLoop({
       name: 'test',
       intervalMs: 60_000,
@@ -15,34 +14,33 @@ describe('BackgroundLoop', () => {
       round: () => {
         rounds += 1;
         if (rounds === 2) setImmediate(() => loop.wake());
-        if (rounds === 3) reached();
+        if (rounds === 3) third.resolve();
         return Promise.resolve(rounds === 1);
       },
     });
     loop.start();
-    await third;
+    await third.promise;
     await loop.stop();
     expect(rounds).toBe(3);
   });
 
   it('pauses after a round, and runs one round for all wake-ups during the pause', async () => {
     const startedAtMs: number[] = [];
-    let reached: () => void = () => undefined;
-    const second = new Promise<void>((resolve) => (reached = resolve));
+    const second = Promise.withResolvers<void>();
     const loop = new BackgroundLoop({
       name: 'test',
       intervalMs: 60_000,
-      restMs: 20,
+      pauseMs: 20,
       logger,
       round: () => {
         startedAtMs.push(performance.now());
         if (startedAtMs.length === 1) for (let wake = 0; wake < 3; wake += 1) setImmediate(() => loop.wake());
-        else reached();
+        else second.resolve();
         return Promise.resolve(false);
       },
     });
     loop.start();
-    await second;
+    await second.promise;
     await loop.stop();
     expect(startedAtMs).toHaveLength(2);
     expect((startedAtMs[1] ?? 0) - (startedAtMs[0] ?? 0)).toBeGreaterThan(18);
@@ -50,8 +48,7 @@ describe('BackgroundLoop', () => {
 
   it('continues after a failed round', async () => {
     let rounds = 0;
-    let reached: () => void = () => undefined;
-    const second = new Promise<void>((resolve) => (reached = resolve));
+    const second = Promise.withResolvers<void>();
     const loop = new BackgroundLoop({
       name: 'test',
       intervalMs: 1,
@@ -59,12 +56,12 @@ describe('BackgroundLoop', () => {
       round: () => {
         rounds += 1;
         if (rounds === 1) return Promise.reject(new Error('once'));
-        reached();
+        second.resolve();
         return Promise.resolve(false);
       },
     });
     loop.start();
-    await second;
+    await second.promise;
     await loop.stop();
     expect(rounds).toBeGreaterThanOrEqual(2);
   });

@@ -4,10 +4,10 @@ import type { Logger } from './logger.js';
 export interface BackgroundLoopOptions {
   readonly name: string;
   readonly intervalMs: number;
-  /** Minimum pause after a round without remaining work; wake-ups during it share one round. */
-  readonly restMs?: number;
+  /** Pause after a round without remaining work. All wake-ups during it cause one round, after it. */
+  readonly pauseMs?: number;
   readonly logger: Logger;
-  /** One round. Returns true when there is more work. */
+  /** Does the work of one round. Returns whether there is more. */
   readonly round: () => Promise<boolean>;
 }
 
@@ -31,7 +31,7 @@ export class BackgroundLoop extends BackgroundTask {
     this.#running ??= this.#run();
   }
 
-  /** Starts the next round now. A wake-up during a round is not lost: another round follows. */
+  /** Starts the next round now, or after the pause. A wake-up during a round causes another round. */
   wake(): void {
     this.#woken = true;
     this.#wakeSleeper?.();
@@ -49,8 +49,8 @@ export class BackgroundLoop extends BackgroundTask {
       this.#woken = false;
       const more = await this.#tryRound();
       if (more || this.#stopping) continue;
-      const { intervalMs, restMs = 0 } = this.#options;
-      if (restMs > 0) await this.#sleep(restMs, { wakeable: false });
+      const { intervalMs, pauseMs = 0 } = this.#options;
+      if (pauseMs > 0) await this.#sleep(pauseMs, { wakeable: false });
       if (!this.#woken && !this.#stopping) await this.#sleep(intervalMs);
     }
   }

@@ -1,6 +1,6 @@
-import { jest } from '@jest/globals';
 import { z } from 'zod';
 import { flag, keyring, readConfig } from './config.js';
+import { printedProblems } from './printed-problems.fixture.js';
 
 const schema = z.object({
   PORT: z.coerce.number().int(),
@@ -20,23 +20,12 @@ describe('readConfig', () => {
     ['PORT is invalid', { PORT: 'eighty' }],
     ['LOUD is invalid', { PORT: '1', LOUD: 'yes' }],
     ['KEY is invalid', { PORT: '1', KEY: 'c2hvcnQ=' }],
-  ])('stops the start and names the setting: %s', (setting, environment) => {
-    const exit = jest.spyOn(process, 'exit').mockImplementation(() => {
-      throw new Error('exited');
-    });
-    const written: string[] = [];
-    const stderr = jest
-      .spyOn(process.stderr, 'write')
-      .mockImplementation((text) => written.push(String(text)) > 0);
-    expect(() => readConfig(schema, environment)).toThrow('exited');
-    expect(exit).toHaveBeenCalledWith(78);
-    expect(written.join('')).toContain(setting);
-    exit.mockRestore();
-    stderr.mockRestore();
+  ])('stops the start and prints that %s', (problem, environment) => {
+    expect(printedProblems(schema, environment)).toContain(problem);
   });
 });
 
-it.each([0, 255])('rejects a key of 32 bytes that are all %d', (byte) => {
+it.each([0, 255])('a keyring rejects a key of 32 bytes that are all %d, and accepts a random one', (byte) => {
   const text = Buffer.alloc(32, byte).toString('base64');
   expect(keyring().safeParse(text).error?.issues[0]?.message).toContain('must be random');
   expect(

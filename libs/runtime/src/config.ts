@@ -64,11 +64,12 @@ export const serviceSettings = z.object({
 });
 export type ServiceSettings = z.infer<typeof serviceSettings>;
 
-/** Size of a connection pool. */
+/** The size of a connection pool, as a setting. */
 export function poolSize(defaultValue: number) {
   return z.coerce.number().int().min(1).max(200).default(defaultValue);
 }
 
+/** A URL to which paths are appended. */
 export function publicUrl() {
   return z.url({ protocol: /^https?$/ }).refine((text) => !text.endsWith('/'), 'must not end with a slash');
 }
@@ -81,7 +82,7 @@ export function flag(defaultValue = false) {
     .transform((text) => text === 'true');
 }
 
-/** A whole number of milliseconds. */
+/** A whole number of milliseconds within bounds, as a setting. */
 export function milliseconds(min: number, max: number, defaultValue: number) {
   return z.coerce.number().int().min(min).max(max).default(defaultValue);
 }
@@ -133,19 +134,19 @@ export function readConfig<Schema extends z.ZodType>(
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): Readonly<z.output<Schema>> {
   const { values, problems } = readSecretFiles(schema, environment);
-  const given = {
+  const settings = {
     ...Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== '')),
     ...values,
   };
-  const result = schema.safeParse(given);
   if (problems.length > 0) {
     for (const problem of problems) process.stderr.write(`${problem}\n`);
     process.exit(exitCodeConfig);
   }
+  const result = schema.safeParse(settings);
   if (result.success) return Object.freeze(result.data);
   for (const issue of result.error.issues) {
     const name = issue.path.join('.');
-    const problem = name in given ? `is invalid: ${issue.message}` : 'is missing';
+    const problem = name in settings ? `is invalid: ${issue.message}` : 'is missing';
     process.stderr.write(`The setting ${name} ${problem}\n`);
   }
   process.exit(exitCodeConfig);

@@ -4,13 +4,13 @@ import { es256FromDer, es256ToDer } from './es256-signature.js';
 describe('ES256 signatures', () => {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const text = Buffer.from('text');
-  const inTwoNumbers = { dsaEncoding: 'ieee-p1363' } as const;
+  const p1363 = { dsaEncoding: 'ieee-p1363' } as const;
 
-  it('are the same in DER and in 64 bytes', () => {
+  it('verify after a conversion from DER to 64 bytes, and back', () => {
     const signature = es256FromDer(sign('sha256', text, privateKey));
-    expect(verify('sha256', text, { key: publicKey, ...inTwoNumbers }, signature)).toBe(true);
-    const other = es256ToDer(sign('sha256', text, { key: privateKey, ...inTwoNumbers }));
-    expect(verify('sha256', text, publicKey, other ?? Buffer.alloc(0))).toBe(true);
+    expect(verify('sha256', text, { key: publicKey, ...p1363 }, signature)).toBe(true);
+    const der = es256ToDer(sign('sha256', text, { key: privateKey, ...p1363 }));
+    expect(verify('sha256', text, publicKey, der ?? Buffer.alloc(0))).toBe(true);
   });
 
   it.each([
@@ -19,7 +19,7 @@ describe('ES256 signatures', () => {
     ['a leading zero before the highest bit', `00${'80'.repeat(31)}`, `022000${'80'.repeat(31)}`],
     ['one byte', '01'.padStart(64, '0'), '020101'],
     ['no byte', '00'.repeat(32), '020100'],
-  ])('have a number with %s in as few bytes as possible', (_name, number, encoded) => {
+  ])('encode a number with %s in as few bytes as possible', (_name, number, encoded) => {
     const signature = Buffer.from(`${number}${'01'.repeat(32)}`, 'hex');
     const der = es256ToDer(signature);
     expect(der?.toString('hex')).toBe(

@@ -12,14 +12,14 @@ export {
   type ServiceSettings,
 } from './config.js';
 export { secret } from './secret-files.js';
-export { nodesOf, redisSettings, type RedisSettings, type StoreAddress } from './store-addresses.js';
+export { brokerNodes, redisSettings, type RedisSettings, type StoreAddress } from './store-addresses.js';
 export { currentContext, inContext, WorkContext } from './work-context.js';
 export { nextTraceparent } from './tracing/traceparent.js';
 export { endFailed, Span, type SpanStart } from './tracing/span.js';
 export {
   isTracing,
   recordedTrace,
-  startBelow,
+  startChildOf,
   startTrace,
   type Trace,
   traceparentOfEffect,

@@ -45,7 +45,7 @@ function describeError(error: unknown): Record<string, unknown> {
   };
 }
 
-/** Adapts the logger for Nest's own lines. */
+/** Adapts the logger for Nest's own messages. Routine ones are logged at the level debug or trace. */
 export function nestLogger(logger: Logger): LoggerService {
   const text = (message: unknown): string => (typeof message === 'string' ? message : 'Nest logged a value.');
   return {

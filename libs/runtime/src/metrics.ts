@@ -13,7 +13,7 @@ import {
 /** `metrics` is the registry of the process, served at `/metrics` of the internal port. */
 export { Counter, Gauge, Histogram, register as metrics };
 
-/** Node's metrics: event loop, memory, garbage collection. */
+/** Collects Node's metrics: event loop, memory, garbage collection. */
 export function collectProcessMetrics(): void {
   collectDefaultMetrics();
 }
@@ -23,7 +23,7 @@ export const openMetricsType = Registry.OPENMETRICS_CONTENT_TYPE;
 /** A histogram whose buckets name a trace of their last values, in the format of OpenMetrics. */
 export class TraceHistogram extends Histogram<string> {
   constructor(options: Pick<HistogramConfiguration<string>, 'name' | 'help' | 'labelNames' | 'buckets'>) {
-    super({ ...options, enableExemplars: true, registers: [openRegistry()] });
+    super({ ...options, enableExemplars: true, registers: [openMetricsRegistry()] });
     register.registerMetric(this);
   }
 
@@ -42,18 +42,18 @@ export class TraceHistogram extends Histogram<string> {
  * classic format: in this one, prom-client changes the names of the counters that it formats.
  */
 export async function openMetrics(): Promise<string> {
-  const registry = openRegistry();
+  const registry = openMetricsRegistry();
   for (const metric of register.getMetricsAsArray()) registry.registerMetric(viewOf(metric));
   return registry.metrics();
 }
 
-function openRegistry() {
+function openMetricsRegistry() {
   const registry = new Registry<typeof openMetricsType>();
   registry.setContentType(openMetricsType);
   return registry;
 }
 
-/** A change of the view does not change the metric. */
+/** Returns an object that inherits from the metric: when prom-client renames it, the metric keeps its name. */
 function viewOf(metric: object): Metric {
   const view: unknown = Object.create(metric);
   if (isMetric(view)) return view;

@@ -13,11 +13,12 @@ export class PollLimit {
     return performance.now() < this.restsUntilMs;
   }
 
-  /** Call when a poll found all that it may take, so that more is due. */
+  /** Allows the next poll at once. Call after a full poll, since more rows are due. */
   reset(): void {
     this.restsUntilMs = -Infinity;
   }
 
+  /** Runs a poll and measures its duration. */
   async measure<Result>(poll: () => Promise<Result>): Promise<Result> {
     const startedAtMs = performance.now();
     try {
@@ -25,7 +26,7 @@ export class PollLimit {
     } finally {
       const endedAtMs = performance.now();
       const restMs = (endedAtMs - startedAtMs) * (1 / maxShare - 1);
-      this.restsUntilMs = Math.max(this.restsUntilMs, endedAtMs) + restMs;
+      this.restsUntilMs = Math.max(this.restsUntilMs, endedAtMs) + restMs; // polls may overlap
     }
   }
 }

@@ -7,7 +7,7 @@ export async function resolveWithin<Result, Late>(
   work: Promise<Result>,
   onTimeout: () => Late,
 ): Promise<Result | Late> {
-  // Without an AbortController, whose abort makes an error with a stack trace each time (20 µs).
+  // An aborted timer of node:timers/promises would create an error with a stack trace each time (20 µs).
   const timer = Promise.withResolvers<void>();
   const timeout = setTimeout(timer.resolve, timeoutMs);
   try {

@@ -1,9 +1,9 @@
-import { jest } from '@jest/globals';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { readConfig, serviceSettings } from './config.js';
+import { printedProblems } from './printed-problems.fixture.js';
 import { secret, secretNames } from './secret-files.js';
 
 const schema = z.object({
@@ -43,11 +43,11 @@ describe('a secret in a file', () => {
     ['the path is a directory', { PASSWORD_FILE: tmpdir() }, '(EISDIR)'],
     ['the file is empty', { PASSWORD_FILE: '/dev/null' }, '/dev/null is empty'],
   ])('stops the start with a message that names the setting when %s', (_case, environment, message) => {
-    expect(messagesOf(environment)).toContain(message);
+    expect(printedProblems(schema, environment)).toContain(message);
   });
 
   it('never appears in the message about an invalid value', () => {
-    const messages = messagesOf({ PASSWORD_FILE: fileWith('abc') });
+    const messages = printedProblems(schema, { PASSWORD_FILE: fileWith('abc') });
     expect(messages).toContain('The setting PASSWORD is invalid');
     expect(messages).not.toContain('abc');
   });
@@ -63,19 +63,3 @@ it('marks as secrets the URLs of the stores, which contain passwords, and the he
     'OTEL_EXPORTER_OTLP_HEADERS',
   ]);
 });
-
-/** Returns what a program with these settings prints before it exits with status 78. */
-function messagesOf(environment: Record<string, string>): string {
-  const exit = jest.spyOn(process, 'exit').mockImplementation(() => {
-    throw new Error('exited');
-  });
-  const written: string[] = [];
-  const stderr = jest
-    .spyOn(process.stderr, 'write')
-    .mockImplementation((text) => written.push(String(text)) > 0);
-  expect(() => readConfig(schema, environment)).toThrow('exited');
-  expect(exit).toHaveBeenCalledWith(78);
-  exit.mockRestore();
-  stderr.mockRestore();
-  return written.join('');
-}

@@ -22,19 +22,16 @@ describe('SlotLoop', () => {
 
   it('gives a free slot to the next item while another one is running', async () => {
     const done: number[] = [];
-    let release: () => void = () => undefined;
-    const held = new Promise<void>((resolve) => (release = resolve));
-    let allOthers: () => void = () => undefined;
-    const othersDone = new Promise<void>((resolve) => (allOthers = resolve));
+    const [release, othersDone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const loop = loopOver([1, 2, 3, 4, 5], 2, async (item) => {
-      if (item === 1) await held;
+      if (item === 1) await release.promise;
       done.push(item);
-      if (done.length === 4) allOthers();
+      if (done.length === 4) othersDone.resolve();
     });
     loop.start();
-    await othersDone;
+    await othersDone.promise;
     expect(done).toEqual([2, 3, 4, 5]);
-    release();
+    release.resolve();
     await loop.stop();
     expect(done).toEqual([2, 3, 4, 5, 1]);
   });
@@ -52,19 +49,18 @@ describe('SlotLoop', () => {
     expect([max, running]).toEqual([3, 0]);
   });
 
-  it('aborts the signal of running items when it stops, and takes no more', async () => {
-    const left: number[] = [];
-    let bothBegun: () => void = () => undefined;
-    const begun = new Promise<void>((resolve) => (bothBegun = resolve));
+  it('aborts the signal of running items when it stops, and claims no more', async () => {
+    const aborted: number[] = [];
+    const bothStarted = Promise.withResolvers<void>();
     const loop = loopOver([1, 2, 3], 2, async (item, stopping) => {
-      if (item === 2) bothBegun();
+      if (item === 2) bothStarted.resolve();
       await once(stopping, 'abort');
-      left.push(item);
+      aborted.push(item);
     });
     loop.start();
-    await begun;
+    await bothStarted.promise;
     await loop.stop();
-    expect(left).toEqual([1, 2]);
+    expect(aborted).toEqual([1, 2]);
   });
 
   it('continues after a failed item', async () => {

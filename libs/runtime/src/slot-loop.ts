@@ -6,7 +6,7 @@ export interface SlotLoopOptions<Item> {
   readonly name: string;
   readonly intervalMs: number;
   readonly logger: Logger;
-  /** Maximum of concurrent items. */
+  /** Maximum number of concurrent items. */
   readonly slots: number;
   /** Claims at most `max` due items, so that no other replica claims them. */
   readonly claim: (max: number) => Promise<readonly Item[]>;
@@ -21,8 +21,7 @@ export interface SlotLoopOptions<Item> {
 export class SlotLoop<Item> extends BackgroundLoop {
   private readonly running = new Set<Promise<void>>();
   private readonly stopping = new AbortController();
-
-  private readonly limit = new PollLimit();
+  private readonly pollLimit = new PollLimit();
   private readonly options: SlotLoopOptions<Item>;
 
   constructor(options: SlotLoopOptions<Item>) {
@@ -45,21 +44,21 @@ export class SlotLoop<Item> extends BackgroundLoop {
   }
 
   private async round(): Promise<boolean> {
-    if (this.limit.isResting) return false;
+    if (this.pollLimit.isResting) return false;
     return this.fillSlots();
   }
 
-  /** Returns whether there may be more items. */
+  /** Claims items for the free slots, or waits for a free slot. Returns whether there may be more items. */
   private async fillSlots(): Promise<boolean> {
     const free = this.options.slots - this.running.size;
     if (free === 0) {
       await Promise.race(this.running);
       return true;
     }
-    const items = await this.limit.measure(() => this.options.claim(free));
+    const items = await this.pollLimit.measure(() => this.options.claim(free));
     for (const item of items) this.startWork(item);
     if (items.length < free) return false;
-    this.limit.reset();
+    this.pollLimit.reset();
     return true;
   }
 

@@ -1,4 +1,4 @@
-import { nodesOf, serviceSettings } from './index.js';
+import { brokerNodes, serviceSettings } from './index.js';
 
 const stores = serviceSettings.pick({
   RABBITMQ_URL: true,
@@ -16,7 +16,7 @@ describe('RABBITMQ_URL', () => {
     ['several nodes', 'amqp://u:p@a,amqp://u:p@b:5673', ['amqp://u:p@a', 'amqp://u:p@b:5673']],
   ])('accepts %s', (_case, setting, nodes) => {
     expect(problems({ RABBITMQ_URL: setting })).toBeUndefined();
-    expect(nodesOf(setting)).toEqual(nodes);
+    expect(brokerNodes(setting)).toEqual(nodes);
   });
 
   it.each(['', 'http://a', 'amqp://a,http://b', 'amqp://a,amqp://', 'a:5672,b:5672'])(

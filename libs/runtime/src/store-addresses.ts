@@ -8,12 +8,12 @@ const defaultSentinelPort = 26_379;
 const sentinelAddress = /^(?<host>\[[\da-f:]+\]|[\w.-]+)(?::(?<port>\d{1,5}))?$/i;
 
 /** URLs of the nodes of one RabbitMQ cluster, in one setting. */
-export const brokerUrls = z.string().refine((setting) => nodesOf(setting).every(isBrokerUrl), {
+export const brokerUrls = z.string().refine((setting) => brokerNodes(setting).every(isBrokerUrl), {
   error: 'must be an amqp: or amqps: URL, or those of several nodes separated by commas',
 });
 
 /** Returns the URL of each RabbitMQ node in the value of `RABBITMQ_URL`. */
-export function nodesOf(setting: string): string[] {
+export function brokerNodes(setting: string): string[] {
   return setting.split(betweenUrls);
 }
 
@@ -35,7 +35,7 @@ export const redisSettings = z.object({
   REDIS_SENTINELS: z
     .string()
     .transform((text, context): StoreAddress[] => {
-      const addresses = text.split(',').map(addressOf);
+      const addresses = text.split(',').map(parseAddress);
       if (addresses.every((address) => address !== undefined)) return addresses;
       context.addIssue('must be host:port of each Sentinel, separated by commas');
       return z.NEVER;
@@ -58,7 +58,7 @@ export const redisSettings = z.object({
 });
 export type RedisSettings = z.infer<typeof redisSettings>;
 
-function addressOf(text: string): StoreAddress | undefined {
+function parseAddress(text: string): StoreAddress | undefined {
   const { host, port = String(defaultSentinelPort) } = sentinelAddress.exec(text.trim())?.groups ?? {};
   if (host === undefined || Number(port) < 1 || Number(port) > 65_535) return undefined;
   return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) };

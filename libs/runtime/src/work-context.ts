@@ -14,7 +14,7 @@ export class WorkContext {
   readonly origin: WorkOrigin;
   private readonly received: string | undefined;
   private readonly trace: Trace;
-  private own: string | undefined;
+  private created: string | undefined;
 
   /**
    * @param received the traceparent of the request or message
@@ -29,7 +29,7 @@ export class WorkContext {
 
   /** W3C Trace Context, version 00. Created at first use, since most requests do not need it. */
   get traceparent(): string {
-    return (this.own ??=
+    return (this.created ??=
       this.span?.traceparent ??
       nextTraceparent(
         this.received,
@@ -38,7 +38,7 @@ export class WorkContext {
       ));
   }
 
-  /** The same work, in a part that has a span. */
+  /** Returns the context of a part of the work that has a span of its own. */
   withSpan(span: Span): WorkContext {
     return new WorkContext(this.origin, this.received, span);
   }
@@ -46,7 +46,7 @@ export class WorkContext {
 
 const storage = new AsyncLocalStorage<WorkContext>();
 
-export function inContext<T>(context: WorkContext, work: () => T): T {
+export function inContext<Result>(context: WorkContext, work: () => Result): Result {
   return storage.run(context, work);
 }
 

@@ -1,4 +1,4 @@
-import { currencies, paymentMethodName } from '@fulfilment/contracts';
+import { currencies, paymentMethodIdPattern } from '@fulfilment/contracts';
 import { z } from 'zod';
 import { displayName } from '../accounts/display-name.js';
 
@@ -17,7 +17,7 @@ export const creatorOptions = {
   name: displayName,
   'payment-method': z
     .string({ error: 'is missing' })
-    .refine((method) => method === 'none' || paymentMethodName.test(method), {
+    .refine((method) => method === 'none' || paymentMethodIdPattern.test(method), {
       error: 'must be none, or the id of a payment method at the payment provider (pm_…)',
     })
     .transform((method) => (method === 'none' ? null : method)),

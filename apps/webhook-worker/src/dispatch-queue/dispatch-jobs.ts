@@ -5,7 +5,7 @@ import {
   LOGGER,
   recordedTrace,
   type RedisSettings,
-  startBelow,
+  startChildOf,
   WarningLimit,
 } from '@fulfilment/runtime';
 import { type OnApplicationShutdown, Inject, Injectable } from '@nestjs/common';
@@ -147,7 +147,7 @@ function inJobSpan(
   { id, traceparent }: { readonly id: string | undefined; readonly traceparent?: string | null | undefined },
   work: () => Promise<void>,
 ): Promise<void> {
-  const span = startBelow(traceparent, {
+  const span = startChildOf(traceparent, {
     name: `process ${queue}`,
     kind: 'consumer',
     attributes: {

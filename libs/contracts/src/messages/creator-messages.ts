@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { uuid } from '../ids.js';
 import { currencies } from '../money.js';
-import { paymentMethodName } from '../states.js';
+import { paymentMethodIdPattern } from '../states.js';
 import { maxTrackPosition, maxTrackSeconds } from '../tracks.js';
 import { defineMessage } from './message.js';
 
@@ -20,7 +20,7 @@ export const creatorSnapshot = z.object({
   name: z.string().nullable(),
   payment_method: z
     .string()
-    .regex(paymentMethodName)
+    .regex(paymentMethodIdPattern)
     .nullable()
     .describe(
       'Id of the payment method at the payment provider. In the sandbox, `pm_ok`, `pm_declined` and `pm_timeout` decide the outcome of a charge',

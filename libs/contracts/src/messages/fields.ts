@@ -8,7 +8,7 @@ const reason = 'must not contain control characters or unpaired surrogates';
  */
 export const oneLine = [/^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]*$/u, reason] as const;
 
-/** Text that may have several lines. */
+/** Arguments of `.regex(...lines)` for text that may have several lines. */
 export const lines = [/^(?:[^\p{Cc}\p{Cs}]|[\t\n\r])*$/u, reason] as const;
 
 /** RFC 3339 in UTC. PostgreSQL has no year 0 and limits the digits of a fraction. */

@@ -3,27 +3,28 @@ import { currencies, maxAmount } from '../money.js';
 import { instant, lines, oneLine } from './fields.js';
 import { defineMessage } from './message.js';
 
-const text = z
+const trimmedText = z
   .string()
   .trim()
   .min(1)
   .max(255)
   .regex(...oneLine);
-const name = z
+/** An id is looked up exactly as it was sent. */
+const id = z
   .string()
   .min(1)
   .max(255)
   .regex(...oneLine);
-const orderId = name.describe('Id of the order in the Store API, `ord_…`');
-const sku = name.describe('Id of the product in the Store API, `prod_…`');
+const orderId = id.describe('Id of the order in the Store API, `ord_…`');
+const sku = id.describe('Id of the product in the Store API, `prod_…`');
 const trackingUrl = z
   .url({ protocol: /^https?$/ })
   .max(2048)
   .refine((url) => oneLine[0].test(url), oneLine[1]);
 
 const packageTracking = {
-  carrier: text,
-  tracking_number: text,
+  carrier: trimmedText,
+  tracking_number: trimmedText,
   tracking_url: trackingUrl,
 };
 
@@ -35,7 +36,7 @@ const packedItems = z
     'What the package contains. If every package of an order has its items, the order is delivered when packages with all of its pieces have arrived',
   );
 
-const price = z.record(z.enum(currencies), z.int().min(1).max(maxAmount));
+const prices = z.record(z.enum(currencies), z.int().min(1).max(maxAmount));
 
 /** Messages that the pressing plant, the warehouse and the operator publish. */
 export const fulfilmentMessages = {
@@ -54,7 +55,7 @@ export const fulfilmentMessages = {
     'fulfilment.tracking_corrected',
     1,
     'The tracking of a package was corrected: the newest package, or the package with the number `replaces_tracking_number`.',
-    z.object({ order_id: orderId, ...packageTracking, replaces_tracking_number: text.optional() }),
+    z.object({ order_id: orderId, ...packageTracking, replaces_tracking_number: trimmedText.optional() }),
   ),
   fulfilmentDelivered: defineMessage(
     'fulfilment.delivered',
@@ -62,7 +63,7 @@ export const fulfilmentMessages = {
     'An order was delivered; with `tracking_number`, only that package of it.',
     z.object({
       order_id: orderId,
-      tracking_number: text.optional(),
+      tracking_number: trimmedText.optional(),
       delivered_at: instant.optional(),
     }),
   ),
@@ -118,9 +119,9 @@ export const fulfilmentMessages = {
     1,
     'The operator priced and published a pending release. Without `prices` the list prices of the product type apply.',
     z.object({
-      release_id: name.describe('The `prod_…` id of the release, or its UUID'),
-      prices: price.optional(),
-      product_type: text.optional(),
+      release_id: id.describe('The `prod_…` id of the release, or its UUID'),
+      prices: prices.optional(),
+      product_type: trimmedText.optional(),
     }),
   ),
 } as const;

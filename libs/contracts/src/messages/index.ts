@@ -37,7 +37,7 @@ const messageTypes = new Map<string, { version: number; schema: z.ZodType }>(
 
 /** Parses the envelope of a message of any type, without validating its data. @throws InvalidMessage */
 export function parseEnvelope(bytes: Buffer | string): Message {
-  return read(messageEnvelope, parseJson(bytes), 'message');
+  return validate(messageEnvelope, parseJson(bytes), 'message');
 }
 
 /** Parses and validates a message. @throws InvalidMessage */
@@ -47,7 +47,7 @@ export function parseMessage(bytes: Buffer | string): Message {
   const { id, type, version } = envelope;
   if (known === undefined) throw new InvalidMessage(`unknown type ${type}`, id);
   if (version !== known.version) throw new InvalidMessage(`${type} has no version ${version}`, id);
-  return { ...envelope, data: read<unknown>(known.schema, envelope.data, `${type} data`, id) };
+  return { ...envelope, data: validate<unknown>(known.schema, envelope.data, `${type} data`, id) };
 }
 
 function parseJson(bytes: Buffer | string): unknown {
@@ -58,9 +58,15 @@ function parseJson(bytes: Buffer | string): unknown {
   }
 }
 
-function read<Output>(schema: z.ZodType<Output>, value: unknown, what: string, messageId?: string): Output {
+/** @param name of the value, for the reason of the rejection */
+function validate<Output>(
+  schema: z.ZodType<Output>,
+  value: unknown,
+  name: string,
+  messageId?: string,
+): Output {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const issues = result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
-  throw new InvalidMessage(`${what}: ${issues.join('; ')}`, messageId);
+  throw new InvalidMessage(`${name}: ${issues.join('; ')}`, messageId);
 }

@@ -16,7 +16,7 @@ export interface Message<Type extends string = string, Data = unknown> {
   readonly data: Data;
 }
 
-export interface MakeOptions {
+export interface MessageOptions {
   readonly id?: string;
   readonly occurredAt: Date;
   readonly traceparent?: string;
@@ -28,8 +28,8 @@ export interface MessageType<Type extends string, Schema extends z.ZodType> {
   readonly version: number;
   readonly summary: string;
   readonly schema: Schema;
-  make(data: z.input<Schema>, options: MakeOptions): Message<Type, z.output<Schema>>;
-  /** Narrows a message that `parseMessage` returned to this kind. */
+  make(data: z.input<Schema>, options: MessageOptions): Message<Type, z.output<Schema>>;
+  /** Narrows a message that `parseMessage` returned to this type. */
   is(message: Message): message is Message<Type, z.output<Schema>>;
 }
 

@@ -63,7 +63,7 @@ describe('messages', () => {
   it.each([
     ['a control character', { carrier: 'Royal\u0000Mail' }, /carrier: must not contain control characters/],
     [
-      'half a surrogate pair',
+      'an unpaired surrogate',
       { tracking_number: 'A\ud800' },
       /tracking_number: must not contain control characters/,
     ],

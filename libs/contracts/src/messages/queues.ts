@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { factsExchangeOf } from '../permissions.js';
 import type { Message } from './message.js';
 
 const testOrder = z.object({ order: z.object({ test: z.literal(true) }) });
@@ -75,8 +76,8 @@ export const shardedQueues: ReadonlyMap<MessageQueue, readonly Lane[]> = new Map
 ]);
 
 /**
- * RabbitMQ rejects a declaration with other arguments than the existing queue has, so a change of arguments
- * needs a new queue name. Add a version here (ADR 23). The last version is current; consumers empty and
+ * RabbitMQ rejects the declaration of an existing queue with other arguments, so a change of arguments needs
+ * a new queue name. Add a version here (ADR 23). The last version is current; consumers empty and
  * delete the older queues.
  */
 const queueVersions: Readonly<Partial<Record<MessageQueue, readonly number[]>>> = {
@@ -123,7 +124,7 @@ export function topologyOf(namespace: string): Topology {
     );
   const current = (name: MessageQueue): string => versions(name).at(-1) ?? name;
   return {
-    factsExchange: `${namespace}.facts`,
+    factsExchange: factsExchangeOf(namespace),
     queue: current,
     retiredQueues: (name) => versions(name).slice(0, -1),
     sharded: (name) => {

@@ -3,13 +3,13 @@ import { messages, publicId, shardOf, topologyOf, uuidv7 } from '../index.js';
 const sharded = topologyOf('test').sharded('store-api.fulfilment');
 const now = { occurredAt: new Date() };
 const shard = (message: object) => sharded && shardOf(sharded, Buffer.from(JSON.stringify(message)));
-const lane = (name: string) => sharded?.lanes.find((found) => found.name === name)?.shards ?? [];
+const shardsOfLane = (name: string) => sharded?.lanes.find((found) => found.name === name)?.shards ?? [];
 const newOrder = () => publicId('ord', uuidv7());
 const newProduct = () => publicId('prod', uuidv7());
 const cancelled = (order_id: string) => messages.fulfilmentCancelled.make({ order_id, reason: 'x' }, now);
 
 describe('shardOf', () => {
-  it('puts all reports of an order into one shard', () => {
+  it('puts all fulfilment events of an order into one shard', () => {
     const order_id = newOrder();
     const tracking = { carrier: 'x', tracking_number: 'x', tracking_url: 'https://track.example/x' };
     const shards = [
@@ -19,23 +19,23 @@ describe('shardOf', () => {
       cancelled(order_id),
     ].map(shard);
     expect(new Set(shards).size).toBe(1);
-    expect(lane('orders')).toContain(shards[0]);
+    expect(shardsOfLane('orders')).toContain(shards[0]);
   });
 
-  it('puts counts and adjustments of a product into one shard, apart from those of orders', () => {
+  it('puts stock counts and adjustments of a product into one shard of another lane', () => {
     const sku = newProduct();
-    const count = shard(messages.fulfilmentStockSet.make({ sku, quantity: 1 }, now));
-    expect(shard(messages.fulfilmentStockAdjusted.make({ sku, delta: 1 }, now))).toBe(count);
-    expect(lane('stock')).toContain(count);
+    const shardOfCount = shard(messages.fulfilmentStockSet.make({ sku, quantity: 1 }, now));
+    expect(shard(messages.fulfilmentStockAdjusted.make({ sku, delta: 1 }, now))).toBe(shardOfCount);
+    expect(shardsOfLane('stock')).toContain(shardOfCount);
   });
 
   it('uses all shards of a lane', () => {
     const ofOrders = Array.from({ length: 200 }, () => shard(cancelled(newOrder())));
-    expect(new Set(ofOrders)).toEqual(new Set(lane('orders')));
+    expect(new Set(ofOrders)).toEqual(new Set(shardsOfLane('orders')));
     const ofProducts = Array.from({ length: 200 }, () =>
       shard(messages.fulfilmentStockSet.make({ sku: newProduct(), quantity: 1 }, now)),
     );
-    expect(new Set(ofProducts)).toEqual(new Set(lane('stock')));
+    expect(new Set(ofProducts)).toEqual(new Set(shardsOfLane('stock')));
   });
 
   it('puts releases, withdrawals and approvals into one shard, since they depend on each other', () => {
@@ -45,13 +45,13 @@ describe('shardOf', () => {
       messages.catalogueReleaseApproved.make({ release_id: newProduct() }, now),
     ].map(shard);
     expect(new Set(changes).size).toBe(1);
-    expect(lane('stock')).toContain(changes[0]);
+    expect(shardsOfLane('stock')).toContain(changes[0]);
   });
 
   it.each(['{', 'null', '{"type":1,"data":{"order_id":{}}}', '{"type":"fulfilment.other"}'])(
     'has a shard for the unreadable message %s',
     (content) => {
-      expect(lane('orders')).toContain(sharded && shardOf(sharded, Buffer.from(content)));
+      expect(shardsOfLane('orders')).toContain(sharded && shardOf(sharded, Buffer.from(content)));
     },
   );
 });

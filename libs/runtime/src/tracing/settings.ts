@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { secret } from '../secret-files.js';
 
-const byMessage = 'parentbased_';
+const parentBasedPrefix = 'parentbased_';
+const fixedRatios: Readonly<Record<string, number>> = { always_on: 1, always_off: 0 };
 
 /** Settings of tracing: OpenTelemetry's standard names. */
 export const tracingSettings = z.object({
@@ -77,13 +78,13 @@ function isPercentEncoded(text: string): boolean {
   }
 }
 
-/** Returns undefined if no spans are to be recorded. */
+/** Returns the URL that spans are sent to; undefined if no spans are to be recorded. */
 export function collectorUrl(settings: TracingSettings): string | undefined {
-  const { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: own, OTEL_EXPORTER_OTLP_ENDPOINT: base } = settings;
-  return own ?? (base === undefined ? undefined : `${base.replace(/\/$/, '')}/v1/traces`);
+  const { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: tracesUrl, OTEL_EXPORTER_OTLP_ENDPOINT: base } = settings;
+  return tracesUrl ?? (base === undefined ? undefined : `${base.replace(/\/$/, '')}/v1/traces`);
 }
 
-/** Headers of the requests to the collector, percent-encoded as in W3C Baggage. */
+/** Returns the headers of the requests to the collector. In the setting they are percent-encoded (W3C Baggage). */
 export function collectorHeaders({ OTEL_EXPORTER_OTLP_HEADERS: text = '' }: TracingSettings) {
   return Object.fromEntries(
     text.split(',').flatMap((pair) => {
@@ -95,7 +96,6 @@ export function collectorHeaders({ OTEL_EXPORTER_OTLP_HEADERS: text = '' }: Trac
 
 export function samplerOf(settings: TracingSettings) {
   const { OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: share } = settings;
-  const kind = name.replace(byMessage, '');
-  const ratio = kind === 'always_on' ? 1 : kind === 'always_off' ? 0 : share;
-  return { isParentBased: name.startsWith(byMessage), ratio };
+  const ratio = fixedRatios[name.replace(parentBasedPrefix, '')] ?? share;
+  return { isParentBased: name.startsWith(parentBasedPrefix), ratio };
 }

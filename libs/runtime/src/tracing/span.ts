@@ -4,7 +4,6 @@ import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import { randomHex } from './random-hex.js';
 
 type HrTime = [number, number];
-export type { Attributes };
 
 /** OpenTelemetry's SpanKind, whose enum would load its package. */
 const kinds = { internal: 0, server: 1, client: 2, producer: 3, consumer: 4 } as const;
@@ -34,8 +33,8 @@ const failed = 2;
 const instrumentationScope = { name: '@fulfilment/runtime' };
 
 /**
- * A span that is recorded. OpenTelemetry's own span costs several times as much to make: its tracer chooses,
- * checks and limits what is known here (docs/adr/0052).
+ * A span that is recorded. OpenTelemetry's own span is several times as expensive: its tracer samples, validates
+ * and limits what is known here (docs/adr/0052).
  */
 export class Span implements ReadableSpan {
   readonly kind: (typeof kinds)[keyof typeof kinds];
@@ -50,13 +49,13 @@ export class Span implements ReadableSpan {
   readonly droppedLinksCount = 0;
   name: string;
   status: { code: 0 | 2 } = { code: 0 };
-  ended = false;
+  ended = false; // required by ReadableSpan
   private readonly sink: SpanSink;
-  private readonly own: SpanContext;
+  private readonly context: SpanContext;
   private readonly startedAtMs: number;
   private endedAtMs = 0;
 
-  /** @param traceId of a root span */
+  /** @param parent for a root span, only the id of its trace */
   constructor(
     sink: SpanSink,
     { name, kind, attributes, startedAtMs = performance.now() }: SpanStart,
@@ -68,32 +67,33 @@ export class Span implements ReadableSpan {
     this.attributes = { ...attributes };
     this.resource = sink.resource;
     this.startedAtMs = startedAtMs;
-    this.own = { traceId: parent.traceId, spanId: randomHex().slice(0, 16), traceFlags: sampled };
+    this.context = { traceId: parent.traceId, spanId: randomHex().slice(0, 16), traceFlags: sampled };
     if ('spanId' in parent)
       this.parentSpanContext = { traceId: parent.traceId, spanId: parent.spanId, traceFlags: sampled };
   }
 
   get traceId(): string {
-    return this.own.traceId;
+    return this.context.traceId;
   }
 
   get spanId(): string {
-    return this.own.spanId;
+    return this.context.spanId;
   }
 
   /** W3C Trace Context of work that this span causes. */
   get traceparent(): string {
-    return `00-${this.own.traceId}-${this.own.spanId}-01`;
+    return `00-${this.context.traceId}-${this.context.spanId}-01`;
   }
 
   spanContext(): SpanContext {
-    return this.own;
+    return this.context;
   }
 
   child(start: SpanStart): Span {
-    return new Span(this.sink, start, this.own);
+    return new Span(this.sink, start, this.context);
   }
 
+  /** Adds attributes. */
   set(attributes: Attributes): void {
     Object.assign(this.attributes, attributes);
   }

@@ -22,7 +22,7 @@ const dropped = new Counter<'reason'>({
 
 /** The recording of spans by this process. */
 export interface Tracing {
-  /** Sends what waits. Resolves within 2 s by default, whatever the collector does; the rest is dropped. */
+  /** Sends the waiting spans. Does not wait longer than a timeout for the collector, 2 s by default. */
   stop(): Promise<void>;
 }
 
@@ -59,7 +59,7 @@ export async function startTracing(
     resource,
     sampler: samplerOf(settings),
     add: (span) => {
-      if (exporter.accept(maxQueueSize)) processor.onEnd(span);
+      if (exporter.reservePlace(maxQueueSize)) processor.onEnd(span);
     },
   });
   return {
@@ -67,12 +67,11 @@ export async function startTracing(
       setTracer(undefined);
       const shutdown = processor.shutdown().catch(() => undefined);
       await resolveWithin(stopTimeoutMs, shutdown, () => undefined);
-      exporter.dropRest();
     },
   };
 }
 
-/** Counts what becomes of the spans. The processor knows how many it drops, but only logs it. */
+/** Counts exported and dropped spans. The processor knows how many it drops, but only logs it. */
 class CountingExporter implements SpanExporter {
   /** Spans that wait in the processor. */
   private waiting = 0;
@@ -86,8 +85,8 @@ class CountingExporter implements SpanExporter {
     this.logger = logger;
   }
 
-  /** Whether there is a place for another span. */
-  accept(maxQueueSize: number): boolean {
+  /** Reserves a place in the queue for a span. Returns false, and counts it as dropped, if there is none. */
+  reservePlace(maxQueueSize: number): boolean {
     if (this.waiting >= maxQueueSize) {
       dropped.inc({ reason: 'queue_full' });
       return false;
@@ -103,12 +102,6 @@ class CountingExporter implements SpanExporter {
       else this.fail(spans.length, result.error);
       done(result);
     });
-  }
-
-  /** Drops the remaining spans when the stop takes too long. */
-  dropRest(): void {
-    if (this.waiting > 0) dropped.inc({ reason: 'queue_full' }, this.waiting);
-    this.waiting = 0;
   }
 
   forceFlush(): Promise<void> {

@@ -4,14 +4,14 @@ const traceparentPattern = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-
 const traceIdPattern = /^(?!0{32})[0-9a-f]{32}$/;
 const sampledBit = 1;
 
-/** The parts of a traceparent (W3C Trace Context, version 00). */
+/** The span of a traceparent (W3C Trace Context, version 00). */
 export interface ReceivedSpan {
   readonly traceId: string;
   readonly spanId: string;
   readonly isSampled: boolean;
 }
 
-/** Returns undefined unless it is well formed. */
+/** Returns undefined if the text is not a well-formed traceparent. */
 export function parseTraceparent(text: string | null | undefined): ReceivedSpan | undefined {
   const [, traceId, spanId, flags] = traceparentPattern.exec(text ?? '') ?? [];
   if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;
@@ -19,8 +19,9 @@ export function parseTraceparent(text: string | null | undefined): ReceivedSpan 
 }
 
 /**
- * Returns the next span: of the caller's trace if it is well formed, else of a new trace.
- * @param isSampled the flag; by default the caller's, and true for a new trace
+ * Returns a traceparent with a new span id: in the received trace if that is well formed, else in a new one.
+ * @param originId id of the request or message, for the id of a new trace
+ * @param isSampled the flag; by default the received one, and true for a new trace
  */
 export function nextTraceparent(received?: string, originId?: string, isSampled?: boolean): string {
   const span = randomHex().slice(0, 16);

@@ -18,7 +18,7 @@ export type Trace = Span | 'unsampled' | undefined;
 
 let tracer: Tracer | undefined;
 
-/** Undefined stops the recording. */
+/** Sets the tracer of this process. Undefined stops the recording. */
 export function setTracer(next: Tracer | undefined): void {
   tracer = next;
 }
@@ -32,7 +32,7 @@ export function isTracing(): boolean {
  * Starts the span of a request or message, if its trace is recorded.
  *
  * The decision of a message's trace was made where the trace began. That of a request is made here, at
- * random: clients choose the flag and the id of their traceparent, so that neither may decide.
+ * random: clients choose the flag and the id of their traceparent, so neither of them may decide.
  */
 export function startTrace(
   start: SpanStart,
@@ -56,8 +56,8 @@ export function startTrace(
   return new Span(tracer, start, parent ?? { traceId: newTraceId(originId) });
 }
 
-/** Starts a span below one of another process, if that is recorded. */
-export function startBelow(received: string | null | undefined, start: SpanStart): Span | undefined {
+/** Starts a child of a span of another process, if that is recorded. */
+export function startChildOf(received: string | null | undefined, start: SpanStart): Span | undefined {
   if (tracer === undefined) return undefined;
   const parent = parseTraceparent(received);
   return parent?.isSampled === true ? new Span(tracer, start, parent) : undefined;

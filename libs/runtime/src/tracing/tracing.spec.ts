@@ -17,7 +17,7 @@ afterEach(() => recorded?.stop());
 
 describe('the decision to record a trace', () => {
   it.each([sampled, unsampled, undefined])(
-    'is made by us for the traceparent %s of a request, whatever its flag says',
+    'is made here for the traceparent %s of a request, whatever its flag says',
     (received) => {
       record(everything);
       expect(startTrace(start, { received, isTrusted: false })).toBeInstanceOf(Span);
