@@ -155,10 +155,9 @@ export async function startStoreApi(
       client_id: uniqueName('client'),
       scope: Object.keys(storeScopes).join(' '),
     });
-    await eventually(async () =>
-      (await request(server).get('/store/v1/creator').auth(token, { type: 'bearer' })).status === 200
-        ? true
-        : undefined,
+    await eventually(
+      async () =>
+        (await request(server).get('/store/v1/creator').auth(token, { type: 'bearer' })).status === 200,
     );
     return { id, token };
   };

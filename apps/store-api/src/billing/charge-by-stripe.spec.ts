@@ -92,7 +92,7 @@ describe('orders that are charged by Stripe', () => {
     expect(order.status).toBe('pending');
     await eventually(async () => {
       await desk.complete(creator); // once per remaining fault
-      return (await desk.open(creator)) === 0 ? true : undefined;
+      return (await desk.open(creator)) === 0;
     });
     expect((await store.get(`/store/v1/orders/${order.id}`, creator.token)).body.status).toBe('processing');
     expect(intents()).toHaveLength(1);

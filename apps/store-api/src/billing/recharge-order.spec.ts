@@ -196,8 +196,8 @@ describe('a recharge', () => {
     const settled = store.app
       .get(SettleOrder)
       .run(store.database, charge, { status: 'declined', reason: 'card_declined', reference: null });
-    await eventually(async () =>
-      (await store.database.row<{ waiting: number }>(waitingForLocks))?.waiting === 1 ? true : undefined,
+    await eventually(
+      async () => (await store.database.row<{ waiting: number }>(waitingForLocks))?.waiting === 1,
     );
     // A deadlock if the settlement had locked the stock first.
     await transition.tx.run(setStock, [creator.id, 100]);

@@ -21,9 +21,7 @@ async function beginToLimit({ database }: StoreApiUnderTest, sku: string, quanti
   return {
     commit: () => limiting.commit(),
     untilWaitedFor: (orders: number) =>
-      eventually(async () =>
-        ((await database.row<{ count: number }>(waiting))?.count ?? 0) >= orders ? true : undefined,
-      ),
+      eventually(async () => ((await database.row<{ count: number }>(waiting))?.count ?? 0) >= orders),
   };
 }
 

@@ -65,7 +65,7 @@ describe('the ETag of release reads', () => {
     await store.broker.publish(
       messages.fulfilmentStockSet.make({ sku, quantity: 4 }, { occurredAt: new Date() }),
     );
-    await eventually(async () => ((await tagOf(`/${id}`)) === tags[0] ? undefined : true));
+    await eventually(async () => (await tagOf(`/${id}`)) !== tags[0]);
     expect((await read(`/${id}`, tags[0])).status).toBe(200);
   });
 

@@ -146,7 +146,7 @@ export async function stockOfOneProduct(database: Database, quantity: number | n
       await settling.tx.run(declineOrder, [orderId]);
       await stock.returnStock(settling.tx, orderId);
       return async () => {
-        await eventually(async () => (await database.row(waitingForLocks)) !== undefined || undefined);
+        await eventually(async () => (await database.row(waitingForLocks)) !== undefined);
         await settling.commit();
       };
     },

@@ -95,9 +95,9 @@ describe('messages about creators and their releases', () => {
     const erased = { version: 2, name: null, payment_method: null };
     await store.broker.publish(changeOf(id, { payment_method: 'pm_ok' }));
     const view = async () => (await store.get('/store/v1/creator', token)).body;
-    await eventually(async () => ((await view()).name === 'Harbour Lights' ? true : undefined));
+    await eventually(async () => (await view()).name === 'Harbour Lights');
     await store.broker.publish(changeOf(id, erased), changeOf(id, { payment_method: 'pm_ok' }));
-    await eventually(async () => ((await view()).name === null ? true : undefined));
+    await eventually(async () => (await view()).name === null);
     await handle([changeOf(id, { payment_method: 'pm_ok' })]);
     expect(await view()).toMatchObject({ name: null, billing_status: { payment_method_added: false } });
     const row = (await store.database.row<{ row: string }>(wholeRow, [id]))?.row;

@@ -70,9 +70,7 @@ describe('fulfilment events in one batch', () => {
     const held = await store.database.begin();
     await lock(held);
     await store.broker.publish(...first);
-    await eventually(async () =>
-      (await store.database.rows(lockWaits)).length < first.length ? undefined : true,
-    );
+    await eventually(async () => (await store.database.rows(lockWaits)).length >= first.length);
     await store.broker.publish(...others);
     await held.commit();
     return Promise.all(others.map(outcomeOf));
@@ -115,7 +113,7 @@ describe('fulfilment events in one batch', () => {
     const events = [ship(id, 'A', 1), ship(id, 'B', 2), ship(other ?? ''), deliver(id)];
     expect(await shipTogether(...events)).toEqual(events.map(() => 'applied'));
     expect((await read(id)).tracking.packages).toHaveLength(2);
-    await eventually(() => (versionsOf(id).length === 5 ? true : undefined));
+    await eventually(() => versionsOf(id).length === 5);
     expect(versionsOf(id)).toEqual([
       'order.created 1',
       'order.processing 2',
@@ -129,7 +127,7 @@ describe('fulfilment events in one batch', () => {
     const [id] = await placed(1);
     const delivered = deliver(id);
     await shipTogether(delivered, ship(id));
-    await eventually(async () => ((await outcomeOf(delivered)) === 'applied' ? true : undefined));
+    await eventually(async () => (await outcomeOf(delivered)) === 'applied');
     expect((await read(id)).status).toBe('delivered');
   });
 

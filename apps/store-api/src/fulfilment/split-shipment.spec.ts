@@ -112,7 +112,7 @@ describe('an order in several packages', () => {
     await report(deliver(id, 'B', 4));
     const arrived = (await read(id)).tracking.updated_at;
     expect(Date.parse(arrived)).toBeGreaterThan(Date.parse(left));
-    await eventually(() => (trackingTimes(id).length === 2 ? true : undefined));
+    await eventually(() => trackingTimes(id).length === 2);
     expect(trackingTimes(id).toSorted()).toEqual([left, arrived]);
   });
 

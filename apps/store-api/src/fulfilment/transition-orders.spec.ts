@@ -51,10 +51,10 @@ describe('a fulfilment event', () => {
   const ship = (id: string, number?: string) => messages.fulfilmentShipped.make(parcel(id, number), at);
   /** The types of the messages about an order, once all that were committed are published. */
   const eventsOf = async (id: string): Promise<string[]> => {
-    await eventually(async () => ((await store.database.row(anyOutgoing)) === undefined ? true : undefined));
+    await eventually(async () => (await store.database.row(anyOutgoing)) === undefined);
     const last = messages.fulfilmentStockSet.make({ sku, quantity: 10 }, at);
     await store.broker.publish(last);
-    await eventually(() => store.broker.published.some((message) => message.id === last.id) || undefined);
+    await eventually(() => store.broker.published.some((message) => message.id === last.id));
     return store.broker.published
       .filter(({ type, data }) => type.startsWith('order.') && JSON.stringify(data).includes(id))
       .map(({ type }) => type);
@@ -174,7 +174,7 @@ describe('a fulfilment event', () => {
       store.broker.published
         .filter(({ type, data }) => type.startsWith('product.') && JSON.stringify(data).includes(uuid))
         .map(({ type }) => type);
-    await eventually(() => (productEvents().length >= 5 ? true : undefined));
+    await eventually(() => productEvents().length >= 5);
     expect(productEvents()).toEqual([
       'product.inventory_changed',
       'product.inventory_changed',
@@ -199,7 +199,7 @@ describe('a fulfilment event', () => {
         .published('product.inventory_changed')
         .map(({ data }) => stockChange.parse(data).product)
         .filter(({ creator_id }) => creator_id === creator.id);
-    await eventually(() => (changes().length === 8 ? true : undefined));
+    await eventually(() => changes().length === 8);
     const byTime = changes().sort((one, other) => (one.updated_at < other.updated_at ? -1 : 1));
     expect(byTime.map(({ quantity }) => quantity)).toEqual([9, 8, 7, 6, 5, 4, 3, 2]);
     expect(new Set(byTime.map(({ updated_at }) => updated_at)).size).toBe(8);

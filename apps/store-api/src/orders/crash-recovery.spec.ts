@@ -47,7 +47,7 @@ describe('a killed store-api', () => {
   const completeOrders = (creator: TestCreator) =>
     eventually(async () => {
       await store.resumeOrders();
-      return (await desk.open(creator)) === 0 ? true : undefined;
+      return (await desk.open(creator)) === 0;
     }, completionTimeoutMs);
 
   const ends = {

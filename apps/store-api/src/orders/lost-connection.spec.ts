@@ -24,9 +24,7 @@ describe('placing an order whose connection to PostgreSQL is lost', () => {
 
   /** PostgreSQL executes the statements that it received before the connection was lost. */
   const untilStatementsEnded = () =>
-    eventually(async () =>
-      (await store.database.row(readBusyConnections)) === undefined ? true : undefined,
-    );
+    eventually(async () => (await store.database.row(readBusyConnections)) === undefined);
 
   describe.each([
     ['a limited edition without a key', 100, undefined],

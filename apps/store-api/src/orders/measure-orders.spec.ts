@@ -42,8 +42,8 @@ describe('the gauges of orders', () => {
     await store.broker.publish(
       messages.fulfilmentDelivered.make({ order_id: id }, { occurredAt: new Date() }),
     );
-    await eventually(async () =>
-      (await store.database.row<{ count: number }>(countDeferredEvents))?.count === 1 ? true : undefined,
+    await eventually(
+      async () => (await store.database.row<{ count: number }>(countDeferredEvents))?.count === 1,
     );
     for (const change of [makePending, makeRefundDue, ageDeferredEvents]) await store.database.run(change);
     await measureOrders(store.database);

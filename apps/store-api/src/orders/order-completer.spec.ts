@@ -94,10 +94,7 @@ describe('the completer while the provider does not respond', () => {
     const loops = [store.app.get(OrderCompleter), store.app.get(RefundCharges)];
     for (const loop of loops) loop.start();
     await eventually(
-      async () =>
-        (await charge(crashed)) === 'succeeded' && (await charge(cancelled)) === 'refunded'
-          ? true
-          : undefined,
+      async () => (await charge(crashed)) === 'succeeded' && (await charge(cancelled)) === 'refunded',
       completionTimeoutMs,
     );
     expect(await charge(waiting)).toBe('pending');
@@ -129,7 +126,7 @@ describe('the completer while the provider does not respond', () => {
       const count = () => stripe.requests.filter((sent) => sent.path === path).length;
       const before = count();
       // The time includes the start of a process.
-      await eventually(() => (count() >= before + times ? true : undefined));
+      await eventually(() => count() >= before + times);
     };
     const silentPath = `/v1/payment_methods/${unresponsivePaymentMethod}`;
 

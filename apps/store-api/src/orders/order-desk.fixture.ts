@@ -38,15 +38,15 @@ const outboxSize = statement('test.outbox', 'SELECT count(*) AS messages FROM ou
 export function orderDesk(store: StoreApiUnderTest) {
   /** Resolves when every event that was written has been published. */
   const allPublished = async (): Promise<void> => {
-    await eventually(async () =>
-      (await store.database.row<{ messages: number }>(outboxSize))?.messages === 0 ? true : undefined,
+    await eventually(
+      async () => (await store.database.row<{ messages: number }>(outboxSize))?.messages === 0,
     );
     const last = messages.trackProcessed.make(
       { release_id: uuidv7(), track_id: uuidv7(), title: null, position: null, duration_seconds: 0 },
       { occurredAt: new Date() },
     ); // a message without an effect
     await store.broker.publish(last); // the test's queue is first in, first out
-    await eventually(() => (store.broker.published.some(({ id }) => id === last.id) ? true : undefined));
+    await eventually(() => store.broker.published.some(({ id }) => id === last.id));
   };
   const open = async (creator: { readonly id: string }) =>
     (await store.database.row<{ open: number }>(openCharges, [creator.id]))?.open;
@@ -80,7 +80,7 @@ export function orderDesk(store: StoreApiUnderTest) {
     completeAll: (creator: TestCreator) =>
       eventually(async () => {
         await store.resumeOrders();
-        return (await open(creator)) === 0 ? true : undefined;
+        return (await open(creator)) === 0;
       }),
     /** Makes pending orders due and runs the completer. */
     complete: async (creator: TestCreator) => {

@@ -23,7 +23,7 @@ describe('the trace of an order', () => {
       .place(creator, body, 'key-1')
       .set('traceparent', `00-${traceId}-${'b'.repeat(16)}-00`)
       .expect(201);
-    await eventually(() => (recorded.named('send order.processing').length > 0 ? true : undefined));
+    await eventually(() => recorded.named('send order.processing').length > 0);
     const [request] = recorded.named('POST /store/v1/orders');
     const requestId = request?.spanContext().spanId;
     const below = (name: string) =>

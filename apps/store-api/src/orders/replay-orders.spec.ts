@@ -64,7 +64,7 @@ describe('replayed orders', () => {
     const taken: unknown[] = [];
     const queue = topologyOf(store.broker.namespace).queue('creator-api.replay');
     await channel.consume(queue, (raw) => taken.push(raw?.properties.messageId), { noAck: true });
-    await eventually(() => (taken.length === published ? true : undefined));
+    await eventually(() => taken.length === published);
     await connection.close();
     expect(taken.at(-1)).toBe(last);
     expect(store.broker.published.length).toBe(before);

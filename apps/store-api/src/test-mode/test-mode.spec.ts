@@ -225,7 +225,7 @@ describe('the simulated warehouse', () => {
   const untilDelivered = ({ read }: Awaited<ReturnType<typeof place>>) =>
     eventually(async () => {
       await store.app.get(SimulatedWarehouse).round();
-      return (await read()).status === 'delivered' ? true : undefined;
+      return (await read()).status === 'delivered';
     });
 
   it('ships and delivers test orders after their time, and leaves live ones alone', async () => {
@@ -238,7 +238,7 @@ describe('the simulated warehouse', () => {
     const full = await place(true);
     await eventually(async () => {
       await store.app.get(SimulatedWarehouse).round();
-      return (await full.read()).status !== 'processing' || undefined;
+      return (await full.read()).status !== 'processing';
     });
     await store.database.run(fillHistory, [full.creator.id]);
     const partial = await place(true);
@@ -249,7 +249,7 @@ describe('the simulated warehouse', () => {
         { occurredAt: new Date() },
       ),
     );
-    await eventually(async () => (await partial.read()).status === 'shipped' || undefined);
+    await eventually(async () => (await partial.read()).status === 'shipped');
     const before = [await full.read(), await partial.read()];
     await untilDelivered(await place(true));
     expect([await full.read(), await partial.read()]).toEqual(before);

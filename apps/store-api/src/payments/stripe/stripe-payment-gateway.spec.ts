@@ -47,7 +47,7 @@ describe('the Stripe payment gateway', () => {
       const range = { from: new Date(0), to: new Date() };
       const pages = stripe.gateway[list](range, stopping.signal)[Symbol.asyncIterator]();
       const page = pages.next();
-      await eventually(() => stripe.requestsTo(path).length > 0 || undefined);
+      await eventually(() => stripe.requestsTo(path).length > 0);
       stopping.abort();
       await expect(page).rejects.toMatchObject({ failure: 'unavailable' });
     },
