@@ -15,16 +15,16 @@ export async function freshDatabase(serverUrl: string, name: string): Promise<st
   return url.href;
 }
 
-/** Direct access to the rows of a service under measurement. */
+/** The database of a service under measurement; subclasses add and read its rows. */
 export class BenchDatabase {
-  /** Statements of each connection. */
+  /** Statements to run when the connection is open. */
   static readonly setup: readonly string[] = [];
   protected readonly client: pg.Client;
 
-  static async open<Rows>(
-    this: { new (client: pg.Client): Rows; readonly setup: readonly string[] },
+  static async open<Database>(
+    this: { new (client: pg.Client): Database; readonly setup: readonly string[] },
     databaseUrl: string,
-  ): Promise<Rows> {
+  ): Promise<Database> {
     const client = new pg.Client(databaseUrl);
     client.on('error', () => undefined); // the next query fails, and says why
     await client.connect();
@@ -36,12 +36,20 @@ export class BenchDatabase {
     this.client = client;
   }
 
-  /** Pages that statements have read so far, from memory or not, as far as they are reported. */
+  /**
+   * Returns how many pages statements have read so far, from memory or disk. PostgreSQL's processes report
+   * them with a delay.
+   */
   async pagesRead(): Promise<number> {
     const { rows } = await this.client.query<{ pages: number }>(
       `SELECT (blks_hit + blks_read)::float8 AS pages FROM pg_stat_database WHERE datname = current_database()`,
     );
     return rows[0]?.pages ?? Number.NaN;
+  }
+
+  /** Updates the statistics of the planner, and removes dead rows, as autovacuum does. */
+  async vacuum(): Promise<void> {
+    await this.client.query('VACUUM ANALYZE');
   }
 
   close(): Promise<void> {

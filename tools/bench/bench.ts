@@ -5,29 +5,29 @@ import { Progress } from '../dev/progress.ts';
 import { inSeparateSuite } from '../dev/separate-suite.ts';
 import { readSeparateSettings } from '../dev/settings.ts';
 import type { Suite } from '../dev/suite.ts';
-import { type Bench, type BenchSite, unlimited } from './bench-site.ts';
+import { type Bench, type BenchContext, unlimited } from './bench-context.ts';
 import { type Figure, isMet, formatTable } from './figures.ts';
-import { circumstances, writeReport } from './report.ts';
+import { describeConditions, writeReport } from './report.ts';
 
 const help = `npm run bench -- NAME: compares a service, compiled for production, with a baseline in one run.
 
   npm run bench -- auth       the authorization server against a bare oidc-provider with in-memory storage
   npm run bench -- store      the Store API against a bare node:http and pg server with the same SQL
-  npm run bench -- reports    the reports of the warehouse that the Store API applies per second
+  npm run bench -- reports    the fulfilment events of a warehouse that the Store API applies per second
   npm run bench -- creator    the Creator API against a bare consumer that writes the same rows
   npm run bench -- webhooks   webhook deliveries against bare undici, the outbox relay against bare publisher confirms
   npm run bench -- traces     placing orders with spans for an OpenTelemetry collector against placing them without
   npm run bench -- replicas   one replica of each service against four on the same machine
-  npm run bench -- growth     the hot paths with 10 million orders, past deliveries and ledger lines against 100000
+  npm run bench -- growth     the hot paths with 10 million orders, past deliveries and postings against 100000
   npm run bench -- snapshots  the outbox relay and deliveries during a long snapshot, such as that of pg_dump
-  npm run bench -- suite      orders through TLS, gateway and all services, with a webhook and a projection of each
+  npm run bench -- suite      orders through TLS, gateway and all services; each is delivered as a webhook and projected
 
   --rounds N    number of counted rounds (default: 5); the variants alternate within a round, and ratios are per round
-  --each MS     time of one variant in a round (default: 1000)
+  --each MS     duration of one variant in a round (default: 1000)
   --rows N      number of existing rows for the measurements with much data: expired tokens of auth (default: 5000000),
                 orders of store and creator, past deliveries of webhooks (default: 1000000); 0 skips these measurements;
-                for reports, the reports in a full queue (default: 20000);
-                for growth, orders, past deliveries and ledger lines (default: 10000000);
+                for reports, the fulfilment events in a full queue (default: 20000);
+                for growth, orders, past deliveries and postings (default: 10000000);
                 for snapshots, the messages and deliveries during the snapshot (default: 100000)
   --service S   for replicas and growth: only this service
   --write       write the figures to docs/reference/benchmarks.md and benchmarks.json
@@ -40,15 +40,16 @@ Settings (environment):
   SUITE_BENCH_BASE_PORT   base port; the ports of the private stores follow it (default: 28443)
   SUITE_DEV_DIR           directory for state; the bench uses its subdirectory "bench" (default: .dev)`;
 
-interface KnownBench {
+interface BenchEntry {
   readonly load: () => Promise<Bench>;
+  /** Default of `--rows`. */
   readonly rows: number;
   /** Settings of the services, if the benchmark starts the complete suite. */
   readonly suiteEnvironment?: Readonly<Record<string, string>>;
 }
 
-/** Loaded on demand, since they import the compiled code. */
-const benches: Readonly<Record<string, KnownBench>> = {
+/** Loaded only after the build, since the benchmarks import the compiled code. */
+const benches: Readonly<Record<string, BenchEntry>> = {
   auth: { load: async () => (await import('./auth/auth-bench.ts')).benchAuth, rows: 5_000_000 },
   store: { load: async () => (await import('./store/store-bench.ts')).benchStore, rows: 1_000_000 },
   reports: { load: async () => (await import('./reports/reports-bench.ts')).benchReports, rows: 20_000 },
@@ -77,9 +78,11 @@ const benches: Readonly<Record<string, KnownBench>> = {
 interface Options {
   readonly name: string;
   readonly json: boolean;
+  /** Whether a missed target is a failure. */
   readonly gate: boolean;
   readonly write: boolean;
-  readonly amounts: Pick<BenchSite, 'rounds' | 'eachMs' | 'service'> & Partial<Pick<BenchSite, 'oldRows'>>;
+  readonly sizes: Pick<BenchContext, 'rounds' | 'eachMs' | 'service'> &
+    Partial<Pick<BenchContext, 'rowCount'>>;
 }
 
 async function main(): Promise<number> {
@@ -88,22 +91,22 @@ async function main(): Promise<number> {
     console.log(help);
     return 0;
   }
-  const known = benches[options.name];
-  if (known === undefined) throw new Failure(help);
+  const entry = benches[options.name];
+  if (entry === undefined) throw new Failure(help);
   const say = (line: string): void => (options.json ? console.error(line) : console.log(line));
-  const { where, figures } = await withStores(say, known.suiteEnvironment, async (suite, progress) => {
+  const { where, figures } = await withStores(say, entry.suiteEnvironment, async (suite, progress) => {
     await progress.step('Build', buildAll);
-    const bench = await known.load();
-    const { oldRows = known.rows, ...amounts } = options.amounts;
-    const site = { stores: suite.dependencyUrls(), suite, ...amounts, oldRows };
-    const where = await circumstances(site);
-    return { where, figures: await bench({ ...site, step: (title, work) => progress.step(title, work) }) };
+    const bench = await entry.load();
+    const { rowCount = entry.rows, ...sizes } = options.sizes;
+    const context = { stores: suite.dependencyUrls(), suite, ...sizes, rowCount };
+    const where = await describeConditions(context);
+    return { where, figures: await bench({ ...context, step: (title, work) => progress.step(title, work) }) };
   });
   if (options.json)
     console.log(JSON.stringify({ bench: options.name, where, figures: figures.map(withVerdict) }));
   else for (const line of ['', ...where, '', ...formatTable(figures)]) say(line);
   if (options.write) await writeReport(options.name, { command: commandLine(), where, figures });
-  const missed = figures.filter((one) => !isMet(one));
+  const missed = figures.filter((measured) => !isMet(measured));
   if (missed.length > 0) say(`\nMissed: ${missed.map(({ name }) => name).join(', ')}`);
   return missed.length > 0 && options.gate ? 1 : 0;
 }
@@ -130,16 +133,16 @@ function readOptions(): Options | undefined {
   });
   const [name] = positionals;
   if (values.help || name === undefined) return undefined;
-  const amounts = {
-    rounds: amount('--rounds', values.rounds, 1),
-    eachMs: amount('--each', values.each, 100),
+  const sizes = {
+    rounds: parseCount('--rounds', values.rounds, 1),
+    eachMs: parseCount('--each', values.each, 100),
     service: values.service,
-    ...(values.rows === undefined ? {} : { oldRows: amount('--rows', values.rows, 0) }),
+    ...(values.rows === undefined ? {} : { rowCount: parseCount('--rows', values.rows, 0) }),
   };
-  return { name, json: values.json, gate: !values['no-gate'], write: values.write, amounts };
+  return { name, json: values.json, gate: !values['no-gate'], write: values.write, sizes };
 }
 
-function amount(option: string, text: string, min: number): number {
+function parseCount(option: string, text: string, min: number): number {
   const value = Number(text);
   if (!/^\d+$/.test(text) || value < min) throw new Failure(`${option} must be a number from ${min}.`);
   return value;
@@ -148,7 +151,7 @@ function amount(option: string, text: string, min: number): number {
 /** Runs the work with private, empty PostgreSQL, Redis and RabbitMQ, and stops them afterwards. */
 function withStores<T>(
   say: (line: string) => void,
-  suiteEnvironment: KnownBench['suiteEnvironment'],
+  suiteEnvironment: BenchEntry['suiteEnvironment'],
   work: (suite: Suite, progress: Progress) => Promise<T>,
 ): Promise<T> {
   const settings = readSeparateSettings('bench', { ...process.env, ...suiteEnvironment });
@@ -156,8 +159,8 @@ function withStores<T>(
   return inSeparateSuite(settings, required, say, (suite) => work(suite, new Progress(say)));
 }
 
-function withVerdict(one: Figure): Figure & { met: boolean } {
-  return { ...one, met: isMet(one) };
+function withVerdict(measured: Figure): Figure & { met: boolean } {
+  return { ...measured, met: isMet(measured) };
 }
 
 runMain(main, help);

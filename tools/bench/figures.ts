@@ -22,7 +22,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : (lower + upper) / 2;
 }
 
-/** Returns the median of the rounds with their spread. */
+/** Returns a figure whose value is the median of the rounds. */
 export function figure(
   name: string,
   rounds: readonly number[],

@@ -6,11 +6,15 @@ import type { Caller } from './rounds.ts';
  * from its due time, so that a stalled server is charged for the requests it delays (no coordinated
  * omission).
  */
-export async function latenciesAtRate(call: Caller, perSecond: number, forMs: number): Promise<number[]> {
+export async function latenciesAtRate(
+  call: Caller,
+  perSecond: number,
+  durationMs: number,
+): Promise<number[]> {
   const latencies: number[] = [];
   const pending = new Set<Promise<void>>();
   const startedAt = performance.now();
-  const total = Math.floor((perSecond * forMs) / 1000);
+  const total = Math.floor((perSecond * durationMs) / 1000);
   for (let sent = 0; sent < total;) {
     const dueNow = Math.min(total, Math.floor(((performance.now() - startedAt) * perSecond) / 1000) + 1);
     for (; sent < dueNow; sent += 1) {

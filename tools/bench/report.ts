@@ -7,15 +7,16 @@ import { join } from 'node:path';
 import prettier from 'prettier';
 import { root } from '../dev/settings.ts';
 import { table } from '../reference/markdown.ts';
-import type { BenchSite } from './bench-site.ts';
+import type { BenchContext } from './bench-context.ts';
 import { type Figure, figureSchema, describeTarget, isMet, round, spreadOf } from './figures.ts';
 
 const pageFile = join(root, 'docs', 'reference', 'benchmarks.md');
 const rawFile = join(root, 'docs', 'reference', 'benchmarks.json');
 
-/** A run of one benchmark. */
+/** The result of one benchmark run. */
 interface Report {
   readonly command: string;
+  /** Machine, versions and sizes. */
   readonly where: readonly string[];
   readonly figures: readonly Figure[];
 }
@@ -24,15 +25,15 @@ const reportsSchema = z.record(
   z.object({ command: z.string(), where: z.array(z.string()), figures: z.array(figureSchema) }),
 );
 
-/** Describes the machine, versions and amounts of a measurement. */
-export async function circumstances(site: Omit<BenchSite, 'step' | 'suite'>): Promise<string[]> {
-  const { rounds, eachMs, oldRows, stores } = site;
+/** Describes the machine, versions and sizes of a benchmark run. */
+export async function describeConditions(context: Omit<BenchContext, 'step' | 'suite'>): Promise<string[]> {
+  const { rounds, eachMs, rowCount, stores } = context;
   const [processor] = cpus();
   const memory = Math.round(totalmem() / 2 ** 30);
   return [
     `Machine: ${cpus().length} × ${processor?.model.trim() ?? 'unknown'}, ${memory} GiB, ${type()} ${release()}`,
     `Versions: Node.js ${process.versions.node}, PostgreSQL ${await postgresVersion(stores.postgres)}, Redis ${await redisVersion(stores.redis)}`,
-    `Sizes: ${rounds} rounds of ${eachMs} ms a variant, which alternate; ${oldRows} existing rows`,
+    `Sizes: ${rounds} rounds of ${eachMs} ms per variant, which alternate; ${rowCount} existing rows`,
   ];
 }
 
@@ -51,7 +52,7 @@ async function redisVersion(url: string): Promise<string> {
   return /redis_version:(\S+)/.exec(info)?.[1] ?? 'unknown';
 }
 
-/** Writes the run to the raw figures, and all of them to the page of benchmarks. */
+/** Adds the run to benchmarks.json, and writes benchmarks.md from all runs in that file. */
 export async function writeReport(name: string, report: Report): Promise<void> {
   const reports = { ...readReports(), [name]: report };
   await writeFormatted(rawFile, 'json', JSON.stringify(reports));
@@ -80,10 +81,11 @@ function page(reports: Readonly<Record<string, Report>>): string {
 function section(name: string, report: Report | undefined): string[] {
   if (report === undefined) return [];
   const { command, where, figures } = report;
-  const rows = figures.map((one) => {
-    const { unit, value, target } = one;
-    const verdict = target === undefined ? '' : `${describeTarget(target)}: ${isMet(one) ? 'met' : 'missed'}`;
-    return [one.name.trim(), `${round(value)} ${unit}`, spreadOf(one) ?? '', verdict];
+  const rows = figures.map((measured) => {
+    const { name: figureName, unit, value, target } = measured;
+    const verdict =
+      target === undefined ? '' : `${describeTarget(target)}: ${isMet(measured) ? 'met' : 'missed'}`;
+    return [figureName.trim(), `${round(value)} ${unit}`, spreadOf(measured) ?? '', verdict];
   });
   const lines = where.map((line) => `- ${line}`).join('\n');
   return [`## ${name}`, `\`${command}\``, lines, table(['Figure', 'Median', 'Rounds', 'Target'], rows)];

@@ -3,7 +3,7 @@ import { figure, type Figure, type Target } from './figures.ts';
 /** Sends a request and waits for its response. Rejects an unexpected response. */
 export type Caller = () => Promise<void>;
 
-/** A variant of a comparison: callers that each keep one request in flight. */
+/** A server under comparison, with callers that each keep one request in flight. */
 export interface Variant {
   readonly name: string;
   readonly callers: readonly Caller[];
@@ -13,25 +13,26 @@ export interface Variant {
 
 export interface RoundOptions {
   readonly rounds: number;
-  /** Duration of a variant's part of a round. */
+  /** Duration of one sample. */
   readonly eachMs: number;
 }
 
-/** One variant's part of a round. */
-export interface Part {
+/** The result of one variant in one round. */
+export interface Sample {
+  /** Requests, messages or deliveries per second. */
   readonly perSecond: number;
-  /** CPU time of the server process per request. */
+  /** CPU time of the server process per request, message or delivery. */
   readonly cpuUs: number | undefined;
 }
 
-/** A variant that performs its own part of a round. */
+/** A variant that measures itself, for example how long a fixed amount of work takes. */
 export interface AlternatingVariant {
   readonly name: string;
-  readonly part: () => Promise<Part>;
+  readonly measure: () => Promise<Sample>;
 }
 
-/** The parts of each variant by name, one per round. */
-export type Rounds = Readonly<Record<string, readonly Part[]>>;
+/** The samples of each variant by its name, one per round. */
+export type Rounds = Readonly<Record<string, readonly Sample[]>>;
 
 /**
  * Measures all variants in every round, in reverse order every other round, so that other load on the machine
@@ -42,44 +43,49 @@ export async function measureInRounds(
   { rounds, eachMs }: RoundOptions,
 ): Promise<Rounds> {
   return alternate(
-    variants.map((variant) => ({ name: variant.name, part: () => measure(variant, eachMs) })),
+    variants.map((variant) => ({ name: variant.name, measure: () => measureCallers(variant, eachMs) })),
     rounds,
   );
 }
 
-/** The same for variants whose part is a fixed amount of work instead of a fixed time. */
+/** Does the same for variants that measure themselves. */
 export async function alternate(variants: readonly AlternatingVariant[], rounds: number): Promise<Rounds> {
-  const all = variants.map((variant) => ({ ...variant, parts: new Array<Part>() }));
-  for (const { part } of all) await part();
+  const all = variants.map((variant) => ({ ...variant, samples: new Array<Sample>() }));
+  for (const { measure } of all) await measure();
   for (let round = 0; round < rounds; round += 1) {
-    for (const { part, parts } of round % 2 === 0 ? all : all.toReversed()) parts.push(await part());
+    for (const { measure, samples } of round % 2 === 0 ? all : all.toReversed())
+      samples.push(await measure());
   }
-  return Object.fromEntries(all.map(({ name, parts }) => [name, parts]));
+  return Object.fromEntries(all.map(({ name, samples }) => [name, samples]));
 }
 
-/** @param cpuMs CPU time before and after */
-export function makePart(
-  done: number,
+/**
+ * @param count number of requests, messages or deliveries
+ * @param cpuMs CPU time of the server before and after
+ */
+export function makeSample(
+  count: number,
   elapsedMs: number,
-  [before, after]: readonly [number | undefined, number | undefined],
-): Part {
-  const cpuUs = before === undefined || after === undefined ? undefined : ((after - before) * 1000) / done;
-  return { perSecond: (done * 1000) / elapsedMs, cpuUs };
+  [beforeMs, afterMs]: readonly [number | undefined, number | undefined],
+): Sample {
+  const cpuUs =
+    beforeMs === undefined || afterMs === undefined ? undefined : ((afterMs - beforeMs) * 1000) / count;
+  return { perSecond: (count * 1000) / elapsedMs, cpuUs };
 }
 
-/** Measures work on `count` requests or messages. @param cpuMs CPU time of the server so far */
-export async function measurePart(
+/** Measures work on `count` messages or deliveries. @param cpuMs CPU time of the server so far */
+export async function measureWork(
   count: number,
   cpuMs: () => number | undefined,
   work: () => Promise<unknown>,
-): Promise<Part> {
-  const cpuBefore = cpuMs();
+): Promise<Sample> {
+  const cpuBeforeMs = cpuMs();
   const startedAtMs = performance.now();
   await work();
-  return makePart(count, performance.now() - startedAtMs, [cpuBefore, cpuMs()]);
+  return makeSample(count, performance.now() - startedAtMs, [cpuBeforeMs, cpuMs()]);
 }
 
-/** Ratio of two variants per round, since absolute figures say little on a shared machine. */
+/** Ratio of two variants per round, since absolute figures vary with the load of the machine. */
 export function ratio(
   name: string,
   rounds: Rounds,
@@ -95,7 +101,7 @@ export function ratio(
 }
 
 /** Ratio per second of CPU time; empty if the system does not report CPU time. */
-export function ratioPerCore(
+export function ratioPerCpuSecond(
   name: string,
   rounds: Rounds,
   variant: string,
@@ -112,29 +118,32 @@ export function ratioPerCore(
 
 /** Absolute figures of a variant. */
 export function absolute(rounds: Rounds, name: string): Figure[] {
-  const parts = rounds[name] ?? [];
-  const cpu = parts.flatMap(({ cpuUs }) => cpuUs ?? []);
-  const rates = parts.map(({ perSecond }) => perSecond);
+  const samples = rounds[name] ?? [];
+  const cpu = samples.flatMap(({ cpuUs }) => cpuUs ?? []);
+  const rates = samples.map(({ perSecond }) => perSecond);
   return [
     figure(`  ${name}`, rates, '/s'),
-    ...(cpu.length === 0 ? [] : [figure(`  ${name}, its processor time a request`, cpu, 'µs')]),
+    ...(cpu.length === 0 ? [] : [figure(`  ${name}, processor time per request`, cpu, 'µs')]),
   ];
 }
 
-/** Measures a variant once. */
-export async function measure({ callers, cpuMs }: Omit<Variant, 'name'>, forMs: number): Promise<Part> {
-  const startedAt = performance.now();
-  const cpuBefore = cpuMs?.();
-  let done = 0;
+/** Measures how many requests the callers complete in a time. */
+export async function measureCallers(
+  { callers, cpuMs }: Omit<Variant, 'name'>,
+  durationMs: number,
+): Promise<Sample> {
+  const startedAtMs = performance.now();
+  const cpuBeforeMs = cpuMs?.();
+  let completed = 0;
   await Promise.all(
     callers.map(async (call) => {
-      while (performance.now() - startedAt < forMs) {
+      while (performance.now() - startedAtMs < durationMs) {
         await call();
-        done += 1;
+        completed += 1;
       }
     }),
   );
-  return makePart(done, performance.now() - startedAt, [cpuBefore, cpuMs?.()]);
+  return makeSample(completed, performance.now() - startedAtMs, [cpuBeforeMs, cpuMs?.()]);
 }
 
 /** Does the work several times, one after another. */

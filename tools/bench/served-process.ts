@@ -13,7 +13,7 @@ const portLine = z.object({ port: z.number() });
 const readyTimeoutMs = 60_000;
 const pollIntervalMs = 20;
 
-/** A server under measurement, in a separate process. */
+/** A server under measurement, which runs in a separate process. */
 export class ServedProcess {
   private readonly child: ChildProcess;
   private readonly startedAt = performance.now();
@@ -62,7 +62,7 @@ export class ServedProcess {
   /** Polls until the function returns a value. @throws Failure if the process ends before */
   private async poll<Result>(read: () => Promise<Result | undefined>): Promise<Result> {
     const endsAtMs = performance.now() + readyTimeoutMs;
-    while (performance.now() < endsAtMs && this.child.exitCode === null) {
+    while (performance.now() < endsAtMs && this.isRunning()) {
       const result = await read();
       if (result !== undefined) return result;
       await sleep(pollIntervalMs);
@@ -96,10 +96,14 @@ export class ServedProcess {
   }
 
   async stop(): Promise<void> {
-    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
+    if (!this.isRunning()) return;
     const gone = once(this.child, 'exit');
     this.child.kill('SIGTERM');
     await gone;
+  }
+
+  private isRunning(): boolean {
+    return this.child.exitCode === null && this.child.signalCode === null;
   }
 
   private failure(): Failure {

@@ -7,7 +7,7 @@ import type { ServiceName } from '../dev/ports.ts';
 import { mustRun } from '../dev/run-program.ts';
 import { mallocSettings, nodeArguments } from '../dev/services.ts';
 import { root } from '../dev/settings.ts';
-import { type BenchSite, unlimited } from './bench-site.ts';
+import { type BenchContext, unlimited } from './bench-context.ts';
 import { figure, type Figure } from './figures.ts';
 import { freshDatabase } from './bench-database.ts';
 import { ServedProcess } from './served-process.ts';
@@ -15,8 +15,12 @@ import { ServedProcess } from './served-process.ts';
 type Environment = Readonly<Record<string, string>>;
 
 /** Creates a database with the service's migrations. @returns its URL */
-export async function migratedDatabase(site: BenchSite, service: ServiceName, name: string): Promise<string> {
-  const databaseUrl = await freshDatabase(site.stores.postgres, name);
+export async function migratedDatabase(
+  context: BenchContext,
+  service: ServiceName,
+  name: string,
+): Promise<string> {
+  const databaseUrl = await freshDatabase(context.stores.postgres, name);
   await mustRun(process.execPath, [join(root, 'apps', service, 'dist', 'migrate.js')], {
     cwd: root,
     env: { DATABASE_URL: databaseUrl, PATH: process.env.PATH },
@@ -36,12 +40,12 @@ export class ServiceProcess {
   private readonly replicas: { readonly origin: string; readonly process: ServedProcess }[] = [];
 
   static async create(
-    site: BenchSite,
+    context: BenchContext,
     service: ServiceName,
     name: string,
     settings: (origin: string) => Environment,
   ): Promise<ServiceProcess> {
-    const databaseUrl = await migratedDatabase(site, service, name);
+    const databaseUrl = await migratedDatabase(context, service, name);
     const tokens = await tokenMaker();
     const origin = `http://127.0.0.1:${await freePort()}`;
     return new ServiceProcess(service, name, origin, tokens, {
@@ -49,8 +53,8 @@ export class ServiceProcess {
       PORT: new URL(origin).port,
       INTERNAL_PORT: String(await freePort()),
       DATABASE_URL: databaseUrl,
-      REDIS_URL: site.stores.redis,
-      RABBITMQ_URL: site.stores.rabbitmq,
+      REDIS_URL: context.stores.redis,
+      RABBITMQ_URL: context.stores.rabbitmq,
       RABBITMQ_NAMESPACE: name,
       BASE_URL: tokens.baseUrl,
       AUTH_URL: tokens.authUrl,
@@ -93,7 +97,7 @@ export class ServiceProcess {
     const extraArgs = (process.env.BENCH_NODE_ARGS ?? '').split(' ').filter((argument) => argument !== '');
     this.served = this.spawn(this.environment, extraArgs);
     const readyS = await this.served.ready(`${this.origin}/health/ready`);
-    return figure('ready after its process started', [readyS], 's', { atMost: 3 });
+    return figure('time until ready', [readyS], 's', { atMost: 3 });
   }
 
   /** Origins of all its processes. */
@@ -141,13 +145,13 @@ export class ServiceProcess {
     return new ServedProcess([...nodeArguments, ...extraArgs, main], { ...mallocSettings, ...environment });
   }
 
-  /** Peak memory; empty if the system does not report it. */
+  /** Peak memory of the first process; empty if the system does not report it. */
   memory(): Figure[] {
     const memory = this.process.peakMemoryMb();
-    return memory === undefined ? [] : [figure('memory at most', [memory], 'MB', { atMost: 250 })];
+    return memory === undefined ? [] : [figure('peak memory', [memory], 'MB', { atMost: 250 })];
   }
 
-  /** An access token that outlasts the measurement. */
+  /** Returns an access token that is valid for longer than the measurement. */
   token(claims: Readonly<Record<string, string>>): Promise<string> {
     const exp = Math.floor(Date.now() / 1000) + accessTokenLifetimeSeconds;
     return this.tokens.token({ ...claims, exp });

@@ -14,11 +14,11 @@ const help = `npm run -s tools -- capacity: predicts latencies at a load, from t
   --service-cores N    cores of store-api, all replicas together (default: 2)
   --database-cores N   cores of PostgreSQL (default: 2)
   --sku-orders N       orders a second that one limited edition can take (default: 400); 0 if the orders have many SKUs
-  --shipments N        shipments that a warehouse reports at once (default: 1000000)
-  --reports N          reports a second that a replica applies (default: 2000)
-  --replicas N         replicas of store-api that apply reports (default: 1)`;
+  --shipments N        shipments that a warehouse publishes at once (default: 1000000)
+  --reports N          fulfilment events a second that a replica applies (default: 2000)
+  --replicas N         replicas of store-api that apply fulfilment events (default: 1)`;
 
-const reportsSchema = z.object({
+const benchmarksSchema = z.object({
   suite: z.object({ figures: z.array(z.object({ name: z.string(), value: z.number() })) }),
 });
 
@@ -48,38 +48,39 @@ export function capacity(args: readonly string[]): void {
     postgresMs: processorMs('postgres'),
     serviceCores: amount('service-cores', 1),
     databaseCores: amount('database-cores', 1),
-    skuOrders: amount('sku-orders', 0),
+    skuOrdersPerSecond: amount('sku-orders', 0),
   });
   for (const line of describeOrders(stations, amount('orders', 1))) console.log(line);
-  const reportsPerSecond = amount('reports', 1) * amount('replicas', 1);
+  const eventsPerSecond = amount('reports', 1) * amount('replicas', 1);
   const shipments = amount('shipments', 0);
-  console.log(`${shipments} shipments at once: applied after ${duration(shipments / reportsPerSecond)}`);
+  console.log(`${shipments} shipments at once: applied after ${formatDuration(shipments / eventsPerSecond)}`);
 }
 
 function describeOrders(stations: readonly Station[], perSecond: number): string[] {
   const { sojournsMs, utilisation, endedAtMs } = simulateOrders(stations, perSecond);
-  const ceilings = stations.map(({ name, servers, serviceMs }) => {
-    const busy = Math.round((utilisation[name] ?? 0) * 100);
-    return `  ${name}: ${busy} % busy; at most ${Math.floor((servers * 1000) / serviceMs)} a second`;
+  const stationLines = stations.map(({ name, servers, serviceMs }) => {
+    const busyPercent = Math.round((utilisation[name] ?? 0) * 100);
+    return `  ${name}: ${busyPercent} % busy; at most ${Math.floor((servers * 1000) / serviceMs)} a second`;
   });
   return [
     `${perSecond} orders a second:`,
     `  p50 ${percentile(sojournsMs, 0.5).toFixed(1)} ms, p99 ${percentile(sojournsMs, 0.99).toFixed(1)} ms, without the network and the payment provider`,
-    `  the last of ${simulatedMs / 1000} s is done after ${duration(endedAtMs / 1000)}`,
-    ...ceilings,
+    `  the last of ${simulatedMs / 1000} s is done after ${formatDuration(endedAtMs / 1000)}`,
+    ...stationLines,
   ];
 }
 
+/** Reads the processor time of a process per order from the last benchmark. */
 function processorMs(process: string): number {
   const file = join(root, 'docs', 'reference', 'benchmarks.json');
   if (!existsSync(file)) throw new Failure('Measure first: npm run bench -- suite --write');
-  const { suite } = reportsSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
-  const found = suite.figures.find(({ name }) => name.includes(`${process}, its processor time`));
+  const { suite } = benchmarksSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+  const found = suite.figures.find(({ name }) => name.includes(`${process}, processor time per order`));
   if (found === undefined)
     throw new Failure(`The benchmark of the suite has no processor time of ${process}.`);
   return found.value;
 }
 
-function duration(seconds: number): string {
+function formatDuration(seconds: number): string {
   return seconds < 120 ? `${seconds.toFixed(1)} s` : `${(seconds / 60).toFixed(1)} min`;
 }

@@ -11,20 +11,20 @@ interface OrderCosts {
   readonly serviceCores: number;
   readonly databaseCores: number;
   /** Orders a second that one limited edition can take; 0 if the orders have many SKUs. */
-  readonly skuOrders: number;
+  readonly skuOrdersPerSecond: number;
 }
 
 /** The stations of an order: the API, the database, and the row of a limited edition. */
 export function orderStations(costs: OrderCosts): Station[] {
-  const { storeApiMs, postgresMs, serviceCores, databaseCores, skuOrders } = costs;
+  const { storeApiMs, postgresMs, serviceCores, databaseCores, skuOrdersPerSecond } = costs;
   const stations: Station[] = [
     { name: 'store-api', servers: serviceCores, serviceMs: storeApiMs, variability: 'exponential' },
     { name: 'postgres', servers: databaseCores, serviceMs: postgresMs, variability: 'exponential' },
   ];
-  if (skuOrders === 0) return stations;
+  if (skuOrdersPerSecond === 0) return stations;
   return [
     ...stations,
-    { name: 'row of the SKU', servers: 1, serviceMs: 1000 / skuOrders, variability: 'fixed' },
+    { name: 'row of the SKU', servers: 1, serviceMs: 1000 / skuOrdersPerSecond, variability: 'fixed' },
   ];
 }
 

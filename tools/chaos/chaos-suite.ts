@@ -20,13 +20,13 @@ import { PostgresPair, type PostgresOptions } from './postgres-pair.ts';
 import { startRabbitmqCluster } from './rabbitmq-cluster.ts';
 import { RedisWithSentinels } from './redis-with-sentinels.ts';
 import { Replicas } from './replicas.ts';
-import { type ChaosSite, chaosSite } from './site.ts';
+import { type ChaosContext, chaosContext } from './context.ts';
 
 /** Called in reverse order at the end. */
 export type Endings = (() => Promise<void>)[];
 
 export interface ChaosSuite {
-  readonly site: ChaosSite;
+  readonly context: ChaosContext;
   readonly stack: Stack;
   readonly targets: Targets;
   readonly limitedId: string;
@@ -87,39 +87,39 @@ async function start(
   const certificates = await certificatesIn(settings.stateDir, process.env.NODE_EXTRA_CA_CERTS, (args) =>
     mustRun(findProgram('openssl') ?? 'openssl', args),
   );
-  const site = chaosSite(settings, certificates.trustFile);
+  const context = chaosContext(settings, certificates.trustFile);
   const [postgres, redis, brokers] = await progress.step(
     'Stores: PostgreSQL 2, Redis 2 + 3, RabbitMQ 3',
     () =>
       Promise.all([
-        PostgresPair.start(site, parts, options),
-        RedisWithSentinels.start(site, parts),
-        startRabbitmqCluster(site, parts),
+        PostgresPair.start(context, parts, options),
+        RedisWithSentinels.start(context, parts),
+        startRabbitmqCluster(context, parts),
       ]),
   );
   endings.unshift(() => postgres.stop());
   await progress.step('Databases and migrations', async () => {
-    await createDatabases(site.dependencyUrls.postgres, settings, site.secrets);
+    await createDatabases(context.dependencyUrls.postgres, settings, context.secrets);
     await Promise.all(
       serviceNames.map((name) =>
         mustRun(process.execPath, [join(root, 'apps', name, 'dist', 'migrate.js')], {
           cwd: root,
-          env: serviceEnvironment(name, site),
+          env: serviceEnvironment(name, context),
         }),
       ),
     );
   });
-  const replicas = new Replicas(site, parts);
-  const bare = bareStack(site, certificates.caFile);
+  const replicas = new Replicas(context, parts);
+  const bare = bareStack(context, certificates.caFile);
   await progress.step('Two replicas of each service, and the gateway', async () => {
     // The services fetch the signing keys through the gateway.
     await Promise.all([replicas.startServices(), replicas.startGateway(certificates)]);
   });
-  const operator = operatorAccess(site);
+  const operator = operatorAccess(context);
   const seeded = await progress.step('Demo data', () => seed(operator));
   const limitedId = await loadLimitedEdition(operator);
   return {
-    site,
+    context,
     stack: { ...bare, ...seeded },
     targets: { replicas, brokers, redis, postgres },
     limitedId,

@@ -5,7 +5,7 @@ import { Failure, runMain } from '../dev/failure.ts';
 import { isTaken } from '../dev/ports.ts';
 import { stopRunningPrograms } from '../dev/run-program.ts';
 import { readSeparateSettings, type Settings } from '../dev/settings.ts';
-import { chaosPorts } from './site.ts';
+import { chaosPorts } from './context.ts';
 import { seededTimeline, shortPace, type Step, timeline, usualPace } from './timeline.rules.ts';
 
 const help = `npm run chaos: are orders lost or doubled while parts of the suite fail?

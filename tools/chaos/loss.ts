@@ -6,7 +6,7 @@ import { operators } from './operators.ts';
 import type { ReceivedDelivery } from './read-sets.ts';
 import { compareSet, countIds, formatSets, isSame } from './sets.rules.ts';
 import { type AcceptedOrder, orderEvents } from './shopper.ts';
-import { adminUrlOf } from './site.ts';
+import { adminUrlOf } from './context.ts';
 import { readRows } from './sql.ts';
 
 export interface Loss {
@@ -23,13 +23,13 @@ export interface Loss {
  * then compares the services with store-api. Lost webhooks are only counted, since they are not sent again.
  */
 export async function measureLoss(
-  { site, limitedId }: ChaosSuite,
+  { context, limitedId }: ChaosSuite,
   accepted: readonly AcceptedOrder[],
   received: readonly ReceivedDelivery[],
 ): Promise<Loss> {
-  await rebuildCreatorApi(operators(site));
+  await rebuildCreatorApi(operators(context));
   const read = (service: 'store-api' | 'creator-api', sql: string, values: readonly unknown[] = []) =>
-    readRows(adminUrlOf(service, site), sql, values);
+    readRows(adminUrlOf(service, context), sql, values);
   const orders = await read('store-api', "SELECT id FROM orders WHERE payment_status = 'paid'");
   const kept = new Set(orders.map(({ id }) => publicId('ord', String(id))));
   const ofCreatorApi = countIds(

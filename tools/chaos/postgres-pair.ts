@@ -9,7 +9,7 @@ import { mustRun, runProgram, type UserIds } from '../dev/run-program.ts';
 import type { ProcessPart, ProcessPlan } from '../dev/supervisor/process-part.ts';
 import { eventually } from '../dev/eventually.ts';
 import type { Parts } from './parts.ts';
-import { type ChaosSite, postgresPortOf } from './site.ts';
+import { type ChaosContext, postgresPortOf } from './context.ts';
 import { readRows } from './sql.ts';
 import { StableAddress } from './stable-address.ts';
 
@@ -33,7 +33,7 @@ export interface PostgresOptions {
 
 /** A primary and a streaming standby, behind one stable address for each service. */
 export class PostgresPair {
-  private readonly site: ChaosSite;
+  private readonly context: ChaosContext;
   private readonly parts: Parts;
   private readonly programs: string;
   private readonly user: UserIds | undefined;
@@ -46,27 +46,27 @@ export class PostgresPair {
   private primary: Server;
   private standby: Server;
 
-  static async start(site: ChaosSite, parts: Parts, options: PostgresOptions): Promise<PostgresPair> {
+  static async start(context: ChaosContext, parts: Parts, options: PostgresOptions): Promise<PostgresPair> {
     const programs = postgresPrograms();
     if (programs === undefined)
       throw new Failure('PostgreSQL is not installed on this machine: apt-get install postgresql');
     const user = await serverUser();
     const home = mkdtempSync('/var/tmp/fulfilment-chaos-');
     if (user !== undefined) chownSync(home, user.uid, user.gid);
-    const pair = new PostgresPair({ site, parts, programs, user, home, options });
+    const pair = new PostgresPair({ context, parts, programs, user, home, options });
     await pair.initialise();
     return pair;
   }
 
   private constructor(from: {
-    readonly site: ChaosSite;
+    readonly context: ChaosContext;
     readonly parts: Parts;
     readonly programs: string;
     readonly user: UserIds | undefined;
     readonly home: string;
     readonly options: PostgresOptions;
   }) {
-    this.site = from.site;
+    this.context = from.context;
     this.parts = from.parts;
     this.programs = from.programs;
     this.user = from.user;
@@ -74,7 +74,7 @@ export class PostgresPair {
     this.options = from.options;
     const server = (number: number): Server => ({
       number,
-      port: from.site.ports.postgresServers[number - 1] ?? 0,
+      port: from.context.ports.postgresServers[number - 1] ?? 0,
       data: join(from.home, `server-${number}`),
       part: undefined,
     });
@@ -105,7 +105,7 @@ export class PostgresPair {
       '-D',
       standby.data,
       '-d',
-      this.urlOf({ port: this.site.ports.postgresReplication }),
+      this.urlOf({ port: this.context.ports.postgresReplication }),
       '-R',
       '-c',
       'fast',
@@ -131,7 +131,7 @@ export class PostgresPair {
 
   /** Starts another server, with data that `run` has created. Returns its URL. */
   async startServer(number: number, data: string, configuration: string): Promise<string> {
-    const port = (this.site.ports.postgresServers[0] ?? 0) + number - 1;
+    const port = (this.context.ports.postgresServers[0] ?? 0) + number - 1;
     const server: Server = { number, port, data, part: undefined };
     this.write(server, 'own.conf', configuration);
     await this.parts.start(this.plan(server));
@@ -151,9 +151,9 @@ export class PostgresPair {
   }
 
   private async initialise(): Promise<void> {
-    const { primary, site } = this;
+    const { primary, context } = this;
     const password = join(this.home, 'password');
-    this.writeFile(password, site.secrets.postgresPassword);
+    this.writeFile(password, context.secrets.postgresPassword);
     const locale = ['-E', 'UTF8', '--locale=C.UTF-8', '--no-sync'];
     await this.run('initdb', [
       ...['-D', primary.data, '-U', 'suite', '-A', 'scram-sha-256', `--pwfile=${password}`, ...locale],
@@ -181,10 +181,10 @@ ${this.options.configuration?.(this.home) ?? ''}include_if_exists = 'own.conf'
       'host all all 127.0.0.1/32 scram-sha-256\nhost replication suite 127.0.0.1/32 scram-sha-256\n',
     );
     [primary.part] = await this.parts.start(this.plan(primary));
-    await this.replication.listen(site.ports.postgresReplication);
+    await this.replication.listen(context.ports.postgresReplication);
     await this.rebuildStandby();
-    const own = serviceNames.map((service) => [service, postgresPortOf(service, site)] as const);
-    for (const [service, port] of [['any', site.ports.postgresPorts[0] ?? 0] as const, ...own]) {
+    const own = serviceNames.map((service) => [service, postgresPortOf(service, context)] as const);
+    for (const [service, port] of [['any', context.ports.postgresPorts[0] ?? 0] as const, ...own]) {
       const address = new StableAddress(primary.port);
       await address.listen(port);
       this.addresses.set(service, address);
@@ -206,7 +206,7 @@ ${this.options.configuration?.(this.home) ?? ''}include_if_exists = 'own.conf'
   }
 
   private urlOf({ port }: Pick<Server, 'port'>): string {
-    return `postgres://suite:${this.site.secrets.postgresPassword}@127.0.0.1:${port}/postgres`;
+    return `postgres://suite:${this.context.secrets.postgresPassword}@127.0.0.1:${port}/postgres`;
   }
 
   /** Runs a program of PostgreSQL, or that of an absolute path, as the user of the server. */

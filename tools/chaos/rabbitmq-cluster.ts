@@ -8,34 +8,34 @@ import { responds } from '../dev/ports.ts';
 import { findProgram } from '../dev/run-program.ts';
 import type { ProcessPart, ProcessPlan } from '../dev/supervisor/process-part.ts';
 import type { Parts } from './parts.ts';
-import type { ChaosSite } from './site.ts';
+import type { ChaosContext } from './context.ts';
 
 /** Starts three RabbitMQ nodes as one cluster, so that every quorum queue has three members. */
-export async function startRabbitmqCluster(site: ChaosSite, parts: Parts): Promise<ProcessPart[]> {
+export async function startRabbitmqCluster(context: ChaosContext, parts: Parts): Promise<ProcessPart[]> {
   const epmd = findProgram('epmd');
   const program = rabbitmqProgram();
   if (program === undefined || epmd === undefined)
     throw new Failure('rabbitmq-server is not installed on this machine: apt-get install rabbitmq-server');
-  const home = join(site.settings.stateDir, 'rabbitmq');
+  const home = join(context.settings.stateDir, 'rabbitmq');
   mkdirSync(home, { recursive: true });
-  const definitions = writeBrokerDefinitions({ ...site, note: () => undefined });
+  const definitions = writeBrokerDefinitions({ ...context, note: () => undefined });
   const shared = {
     PATH: process.env.PATH ?? '/usr/bin:/bin',
     HOME: home, // one Erlang cookie for the cluster
     LC_ALL: 'C.UTF-8',
-    ERL_EPMD_PORT: String(site.ports.epmd),
+    ERL_EPMD_PORT: String(context.ports.epmd),
     ERL_EPMD_ADDRESS: '127.0.0.1',
   };
   await parts.start({
     name: 'epmd',
     kind: 'dependency',
     program: epmd,
-    args: ['-port', String(site.ports.epmd), '-address', '127.0.0.1'],
+    args: ['-port', String(context.ports.epmd), '-address', '127.0.0.1'],
     env: shared,
-    ready: () => responds(site.ports.epmd),
+    ready: () => responds(context.ports.epmd),
   });
-  const plans = site.ports.brokers.map((port, index) =>
-    nodePlan({ program, port, index, home, definitions, shared }, site),
+  const plans = context.ports.brokers.map((port, index) =>
+    nodePlan({ program, port, index, home, definitions, shared }, context),
   );
   const first = await parts.start(...plans.slice(0, 1)); // the others join it
   return [...first, ...(await parts.start(...plans.slice(1)))];
@@ -50,16 +50,16 @@ function nodePlan(
     readonly definitions: string;
     readonly shared: Readonly<Record<string, string>>;
   },
-  site: ChaosSite,
+  context: ChaosContext,
 ): ProcessPlan {
   const { port, index, home } = node;
-  const url = new URL(site.dependencyUrls.rabbitmq);
+  const url = new URL(context.dependencyUrls.rabbitmq);
   url.port = String(port);
   const data = join(home, `node-${index + 1}`);
   mkdirSync(data, { recursive: true });
   const configuration = join(data, 'rabbitmq.conf');
   const plugins = join(data, 'enabled_plugins');
-  const names = site.ports.brokers.map((_, other) => nodeName(site, other));
+  const names = context.ports.brokers.map((_, other) => nodeName(context, other));
   writeFileSync(plugins, '[].\n');
   writeFileSync(
     configuration,
@@ -89,8 +89,8 @@ log.file = false
     env: {
       ...node.shared,
       RUNNING_UNDER_SYSTEMD: 'true',
-      RABBITMQ_NODENAME: nodeName(site, index),
-      RABBITMQ_DIST_PORT: String(site.ports.brokerDistribution[index]),
+      RABBITMQ_NODENAME: nodeName(context, index),
+      RABBITMQ_DIST_PORT: String(context.ports.brokerDistribution[index]),
       RABBITMQ_CONF_ENV_FILE: '/dev/null',
       RABBITMQ_CONFIG_FILE: configuration,
       RABBITMQ_ENABLED_PLUGINS_FILE: plugins,
@@ -105,6 +105,6 @@ log.file = false
   };
 }
 
-function nodeName({ settings }: ChaosSite, index: number): string {
+function nodeName({ settings }: ChaosContext, index: number): string {
   return `chaos-${settings.basePort}-${index + 1}@localhost`;
 }

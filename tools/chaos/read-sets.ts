@@ -2,7 +2,7 @@ import { parsePublicId, publicId } from '@fulfilment/contracts';
 import { Failure } from '../dev/failure.ts';
 import { type ComparedSum, compareSet, countIds, type SetDifference } from './sets.rules.ts';
 import { type AcceptedOrder, orderEvents } from './shopper.ts';
-import { adminUrlOf, type ChaosSite } from './site.ts';
+import { adminUrlOf, type ChaosContext } from './context.ts';
 import { readRows } from './sql.ts';
 
 export interface ReceivedDelivery {
@@ -45,7 +45,7 @@ const databaseServices = {
 export async function compareWithAccepted(
   accepted: readonly AcceptedOrder[],
   from: {
-    readonly site: ChaosSite;
+    readonly context: ChaosContext;
     readonly received: readonly ReceivedDelivery[];
     readonly limited: { readonly productId: string; readonly initialStock: number };
     /** Units that the Creator API shows as sold. */
@@ -75,7 +75,7 @@ export async function compareWithAccepted(
     orders.reduce((sum, order) => sum + order.units + 1, 0) +
     lostElsewhere.reduce((sum, uuid) => sum + (lost.orders.get(uuid) ?? 0), 0);
   const read = (database: keyof typeof databaseServices, sql: string, values: readonly unknown[] = []) =>
-    readRows(adminUrlOf(databaseServices[database], from.site), sql, values);
+    readRows(adminUrlOf(databaseServices[database], from.context), sql, values);
   const ids = async (...query: Parameters<typeof read>) =>
     countIds((await read(...query)).map(({ id }) => String(id)));
   const sum = async (...query: Parameters<typeof read>) => Number((await read(...query))[0]?.['id'] ?? 0);

@@ -8,24 +8,24 @@ import { Failure } from '../dev/failure.ts';
 import type { ProcessPart, ProcessPlan } from '../dev/supervisor/process-part.ts';
 import { eventually } from '../dev/eventually.ts';
 import type { Parts } from './parts.ts';
-import type { ChaosSite } from './site.ts';
+import type { ChaosContext } from './context.ts';
 
 const failoverTimeoutMs = 60_000;
 
 /** Redis with one replica and three Sentinels. */
 export class RedisWithSentinels {
-  private readonly site: ChaosSite;
+  private readonly context: ChaosContext;
   private readonly servers: readonly ProcessPart[];
 
-  static async start(site: ChaosSite, parts: Parts): Promise<RedisWithSentinels> {
+  static async start(context: ChaosContext, parts: Parts): Promise<RedisWithSentinels> {
     const program = redisProgram();
     if (program === undefined)
       throw new Failure('redis-server is not installed on this machine: apt-get install redis-server');
-    const { ports, secrets } = site;
+    const { ports, secrets } = context;
     const [primary] = ports.redisServers;
-    const users = writeRedisUsers({ ...site, note: () => undefined });
+    const users = writeRedisUsers({ ...context, note: () => undefined });
     const plan = (name: string, port: number, lines: readonly string[]): ProcessPlan => {
-      const home = join(site.settings.stateDir, name);
+      const home = join(context.settings.stateDir, name);
       const file = join(home, 'redis.conf');
       mkdirSync(home, { recursive: true });
       writeFileSync(file, [`port ${port}`, 'bind 127.0.0.1', `dir "${home}"`, ...lines, ''].join('\n'));
@@ -38,7 +38,7 @@ export class RedisWithSentinels {
         cwd: home,
         env: { PATH: '/usr/bin:/bin' },
         stopSignal: 'SIGKILL',
-        ready: () => redisResponds(isSentinel ? `redis://127.0.0.1:${port}` : serverUrl(port, site)),
+        ready: () => redisResponds(isSentinel ? `redis://127.0.0.1:${port}` : serverUrl(port, context)),
       };
     };
     const servers = await parts.start(
@@ -66,18 +66,18 @@ export class RedisWithSentinels {
         ]),
       ),
     );
-    return new RedisWithSentinels(site, servers);
+    return new RedisWithSentinels(context, servers);
   }
 
-  private constructor(site: ChaosSite, servers: readonly ProcessPart[]) {
-    this.site = site;
+  private constructor(context: ChaosContext, servers: readonly ProcessPart[]) {
+    this.context = context;
     this.servers = servers;
   }
 
   /** Kills the primary. Resolves when the Sentinels name the other server, and the killed one follows it. */
   async failOver(onAvailable: () => void): Promise<void> {
     const before = await this.primary();
-    const index = this.site.ports.redisServers.indexOf(before);
+    const index = this.context.ports.redisServers.indexOf(before);
     const killed = this.servers[index];
     await killed?.stop();
     await eventually(
@@ -91,7 +91,7 @@ export class RedisWithSentinels {
   }
 
   private async primary(): Promise<number> {
-    for (const port of this.site.ports.sentinels) {
+    for (const port of this.context.ports.sentinels) {
       const address = await withClient(`redis://127.0.0.1:${port}`, (client) =>
         client.call('SENTINEL', 'get-master-addr-by-name', 'mymaster'),
       ).catch(() => undefined);
@@ -101,12 +101,12 @@ export class RedisWithSentinels {
   }
 
   private async isReplica(port: number): Promise<true | undefined> {
-    const info = await withClient(serverUrl(port, this.site), (client) => client.info('replication'));
+    const info = await withClient(serverUrl(port, this.context), (client) => client.info('replication'));
     return info.includes('role:slave') && info.includes('master_link_status:up') ? true : undefined;
   }
 }
 
-function serverUrl(port: number, { secrets }: ChaosSite): string {
+function serverUrl(port: number, { secrets }: ChaosContext): string {
   return `redis://default:${secrets.redisPassword}@127.0.0.1:${port}/0`;
 }
 

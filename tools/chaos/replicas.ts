@@ -8,7 +8,7 @@ import { nodeArguments } from '../dev/services.ts';
 import { root } from '../dev/settings.ts';
 import type { ProcessPart, ProcessPlan } from '../dev/supervisor/process-part.ts';
 import type { Parts } from './parts.ts';
-import { type ChaosSite, replicaEnvironment, type ReplicaNumber, replicaNumbers } from './site.ts';
+import { type ChaosContext, replicaEnvironment, type ReplicaNumber, replicaNumbers } from './context.ts';
 
 const resolveSeconds = 1;
 /** Time until the gateway no longer uses the address, with a reserve, like `preStop` in deploy/kubernetes. */
@@ -22,16 +22,16 @@ interface Replica {
 
 /** Two replicas of each service, and the gateway, which finds them by name. */
 export class Replicas {
-  private readonly site: ChaosSite;
+  private readonly context: ChaosContext;
   private readonly parts: Parts;
   private readonly directory: string;
   private readonly replicas = new Map<string, Replica>();
   private addresses = 0;
 
-  constructor(site: ChaosSite, parts: Parts) {
-    this.site = site;
+  constructor(context: ChaosContext, parts: Parts) {
+    this.context = context;
     this.parts = parts;
-    this.directory = join(site.settings.stateDir, 'gateway');
+    this.directory = join(context.settings.stateDir, 'gateway');
     mkdirSync(this.directory, { recursive: true });
     this.publishNames();
   }
@@ -44,7 +44,7 @@ export class Replicas {
 
   /** Starts deploy/gateway/start.sh. Replaces getent, so that names need no name server. */
   async startGateway(certificates: Certificates): Promise<void> {
-    const { ports } = this.site;
+    const { ports } = this.context;
     const resolver = join(this.directory, 'getent');
     writeFileSync(resolver, `#!/bin/sh\nsed -n "s/^$2 \\(.*\\)/\\1 STREAM/p" '${this.directory}/names'\n`);
     chmodSync(resolver, 0o755);
@@ -136,10 +136,10 @@ export class Replicas {
       program: process.execPath,
       args: [...nodeArguments, join(root, 'apps', service, 'dist', 'main.js')],
       cwd: root,
-      env: replicaEnvironment(service, { address, internal: isFirst ? '127.0.0.1' : address }, this.site),
+      env: replicaEnvironment(service, { address, internal: isFirst ? '127.0.0.1' : address }, this.context),
       stopTimeoutMs: 25_000,
       ready: async () => {
-        const url = `http://${address}:${this.site.ports.services[service]}/health/ready`;
+        const url = `http://${address}:${this.context.ports.services[service]}/health/ready`;
         const { statusCode, body } = await request(url, { headersTimeout: probeTimeoutMs });
         await body.dump();
         return statusCode === 200;
@@ -161,7 +161,7 @@ export class Replicas {
   private async gatewayServes({ caFile }: Certificates): Promise<boolean> {
     const dispatcher = new Agent({ connect: { ca: readFileSync(caFile) }, headersTimeout: probeTimeoutMs });
     try {
-      const url = `https://localhost:${this.site.ports.gateway}/store/health/ready`;
+      const url = `https://localhost:${this.context.ports.gateway}/store/health/ready`;
       return (await request(url, { dispatcher })).statusCode === 200;
     } finally {
       await dispatcher.destroy();

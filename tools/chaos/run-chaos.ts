@@ -6,7 +6,7 @@ import { measureLoss } from './loss.ts';
 import type { Comparison } from './read-sets.ts';
 import { effectOf, formatEffects, type StepTimes } from './recovery.rules.ts';
 import { formatSets, isSame } from './sets.rules.ts';
-import { replicaNumbers } from './site.ts';
+import { replicaNumbers } from './context.ts';
 import type { Shopper } from './shopper.ts';
 import { describeStep, partOf, type Step } from './timeline.rules.ts';
 import { converge, Traffic } from './traffic.ts';

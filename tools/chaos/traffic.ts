@@ -70,11 +70,11 @@ export class Traffic {
   }
 
   async compare(lost: LostByRestore = nothingLost): Promise<Comparison> {
-    const { site, stack, limitedId } = this.suite;
+    const { context, stack, limitedId } = this.suite;
     return compareWithAccepted(
       this.shopper.accepted,
       {
-        site,
+        context,
         received: this.received,
         limited: { productId: limitedId, initialStock },
         soldUnits: await readSoldUnits(stack),

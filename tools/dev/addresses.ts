@@ -1,29 +1,29 @@
 import type { OperatorAccess } from '../ops/operator-access.ts';
 import type { BareStack } from './stack-file.ts';
 import { serviceNames } from './ports.ts';
-import { baseUrl, serviceEnvironment, servicePath, type ServiceSite, storeUserUrl } from './services.ts';
+import { baseUrl, serviceEnvironment, servicePath, type ServiceContext, storeUserUrl } from './services.ts';
 
 /** Addresses and environments for operator commands and the demo data. */
-export function operatorAccess(site: ServiceSite): OperatorAccess {
-  const operatorUrl = storeUserUrl('rabbitmq', 'operator', site);
-  const environments = serviceNames.map((name) => [name, serviceEnvironment(name, site)] as const);
+export function operatorAccess(context: ServiceContext): OperatorAccess {
+  const operatorUrl = storeUserUrl('rabbitmq', 'operator', context);
+  const environments = serviceNames.map((name) => [name, serviceEnvironment(name, context)] as const);
   return {
     internal_urls: Object.fromEntries(
-      serviceNames.map((name) => [name, loopback(site.ports.internal[name])]),
+      serviceNames.map((name) => [name, loopback(context.ports.internal[name])]),
     ),
     environments: Object.fromEntries(
       environments.map(([name, environment]) => [name, { ...environment, RABBITMQ_URL: operatorUrl }]),
     ),
     service_environments: Object.fromEntries(environments),
     programs: Object.fromEntries(
-      serviceNames.map((name) => [name, [process.execPath, servicePath(name, 'cli.js', site)]]),
+      serviceNames.map((name) => [name, [process.execPath, servicePath(name, 'cli.js', context)]]),
     ),
   };
 }
 
 /** Contents of `stack.json` before the demo data is loaded. */
-export function bareStack(site: ServiceSite, caFile: string): BareStack {
-  const { ports } = site;
+export function bareStack(context: ServiceContext, caFile: string): BareStack {
+  const { ports } = context;
   return {
     base_url: baseUrl(ports),
     auth_url: baseUrl(ports),
@@ -39,8 +39,8 @@ export function bareStack(site: ServiceSite, caFile: string): BareStack {
         return [name, addresses];
       }),
     ),
-    dependencies: site.dependencyUrls,
-    warehouse: { rabbitmq: storeUserUrl('rabbitmq', 'warehouse', site) },
+    dependencies: context.dependencyUrls,
+    warehouse: { rabbitmq: storeUserUrl('rabbitmq', 'warehouse', context) },
   };
 }
 

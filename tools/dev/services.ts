@@ -8,7 +8,7 @@ import type { Secrets } from './secrets.ts';
 import { root, type Settings, stateDirHash } from './settings.ts';
 import type { ProcessPlan } from './supervisor/process-part.ts';
 
-export interface ServiceSite {
+export interface ServiceContext {
   readonly settings: Settings;
   readonly ports: Ports;
   readonly secrets: Secrets;
@@ -32,7 +32,7 @@ export function rabbitmqNamespace(settings: Settings): string {
 export function storeUserUrl(
   store: 'redis' | 'rabbitmq',
   user: BrokerUser,
-  { settings, secrets, dependencyUrls }: Pick<ServiceSite, 'settings' | 'secrets' | 'dependencyUrls'>,
+  { settings, secrets, dependencyUrls }: Pick<ServiceContext, 'settings' | 'secrets' | 'dependencyUrls'>,
 ): string {
   if (settings.externalUrls[store] !== undefined) return dependencyUrls[store];
   const url = new URL(dependencyUrls[store]);
@@ -49,33 +49,33 @@ export function baseUrl(ports: Ports): string {
 export function servicePath(
   name: ServiceName,
   file: string,
-  { codeDirs }: Pick<ServiceSite, 'codeDirs'>,
+  { codeDirs }: Pick<ServiceContext, 'codeDirs'>,
 ): string {
   return join(codeDirs.get(name) ?? root, 'apps', name, 'dist', file);
 }
 
 /** Plans the process of a service, with its readiness probe. */
-export function servicePlan(name: ServiceName, site: ServiceSite): ProcessPlan {
+export function servicePlan(name: ServiceName, context: ServiceContext): ProcessPlan {
   return {
     name,
     kind: 'service',
     program: process.execPath,
     // Read at each start, since the code may be exchanged.
     get args() {
-      return [...nodeArguments, servicePath(name, 'main.js', site)];
+      return [...nodeArguments, servicePath(name, 'main.js', context)];
     },
     cwd: root,
-    env: serviceEnvironment(name, site),
+    env: serviceEnvironment(name, context),
     stopTimeoutMs: 25_000, // more than its own 20 s
-    ready: () => isReady(site.ports.services[name]),
+    ready: () => isReady(context.ports.services[name]),
   };
 }
 
 /** Runs the migrations of a service. */
-export async function migrateService(name: ServiceName, site: ServiceSite): Promise<void> {
-  await mustRun(process.execPath, [servicePath(name, 'migrate.js', site)], {
+export async function migrateService(name: ServiceName, context: ServiceContext): Promise<void> {
+  await mustRun(process.execPath, [servicePath(name, 'migrate.js', context)], {
     cwd: root,
-    env: serviceEnvironment(name, site),
+    env: serviceEnvironment(name, context),
   });
 }
 
@@ -97,8 +97,8 @@ export const nodeArguments = [
 export const mallocSettings = { MALLOC_MMAP_THRESHOLD_: '1048576' } as const;
 
 /** Environment of a service. The caller's settings override defaults, but never the wiring. */
-export function serviceEnvironment(name: ServiceName, site: ServiceSite): Record<string, string> {
-  const { settings, ports, secrets, dependencyUrls } = site;
+export function serviceEnvironment(name: ServiceName, context: ServiceContext): Record<string, string> {
+  const { settings, ports, secrets, dependencyUrls } = context;
   const defaults = {
     ...mallocSettings,
     NODE_ENV: 'production',
@@ -118,13 +118,13 @@ export function serviceEnvironment(name: ServiceName, site: ServiceSite): Record
     INTERNAL_HOST: '127.0.0.1',
     INTERNAL_PORT: String(ports.internal[name]),
     DATABASE_URL: databaseUrl(dependencyUrls.postgres, databaseOf[name], settings, secrets),
-    REDIS_URL: storeUserUrl('redis', name, site),
-    RABBITMQ_URL: storeUserUrl('rabbitmq', name, site),
+    REDIS_URL: storeUserUrl('redis', name, context),
+    RABBITMQ_URL: storeUserUrl('rabbitmq', name, context),
     RABBITMQ_NAMESPACE: rabbitmqNamespace(settings),
     BASE_URL: baseUrl(ports),
     AUTH_URL: baseUrl(ports),
     JWKS_URL: `http://127.0.0.1:${ports.services['auth-server']}/api/auth/jwks`,
-    NODE_EXTRA_CA_CERTS: site.trustFile,
+    NODE_EXTRA_CA_CERTS: context.trustFile,
   };
   return { ...defaults, ...callersSettings(settings.environment), ...wiring };
 }

@@ -9,7 +9,7 @@ import {
   describeSource,
   type RequiredPrograms,
 } from './dependencies/choose.ts';
-import type { DependencyName, Site } from './dependencies/dependency.ts';
+import type { DependencyName, DependencyContext } from './dependencies/dependency.ts';
 import { checkExternal, externalStatus, isExternal } from './dependencies/external.ts';
 import { Failure, reasonOf } from './failure.ts';
 import { checkGatewayPort, gatewayPlan } from './gateway/gateway.ts';
@@ -26,7 +26,7 @@ import {
 import { Progress, type Say } from './progress.ts';
 import { findProgram, mustRun, stopRunningPrograms } from './run-program.ts';
 import { type Secrets, secretsIn } from './secrets.ts';
-import { migrateService, servicePlan, type ServiceSite } from './services.ts';
+import { migrateService, servicePlan, type ServiceContext } from './services.ts';
 import type { Settings } from './settings.ts';
 import { removeStack, type Stack, writeStack } from './stack-file.ts';
 import { whenRemoved } from './state-dir.ts';
@@ -60,7 +60,7 @@ export class Suite {
   private stopFollowing: () => void = () => undefined;
   private ending: Promise<void> | undefined;
   private stack: Stack | undefined;
-  private serviceSite: ServiceSite | undefined;
+  private serviceContext: ServiceContext | undefined;
 
   /** Locks the state directory for one suite. */
   static async open(settings: Settings, terminal: Terminal): Promise<Suite> {
@@ -119,7 +119,7 @@ export class Suite {
     if (wanted.gateway) await checkGatewayPort(this.ports.gateway, this.settings);
     this.ports = await withFreeDependencyPorts(this.ports);
     await this.progress.step('PostgreSQL, Redis and RabbitMQ', async (note) => {
-      const choosing = chooseDependencies(this.site(note), wanted);
+      const choosing = chooseDependencies(this.context(note), wanted);
       this.choosing = choosing;
       this.choice = await choosing;
       this.checkNotStopping();
@@ -156,7 +156,7 @@ export class Suite {
       .step('Documentation site', buildSite)
       .catch((error: unknown) => this.terminal.say(`There is no documentation at /docs: ${reasonOf(error)}`));
     this.ports = await withFreeServicePorts(this.ports);
-    const site: ServiceSite = {
+    const context: ServiceContext = {
       settings: this.settings,
       ports: this.ports,
       secrets: this.secrets,
@@ -165,15 +165,17 @@ export class Suite {
       codeDirs: this.codeDirs,
     };
     await this.step('Databases and migrations', async () => {
-      await createDatabases(site.dependencyUrls.postgres, this.settings, this.secrets);
-      await Promise.all(serviceNames.map((name) => migrateService(name, site)));
+      await createDatabases(context.dependencyUrls.postgres, this.settings, this.secrets);
+      await Promise.all(serviceNames.map((name) => migrateService(name, context)));
     });
-    await this.step('Services', () => this.startLayer(serviceNames.map((name) => servicePlan(name, site))));
-    this.serviceSite = site;
-    const bare = bareStack(site, certificates.caFile);
+    await this.step('Services', () =>
+      this.startLayer(serviceNames.map((name) => servicePlan(name, context))),
+    );
+    this.serviceContext = context;
+    const bare = bareStack(context, certificates.caFile);
     const seeded = await this.step('Demo data', async () => {
       const { seed } = await import('../demo/seed.ts'); // imported late, since it needs the compiled code
-      return seed(operatorAccess(site));
+      return seed(operatorAccess(context));
     });
     await this.step('Gateway', () => this.startGateway(certificates));
     await siteBuilt;
@@ -189,8 +191,8 @@ export class Suite {
 
   /** Runs the migrations of a service that are in a directory of compiled code. */
   async migrate(name: ServiceName, dir: string): Promise<void> {
-    if (this.serviceSite === undefined) throw new Failure('The suite is not started.');
-    await migrateService(name, { ...this.serviceSite, codeDirs: new Map([[name, dir]]) });
+    if (this.serviceContext === undefined) throw new Failure('The suite is not started.');
+    await migrateService(name, { ...this.serviceContext, codeDirs: new Map([[name, dir]]) });
   }
 
   async restart(name: ServiceName): Promise<void> {
@@ -238,8 +240,8 @@ export class Suite {
       case 'ping':
         return { ready: this.stack !== undefined, base_port: this.settings.basePort };
       case 'operator-access':
-        if (this.serviceSite === undefined) throw notReady;
-        return operatorAccess(this.serviceSite);
+        if (this.serviceContext === undefined) throw notReady;
+        return operatorAccess(this.serviceContext);
       case 'status':
         return this.status();
       case 'end':
@@ -286,7 +288,7 @@ export class Suite {
     const { stop } = followFile(accessLog, (line) => this.terminal.log('gateway', line));
     this.stopFollowing = stop;
     const plan = await gatewayPlan(
-      this.site(this.terminal.say),
+      this.context(this.terminal.say),
       certificates,
       accessLog,
       this.choice.gateway,
@@ -294,7 +296,7 @@ export class Suite {
     await this.startLayer([plan]);
   }
 
-  private site(note: Say): Site {
+  private context(note: Say): DependencyContext {
     return { settings: this.settings, ports: this.ports, secrets: this.secrets, note };
   }
 }

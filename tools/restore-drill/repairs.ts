@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { operators } from '../chaos/operators.ts';
 import type { LostByRestore } from '../chaos/read-sets.ts';
 import { readRows } from '../chaos/sql.ts';
-import { adminUrlOf, type ChaosSite } from '../chaos/site.ts';
+import { adminUrlOf, type ChaosContext } from '../chaos/context.ts';
 import type { ServiceName } from '../dev/ports.ts';
 import { operate } from '../ops/operate.ts';
 import { rebuildCreatorApi } from '../ops/rebuild-creators.ts';
@@ -16,12 +16,12 @@ const reconciled = z.object({
 export async function repair(
   service: ServiceName,
   {
-    site,
+    context,
     target,
     lost,
     say,
   }: {
-    readonly site: ChaosSite;
+    readonly context: ChaosContext;
     readonly target: Date;
     readonly lost: LostByRestore;
     readonly say: (line: string) => void;
@@ -29,20 +29,20 @@ export async function repair(
 ): Promise<string[]> {
   switch (service) {
     case 'creator-api': {
-      const rebuilt = await rebuildCreatorApi(operators(site));
+      const rebuilt = await rebuildCreatorApi(operators(context));
       say(`ops creator rebuild: ${JSON.stringify(rebuilt)}`);
       return [];
     }
     case 'store-api': {
       const since = ['--since', target.toISOString()];
-      const result = await operate(operators(site), service, ['payments', 'reconcile', ...since]);
+      const result = await operate(operators(context), service, ['payments', 'reconcile', ...since]);
       const { findings } = reconciled.parse(result);
       const unknown = findings.filter(({ kind }) => kind === 'unknown_payment');
       say(
         `ops payments reconcile: ${unknown.length} payments without a charge, for ${lost.orders.size} lost orders`,
       );
       return findings.length === unknown.length
-        ? comparePayments(site, { unknown: unknown.map((finding) => finding.charge_id), lost })
+        ? comparePayments(context, { unknown: unknown.map((finding) => finding.charge_id), lost })
         : [`payments reconcile found ${findings.length - unknown.length} differences of another kind`];
     }
     default:
@@ -52,11 +52,11 @@ export async function repair(
 
 /** The payments without a charge must be those of the lost orders. */
 async function comparePayments(
-  site: ChaosSite,
+  context: ChaosContext,
   { unknown, lost }: { readonly unknown: readonly string[]; readonly lost: LostByRestore },
 ): Promise<string[]> {
   const rows = await readRows(
-    adminUrlOf('store-api', site),
+    adminUrlOf('store-api', context),
     'SELECT idempotency_key AS charge, order_id AS id FROM sandbox_charges',
   );
   const ofLost = rows.filter(({ id }) => lost.orders.has(parsePublicId('ord', String(id)) ?? ''));

@@ -3,7 +3,7 @@ import { type ChaosSuite, inChaosSuite, say } from '../chaos/chaos-suite.ts';
 import { eventually } from '../dev/eventually.ts';
 import type { LostByRestore } from '../chaos/read-sets.ts';
 import { formatSets, isSame } from '../chaos/sets.rules.ts';
-import { adminUrlOf } from '../chaos/site.ts';
+import { adminUrlOf } from '../chaos/context.ts';
 import { readRows } from '../chaos/sql.ts';
 import { converge, Traffic } from '../chaos/traffic.ts';
 import type { ServiceName } from '../dev/ports.ts';
@@ -64,12 +64,12 @@ async function restoreDatabase(
   { service, secondsAgo }: DrillOptions,
   { suite, traffic, backup }: { suite: ChaosSuite; traffic: Traffic; backup: PointInTimeBackup },
 ): Promise<Restored> {
-  const { site, targets } = suite;
+  const { context, targets } = suite;
   const { postgres, replicas } = targets;
   const startedAtMs = performance.now();
   const since = (atMs: number): string => `${((performance.now() - atMs) / 1_000).toFixed(1)} s`;
   const target = new Date(Date.now() - secondsAgo * 1_000);
-  const stopped = new URL(adminUrlOf(service, site));
+  const stopped = new URL(adminUrlOf(service, context));
   stopped.port = new URL(postgres.primaryUrl).port;
   const database = stopped.pathname.slice(1);
 
@@ -126,8 +126,8 @@ async function report(
   { suite, traffic, target, lost, faults }: { suite: ChaosSuite; traffic: Traffic } & Restored,
 ): Promise<number> {
   const { shopper, received, invalid } = traffic;
-  const { site } = suite;
-  const problems = [...faults, ...(await repair(service, { site, target, lost, say }))];
+  const { context } = suite;
+  const problems = [...faults, ...(await repair(service, { context, target, lost, say }))];
   const comparison = await converge(() => traffic.compare(lost));
   const undelivered = [...lost.events].filter(
     (event) => !received.some(({ orderId, event: name }) => `${orderId} ${name}` === event),

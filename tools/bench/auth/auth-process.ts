@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { authorizationCodeFlow } from '../../demo/authorization.ts';
-import { type BenchSite, unlimited } from '../bench-site.ts';
+import { type BenchContext, unlimited } from '../bench-context.ts';
 import { ServiceProcess } from '../service-process.ts';
 import type { TokenServer } from './token-callers.ts';
 
@@ -10,9 +10,9 @@ const redirectUri = 'https://app.example/callback';
 const paths = { token: '/api/auth/oauth2/token', introspection: '/api/auth/oauth2/introspect' };
 const createdClient = z.object({ client_id: z.string(), client_secret: z.string().optional() });
 
-export function authProcess(site: BenchSite, name: string): Promise<ServiceProcess> {
-  return ServiceProcess.create(site, 'auth-server', name, (origin) => ({
-    REDIS_URL: `${site.stores.redis}?keyPrefix=${name}:`,
+export function authProcess(context: BenchContext, name: string): Promise<ServiceProcess> {
+  return ServiceProcess.create(context, 'auth-server', name, (origin) => ({
+    REDIS_URL: `${context.stores.redis}?keyPrefix=${name}:`,
     BASE_URL: origin,
     AUTH_URL: origin,
     KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
@@ -23,7 +23,7 @@ export function authProcess(site: BenchSite, name: string): Promise<ServiceProce
 }
 
 /** Creates a user, an app and a resource server, and signs the user in to the app once for each caller. */
-export async function signInEach(auth: ServiceProcess, callers: number): Promise<TokenServer> {
+export async function signInEach(auth: ServiceProcess, callerCount: number): Promise<TokenServer> {
   const operate = async (command: string, ...rest: string[]): Promise<unknown> =>
     JSON.parse(await auth.run('cli.js', [...command.split(' '), ...rest]));
   const { email, password } = person;
@@ -38,7 +38,7 @@ export async function signInEach(auth: ServiceProcess, callers: number): Promise
     .parse(await operate('client create --resource-server --name Resources'));
   const scopes = ['openid', 'offline_access'];
   const refreshTokens: string[] = [];
-  for (let caller = 0; caller < callers; caller += 1) {
+  for (let caller = 0; caller < callerCount; caller += 1) {
     const request = { clientId, redirectUri, scopes, ...person };
     const { refreshToken = '' } = await authorizationCodeFlow(auth.origin, undefined, request);
     refreshTokens.push(refreshToken);

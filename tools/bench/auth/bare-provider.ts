@@ -3,12 +3,12 @@ import { createServer } from 'node:http';
 import Provider, { type Adapter, type AdapterPayload } from 'oidc-provider';
 
 /**
- * The base line, a process of its own: oidc-provider as it comes, with the features auth-server uses, over
- * maps that forget nothing. (Its own memory adapter is an LRU of 1000 entries: live tokens fall out of it
- * under load.) Prints one line of JSON: its port, its clients and as many refresh tokens as its first
- * argument says.
+ * The baseline, in a separate process: oidc-provider without changes, with the features that auth-server
+ * uses. It stores everything in maps, since its own memory adapter keeps only the 1000 newest entries, which
+ * would evict valid tokens under load. Prints one line of JSON: its port, its clients and its refresh tokens.
+ * The first argument is the number of token families, each with one refresh token.
  */
-const families = Number(process.argv[2]);
+const familyCount = Number(process.argv[2]);
 const publicClient = 'app';
 const resourceServer = { client_id: 'resource-server', client_secret: 'a-secret-of-a-resource-server' };
 const scope = 'openid offline_access';
@@ -94,7 +94,7 @@ async function start(port: number): Promise<void> {
   const client = await provider.Client.find(publicClient);
   if (client === undefined) throw new Error('The client is not known.');
   const refreshTokens: string[] = [];
-  for (let family = 0; family < families; family += 1) {
+  for (let family = 0; family < familyCount; family += 1) {
     const accountId = `person-${family}`;
     const grant = new provider.Grant({ accountId, clientId: publicClient });
     grant.addOIDCScope(scope);

@@ -1,14 +1,14 @@
 import { Pool } from 'undici';
+import { z } from 'zod';
 import { Failure } from '../../dev/failure.ts';
 import type { Caller } from '../rounds.ts';
-import { z } from 'zod';
 
 const refreshed = z.object({ access_token: z.string(), refresh_token: z.string() });
 const introspected = z.object({ active: z.literal(true) });
-/** Newest access tokens of each caller, which are introspected in turn. All are valid. */
-const keptTokens = 64;
+/** Number of the newest access tokens of each caller that are introspected in rotation. All are valid. */
+const introspectedTokens = 64;
 
-/** A server, and what is needed to refresh and introspect its tokens. */
+/** An authorization server, with the clients and tokens for refreshes and introspections. */
 export interface TokenServer {
   readonly origin: string;
   readonly paths: { readonly token: string; readonly introspection: string };
@@ -28,7 +28,7 @@ export class TokenCallers {
   constructor(server: TokenServer) {
     this.server = server;
     this.pool = new Pool(server.origin, { connections: server.refreshTokens.length });
-    const callers = server.refreshTokens.map((token) => this.family(token));
+    const callers = server.refreshTokens.map((token) => this.callersOf(token));
     this.refresh = callers.map(({ refresh }) => refresh);
     this.introspect = callers.map(({ introspect }) => introspect);
   }
@@ -37,11 +37,12 @@ export class TokenCallers {
     return this.pool.close();
   }
 
-  private family(first: string): { refresh: Caller; introspect: Caller } {
+  /** The callers of one token family. */
+  private callersOf(firstRefreshToken: string): { refresh: Caller; introspect: Caller } {
     const { paths, clientId, resourceServer } = this.server;
     const accessTokens: string[] = [];
-    let refreshToken = first;
-    let turn = 0;
+    let refreshToken = firstRefreshToken;
+    let introspections = 0;
     const { client_id, client_secret } = resourceServer;
     const authorization = `Basic ${Buffer.from(`${encodeURIComponent(client_id)}:${encodeURIComponent(client_secret)}`).toString('base64')}`;
     return {
@@ -50,11 +51,11 @@ export class TokenCallers {
         const tokens = refreshed.parse(await this.post(paths.token, form));
         refreshToken = tokens.refresh_token;
         accessTokens.push(tokens.access_token);
-        if (accessTokens.length > keptTokens) accessTokens.shift();
+        if (accessTokens.length > introspectedTokens) accessTokens.shift();
       },
       introspect: async () => {
-        turn += 1;
-        const token = accessTokens[turn % accessTokens.length] ?? '';
+        introspections += 1;
+        const token = accessTokens[introspections % accessTokens.length] ?? '';
         introspected.parse(await this.post(paths.introspection, { token }, { authorization }));
       },
     };

@@ -1,16 +1,16 @@
-import { connect } from 'amqplib';
+import { connect, type ConsumeMessage } from 'amqplib';
 import pg from 'pg';
 import { z } from 'zod';
 
 /**
- * The base line, a process of its own: amqplib and pg, a batch a transaction, with the rows that creator-api
- * writes, durably: inbox, order, lines, releases, counts, ledger, months and breakdowns, each also by app. It
- * believes every message, knows no versions, no repetitions, no order of arrival, no exchange rates and no
- * logs. Prints a line when it consumes.
+ * The baseline, in a separate process: amqplib and pg, one transaction for each batch of messages. It writes
+ * the same rows as creator-api, durably: inbox, orders, lines, releases, counts, postings, monthly sums and
+ * breakdowns, with sums and counts also by app. It validates nothing, and does not handle versions, exchange
+ * rates, logs, and repeated or out-of-order messages. Prints a line when it begins to consume.
  */
 const batchSize = 200;
 
-/** The members of an order's snapshot that it uses. */
+/** The members of an order snapshot that the consumer uses. */
 interface Order {
   readonly id: string;
   readonly creator_id: string;
@@ -34,7 +34,7 @@ interface Order {
   }[];
 }
 
-const inbox = `INSERT INTO inbox (message_id, queue, outcome) SELECT id, 'bare', 'applied' FROM unnest($1::uuid[]) AS id`;
+const insertInbox = `INSERT INTO inbox (message_id, queue, outcome) SELECT id, 'bare', 'applied' FROM unnest($1::uuid[]) AS id`;
 const insertOrders = `INSERT INTO orders (id, creator_id, version, placed_at, currency, payment_status, dispatch_status, tracking_code, gross_amount,
     royalty_amount, item_count, country_code, platform, client_id)
   SELECT id, creator_id, version, placed_at, currency, 'pending', 'pending', '', gross, royalty, item_count, country_code, platform, client_id
@@ -44,24 +44,24 @@ const insertItems = `INSERT INTO order_items SELECT i.* FROM jsonb_to_recordset(
     release_title text, product_type text, ean text, quantity int, unit_amount bigint, total_amount bigint, vat_amount bigint, royalty_amount bigint, royalty_rate int)`;
 const insertReleases = `INSERT INTO ordered_releases SELECT DISTINCT release_id, creator_id
   FROM jsonb_to_recordset($1::jsonb) AS i(release_id uuid, creator_id uuid) ON CONFLICT (release_id) DO NOTHING`;
-const countByApp = `INSERT INTO order_counts_by_app AS c (creator_id, client_id, placed_on, payment_status, dispatch_status, orders)
+const addCountsByApp = `INSERT INTO order_counts_by_app AS c (creator_id, client_id, placed_on, payment_status, dispatch_status, orders)
   SELECT m.* FROM jsonb_to_recordset($1::jsonb) AS m(creator_id uuid, client_id text, placed_on date, payment_status text, dispatch_status text, orders bigint)
   ON CONFLICT (creator_id, client_id, placed_on, payment_status, dispatch_status) DO UPDATE SET orders = c.orders + excluded.orders`;
-const count = `INSERT INTO order_counts AS c SELECT m.* FROM jsonb_to_recordset($1::jsonb) AS m(creator_id uuid, placed_on date, payment_status text,
+const addCounts = `INSERT INTO order_counts AS c SELECT m.* FROM jsonb_to_recordset($1::jsonb) AS m(creator_id uuid, placed_on date, payment_status text,
     dispatch_status text, orders bigint)
   ON CONFLICT (creator_id, placed_on, payment_status, dispatch_status) DO UPDATE SET orders = c.orders + excluded.orders`;
-const pay = `UPDATE orders SET version = o.version, payment_status = 'paid', dispatch_status = 'in_production', charged_at = o.charged_at
+const updatePaidOrders = `UPDATE orders SET version = o.version, payment_status = 'paid', dispatch_status = 'in_production', charged_at = o.charged_at
   FROM jsonb_to_recordset($1::jsonb) AS o(id uuid, version int, charged_at timestamptz) WHERE orders.id = o.id`;
-const add =
+const addSums =
   'units = m.units + excluded.units, revenue = m.revenue + excluded.revenue, royalties = m.royalties + excluded.royalties';
 const amounts = 'sum(units) AS units, sum(settled_revenue) AS revenue, sum(settled_royalty) AS royalties';
 const breakdown = "creator_id, 'GBP', period, release_id, product_type, country_code, platform";
-const book = `WITH line AS MATERIALIZED (
+const insertPostings = `WITH line AS MATERIALIZED (
     SELECT *, to_char(charged_at AT TIME ZONE 'UTC', 'YYYY-MM') AS period, quantity AS units, total_amount AS settled_revenue,
            royalty_amount AS settled_royalty
     FROM jsonb_to_recordset($1::jsonb) AS i(id uuid, order_id uuid, creator_id uuid, client_id text, charged_at timestamptz, release_id uuid, ean text,
            quantity bigint, total_amount bigint, vat_amount bigint, royalty_amount bigint, product_type text, country_code text, platform text)
-  ), booked AS (
+  ), posted AS (
     INSERT INTO ledger (item_id, kind, order_id, creator_id, occurred_at, period, release_id, ean, units, currency, revenue, vat, royalty,
                         settlement_currency, settled_revenue, settled_vat, settled_royalty)
     SELECT id, 'sale', order_id, creator_id, charged_at, period, release_id, ean, quantity, 'GBP', total_amount, vat_amount, royalty_amount, 'GBP',
@@ -70,15 +70,15 @@ const book = `WITH line AS MATERIALIZED (
   ), months AS (
     INSERT INTO monthly_statistics AS m (creator_id, period, currency, release_id, ean, units, revenue, royalties)
     SELECT creator_id, period, 'GBP', release_id, ean, ${amounts} FROM line GROUP BY 1, 2, 4, 5
-    ON CONFLICT (creator_id, period, currency, release_id, ean) DO UPDATE SET ${add}
+    ON CONFLICT (creator_id, period, currency, release_id, ean) DO UPDATE SET ${addSums}
   ), apps AS (
     INSERT INTO monthly_app_breakdown AS m (creator_id, currency, period, release_id, product_type, country_code, platform, client_id, units, revenue, royalties)
     SELECT ${breakdown}, client_id, ${amounts} FROM line GROUP BY 1, 3, 4, 5, 6, 7, 8
-    ON CONFLICT (creator_id, currency, client_id, period, release_id, product_type, country_code, platform) DO UPDATE SET ${add}
+    ON CONFLICT (creator_id, currency, client_id, period, release_id, product_type, country_code, platform) DO UPDATE SET ${addSums}
   )
   INSERT INTO monthly_breakdown AS m (creator_id, currency, period, release_id, product_type, country_code, platform, units, revenue, royalties)
   SELECT ${breakdown}, ${amounts} FROM line GROUP BY 1, 3, 4, 5, 6, 7
-  ON CONFLICT (creator_id, currency, period, release_id, product_type, country_code, platform) DO UPDATE SET ${add}`;
+  ON CONFLICT (creator_id, currency, period, release_id, product_type, country_code, platform) DO UPDATE SET ${addSums}`;
 
 function linesOf(order: Order) {
   return order.items.map((item, position) => {
@@ -101,20 +101,24 @@ function linesOf(order: Order) {
   });
 }
 
-function counted(orders: readonly Order[], status: string, dispatch: string, by: number) {
+/** Changes of the counts by day and app. @param by 1 adds the orders, -1 removes them */
+function countChanges(
+  orders: readonly Order[],
+  { payment, dispatch, by }: { payment: string; dispatch: string; by: 1 | -1 },
+) {
   const days = Map.groupBy(
     orders,
-    (one) => `${one.creator_id} ${one.placed_at.slice(0, 10)} ${one.client_id}`,
+    (order) => `${order.creator_id} ${order.placed_at.slice(0, 10)} ${order.client_id}`,
   );
-  return [...days].map(([key, of]) => {
+  return [...days].map(([key, ordersOfDay]) => {
     const [creatorId, day, clientId] = key.split(' ');
     return {
       creator_id: creatorId,
       client_id: clientId,
       placed_on: day,
-      payment_status: status,
+      payment_status: payment,
       dispatch_status: dispatch,
-      orders: by * of.length,
+      orders: by * ordersOfDay.length,
     };
   });
 }
@@ -128,21 +132,21 @@ const connection = await connect(process.env.RABBITMQ_URL ?? '');
 const channel = await connection.createChannel();
 await channel.assertQueue(queue, { durable: true, arguments: { 'x-queue-type': 'quorum' } });
 await channel.prefetch(2 * batchSize);
-type Raw = Parameters<Parameters<typeof channel.consume>[1]>[0];
-let waiting: NonNullable<Raw>[] = [];
-let working = false;
+let waiting: ConsumeMessage[] = [];
+let isWorking = false;
 
-async function work(): Promise<void> {
-  working = true;
-  await new Promise((resolve) => setImmediate(resolve));
+/** Applies all waiting messages, in batches. */
+async function applyWaiting(): Promise<void> {
+  isWorking = true;
+  await new Promise((resolve) => setImmediate(resolve)); // collects the messages that arrive together
   while (waiting.length > 0) {
     const batch = waiting.slice(0, batchSize);
     waiting = waiting.slice(batchSize);
-    await apply(batch.map((raw): unknown => JSON.parse(raw.content.toString())).map(believe));
+    await apply(batch.map((raw): unknown => JSON.parse(raw.content.toString())).map(withoutValidation));
     const last = batch.at(-1);
     if (last !== undefined) channel.ack(last, true);
   }
-  working = false;
+  isWorking = false;
 }
 
 interface OrderMessage {
@@ -151,12 +155,12 @@ interface OrderMessage {
   readonly data: { readonly order: Order };
 }
 
-/** The type, without looking. */
-const believe = (message: unknown): OrderMessage => z.custom<OrderMessage>().parse(message);
+/** Casts a message, since `z.custom` without a function accepts everything. */
+const withoutValidation = (message: unknown): OrderMessage => z.custom<OrderMessage>().parse(message);
 
 async function writeCounts(changes: readonly object[]): Promise<void> {
-  await run('count', count, JSON.stringify(changes));
-  await run('count-by-app', countByApp, JSON.stringify(changes));
+  await run('count', addCounts, JSON.stringify(changes));
+  await run('count-by-app', addCountsByApp, JSON.stringify(changes));
 }
 
 async function apply(received: readonly OrderMessage[]): Promise<void> {
@@ -165,7 +169,7 @@ async function apply(received: readonly OrderMessage[]): Promise<void> {
   await client.query('BEGIN');
   await run(
     'inbox',
-    inbox,
+    insertInbox,
     received.map(({ id }) => id),
   );
   if (created.length > 0) {
@@ -181,16 +185,20 @@ async function apply(received: readonly OrderMessage[]): Promise<void> {
     const allLines = withLines.flatMap(({ lines }) => lines);
     await run('items', insertItems, JSON.stringify(allLines));
     await run('releases', insertReleases, JSON.stringify(allLines));
-    await writeCounts(counted(created, 'pending', 'pending', 1));
+    await writeCounts(countChanges(created, { payment: 'pending', dispatch: 'pending', by: 1 }));
   }
   if (paid.length > 0) {
-    const moved = paid.map(({ id, version, payment }) => ({ id, version, charged_at: payment.charged_at }));
-    await run('pay', pay, JSON.stringify(moved));
+    const payments = paid.map(({ id, version, payment }) => ({
+      id,
+      version,
+      charged_at: payment.charged_at,
+    }));
+    await run('pay', updatePaidOrders, JSON.stringify(payments));
     await writeCounts([
-      ...counted(paid, 'pending', 'pending', -1),
-      ...counted(paid, 'paid', 'in_production', 1),
+      ...countChanges(paid, { payment: 'pending', dispatch: 'pending', by: -1 }),
+      ...countChanges(paid, { payment: 'paid', dispatch: 'in_production', by: 1 }),
     ]);
-    await run('book', book, JSON.stringify(paid.flatMap(linesOf)));
+    await run('post', insertPostings, JSON.stringify(paid.flatMap(linesOf)));
   }
   await client.query('COMMIT');
 }
@@ -198,6 +206,6 @@ async function apply(received: readonly OrderMessage[]): Promise<void> {
 await channel.consume(queue, (raw) => {
   if (raw === null) return;
   waiting.push(raw);
-  if (!working) void work();
+  if (!isWorking) void applyWaiting();
 });
 console.log('Consuming.');

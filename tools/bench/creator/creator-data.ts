@@ -5,21 +5,23 @@ export const smallCreator = '01900000-0000-7000-8000-000000000002';
 /** The creator whose orders are sent as messages. */
 export const busyCreator = '01900000-0000-7000-8000-000000000003';
 export const organisation = 'org_bench';
+/** Number of orders of the small creator. */
 export const smallCount = 1000;
-const overSeconds = 2 * 365 * 24 * 3600;
+/** The orders and postings are spread over this time before now. */
+const historySeconds = 2 * 365 * 24 * 3600;
 
-const creators = `
+const insertCreators = `
   INSERT INTO creators (id, version, organisation_id, name, settlement_currency, registered_at)
   SELECT id, 1, '${organisation}', 'Bench', 'GBP', now() FROM unnest(ARRAY['${bigCreator}', '${smallCreator}', '${busyCreator}']::uuid[]) AS id`;
 
 /** Paid orders of two years, with one line each, of 40 releases. */
-const orders = `
+const insertOrders = `
   WITH placed AS (
     INSERT INTO orders (id, creator_id, version, placed_at, currency, payment_status, dispatch_status, tracking_code, gross_amount,
                         royalty_amount, item_count, charged_at)
     SELECT gen_random_uuid(), $1, 2, at, 'GBP', 'paid', CASE n % 3 WHEN 0 THEN 'in_production' WHEN 1 THEN 'dispatched' ELSE 'delivered' END, '',
            2499, 312, 1, at
-    FROM generate_series(1, $2::int) AS n, LATERAL (SELECT now() - n * (interval '1 second' * ${overSeconds} / $2::int) AS at) AS moment
+    FROM generate_series(1, $2::int) AS n, LATERAL (SELECT now() - n * (interval '1 second' * ${historySeconds} / $2::int) AS at) AS moment
     RETURNING id, creator_id
   )
   INSERT INTO order_items (order_id, position, id, creator_id, release_id, release_title, product_type, ean, quantity, unit_amount, total_amount,
@@ -29,43 +31,39 @@ const orders = `
          2499, 2499, 416, 312, 1500
   FROM placed`;
 
-const counts = `
+const insertCounts = `
   INSERT INTO order_counts (creator_id, placed_on, payment_status, dispatch_status, orders)
   SELECT creator_id, (placed_at AT TIME ZONE 'UTC')::date, payment_status, dispatch_status, count(*) FROM orders WHERE creator_id = $1 GROUP BY 1, 2, 3, 4`;
-const months = `
+const insertMonthlySums = `
   INSERT INTO monthly_statistics (creator_id, period, currency, release_id, ean, units, revenue, royalties)
   SELECT o.creator_id, to_char(o.charged_at AT TIME ZONE 'UTC', 'YYYY-MM'), 'GBP', i.release_id, i.ean, sum(i.quantity), sum(i.total_amount), sum(i.royalty_amount)
   FROM orders o JOIN order_items i ON i.order_id = o.id WHERE o.creator_id = $1 GROUP BY 1, 2, 3, 4, 5`;
 
-const ledgerLines = `
+const insertPostings = `
   INSERT INTO ledger (item_id, kind, order_id, creator_id, occurred_at, period, release_id, ean, units, currency, revenue, vat, royalty,
                       settlement_currency, settled_revenue, settled_vat, settled_royalty)
   SELECT gen_random_uuid(), 'sale', gen_random_uuid(), (ARRAY['${bigCreator}', '${smallCreator}']::uuid[])[1 + n % 2], at,
          to_char(at AT TIME ZONE 'UTC', 'YYYY-MM'), ('01900000-0000-7000-8000-' || lpad(to_hex(4096 + n % 40), 12, '0'))::uuid, '2000000000015', 1,
          'GBP', 2499, 416, 312, 'GBP', 2499, 416, 312
-  FROM generate_series($1::int, $2::int - 1) AS n, LATERAL (SELECT now() - n % ${overSeconds} * interval '1 second' AS at) AS moment`;
-const rowsAtOnce = 1_000_000;
+  FROM generate_series($1::int, $2::int - 1) AS n, LATERAL (SELECT now() - n % ${historySeconds} * interval '1 second' AS at) AS moment`;
+const postingsAtOnce = 1_000_000;
 
 /** The database of a Creator API under measurement. */
 export class CreatorData extends BenchDatabase {
-  static override readonly setup = [creators];
+  static override readonly setup = [insertCreators];
 
   /** Adds orders with their counts and monthly sums, as the consumers would write them. */
   async addOrders(creatorId: string, count: number): Promise<void> {
-    await this.client.query(orders, [creatorId, count]);
-    await this.client.query(counts, [creatorId]);
-    await this.client.query(months, [creatorId]);
+    await this.client.query(insertOrders, [creatorId, count]);
+    await this.client.query(insertCounts, [creatorId]);
+    await this.client.query(insertMonthlySums, [creatorId]);
   }
 
-  /** Adds lines of the ledger, of past sales of the two creators. */
-  async addLedgerLines(count: number): Promise<void> {
-    for (let from = 0; from < count; from += rowsAtOnce)
-      await this.client.query(ledgerLines, [from, Math.min(from + rowsAtOnce, count)]);
-    await this.settle();
-  }
-
-  async settle(): Promise<void> {
-    await this.client.query('VACUUM ANALYZE');
+  /** Adds postings of past sales of the big and the small creator. */
+  async addPostings(count: number): Promise<void> {
+    for (let from = 0; from < count; from += postingsAtOnce)
+      await this.client.query(insertPostings, [from, Math.min(from + postingsAtOnce, count)]);
+    await this.vacuum();
   }
 
   /** Whether a message was applied. */
@@ -74,8 +72,8 @@ export class CreatorData extends BenchDatabase {
     return rowCount === 1;
   }
 
-  /** Counts the rows that the messages of the busy creator led to. */
-  async projected(): Promise<Record<string, string> | undefined> {
+  /** Counts the rows that were written for the messages of the busy creator. */
+  async countProjected(): Promise<Record<string, string> | undefined> {
     const { rows } = await this.client.query<Record<string, string>>(
       `SELECT (SELECT count(*) FROM orders WHERE creator_id = $1) AS orders, (SELECT count(*) FROM order_items WHERE creator_id = $1) AS items,
               (SELECT sum(orders) FROM order_counts WHERE creator_id = $1) AS counted, (SELECT count(*) FROM ledger) AS ledger,

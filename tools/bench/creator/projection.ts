@@ -1,9 +1,9 @@
 import { messages, type OrderSnapshot } from '@fulfilment/contracts';
 import { connect } from 'amqplib';
-import type { BenchSite } from '../bench-site.ts';
+import type { BenchContext } from '../bench-context.ts';
 import { placedOrder } from '../placed-order.ts';
 import { eventually } from '../../dev/eventually.ts';
-import { type Part, measurePart, type Rounds } from '../rounds.ts';
+import { type Sample, measureWork, type Rounds } from '../rounds.ts';
 import type { ServedProcess } from '../served-process.ts';
 import { busyCreator, type CreatorData } from './creator-data.ts';
 
@@ -15,26 +15,26 @@ export interface Projector {
   readonly process: ServedProcess;
 }
 
-/** Number of messages of each kind in a part of a round. */
-export const messagesPerPart = 4_000;
+/** Number of messages of each type in a sample. */
+export const messagesPerSample = 4_000;
 const applyTimeoutMs = 60_000;
 
-function paid(order: OrderSnapshot): OrderSnapshot {
+function paidOrder(order: OrderSnapshot): OrderSnapshot {
   const payment = { ...order.payment, status: 'paid' as const, charged_at: order.placed_at };
   return { ...order, version: 2, status: 'processing', payment };
 }
 
-/** Measures how fast each projector applies new orders and payments, in alternating parts. */
+/** Measures how fast each projector applies new orders and payments, alternately. */
 export async function measureProjection(
-  site: BenchSite,
+  context: BenchContext,
   projectors: readonly Projector[],
 ): Promise<{ created: Rounds; paid: Rounds }> {
-  const connection = await connect(site.stores.rabbitmq);
+  const connection = await connect(context.stores.rabbitmq);
   const channel = await connection.createConfirmChannel();
-  const parts = projectors.map((projector) => ({
+  const variants = projectors.map((projector) => ({
     projector,
-    created: new Array<Part>(),
-    paid: new Array<Part>(),
+    created: new Array<Sample>(),
+    paid: new Array<Sample>(),
   }));
 
   /** Fills the queue while the consumer is paused, so that publishing and consuming do not compete. */
@@ -44,7 +44,7 @@ export async function measureProjection(
     for (const body of bodies) channel.publish('', queue, body, { persistent: true, mandatory: true });
     await channel.waitForConfirms();
     const isApplied = () => data.isApplied(sent.at(-1)?.id ?? '');
-    return measurePart(
+    return measureWork(
       sent.length,
       () => process.cpuMs(),
       () => {
@@ -55,25 +55,25 @@ export async function measureProjection(
   };
 
   const now = { occurredAt: new Date() };
-  for (let round = -1; round < site.rounds; round += 1) {
-    for (const part of round % 2 === 0 ? parts : parts.toReversed()) {
-      const orders = Array.from({ length: messagesPerPart }, (_, index) => placedOrder(index, busyCreator));
+  for (let round = -1; round < context.rounds; round += 1) {
+    for (const { projector, ...samples } of round % 2 === 0 ? variants : variants.toReversed()) {
+      const orders = Array.from({ length: messagesPerSample }, (_, index) => placedOrder(index, busyCreator));
       const created = await project(
-        part.projector,
+        projector,
         orders.map((order) => messages.orderCreated.make({ order }, now)),
       );
       const payments = await project(
-        part.projector,
-        orders.map((order) => messages.orderProcessing.make({ order: paid(order) }, now)),
+        projector,
+        orders.map((order) => messages.orderProcessing.make({ order: paidOrder(order) }, now)),
       );
       if (round < 0) continue; // warm-up
-      part.created.push(created);
-      part.paid.push(payments);
+      samples.created.push(created);
+      samples.paid.push(payments);
     }
   }
   await connection.close();
   return {
-    created: Object.fromEntries(parts.map((part) => [part.projector.name, part.created])),
-    paid: Object.fromEntries(parts.map((part) => [part.projector.name, part.paid])),
+    created: Object.fromEntries(variants.map(({ projector, created }) => [projector.name, created])),
+    paid: Object.fromEntries(variants.map(({ projector, paid }) => [projector.name, paid])),
   };
 }

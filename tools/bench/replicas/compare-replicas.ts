@@ -1,13 +1,13 @@
-import type { BenchSite } from '../bench-site.ts';
+import type { BenchContext } from '../bench-context.ts';
 import type { Figure } from '../figures.ts';
-import { absolute, alternate, type Part, ratio } from '../rounds.ts';
+import { absolute, alternate, type Sample, ratio } from '../rounds.ts';
 import type { ServiceProcess } from '../service-process.ts';
 
-/** A service with replicas and separate stores, and work for it. */
+/** A service with replicas and a database of its own, and what is measured on it. */
 export interface ReplicaSet {
   readonly service: ServiceProcess;
-  /** Measurements by the kind of work. */
-  readonly parts: Readonly<Record<string, () => Promise<Part>>>;
+  /** Measurements by the name of the work. */
+  readonly measurements: Readonly<Record<string, () => Promise<Sample>>>;
   close(): Promise<void>;
 }
 
@@ -23,14 +23,14 @@ export async function addReplicas(service: ServiceProcess, replicas: number): Pr
  * measured is paused, so that its polling is not counted.
  */
 export async function compareReplicas(
-  site: BenchSite,
+  context: BenchContext,
   serviceName: string,
   start: (name: string, replicas: number) => Promise<ReplicaSet>,
 ): Promise<Figure[]> {
   const prefix = `bench_replicas_${serviceName.replaceAll('-', '_')}`;
   const started: ReplicaSet[] = [];
   try {
-    const [one, four] = await site.step(`${serviceName}, one and four replicas`, async () => {
+    const [one, four] = await context.step(`${serviceName}, one and four replicas`, async () => {
       const single = await start(`${prefix}_one`, 1);
       started.push(single);
       const several = await start(`${prefix}_four`, replicaCount);
@@ -39,23 +39,25 @@ export async function compareReplicas(
     });
     if (one === undefined || four === undefined) return [];
     const figures: Figure[] = [];
-    for (const work of Object.keys(one.parts)) {
-      const alone = (measured: ReplicaSet, other: ReplicaSet) => async () => {
+    for (const work of Object.keys(one.measurements)) {
+      const measureAlone = (measured: ReplicaSet, other: ReplicaSet) => async () => {
         other.service.pause();
         measured.service.resume();
-        return measured.parts[work]?.() ?? { perSecond: Number.NaN, cpuUs: undefined };
+        return measured.measurements[work]?.() ?? { perSecond: Number.NaN, cpuUs: undefined };
       };
-      const rounds = await site.step(work, () =>
+      const rounds = await context.step(work, () =>
         alternate(
           [
-            { name: 'one replica', part: alone(one, four) },
-            { name: 'four replicas', part: alone(four, one) },
+            { name: 'one replica', measure: measureAlone(one, four) },
+            { name: 'four replicas', measure: measureAlone(four, one) },
           ],
-          site.rounds,
+          context.rounds,
         ),
       );
       figures.push(
-        ratio(`${work}, four replicas of one`, rounds, 'four replicas', 'one replica', { atLeast: 0.9 }),
+        ratio(`${work}, four replicas, ratio to one`, rounds, 'four replicas', 'one replica', {
+          atLeast: 0.9,
+        }),
         ...absolute(rounds, 'one replica'),
         ...absolute(rounds, 'four replicas'),
       );

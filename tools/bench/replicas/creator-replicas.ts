@@ -1,15 +1,15 @@
 import { messages, topologyOf, uuidv7 } from '@fulfilment/contracts';
 import { connect } from 'amqplib';
-import { type BenchSite, unlimited } from '../bench-site.ts';
+import { type BenchContext, unlimited } from '../bench-context.ts';
 import { BenchDatabase } from '../bench-database.ts';
 import { placedOrder } from '../placed-order.ts';
 import { eventually } from '../../dev/eventually.ts';
-import { measurePart, type Part } from '../rounds.ts';
+import { measureWork, type Sample } from '../rounds.ts';
 import { ServiceProcess } from '../service-process.ts';
 import { addReplicas, type ReplicaSet } from './compare-replicas.ts';
 
 const creatorCount = 200;
-/** Orders of a part, evenly of all creators. */
+/** Number of orders of a sample, the same for each creator. */
 const orderCount = 4_000;
 const timeoutMs = 60_000;
 
@@ -18,7 +18,7 @@ const addCreators = `
   SELECT id, 1, 'org_bench', 'Bench', 'GBP', now() FROM unnest($1::uuid[]) AS id`;
 
 /** Paid orders of new creators, as if the creators had been registered after their orders arrived. */
-const addWaiting = `
+const addWaitingPostings = `
   WITH creator_ids AS MATERIALIZED (SELECT gen_random_uuid() AS id FROM generate_series(1, ${creatorCount})),
   placed AS (
     INSERT INTO orders (id, creator_id, version, placed_at, currency, payment_status, dispatch_status, tracking_code,
@@ -37,13 +37,13 @@ const addWaiting = `
   INSERT INTO waiting_postings (order_id, creator_id, currency, paid_on)
   SELECT id, creator_id, currency, (charged_at AT TIME ZONE 'UTC')::date FROM placed`;
 
-class Rows extends BenchDatabase {
+class CreatorOrders extends BenchDatabase {
   async addCreators(ids: readonly string[]): Promise<void> {
     await this.client.query(addCreators, [ids]);
   }
 
-  async addWaiting(): Promise<void> {
-    await this.client.query(addWaiting);
+  async addWaitingPostings(): Promise<void> {
+    await this.client.query(addWaitingPostings);
   }
 
   async areAllPosted(): Promise<boolean> {
@@ -51,34 +51,37 @@ class Rows extends BenchDatabase {
     return rowCount === 0;
   }
 
-  /** Counts the messages that were applied. */
-  async applied(): Promise<number> {
+  async countApplied(): Promise<number> {
     const { rows } = await this.client.query<{ count: number }>('SELECT count(*)::int AS count FROM inbox');
     return rows[0]?.count ?? 0;
   }
 }
 
-export async function creatorReplicas(site: BenchSite, name: string, replicas: number): Promise<ReplicaSet> {
-  const service = await ServiceProcess.create(site, 'creator-api', name, () => ({
+export async function creatorReplicas(
+  context: BenchContext,
+  name: string,
+  replicas: number,
+): Promise<ReplicaSet> {
+  const service = await ServiceProcess.create(context, 'creator-api', name, () => ({
     RATE_LIMIT_STATS: unlimited,
     TRACK_UPLOAD_QUEUE_PREFIX: name,
   }));
-  const rows = await Rows.open(service.databaseUrl);
+  const data = await CreatorOrders.open(service.databaseUrl);
   const creators = Array.from({ length: creatorCount }, () => uuidv7());
-  await rows.addCreators(creators);
+  await data.addCreators(creators);
   await service.start();
   await addReplicas(service, replicas);
-  const connection = await connect(site.stores.rabbitmq);
+  const connection = await connect(context.stores.rabbitmq);
   const channel = await connection.createConfirmChannel();
   const queue = topologyOf(name).queue('creator-api.facts');
 
   const measureUntil = async (
     prepare: () => Promise<void>,
     isDone: () => Promise<boolean>,
-  ): Promise<Part> => {
+  ): Promise<Sample> => {
     service.pause();
     await prepare();
-    return measurePart(
+    return measureWork(
       orderCount,
       () => service.cpuMs(),
       () => {
@@ -90,9 +93,9 @@ export async function creatorReplicas(site: BenchSite, name: string, replicas: n
 
   return {
     service,
-    parts: {
+    measurements: {
       'paid orders projected and posted': async () => {
-        const before = await rows.applied();
+        const appliedBefore = await data.countApplied();
         const publish = async () => {
           for (const order of paidOrders(creators)) {
             const message = messages.orderProcessing.make({ order }, { occurredAt: new Date() });
@@ -100,17 +103,17 @@ export async function creatorReplicas(site: BenchSite, name: string, replicas: n
           }
           await channel.waitForConfirms();
         };
-        return measureUntil(publish, async () => (await rows.applied()) === before + orderCount);
+        return measureUntil(publish, async () => (await data.countApplied()) === appliedBefore + orderCount);
       },
       'waiting orders posted': () =>
         measureUntil(
-          () => rows.addWaiting(),
-          () => rows.areAllPosted(),
+          () => data.addWaitingPostings(),
+          () => data.areAllPosted(),
         ),
     },
     close: async () => {
       await connection.close();
-      await rows.close();
+      await data.close();
     },
   };
 }

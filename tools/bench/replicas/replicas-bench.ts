@@ -1,5 +1,5 @@
 import { Failure } from '../../dev/failure.ts';
-import type { BenchSite } from '../bench-site.ts';
+import type { BenchContext } from '../bench-context.ts';
 import type { Figure } from '../figures.ts';
 import { authReplicas } from './auth-replicas.ts';
 import { compareReplicas, type ReplicaSet } from './compare-replicas.ts';
@@ -7,7 +7,7 @@ import { creatorReplicas } from './creator-replicas.ts';
 import { storeReplicas } from './store-replicas.ts';
 import { webhookReplicas } from './webhook-replicas.ts';
 
-type StartReplicas = (site: BenchSite, name: string, replicas: number) => Promise<ReplicaSet>;
+type StartReplicas = (context: BenchContext, name: string, replicas: number) => Promise<ReplicaSet>;
 
 const services: Readonly<Record<string, StartReplicas>> = {
   'store-api': storeReplicas,
@@ -16,12 +16,14 @@ const services: Readonly<Record<string, StartReplicas>> = {
   'webhook-worker': webhookReplicas,
 };
 
-/** Compares four replicas of each service with one: how much they lose by contention. */
-export async function benchReplicas(site: BenchSite): Promise<readonly Figure[]> {
-  const measured = Object.entries(services).filter(([service]) => (site.service ?? service) === service);
-  if (measured.length === 0) throw new Failure(`There is no service ${site.service}.`);
+/** Compares four replicas of each service with one, to measure how much throughput contention costs. */
+export async function benchReplicas(context: BenchContext): Promise<readonly Figure[]> {
+  const measured = Object.entries(services).filter(([service]) => (context.service ?? service) === service);
+  if (measured.length === 0) throw new Failure(`There is no service ${context.service}.`);
   const figures: Figure[] = [];
   for (const [service, start] of measured)
-    figures.push(...(await compareReplicas(site, service, (name, replicas) => start(site, name, replicas))));
+    figures.push(
+      ...(await compareReplicas(context, service, (name, replicas) => start(context, name, replicas))),
+    );
   return figures;
 }

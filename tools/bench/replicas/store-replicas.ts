@@ -1,18 +1,22 @@
-import { type BenchSite, unlimited } from '../bench-site.ts';
-import { measure } from '../rounds.ts';
+import { type BenchContext, unlimited } from '../bench-context.ts';
+import { measureCallers } from '../rounds.ts';
 import { ServiceProcess } from '../service-process.ts';
 import { Shop } from '../store/shop-data.ts';
 import { callerCount, storeRequests } from '../store/store-callers.ts';
 import { addReplicas, type ReplicaSet } from './compare-replicas.ts';
 
-export async function storeReplicas(site: BenchSite, name: string, replicas: number): Promise<ReplicaSet> {
-  const service = await ServiceProcess.create(site, 'store-api', name, () => ({
-    REDIS_URL: `${site.stores.redis}?keyPrefix=${name}:`,
+export async function storeReplicas(
+  context: BenchContext,
+  name: string,
+  replicas: number,
+): Promise<ReplicaSet> {
+  const service = await ServiceProcess.create(context, 'store-api', name, () => ({
+    REDIS_URL: `${context.stores.redis}?keyPrefix=${name}:`,
     PAYMENT_PROVIDER: 'sandbox',
     RATE_LIMIT_ORDERS_CREATE: unlimited,
   }));
   const shop = await Shop.open(service.databaseUrl);
-  const data = await shop.furnish();
+  const data = await shop.addCatalogue();
   await shop.close();
   await service.start();
   await addReplicas(service, replicas);
@@ -22,17 +26,17 @@ export async function storeReplicas(site: BenchSite, name: string, replicas: num
   });
   const requests = await Promise.all(service.origins.map((origin) => storeRequests(origin, data, token)));
   /** The callers, divided evenly over the replicas. */
-  const callersOf = (which: 'order' | 'placeOrder') =>
-    Array.from({ length: callerCount / replicas }, () => requests.map((each) => each[which])).flat();
+  const allCallers = (name: 'order' | 'placeOrder') =>
+    Array.from({ length: callerCount / replicas }, () => requests.map((ofReplica) => ofReplica[name])).flat();
   const cpuMs = () => service.cpuMs();
   return {
     service,
-    parts: {
-      'POST order': () => measure({ callers: callersOf('placeOrder'), cpuMs }, site.eachMs),
-      'GET one order': () => measure({ callers: callersOf('order'), cpuMs }, site.eachMs),
+    measurements: {
+      'POST order': () => measureCallers({ callers: allCallers('placeOrder'), cpuMs }, context.eachMs),
+      'GET one order': () => measureCallers({ callers: allCallers('order'), cpuMs }, context.eachMs),
     },
     close: async () => {
-      await Promise.all(requests.map((each) => each.close()));
+      await Promise.all(requests.map((ofReplica) => ofReplica.close()));
     },
   };
 }

@@ -1,8 +1,8 @@
 import { connect } from 'amqplib';
 import { BenchDatabase } from '../bench-database.ts';
-import type { BenchSite } from '../bench-site.ts';
+import type { BenchContext } from '../bench-context.ts';
 import { eventually } from '../../dev/eventually.ts';
-import { measurePart, type Part } from '../rounds.ts';
+import { measureWork, type Sample } from '../rounds.ts';
 import type { ServiceProcess } from '../service-process.ts';
 import { DeliveringWorker } from '../webhooks/delivering-worker.ts';
 import { ReceiverProcess } from '../webhooks/receiver-process.ts';
@@ -22,7 +22,7 @@ const addDisabled = `
   INSERT INTO webhook_deliveries (day, id, subscription_id, event_id, event, api_version, status)
   SELECT (now() AT TIME ZONE 'UTC')::date, gen_random_uuid(), id, gen_random_uuid(), 'order.created', 'v', 'held' FROM subscriptions`;
 
-/** Their deliveries are open again, and bulk updates are requested that hold them. */
+/** Opens the deliveries of the disabled subscriptions, and requests bulk updates that hold them. */
 const requestHolding = `
   WITH disabled AS (SELECT id FROM webhook_subscriptions WHERE client_id = '${clientId}'), opened AS (
     UPDATE webhook_deliveries SET status = 'retrying', next_attempt_at = now() + interval '1 day'
@@ -37,36 +37,40 @@ class DisabledSubscriptions extends BenchDatabase {
   }
 
   /** Measures bulk updates that hold the deliveries of all disabled subscriptions. */
-  async hold(service: ServiceProcess): Promise<Part> {
+  async hold(service: ServiceProcess): Promise<Sample> {
     service.pause();
     await this.client.query(requestHolding);
-    const isDone = async () =>
+    const areHeld = async () =>
       (await this.client.query('SELECT FROM webhook_state_syncs LIMIT 1')).rowCount === 0;
-    return measurePart(
+    return measureWork(
       disabledCount,
       () => service.cpuMs(),
       () => {
         service.resume();
-        return eventually(isDone, timeoutMs, 'the deliveries are held', 5);
+        return eventually(areHeld, timeoutMs, 'the deliveries are held', 5);
       },
     );
   }
 }
 
-export async function webhookReplicas(site: BenchSite, name: string, replicas: number): Promise<ReplicaSet> {
-  const connection = await connect(site.stores.rabbitmq);
+export async function webhookReplicas(
+  context: BenchContext,
+  name: string,
+  replicas: number,
+): Promise<ReplicaSet> {
+  const connection = await connect(context.stores.rabbitmq);
   const channel = await connection.createConfirmChannel();
   const receiver = await ReceiverProcess.start();
-  const worker = await DeliveringWorker.start(site, name, { receiver, channel });
+  const worker = await DeliveringWorker.start(context, name, { receiver, channel });
   const service = worker.service;
   await addReplicas(service, replicas);
   const disabled = await DisabledSubscriptions.open(service.databaseUrl);
   await disabled.add();
   return {
     service,
-    parts: {
-      'deliveries from message to settled': () => worker.measureFromMessages(),
-      'deliveries of what is due': () => worker.measureFromBacklog(),
+    measurements: {
+      'deliveries from messages': () => worker.measureFromMessages(),
+      'deliveries from a backlog': () => worker.measureFromBacklog(),
       'bulk updates of subscriptions': () => disabled.hold(service),
     },
     close: async () => {

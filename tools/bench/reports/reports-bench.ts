@@ -2,9 +2,9 @@ import { type Message, messages, topologyOf } from '@fulfilment/contracts';
 import { type ConfirmChannel, connect } from 'amqplib';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '../../dev/failure.ts';
-import type { BenchSite } from '../bench-site.ts';
+import type { BenchContext } from '../bench-context.ts';
 import { figure, type Figure } from '../figures.ts';
-import { alternate, makePart, type Part } from '../rounds.ts';
+import { alternate, makeSample, type Sample } from '../rounds.ts';
 import type { ServedProcess } from '../served-process.ts';
 import { ServiceProcess } from '../service-process.ts';
 import { Shop } from '../store/shop-data.ts';
@@ -16,21 +16,21 @@ const minPerSecond = 100;
 const pollIntervalMs = 50;
 const countIntervalMs = 100;
 
-/** Reports of the warehouse that store-api applies from full queues, with one replica and with two. */
-export async function benchReports(site: BenchSite): Promise<readonly Figure[]> {
-  const store = await ServiceProcess.create(site, 'store-api', name, () => ({
-    REDIS_URL: `${site.stores.redis}?keyPrefix=${name}:`,
+/** Measures how fast store-api applies fulfilment events from full queues, with one replica and with two. */
+export async function benchReports(context: BenchContext): Promise<readonly Figure[]> {
+  const store = await ServiceProcess.create(context, 'store-api', name, () => ({
+    REDIS_URL: `${context.stores.redis}?keyPrefix=${name}:`,
     PAYMENT_PROVIDER: 'sandbox',
   }));
   const shop = await Shop.open(store.databaseUrl);
-  await shop.furnish();
+  await shop.addCatalogue();
   await shop.close();
   const data = await WarehouseData.open(store.databaseUrl);
-  const connection = await connect(site.stores.rabbitmq);
+  const connection = await connect(context.stores.rabbitmq);
   const replicas: ServedProcess[] = [];
   try {
     await store.start();
-    const warehouse = new Warehouse(site, data, await connection.createConfirmChannel());
+    const warehouse = new Warehouse(context, data, await connection.createConfirmChannel());
     replicas.push(store.process);
     const figures = await warehouse.measure(replicas, 'one replica');
     replicas.push(await store.startReplica());
@@ -45,54 +45,57 @@ export async function benchReports(site: BenchSite): Promise<readonly Figure[]> 
 }
 
 class Warehouse {
-  private readonly site: BenchSite;
+  private readonly context: BenchContext;
   private readonly data: WarehouseData;
   private readonly channel: ConfirmChannel;
   private skus: readonly string[] = [];
 
-  constructor(site: BenchSite, data: WarehouseData, channel: ConfirmChannel) {
-    this.site = site;
+  constructor(context: BenchContext, data: WarehouseData, channel: ConfirmChannel) {
+    this.context = context;
     this.data = data;
     this.channel = channel;
   }
 
-  async measure(replicas: readonly ServedProcess[], which: string): Promise<Figure[]> {
+  async measure(replicas: readonly ServedProcess[], condition: string): Promise<Figure[]> {
     this.skus = await this.data.limitProducts();
-    const { oldRows: amount, rounds: count, step } = this.site;
+    const { rowCount: amount, rounds: count, step } = this.context;
     const rounds = await alternate(
       [
         {
-          name: `shipments, ${which}`,
-          part: () =>
-            step(`Shipments, ${which}`, async () => this.apply(replicas, await this.shipments(amount))),
+          name: `shipments, ${condition}`,
+          measure: () =>
+            step(`Shipments, ${condition}`, async () =>
+              this.apply(replicas, await this.addShipments(amount)),
+            ),
         },
         {
-          name: `stock counts, ${which}`,
-          part: () => step(`Stock counts, ${which}`, () => this.apply(replicas, this.stockCounts(amount))),
+          name: `stock counts, ${condition}`,
+          measure: () =>
+            step(`Stock counts, ${condition}`, () => this.apply(replicas, this.stockCounts(amount))),
         },
       ],
       count,
     );
-    return Object.entries(rounds).flatMap(([name, parts]) => [
+    return Object.entries(rounds).flatMap(([name, samples]) => [
       figure(
         name,
-        parts.map(({ perSecond }) => perSecond),
+        samples.map(({ perSecond }) => perSecond),
         '/s',
         { atLeast: 2000 },
       ),
       figure(
-        '  its processor time in store-api',
-        parts.map(({ cpuUs = Number.NaN }) => cpuUs),
+        '  processor time of store-api per event',
+        samples.map(({ cpuUs = Number.NaN }) => cpuUs),
         'µs',
       ),
     ]);
   }
 
-  /** The time from the publication of a stock count until it is applied, while shipments wait. */
+  /** Measures the time from the publication of a stock count until it is applied, while shipments wait. */
   async delayOfCounts(replicas: readonly ServedProcess[]): Promise<Figure> {
-    const { oldRows: amount, step } = this.site;
+    const { rowCount: amount, step } = this.context;
     return step(`Stock counts behind ${amount} shipments`, async () => {
-      const shipments = await this.shipments(amount);
+      const shipments = await this.addShipments(amount);
       await this.data.clearInbox();
       await this.publishWhilePaused(replicas, shipments);
       const delaysMs: number[] = [];
@@ -100,8 +103,8 @@ class Warehouse {
         const [count] = this.stockCounts(1);
         if (count !== undefined) delaysMs.push(await this.delayOf(count));
         await sleep(countIntervalMs);
-      } while ((await this.data.appliedCount()) < amount);
-      await this.untilApplied(amount + delaysMs.length);
+      } while ((await this.data.countApplied()) < amount);
+      await this.waitUntilApplied(amount + delaysMs.length);
       return figure(`slowest stock count behind ${amount} shipments`, [Math.max(...delaysMs)], 'ms', {
         atMost: 1000,
       });
@@ -115,49 +118,51 @@ class Warehouse {
     return performance.now() - startedAt;
   }
 
-  private async apply(replicas: readonly ServedProcess[], reports: readonly Message[]): Promise<Part> {
+  private async apply(replicas: readonly ServedProcess[], events: readonly Message[]): Promise<Sample> {
     const cpuMs = () => replicas.reduce((sum, replica) => sum + (replica.cpuMs() ?? Number.NaN), 0);
     await this.data.clearInbox();
     const cpuBeforeMs = cpuMs();
-    const startedAt = await this.publishWhilePaused(replicas, reports);
-    await this.untilApplied(reports.length);
-    return makePart(reports.length, performance.now() - startedAt, [cpuBeforeMs, cpuMs()]);
+    const startedAt = await this.publishWhilePaused(replicas, events);
+    await this.waitUntilApplied(events.length);
+    return makeSample(events.length, performance.now() - startedAt, [cpuBeforeMs, cpuMs()]);
   }
 
-  /** @returns when the replicas resumed */
+  /** @returns the time at which the replicas resumed, by `performance.now()` */
   private async publishWhilePaused(
     replicas: readonly ServedProcess[],
-    reports: readonly Message[],
+    events: readonly Message[],
   ): Promise<number> {
     for (const replica of replicas) replica.pause();
-    await this.publish(reports);
+    await this.publish(events);
     for (const replica of replicas) replica.resume();
     return performance.now();
   }
 
-  private async publish(reports: readonly Message[]): Promise<void> {
+  private async publish(events: readonly Message[]): Promise<void> {
     const { factsExchange } = topologyOf(name);
-    for (let from = 0; from < reports.length; from += publishedAtOnce) {
-      for (const report of reports.slice(from, from + publishedAtOnce))
-        this.channel.publish(factsExchange, report.type, Buffer.from(JSON.stringify(report)), {
+    for (let from = 0; from < events.length; from += publishedAtOnce) {
+      for (const event of events.slice(from, from + publishedAtOnce))
+        this.channel.publish(factsExchange, event.type, Buffer.from(JSON.stringify(event)), {
           persistent: true,
         });
       await this.channel.waitForConfirms();
     }
   }
 
-  private async untilApplied(count: number): Promise<void> {
-    const until = performance.now() + (count * 1000) / minPerSecond + 10_000;
+  private async waitUntilApplied(count: number): Promise<void> {
+    const timeoutAtMs = performance.now() + (count * 1000) / minPerSecond + 10_000;
     for (;;) {
-      const applied = await this.data.appliedCount();
+      const applied = await this.data.countApplied();
       if (applied > count) throw new Failure(`${applied - count} messages too many were applied.`);
       if (applied === count) return;
-      if (performance.now() > until) throw new Failure(`Only ${applied} of ${count} reports were applied.`);
+      if (performance.now() > timeoutAtMs)
+        throw new Failure(`Only ${applied} of ${count} messages were applied.`);
       await sleep(pollIntervalMs);
     }
   }
 
-  private async shipments(amount: number): Promise<Message[]> {
+  /** Adds orders. @returns a message about the shipment of each */
+  private async addShipments(amount: number): Promise<Message[]> {
     const tracking = { carrier: 'Royal Mail', tracking_number: 'A', tracking_url: 'https://track.example/A' };
     return (await this.data.addOrders(amount)).map((order_id) =>
       messages.fulfilmentShipped.make({ order_id, ...tracking }, { occurredAt: new Date() }),

@@ -21,7 +21,7 @@ const limitProducts = `
 const countApplied = `SELECT count(*)::int AS count FROM inbox WHERE outcome = 'applied'`;
 const readApplied = `SELECT 1 FROM inbox WHERE message_id = $1 AND outcome = 'applied'`;
 
-/** Orders and limited editions that the warehouse reports about. */
+/** The orders and limited editions of a Store API under measurement. */
 export class WarehouseData extends BenchDatabase {
   /** Adds paid orders of two lines. @returns their public ids */
   async addOrders(count: number): Promise<string[]> {
@@ -30,19 +30,18 @@ export class WarehouseData extends BenchDatabase {
     return rows.map(({ id }) => publicId('ord', id));
   }
 
-  /** Makes all products limited editions that were counted before. @returns their public ids */
+  /** Makes all products limited editions with an earlier stock count. @returns their public ids */
   async limitProducts(): Promise<string[]> {
     const { rows } = await this.client.query<{ id: string }>(limitProducts);
     return rows.map(({ id }) => publicId('prod', id));
   }
 
-  /** Lets the next measurement begin at no applied messages. */
+  /** Resets the number of applied messages to zero. */
   async clearInbox(): Promise<void> {
     await this.client.query('TRUNCATE inbox');
   }
 
-  /** Returns the number of applied messages. */
-  async appliedCount(): Promise<number> {
+  async countApplied(): Promise<number> {
     const { rows } = await this.client.query<{ count: number }>(countApplied);
     return rows[0]?.count ?? 0;
   }

@@ -1,37 +1,37 @@
 import { connect, type ConfirmChannel } from 'amqplib';
 import pg from 'pg';
-import type { BenchSite } from '../bench-site.ts';
+import type { BenchContext } from '../bench-context.ts';
 import type { Figure } from '../figures.ts';
-import { absolute, alternate, type Part, ratio } from '../rounds.ts';
+import { absolute, alternate, type Sample, ratio } from '../rounds.ts';
 import { DeliveringWorker } from '../webhooks/delivering-worker.ts';
-import { FactsSender } from '../webhooks/facts-sender.ts';
+import { OutboxSender } from '../webhooks/outbox-sender.ts';
 import { ReceiverProcess } from '../webhooks/receiver-process.ts';
-import { measureRelay, relayedPerPart, relayNamespace } from '../webhooks/relay.ts';
+import { measureRelay, relayedPerSample, relayNamespace } from '../webhooks/relay.ts';
 
-const deliveriesPerPart = 3_000;
+const deliveriesPerSample = 3_000;
 const target = { atLeast: 0.8 };
 
 /**
- * Compares the outbox relay and deliveries to one subscription with the same during a snapshot in their
- * database, as pg_dump holds it for an hour. PostgreSQL keeps all rows that are deleted or updated during it,
- * and their index entries. Both variants have done the same work before.
+ * Compares the outbox relay, and deliveries to one subscription, during a long snapshot of their database
+ * with the same without one. pg_dump holds such a snapshot for an hour. PostgreSQL keeps all rows that are
+ * deleted or updated during a snapshot, and their index entries. Both variants did the same work before.
  */
-export async function benchSnapshots(site: BenchSite): Promise<readonly Figure[]> {
-  const connection = await connect(site.stores.rabbitmq);
+export async function benchSnapshots(context: BenchContext): Promise<readonly Figure[]> {
+  const connection = await connect(context.stores.rabbitmq);
   const channel = await connection.createConfirmChannel();
   try {
-    return [...(await benchRelay(site, channel)), ...(await benchDeliveries(site, channel))];
+    return [...(await benchRelay(context, channel)), ...(await benchDeliveries(context, channel))];
   } finally {
     await connection.close();
   }
 }
 
-async function benchRelay(site: BenchSite, channel: ConfirmChannel): Promise<Figure[]> {
-  const without = await RelayVariant.start(site, channel, 'bench_relay');
-  const during = await RelayVariant.start(site, channel, 'bench_relay_dumped');
+async function benchRelay(context: BenchContext, channel: ConfirmChannel): Promise<Figure[]> {
+  const without = await RelayVariant.start(context, channel, 'bench_relay');
+  const during = await RelayVariant.start(context, channel, 'bench_relay_dumped');
   const snapshot = await Snapshot.hold(during.sender.databaseUrl);
   try {
-    return await compare(site, 'outbox relay', { without, during, perPart: relayedPerPart });
+    return await compare(context, 'outbox relay', { without, during, perSample: relayedPerSample });
   } finally {
     await snapshot.end();
     await without.stop();
@@ -39,20 +39,24 @@ async function benchRelay(site: BenchSite, channel: ConfirmChannel): Promise<Fig
   }
 }
 
-async function benchDeliveries(site: BenchSite, channel: ConfirmChannel): Promise<Figure[]> {
+async function benchDeliveries(context: BenchContext, channel: ConfirmChannel): Promise<Figure[]> {
   const receiver = await ReceiverProcess.start();
   const connections = { receiver, channel };
-  const without = await DeliveringWorker.start(site, 'bench_webhooks', connections);
-  const during = await DeliveringWorker.start(site, 'bench_webhooks_dumped', connections);
-  const partOf = (worker: DeliveringWorker) => ({
-    part: () => worker.fromBacklogOf(worker.subscriberAt(0), deliveriesPerPart),
+  const without = await DeliveringWorker.start(context, 'bench_webhooks', connections);
+  const during = await DeliveringWorker.start(context, 'bench_webhooks_dumped', connections);
+  const variantOf = (worker: DeliveringWorker) => ({
+    measure: () => worker.measureFromBacklogOf(worker.subscriberAt(0), deliveriesPerSample),
   });
   await without.measureFromMessages();
   await during.measureFromMessages();
   const snapshot = await Snapshot.hold(during.service.databaseUrl);
   try {
-    const variants = { without: partOf(without), during: partOf(during), perPart: deliveriesPerPart };
-    return await compare(site, 'deliveries to one subscription', variants);
+    const variants = {
+      without: variantOf(without),
+      during: variantOf(during),
+      perSample: deliveriesPerSample,
+    };
+    return await compare(context, 'deliveries to one subscription', variants);
   } finally {
     await snapshot.end();
     await receiver.stop();
@@ -62,58 +66,63 @@ async function benchDeliveries(site: BenchSite, channel: ConfirmChannel): Promis
 }
 
 interface Variants {
-  readonly without: { part(): Promise<Part> };
-  readonly during: { part(): Promise<Part> };
-  readonly perPart: number;
+  readonly without: { measure(): Promise<Sample> };
+  readonly during: { measure(): Promise<Sample> };
+  /** Messages or deliveries per sample. */
+  readonly perSample: number;
 }
 
 async function compare(
-  site: BenchSite,
+  context: BenchContext,
   name: string,
-  { without, during, perPart }: Variants,
+  { without, during, perSample }: Variants,
 ): Promise<Figure[]> {
-  const partsBefore = Math.ceil(site.oldRows / perPart);
-  await site.step(`${partsBefore * perPart} in the ${name}, each`, async () => {
-    for (let part = 0; part < partsBefore; part += 1) {
-      await without.part();
-      await during.part();
+  const samplesBefore = Math.ceil(context.rowCount / perSample);
+  await context.step(`${samplesBefore * perSample} messages in each variant: ${name}`, async () => {
+    for (let sample = 0; sample < samplesBefore; sample += 1) {
+      await without.measure();
+      await during.measure();
     }
   });
-  const rounds = await site.step(`The ${name} afterwards`, () =>
+  const rounds = await context.step(`Comparison: ${name}`, () =>
     alternate(
       [
-        { name: 'without', part: () => without.part() },
-        { name: 'during', part: () => during.part() },
+        { name: 'without', measure: () => without.measure() },
+        { name: 'during', measure: () => during.measure() },
       ],
-      site.rounds,
+      context.rounds,
     ),
   );
   return [
-    ratio(`${name} during a snapshot, of without`, rounds, 'during', 'without', target),
+    ratio(`${name} during a snapshot, ratio to without`, rounds, 'during', 'without', target),
     ...absolute(rounds, 'without'),
     ...absolute(rounds, 'during'),
   ];
 }
 
 class RelayVariant {
-  static async start(site: BenchSite, channel: ConfirmChannel, database: string): Promise<RelayVariant> {
-    const sender = await FactsSender.start(site, relayNamespace, database);
+  static async start(
+    context: BenchContext,
+    channel: ConfirmChannel,
+    database: string,
+  ): Promise<RelayVariant> {
+    const sender = await OutboxSender.start(context, relayNamespace, database);
     const outbox = new pg.Client(sender.databaseUrl);
     await outbox.connect();
     return new RelayVariant(sender, outbox, channel);
   }
 
-  readonly sender: FactsSender;
+  readonly sender: OutboxSender;
   private readonly outbox: pg.Client;
   private readonly channel: ConfirmChannel;
 
-  private constructor(sender: FactsSender, outbox: pg.Client, channel: ConfirmChannel) {
+  private constructor(sender: OutboxSender, outbox: pg.Client, channel: ConfirmChannel) {
     this.sender = sender;
     this.outbox = outbox;
     this.channel = channel;
   }
 
-  part(): Promise<Part> {
+  measure(): Promise<Sample> {
     return measureRelay(this.channel, this.sender, this.outbox);
   }
 
@@ -123,7 +132,7 @@ class RelayVariant {
   }
 }
 
-/** A transaction with a snapshot of the database, as pg_dump has. */
+/** A read-only transaction that holds a snapshot of the database, as pg_dump does. */
 class Snapshot {
   static async hold(databaseUrl: string): Promise<Snapshot> {
     const client = new pg.Client(databaseUrl);

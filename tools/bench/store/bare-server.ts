@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage } from 'node:http';
 import pg from 'pg';
 
 /**
- * The base line, a process of its own: node:http and pg, with the statements that store-api sends, named and
- * in the same transactions, and responses of the same size. It knows no tokens, limits, checks, messages or
+ * The baseline, in a separate process: node:http and pg, with the prepared statements of store-api in the
+ * same transactions, and responses of the same size. It has no tokens, quotas, checks, published messages or
  * logs. Prints one line of JSON: its port.
  */
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10 });
@@ -32,13 +32,13 @@ async function inTransaction<T>(work: (client: Client) => Promise<T>): Promise<T
   }
 }
 
-const order = `SELECT id, status, total_amount, currency, item_count, created_at, updated_at, platform, store_id, external_order_id,
+const readOrder = `SELECT id, status, total_amount, currency, item_count, created_at, updated_at, platform, store_id, external_order_id,
     shipping_amount, billing_method, payment_status, charge_amount, charged_at, packages, shipping_rate_id, tracking_updated_at, shipping_address,
     (SELECT json_agg(json_build_object('product_id', i.product_id, 'title', i.title, 'quantity', i.quantity,
                                        'unit_amount', i.unit_amount) ORDER BY i.position)
      FROM order_items i WHERE i.order_id = orders.id) AS items
   FROM orders WHERE id = $1 AND creator_id = $2`;
-const releases = `SELECT r.id, r.name, r.artist_name, r.additional_artists, r.release_date, r.cover_image_url, r.created_at,
+const listReleases = `SELECT r.id, r.name, r.artist_name, r.additional_artists, r.release_date, r.cover_image_url, r.created_at,
     p.product_types, p.statuses, p.price_min, p.price_max
   FROM (SELECT * FROM releases WHERE creator_id = $1 ORDER BY created_at DESC, id DESC LIMIT $2) AS r
   LEFT JOIN LATERAL (
@@ -46,12 +46,12 @@ const releases = `SELECT r.id, r.name, r.artist_name, r.additional_artists, r.re
            min(price_gbp) FILTER (WHERE status = 'available') AS price_min, max(price_gbp) FILTER (WHERE status = 'available') AS price_max
     FROM products WHERE release_id = r.id) AS p ON true
   ORDER BY r.created_at DESC, r.id DESC`;
-const claim = `INSERT INTO idempotency_keys (creator_id, client_id, key, fingerprint, claimed_by, lease_until)
+const claimKey = `INSERT INTO idempotency_keys (creator_id, client_id, key, fingerprint, claimed_by, lease_until)
   VALUES ($1, 'app', $2, $3, $4, now() + interval '5 seconds') ON CONFLICT DO NOTHING`;
-const attach = `UPDATE idempotency_keys SET order_id = $3, lease_until = now() + interval '12 seconds'
+const attachOrder = `UPDATE idempotency_keys SET order_id = $3, lease_until = now() + interval '12 seconds'
   WHERE creator_id = $1 AND client_id = 'app' AND key = $2 AND order_id IS NULL`;
-const billing = 'SELECT payment_method, payment_terms_accepted FROM creators WHERE id = $1';
-const sellable = `SELECT p.id, p.release_id, r.name, p.title, p.product_type, p.status, p.royalty_rate, p.price_gbp FROM products p
+const readBilling = 'SELECT payment_method, payment_terms_accepted FROM creators WHERE id = $1';
+const readProducts = `SELECT p.id, p.release_id, r.name, p.title, p.product_type, p.status, p.royalty_rate, p.price_gbp FROM products p
   JOIN releases r ON r.id = p.release_id JOIN product_types t ON t.product_type = p.product_type
   WHERE p.id = ANY($1::uuid[]) AND p.creator_id = $2`;
 const insertOrder = `WITH placed AS (
@@ -67,17 +67,17 @@ const insertOrder = `WITH placed AS (
   ), charge AS (
     INSERT INTO charges (id, order_id, attempt, amount, currency, payment_method, status) VALUES ($6, $1, 1, 7847, 'GBP', 'pm_ok', 'pending')
   ) SELECT * FROM placed`;
-const send = 'INSERT INTO outbox (message_id, type, body) VALUES ($1, $2, $3)';
-const charge = `INSERT INTO sandbox_charges (idempotency_key, amount, currency, payment_method, outcome) VALUES ($1, 7847, 'GBP', 'pm_ok', 'succeeded')
+const insertMessage = 'INSERT INTO outbox (message_id, type, body) VALUES ($1, $2, $3)';
+const insertCharge = `INSERT INTO sandbox_charges (idempotency_key, amount, currency, payment_method, outcome) VALUES ($1, 7847, 'GBP', 'pm_ok', 'succeeded')
   ON CONFLICT DO NOTHING`;
-const settle = `WITH charge AS (
+const settleOrder = `WITH charge AS (
     UPDATE charges SET status = 'succeeded', settled_at = now() WHERE id = $1 AND status = 'pending' RETURNING order_id
   ) UPDATE orders SET status = 'processing', payment_status = 'paid', charged_at = now(), resume_at = NULL, version = version + 1, updated_at = now()
     FROM charge WHERE orders.id = charge.order_id AND orders.status = 'pending' RETURNING orders.*`;
-const items = 'SELECT * FROM order_items WHERE order_id = $1 ORDER BY position';
-const remember = 'UPDATE idempotency_keys SET response = $2 WHERE order_id = $1 AND response IS NULL';
+const readItems = 'SELECT * FROM order_items WHERE order_id = $1 ORDER BY position';
+const storeResponse = 'UPDATE idempotency_keys SET response = $2 WHERE order_id = $1 AND response IS NULL';
 /** All rows of a paid order, in one statement and one commit. */
-const placeAtOnce = `WITH key AS (
+const insertPaidOrder = `WITH key AS (
     INSERT INTO idempotency_keys (creator_id, client_id, key, fingerprint, claimed_by, lease_until, order_id, response)
     VALUES ($2, 'app', $7, $8, $1, now(), $1, $9)
   ), placed AS (
@@ -109,8 +109,8 @@ interface OrderRequest {
   readonly rate: string;
   readonly address: object;
   readonly key: string;
-  /** Pieces to take of a limited edition. */
-  readonly take?: number;
+  /** Pieces that are taken from the stock of a limited edition. */
+  readonly takenPieces?: number;
 }
 
 async function placeOrder({
@@ -119,14 +119,14 @@ async function placeOrder({
   rate,
   address,
   key,
-  take: pieces,
+  takenPieces,
 }: OrderRequest): Promise<object> {
   const [orderId, chargeId] = [randomUUID(), randomUUID()];
-  await run(pool, 'claim', claim, [creator, key, Buffer.alloc(32), orderId]);
+  await run(pool, 'claim', claimKey, [creator, key, Buffer.alloc(32), orderId]);
   await inTransaction(async (client) => {
-    await run(client, 'billing', billing, [creator]);
-    const [productRow] = await run(client, 'sellable', sellable, [[product], creator]);
-    await run(client, 'attach', attach, [creator, key, orderId]);
+    await run(client, 'billing', readBilling, [creator]);
+    const [productRow] = await run(client, 'products', readProducts, [[product], creator]);
+    await run(client, 'attach', attachOrder, [creator, key, orderId]);
     const lines = [1, 2].map((quantity, position) => ({
       position,
       id: randomUUID(),
@@ -141,27 +141,28 @@ async function placeOrder({
     }));
     const values = [orderId, creator, rate, JSON.stringify(address), JSON.stringify(lines), chargeId];
     const [placed] = await run(client, 'place-order', insertOrder, values);
-    await run(client, 'send', send, [
+    await run(client, 'message', insertMessage, [
       randomUUID(),
       'order.created',
       JSON.stringify({ order: placed, lines }),
     ]);
-    if (pieces !== undefined) await run(client, 'take-stock', takeStock, [product, pieces]);
+    if (takenPieces !== undefined) await run(client, 'take-stock', takeStock, [product, takenPieces]);
   });
-  await run(pool, 'charge', charge, [chargeId]);
+  await run(pool, 'charge', insertCharge, [chargeId]);
   await inTransaction(async (client) => {
-    const [settled] = await run(client, 'settle', settle, [chargeId]);
-    const lines = await run(client, 'items', items, [orderId]);
-    await run(client, 'send', send, [
+    const [settled] = await run(client, 'settle', settleOrder, [chargeId]);
+    const lines = await run(client, 'items', readItems, [orderId]);
+    await run(client, 'message', insertMessage, [
       randomUUID(),
       'order.processing',
       JSON.stringify({ order: settled, lines }),
     ]);
-    await run(client, 'remember', remember, [orderId, { id: orderId, status: 'processing' }]);
+    await run(client, 'response', storeResponse, [orderId, { id: orderId, status: 'processing' }]);
   });
   return { id: orderId, status: 'processing' };
 }
 
+/** Writes all rows of a paid order with one statement. */
 async function placeOrderAtOnce(request: OrderRequest): Promise<object> {
   const { creator, product, rate, address, key } = request;
   const orderId = randomUUID();
@@ -173,7 +174,7 @@ async function placeOrderAtOnce(request: OrderRequest): Promise<object> {
     quantity,
     unit_amount: 2499,
   }));
-  await run(pool, 'place-at-once', placeAtOnce, [
+  await run(pool, 'place-at-once', insertPaidOrder, [
     orderId,
     creator,
     rate,
@@ -193,20 +194,21 @@ function isOrderRequest(body: unknown): body is OrderRequest {
   return typeof body === 'object' && body !== null && 'product' in body;
 }
 
-async function bodyOf(request: IncomingMessage): Promise<unknown> {
+async function readBody(request: IncomingMessage): Promise<unknown> {
   let text = '';
   for await (const chunk of request.setEncoding('utf8')) text += String(chunk);
   return JSON.parse(text);
 }
 
 async function respond(request: IncomingMessage): Promise<[status: number, body: unknown]> {
-  const [, what = '', creator = '', id = ''] = (request.url ?? '').split('/');
-  if (what === 'orders' && request.method === 'GET')
-    return [200, (await run(pool, 'order', order, [id, creator]))[0]];
-  if (what === 'releases') return [200, { data: await run(pool, 'releases', releases, [creator, 26]) }];
-  const body = await bodyOf(request);
-  if (what === 'orders') return isOrderRequest(body) ? [201, await placeOrder(body)] : [400, {}];
-  if (what === 'orders-at-once')
+  const [, resource = '', creator = '', id = ''] = (request.url ?? '').split('/');
+  if (resource === 'orders' && request.method === 'GET')
+    return [200, (await run(pool, 'order', readOrder, [id, creator]))[0]];
+  if (resource === 'releases')
+    return [200, { data: await run(pool, 'releases', listReleases, [creator, 26]) }];
+  const body = await readBody(request);
+  if (resource === 'orders') return isOrderRequest(body) ? [201, await placeOrder(body)] : [400, {}];
+  if (resource === 'orders-at-once')
     return isOrderRequest(body) ? [201, await placeOrderAtOnce(body)] : [400, {}];
   await inTransaction((client) => run(client, 'take-stock', takeStock, [id, 1]));
   return [201, {}];

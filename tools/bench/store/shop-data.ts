@@ -1,28 +1,30 @@
 import { publicId } from '@fulfilment/contracts';
 import { BenchDatabase } from '../bench-database.ts';
 
-/** The catalogue of both servers: the same rows in the database of each. */
+/** Ids of the catalogue and orders that both servers have in their databases. */
 export interface ShopData {
   readonly creatorId: string;
-  /** Ids as in the rows; those below are ids of the Store API. */
-  readonly rows: { readonly product: string; readonly hot: string };
+  /** UUIDs of the two products. */
+  readonly productUuids: { readonly unlimited: string; readonly limited: string };
   readonly sku: string;
-  /** A limited edition in every order, which never sells out here. */
-  readonly hotSku: string;
+  /** A limited edition with so many pieces that it does not sell out. */
+  readonly limitedSku: string;
+  /** UUIDs of orders. */
   readonly orderIds: readonly string[];
 }
 
 export const bigCreator = '01900000-0000-7000-8000-000000000001';
 export const smallCreator = '01900000-0000-7000-8000-000000000002';
 const productId = '01900000-0000-7000-8000-00000000000a';
-const hotId = '01900000-0000-7000-8000-00000000000b';
+const limitedId = '01900000-0000-7000-8000-00000000000b';
 const serviceId = '01900000-0000-7000-8000-00000000000c';
-/** An id as long as that of a sealed quote. */
+/** A shipping rate id of the length of a sealed quote, for the bare server, which does not check it. */
 export const rateId = `rate_${'x'.repeat(76)}`;
 const orderCount = 1000;
 const ordersAtOnce = 1_000_000;
+const limitedPieces = 1_000_000_000;
 
-const shop = `
+const insertCatalogue = `
   INSERT INTO creators (id, version, organisation_id, name, payment_method, payment_terms_accepted, tax_interview_completed, registered_at)
   SELECT id, 1, 'org_bench', 'Bench', 'pm_ok', true, true, now() FROM unnest(ARRAY['${bigCreator}', '${smallCreator}']::uuid[]) AS id;
 
@@ -40,8 +42,8 @@ const shop = `
 
   INSERT INTO products (id, release_id, creator_id, position, title, product_type, status, lead_time_days, royalty_rate,
                         price_gbp, price_usd, price_eur, price_jpy, limited_edition, quantity)
-  SELECT wanted.id, release.id, '${bigCreator}', 4, 'RequiredPrograms', 'vinyl_12_lp', 'available', 10, 1500, 2499, 2999, 2899, 4800, wanted.limited, wanted.quantity
-  FROM (VALUES ('${productId}'::uuid, false, NULL::int), ('${hotId}'::uuid, true, 1000000000)) AS wanted (id, limited, quantity)
+  SELECT product.id, release.id, '${bigCreator}', 4, 'Product', 'vinyl_12_lp', 'available', 10, 1500, 2499, 2999, 2899, 4800, product.limited, product.quantity
+  FROM (VALUES ('${productId}'::uuid, false, NULL::int), ('${limitedId}'::uuid, true, ${limitedPieces})) AS product (id, limited, quantity)
   CROSS JOIN LATERAL (SELECT id FROM releases LIMIT 1) AS release;
 
   INSERT INTO shipping_zone_countries (country_code, zone) VALUES ('GB', 'uk');
@@ -50,8 +52,11 @@ const shop = `
   VALUES ('${serviceId}', 'uk', 'GBP', 2000, 350, 100);
 `;
 
-/** Orders of one creator, each a second older than the next. */
-const orders = `
+/**
+ * Orders of one creator, at intervals of a second.
+ * $1 creator, $2 number of orders, $3 age of the newest order in seconds, $4 whether they have lines
+ */
+const insertOrders = `
   WITH placed AS (
     INSERT INTO orders (id, creator_id, client_id, status, platform, store_id, external_order_id, currency, total_amount, item_count, shipping_rate_id,
                         shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount, charged_at, created_at)
@@ -61,46 +66,48 @@ const orders = `
            'GB', 'card', 'paid', 7847, now(), now() - (n + $3::int) * interval '1 second'
     FROM generate_series(1, $2::int) AS n RETURNING id)
   INSERT INTO order_items (order_id, position, id, product_id, release_id, title, release_title, product_type, quantity, unit_amount, royalty_rate)
-  SELECT placed.id, line, gen_random_uuid(), '${productId}', '${productId}', 'RequiredPrograms', 'Release 1', 'vinyl_12_lp', line, 2499, 1500
+  SELECT placed.id, line, gen_random_uuid(), '${productId}', '${productId}', 'Product', 'Release 1', 'vinyl_12_lp', line, 2499, 1500
   FROM placed CROSS JOIN generate_series(1, 2) AS line WHERE $4
   RETURNING order_id`;
 
-/** The rows of one server under measurement. */
+/** The database of a Store API or bare server under measurement. */
 export class Shop extends BenchDatabase {
-  async furnish(): Promise<ShopData> {
-    await this.client.query(shop);
-    const { rows } = await this.client.query<{ order_id: string }>(orders, [bigCreator, orderCount, 0, true]);
-    await this.settle();
+  /** Adds a catalogue and 1000 orders. */
+  async addCatalogue(): Promise<ShopData> {
+    await this.client.query(insertCatalogue);
+    const { rows } = await this.client.query<{ order_id: string }>(insertOrders, [
+      bigCreator,
+      orderCount,
+      0,
+      true,
+    ]);
+    await this.vacuum();
     return {
       creatorId: bigCreator,
-      rows: { product: productId, hot: hotId },
+      productUuids: { unlimited: productId, limited: limitedId },
       sku: publicId('prod', productId),
-      hotSku: publicId('prod', hotId),
+      limitedSku: publicId('prod', limitedId),
       orderIds: [...new Set(rows.map((row) => row.order_id))],
     };
   }
 
-  /** Orders without lines, for lists. @param youngerThan seconds that the newest of them is old */
-  async addOrders(creator: string, count: number, youngerThan: number): Promise<void> {
+  /** Adds orders without lines, for lists. */
+  async addOrders(creator: string, count: number, newestAgeSeconds: number): Promise<void> {
     for (let from = 0; from < count; from += ordersAtOnce) {
-      const some = Math.min(ordersAtOnce, count - from);
-      await this.client.query(orders, [creator, some, youngerThan + from, false]);
+      const batch = Math.min(ordersAtOnce, count - from);
+      await this.client.query(insertOrders, [creator, batch, newestAgeSeconds + from, false]);
     }
-    await this.settle();
+    await this.vacuum();
   }
 
-  /** Numbers of pieces of the hot edition that the stock lacks, and that the orders took. */
-  async hotSold(): Promise<{ lacking: number; taken: number }> {
-    const { rows } = await this.client.query<{ lacking: number; taken: number }>(
-      `SELECT 1000000000 - quantity AS lacking,
+  /** Returns by how many pieces the stock of the limited edition fell, and how many the orders took. */
+  async readLimitedStock(): Promise<{ missing: number; taken: number }> {
+    const { rows } = await this.client.query<{ missing: number; taken: number }>(
+      `SELECT ${limitedPieces} - quantity AS missing,
               (SELECT coalesce(sum(quantity), 0)::int FROM stock_movements WHERE product_id = products.id) AS taken
        FROM products WHERE id = $1`,
-      [hotId],
+      [limitedId],
     );
-    return rows[0] ?? { lacking: Number.NaN, taken: Number.NaN };
-  }
-
-  private async settle(): Promise<void> {
-    await this.client.query('VACUUM ANALYZE');
+    return rows[0] ?? { missing: Number.NaN, taken: Number.NaN };
   }
 }

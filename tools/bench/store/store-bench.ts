@@ -1,7 +1,7 @@
 import { Pool } from 'undici';
 import { z } from 'zod';
 import { Failure } from '../../dev/failure.ts';
-import { type BenchSite, unlimited } from '../bench-site.ts';
+import { type BenchContext, unlimited } from '../bench-context.ts';
 import { figure, type Figure, median, type Target } from '../figures.ts';
 import { latenciesAtRate, percentile } from '../fixed-rate.ts';
 import { absolute, type Caller, measureInRounds, ratio, type Rounds } from '../rounds.ts';
@@ -16,34 +16,37 @@ import {
   type StoreRequests,
 } from './store-callers.ts';
 
-const page = z.object({ pagination: z.object({ next_cursor: z.string().nullable() }) });
+const pageSchema = z.object({ pagination: z.object({ next_cursor: z.string().nullable() }) });
 const smallCount = 1000;
 
 type RequestName = Exclude<keyof StoreRequests, 'close'>;
 
-interface Side {
+/** A server under measurement, with requests to it. */
+interface MeasuredServer {
   readonly requests: StoreRequests;
   readonly cpuMs: () => number | undefined;
 }
 
 /** Compares store-api with a bare server that runs the same SQL, and with itself with many orders. */
-export async function benchStore(site: BenchSite): Promise<readonly Figure[]> {
-  const store = await ServiceProcess.create(site, 'store-api', 'bench_store', () => ({
-    REDIS_URL: `${site.stores.redis}?keyPrefix=bench_store:`,
+export async function benchStore(context: BenchContext): Promise<readonly Figure[]> {
+  const store = await ServiceProcess.create(context, 'store-api', 'bench_store', () => ({
+    REDIS_URL: `${context.stores.redis}?keyPrefix=bench_store:`,
     PAYMENT_PROVIDER: 'sandbox',
     RATE_LIMIT_ORDERS_CREATE: unlimited,
   }));
   const shop = await Shop.open(store.databaseUrl);
   try {
-    const data = await site.step('Catalogue and orders', () => shop.furnish());
+    const data = await context.step('Catalogue and orders', () => shop.addCatalogue());
     const ready = await store.start();
     const requests = await storeRequests(store.origin, data, await tokenOf(store, data.creatorId));
-    const ours: Side = { requests, cpuMs: () => store.process.cpuMs() };
-    const figures = await compareWithBaseline(site, ours);
-    const { lacking, taken } = await shop.hotSold();
-    if (taken === 0 || lacking !== taken)
-      throw new Failure(`Orders took ${taken} pieces of the hot edition, and its stock lacks ${lacking}.`);
-    figures.push(...(await compareWithManyOrders(site, store, shop, requests)));
+    const storeApi: MeasuredServer = { requests, cpuMs: () => store.process.cpuMs() };
+    const figures = await compareWithBaseline(context, storeApi);
+    const { missing, taken } = await shop.readLimitedStock();
+    if (taken === 0 || missing !== taken)
+      throw new Failure(
+        `Orders took ${taken} pieces of the limited edition, but its stock fell by ${missing}.`,
+      );
+    figures.push(...(await compareWithManyOrders(context, store, shop, requests)));
     await requests.close();
     return [...figures, ready, ...store.memory()];
   } finally {
@@ -59,58 +62,60 @@ function tokenOf(store: ServiceProcess, creatorId: string): Promise<string> {
   });
 }
 
-async function compareWithBaseline(site: BenchSite, ours: Side): Promise<Figure[]> {
-  const databaseUrl = await migratedDatabase(site, 'store-api', 'bench_store_bare');
+async function compareWithBaseline(context: BenchContext, storeApi: MeasuredServer): Promise<Figure[]> {
+  const databaseUrl = await migratedDatabase(context, 'store-api', 'bench_store_bare');
   const shop = await Shop.open(databaseUrl);
-  const data: ShopData = await shop.furnish();
+  const data: ShopData = await shop.addCatalogue();
   await shop.close();
   const process = ServedProcess.script('store/bare-server.ts', { DATABASE_URL: databaseUrl });
-  const bare: Side = {
+  const bare: MeasuredServer = {
     requests: baselineRequests(await process.origin(), data),
     cpuMs: () => process.cpuMs(),
   };
   const compare = async (request: RequestName, name: string, target?: Target) => {
-    const rounds = await measure(site, { bare, 'store-api': ours }, request);
+    const rounds = await measure(context, { bare, 'store-api': storeApi }, request);
     return {
       figures: [
         ratio(name, rounds, 'store-api', 'bare', target),
         ...absolute(rounds, 'bare'),
         ...absolute(rounds, 'store-api'),
       ],
-      perSecond: median((rounds['store-api'] ?? []).map((part) => part.perSecond)),
+      perSecond: median((rounds['store-api'] ?? []).map(({ perSecond }) => perSecond)),
     };
   };
   try {
-    const order = await site.step('GET one order', () =>
-      compare('order', 'GET one order, of bare', { atLeast: 0.55 }),
+    const order = await context.step('GET one order', () =>
+      compare('order', 'GET one order, ratio to bare', { atLeast: 0.55 }),
     );
-    const releases = await site.step('GET releases', () =>
-      compare('releases', 'GET releases page, of bare', { atLeast: 0.5 }),
+    const releases = await context.step('GET releases', () =>
+      compare('releases', 'GET releases page, ratio to bare', { atLeast: 0.5 }),
     );
-    const placed = await site.step('POST order', () =>
-      compare('placeOrder', 'POST order, of bare', { atLeast: 0.7 }),
+    const placed = await context.step('POST order', () =>
+      compare('placeOrder', 'POST order, ratio to bare', { atLeast: 0.7 }),
     );
-    const atOnce = await site.step('POST order in one statement', () =>
-      compare('placeOrderAtOnce', 'POST order, of the same rows in one bare statement', { atLeast: 0.18 }),
+    const atOnce = await context.step('POST order in one statement', () =>
+      compare('placeOrderAtOnce', 'POST order, ratio to one bare statement that writes the same rows', {
+        atLeast: 0.18,
+      }),
     );
-    const hot = await site.step('One hot limited product', () =>
-      compare('orderHot', 'POST order of one hot limited product, of bare', { atLeast: 0.5 }),
+    const limited = await context.step('POST order of one limited edition', () =>
+      compare('orderLimited', 'POST order of one limited edition, ratio to bare', { atLeast: 0.5 }),
     );
-    // Without a target: a whole order on the bare server is also less than half as fast as this statement.
-    const update = await site.step('The guarded update of the stock alone', () =>
-      compare('buyHot', 'the same, of nothing but a bare guarded update'),
+    // Without a target: a complete order on the bare server is also less than half as fast as this statement.
+    const stockUpdate = await context.step('Update of the stock', () =>
+      compare('updateLimitedStock', 'the same, ratio to only a bare update of the stock'),
     );
-    const { requests } = ours;
+    const { requests } = storeApi;
     return [
       ...order.figures,
       ...releases.figures,
       ...placed.figures,
       ...atOnce.figures,
-      ...hot.figures,
-      ...update.figures,
-      ...(await site.step('Latency at half of these rates', async () => [
-        await latency(site, 'GET one order', requests.order, order.perSecond / 2, 50),
-        await latency(site, 'POST order', requests.placeOrder, placed.perSecond / 2, 150),
+      ...limited.figures,
+      ...stockUpdate.figures,
+      ...(await context.step('Latency at half of these rates', async () => [
+        await measureLatency(context, 'GET one order', requests.order, order.perSecond / 2, 50),
+        await measureLatency(context, 'POST order', requests.placeOrder, placed.perSecond / 2, 150),
       ])),
     ];
   } finally {
@@ -119,37 +124,37 @@ async function compareWithBaseline(site: BenchSite, ours: Side): Promise<Figure[
   }
 }
 
-async function latency(
-  site: BenchSite,
+async function measureLatency(
+  context: BenchContext,
   name: string,
   call: Caller,
   perSecond: number,
-  atMost: number,
+  atMostMs: number,
 ): Promise<Figure> {
   const rounds: number[] = [];
-  for (let round = 0; round < site.rounds; round += 1)
-    rounds.push(percentile(await latenciesAtRate(call, perSecond, site.eachMs), 0.99));
-  return figure(`${name}, p99 at half of its own rate`, rounds, 'ms', { atMost });
+  for (let round = 0; round < context.rounds; round += 1)
+    rounds.push(percentile(await latenciesAtRate(call, perSecond, context.eachMs), 0.99));
+  return figure(`${name}, p99 at half of its own rate`, rounds, 'ms', { atMost: atMostMs });
 }
 
 /** Measures lists and placing orders, for a creator with many orders and one with few. */
 async function compareWithManyOrders(
-  site: BenchSite,
+  context: BenchContext,
   store: ServiceProcess,
   shop: Shop,
   requests: StoreRequests,
 ): Promise<Figure[]> {
-  if (site.oldRows === 0) return [];
-  const placedBefore = await requestsPerSecond(site, requests.placeOrder);
+  if (context.rowCount === 0) return [];
+  const perSecondBefore = await requestsPerSecond(context, requests.placeOrder);
   const [big, small] = await Promise.all(
     [bigCreator, smallCreator].map((creator) => tokenOf(store, creator)),
   );
   // The oldest orders are added first, so that a cursor within them points to the last pages afterwards.
-  const deepCursor = await site.step(`${site.oldRows} orders of one creator`, async () => {
+  const deepCursor = await context.step(`${context.rowCount} orders of one creator`, async () => {
     await shop.addOrders(smallCreator, smallCount, 0);
-    await shop.addOrders(bigCreator, smallCount, site.oldRows + 1_000_000);
+    await shop.addOrders(bigCreator, smallCount, context.rowCount + 1_000_000);
     const cursor = await cursorOf(store, big ?? '', `/store/v1/orders?limit=100`, 15);
-    await shop.addOrders(bigCreator, site.oldRows, 1_000_000);
+    await shop.addOrders(bigCreator, context.rowCount, 1_000_000);
     return cursor;
   });
   const manyOrders = requestSender(store.origin, { authorization: `Bearer ${big}` });
@@ -163,32 +168,48 @@ async function compareWithManyOrders(
     store_id: () => manyOrders('GET', '/store/v1/orders?limit=25&store_id=store-3', 200),
     external_order_id: () => manyOrders('GET', '/store/v1/orders?limit=25&external_order_id=external-5', 200),
   };
-  const rounds = await site.step('Lists with many orders', () =>
+  const rounds = await context.step('Lists with many orders', () =>
     measureInRounds(
       Object.entries(lists).map(([name, call]) => ({ name, callers: Array(callerCount).fill(call) })),
-      site,
+      context,
     ),
   );
-  const placedAfter = await site.step('POST order with many orders', () =>
-    requestsPerSecond(site, requests.placeOrder),
+  const perSecondAfter = await context.step('POST order with many orders', () =>
+    requestsPerSecond(context, requests.placeOrder),
   );
   await Promise.all([manyOrders.close(), fewOrders.close()]);
   return [
-    ratio('order list, last pages, of the first page', rounds, 'deep', 'first', { atLeast: 1 / 1.5 }),
-    ratio(`order list of a creator with many, of one with ${smallCount}`, rounds, 'first', 'few', {
-      atLeast: 1 / 1.5,
-    }),
-    ...['status', 'platform', 'store_id', 'external_order_id'].map((filter) =>
-      ratio(`order list by ${filter}, of the whole`, rounds, filter, 'first', { atLeast: 1 / 3 }),
+    ratio('order list, last pages, ratio to the first page', rounds, 'deep', 'first', { atLeast: 1 / 1.5 }),
+    ratio(
+      `order list of a creator with many orders, ratio to one with ${smallCount}`,
+      rounds,
+      'first',
+      'few',
+      {
+        atLeast: 1 / 1.5,
+      },
     ),
-    figure(`POST order with ${site.oldRows} orders, of without`, [placedAfter / placedBefore], 'x', {
-      atLeast: 1 / 1.2,
-    }),
+    ...['status', 'platform', 'store_id', 'external_order_id'].map((filter) =>
+      ratio(`order list by ${filter}, ratio to the unfiltered list`, rounds, filter, 'first', {
+        atLeast: 1 / 3,
+      }),
+    ),
+    figure(
+      `POST order with ${context.rowCount} orders, ratio to before`,
+      [perSecondAfter / perSecondBefore],
+      'x',
+      {
+        atLeast: 1 / 1.2,
+      },
+    ),
   ];
 }
 
-async function requestsPerSecond(site: BenchSite, call: Caller): Promise<number> {
-  const rounds = await measureInRounds([{ name: 'request', callers: Array(callerCount).fill(call) }], site);
+async function requestsPerSecond(context: BenchContext, call: Caller): Promise<number> {
+  const rounds = await measureInRounds(
+    [{ name: 'request', callers: Array(callerCount).fill(call) }],
+    context,
+  );
   return median((rounds['request'] ?? []).map(({ perSecond }) => perSecond));
 }
 
@@ -196,29 +217,29 @@ async function requestsPerSecond(site: BenchSite, call: Caller): Promise<number>
 async function cursorOf(store: ServiceProcess, token: string, path: string, pages: number): Promise<string> {
   const pool = new Pool(store.origin);
   let cursor: string | null = null;
-  for (let turned = 0; turned < pages; turned += 1) {
-    const after: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+  for (let page = 1; page <= pages; page += 1) {
+    const cursorParameter: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
     const response = await pool.request({
       method: 'GET',
-      path: `${path}${after}`,
+      path: `${path}${cursorParameter}`,
       headers: { authorization: `Bearer ${token}` },
     });
-    cursor = page.parse(await response.body.json()).pagination.next_cursor;
-    if (cursor === null) throw new Failure(`The list ended after ${turned + 1} pages.`);
+    cursor = pageSchema.parse(await response.body.json()).pagination.next_cursor;
+    if (cursor === null) throw new Failure(`The list ended after ${page} pages.`);
   }
   await pool.close();
   return cursor ?? '';
 }
 
 function measure(
-  site: BenchSite,
-  sides: Readonly<Record<string, Side>>,
+  context: BenchContext,
+  servers: Readonly<Record<string, MeasuredServer>>,
   request: RequestName,
 ): Promise<Rounds> {
-  const variants = Object.entries(sides).map(([name, { requests, cpuMs }]) => ({
+  const variants = Object.entries(servers).map(([name, { requests, cpuMs }]) => ({
     name,
     callers: Array.from({ length: callerCount }, () => requests[request]),
     cpuMs,
   }));
-  return measureInRounds(variants, site);
+  return measureInRounds(variants, context);
 }

@@ -21,12 +21,12 @@ export interface StoreRequests {
   readonly order: Caller;
   readonly releases: Caller;
   readonly placeOrder: Caller;
-  /** The same, but the bare server uses one statement. */
+  /** Places the same order; the bare server uses one statement. */
   readonly placeOrderAtOnce: Caller;
-  /** Orders one piece of one limited edition, as all callers do. */
-  readonly orderHot: Caller;
-  /** The same, but the bare server only executes the guarded update. */
-  readonly buyHot: Caller;
+  /** Orders a piece of a limited edition, whose stock row all callers contend for. */
+  readonly orderLimited: Caller;
+  /** The same; the bare server only executes the guarded update of the stock. */
+  readonly updateLimitedStock: Caller;
   close(): Promise<void>;
 }
 
@@ -36,24 +36,24 @@ const quotedRates = z.object({ data: z.array(z.object({ id: z.string() })) });
 export async function storeRequests(origin: string, data: ShopData, token: string): Promise<StoreRequests> {
   const send = requestSender(origin, { authorization: `Bearer ${token}` });
   const ids = data.orderIds.map((id) => publicId('ord', id));
-  const order = (sku: string, rate: string, quantities: readonly number[]) => () =>
-    send('POST', '/store/v1/orders', 201, body(sku, rate, quantities), { 'idempotency-key': randomUUID() });
-  const [rate, hotRate] = [
-    await quote(origin, token, data.sku, 3),
-    await quote(origin, token, data.hotSku, 1),
-  ];
+  const orderOf = (sku: string, rate: string, quantities: readonly number[]) => () =>
+    send('POST', '/store/v1/orders', 201, orderBody(sku, rate, quantities), {
+      'idempotency-key': randomUUID(),
+    });
+  const rate = await quote(origin, token, data.sku, 3);
+  const limitedRate = await quote(origin, token, data.limitedSku, 1);
   return {
-    order: () => send('GET', `/store/v1/orders/${any(ids)}`, 200),
+    order: () => send('GET', `/store/v1/orders/${pickRandom(ids)}`, 200),
     releases: () => send('GET', '/store/v1/releases?limit=25&currency=GBP', 200),
-    placeOrder: order(data.sku, rate, [1, 2]),
-    placeOrderAtOnce: order(data.sku, rate, [1, 2]),
-    orderHot: order(data.hotSku, hotRate, [1]),
-    buyHot: order(data.hotSku, hotRate, [1]),
+    placeOrder: orderOf(data.sku, rate, [1, 2]),
+    placeOrderAtOnce: orderOf(data.sku, rate, [1, 2]),
+    orderLimited: orderOf(data.limitedSku, limitedRate, [1]),
+    updateLimitedStock: orderOf(data.limitedSku, limitedRate, [1]),
     close: () => send.close(),
   };
 }
 
-/** Quotes the shipping of some pieces. @returns the rate's id */
+/** Quotes the shipping of pieces of a product. @returns the id of the rate */
 async function quote(origin: string, token: string, sku: string, quantity: number): Promise<string> {
   const response = await fetch(`${origin}/store/v1/shipping-rates?currency=GBP`, {
     method: 'POST',
@@ -69,45 +69,47 @@ async function quote(origin: string, token: string, sku: string, quantity: numbe
 export function baselineRequests(origin: string, data: ShopData): StoreRequests {
   const send = requestSender(origin, {});
   const { creatorId: creator } = data;
-  const { product, hot } = data.rows;
-  const rate = rateId;
+  const { unlimited: product, limited } = data.productUuids;
+  const order = () => ({ creator, product, rate: rateId, address, key: randomUUID() });
   return {
-    order: () => send('GET', `/orders/${creator}/${any(data.orderIds)}`, 200),
+    order: () => send('GET', `/orders/${creator}/${pickRandom(data.orderIds)}`, 200),
     releases: () => send('GET', `/releases/${creator}`, 200),
-    placeOrder: () => send('POST', '/orders', 201, { creator, product, rate, address, key: randomUUID() }),
-    placeOrderAtOnce: () =>
-      send('POST', '/orders-at-once', 201, { creator, product, rate, address, key: randomUUID() }),
-    orderHot: () =>
-      send('POST', '/orders', 201, { creator, product: hot, rate, address, key: randomUUID(), take: 1 }),
-    buyHot: () => send('POST', `/hot/${creator}/${hot}`, 201, {}),
+    placeOrder: () => send('POST', '/orders', 201, order()),
+    placeOrderAtOnce: () => send('POST', '/orders-at-once', 201, order()),
+    orderLimited: () => send('POST', '/orders', 201, { ...order(), product: limited, takenPieces: 1 }),
+    updateLimitedStock: () => send('POST', `/stock/${creator}/${limited}`, 201, {}),
     close: () => send.close(),
   };
 }
 
-/** Sends requests over kept connections. Any unexpected status ends the measurement. */
+/** Returns a function that sends requests over kept-alive connections, and rejects an unexpected status. */
 export function requestSender(origin: string, headers: Readonly<Record<string, string>>) {
   const pool = new Pool(origin, { connections: callerCount });
   const send = async (
     method: 'GET' | 'POST',
     path: string,
-    expected: number,
+    expectedStatus: number,
     json?: object,
-    more: Readonly<Record<string, string>> = {},
+    extraHeaders: Readonly<Record<string, string>> = {},
   ): Promise<void> => {
     const response = await pool.request({
       method,
       path,
-      headers: { ...headers, ...more, ...(json === undefined ? {} : { 'content-type': 'application/json' }) },
+      headers: {
+        ...headers,
+        ...extraHeaders,
+        ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+      },
       ...(json === undefined ? {} : { body: JSON.stringify(json) }),
     });
     const text = await response.body.text();
-    if (response.statusCode !== expected)
+    if (response.statusCode !== expectedStatus)
       throw new Failure(`${method} ${path} responded with ${response.statusCode}: ${text.slice(0, 300)}`);
   };
   return Object.assign(send, { close: () => pool.close() });
 }
 
-function body(sku: string, rate: string, quantities: readonly number[]): object {
+function orderBody(sku: string, rate: string, quantities: readonly number[]): object {
   return {
     items: quantities.map((quantity) => ({ sku, quantity, unit_price: { amount: 2499, currency: 'GBP' } })),
     shipping_address: address,
@@ -115,6 +117,6 @@ function body(sku: string, rate: string, quantities: readonly number[]): object 
   };
 }
 
-function any(values: readonly string[]): string {
+function pickRandom(values: readonly string[]): string {
   return values[Math.floor(Math.random() * values.length)] ?? '';
 }

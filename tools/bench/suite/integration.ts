@@ -45,7 +45,7 @@ export class Integration {
   private readonly store: Pool;
   private readonly creator: Pool;
 
-  /** Uses the owner of the demo data. */
+  /** Signs in as an owner of the demo data. */
   static async open(stack: Stack, receiver: ReceiverProcess): Promise<Integration> {
     const ca = readFileSync(stack.ca_file, 'utf8');
     const email = 'owner@harbour.example';
@@ -80,9 +80,9 @@ export class Integration {
     this.creator = new Pool(stack.base_url, { connections: 2, connect: { ca } });
   }
 
-  /** Lets each further order be one piece of one limited edition. @param orders maximum number of them */
-  async orderLimitedEdition(orders: number): Promise<void> {
-    this.body = await orderBody(this.client, await limitedProduct(this.client, orders), [1]);
+  /** Makes each further order one piece of a limited edition. @param pieces that it must have */
+  async orderLimitedEdition(pieces: number): Promise<void> {
+    this.body = await orderBody(this.client, await limitedProduct(this.client, pieces), [1]);
   }
 
   /** @param retryMs how long it retries, with the same key, while the service is unavailable */
@@ -119,7 +119,7 @@ export class Integration {
    * Waits for the webhooks of these orders. Returns the ms from each response to the webhook's first byte.
    * @throws Failure unless each order has exactly one delivery with a valid signature
    */
-  async webhookDelays(orders: readonly PlacedOrder[]): Promise<number[]> {
+  async webhookDelaysMs(orders: readonly PlacedOrder[]): Promise<number[]> {
     await this.receiver.waitForDeliveries(orders.length);
     const received = await this.receiver.take();
     const arrivals = new Map(
@@ -133,7 +133,7 @@ export class Integration {
   }
 
   /** Returns the ms from the response until the Creator API returns the order. */
-  async creatorDelay({ id, respondedAtMs }: PlacedOrder): Promise<number> {
+  async creatorDelayMs({ id, respondedAtMs }: PlacedOrder): Promise<number> {
     const path = `/creator/api/v1/orders/${parsePublicId('ord', id)}`;
     const headers = { authorization: `Bearer ${this.tokens.creatorToken}` };
     const timeoutAtMs = performance.now() + projectionTimeoutMs;
@@ -157,7 +157,7 @@ export class Integration {
   /** Waits until the Creator API returns the last of the orders. */
   async waitUntilProjected(orders: readonly PlacedOrder[]): Promise<void> {
     const last = orders.at(-1);
-    if (last !== undefined) await this.creatorDelay(last);
+    if (last !== undefined) await this.creatorDelayMs(last);
   }
 
   async close(): Promise<void> {

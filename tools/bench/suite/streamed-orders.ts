@@ -31,11 +31,12 @@ export class StreamedOrders {
   }
 
   /** Returns the ms from the response to each order to its event, once all have arrived. @throws Failure */
-  async delays(orders: readonly PlacedOrder[]): Promise<number[]> {
+  async delaysMs(orders: readonly PlacedOrder[]): Promise<number[]> {
     const timeoutAtMs = performance.now() + timeoutMs;
     const arrival = ({ id }: PlacedOrder) => this.arrivedAtMs.get(parsePublicId('ord', id) ?? '');
     while (orders.some((order) => arrival(order) === undefined)) {
-      if (performance.now() > timeoutAtMs) throw new Failure(`The stream lacks orders. ${this.failure}`);
+      if (performance.now() > timeoutAtMs)
+        throw new Failure(`Not all orders arrived in the stream. ${this.failure}`);
       await sleep(50);
     }
     return orders.map((order) => (arrival(order) ?? Number.NaN) - order.respondedAtMs);

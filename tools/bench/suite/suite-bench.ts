@@ -1,6 +1,6 @@
 import { orderStations, simulateOrders } from '../../capacity/drop-day.ts';
 import { Failure } from '../../dev/failure.ts';
-import type { BenchSite } from '../bench-site.ts';
+import type { BenchContext } from '../bench-context.ts';
 import { figure, type Figure, median, type Target } from '../figures.ts';
 import { latenciesAtRate, percentile } from '../fixed-rate.ts';
 import { callerCount } from '../store/store-callers.ts';
@@ -25,8 +25,8 @@ type ProcessName = (typeof measuredProcesses)[number];
 /** A hundredth of the drop day that docs/capacity.md plans for: 200 orders a second of one SKU. */
 const dropDayPerSecond = 2;
 const dropDayMs = 30_000;
-/** Orders a second of one limited edition that `capacity` assumes. */
-const skuOrders = 400;
+/** Orders a second that one limited edition can take, by default of `capacity`. */
+const skuOrdersPerSecond = 400;
 
 interface Round {
   readonly perSecond: number;
@@ -40,28 +40,28 @@ interface Round {
  * Measures orders through TLS, gateway and all services: each is delivered as a webhook and projected into
  * the Creator API. The figures are absolute, because no other suite serves as a baseline.
  */
-export async function benchSuite(site: BenchSite): Promise<readonly Figure[]> {
-  const stack = await site.suite.startAll();
+export async function benchSuite(context: BenchContext): Promise<readonly Figure[]> {
+  const stack = await context.suite.startAll();
   const receiver = await ReceiverProcess.start();
   const integration = await Integration.open(stack, receiver);
   try {
-    const round = () => fullRate(site, integration);
-    const rounds = await site.step(`${callerCount} callers`, async () => {
+    const round = () => measureFullRate(context, integration);
+    const rounds = await context.step(`${callerCount} callers`, async () => {
       await round(); // warm-up
-      return repeat(site.rounds, round);
+      return repeat(context.rounds, round);
     });
-    const halfRate = median(rounds.map(({ perSecond }) => perSecond)) / 2;
-    const halved = await site.step(`${halfRate.toFixed(0)} orders a second`, () =>
+    const halfRatePerSecond = median(rounds.map(({ perSecond }) => perSecond)) / 2;
+    const halved = await context.step(`${halfRatePerSecond.toFixed(0)} orders a second`, () =>
       withStream(integration, (stream) =>
-        repeat(site.rounds, async () => {
-          const orders = await fixedRate(site, integration, halfRate);
-          return { ...orders, streamMs: await stream.delays(orders.orders) };
+        repeat(context.rounds, async () => {
+          const round = await measureFixedRate(context, integration, halfRatePerSecond);
+          return { ...round, streamMs: await stream.delaysMs(round.orders) };
         }),
       ),
     );
     await integration.orderLimitedEdition((dropDayPerSecond * dropDayMs) / 1000);
-    const dropDay = await site.step(`${dropDayPerSecond} orders a second of one limited edition`, () =>
-      fixedRate({ ...site, eachMs: dropDayMs }, integration, dropDayPerSecond),
+    const dropDay = await context.step(`${dropDayPerSecond} orders a second of one limited edition`, () =>
+      measureFixedRate({ ...context, eachMs: dropDayMs }, integration, dropDayPerSecond),
     );
     return [
       figure(
@@ -77,7 +77,7 @@ export async function benchSuite(site: BenchSite): Promise<readonly Figure[]> {
         "  from the response to the webhook's first byte",
         rounds.map(({ webhookMs }) => webhookMs),
       ),
-      ...processorTimes(rounds),
+      ...processorTimeFigures(rounds),
       ...latencyFigures(
         'at half of that rate, response',
         halved.map(({ latenciesMs }) => latenciesMs),
@@ -104,9 +104,9 @@ export async function benchSuite(site: BenchSite): Promise<readonly Figure[]> {
   }
 }
 
-/** One round of callers that each wait for their response. */
-async function fullRate({ suite, eachMs }: BenchSite, integration: Integration): Promise<Round> {
-  const before = processorTimeOf(suite);
+/** Measures one round of callers that send an order after each response. */
+async function measureFullRate({ suite, eachMs }: BenchContext, integration: Integration): Promise<Round> {
+  const before = processorTimesMs(suite);
   const startedAtMs = performance.now();
   const orders: PlacedOrder[] = [];
   const latenciesMs: number[] = [];
@@ -120,9 +120,9 @@ async function fullRate({ suite, eachMs }: BenchSite, integration: Integration):
     }),
   );
   const perSecond = (orders.length * 1000) / (performance.now() - startedAtMs);
-  const webhookMs = await integration.webhookDelays(orders);
+  const webhookMs = await integration.webhookDelaysMs(orders);
   await integration.waitUntilProjected(orders);
-  const after = processorTimeOf(suite);
+  const after = processorTimesMs(suite);
   const cpuMsPerOrder = Object.fromEntries(
     measuredProcesses.flatMap((name) => {
       const [from, to] = [before.get(name), after.get(name)];
@@ -132,8 +132,8 @@ async function fullRate({ suite, eachMs }: BenchSite, integration: Integration):
   return { perSecond, latenciesMs, cpuMsPerOrder, webhookMs };
 }
 
-/** One round of orders at a fixed rate. One order in twenty is followed into the Creator API. */
-async function fixedRate({ eachMs }: BenchSite, integration: Integration, perSecond: number) {
+/** Measures one round of orders at a fixed rate. Reads one order in twenty from the Creator API. */
+async function measureFixedRate({ eachMs }: BenchContext, integration: Integration, perSecond: number) {
   const orders: PlacedOrder[] = [];
   const creatorMs: number[] = [];
   const following: Promise<void>[] = [];
@@ -142,13 +142,13 @@ async function fixedRate({ eachMs }: BenchSite, integration: Integration, perSec
       const order = await integration.placeOrder();
       orders.push(order);
       if (orders.length % 20 === 1)
-        following.push(integration.creatorDelay(order).then((delayMs) => void creatorMs.push(delayMs)));
+        following.push(integration.creatorDelayMs(order).then((delayMs) => void creatorMs.push(delayMs)));
     },
     perSecond,
     eachMs,
   );
   await Promise.all(following);
-  const webhookMs = await integration.webhookDelays(orders);
+  const webhookMs = await integration.webhookDelaysMs(orders);
   return { orders, latenciesMs, webhookMs, creatorMs };
 }
 
@@ -170,12 +170,12 @@ function predictedMs(rounds: readonly Round[]): readonly number[] {
     median(rounds.map(({ cpuMsPerOrder }) => cpuMsPerOrder[name] ?? Number.NaN));
   const stations = orderStations({
     ...{ storeApiMs: cpuMs('store-api'), postgresMs: cpuMs('postgres') },
-    ...{ serviceCores: 1, databaseCores: 2, skuOrders },
+    ...{ serviceCores: 1, databaseCores: 2, skuOrdersPerSecond },
   });
   return simulateOrders(stations, dropDayPerSecond).sojournsMs;
 }
 
-function processorTimeOf(suite: BenchSite['suite']): Map<string, number> {
+function processorTimesMs(suite: BenchContext['suite']): Map<string, number> {
   return new Map(
     suite.status().flatMap(({ name, pid }) => {
       const cpuMs = pid === null ? undefined : treeCpuMs(pid);
@@ -184,15 +184,15 @@ function processorTimeOf(suite: BenchSite['suite']): Map<string, number> {
   );
 }
 
-function processorTimes(rounds: readonly Round[]): Figure[] {
+function processorTimeFigures(rounds: readonly Round[]): Figure[] {
   return measuredProcesses.flatMap((name) => {
     const times = rounds.flatMap(({ cpuMsPerOrder }) => cpuMsPerOrder[name] ?? []);
-    return times.length === 0 ? [] : [figure(`  ${name}, its processor time an order`, times, 'ms')];
+    return times.length === 0 ? [] : [figure(`  ${name}, processor time per order`, times, 'ms')];
   });
 }
 
 function latencyFigures(name: string, rounds: readonly (readonly number[])[], target?: Target): Figure[] {
-  if (rounds.some(({ length }) => length === 0)) throw new Failure(`There are no values of: ${name}.`);
+  if (rounds.some(({ length }) => length === 0)) throw new Failure(`Nothing was measured: ${name}.`);
   return [0.5, 0.99].map((share) =>
     figure(
       `${name}, p${share * 100}`,

@@ -1,15 +1,15 @@
 import { publicId } from '@fulfilment/contracts';
 import { request } from 'undici';
 import { Failure } from '../../dev/failure.ts';
-import { type Part, measurePart } from '../rounds.ts';
+import { measureWork, type Sample } from '../rounds.ts';
 import { ServedProcess } from '../served-process.ts';
-import { type DeliveringWorker, deliveriesPerPart, writtenEvents } from './delivering-worker.ts';
+import { type DeliveringWorker, deliveriesPerSample, copiesOfEvent } from './delivering-worker.ts';
 import type { ReceiverProcess } from './receiver-process.ts';
 
-/** It sends more than the worker does, since the system reports processor time in steps of 10 ms. */
-const perBarePart = 4 * deliveriesPerPart;
+/** More than the worker sends, since the system reports processor time in steps of 10 ms. */
+const bareDeliveriesPerSample = 4 * deliveriesPerSample;
 
-/** The process of the baseline. */
+/** The process of bare-sender.ts. */
 export class BareSender {
   private readonly origin: string;
   private readonly process: ServedProcess;
@@ -27,21 +27,21 @@ export class BareSender {
   }
 
   /** Signs and posts bodies like those of the worker, to the same subscribers. */
-  async send(worker: DeliveringWorker): Promise<Part> {
-    const events = writtenEvents(await worker.data.sampleBody(), perBarePart, (index) =>
+  async send(worker: DeliveringWorker): Promise<Sample> {
+    const events = copiesOfEvent(await worker.data.sampleBody(), bareDeliveriesPerSample, (index) =>
       worker.subscriberAt(index),
     );
     const deliveries = events.map(({ body, subscriber }) => ({ path: subscriber.path, body }));
     await this.request('PUT', JSON.stringify({ origin: this.receiver.origin, deliveries }));
-    const part = await measurePart(
-      perBarePart,
+    const sample = await measureWork(
+      bareDeliveriesPerSample,
       () => this.process.cpuMs(),
       () => this.request('POST'),
     );
     await this.receiver.takeExactly(
       events.map(({ id, subscriber }) => ({ eventId: publicId('evt', id), path: subscriber.path })),
     );
-    return part;
+    return sample;
   }
 
   stop(): Promise<void> {

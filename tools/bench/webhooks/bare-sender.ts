@@ -6,20 +6,19 @@ import { z } from 'zod';
 import { subscriptionSecret } from './receiver-secret.ts';
 
 /**
- * The base line, a process of its own: undici's `request` over an Agent, that signs and posts bodies it has
- * in memory, so many at a time, with the headers of webhook-worker. It takes nothing from a database and
- * writes nothing down: no lease, no history, no retry, no check of the address. PUT / gives it bodies, POST /
- * has them sent and gets a response when all were received. Prints its port.
+ * The baseline, in a separate process: signs bodies in memory and posts them with undici's `request` and the
+ * headers of webhook-worker, at most 64 at a time. It has no database, and so no leases, history or retries,
+ * and does not check addresses. PUT / stores bodies; POST / sends them, and responds when all were received.
+ * Prints one line of JSON: its port.
  */
-const atATime = 64;
-const load = z.object({
+const maxConcurrent = 64;
+const workSchema = z.object({
   origin: z.string(),
   deliveries: z.array(z.object({ path: z.string(), body: z.string() })),
 });
 
-let loaded: z.output<typeof load> = { origin: '', deliveries: [] };
-// Made once: a key that comes as text or bytes costs createHmac five times as much as the signature itself
-// (Node.js 24).
+let work: z.output<typeof workSchema> = { origin: '', deliveries: [] };
+// createHmac with a key as text or bytes takes five times as long as the signature itself (Node.js 24).
 const keys = new Map<string, KeyObject>();
 
 function signingKey(path: string): KeyObject {
@@ -28,7 +27,7 @@ function signingKey(path: string): KeyObject {
   return key;
 }
 
-const agent = new Agent({ connections: atATime });
+const agent = new Agent({ connections: maxConcurrent });
 
 async function sendDelivery(origin: string, path: string, body: string): Promise<void> {
   const t = Math.floor(Date.now() / 1000);
@@ -56,25 +55,25 @@ async function sendDelivery(origin: string, path: string, body: string): Promise
 }
 
 async function sendAll(): Promise<void> {
-  const { origin, deliveries } = loaded;
+  const { origin, deliveries } = work;
   let next = 0;
   const sender = async (): Promise<void> => {
-    for (let one = deliveries[next]; one !== undefined; one = deliveries[next]) {
+    for (let delivery = deliveries[next]; delivery !== undefined; delivery = deliveries[next]) {
       next += 1;
-      await sendDelivery(origin, one.path, one.body);
+      await sendDelivery(origin, delivery.path, delivery.body);
     }
   };
-  await Promise.all(Array.from({ length: atATime }, sender));
+  await Promise.all(Array.from({ length: maxConcurrent }, sender));
 }
 
-async function bodyOf(request: IncomingMessage): Promise<unknown> {
+async function readBody(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) if (Buffer.isBuffer(chunk)) chunks.push(chunk);
   return JSON.parse(Buffer.concat(chunks).toString());
 }
 
 async function handle(request: IncomingMessage): Promise<void> {
-  if (request.method === 'PUT') loaded = load.parse(await bodyOf(request));
+  if (request.method === 'PUT') work = workSchema.parse(await readBody(request));
   else await sendAll();
 }
 

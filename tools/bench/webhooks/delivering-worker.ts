@@ -4,18 +4,18 @@ import { z } from 'zod';
 import { randomBytes } from 'node:crypto';
 import { request } from 'undici';
 import { Failure } from '../../dev/failure.ts';
-import type { BenchSite } from '../bench-site.ts';
+import type { BenchContext } from '../bench-context.ts';
 import type { Figure } from '../figures.ts';
 import { placedOrder } from '../placed-order.ts';
 import { eventually } from '../../dev/eventually.ts';
-import { type Part, measurePart } from '../rounds.ts';
+import { measureWork, type Sample } from '../rounds.ts';
 import { ServiceProcess } from '../service-process.ts';
 import { subscriptionSecret } from './receiver-secret.ts';
-import type { Expected, ReceiverProcess } from './receiver-process.ts';
+import type { ExpectedDelivery, ReceiverProcess } from './receiver-process.ts';
 import { type Subscriber, WebhookData, type WrittenEvent } from './webhook-data.ts';
 
-/** Deliveries that one variant makes in its part of a round (rounds.ts). */
-export const deliveriesPerPart = 3_000;
+/** Number of deliveries in a sample. */
+export const deliveriesPerSample = 3_000;
 const subscriberCount = 50;
 const settleTimeoutMs = 30_000;
 const envelopeSchema = z.looseObject({ id: z.string() });
@@ -30,13 +30,13 @@ export class DeliveringWorker {
   private readonly channel: ConfirmChannel;
   private totalExpected = 0;
 
-  /** @param channel on which events are published to it */
+  /** @param channel on which events are published to the worker */
   static async start(
-    site: BenchSite,
+    context: BenchContext,
     name: string,
     { receiver, channel }: { receiver: ReceiverProcess; channel: ConfirmChannel },
   ): Promise<DeliveringWorker> {
-    const service = await ServiceProcess.create(site, 'webhook-worker', name, () => ({
+    const service = await ServiceProcess.create(context, 'webhook-worker', name, () => ({
       WEBHOOK_QUEUE_PREFIX: name,
       SECRET_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
       ALLOW_LOOPBACK_TARGETS: 'true',
@@ -65,9 +65,9 @@ export class DeliveringWorker {
     this.channel = channel;
   }
 
-  /** Measures from queued messages to settled deliveries: fan-out, lease, POST and commit of the outcome. */
-  async measureFromMessages(): Promise<Part> {
-    const events = Array.from({ length: deliveriesPerPart }, (_, index) =>
+  /** Measures from queued messages to settled deliveries: fan-out, lease, POST and commit of the result. */
+  async measureFromMessages(): Promise<Sample> {
+    const events = Array.from({ length: deliveriesPerSample }, (_, index) =>
       this.eventFor(this.subscriberAt(index), index),
     );
     return this.deliver(
@@ -77,9 +77,11 @@ export class DeliveringWorker {
   }
 
   /** Measures from due deliveries to settled ones. One further event per subscriber triggers its dispatch. */
-  async measureFromBacklog(): Promise<Part> {
-    const events = writtenEvents(await this.data.sampleBody(), deliveriesPerPart - subscriberCount, (index) =>
-      this.subscriberAt(index),
+  async measureFromBacklog(): Promise<Sample> {
+    const events = copiesOfEvent(
+      await this.data.sampleBody(),
+      deliveriesPerSample - subscriberCount,
+      (index) => this.subscriberAt(index),
     );
     const triggerEvents = this.subscribers.map((subscriber, index) => this.eventFor(subscriber, index));
     return this.deliver(
@@ -95,8 +97,8 @@ export class DeliveringWorker {
   }
 
   /** Measures the same for one subscriber. */
-  async fromBacklogOf(subscriber: Subscriber, count: number): Promise<Part> {
-    const events = writtenEvents(await this.data.sampleBody(), count - 1, () => subscriber);
+  async measureFromBacklogOf(subscriber: Subscriber, count: number): Promise<Sample> {
+    const events = copiesOfEvent(await this.data.sampleBody(), count - 1, () => subscriber);
     const trigger = this.eventFor(subscriber, 0);
     const ids = [...events.map(({ id }) => id), trigger.id];
     return this.deliver(
@@ -109,8 +111,8 @@ export class DeliveringWorker {
     );
   }
 
-  /** Adds deliveries that other code measures to the expected number. */
-  alsoExpect(count: number): void {
+  /** Adds deliveries that other code measures to the number that `checkHistory` expects. */
+  addExpected(count: number): void {
     this.totalExpected += count;
   }
 
@@ -125,11 +127,11 @@ export class DeliveringWorker {
     await eventually(isSettled, settleTimeoutMs, 'the deliveries are settled', 5);
   }
 
-  /** @throws Failure unless each delivery succeeded with one attempt that is in the history */
+  /** @throws Failure unless each delivery succeeded, with one stored attempt */
   async checkHistory(): Promise<void> {
-    const delivered = await this.data.delivered();
-    if (Object.values(delivered).some((count) => count !== this.totalExpected))
-      throw new Failure(`Of ${this.totalExpected} deliveries there are ${JSON.stringify(delivered)}.`);
+    const counts = await this.data.countDeliveries();
+    if (Object.values(counts).some((count) => count !== this.totalExpected))
+      throw new Failure(`Expected ${this.totalExpected} deliveries, but found ${JSON.stringify(counts)}.`);
   }
 
   async stop(): Promise<void> {
@@ -137,12 +139,12 @@ export class DeliveringWorker {
     await this.service.stop();
   }
 
-  /** Prepares the work while the worker is paused, so that writing and delivering do not compete. */
+  /** Writes events while the worker is paused, so that writing does not compete, and measures deliveries. */
   private async deliver(
-    expected: readonly Expected[],
+    expected: readonly ExpectedDelivery[],
     prepare: () => Promise<void>,
     subscribers = this.subscribers,
-  ): Promise<Part> {
+  ): Promise<Sample> {
     const { service } = this;
     service.pause();
     try {
@@ -150,7 +152,7 @@ export class DeliveringWorker {
     } finally {
       service.resume();
     }
-    const part = await measurePart(
+    const sample = await measureWork(
       expected.length,
       () => service.cpuMs(),
       async () => {
@@ -160,14 +162,14 @@ export class DeliveringWorker {
     );
     await this.receiver.takeExactly(expected);
     this.totalExpected += expected.length;
-    return part;
+    return sample;
   }
 
   private eventFor({ creatorId }: Subscriber, index: number): Message {
     return messages.orderCreated.make({ order: placedOrder(index, creatorId) }, { occurredAt: new Date() });
   }
 
-  private expectedDelivery(id: string, index: number): Expected {
+  private expectedDelivery(id: string, index: number): ExpectedDelivery {
     return { eventId: publicId('evt', id), path: this.subscriberAt(index).path };
   }
 
@@ -202,14 +204,15 @@ export async function subscribe(
     }),
   });
   const json: unknown = await body.json();
-  if (statusCode !== 201) throw new Failure(`Subscribing gave ${statusCode}: ${JSON.stringify(json)}`);
+  if (statusCode !== 201)
+    throw new Failure(`POST /store/v1/webhooks responded with ${statusCode}: ${JSON.stringify(json)}`);
   const subscriptionId = parsePublicId('whk', envelopeSchema.parse(json).id);
   if (subscriptionId === undefined) throw new Failure('The id of the subscription is invalid.');
   return { creatorId, subscriptionId, path };
 }
 
-/** Events like those that the service writes, each with a new id. */
-export function writtenEvents(
+/** Returns copies of an event that the service wrote, each with a new id. */
+export function copiesOfEvent(
   body: string,
   count: number,
   subscriberAt: (index: number) => Subscriber,

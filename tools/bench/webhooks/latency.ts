@@ -1,48 +1,46 @@
 import { publicId } from '@fulfilment/contracts';
 import { z } from 'zod';
 import { Failure } from '../../dev/failure.ts';
-import type { BenchSite } from '../bench-site.ts';
+import type { BenchContext } from '../bench-context.ts';
 import { figure, type Figure } from '../figures.ts';
 import { latenciesAtRate, percentile } from '../fixed-rate.ts';
 import { placedOrder } from '../placed-order.ts';
 import { repeat } from '../rounds.ts';
-import { type DeliveringWorker, subscribe, writtenEvents } from './delivering-worker.ts';
-import { FactsSender } from './facts-sender.ts';
+import { type DeliveringWorker, subscribe, copiesOfEvent } from './delivering-worker.ts';
+import { OutboxSender } from './outbox-sender.ts';
 import type { Received, ReceiverProcess } from './receiver-process.ts';
 import type { Subscriber } from './webhook-data.ts';
 
 const orderEvent = z.object({ data: z.object({ order_id: z.string() }) });
-/** Events a second, and the limit of the p99 in ms. */
+/** Rates of events, with the target of the p99. */
 const rates = [
-  { perSecond: 500, atMost: 150 },
-  { perSecond: 1000, atMost: 100 },
+  { perSecond: 500, atMostMs: 150 },
+  { perSecond: 1000, atMostMs: 100 },
 ] as const;
 const unresponsiveCount = 200;
 const backlogCount = 50_000;
-const perSecondAmongUnresponsive = 50;
+const healthyPerSecond = 50;
 
 /**
- * Measures the time from event to first byte while a separate service commits events one by one at a fixed
- * rate. The time of an event is before its transaction begins, so each figure includes the commit, the outbox
- * relay, RabbitMQ, the fan-out and the lease. It ends when the receiver has read the head of the request.
+ * Measures the time from event to first byte while a separate process commits events one by one at a fixed
+ * rate. It starts before the transaction of the event begins, so it includes the commit, the outbox relay,
+ * RabbitMQ, the fan-out and the lease. It ends when the receiver has read the head of the request.
  */
 export async function benchLatency(
-  site: BenchSite,
+  context: BenchContext,
   worker: DeliveringWorker,
   receiver: ReceiverProcess,
 ): Promise<Figure[]> {
-  const sender = await FactsSender.start(site, worker.service.name, 'bench_webhooks_sender');
+  const sender = await OutboxSender.start(context, worker.service.name, 'bench_webhooks_sender');
   try {
     const figures: Figure[] = [];
-    for (const { perSecond, atMost } of rates) {
-      const measure = () =>
-        atRate(site, receiver, sender, { perSecond, to: worker.subscribers }, (count) =>
-          worker.alsoExpect(count),
-        );
-      await measure(); // warm-up
-      const rounds = await repeat(site.rounds, measure);
+    for (const { perSecond, atMostMs } of rates) {
+      const measure = () => measureAtRate(context, receiver, sender, { perSecond, to: worker.subscribers });
+      const warmUp = await measure();
+      const rounds = await repeat(context.rounds, measure);
+      for (const { toFirstByteMs } of [warmUp, ...rounds]) worker.addExpected(toFirstByteMs.length);
       await worker.waitUntilSettled();
-      figures.push(...percentiles(`event to first byte at ${perSecond}/s`, rounds, { atMost }));
+      figures.push(...percentiles(`event to first byte at ${perSecond}/s`, rounds, { atMost: atMostMs }));
     }
     return figures;
   } finally {
@@ -51,27 +49,27 @@ export async function benchLatency(
 }
 
 /**
- * Measures the same for a subscription whose receiver responds, among many subscriptions with a backlog whose
- * receivers never respond.
+ * Measures the same for one subscription with a healthy receiver, next to many subscriptions with a backlog
+ * whose receivers never respond.
  */
-export async function benchWithDeadReceivers(
-  site: BenchSite,
+export async function benchWithUnresponsiveReceivers(
+  context: BenchContext,
   worker: DeliveringWorker,
   receiver: ReceiverProcess,
 ): Promise<Figure[]> {
-  const sender = await FactsSender.start(site, worker.service.name, 'bench_webhooks_sender');
+  const sender = await OutboxSender.start(context, worker.service.name, 'bench_webhooks_sender');
   try {
     const unresponsive: Subscriber[] = [];
     for (let number = 0; number < unresponsiveCount; number += 1)
       unresponsive.push(await subscribe(worker.service, receiver.origin, `/dead/${number}`));
     const unresponsiveAt = (index: number): Subscriber =>
       unresponsive[index % unresponsiveCount] ?? worker.subscriberAt(0);
-    await worker.data.addBacklog(writtenEvents(await worker.data.sampleBody(), backlogCount, unresponsiveAt));
+    await worker.data.addBacklog(copiesOfEvent(await worker.data.sampleBody(), backlogCount, unresponsiveAt));
     await sender.commit(unresponsive.map(({ creatorId }, index) => placedOrder(index, creatorId)));
-    const good = { perSecond: perSecondAmongUnresponsive, to: [worker.subscriberAt(0)] };
-    const rounds = await repeat(site.rounds, () => atRate(site, receiver, sender, good, () => undefined));
+    const healthy = { perSecond: healthyPerSecond, to: [worker.subscriberAt(0)] };
+    const rounds = await repeat(context.rounds, () => measureAtRate(context, receiver, sender, healthy));
     return percentiles(
-      `a good subscription next to ${unresponsiveCount} dead ones with ${backlogCount} due`,
+      `a healthy subscription next to ${unresponsiveCount} unresponsive ones with ${backlogCount} deliveries due`,
       rounds,
       {
         atMost: 1_000,
@@ -82,33 +80,33 @@ export async function benchWithDeadReceivers(
   }
 }
 
-interface AtRate {
-  /** Times from each event to its arrival, in ms. */
-  readonly toFirstByte: readonly number[];
-  /** Times from each event's due time to its commit, in ms: they show whether the machine kept the rate. */
-  readonly toCommit: readonly number[];
+/** Latencies of a round, one per event. */
+interface Latencies {
+  /** Time from the event to its arrival at the receiver. */
+  readonly toFirstByteMs: readonly number[];
+  /** Time from when the event was due until its commit, which shows whether the machine kept the rate. */
+  readonly toCommitMs: readonly number[];
 }
 
-function percentiles(name: string, rounds: readonly AtRate[], target?: { atMost: number }): Figure[] {
-  const ofRounds = (times: keyof AtRate, share: number): number[] =>
+function percentiles(name: string, rounds: readonly Latencies[], target?: { atMost: number }): Figure[] {
+  const ofRounds = (times: keyof Latencies, share: number): number[] =>
     rounds.map((round) => percentile(round[times], share));
   return [
-    figure(`${name}, p50`, ofRounds('toFirstByte', 0.5), 'ms'),
-    figure(`${name}, p99`, ofRounds('toFirstByte', 0.99), 'ms', target),
-    figure('  their commits alone, from when they were due, p99', ofRounds('toCommit', 0.99), 'ms'),
+    figure(`${name}, p50`, ofRounds('toFirstByteMs', 0.5), 'ms'),
+    figure(`${name}, p99`, ofRounds('toFirstByteMs', 0.99), 'ms', target),
+    figure('  from when the event was due to its commit, p99', ofRounds('toCommitMs', 0.99), 'ms'),
   ];
 }
 
-/** Measures one round. The events go to the subscribers in turn. */
-async function atRate(
-  { eachMs }: BenchSite,
+/** Measures one round. The events are distributed evenly over the subscribers. */
+async function measureAtRate(
+  { eachMs }: BenchContext,
   receiver: ReceiverProcess,
-  sender: FactsSender,
+  sender: OutboxSender,
   { perSecond, to }: { readonly perSecond: number; readonly to: readonly Subscriber[] },
-  onCommitted: (count: number) => void,
-): Promise<AtRate> {
+): Promise<Latencies> {
   const sent = new Map<string, string>();
-  const toCommit = await latenciesAtRate(
+  const toCommitMs = await latenciesAtRate(
     async () => {
       const subscriber = to[sent.size % to.length];
       if (subscriber === undefined) throw new Failure('There are no subscribers.');
@@ -122,16 +120,17 @@ async function atRate(
   await receiver.waitForDeliveries(sent.size);
   const received = await receiver.take();
   const { size } = sent;
-  onCommitted(size);
-  if (received.length !== size || !received.every((one) => one.signed && takeFrom(sent, one)))
-    throw new Failure(`Of ${size} events, ${received.length} deliveries came, or not the right ones.`);
-  const toFirstByte = received.map(
+  if (received.length !== size || !received.every((delivery) => delivery.signed && takeFrom(sent, delivery)))
+    throw new Failure(
+      `Expected one signed delivery for each of ${size} events; received ${received.length}.`,
+    );
+  const toFirstByteMs = received.map(
     ({ arrivedAtMs, envelope }) => arrivedAtMs - Date.parse(envelope.created_at),
   );
-  return { toFirstByte, toCommit };
+  return { toFirstByteMs, toCommitMs };
 }
 
-/** Returns whether the delivery was expected, and removes it. */
+/** Removes a delivery from those that were sent. Returns false if it was not among them. */
 function takeFrom(sent: Map<string, string>, { envelope, path }: Received): boolean {
   const { order_id: id } = orderEvent.parse(envelope).data;
   return sent.get(id) === path && sent.delete(id);

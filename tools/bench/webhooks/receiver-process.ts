@@ -17,13 +17,13 @@ const received = z.array(
 );
 export type Received = z.output<typeof received>[number];
 
-/** A delivery that must arrive: of which event, at which path. */
-export interface Expected {
+/** A delivery that must arrive. */
+export interface ExpectedDelivery {
   readonly eventId: string;
   readonly path: string;
 }
 
-/** The subscribers' server. */
+/** The process of receiver.ts, which receives the deliveries of all subscribers. */
 export class ReceiverProcess {
   readonly origin: string;
   private readonly process: ServedProcess;
@@ -43,7 +43,7 @@ export class ReceiverProcess {
     const response = await request(`${this.origin}/when?count=${count}`, {
       headersTimeout: timeoutMs,
     }).catch(() => undefined);
-    if (response === undefined) throw new Failure(`Not all of ${count} deliveries came in time.`);
+    if (response === undefined) throw new Failure(`Not all of ${count} deliveries arrived in time.`);
     await response.body.dump();
   }
 
@@ -51,15 +51,15 @@ export class ReceiverProcess {
    * Returns the deliveries since the last `take`.
    * @throws Failure unless each expected delivery arrived exactly once, with a valid signature
    */
-  async takeExactly(expected: readonly Expected[]): Promise<Received[]> {
+  async takeExactly(expected: readonly ExpectedDelivery[]): Promise<Received[]> {
     const all = await this.take();
     const keys = new Set(all.map(({ envelope, path }) => `${envelope.id} ${path}`));
     const missing = expected.filter(({ eventId, path }) => !keys.has(`${eventId} ${path}`)).length;
     const unsigned = all.filter(({ signed }) => !signed).length;
     const deliveries = new Set(all.map(({ deliveryId }) => deliveryId)).size;
-    const wrong = { expected: expected.length, came: all.length, deliveries, missing, unsigned };
+    const counts = { expected: expected.length, received: all.length, deliveries, missing, unsigned };
     if (all.length !== expected.length || deliveries !== all.length || missing > 0 || unsigned > 0)
-      throw new Failure(`The receiver did not get what was sent: ${JSON.stringify(wrong)}`);
+      throw new Failure(`The receiver did not get what was sent: ${JSON.stringify(counts)}`);
     return all;
   }
 

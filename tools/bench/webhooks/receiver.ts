@@ -3,13 +3,13 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import { subscriptionSecret } from './receiver-secret.ts';
 
 /**
- * The server of the subscribers, a separate process so that it does not share the processor time of senders.
+ * The server of the subscribers, in a separate process, so that its processor time is not that of a sender.
  * POST /hook/N is a delivery to subscription N; POST /far/N gets its response after 100 ms; POST /dead/N
- * never gets one. It stores deliveries, and checks their signatures only after the measurement. GET
- * /when?count=N responds once N deliveries have arrived; GET /deliveries returns and deletes them. Prints its
- * port.
+ * never gets one. It stores deliveries, and verifies their signatures only after the measurement.
+ * GET /when?count=N responds once N deliveries have arrived; GET /deliveries returns and deletes them.
+ * Prints one line of JSON: its port.
  */
-interface Kept {
+interface StoredDelivery {
   readonly path: string;
   readonly arrivedAtMs: number;
   readonly headers: IncomingHttpHeaders;
@@ -18,11 +18,11 @@ interface Kept {
 
 const farLatencyMs = 100;
 
-let kept: Kept[] = [];
+let stored: StoredDelivery[] = [];
 let waiting: { readonly count: number; readonly response: ServerResponse }[] = [];
 
-/** Checks the signature (docs/receiving-webhooks.md) with code of its own, not with that of the sender. */
-function isSigned({ path, headers, body }: Kept): boolean {
+/** Verifies the signature (docs/receiving-webhooks.md) without the code of the sender. */
+function isSigned({ path, headers, body }: StoredDelivery): boolean {
   const [, t, v1] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(headers['x-service-signature'])) ?? [];
   const bytes = Buffer.concat([Buffer.from(`${t}.`), ...body]);
   return (
@@ -33,18 +33,19 @@ function isSigned({ path, headers, body }: Kept): boolean {
   );
 }
 
-function describeDelivery(one: Kept) {
-  const { path, arrivedAtMs, headers } = one;
-  const envelope: unknown = JSON.parse(Buffer.concat(one.body).toString());
-  return { path, arrivedAtMs, deliveryId: headers['x-service-delivery'], signed: isSigned(one), envelope };
+function describeDelivery(delivery: StoredDelivery) {
+  const { path, arrivedAtMs, headers, body } = delivery;
+  const envelope: unknown = JSON.parse(Buffer.concat(body).toString());
+  const signed = isSigned(delivery);
+  return { path, arrivedAtMs, deliveryId: headers['x-service-delivery'], signed, envelope };
 }
 
-function keep(request: IncomingMessage, response: ServerResponse, latencyMs: number): void {
+function store(request: IncomingMessage, response: ServerResponse, latencyMs: number): void {
   const body: Buffer[] = [];
   const arrivedAtMs = performance.timeOrigin + performance.now();
   request.on('data', (chunk: Buffer) => body.push(chunk));
   request.on('end', () => {
-    kept.push({ path: request.url ?? '', arrivedAtMs, headers: request.headers, body });
+    stored.push({ path: request.url ?? '', arrivedAtMs, headers: request.headers, body });
     const respond = () => void response.writeHead(204).end();
     if (latencyMs === 0) respond();
     else setTimeout(respond, latencyMs);
@@ -53,21 +54,21 @@ function keep(request: IncomingMessage, response: ServerResponse, latencyMs: num
 }
 
 function resolveWaiting(): void {
-  for (const { count, response } of waiting) if (kept.length >= count) response.end();
+  for (const { count, response } of waiting) if (stored.length >= count) response.end();
   waiting = waiting.filter(({ response }) => !response.writableEnded);
 }
 
 const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
   const { method, url = '' } = request;
-  if (method === 'POST' && url.startsWith('/hook/')) return keep(request, response, 0);
-  if (method === 'POST' && url.startsWith('/far/')) return keep(request, response, farLatencyMs);
+  if (method === 'POST' && url.startsWith('/hook/')) return store(request, response, 0);
+  if (method === 'POST' && url.startsWith('/far/')) return store(request, response, farLatencyMs);
   if (method === 'POST') return void request.resume(); // never gets a response
   if (url.startsWith('/when?count=')) {
     waiting.push({ count: Number(url.slice('/when?count='.length)), response });
     return resolveWaiting();
   }
-  response.end(JSON.stringify(kept.map(describeDelivery)));
-  kept = [];
+  response.end(JSON.stringify(stored.map(describeDelivery)));
+  stored = [];
 });
 server.listen(0, '127.0.0.1', () => {
   const address = server.address();

@@ -2,17 +2,25 @@ import { messages, topologyOf } from '@fulfilment/contracts';
 import type { ConfirmChannel } from 'amqplib';
 import pg from 'pg';
 import { Failure } from '../../dev/failure.ts';
-import type { BenchSite } from '../bench-site.ts';
+import type { BenchContext } from '../bench-context.ts';
 import type { Figure } from '../figures.ts';
 import { placedOrder } from '../placed-order.ts';
 import { eventually } from '../../dev/eventually.ts';
-import { absolute, type Part, makePart, measurePart, ratio, ratioPerCore, alternate } from '../rounds.ts';
-import { FactsSender } from './facts-sender.ts';
+import {
+  absolute,
+  alternate,
+  makeSample,
+  measureWork,
+  ratio,
+  ratioPerCpuSecond,
+  type Sample,
+} from '../rounds.ts';
+import { OutboxSender } from './outbox-sender.ts';
 
 /** Namespace of the exchange and queues. */
 export const relayNamespace = 'bench_relay';
-export const relayedPerPart = 5_000;
-const bareBatch = 100;
+export const relayedPerSample = 5_000;
+const confirmedAtOnce = 100;
 const timeoutMs = 30_000;
 
 /**
@@ -20,21 +28,23 @@ const timeoutMs = 30_000;
  * same messages in memory and waits for the confirms of each 100. Both publish to the same exchange, which is
  * bound to the suite's quorum queues.
  */
-export async function benchRelay(site: BenchSite, channel: ConfirmChannel): Promise<Figure[]> {
-  const sender = await FactsSender.start(site, relayNamespace, 'bench_relay');
+export async function benchRelay(context: BenchContext, channel: ConfirmChannel): Promise<Figure[]> {
+  const sender = await OutboxSender.start(context, relayNamespace, 'bench_relay');
   const outbox = new pg.Client({ connectionString: sender.databaseUrl });
   await outbox.connect();
   try {
     const rounds = await alternate(
       [
-        { name: 'confirms', part: () => bare(channel) },
-        { name: 'relay', part: () => measureRelay(channel, sender, outbox) },
+        { name: 'confirms', measure: () => measureConfirms(channel) },
+        { name: 'relay', measure: () => measureRelay(channel, sender, outbox) },
       ],
-      site.rounds,
+      context.rounds,
     );
     return [
-      ratio('outbox relay, of batched publisher confirms', rounds, 'relay', 'confirms', { atLeast: 0.6 }),
-      ...ratioPerCore('  the same, each by its processor time', rounds, 'relay', 'confirms'),
+      ratio('outbox relay, ratio to batched publisher confirms', rounds, 'relay', 'confirms', {
+        atLeast: 0.6,
+      }),
+      ...ratioPerCpuSecond('  the same by processor time', rounds, 'relay', 'confirms'),
       ...absolute(rounds, 'confirms'),
       ...absolute(rounds, 'relay'),
     ];
@@ -44,16 +54,16 @@ export async function benchRelay(site: BenchSite, channel: ConfirmChannel): Prom
   }
 }
 
-const orders = () => Array.from({ length: relayedPerPart }, (_, index) => placedOrder(index, creatorId));
 const creatorId = '01900000-0000-7000-8000-000000000001';
+const newOrders = () => Array.from({ length: relayedPerSample }, (_, index) => placedOrder(index, creatorId));
 
-async function bare(channel: ConfirmChannel): Promise<Part> {
+async function measureConfirms(channel: ConfirmChannel): Promise<Sample> {
   const now = { occurredAt: new Date() };
-  const created = orders().map((order) => messages.orderCreated.make({ order }, now));
+  const created = newOrders().map((order) => messages.orderCreated.make({ order }, now));
   const bodies = created.map((message) => ({ id: message.id, body: Buffer.from(JSON.stringify(message)) }));
-  const part = await measurePart(relayedPerPart, ownCpuMs, async () => {
-    for (let from = 0; from < bodies.length; from += bareBatch) {
-      for (const { id, body } of bodies.slice(from, from + bareBatch))
+  const sample = await measureWork(relayedPerSample, ownCpuMs, async () => {
+    for (let from = 0; from < bodies.length; from += confirmedAtOnce) {
+      for (const { id, body } of bodies.slice(from, from + confirmedAtOnce))
         channel.publish(topologyOf(relayNamespace).factsExchange, 'order.created', body, {
           persistent: true,
           messageId: id,
@@ -63,22 +73,22 @@ async function bare(channel: ConfirmChannel): Promise<Part> {
     }
   });
   await purge(channel);
-  return part;
+  return sample;
 }
 
 /** Measures from the commit of rows until the outbox is empty. */
 export async function measureRelay(
   channel: ConfirmChannel,
-  sender: FactsSender,
+  sender: OutboxSender,
   outbox: pg.Client,
-): Promise<Part> {
-  const committedAtMs = await sender.commit(orders());
-  const cpuBefore = sender.process.cpuMs();
+): Promise<Sample> {
+  const committedAtMs = await sender.commit(newOrders());
+  const cpuBeforeMs = sender.process.cpuMs();
   await eventually(() => isEmpty(outbox), timeoutMs, 'the outbox is empty', 5);
   const elapsedMs = performance.timeOrigin + performance.now() - committedAtMs;
-  const part = makePart(relayedPerPart, elapsedMs, [cpuBefore, sender.process.cpuMs()]);
+  const sample = makeSample(relayedPerSample, elapsedMs, [cpuBeforeMs, sender.process.cpuMs()]);
   await purge(channel);
-  return part;
+  return sample;
 }
 
 async function isEmpty(outbox: pg.Client): Promise<boolean> {
@@ -86,12 +96,12 @@ async function isEmpty(outbox: pg.Client): Promise<boolean> {
   return rowCount === 0;
 }
 
-/** @throws Failure unless each message is in each of the queues that order.created goes to */
+/** Empties the queues of `order.created`. @throws Failure unless each message is in each of them */
 async function purge(channel: ConfirmChannel): Promise<void> {
   for (const name of ['creator-api.facts', 'webhook-worker.events'] as const) {
     const { messageCount } = await channel.purgeQueue(topologyOf(relayNamespace).queue(name));
-    if (messageCount !== relayedPerPart)
-      throw new Failure(`${name} had ${messageCount} messages, not ${relayedPerPart}.`);
+    if (messageCount !== relayedPerSample)
+      throw new Failure(`${name} had ${messageCount} messages, not ${relayedPerSample}.`);
   }
 }
 

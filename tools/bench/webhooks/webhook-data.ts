@@ -1,15 +1,15 @@
 import { Failure } from '../../dev/failure.ts';
 import { BenchDatabase } from '../bench-database.ts';
 
-/** A subscription and whom it belongs to. */
+/** A subscription with its creator and the path at the receiver. */
 export interface Subscriber {
   readonly creatorId: string;
-  /** Id in the row. */
+  /** UUID of the subscription. */
   readonly subscriptionId: string;
   readonly path: string;
 }
 
-/** An event as it is stored: its body is what will be posted. */
+/** An event as it is stored. Its body is what the worker posts. */
 export interface WrittenEvent {
   readonly id: string;
   readonly body: string;
@@ -18,7 +18,7 @@ export interface WrittenEvent {
 
 const event = 'order.created';
 
-const backlog = `
+const insertBacklog = `
   WITH incoming AS (
     SELECT (now() AT TIME ZONE 'UTC')::date AS day, i.* FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[])
       AS i(id, creator_id, subscription_id, body)
@@ -30,10 +30,10 @@ const backlog = `
   SELECT day, gen_random_uuid(), subscription_id, id, '${event}', $5, 'pending', now() FROM incoming`;
 
 /**
- * Delivered at the first attempt, evenly over 30 days. What was sent is left out: it is only ever looked up
- * by its key.
+ * Deliveries of the last 30 days that succeeded at the first attempt. They have no rows in webhook_events,
+ * which the worker reads only by key.
  */
-const history = `
+const insertHistory = `
   WITH delivered AS (
     INSERT INTO webhook_deliveries (day, id, subscription_id, event_id, event, api_version, status, attempt_count, schedule_step,
                                     attempt_started_at, last_status_code, created_at, completed_at)
@@ -45,10 +45,10 @@ const history = `
   INSERT INTO webhook_attempts (day, delivery_id, number, trigger, started_at, duration_ms, outcome, status_code, response_headers, response_body)
   SELECT day, id, 1, 'auto', created_at, 12, 'succeeded', 204, '{"date": "Sat, 21 Nov 2026 12:00:00 GMT"}', ''
   FROM delivered`;
-const historyAtOnce = 500_000;
+const deliveriesAtOnce = 500_000;
 
-/** Days that are over, which the service has had partitions for when they were to come. */
-const pastDays = `
+/** Partitions of past days. The service creates only those of today and the next days. */
+const createPastPartitions = `
   DO $$ DECLARE day date; parent text;
   BEGIN
     FOR day IN SELECT (now() AT TIME ZONE 'UTC')::date - n FROM generate_series(2, 30) AS n LOOP
@@ -59,18 +59,18 @@ const pastDays = `
     END LOOP;
   END $$`;
 
-// Has the conditions of two partial indexes, which contain almost nothing when all deliveries are settled.
+// The conditions are those of two partial indexes, which are almost empty when all deliveries are settled.
 const openDeliveries = `
   SELECT EXISTS (SELECT FROM webhook_deliveries WHERE status IN ('pending', 'retrying') AND subscription_id = ANY($1))
       OR EXISTS (SELECT FROM webhook_deliveries WHERE status = 'in_flight' AND lease_until > '-infinity') AS open`;
 
-/** The rows of a webhook-worker under measurement. */
+/** The database of a webhook-worker under measurement. */
 export class WebhookData extends BenchDatabase {
-  // Prevents scans of whole tables, which the planner may choose before a grown table is analysed.
+  // Prevents sequential scans, which the planner may choose before a table with new rows is analysed.
   static override readonly setup = ['SET enable_seqscan = off'];
   private apiVersion = '';
 
-  /** Returns a body as the service rendered it. @throws Failure when there is no event */
+  /** Returns the body of an event that the service wrote. @throws Failure when there is no event */
   async sampleBody(): Promise<string> {
     const { rows } = await this.client.query<{ body: string; api_version: string }>(
       `SELECT convert_from(body, 'UTF8') AS body, api_version FROM webhook_events LIMIT 1`,
@@ -83,7 +83,7 @@ export class WebhookData extends BenchDatabase {
 
   /** Adds events and their deliveries, due now, as the fan-out stores them. */
   async addBacklog(events: readonly WrittenEvent[]): Promise<void> {
-    await this.client.query(backlog, [
+    await this.client.query(insertBacklog, [
       events.map(({ id }) => id),
       events.map(({ subscriber }) => subscriber.creatorId),
       events.map(({ subscriber }) => subscriber.subscriptionId),
@@ -94,17 +94,12 @@ export class WebhookData extends BenchDatabase {
 
   /** Adds settled deliveries with one attempt each. */
   async addHistory(subscribers: readonly Subscriber[], count: number): Promise<void> {
-    await this.client.query(pastDays);
+    await this.client.query(createPastPartitions);
     const ids = subscribers.map(({ subscriptionId }) => subscriptionId);
-    for (let from = 0; from < count; from += historyAtOnce) {
-      const to = Math.min(from + historyAtOnce, count);
-      await this.client.query(history, [ids, this.apiVersion, from, to, count]);
+    for (let from = 0; from < count; from += deliveriesAtOnce) {
+      const to = Math.min(from + deliveriesAtOnce, count);
+      await this.client.query(insertHistory, [ids, this.apiVersion, from, to, count]);
     }
-  }
-
-  /** Updates the statistics of the planner, as autovacuum does. */
-  async analyse(): Promise<void> {
-    await this.client.query('VACUUM ANALYZE');
   }
 
   /** Whether all deliveries of these subscribers are settled. */
@@ -115,10 +110,10 @@ export class WebhookData extends BenchDatabase {
   }
 
   /** Counts all deliveries, those that succeeded with their first attempt, and successful attempts. */
-  async delivered(): Promise<Readonly<Record<string, number>>> {
+  async countDeliveries(): Promise<Readonly<Record<string, number>>> {
     const { rows } = await this.client.query<Record<string, number>>(
       `SELECT (SELECT count(*)::int FROM webhook_deliveries) AS deliveries,
-              (SELECT count(*)::int FROM webhook_deliveries WHERE status = 'succeeded' AND attempt_count = 1) AS at_once,
+              (SELECT count(*)::int FROM webhook_deliveries WHERE status = 'succeeded' AND attempt_count = 1) AS succeeded,
               (SELECT count(*)::int FROM webhook_attempts WHERE outcome = 'succeeded' AND status_code = 204) AS attempts`,
     );
     return rows[0] ?? {};

@@ -1,39 +1,41 @@
 import { connect } from 'amqplib';
-import type { BenchSite } from '../bench-site.ts';
+import type { BenchContext } from '../bench-context.ts';
 import type { Figure } from '../figures.ts';
-import { absolute, ratio, ratioPerCore, type Rounds, alternate } from '../rounds.ts';
+import { absolute, alternate, ratio, ratioPerCpuSecond, type Rounds } from '../rounds.ts';
 import { BareSender } from './bare-sender-process.ts';
 import { DeliveringWorker } from './delivering-worker.ts';
-import { benchWithDeadReceivers, benchLatency } from './latency.ts';
+import { benchWithUnresponsiveReceivers, benchLatency } from './latency.ts';
 import { ReceiverProcess } from './receiver-process.ts';
 import { benchRelay } from './relay.ts';
 import { benchWindows } from './windows.ts';
 
-const warmUpParts = 5;
+const warmUpSamples = 5;
 
 /**
  * Compares webhook-worker with bare undici, and with itself when it has past deliveries. Measures latency at
  * a fixed rate. Compares the outbox relay with bare publisher confirms.
  */
-export async function benchWebhooks(site: BenchSite): Promise<readonly Figure[]> {
-  const connection = await connect(site.stores.rabbitmq);
+export async function benchWebhooks(context: BenchContext): Promise<readonly Figure[]> {
+  const connection = await connect(context.stores.rabbitmq);
   const channel = await connection.createConfirmChannel();
   const receiver = await ReceiverProcess.start();
   const connections = { receiver, channel };
   try {
-    const worker = await site.step('webhook-worker', () =>
-      DeliveringWorker.start(site, 'bench_webhooks', connections),
+    const worker = await context.step('webhook-worker', () =>
+      DeliveringWorker.start(context, 'bench_webhooks', connections),
     );
     try {
-      const figures = await site.step('Deliveries', () => compareWithBaseline(site, worker, receiver));
-      figures.push(...(await site.step('Adaptive windows', () => benchWindows(site, worker, receiver))));
-      figures.push(...(await site.step('Outbox relay', () => benchRelay(site, channel))));
-      figures.push(...(await site.step('Fixed rates', () => benchLatency(site, worker, receiver))));
-      await worker.checkHistory();
-      if (site.oldRows > 0) figures.push(...(await compareWithHistory(site, worker, connections)));
+      const figures = await context.step('Deliveries', () => compareWithBaseline(context, worker, receiver));
       figures.push(
-        ...(await site.step('With unreachable receivers', () =>
-          benchWithDeadReceivers(site, worker, receiver),
+        ...(await context.step('Adaptive windows', () => benchWindows(context, worker, receiver))),
+      );
+      figures.push(...(await context.step('Outbox relay', () => benchRelay(context, channel))));
+      figures.push(...(await context.step('Fixed rates', () => benchLatency(context, worker, receiver))));
+      await worker.checkHistory();
+      if (context.rowCount > 0) figures.push(...(await compareWithHistory(context, worker, connections)));
+      figures.push(
+        ...(await context.step('With unresponsive receivers', () =>
+          benchWithUnresponsiveReceivers(context, worker, receiver),
         )),
       );
       return [...figures, worker.startTime, ...worker.service.memory()];
@@ -48,26 +50,26 @@ export async function benchWebhooks(site: BenchSite): Promise<readonly Figure[]>
 }
 
 async function compareWithBaseline(
-  site: BenchSite,
+  context: BenchContext,
   worker: DeliveringWorker,
   receiver: ReceiverProcess,
 ): Promise<Figure[]> {
   const bare = await BareSender.start(receiver);
   try {
-    // Warms the worker up with as many deliveries as the uncounted first part of the bare sender has.
-    for (let part = 0; part < warmUpParts; part += 1) await worker.measureFromMessages();
+    // Warms the worker up with as many deliveries as the uncounted first sample of the bare sender has.
+    for (let sample = 0; sample < warmUpSamples; sample += 1) await worker.measureFromMessages();
     const rounds = await alternate(
       [
-        // First, since the other variants send copies of the bodies that it has stored.
-        { name: 'from messages', part: () => worker.measureFromMessages() },
-        { name: 'bare', part: () => bare.send(worker) },
-        { name: 'from a backlog', part: () => worker.measureFromBacklog() },
+        // First, since the other variants send copies of an event that this one has stored.
+        { name: 'from messages', measure: () => worker.measureFromMessages() },
+        { name: 'bare', measure: () => bare.send(worker) },
+        { name: 'from a backlog', measure: () => worker.measureFromBacklog() },
       ],
-      site.rounds,
+      context.rounds,
     );
     return [
-      ...compareRates('deliveries of what is due', rounds, 'from a backlog'),
-      ...compareRates('deliveries from message to settled', rounds, 'from messages'),
+      ...compareRates('deliveries from a backlog', rounds, 'from a backlog'),
+      ...compareRates('deliveries from messages', rounds, 'from messages'),
       ...absolute(rounds, 'bare'),
       ...absolute(rounds, 'from a backlog'),
       ...absolute(rounds, 'from messages'),
@@ -79,47 +81,49 @@ async function compareWithBaseline(
 
 function compareRates(name: string, rounds: Rounds, variant: string): Figure[] {
   return [
-    ...ratioPerCore(`${name}, a core, of bare undici`, rounds, variant, 'bare', { atLeast: 0.25 }),
-    ratio(`  the same by the clock`, rounds, variant, 'bare'),
+    ...ratioPerCpuSecond(`${name} by processor time, ratio to bare undici`, rounds, variant, 'bare', {
+      atLeast: 0.25,
+    }),
+    ratio('  the same by throughput', rounds, variant, 'bare'),
   ];
 }
 
-/** Alternates a webhook-worker with many past deliveries and the first one. */
+/** Compares a webhook-worker with many past deliveries with the first one, alternately. */
 async function compareWithHistory(
-  site: BenchSite,
+  context: BenchContext,
   without: DeliveringWorker,
   connections: Parameters<typeof DeliveringWorker.start>[2],
 ): Promise<Figure[]> {
-  const { oldRows } = site;
-  const grown = await DeliveringWorker.start(site, 'bench_webhooks_grown', connections);
+  const { rowCount } = context;
+  const grown = await DeliveringWorker.start(context, 'bench_webhooks_grown', connections);
   try {
     // Warms it up like the first worker, so that the comparison shows only the effect of the history.
     await grown.measureFromMessages();
-    for (let part = 0; part < warmUpParts; part += 1) await grown.measureFromBacklog();
-    await site.step(`${oldRows} deliveries of the past`, async () => {
-      await grown.data.addHistory(grown.subscribers, oldRows);
-      await grown.data.analyse();
-      await without.data.analyse();
+    for (let sample = 0; sample < warmUpSamples; sample += 1) await grown.measureFromBacklog();
+    await context.step(`${rowCount} past deliveries`, async () => {
+      await grown.data.addHistory(grown.subscribers, rowCount);
+      await grown.data.vacuum();
+      await without.data.vacuum();
     });
-    const rounds = await site.step('Deliveries with this history', () =>
+    const rounds = await context.step('Deliveries with this history', () =>
       alternate(
         [
-          { name: 'without', part: () => without.measureFromBacklog() },
-          { name: 'with', part: () => grown.measureFromBacklog() },
+          { name: 'without', measure: () => without.measureFromBacklog() },
+          { name: 'with', measure: () => grown.measureFromBacklog() },
         ],
-        site.rounds,
+        context.rounds,
       ),
     );
     const target = { atLeast: 0.9 };
     return [
       ratio(
-        `deliveries of what is due beside ${oldRows} of the past, of without`,
+        `deliveries from a backlog with ${rowCount} past deliveries, ratio to without`,
         rounds,
         'with',
         'without',
         target,
       ),
-      ...ratioPerCore('  the same, a core', rounds, 'with', 'without'),
+      ...ratioPerCpuSecond('  the same by processor time', rounds, 'with', 'without'),
     ];
   } finally {
     await grown.stop();

@@ -1,4 +1,4 @@
-import type { BenchSite } from '../bench-site.ts';
+import type { BenchContext } from '../bench-context.ts';
 import type { Figure } from '../figures.ts';
 import { absolute, alternate, ratio } from '../rounds.ts';
 import { type DeliveringWorker, subscribe } from './delivering-worker.ts';
@@ -11,7 +11,7 @@ const deliveries = 400;
  * other has an adaptive window.
  */
 export async function benchWindows(
-  site: BenchSite,
+  context: BenchContext,
   worker: DeliveringWorker,
   { origin }: ReceiverProcess,
 ): Promise<Figure[]> {
@@ -19,12 +19,12 @@ export async function benchWindows(
   const eight = await subscribe(worker.service, origin, '/far/1', { max_in_flight: 8 });
   const rounds = await alternate(
     [
-      { name: 'adaptive window', part: () => worker.fromBacklogOf(adaptive, deliveries) },
-      { name: 'eight at a time', part: () => worker.fromBacklogOf(eight, deliveries) },
+      { name: 'adaptive window', measure: () => worker.measureFromBacklogOf(adaptive, deliveries) },
+      { name: 'eight at a time', measure: () => worker.measureFromBacklogOf(eight, deliveries) },
     ],
-    site.rounds,
+    context.rounds,
   );
-  const name = 'deliveries to one receiver with 100 ms latency, of at most eight at a time';
+  const name = 'deliveries to one receiver with 100 ms latency, ratio to at most eight at a time';
   return [
     ratio(name, rounds, 'adaptive window', 'eight at a time', { atLeast: 3 }),
     ...absolute(rounds, 'adaptive window'),

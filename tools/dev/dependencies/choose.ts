@@ -3,7 +3,12 @@ import { Failure } from '../failure.ts';
 import { findProgram } from '../run-program.ts';
 import { findBrowser } from './browser.ts';
 import { aptCommand, aptPrefix, installDebianPackages } from './debian-packages.ts';
-import { type Dependency, dependencyNames, type DependencyName, type Site } from './dependency.ts';
+import {
+  type Dependency,
+  dependencyNames,
+  type DependencyName,
+  type DependencyContext,
+} from './dependency.ts';
 import { dependencyFromDocker, dockerResponds, createContainers } from './docker.ts';
 import { postgresFromPrograms, postgresPrograms } from './postgres.ts';
 import { rabbitmqFromPrograms, rabbitmqProgram } from './rabbitmq.ts';
@@ -60,10 +65,13 @@ export interface Choice {
  * Chooses the source of each dependency: an external URL, Docker, programs on this machine, or packages
  * installed now.
  */
-export async function chooseDependencies(site: Site, required: RequiredPrograms): Promise<Choice> {
-  const { externalUrls } = site.settings;
+export async function chooseDependencies(
+  context: DependencyContext,
+  required: RequiredPrograms,
+): Promise<Choice> {
+  const { externalUrls } = context.settings;
   const ours = dependencyNames.filter((name) => externalUrls[name] === undefined);
-  const docker = ours.length > 0 && (await dockerResponds()) && (await createContainers(site, ours));
+  const docker = ours.length > 0 && (await dockerResponds()) && (await createContainers(context, ours));
   const anyGateway = required.gateway === true || required.nginx === true;
   const programs: PackageName[] = [...(docker ? [] : ours), ...(anyGateway ? (['openssl'] as const) : [])];
   // A container can proxy services on this machine only on Linux, where it can share the host network.
@@ -72,14 +80,14 @@ export async function chooseDependencies(site: Site, required: RequiredPrograms)
   if (anyGateway && !gatewayFromDocker) programs.push('nginx');
   if (required.browser) programs.push('chromium');
   if (required.replica && !programs.includes('postgres')) programs.push('postgres');
-  await install(programs, required.interpreters ? ['python', 'cryptography', 'php'] : [], site);
+  await install(programs, required.interpreters ? ['python', 'cryptography', 'php'] : [], context);
   return {
     gateway: gatewayFromDocker ? 'docker' : 'program',
     dependencies: await Promise.all(
       dependencyNames.map(async (name): Promise<Dependency> => {
         const url = externalUrls[name];
         if (url !== undefined) return { name, url, processes: [] };
-        return docker ? dependencyFromDocker(name, site) : await fromPrograms(name, site);
+        return docker ? dependencyFromDocker(name, context) : await fromPrograms(name, context);
       }),
     ),
   };
@@ -90,14 +98,14 @@ export function describeSource({ name, processes }: Dependency): string {
   return `${name}: ${processes.some(({ program }) => program === 'docker') ? 'Docker' : processes.at(-1)?.program}`;
 }
 
-function fromPrograms(name: DependencyName, site: Site): Dependency | Promise<Dependency> {
+function fromPrograms(name: DependencyName, context: DependencyContext): Dependency | Promise<Dependency> {
   switch (name) {
     case 'postgres':
-      return postgresFromPrograms(site);
+      return postgresFromPrograms(context);
     case 'redis':
-      return redisFromPrograms(site);
+      return redisFromPrograms(context);
     case 'rabbitmq':
-      return rabbitmqFromPrograms(site);
+      return rabbitmqFromPrograms(context);
   }
 }
 
@@ -105,7 +113,7 @@ function fromPrograms(name: DependencyName, site: Site): Dependency | Promise<De
 async function install(
   required: readonly PackageName[],
   optional: readonly PackageName[],
-  site: Site,
+  context: DependencyContext,
 ): Promise<void> {
   const isMissing = (name: PackageName): boolean => !systemPackages[name].isInstalled();
   const [missingRequired, missingOptional] = [required.filter(isMissing), optional.filter(isMissing)];
@@ -113,11 +121,11 @@ async function install(
   if (prefix !== undefined) {
     const missing = [...missingRequired, ...missingOptional];
     try {
-      await installPackages(missing, prefix, site);
+      await installPackages(missing, prefix, context);
     } catch (error) {
       if (missingOptional.length === 0) throw error;
-      site.note(`Some of ${debianNames(missing)} could not be installed.`);
-      if (missingRequired.length > 0) await installPackages(missingRequired, prefix, site);
+      context.note(`Some of ${debianNames(missing)} could not be installed.`);
+      if (missingRequired.length > 0) await installPackages(missingRequired, prefix, context);
     }
   }
   const stillMissing = missingRequired.filter(isMissing);
@@ -127,9 +135,9 @@ async function install(
 async function installPackages(
   names: readonly PackageName[],
   prefix: readonly string[],
-  site: Site,
+  context: DependencyContext,
 ): Promise<void> {
-  site.note(`Installing ${debianNames(names)} with apt-get, without starting them.`);
+  context.note(`Installing ${debianNames(names)} with apt-get, without starting them.`);
   const packages = names.map((name) => systemPackages[name].debian);
   await installDebianPackages(packages, prefix);
 }

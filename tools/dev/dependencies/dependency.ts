@@ -7,7 +7,7 @@ export const dependencyNames = ['postgres', 'redis', 'rabbitmq'] as const;
 export type DependencyName = (typeof dependencyNames)[number];
 
 /** Parameters for starting the dependencies of a suite. */
-export interface Site {
+export interface DependencyContext {
   readonly settings: Settings;
   readonly ports: Ports;
   readonly secrets: Secrets;
@@ -22,7 +22,10 @@ export interface Dependency {
 }
 
 /** URL of a dependency that the suite runs, the same for Docker and for programs. */
-export function ownUrl(name: DependencyName, { ports, secrets }: Pick<Site, 'ports' | 'secrets'>): string {
+export function ownUrl(
+  name: DependencyName,
+  { ports, secrets }: Pick<DependencyContext, 'ports' | 'secrets'>,
+): string {
   switch (name) {
     case 'postgres':
       return `postgres://suite:${secrets.postgresPassword}@127.0.0.1:${ports.postgres}/postgres`;

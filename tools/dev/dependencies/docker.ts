@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { mustRun, runProgram } from '../run-program.ts';
 import { root, type Settings, siteDir, stateDirHash } from '../settings.ts';
 import type { ProcessPlan } from '../supervisor/process-part.ts';
-import { type Dependency, type DependencyName, ownUrl, type Site } from './dependency.ts';
+import { type Dependency, type DependencyName, ownUrl, type DependencyContext } from './dependency.ts';
 import { postgresResponds, rabbitmqResponds, redisResponds } from './readiness.ts';
 import { writeBrokerDefinitions, writeRedisUsers } from './store-users.ts';
 
@@ -20,41 +20,44 @@ export async function dockerResponds(): Promise<boolean> {
  * Pulls the images and creates the containers. Returns false on failure, so that programs can be used
  * instead.
  */
-export async function createContainers(site: Site, names: readonly DependencyName[]): Promise<boolean> {
-  writeRedisUsers(site);
-  writeBrokerDefinitions(site);
-  const created = await runProgram('docker', compose(site.settings, 'create', ...names), {
-    env: environment(site),
+export async function createContainers(
+  context: DependencyContext,
+  names: readonly DependencyName[],
+): Promise<boolean> {
+  writeRedisUsers(context);
+  writeBrokerDefinitions(context);
+  const created = await runProgram('docker', compose(context.settings, 'create', ...names), {
+    env: environment(context),
   });
   if (created.code !== 0)
-    site.note(`Docker could not create the containers: ${created.output.trim().split('\n').at(-1)}`);
+    context.note(`Docker could not create the containers: ${created.output.trim().split('\n').at(-1)}`);
   return created.code === 0;
 }
 
-export function dependencyFromDocker(name: DependencyName, site: Site): Dependency {
-  const url = ownUrl(name, site);
+export function dependencyFromDocker(name: DependencyName, context: DependencyContext): Dependency {
+  const url = ownUrl(name, context);
   return {
     name,
     url,
-    processes: [containerPlan(name, { site, kind: 'dependency', ready: () => ready[name](url) })],
+    processes: [containerPlan(name, { context, kind: 'dependency', ready: () => ready[name](url) })],
   };
 }
 
 /** Plans an attached `docker compose up`, which ends with its container and forwards signals to it. */
 export function containerPlan(
   name: string,
-  container: { site: Site; kind: ProcessPlan['kind']; ready: () => Promise<boolean> },
+  container: { context: DependencyContext; kind: ProcessPlan['kind']; ready: () => Promise<boolean> },
 ): ProcessPlan {
-  const env = environment(container.site);
+  const env = environment(container.context);
   const docker = async (verb: string): Promise<void> => {
-    await mustRun('docker', compose(container.site.settings, verb, name), { env });
+    await mustRun('docker', compose(container.context.settings, verb, name), { env });
   };
   return {
     name,
     kind: container.kind,
     program: 'docker',
     args: compose(
-      container.site.settings,
+      container.context.settings,
       'up',
       '--no-log-prefix',
       '--no-deps',
@@ -91,7 +94,7 @@ function compose(settings: Settings, ...words: string[]): string[] {
   ];
 }
 
-function environment({ settings, ports, secrets }: Site): Record<string, string> {
+function environment({ settings, ports, secrets }: DependencyContext): Record<string, string> {
   return {
     ...settings.environment,
     POSTGRES_PORT: String(ports.postgres),

@@ -5,7 +5,7 @@ import { Failure } from '../failure.ts';
 import { findProgram, mustRun, namesIn, runProgram, type UserIds } from '../run-program.ts';
 import { type Settings, stateDirHash } from '../settings.ts';
 import { processStartTime } from '../supervisor/process-tree.ts';
-import { type Dependency, ownUrl, type Site } from './dependency.ts';
+import { type Dependency, ownUrl, type DependencyContext } from './dependency.ts';
 import { postgresResponds } from './readiness.ts';
 
 const debianFolder = '/usr/lib/postgresql';
@@ -25,12 +25,12 @@ export function postgresPrograms(dataVersion?: string): string | undefined {
   return versions.length > 0 ? undefined : findProgram('postgres')?.replace(/\/postgres$/, '');
 }
 
-export async function postgresFromPrograms(site: Site): Promise<Dependency> {
-  const { settings, ports, secrets } = site;
+export async function postgresFromPrograms(context: DependencyContext): Promise<Dependency> {
+  const { settings, ports, secrets } = context;
   const user = await serverUser();
   const home = await dataHome(settings, user);
   if (!home.startsWith(settings.stateDir)) {
-    site.note(
+    context.note(
       `PostgreSQL must not run as root, and its user cannot access ${settings.stateDir}; its data is in ${home}.`,
     );
   }
@@ -56,7 +56,7 @@ export async function postgresFromPrograms(site: Site): Promise<Dependency> {
     log_timezone: 'UTC',
     timezone: 'UTC',
   };
-  const url = ownUrl('postgres', site);
+  const url = ownUrl('postgres', context);
   return {
     name: 'postgres',
     url,

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { Failure } from '../failure.ts';
 import { responds } from '../ports.ts';
 import { findProgram } from '../run-program.ts';
-import { type Dependency, ownUrl, type Site } from './dependency.ts';
+import { type Dependency, ownUrl, type DependencyContext } from './dependency.ts';
 import { rabbitmqResponds } from './readiness.ts';
 import { writeBrokerDefinitions } from './store-users.ts';
 
@@ -14,22 +14,22 @@ export function rabbitmqProgram(): string | undefined {
   return findProgram('epmd') === undefined ? undefined : findProgram('rabbitmq-server', [debianFolder]);
 }
 
-export function rabbitmqFromPrograms(site: Site): Dependency {
+export function rabbitmqFromPrograms(context: DependencyContext): Dependency {
   const program = rabbitmqProgram();
   const epmd = findProgram('epmd');
   if (program === undefined || epmd === undefined)
     throw new Failure('rabbitmq-server is not installed on this machine.');
-  const { ports } = site;
-  const home = join(site.settings.stateDir, 'rabbitmq');
+  const { ports } = context;
+  const home = join(context.settings.stateDir, 'rabbitmq');
   mkdirSync(home, { recursive: true });
   const pathTo = (name: string, content: string, mode = 0o600): string => {
     const file = join(home, name);
     writeFileSync(file, content, { mode });
     return file;
   };
-  const configuration = pathTo('rabbitmq.conf', configurationText(site));
+  const configuration = pathTo('rabbitmq.conf', configurationText(context));
   const plugins = pathTo('enabled_plugins', '[].\n');
-  const url = ownUrl('rabbitmq', site);
+  const url = ownUrl('rabbitmq', context);
   const env = {
     PATH: process.env.PATH ?? '/usr/bin:/bin',
     HOME: home, // for a separate Erlang cookie
@@ -88,11 +88,11 @@ function rabbitmqctl(program: string, { HOME, ERL_EPMD_PORT, RABBITMQ_NODENAME }
 
 type NodeEnvironment = Readonly<Record<'HOME' | 'ERL_EPMD_PORT' | 'RABBITMQ_NODENAME', string>>;
 
-function configurationText(site: Site): string {
-  const { ports } = site;
+function configurationText(context: DependencyContext): string {
+  const { ports } = context;
   return `listeners.tcp.1 = 127.0.0.1:${ports.rabbitmq}
 default_vhost = /
-load_definitions = ${writeBrokerDefinitions(site)}
+load_definitions = ${writeBrokerDefinitions(context)}
 distribution.listener.interface = 127.0.0.1
 vm_memory_high_watermark.absolute = 1GB
 disk_free_limit.absolute = 200MB

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../failure.ts';
 import { findProgram } from '../run-program.ts';
-import { type Dependency, ownUrl, type Site } from './dependency.ts';
+import { type Dependency, ownUrl, type DependencyContext } from './dependency.ts';
 import { redisResponds } from './readiness.ts';
 import { writeRedisUsers } from './store-users.ts';
 
@@ -10,17 +10,17 @@ export function redisProgram(): string | undefined {
   return findProgram('redis-server');
 }
 
-export function redisFromPrograms(site: Site): Dependency {
+export function redisFromPrograms(context: DependencyContext): Dependency {
   const program = redisProgram();
   if (program === undefined) throw new Failure('redis-server is not installed on this machine.');
-  const home = join(site.settings.stateDir, 'redis');
+  const home = join(context.settings.stateDir, 'redis');
   const configuration = join(home, 'redis.conf');
   mkdirSync(home, { recursive: true });
   const options = [
-    `port ${site.ports.redis}`,
+    `port ${context.ports.redis}`,
     'bind 127.0.0.1',
     `dir "${home}"`,
-    `aclfile "${writeRedisUsers(site)}"`,
+    `aclfile "${writeRedisUsers(context)}"`,
     'appendonly yes',
     'appendfsync everysec',
     'save ""',
@@ -28,7 +28,7 @@ export function redisFromPrograms(site: Site): Dependency {
     'databases 64',
   ];
   writeFileSync(configuration, `${options.join('\n')}\n`, { mode: 0o600 });
-  const url = ownUrl('redis', site);
+  const url = ownUrl('redis', context);
   return {
     name: 'redis',
     url,

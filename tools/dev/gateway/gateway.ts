@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { Agent, request } from 'undici';
-import type { Site } from '../dependencies/dependency.ts';
+import type { DependencyContext } from '../dependencies/dependency.ts';
 import { containerPlan } from '../dependencies/docker.ts';
 import { Failure } from '../failure.ts';
 import { isTaken } from '../ports.ts';
@@ -25,18 +25,18 @@ export async function checkGatewayPort(port: number, { stateDir }: Settings): Pr
 
 /** The process of the gateway. Its configuration is generated at each start of the suite. */
 export async function gatewayPlan(
-  site: Site,
+  context: DependencyContext,
   certificates: Certificates,
   accessLog: string,
   from: 'program' | 'docker',
 ): Promise<ProcessPlan> {
-  const dir = join(site.settings.stateDir, 'gateway');
+  const dir = join(context.settings.stateDir, 'gateway');
   const config = join(dir, 'nginx.conf');
   const runDir = join(dir, 'run');
   const program = findProgram('nginx') ?? 'nginx';
   const asRoot = process.getuid?.() === 0;
   mkdirSync(runDir, { recursive: true });
-  const { ports } = site;
+  const { ports } = context;
   const server = (port: number): string => `server 127.0.0.1:${port};`;
   const listenOptions = from === 'docker' || (await speaksHttp2(program)) ? 'ssl http2' : 'ssl';
   writeFileSync(
@@ -67,7 +67,7 @@ export async function gatewayPlan(
     }),
   );
   const ready = (): Promise<boolean> => gatewayResponds(ports.gateway, certificates.caFile);
-  if (from === 'docker') return containerPlan('gateway', { site, kind: 'service', ready });
+  if (from === 'docker') return containerPlan('gateway', { context, kind: 'service', ready });
   const args = ['-e', 'stderr', '-p', dir, '-c', config];
   return {
     name: 'gateway',

@@ -5,19 +5,20 @@ import type { Figure } from './figures.ts';
 /** A rate limit that no benchmark reaches. */
 export const unlimited = '100000000/1';
 
-/** Stores and amounts of a benchmark. */
-export interface BenchSite {
+/** Stores, sizes and progress of a benchmark run. */
+export interface BenchContext {
   readonly stores: Readonly<Record<DependencyName, string>>;
   readonly rounds: number;
+  /** Duration of one sample, for variants that are measured for a time. */
   readonly eachMs: number;
-  /** Number of old rows in addition to the live ones. */
-  readonly oldRows: number;
+  /** Value of `--rows`: the number of existing rows or of messages, by benchmark. */
+  readonly rowCount: number;
   /** Restricts a benchmark of several services to this one. */
   readonly service?: string | undefined;
-  /** The complete suite on these stores. */
+  /** The complete suite on the same stores, which only the benchmark `suite` starts. */
   readonly suite: Pick<Suite, 'startAll' | 'status'>;
   readonly step: <T>(title: string, work: () => Promise<T>) => Promise<T>;
 }
 
 /** Measures a service against its baseline in one run. */
-export type Bench = (site: BenchSite) => Promise<readonly Figure[]>;
+export type Bench = (context: BenchContext) => Promise<readonly Figure[]>;

@@ -1,6 +1,6 @@
 import { serviceNames, type ServiceName, portsFrom } from '../dev/ports.ts';
 import { type Secrets, secretsIn } from '../dev/secrets.ts';
-import { serviceEnvironment, type ServiceSite, storeUserUrl } from '../dev/services.ts';
+import { serviceEnvironment, type ServiceContext, storeUserUrl } from '../dev/services.ts';
 import type { Settings } from '../dev/settings.ts';
 
 /** Replicas of each service. */
@@ -25,11 +25,11 @@ export function chaosPorts(base: number) {
 export type ChaosPorts = ReturnType<typeof chaosPorts>;
 
 /** Addresses and settings that the parts of the suite share. */
-export interface ChaosSite extends ServiceSite {
+export interface ChaosContext extends ServiceContext {
   readonly ports: ChaosPorts;
 }
 
-export function chaosSite(settings: Settings, trustFile: string): ChaosSite {
+export function chaosContext(settings: Settings, trustFile: string): ChaosContext {
   const ports = chaosPorts(settings.basePort);
   const secrets = secretsIn(settings.stateDir);
   return {
@@ -43,7 +43,7 @@ export function chaosSite(settings: Settings, trustFile: string): ChaosSite {
 }
 
 /** URLs of the administrators. PostgreSQL has a stable address, which always leads to the primary. */
-function storeUrls(ports: ChaosPorts, secrets: Secrets): ServiceSite['dependencyUrls'] {
+function storeUrls(ports: ChaosPorts, secrets: Secrets): ServiceContext['dependencyUrls'] {
   const [anyService] = ports.postgresPorts;
   const [redis] = ports.redisServers;
   const [broker] = ports.brokers;
@@ -55,21 +55,21 @@ function storeUrls(ports: ChaosPorts, secrets: Secrets): ServiceSite['dependency
 }
 
 /** Port of a service's own address of its database. Each service has one, so that one link can be cut. */
-export function postgresPortOf(service: ServiceName, { ports }: ChaosSite): number {
+export function postgresPortOf(service: ServiceName, { ports }: ChaosContext): number {
   return ports.postgresPorts[serviceNames.indexOf(service) + 1] ?? 0;
 }
 
 /** URL of a service's database, which leads to wherever its name does. */
-export function databaseUrlOf(service: ServiceName, site: ChaosSite): string {
-  const url = new URL(serviceEnvironment(service, site).DATABASE_URL ?? '');
-  url.port = String(postgresPortOf(service, site));
+export function databaseUrlOf(service: ServiceName, context: ChaosContext): string {
+  const url = new URL(serviceEnvironment(service, context).DATABASE_URL ?? '');
+  url.port = String(postgresPortOf(service, context));
   return url.href;
 }
 
 /** The same for an administrator. */
-export function adminUrlOf(service: ServiceName, site: ChaosSite): string {
-  const url = new URL(databaseUrlOf(service, site));
-  const { username, password } = new URL(site.dependencyUrls.postgres);
+export function adminUrlOf(service: ServiceName, context: ChaosContext): string {
+  const url = new URL(databaseUrlOf(service, context));
+  const { username, password } = new URL(context.dependencyUrls.postgres);
   return Object.assign(url, { username, password }).href;
 }
 
@@ -83,15 +83,15 @@ export interface ReplicaPlace {
 export function replicaEnvironment(
   service: ServiceName,
   { address, internal }: ReplicaPlace,
-  site: ChaosSite,
+  context: ChaosContext,
 ): Record<string, string> {
-  const { ports } = site;
+  const { ports } = context;
   return {
-    ...serviceEnvironment(service, site),
+    ...serviceEnvironment(service, context),
     HOST: address,
     INTERNAL_HOST: internal,
-    DATABASE_URL: databaseUrlOf(service, site),
-    RABBITMQ_URL: brokerUrls(storeUserUrl('rabbitmq', service, site), ports),
+    DATABASE_URL: databaseUrlOf(service, context),
+    RABBITMQ_URL: brokerUrls(storeUserUrl('rabbitmq', service, context), ports),
     REDIS_SENTINELS: ports.sentinels.map((port) => `127.0.0.1:${port}`).join(','),
     JWKS_URL: `https://localhost:${ports.gateway}/api/auth/jwks`,
   };

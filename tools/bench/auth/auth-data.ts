@@ -1,10 +1,11 @@
 import { BenchDatabase } from '../bench-database.ts';
 
-/** Lock of the clean-up job: no row is deleted while it is held (tokens/delete-expired-records.ts). */
-const cleanupLock = 7391004;
+/** Advisory lock of the clean-up job of auth-server (tokens/delete-expired-records.ts). */
+const cleanupLock = 7_391_004;
 
-/** Direct access to the database of auth-server. */
-export class Storage extends BenchDatabase {
+/** The database of an auth-server under measurement. */
+export class AuthData extends BenchDatabase {
+  /** Prevents the deletion of old rows until `unblockCleanup`. */
   async blockCleanup(): Promise<void> {
     await this.client.query('SELECT pg_advisory_lock($1)', [cleanupLock]);
   }
@@ -14,17 +15,16 @@ export class Storage extends BenchDatabase {
   }
 
   /**
-   * Tokens that expired an hour ago, as refreshes leave them behind: half access tokens, half consumed
-   * refresh tokens.
+   * Adds tokens that expired an hour ago, as refreshes create them: half access tokens, half consumed refresh
+   * tokens. Drops the indexes and creates them afterwards, because that is faster for millions of rows.
    */
   async addOldTokens(count: number): Promise<void> {
     const { client } = this;
     await client.query(`SET synchronous_commit = off; SET maintenance_work_mem = '512MB'`);
-    const indexes = await client.query<{ name: string; drop: string; make: string }>(
-      `SELECT indexrelid::regclass::text AS name,
-              coalesce('ALTER TABLE oidc_model DROP CONSTRAINT ' || conname, 'DROP INDEX ' || indexrelid::regclass) AS drop,
+    const indexes = await client.query<{ drop: string; create: string }>(
+      `SELECT coalesce('ALTER TABLE oidc_model DROP CONSTRAINT ' || conname, 'DROP INDEX ' || indexrelid::regclass) AS drop,
               coalesce('ALTER TABLE oidc_model ADD CONSTRAINT ' || conname || ' ' || pg_get_constraintdef(pg_constraint.oid),
-                       pg_get_indexdef(indexrelid)) AS make
+                       pg_get_indexdef(indexrelid)) AS create
        FROM pg_index LEFT JOIN pg_constraint ON conindid = indexrelid WHERE indrelid = 'oidc_model'::regclass`,
     );
     for (const { drop } of indexes.rows) await client.query(drop);
@@ -37,7 +37,7 @@ export class Storage extends BenchDatabase {
             (SELECT payload, account_id, client_id FROM oidc_model WHERE model = 'RefreshToken' LIMIT 1) AS sample`,
       [count],
     );
-    for (const { make } of indexes.rows) await client.query(make);
+    for (const { create } of indexes.rows) await client.query(create);
     await client.query('VACUUM ANALYZE oidc_model');
     await client.query('CHECKPOINT'); // so that these rows are not written out during the measurement
   }
