@@ -50,7 +50,8 @@ async function apply(client: Client, change: Change): Promise<string | undefined
     case 'keep': {
       const { events, secret, status, max_in_flight, signature } = change.wanted;
       const body = { secret, status, max_in_flight, signature, events: [...events] };
-      await updateWebhook({ client, path: { id: change.id }, body }); // also for `keep`: the secret may differ
+      // Also for `keep`: the secret may differ.
+      await updateWebhook({ client, path: { id: change.id }, body });
       return change.id;
     }
     case 'delete':

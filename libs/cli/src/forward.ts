@@ -43,7 +43,10 @@ export async function forward(
   }
 }
 
-/** Returns the headers of docs/receiving-webhooks.md. There is no delivery: its id is derived from the event's. */
+/**
+ * Returns the headers of docs/receiving-webhooks.md. No delivery exists, so its id is derived from that of
+ * the event.
+ */
 export function signedHeaders(
   { id, event }: FeedEvent,
   body: string,

@@ -45,7 +45,7 @@ function describe(error: Error): string {
   return `${error.message}${cause}`;
 }
 
-/** Calls back for each key. Standard input may also be a pipe. A terminal sends Ctrl-C as a key, because it is in raw mode. */
+/** Calls back for each key, from a terminal or a pipe. In raw mode, a terminal sends Ctrl-C as a key. */
 function readKeys(keys: Readonly<Record<string, () => void>>): void {
   const { stdin } = process;
   if (stdin.isTTY) stdin.setRawMode(true);

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 // Every later statement on the table waits behind a pending lock request. The request therefore times out
 // soon and is retried, so that other statements proceed in between. The last attempts wait longer than
 // PostgreSQL's deadlock_timeout, after which an automatic vacuum yields its lock.
-const phases = [
+const attemptSeries = [
   { maxAttempts: 120, lockTimeout: '200ms' },
   { maxAttempts: 10, lockTimeout: '1500ms' },
 ];
@@ -25,7 +25,7 @@ export async function inBriefTransaction<Result>(
   description: string,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  for (const { maxAttempts, lockTimeout } of phases) {
+  for (const { maxAttempts, lockTimeout } of attemptSeries) {
     for (let attempts = 0; attempts < maxAttempts; attempts += 1) {
       const done = await attempt(runner, lockTimeout, work);
       if (done !== undefined) return done.result;

@@ -14,8 +14,8 @@ import {
 
 const program = { statementTimeoutMs: 0 };
 const service = { forceGenericPlan: true };
-const inEffect = statement(
-  'test.in-effect',
+const readSettings = statement(
+  'test.read-settings',
   `SELECT current_setting('statement_timeout') AS statement_timeout,
      current_setting('idle_in_transaction_session_timeout') AS idle, current_setting('enable_seqscan') AS seqscan,
      current_setting('jit') AS jit, current_setting('plan_cache_mode') AS plans`,
@@ -38,7 +38,7 @@ describe('a connection', () => {
     sources.push(source);
     return source;
   };
-  const behind = async (options?: FakePoolerOptions, session: object = service) => {
+  const openBehindPooler = async (options?: FakePoolerOptions, session: object = service) => {
     const pooler = await fakePooler(scratch.url, options);
     poolers.push(pooler);
     return open(pooler.url, session);
@@ -56,7 +56,7 @@ describe('a connection', () => {
   it('has every setting that a service sets at start-up', async () => {
     const source = open(scratch.url);
     await connectWhenUp(source, service, onFailure);
-    expect(await new Database(source).row(inEffect)).toEqual({
+    expect(await new Database(source).row(readSettings)).toEqual({
       statement_timeout: '8s',
       idle: '30s',
       seqscan: 'off',
@@ -81,7 +81,7 @@ describe('a connection', () => {
       await own.database.run({ name: '', text: change });
     const reconnected = open(pooler.url);
     await connectWhenUp(reconnected, service, onFailure);
-    expect(await new Database(reconnected).row(inEffect)).toMatchObject({
+    expect(await new Database(reconnected).row(readSettings)).toMatchObject({
       statement_timeout: '8s',
       jit: 'off',
     });
@@ -90,7 +90,7 @@ describe('a connection', () => {
   });
 
   it('is unsuitable when a pooler rejects the start-up parameter', async () => {
-    const source = await behind({ rejectsOptions: true });
+    const source = await openBehindPooler({ rejectsOptions: true });
     await expect(connectWhenUp(source, service, onFailure)).rejects.toThrow(/ignore_startup_parameters/);
     expect(failures).toEqual([]);
   });
@@ -108,7 +108,7 @@ describe('a connection', () => {
   });
 
   it('is unsuitable when named statements of several connections share a session', async () => {
-    const source = await behind({ sharesSession: true });
+    const source = await openBehindPooler({ sharesSession: true });
     const other = open(poolers[0]?.url ?? '');
     for (const each of [source, other]) await each.initialize();
     const databases = [new Database(source), new Database(other)];
@@ -117,11 +117,11 @@ describe('a connection', () => {
   });
 
   it('is unsuitable for a program when a pooler drops or rejects its settings', async () => {
-    const dropping = await behind({}, program);
+    const dropping = await openBehindPooler({}, program);
     await expect(connectProgram(dropping, program)).rejects.toThrow(
       /^idle_in_transaction_session_timeout is 0\. .*DATABASE_DIRECT_URL/,
     );
-    const rejecting = await behind({ rejectsOptions: true }, program);
+    const rejecting = await openBehindPooler({ rejectsOptions: true }, program);
     await expect(connectProgram(rejecting, program)).rejects.toThrow(/DATABASE_DIRECT_URL/);
   });
 
@@ -131,7 +131,7 @@ describe('a connection', () => {
     await own.database.run({ name: '', text: timeout });
     const source = open(own.url, program);
     await connectProgram(source, program);
-    expect(await new Database(source).row(inEffect)).toMatchObject({ statement_timeout: '0' });
+    expect(await new Database(source).row(readSettings)).toMatchObject({ statement_timeout: '0' });
     await source.destroy();
     await own.drop();
   });
@@ -140,7 +140,7 @@ describe('a connection', () => {
     const direct = open(scratch.url, program);
     await direct.initialize();
     await verifyOwnSession(direct);
-    const pooled = await behind({ sharesSession: true }, program);
+    const pooled = await openBehindPooler({ sharesSession: true }, program);
     await pooled.initialize();
     await expect(verifyOwnSession(pooled)).rejects.toThrow(/transaction mode.*DATABASE_DIRECT_URL/);
   });

@@ -6,8 +6,8 @@ import { type SessionOptions, sessionSettings } from './session-settings.js';
 import { statement } from './sql.js';
 
 const retryDelayMs = 500;
-/** Number of attempts: on a busy pooler, one may not show that two connections share one of the server. */
-const rounds = 5;
+/** A single check on a busy pooler may miss that two connections share a session of the server. */
+const checks = 5;
 const seeRunbook = 'See "Connection poolers" in docs/runbook.md.';
 const useDirectUrl = `This program needs a direct connection: set DATABASE_DIRECT_URL. ${seeRunbook}`;
 
@@ -61,7 +61,7 @@ export async function verifyNamedStatements(
 ): Promise<void> {
   await retryWhileDown(async () => {
     try {
-      for (let round = 0; round < rounds; round += 1)
+      for (let check = 0; check < checks; check += 1)
         for (const database of databases) await database.rows(namedStatement);
     } catch (error) {
       if (!hasSqlState(error, namedStatementErrors)) throw error;
@@ -114,13 +114,13 @@ export async function connectProgram(dataSource: DataSource, options: SessionOpt
 export async function verifyOwnSession(dataSource: DataSource): Promise<void> {
   const runners = [dataSource.createQueryRunner(), dataSource.createQueryRunner()] as const;
   try {
-    const seen = [new Set<string>(), new Set<string>()] as const;
-    for (let round = 0; round < rounds; round += 1) {
-      seen[0].add(await rowsAsText(runners[0], backend));
-      seen[1].add(await rowsAsText(runners[1], backend));
+    const sessionsSeen = [new Set<string>(), new Set<string>()] as const;
+    for (let check = 0; check < checks; check += 1) {
+      sessionsSeen[0].add(await rowsAsText(runners[0], backend));
+      sessionsSeen[1].add(await rowsAsText(runners[1], backend));
     }
-    const sessions = new Set([...seen[0], ...seen[1]]);
-    if (sessions.size === 2 && seen.every(({ size }) => size === 1)) return;
+    const sessions = new Set([...sessionsSeen[0], ...sessionsSeen[1]]);
+    if (sessions.size === 2 && sessionsSeen.every(({ size }) => size === 1)) return;
     throw new UnsuitableConnection(
       `The connection goes through a pooler in transaction mode, which cannot hold the lock of migrations. ${useDirectUrl}`,
     );

@@ -5,7 +5,7 @@ import {
   type SessionOptions,
   sessionSettings,
   startupOptions,
-  statementTimeout,
+  effectiveTimeoutMs,
 } from './session-settings.js';
 
 /**
@@ -30,7 +30,7 @@ export interface DataSourceSettings extends SessionOptions {
  */
 export function createDataSource(settings: DataSourceSettings): DataSource {
   const { url, poolSize, applicationName, migrations, readsStandby = false } = settings;
-  const timeoutMs = statementTimeout(settings);
+  const timeoutMs = effectiveTimeoutMs(settings);
   setColumnTypes();
   return new DataSource({
     type: 'postgres',

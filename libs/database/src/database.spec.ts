@@ -1,4 +1,4 @@
-import { createDataSource, Database, migrate, statement } from './index.js';
+import { createDataSource, Database, migrate, type Sql, statement } from './index.js';
 import { valuesOf } from './sql.js';
 import { DependencyUnavailable } from '@fulfilment/error-envelope';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
@@ -23,36 +23,36 @@ class OtherBaseline1700000000002 extends Numbers1700000000000 {
 }
 
 describe('the database', () => {
-  let stores: ScratchDatabase;
+  let scratch: ScratchDatabase;
   beforeAll(async () => {
-    stores = await scratchDatabase([Numbers1700000000000]);
+    scratch = await scratchDatabase([Numbers1700000000000]);
   });
-  afterAll(() => stores.drop());
+  afterAll(() => scratch.drop());
 
   it('reads bigints exactly, and rejects values above the safe integers of JavaScript', async () => {
-    await stores.database.run(insertNumber, ['9007199254740991']);
-    expect(await stores.database.rows(readNumbers)).toEqual([{ value: 9007199254740991 }]);
+    await scratch.database.run(insertNumber, ['9007199254740991']);
+    expect(await scratch.database.rows(readNumbers)).toEqual([{ value: 9007199254740991 }]);
     const tooLarge = statement('test.too-large', "SELECT '9007199254740992'::bigint AS value");
-    await expect(stores.database.rows(tooLarge)).rejects.toThrow(RangeError);
+    await expect(scratch.database.rows(tooLarge)).rejects.toThrow(RangeError);
   });
 
   it('ends a read after its own timeout, as an outage, and keeps the timeout of the pool for others', async () => {
     const sleep = statement('test.sleep', 'SELECT pg_sleep(5)');
-    const limit = statement('test.limit', "SELECT current_setting('statement_timeout') AS value");
-    const error: unknown = await stores.database
+    const readTimeout = statement('test.limit', "SELECT current_setting('statement_timeout') AS value");
+    const error: unknown = await scratch.database
       .rowsWithTimeout(50, sleep)
       .catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(DependencyUnavailable);
     expect(error).toMatchObject({ cause: { code: '57014' } });
-    expect(await stores.database.rowsWithTimeout(50, limit)).toEqual([{ value: '50ms' }]);
-    expect(await stores.database.rows(limit)).toEqual([{ value: '8s' }]);
+    expect(await scratch.database.rowsWithTimeout(50, readTimeout)).toEqual([{ value: '50ms' }]);
+    expect(await scratch.database.rows(readTimeout)).toEqual([{ value: '8s' }]);
   });
 
   it('passes values by name, each as one parameter, and leaves texts and casts as they are', async () => {
     const named = statement('test.named', "SELECT :b::int - :a::int + :b::int AS value, 'at :a' AS text");
     expect(named.text).toBe("SELECT $1::int - $2::int + $1::int AS value, 'at :a' AS text");
-    expect(await stores.database.rows(named, { a: 1, b: 5, c: 0 })).toEqual([{ value: 9, text: 'at :a' }]);
-    await expect(stores.database.rows(named, { a: 1 })).rejects.toThrow('needs a value for :b');
+    expect(await scratch.database.rows(named, { a: 1, b: 5, c: 0 })).toEqual([{ value: 9, text: 'at :a' }]);
+    await expect(scratch.database.rows(named, { a: 1 })).rejects.toThrow('needs a value for :b');
   });
 
   it('rejects parameters by number and by name in one text, and values by number for names', () => {
@@ -63,7 +63,7 @@ describe('the database', () => {
   });
 
   it('prepares a named statement once per connection', async () => {
-    await stores.database.transaction(async (tx) => {
+    await scratch.database.transaction(async (tx) => {
       await tx.rows(readNumbers);
       await tx.rows(readNumbers);
       expect(await tx.row(countPrepared)).toEqual({ count: 1 });
@@ -74,7 +74,7 @@ describe('the database', () => {
     const sources = await Promise.all(
       Array.from({ length: 4 }, () =>
         createDataSource({
-          url: stores.url,
+          url: scratch.url,
           poolSize: 2,
           applicationName: 'test',
           migrations: [Numbers1700000000000, NumbersByValue1700000000001],
@@ -90,7 +90,7 @@ describe('the database', () => {
   });
 
   it('rejects a database of another baseline, also with a common later migration, and says what to do', async () => {
-    const settings = { url: stores.url, poolSize: 2, applicationName: 'test' };
+    const settings = { url: scratch.url, poolSize: 2, applicationName: 'test' };
     const migrations = [OtherBaseline1700000000002, Numbers1700000000000];
     const source = createDataSource({ ...settings, migrations });
     await source.initialize();
@@ -102,20 +102,21 @@ describe('the database', () => {
   });
 
   it('uses an index while a table is nearly empty, and keeps that plan as the table grows', async () => {
-    const { database } = stores;
+    const { database } = scratch;
     await database.run(statement('test.small', 'CREATE TABLE small (id int PRIMARY KEY)'));
     await database.run(statement('test.one', 'INSERT INTO small VALUES (1)'));
     await database.run({ name: '', text: 'ANALYZE small' });
     const plan = { name: '', text: 'EXPLAIN EXECUTE "test.of-small"(1)' };
     await database.transaction(async (tx) => {
       const ofSmall = statement('test.of-small', 'SELECT id FROM small WHERE id = $1');
-      for (let turn = 0; turn < 10; turn += 1) await tx.row(ofSmall, [turn]);
+      // After five executions PostgreSQL would choose a generic plan.
+      for (let execution = 0; execution < 10; execution += 1) await tx.row(ofSmall, [execution]);
       expect(JSON.stringify(await tx.rows(plan))).toContain('small_pkey');
     });
   });
 
   it('abandons a connection on which nothing arrives, and continues on another', async () => {
-    const proxy = await flakyProxy(stores.url);
+    const proxy = await flakyProxy(scratch.url);
     const source = createDataSource({
       url: proxy.url,
       poolSize: 1,
@@ -133,8 +134,9 @@ describe('the database', () => {
       await database.rows(readNumbers);
       proxy.discardData();
       // Ended by its own timeout, or by the equal timeout of BEGIN.
-      const given = await database.transaction((tx) => tx.rows(readNumbers)).catch((error: unknown) => error);
-      expect(given).toBeInstanceOf(DependencyUnavailable);
+      const failed = database.transaction((tx) => tx.rows(readNumbers));
+      const transactionFailure: unknown = await failed.catch((error: unknown) => error);
+      expect(transactionFailure).toBeInstanceOf(DependencyUnavailable);
       await database.rows(readNumbers);
     } finally {
       await source.destroy();
@@ -142,20 +144,20 @@ describe('the database', () => {
     }
   });
 
-  it.each(['in a transaction', 'alone'])(
+  const insert = (sql: Sql) => sql.run(insertNumber, [60]);
+  it.each([
+    ['in a transaction', (database: Database) => database.transaction(insert)],
+    ['of a single statement', insert],
+  ])(
     'treats a write %s as an outage when the server has become read-only, and drops the connection',
-    async (how) => {
-      const settings = { url: stores.url, poolSize: 1, applicationName: 'read-only', migrations: [] };
+    async (_, write) => {
+      const settings = { url: scratch.url, poolSize: 1, applicationName: 'read-only', migrations: [] };
       const source = await createDataSource(settings).initialize();
       const database = new Database(source);
       // As after a failover that makes the old primary read-only. Only this connection is affected.
       await source.query('SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY');
-      const write = () =>
-        how === 'alone'
-          ? database.run(insertNumber, [60])
-          : database.transaction((tx) => tx.run(insertNumber, [60]));
-      await expect(write()).rejects.toThrow(DependencyUnavailable);
-      expect(await write()).toBe(1);
+      await expect(write(database)).rejects.toThrow(DependencyUnavailable);
+      expect(await write(database)).toBe(1);
       await source.destroy();
     },
   );

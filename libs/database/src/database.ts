@@ -150,12 +150,8 @@ export class Database implements Sql {
     work: (tx: Transaction) => Promise<Result>,
     options: TransactionOptions = {},
   ): Promise<Result> {
-    const open = await this.begin({
-      returnId: options.commitProbe !== undefined,
-      snapshot: options.snapshot,
-      statementTimeoutMs: options.statementTimeoutMs,
-      span: options.span,
-    });
+    const { commitProbe, ...begin } = options;
+    const open = await this.begin({ ...begin, returnId: commitProbe !== undefined });
     let result: Result;
     try {
       result = await (open.span === undefined ? work(open.tx) : open.span.run(() => work(open.tx)));
@@ -163,7 +159,7 @@ export class Database implements Sql {
       await open.rollback();
       throw error;
     }
-    await open.commit(options.commitProbe);
+    await open.commit(commitProbe);
     return result;
   }
 
@@ -198,8 +194,8 @@ export class Database implements Sql {
       release();
       span?.rolledBack();
     };
-    // After a client-side timeout no response will arrive, and later statements on the connection would wait
-    // for it.
+    // A failed connection must not be used again: after a client-side timeout, later statements would wait for
+    // the missing response. Nor may one to a server that has become read-only.
     const markBrokenOnFailure = (error: unknown): never => {
       if (options.snapshot === true && isReadOnlyServer(error)) throw error; // the transaction is read-only
       broken ||= isConnectionFailure(error) || isReadOnlyServer(error);

@@ -12,8 +12,8 @@ import { eventually } from '@fulfilment/testing';
 import { scratchDatabase, type ScratchDatabase } from './testing/index.js';
 
 const insertNumber = statement('test.insert-number', 'INSERT INTO numbers (id) VALUES ($1)');
-const waiting = statement(
-  'test.waiting',
+const countLockWaits = statement(
+  'test.count-lock-waits',
   `SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
 );
 
@@ -35,33 +35,33 @@ class NumbersWithNote1700000000001 extends Numbers1700000000000 {
 }
 
 describe('online schema changes', () => {
-  let stores: ScratchDatabase;
+  let scratch: ScratchDatabase;
   let runner: QueryRunner;
   beforeEach(async () => {
-    stores = await scratchDatabase([Numbers1700000000000]);
-    runner = stores.dataSource.createQueryRunner();
+    scratch = await scratchDatabase([Numbers1700000000000]);
+    runner = scratch.dataSource.createQueryRunner();
   });
   afterEach(async () => {
     await runner.release();
-    await stores.drop();
+    await scratch.drop();
   });
 
-  const insert = () => stores.database.run(insertNumber, [randomUUID()]);
-  const someoneWaits = () =>
+  const insert = () => scratch.database.run(insertNumber, [randomUUID()]);
+  const changeWaits = () =>
     eventually(async () =>
-      (await stores.database.row<{ count: number }>(waiting))?.count ? true : undefined,
+      (await scratch.database.row<{ count: number }>(countLockWaits))?.count ? true : undefined,
     );
   /**
    * Starts `change` during a transaction that commits only after the change has waited and others have
    * written.
    */
-  const whileOneWrites = async <Result>(change: () => Promise<Result>): Promise<Result> => {
-    const writer = await stores.database.begin();
+  const duringOpenWrite = async <Result>(change: () => Promise<Result>): Promise<Result> => {
+    const writer = await scratch.database.begin();
     await writer.tx.run(insertNumber, [randomUUID()]);
     const changed = change();
     changed.catch(() => undefined);
     try {
-      await someoneWaits();
+      await changeWaits();
       // Would block behind a change without a lock timeout.
       for (let written = 0; written < 20; written += 1) await insert();
     } finally {
@@ -71,27 +71,27 @@ describe('online schema changes', () => {
   };
 
   it('allow writes while a change waits for an open transaction', async () => {
-    await whileOneWrites(() => changeBriefly(runner, 'ALTER TABLE numbers ADD COLUMN note text'));
+    await duringOpenWrite(() => changeBriefly(runner, 'ALTER TABLE numbers ADD COLUMN note text'));
     await expect(runner.query('SELECT note FROM numbers')).resolves.toHaveLength(21);
   });
 
   it('allow writes while a migration without lock settings waits', async () => {
     const source = createDataSource({
-      url: stores.url,
+      url: scratch.url,
       poolSize: 2,
       applicationName: 'test',
       migrations: [Numbers1700000000000, NumbersWithNote1700000000001],
     });
     await source.initialize();
     try {
-      await expect(whileOneWrites(() => migrate(source))).resolves.toEqual(['NumbersWithNote1700000000001']);
+      await expect(duringOpenWrite(() => migrate(source))).resolves.toEqual(['NumbersWithNote1700000000001']);
     } finally {
       await source.destroy();
     }
   });
 
   it('build an index during a long open transaction', async () => {
-    await whileOneWrites(() => buildConcurrently(runner, 'numbers_again', 'INDEX', 'numbers (id)'));
+    await duringOpenWrite(() => buildConcurrently(runner, 'numbers_again', 'INDEX', 'numbers (id)'));
     await expect(runner.query('SHOW lock_timeout')).resolves.toEqual([{ lock_timeout: '1500ms' }]);
     await expect(
       runner.query("SELECT indisvalid FROM pg_index WHERE indexrelid = 'numbers_again'::regclass"),

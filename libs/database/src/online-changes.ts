@@ -9,12 +9,13 @@ export async function changeBriefly(runner: QueryRunner, change: string): Promis
 /**
  * Builds an index while services read and write the table. Rebuilds an invalid index that an interrupted
  * build left.
+ * @param tableAndColumns as after ON: `orders (placed_at)`
  */
 export async function buildConcurrently(
   runner: QueryRunner,
   name: string,
   kind: 'UNIQUE INDEX' | 'INDEX',
-  on: string,
+  tableAndColumns: string,
 ): Promise<void> {
   const valid: unknown = await runner.query(
     'SELECT FROM pg_index WHERE indexrelid = to_regclass($1) AND indisvalid',
@@ -22,20 +23,21 @@ export async function buildConcurrently(
   );
   if (Array.isArray(valid) && valid.length > 0) return;
   await dropConcurrently(runner, name);
-  await withoutLockTimeout(runner, `CREATE ${kind} CONCURRENTLY ${name} ON ${on}`);
+  await withoutLockTimeout(runner, `CREATE ${kind} CONCURRENTLY ${name} ON ${tableAndColumns}`);
 }
 
 /**
- * Builds an index of a partitioned table while services read and write it: on each partition, and attaches
- * these to the index of the table. Later partitions get theirs when they are attached.
+ * Builds an index of a partitioned table while services read and write it: one index on each partition, which
+ * is attached to the index of the table. A later partition gets its index when it is attached.
+ * @param columns in parentheses
  */
 export async function buildOnPartitionsConcurrently(
   runner: QueryRunner,
   name: string,
   table: string,
-  on: string,
+  columns: string,
 ): Promise<void> {
-  await changeBriefly(runner, `CREATE INDEX IF NOT EXISTS ${name} ON ONLY ${table} ${on}`);
+  await changeBriefly(runner, `CREATE INDEX IF NOT EXISTS ${name} ON ONLY ${table} ${columns}`);
   const partitions: unknown = await runner.query(
     `SELECT partition.inhrelid::regclass::text AS name FROM pg_inherits partition
      WHERE partition.inhparent = to_regclass($1) AND NOT EXISTS (
@@ -45,7 +47,7 @@ export async function buildOnPartitionsConcurrently(
   );
   for (const partition of namesIn(partitions)) {
     const partitionIndex = `${partition}_${name}`;
-    await buildConcurrently(runner, partitionIndex, 'INDEX', `${partition} ${on}`);
+    await buildConcurrently(runner, partitionIndex, 'INDEX', `${partition} ${columns}`);
     await changeBriefly(runner, `ALTER INDEX ${name} ATTACH PARTITION ${partitionIndex}`);
   }
 }

@@ -56,7 +56,7 @@ export function changePartitions(
   });
 }
 
-/** The names of the partitions of tables. */
+/** Returns the names of the partitions of tables. */
 export async function partitionsOf(sql: Sql, ...tables: readonly string[]): Promise<ReadonlySet<string>> {
   const rows = await sql.rows<{ name: string }>(attached, [tables]);
   return new Set(rows.map(({ name }) => name));
@@ -103,7 +103,7 @@ async function moveFromDefault(
   );
 }
 
-/** The day by the clock of PostgreSQL, UTC, as `YYYY-MM-DD`. */
+/** Returns the day by the clock of PostgreSQL, UTC, as `YYYY-MM-DD`. */
 export async function currentDay(sql: Sql): Promise<string> {
   const now = await sql.row<{ day: string }>(today);
   if (now === undefined) throw new Error('PostgreSQL returned no date.');
@@ -118,7 +118,7 @@ export function dayPartition(table: string, day: string): string {
   return `${table}_${day.replaceAll('-', '_')}`;
 }
 
-/** The day of a partition that `dayPartition` named; undefined for another. */
+/** Returns the day of a partition that `dayPartition` named; undefined for another. */
 export function dayOfPartition(name: string): string | undefined {
   const match = /_(\d{4})_(\d{2})_(\d{2})$/.exec(name);
   return match === null ? undefined : `${match[1]}-${match[2]}-${match[3]}`;

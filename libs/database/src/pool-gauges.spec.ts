@@ -2,7 +2,7 @@ import { metrics } from '@fulfilment/runtime';
 import { createDataSource, Database, statement } from './index.js';
 import { type ScratchDatabase, scratchDatabase } from './testing/scratch-database.js';
 
-const one = statement('test.one', 'SELECT 1 AS value');
+const selectOne = statement('test.one', 'SELECT 1 AS value');
 const pool = 'pool-gauges';
 
 describe('the gauges of connection pools', () => {
@@ -12,30 +12,30 @@ describe('the gauges of connection pools', () => {
   });
   afterAll(() => scratch.drop());
 
-  it('count the connections in use, and what waits for one', async () => {
+  it('count the connections in use, and the statements that wait for one', async () => {
     const settings = { url: scratch.url, poolSize: 1, applicationName: pool, migrations: [] };
     const dataSource = await createDataSource(settings).initialize();
     try {
       const database = new Database(dataSource);
       const [begun, ended] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
       const transaction = database.transaction(async (tx) => {
-        await tx.rows(one);
+        await tx.rows(selectOne);
         begun.resolve(undefined);
         await ended.promise;
       });
       await begun.promise;
-      const waiting = database.rows(one);
-      expect(await counts()).toEqual({ used: 1, max: 1, waiting: 1 });
+      const waiting = database.rows(selectOne);
+      expect(await readGauges()).toEqual({ used: 1, max: 1, waiting: 1 });
       ended.resolve(undefined);
       await Promise.all([transaction, waiting]);
-      expect(await counts()).toEqual({ used: 0, max: 1, waiting: 0 });
+      expect(await readGauges()).toEqual({ used: 0, max: 1, waiting: 0 });
     } finally {
       await dataSource.destroy();
     }
   });
 });
 
-async function counts(): Promise<object> {
+async function readGauges(): Promise<object> {
   return {
     used: await valueOf('database_pool_connections_used'),
     max: await valueOf('database_pool_connections_max'),

@@ -29,8 +29,7 @@ export interface ReadReplica {
 }
 
 /**
- * Runs reads on a replica, if there is one. A read sees every write that was confirmed before it, by whatever
- * process: it uses the replica only once that has replayed them, and the primary otherwise (docs/adr/0042).
+ * Runs reads on a replica, if there is one. A read sees every write that any process confirmed before it: it uses the replica only once that has replayed them, and the primary otherwise (docs/adr/0042).
  */
 export class ReadDatabase {
   private readonly lag: ReplicaLag | undefined;

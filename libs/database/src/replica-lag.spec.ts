@@ -1,7 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTick } from 'node:timers/promises';
 import { ReplicaLag } from './replica-lag.js';
 
-const patientMs = 10_000;
+const longLagMs = 10_000;
 
 /** Positions that the test changes. `replayed` moves one step forward each time it is read. */
 class FakeWal {
@@ -24,11 +24,11 @@ class FakeWal {
 
 describe('a replica', () => {
   it('is current when it has replayed every confirmed write', async () => {
-    expect(await new ReplicaLag(new FakeWal(100, [100]), patientMs).isCurrent()).toBe(true);
+    expect(await new ReplicaLag(new FakeWal(100, [100]), longLagMs).isCurrent()).toBe(true);
   });
 
   it('is current as soon as it has caught up', async () => {
-    expect(await new ReplicaLag(new FakeWal(100, [80, 90, 100]), patientMs).isCurrent()).toBe(true);
+    expect(await new ReplicaLag(new FakeWal(100, [80, 90, 100]), longLagMs).isCurrent()).toBe(true);
   });
 
   it('is not current when it does not catch up in time', async () => {
@@ -39,12 +39,12 @@ describe('a replica', () => {
     ['the primary has no position', new FakeWal(undefined, [100])],
     ['the server is not a replica', new FakeWal(100, [undefined])],
   ])('is not current when %s', async (_, wal) => {
-    expect(await new ReplicaLag(wal, patientMs).isCurrent()).toBe(false);
+    expect(await new ReplicaLag(wal, longLagMs).isCurrent()).toBe(false);
   });
 
   it('is not current when a server cannot be reached', async () => {
     const wal = { primary: () => Promise.resolve(100), replayed: () => Promise.reject(new Error('down')) };
-    expect(await new ReplicaLag(wal, patientMs).isCurrent()).toBe(false);
+    expect(await new ReplicaLag(wal, longLagMs).isCurrent()).toBe(false);
   });
 
   it('is not waited for while it lags, and probed by one read at a time until it has caught up', async () => {
@@ -58,7 +58,7 @@ describe('a replica', () => {
     now += 250;
     expect(await Promise.all([lag.isCurrent(), lag.isCurrent()])).toEqual([false, false]);
     expect(wal.primaryReads).toBe(2);
-    await nextTurn();
+    await nextTick();
     expect(await lag.isCurrent()).toBe(true);
   });
 });

@@ -47,6 +47,7 @@ export class ReplicaLag {
     if (await this.catchesUp()) this.probeAtMs = undefined;
   }
 
+  /** Returns whether the replica replays the confirmed writes within the maximum lag. */
   private async catchesUp(): Promise<boolean> {
     const ended = new AbortController();
     try {

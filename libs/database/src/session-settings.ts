@@ -27,12 +27,16 @@ export interface SessionOptions {
 /** Settings of PostgreSQL that every connection needs, with their values as in `pg_settings`. */
 export type SessionSettings = Readonly<Record<string, string>>;
 
-export function statementTimeout({ statementTimeoutMs = defaultStatementTimeoutMs }: SessionOptions): number {
+/** Returns the statement timeout of the options, or the default. */
+export function effectiveTimeoutMs({
+  statementTimeoutMs = defaultStatementTimeoutMs,
+}: SessionOptions): number {
   return statementTimeoutMs;
 }
 
+/** Returns the settings of every connection with these options. */
 export function sessionSettings(options: SessionOptions): SessionSettings {
-  const timeoutMs = statementTimeout(options);
+  const timeoutMs = effectiveTimeoutMs(options);
   return {
     statement_timeout: String(timeoutMs),
     idle_in_transaction_session_timeout: String(idleInTransactionTimeoutMs),
@@ -42,7 +46,7 @@ export function sessionSettings(options: SessionOptions): SessionSettings {
 }
 
 /**
- * The settings as the start-up parameter `options`, which costs no round trip. All of them are in this one
+ * Returns the settings as the start-up parameter `options`, which costs no round trip. All of them are in this one
  * parameter, so that it is the only one that a connection pooler has to ignore.
  */
 export function startupOptions(settings: SessionSettings): string {

@@ -3,18 +3,18 @@ import { type RecordedSpans, recordSpans } from '@fulfilment/runtime/testing';
 import { statement } from './sql.js';
 import { type ScratchDatabase, scratchDatabase } from './testing/scratch-database.js';
 
-const one = statement('test.one', 'SELECT 1 AS value');
-const two = statement('test.two', 'SELECT 2 AS value');
+const selectOne = statement('test.one', 'SELECT 1 AS value');
+const selectTwo = statement('test.two', 'SELECT 2 AS value');
 const failing = statement('test.failing', 'SELECT 1 / 0');
 const requestSpan = { name: 'request', kind: 'server' } as const;
 
 describe('the spans of a database', () => {
-  let stores: ScratchDatabase;
+  let scratch: ScratchDatabase;
   let recorded: RecordedSpans;
   beforeAll(async () => {
-    stores = await scratchDatabase([]);
+    scratch = await scratchDatabase([]);
   });
-  afterAll(() => stores.drop());
+  afterAll(() => scratch.drop());
   beforeEach(() => {
     recorded = recordSpans();
   });
@@ -29,9 +29,9 @@ describe('the spans of a database', () => {
 
   it('name the statements of a transaction, and are below that of the request', async () => {
     const requestId = await inRequest(() =>
-      stores.database.transaction(async (tx) => {
-        await tx.rows(one);
-        tx.sendWithCommit(tx.rows(two));
+      scratch.database.transaction(async (tx) => {
+        await tx.rows(selectOne);
+        tx.sendWithCommit(tx.rows(selectTwo));
       }),
     );
     expect(recorded.spans).toMatchObject([
@@ -46,15 +46,17 @@ describe('the spans of a database', () => {
 
   it('say that a transaction was rolled back', async () => {
     await inRequest(async () => {
-      await expect(stores.database.transaction((tx) => tx.rows(failing))).rejects.toThrow('division by zero');
+      await expect(scratch.database.transaction((tx) => tx.rows(failing))).rejects.toThrow(
+        'division by zero',
+      );
     });
     expect(recorded.spans).toMatchObject([{ status: { code: 2 }, attributes: { 'error.type': 'rollback' } }]);
   });
 
   it('are made for a single statement too, with the SQLSTATE of its error', async () => {
     await inRequest(async () => {
-      await stores.database.row(one);
-      await expect(stores.database.row(failing)).rejects.toThrow('division by zero');
+      await scratch.database.row(selectOne);
+      await expect(scratch.database.row(failing)).rejects.toThrow('division by zero');
     });
     expect(recorded.spans).toMatchObject([
       { name: 'test.one', status: { code: 0 } },
@@ -68,13 +70,13 @@ describe('the spans of a database', () => {
       if (trace === undefined || trace === 'unsampled') throw new Error('The trace is not recorded.');
       return trace;
     })();
-    await stores.database.transaction((tx) => tx.rows(one), { span });
+    await scratch.database.transaction((tx) => tx.rows(selectOne), { span });
     expect(recorded.spans).toMatchObject([{ parentSpanContext: { spanId: span.spanId } }]);
   });
 
   it('are not made for the polling of background loops', async () => {
-    await stores.database.row(one);
-    await stores.database.transaction((tx) => tx.rows(one));
+    await scratch.database.row(selectOne);
+    await scratch.database.transaction((tx) => tx.rows(selectOne));
     expect(recorded.spans).toEqual([]);
   });
 });

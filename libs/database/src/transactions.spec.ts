@@ -1,4 +1,4 @@
-import { eventually, flakyProxy } from '@fulfilment/testing';
+import { eventually, flakyProxy, type FlakyProxy } from '@fulfilment/testing';
 import { allInOrder, createDataSource, Database, statement } from './index.js';
 import {
   countPrepared,
@@ -10,19 +10,31 @@ import {
 import { type ScratchDatabase, scratchDatabase } from './testing/scratch-database.js';
 
 describe('a transaction', () => {
-  let stores: ScratchDatabase;
+  let scratch: ScratchDatabase;
   beforeAll(async () => {
-    stores = await scratchDatabase([Numbers1700000000000]);
+    scratch = await scratchDatabase([Numbers1700000000000]);
   });
-  afterAll(() => stores.drop());
+  afterAll(() => scratch.drop());
+
+  /** Runs work on a pool behind a proxy that can sever its connections. */
+  const behindProxy = async (
+    poolSize: number,
+    work: (database: Database, proxy: FlakyProxy) => Promise<void>,
+  ): Promise<void> => {
+    const proxy = await flakyProxy(scratch.url);
+    const source = createDataSource({ url: proxy.url, poolSize, applicationName: 'test', migrations: [] });
+    await source.initialize();
+    try {
+      await work(new Database(source), proxy);
+    } finally {
+      await source.destroy();
+      await proxy.stop();
+    }
+  };
 
   it('sends BEGIN with its first statements, and concurrent statements in one packet', async () => {
-    const proxy = await flakyProxy(stores.url);
-    const source = createDataSource({ url: proxy.url, poolSize: 1, applicationName: 'test', migrations: [] });
-    await source.initialize();
-    const database = new Database(source);
     const received: number[] = [];
-    try {
+    await behindProxy(1, async (database, proxy) => {
       await database.rows(readNumbers);
       proxy.severAfter(2); // the second packet is COMMIT
       const failed = database.transaction(async (tx) => {
@@ -31,19 +43,12 @@ describe('a transaction', () => {
       });
       await expect(failed).rejects.toThrow();
       expect(received).toEqual([3]);
-    } finally {
-      await source.destroy();
-      await proxy.stop();
-    }
+    });
   });
 
   it('sends its last statements with its COMMIT, and rolls back when one of them fails', async () => {
-    const proxy = await flakyProxy(stores.url);
-    const source = createDataSource({ url: proxy.url, poolSize: 1, applicationName: 'test', migrations: [] });
-    await source.initialize();
-    const database = new Database(source);
     const fails = statement('test.fails-last', 'SELECT 1 / $1::int');
-    try {
+    await behindProxy(1, async (database, proxy) => {
       await database.rows(readNumbers);
       proxy.severAfter(3); // two packets of this transaction, and one of the next
       await database.transaction(async (tx) => {
@@ -51,19 +56,16 @@ describe('a transaction', () => {
         tx.sendWithCommit(tx.run(insertNumber, [82]));
       });
       const values = async () =>
-        (await stores.database.rows<{ value: number }>(readNumbers)).map(({ value }) => value);
+        (await scratch.database.rows<{ value: number }>(readNumbers)).map(({ value }) => value);
       expect(await values()).toEqual(expect.arrayContaining([81, 82]));
-      const undone = stores.database.transaction(async (tx) => {
+      const undone = scratch.database.transaction(async (tx) => {
         await tx.run(insertNumber, [83]);
         tx.sendWithCommit(tx.run(insertNumber, [84]), tx.run(fails, [0]));
       });
       await expect(undone).rejects.toThrow('division by zero');
       expect(await values()).not.toEqual(expect.arrayContaining([83]));
       await expect(database.rows(readNumbers)).rejects.toThrow(); // the third packet
-    } finally {
-      await source.destroy();
-      await proxy.stop();
-    }
+    });
   });
 
   it('throws the error of the first statement when several pipelined statements fail', async () => {
@@ -75,31 +77,31 @@ describe('a transaction', () => {
   it('commits all or nothing, and runs afterCommit callbacks only after a commit', async () => {
     const called: string[] = [];
     await expect(
-      stores.database.transaction(async (tx) => {
+      scratch.database.transaction(async (tx) => {
         await tx.run(insertNumber, [1]);
         tx.afterCommit(() => called.push('rolled back'));
         throw new Error('no');
       }),
     ).rejects.toThrow('no');
-    await stores.database.transaction((tx) => {
+    await scratch.database.transaction((tx) => {
       tx.afterCommit(() => called.push('committed'));
       return tx.run(insertNumber, [2]);
     });
     expect(called).toEqual(['committed']);
-    expect(await stores.database.rows(readNumbers)).not.toContainEqual({ value: 1 });
+    expect(await scratch.database.rows(readNumbers)).not.toContainEqual({ value: 1 });
   });
 
   it('reads one snapshot on request, and rejects writes in it', async () => {
-    const { database } = stores;
-    const moment = await database.transaction(
+    const { database } = scratch;
+    const [before, later] = await database.transaction(
       async (tx) => {
-        const before = await tx.rows(readNumbers);
+        const first = await tx.rows(readNumbers);
         await database.run(insertNumber, ['77']);
-        return [before, await tx.rows(readNumbers)];
+        return [first, await tx.rows(readNumbers)];
       },
       { snapshot: true },
     );
-    expect(moment[1]).toEqual(moment[0]);
+    expect(later).toEqual(before);
     expect(await database.rows(readNumber, ['77'])).toEqual([{ value: 77 }]);
     await expect(
       database.transaction((tx) => tx.run(insertNumber, ['78']), { snapshot: true }),
@@ -108,24 +110,24 @@ describe('a transaction', () => {
 
   it('is rejected if a failed statement was ignored', async () => {
     const called: string[] = [];
-    const done = stores.database.transaction(async (tx) => {
+    const done = scratch.database.transaction(async (tx) => {
       await tx.run(insertNumber, [8]);
       await tx.run(statement('test.fails', 'SELECT 1 / $1::int'), [0]).catch(() => undefined);
       tx.afterCommit(() => called.push('committed'));
     });
     await expect(done).rejects.toThrow('rolled back');
     expect(called).toEqual([]);
-    expect(await stores.database.rows(readNumbers)).not.toContainEqual({ value: 8 });
+    expect(await scratch.database.rows(readNumbers)).not.toContainEqual({ value: 8 });
   });
 
   /** Resolves when the pool has noticed its closed connections. */
-  const rowsSoon = () => eventually(() => stores.database.rows(readNumbers).catch(() => undefined));
+  const rowsSoon = () => eventually(() => scratch.database.rows(readNumbers).catch(() => undefined));
 
   it('fails, without ending the process, when the server closes its connection between two statements', async () => {
     await expect(
-      stores.database.transaction(async (tx) => {
+      scratch.database.transaction(async (tx) => {
         await tx.run(insertNumber, [3]);
-        await stores.endConnections();
+        await scratch.endConnections();
         await new Promise((resolve) => setImmediate(resolve));
         await tx.run(insertNumber, [4]);
       }),
@@ -134,55 +136,46 @@ describe('a transaction', () => {
   });
 
   it('rejects when the response to COMMIT is lost, and no row can confirm it', async () => {
-    const proxy = await flakyProxy(stores.url);
-    const source = createDataSource({ url: proxy.url, poolSize: 2, applicationName: 'cut', migrations: [] });
-    await source.initialize();
-    try {
-      const done = new Database(source).transaction(async (tx) => {
+    await behindProxy(2, async (database, proxy) => {
+      const done = database.transaction(async (tx) => {
         await tx.run(insertNumber, [52]);
         proxy.severAfter(1); // the next packet is COMMIT
       });
       await expect(done).rejects.toThrow();
       await eventually(async () => {
-        const rows = await stores.database.rows<{ value: number }>(readNumbers);
+        const rows = await scratch.database.rows<{ value: number }>(readNumbers);
         return rows.some((row) => row.value === 52) || undefined;
       });
-    } finally {
-      await source.destroy();
-      await proxy.stop();
-    }
+    });
   });
 
   it.each([
     [54, 54],
     [55, 0],
-  ])('confirms a COMMIT of %i whose response is lost by the row that it wrote: %i', async (value, probed) => {
-    const proxy = await flakyProxy(stores.url);
-    const source = createDataSource({ url: proxy.url, poolSize: 2, applicationName: 'cut', migrations: [] });
-    await source.initialize();
-    try {
-      const done = new Database(source).transaction(
-        async (tx) => {
-          await tx.run(insertNumber, [value]);
-          proxy.severAfter(1); // the next packet is COMMIT
-          return 'done';
-        },
-        { commitProbe: { statement: readNumber, values: [probed] } },
-      );
-      if (value === probed) await expect(done).resolves.toBe('done');
-      else await expect(done).rejects.toThrow(); // as if, after a crash, another transaction had the number
-    } finally {
-      await source.destroy();
-      await proxy.stop();
-    }
-  });
+  ])(
+    'confirms a COMMIT whose response is lost only if the probe finds its row (wrote %i, probed %i)',
+    async (value, probed) => {
+      await behindProxy(2, async (database, proxy) => {
+        const done = database.transaction(
+          async (tx) => {
+            await tx.run(insertNumber, [value]);
+            proxy.severAfter(1); // the next packet is COMMIT
+            return 'done';
+          },
+          { commitProbe: { statement: readNumber, values: [probed] } },
+        );
+        if (value === probed) await expect(done).resolves.toBe('done');
+        else await expect(done).rejects.toThrow(); // as if, after a crash, another transaction had the number
+      });
+    },
+  );
 
   it('is rolled back if it did not reach its COMMIT, even if it can be confirmed', async () => {
     await expect(
-      stores.database.transaction(
+      scratch.database.transaction(
         async (tx) => {
           await tx.run(insertNumber, [6]);
-          await stores.endConnections();
+          await scratch.endConnections();
           await new Promise((resolve) => setImmediate(resolve));
           await tx.run(insertNumber, [7]);
         },

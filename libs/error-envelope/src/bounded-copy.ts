@@ -13,7 +13,7 @@ const maxMembers = 5_000;
  */
 const maxMembersOfObject = 200;
 
-/** class-transformer would use a client's `constructor` as a class; `__proto__` would replace the prototype. */
+/** class-transformer would use a client's `constructor` as a class; `__proto__` replaces the prototype. */
 const reservedNames = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**

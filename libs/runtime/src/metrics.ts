@@ -53,7 +53,7 @@ function openMetricsRegistry() {
   return registry;
 }
 
-/** Returns an object that inherits from the metric: when prom-client renames it, the metric keeps its name. */
+/** Returns an object that inherits from the metric: when prom-client renames it, the metric is unchanged. */
 function viewOf(metric: object): Metric {
   const view: unknown = Object.create(metric);
   if (isMetric(view)) return view;

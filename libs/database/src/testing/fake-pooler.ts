@@ -30,7 +30,8 @@ export async function fakePooler(url: string, options: FakePoolerOptions = {}): 
     sockets.add(socket);
     return socket.on('error', () => socket.destroy()).on('close', () => sockets.delete(socket));
   };
-  let session: Socket | undefined;
+  /** With `sharesSession`: the session of all clients, and the client that gets its next response. */
+  let sharedSession: Socket | undefined;
   let sender: Socket | undefined;
   const server = createServer((client) => {
     const own = track(connect(Number(target.port), target.hostname));
@@ -42,9 +43,9 @@ export async function fakePooler(url: string, options: FakePoolerOptions = {}): 
         const disconnects = bytes[0] === terminate;
         if (!signedIn || !sharesSession) own.write(bytes);
         else if (!disconnects) {
-          session ??= own;
+          sharedSession ??= own;
           sender = client;
-          session.write(bytes);
+          sharedSession.write(bytes);
         }
       });
     });
@@ -68,8 +69,8 @@ export async function fakePooler(url: string, options: FakePoolerOptions = {}): 
 
 function withoutOptions(startup: Buffer): Buffer {
   const fields = startup.subarray(startupHeaderBytes).toString('latin1').split('\0');
-  const at = fields.indexOf('options');
-  const body = Buffer.from((at === -1 ? fields : fields.toSpliced(at, 2)).join('\0'), 'latin1');
+  const index = fields.indexOf('options');
+  const body = Buffer.from((index === -1 ? fields : fields.toSpliced(index, 2)).join('\0'), 'latin1');
   return Buffer.concat([int32(startupHeaderBytes + body.length), startup.subarray(4, 8), body]);
 }
 

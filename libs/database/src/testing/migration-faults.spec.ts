@@ -16,7 +16,7 @@ class Tables1700000000000 implements MigrationInterface {
 }
 
 /** A second migration, in or outside of a transaction. */
-function changing(transaction: boolean, up: (runner: QueryRunner) => Promise<unknown>) {
+function changeMigration(transaction: boolean, up: (runner: QueryRunner) => Promise<unknown>) {
   return class implements MigrationInterface {
     readonly name = 'Change1700000000001';
     readonly transaction = transaction;
@@ -29,7 +29,7 @@ function changing(transaction: boolean, up: (runner: QueryRunner) => Promise<unk
   };
 }
 const faultsOf = (transaction: boolean, up: (runner: QueryRunner) => Promise<unknown>) =>
-  migrationFaults([Tables1700000000000, changing(transaction, up)]);
+  migrationFaults([Tables1700000000000, changeMigration(transaction, up)]);
 const run = (statements: string) => (runner: QueryRunner) => runner.query(statements);
 
 describe('migrationFaults', () => {

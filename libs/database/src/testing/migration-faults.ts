@@ -130,8 +130,8 @@ class Watcher {
       await this.startTransaction();
       return started;
     }
-    const isSchemaChange = /^\s*(?:--.*\s*)*(?:CREATE|ALTER|DROP|UPDATE|DELETE|INSERT|WITH)\b/i.test(text);
-    if (!isSchemaChange || this.runner.isTransactionActive || /\bCONCURRENTLY\b/i.test(text)) return result();
+    const isChange = /^\s*(?:--.*\s*)*(?:CREATE|ALTER|DROP|UPDATE|DELETE|INSERT|WITH)\b/i.test(text);
+    if (!isChange || this.runner.isTransactionActive || /\bCONCURRENTLY\b/i.test(text)) return result();
     await this.base.query('BEGIN');
     try {
       await this.startTransaction();
@@ -150,8 +150,8 @@ class Watcher {
     return new Map(rows.map(({ name, scans: count }) => [name, count]));
   }
 
-  private report(what: string): void {
-    this.faults.push(`${this.migration} ${what}`);
+  private report(fault: string): void {
+    this.faults.push(`${this.migration} ${fault}`);
   }
 
   private async rows<Row>(text: string, parameters: unknown[] = []): Promise<Row[]> {

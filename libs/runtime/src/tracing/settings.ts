@@ -84,7 +84,7 @@ export function collectorUrl(settings: TracingSettings): string | undefined {
   return tracesUrl ?? (base === undefined ? undefined : `${base.replace(/\/$/, '')}/v1/traces`);
 }
 
-/** Returns the headers of the requests to the collector. In the setting they are percent-encoded (W3C Baggage). */
+/** Returns the headers of the requests to the collector, which the setting percent-encodes (W3C Baggage). */
 export function collectorHeaders({ OTEL_EXPORTER_OTLP_HEADERS: text = '' }: TracingSettings) {
   return Object.fromEntries(
     text.split(',').flatMap((pair) => {

@@ -33,8 +33,8 @@ const failed = 2;
 const instrumentationScope = { name: '@fulfilment/runtime' };
 
 /**
- * A span that is recorded. OpenTelemetry's own span is several times as expensive: its tracer samples, validates
- * and limits what is known here (docs/adr/0052).
+ * A span that is recorded. OpenTelemetry's own span is several times as expensive: its tracer samples,
+ * validates and limits what is known here (docs/adr/0052).
  */
 export class Span implements ReadableSpan {
   readonly kind: (typeof kinds)[keyof typeof kinds];

@@ -39,7 +39,8 @@ const dropped = async (reason: string): Promise<number> => {
 
 describe('tracing', () => {
   beforeAll(() => {
-    process.env['OTEL_EXPORTER_OTLP_TIMEOUT'] = '300'; // an export without a response must not keep the test process alive
+    // An export without a response must not keep the test process alive.
+    process.env['OTEL_EXPORTER_OTLP_TIMEOUT'] = '300';
   });
 
   it('sends spans to the collector, with the headers and the name of the service', async () => {
