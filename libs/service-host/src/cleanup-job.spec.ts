@@ -1,9 +1,12 @@
+import { jest } from '@jest/globals';
 import { createLogger } from '@fulfilment/runtime';
 import { Cleanup } from './cleanup-job.js';
 
 describe('the clean-up of a service', () => {
+  const logger = createLogger('test', 'silent');
+  const intervalMs = 60_000;
+
   it('deletes batches until none is left, also while another job fails', async () => {
-    const logger = createLogger('test', 'silent');
     const { promise: allDeleted, resolve } = Promise.withResolvers<void>();
     const batches = [1000, 1000, 3, 0];
     const sizes: number[] = [];
@@ -14,7 +17,6 @@ describe('the clean-up of a service', () => {
       if (size === 0) resolve();
       return Promise.resolve(size);
     };
-    const intervalMs = 60_000;
     const cleanup = new Cleanup(
       [
         { name: 'failing rows', intervalMs, deleteBatch: failing },
@@ -26,5 +28,21 @@ describe('the clean-up of a service', () => {
     await allDeleted;
     await cleanup.stop();
     expect(sizes).toEqual([1000, 1000, 3, 0]);
+  });
+
+  it('stops without waiting for the end of the pause after a slow batch', async () => {
+    let nowMs = 0;
+    const now = jest.spyOn(performance, 'now').mockImplementation(() => (nowMs += 600_000));
+    const deleted = Promise.withResolvers<void>();
+    const deleteBatch = (): Promise<number> => {
+      deleted.resolve();
+      return Promise.resolve(1000);
+    };
+    const cleanup = new Cleanup([{ name: 'old rows', intervalMs, deleteBatch }], logger);
+    cleanup.start();
+    await deleted.promise;
+    await new Promise((resolve) => setImmediate(resolve));
+    await cleanup.stop();
+    now.mockRestore();
   });
 });
