@@ -55,31 +55,27 @@ export interface OperatorRecord {
 
 /**
  * Records every command, reads included, before it runs, and its outcome afterwards. A record that stays
- * `started` belongs to a process that died.
+ * `started` belongs to a process that died, or lost its database.
  * @throws the error of the command
  */
 export async function runAudited(
-  database: Database,
+  sql: Sql,
   operator: string,
   { name, operands, options }: AuditedCommand,
   run: () => Promise<object>,
 ): Promise<object> {
-  const record = await database.row<{ position: string }>(start, [
-    operator,
-    name,
-    operands.filter(isId),
-    options,
-  ]);
+  const record = await sql.row<{ position: string }>(start, [operator, name, operands.filter(isId), options]);
   const finish = (outcome: OperatorRecord['outcome'], subjects: readonly string[]) =>
-    database.run(end, [record?.position, outcome, subjects]);
+    sql.run(end, [record?.position, outcome, subjects]);
+  let result: object;
   try {
-    const result = await run();
-    await finish('done', idsOf(result));
-    return result;
+    result = await run();
   } catch (error) {
     await finish('failed', []).catch(() => undefined); // the command's own error says more
     throw error;
   }
+  await finish('done', idsOf(result));
+  return result;
 }
 
 /** Records the effect of an operator's message, in the same transaction. */
@@ -91,7 +87,7 @@ export async function recordOperatorMessage(
   await sql.run(insertMessage, [operator, type, [id]]);
 }
 
-/** Returns records in ascending order. @param before `position` of the oldest record of the next page */
+/** Returns records in ascending order. `before` of the result is that of the query for the next page. */
 export async function readOperatorAudit(
   database: Database,
   query: {
@@ -108,7 +104,7 @@ export async function readOperatorAudit(
 
 const maxIdLength = 100;
 
-/** E-mail addresses are not recorded, as personal data. */
+/** Returns whether to record an operand or result. E-mail addresses are personal data. */
 function isId(operand: string): boolean {
   return operand.length <= maxIdLength && !operand.includes('@');
 }
