@@ -194,8 +194,8 @@ export class Database implements Sql {
       release();
       span?.rolledBack();
     };
-    // A failed connection must not be used again: after a client-side timeout, later statements would wait for
-    // the missing response. Nor may one to a server that has become read-only.
+    // A failed connection must not be used again: after a client-side timeout, later statements would wait
+    // for the missing response. Nor may one to a server that has become read-only.
     const markBrokenOnFailure = (error: unknown): never => {
       if (options.snapshot === true && isReadOnlyServer(error)) throw error; // the transaction is read-only
       broken ||= isConnectionFailure(error) || isReadOnlyServer(error);

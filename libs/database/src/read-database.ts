@@ -29,7 +29,8 @@ export interface ReadReplica {
 }
 
 /**
- * Runs reads on a replica, if there is one. A read sees every write that any process confirmed before it: it uses the replica only once that has replayed them, and the primary otherwise (docs/adr/0042).
+ * Runs reads on a replica, if there is one. A read sees every write that any process confirmed before it: it
+ * uses the replica only once that has replayed these writes, and the primary otherwise (docs/adr/0042).
  */
 export class ReadDatabase {
   private readonly lag: ReplicaLag | undefined;

@@ -46,8 +46,8 @@ export function sessionSettings(options: SessionOptions): SessionSettings {
 }
 
 /**
- * Returns the settings as the start-up parameter `options`, which costs no round trip. All of them are in this one
- * parameter, so that it is the only one that a connection pooler has to ignore.
+ * Returns the settings as the start-up parameter `options`, which costs no round trip. All of them are in
+ * this one parameter, so that it is the only one that a connection pooler has to ignore.
  */
 export function startupOptions(settings: SessionSettings): string {
   return Object.entries(settings)

@@ -28,7 +28,7 @@ export class DatabasePools {
   private readonly pools: Pool[] = [];
   private replica: Pool | undefined;
   private isReplicaConnected = false;
-  private areConnected = false;
+  private isPrimaryConnected = false;
   private isClosed = false;
 
   constructor(
@@ -36,16 +36,14 @@ export class DatabasePools {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** @param purpose shown after the service's name in `pg_stat_activity`; empty for HTTP requests */
+  /**
+   * Opens a pool of the primary.
+   * @param purpose shown after the service's name in `pg_stat_activity`; empty for HTTP requests
+   */
   open(purpose: string, poolSize: number): Database {
     const pool = this.createPool(purpose, { url: this.service.config.DATABASE_URL, poolSize });
     this.pools.push(pool);
     return pool.database;
-  }
-
-  /** Whether every pool but that of the replica is connected, so that requests find a connection. */
-  get isConnected(): boolean {
-    return this.areConnected;
   }
 
   /** Opens the pool of the read replica. The service starts and runs without it. */
@@ -59,9 +57,14 @@ export class DatabasePools {
     };
   }
 
+  /** Whether every pool but that of the replica is connected, so that requests find a connection. */
+  get isConnected(): boolean {
+    return this.isPrimaryConnected;
+  }
+
   /**
    * Resolves when every pool but that of the replica is connected, however long that takes.
-   * @throws UnsuitableConnection if a connection pooler withholds what the service needs
+   * @throws UnsuitableConnection if a connection pooler drops settings that the service needs
    */
   async connect(): Promise<void> {
     const onFailure = (error: unknown): void => {
@@ -72,7 +75,7 @@ export class DatabasePools {
       this.pools.map(({ database }) => database),
       onFailure,
     );
-    this.areConnected = true;
+    this.isPrimaryConnected = true;
     await this.connectReplica();
   }
 

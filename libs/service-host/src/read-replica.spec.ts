@@ -21,17 +21,17 @@ const wait = statement('test.wait', 'SELECT pg_sleep(10)');
 const notes = (database: Database) => database.row<{ notes: number; replica: boolean }>(readNotes);
 
 describe('reads of a service with a read replica', () => {
-  let stores: StreamingReplica;
+  let servers: StreamingReplica;
   let pools: DatabasePools;
   let primary: Database;
   let reads: ReadDatabase;
 
-  const poolsOf = (readUrl: string, maxLagMs = 5_000) => {
+  const openPools = (readUrl: string, maxLagMs = 5_000) => {
     const config = {
       ...serviceSettings.parse({
         PORT: '0',
         INTERNAL_PORT: '0',
-        DATABASE_URL: stores.primaryUrl,
+        DATABASE_URL: servers.primaryUrl,
         REDIS_URL: 'redis://unused.example',
         RABBITMQ_URL: 'amqp://unused.example',
         BASE_URL: 'https://unused.example',
@@ -51,14 +51,14 @@ describe('reads of a service with a read replica', () => {
     eventually(async () => ((await reads.read(notes))?.replica === true ? true : undefined));
 
   beforeAll(async () => {
-    stores = await streamingReplica();
-    ({ opened: pools, database: primary, reads } = poolsOf(stores.replicaUrl));
+    servers = await streamingReplica();
+    ({ opened: pools, database: primary, reads } = openPools(servers.replicaUrl));
     await pools.connect();
     await primary.run(createNotes);
   });
   afterAll(async () => {
     await pools.close();
-    await stores.stop();
+    await servers.stop();
   });
 
   it('show every write that was confirmed before, from the replica', async () => {
@@ -70,27 +70,27 @@ describe('reads of a service with a read replica', () => {
   });
 
   it('use the primary while the replica does not replay, and the replica when it has caught up', async () => {
-    const impatient = poolsOf(stores.replicaUrl, 50);
+    const impatient = openPools(servers.replicaUrl, 50);
     await impatient.opened.connect();
     const before = await replicaReads();
-    await stores.pauseReplay();
+    await servers.pauseReplay();
     const written = await primary.row<{ id: number }>(write);
     const expected = { notes: written?.id, replica: false };
     expect(await impatient.reads.read(notes)).toEqual(expected);
     expect(await impatient.reads.read(notes)).toEqual(expected);
     expect((await replicaReads())['lagging']).toBe((before['lagging'] ?? 0) + 2);
     expect(await metrics.getSingleMetricAsString('read_replica_lag_bytes')).toMatch(/ [1-9]\d*$/);
-    await stores.resumeReplay();
+    await servers.resumeReplay();
     await eventually(async () => ((await impatient.reads.read(notes))?.replica === true ? true : undefined));
     await impatient.opened.close();
   });
 
   it('wait for a replica that is only a little behind', async () => {
     await untilReplicaIsUsed();
-    await stores.pauseReplay();
+    await servers.pauseReplay();
     const written = await primary.row<{ id: number }>(write);
     const reading = reads.read(notes);
-    await stores.resumeReplay();
+    await servers.resumeReplay();
     expect(await reading).toEqual({ notes: written?.id, replica: true });
   });
 
@@ -103,25 +103,25 @@ describe('reads of a service with a read replica', () => {
       return database.rows(wait);
     });
     await eventually(() => Promise.resolve(started > 0 ? true : undefined));
-    await stores.stopReplica();
+    await servers.stopReplica();
     expect(await sleeping).toMatchObject({ replica: false });
     expect(await reads.read(notes)).toMatchObject({ replica: false });
-    await stores.startReplica();
+    await servers.startReplica();
     await untilReplicaIsUsed();
   });
 
   it('use the primary of a service that started before its replica', async () => {
-    await stores.stopReplica();
-    const early = poolsOf(stores.replicaUrl);
+    await servers.stopReplica();
+    const early = openPools(servers.replicaUrl);
     await early.opened.connect();
     expect(await early.reads.read(notes)).toMatchObject({ replica: false });
-    await stores.startReplica();
+    await servers.startReplica();
     await eventually(async () => ((await early.reads.read(notes))?.replica === true ? true : undefined));
     await early.opened.close();
   });
 
-  it('use the primary when the replica is not a replica any more', async () => {
-    const promoted = poolsOf(stores.primaryUrl);
+  it('use the primary when the server of DATABASE_READ_URL is no longer a replica', async () => {
+    const promoted = openPools(servers.primaryUrl);
     await promoted.opened.connect();
     expect(await promoted.reads.read(notes)).toMatchObject({ replica: false });
     expect(await promoted.reads.read(notes)).toMatchObject({ replica: false });
@@ -129,16 +129,16 @@ describe('reads of a service with a read replica', () => {
   });
 
   it('reject a server that is not a replica of the database', async () => {
-    const foreign = poolsOf(storeUrl('TEST_POSTGRES_URL'));
+    const foreign = openPools(storeUrl('TEST_POSTGRES_URL'));
     await expect(foreign.opened.connect()).rejects.toThrow(UnsuitableConnection);
     await foreign.opened.close();
   });
 
   it('never use a standby as the primary, until it is promoted', async () => {
-    const settings = { url: stores.replicaUrl, poolSize: 1, applicationName: 'test', migrations: [] };
+    const settings = { url: servers.replicaUrl, poolSize: 1, applicationName: 'test', migrations: [] };
     const connect = () => createDataSource(settings).initialize();
     await expect(connect()).rejects.toThrow('PostgreSQL is a standby');
-    await stores.promoteReplica(); // last: it no longer follows the primary
+    await servers.promoteReplica(); // last: it no longer follows the primary
     const promoted = await eventually(() => connect().catch(() => undefined));
     expect(await promoted.query('SELECT pg_is_in_recovery() AS standby')).toEqual([{ standby: false }]);
     await promoted.destroy();

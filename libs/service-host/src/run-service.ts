@@ -21,7 +21,7 @@ const shutdownTimeoutMs = 20_000;
 
 /**
  * Runs a service until SIGTERM or SIGINT.
- * @param relaxed active settings of this service only that switch a protection off
+ * @param relaxed active relaxed settings that only this service has
  */
 export async function runService(module: DynamicModule, relaxed: readonly RelaxedSetting[]): Promise<void> {
   collectProcessMetrics();

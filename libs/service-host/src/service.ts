@@ -7,7 +7,7 @@ export interface ReadReplicaSettings {
   readonly DATABASE_READ_MAX_LAG_MS?: number | undefined;
 }
 
-/** The properties in which services differ. */
+/** A service: the properties in which services differ. */
 export interface Service {
   readonly name: string;
   readonly config: ServiceSettings & ReadReplicaSettings;

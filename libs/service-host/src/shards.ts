@@ -68,7 +68,7 @@ export class Shards extends BackgroundTask {
   ) {
     super();
     const { first = Math.floor(Math.random() * shardCount) } = settings;
-    // Replicas begin at different shards, so that they rarely try to take the same one.
+    // Replicas prefer different shards, so that they rarely try to take the same one.
     const preferred = [...allShards.slice(first), ...allShards.slice(0, first)];
     this.loop = new BackgroundLoop({
       name: 'shards',
@@ -95,7 +95,7 @@ export class Shards extends BackgroundTask {
     this.loop.start();
   }
 
-  /** Takes shards now, not at the end of the interval. */
+  /** Starts the next round now, not at the end of the interval. */
   wake(): void {
     this.loop.wake();
   }
@@ -143,6 +143,7 @@ export class Shards extends BackgroundTask {
     await transaction?.rollback();
   }
 
+  /** Sets the owned shards, and calls the listeners if some are new. */
   private own(shards: readonly number[]): void {
     const previous = this.shards;
     this.shards = shards.toSorted((one, other) => one - other);

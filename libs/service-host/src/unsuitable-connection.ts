@@ -1,7 +1,7 @@
 import { UnsuitableConnection } from '@fulfilment/database';
 import { exitCodeConfig, type Logger } from '@fulfilment/runtime';
 
-/** Ends the process like an invalid setting does if the connection to PostgreSQL is unsuitable. */
+/** Ends the process, as for an invalid setting, if the connection to PostgreSQL is unsuitable. */
 export async function exitIfUnsuitable(logger: Logger, connect: () => Promise<void>): Promise<void> {
   try {
     await connect();

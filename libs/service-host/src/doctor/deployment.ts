@@ -1,8 +1,8 @@
 import type { RedisSettings, ServiceSettings } from '@fulfilment/runtime';
 import type { MigrationInterface } from 'typeorm';
 
-/** A service whose deployment is examined. */
-export interface Subject {
+/** The deployment of a service, to be examined. */
+export interface Deployment {
   readonly name: string;
   readonly settings: RedisSettings &
     Pick<ServiceSettings, 'DATABASE_URL' | 'DATABASE_DIRECT_URL' | 'RABBITMQ_URL' | 'RABBITMQ_NAMESPACE'>;

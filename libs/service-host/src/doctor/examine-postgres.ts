@@ -9,7 +9,7 @@ import {
 } from '@fulfilment/database';
 import type { DataSource } from 'typeorm';
 import { z } from 'zod';
-import type { Subject } from './subject.js';
+import type { Deployment } from './deployment.js';
 import { clockFindings, type Finding, findingAbout, versionFindings } from './findings.rules.js';
 
 const oldestVersion = [15];
@@ -37,15 +37,21 @@ const findMissingRoles = `
   SELECT name FROM unnest($1::text[]) AS needed (name)
   WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = needed.name AND pg_has_role(oid, 'MEMBER'))`;
 
-/** Examines the database of a service as the service and its programs use it. Changes nothing. */
-export async function examinePostgres(subject: Subject): Promise<Finding[]> {
-  const { name, settings } = subject;
+/** Examines the database of a service as the service and its programs connect to it. Changes nothing. */
+export async function examinePostgres(deployment: Deployment): Promise<Finding[]> {
+  const { name, settings } = deployment;
   const open = (url: string, statementTimeoutMs?: number): DataSource =>
-    createDataSource({ ...subject, url, poolSize: 2, applicationName: `${name} doctor`, statementTimeoutMs });
+    createDataSource({
+      ...deployment,
+      url,
+      poolSize: 2,
+      applicationName: `${name} doctor`,
+      statementTimeoutMs,
+    });
   const pools = [open(settings.DATABASE_URL), open(settings.DATABASE_URL)] as const;
   const program = open(settings.DATABASE_DIRECT_URL ?? settings.DATABASE_URL, 0);
   try {
-    for (const pool of pools) await connectWhenUp(pool, subject, throwError);
+    for (const pool of pools) await connectWhenUp(pool, deployment, throwError);
     return [
       ...(await connectionFindings(() =>
         verifyNamedStatements(
@@ -57,8 +63,8 @@ export async function examinePostgres(subject: Subject): Promise<Finding[]> {
         await connectProgram(program, { statementTimeoutMs: 0 });
         await verifyOwnSession(program);
       })),
-      ...(await serverFindings(pools[0], subject)),
-      ...(await migrationFindings(pools[0], subject)),
+      ...(await serverFindings(pools[0], deployment)),
+      ...(await migrationFindings(pools[0], deployment)),
     ];
   } catch (error) {
     if (error instanceof UnsuitableConnection) return [connectionFinding(error)];
@@ -68,7 +74,7 @@ export async function examinePostgres(subject: Subject): Promise<Finding[]> {
   }
 }
 
-async function serverFindings(pool: DataSource, { extensions, roles }: Subject): Promise<Finding[]> {
+async function serverFindings(pool: DataSource, { extensions, roles }: Deployment): Promise<Finding[]> {
   const sentMs = Date.now();
   const [row] = server.parse(await pool.query(readServer));
   const nowMs = (sentMs + Date.now()) / 2;
@@ -107,11 +113,11 @@ async function serverFindings(pool: DataSource, { extensions, roles }: Subject):
   ];
 }
 
-async function migrationFindings(pool: DataSource, { name, migrations }: Subject): Promise<Finding[]> {
+async function migrationFindings(pool: DataSource, { name, migrations }: Deployment): Promise<Finding[]> {
   const applied = await appliedMigrations(pool);
   // As TypeORM records them: the name of the instance, not that of its class.
   const required = migrations.map((Migration) => new Migration().name ?? Migration.name);
-  const pending = required.filter((one) => !applied.includes(one));
+  const pending = required.filter((migration) => !applied.includes(migration));
   return findingAbout(
     pending,
     (list) => `Migrations are missing: ${list}.`,

@@ -3,7 +3,7 @@ import { type ScratchBroker, scratchBroker } from '@fulfilment/messaging/testing
 import { freePort, storeUrl } from '@fulfilment/testing';
 import type { QueryRunner } from 'typeorm';
 import { examineService } from './examine-service.js';
-import type { Subject } from './subject.js';
+import type { Deployment } from './deployment.js';
 
 class CreateNotes {
   readonly name: string = 'CreateNotes1700000000000';
@@ -17,19 +17,19 @@ class CreateTags extends CreateNotes {
 }
 
 describe('doctor', () => {
-  let stores: ScratchDatabase;
+  let scratch: ScratchDatabase;
   let broker: ScratchBroker;
-  let subject: Subject;
+  let deployment: Deployment;
   beforeAll(async () => {
-    stores = await scratchDatabase([CreateNotes]);
+    scratch = await scratchDatabase([CreateNotes]);
     broker = await scratchBroker(['creator-api.facts', 'creator-api.replay']);
-    subject = {
+    deployment = {
       name: 'creator-api',
       migrations: [CreateNotes],
       extensions: ['pg_trgm'],
       roles: ['pg_monitor'],
       settings: {
-        DATABASE_URL: stores.url,
+        DATABASE_URL: scratch.url,
         REDIS_URL: storeUrl('TEST_REDIS_URL'),
         RABBITMQ_URL: broker.url,
         RABBITMQ_NAMESPACE: broker.namespace,
@@ -38,11 +38,11 @@ describe('doctor', () => {
   });
   afterAll(async () => {
     await broker.drop();
-    await stores.drop();
+    await scratch.drop();
   });
 
-  const problems = async (changes: Partial<Subject>) =>
-    (await examineService({ ...subject, ...changes })).map(({ problem, fix }) => `${problem} ${fix}`);
+  const problems = async (changes: Partial<Deployment>) =>
+    (await examineService({ ...deployment, ...changes })).map(({ problem, fix }) => `${problem} ${fix}`);
 
   it('finds nothing wrong with a deployment after the migration step', async () => {
     expect(await problems({})).toEqual([]);
@@ -53,7 +53,7 @@ describe('doctor', () => {
       migrations: [CreateNotes, CreateTags],
       extensions: ['pg_trgm', 'no_such_extension'],
       roles: ['no_such_role'],
-      settings: { ...subject.settings, RABBITMQ_NAMESPACE: 'no-such-namespace' },
+      settings: { ...deployment.settings, RABBITMQ_NAMESPACE: 'no-such-namespace' },
     });
     expect(found).toHaveLength(4);
     expect(found.join('\n')).toMatch(/CreateTags1800000000000\. Run `node dist\/migrate\.js` of creator-api/);
@@ -63,10 +63,10 @@ describe('doctor', () => {
   });
 
   it('describes a connection pooler that drops the settings of a session', async () => {
-    const pooler = await fakePooler(stores.url);
+    const pooler = await fakePooler(scratch.url);
     try {
       const [found, ...others] = await problems({
-        settings: { ...subject.settings, DATABASE_URL: pooler.url },
+        settings: { ...deployment.settings, DATABASE_URL: pooler.url },
       });
       expect(found).toContain('SET statement_timeout');
       expect(others).toEqual([]);
@@ -79,7 +79,7 @@ describe('doctor', () => {
     const closed = `localhost:${await freePort()}`;
     const found = await problems({
       settings: {
-        ...subject.settings,
+        ...deployment.settings,
         ...{ DATABASE_URL: `postgres://u:hush@${closed}/d`, REDIS_URL: `redis://u:hush@${closed}` },
         RABBITMQ_URL: `amqp://u:hush@${closed}`,
       },

@@ -12,22 +12,22 @@ import {
   sentinelFindings,
   versionFindings,
 } from './findings.rules.js';
-import type { Subject } from './subject.js';
+import type { Deployment } from './deployment.js';
 
 const connectTimeoutMs = 5_000;
 const oldestBroker = [3, 10];
 
-/** Examines the stores of a service from where it runs, with its own users. Returns what is wrong. */
-export async function examineService(subject: Subject): Promise<Finding[]> {
+/** Examines the stores of a service from where it runs, with its own users. */
+export async function examineService(deployment: Deployment): Promise<Finding[]> {
   const findings = await Promise.all([
-    reach('PostgreSQL', 'DATABASE_URL', () => examinePostgres(subject)),
-    reach('Redis', 'REDIS_URL', () => examineRedis(subject)),
-    reach('RabbitMQ', 'RABBITMQ_URL', () => examineRabbitmq(subject)),
+    examineStore('PostgreSQL', 'DATABASE_URL', () => examinePostgres(deployment)),
+    examineStore('Redis', 'REDIS_URL', () => examineRedis(deployment)),
+    examineStore('RabbitMQ', 'RABBITMQ_URL', () => examineRabbitmq(deployment)),
   ]);
   return findings.flat();
 }
 
-async function examineRedis({ settings }: Subject): Promise<Finding[]> {
+async function examineRedis({ settings }: Deployment): Promise<Finding[]> {
   const redis = new RedisConnection(settings, createLogger('doctor', 'silent'));
   try {
     await once(redis.client, 'ready', { signal: AbortSignal.timeout(connectTimeoutMs) });
@@ -44,7 +44,7 @@ async function examineRedis({ settings }: Subject): Promise<Finding[]> {
   }
 }
 
-async function examineRabbitmq({ name, settings }: Subject): Promise<Finding[]> {
+async function examineRabbitmq({ name, settings }: Deployment): Promise<Finding[]> {
   const { version, missing, different, unusableNodes, clusters } = await examineBroker(name, {
     url: settings.RABBITMQ_URL,
     namespace: settings.RABBITMQ_NAMESPACE,
@@ -65,8 +65,12 @@ async function examineRabbitmq({ name, settings }: Subject): Promise<Finding[]> 
   ];
 }
 
-/** A store that cannot be reached, or rejects the user, is a finding too. */
-async function reach(store: string, setting: string, examine: () => Promise<Finding[]>): Promise<Finding[]> {
+/** Examines a store. If it cannot be reached, or rejects the user, that is the finding. */
+async function examineStore(
+  store: string,
+  setting: string,
+  examine: () => Promise<Finding[]>,
+): Promise<Finding[]> {
   try {
     return await examine();
   } catch (error) {

@@ -17,9 +17,12 @@ export function findingAbout(
   return names.length === 0 ? [] : [{ problem: problem(names.join(', ')), fix }];
 }
 
-/** @param nowMs the time of this machine between the request and the response */
-export function clockFindings(store: string, theirsMs: number, nowMs: number): Finding[] {
-  const differenceMs = Math.round(Math.abs(theirsMs - nowMs));
+/**
+ * @param storeMs the time of the store, in milliseconds since the epoch
+ * @param nowMs the time of this machine between the request and the response
+ */
+export function clockFindings(store: string, storeMs: number, nowMs: number): Finding[] {
+  const differenceMs = Math.round(Math.abs(storeMs - nowMs));
   return differenceMs <= maxClockDifferenceMs
     ? []
     : [
@@ -34,8 +37,8 @@ export function clockFindings(store: string, theirsMs: number, nowMs: number): F
 export function versionFindings(store: string, version: string, oldest: readonly number[]): Finding[] {
   const parts = version.split('.').map((part) => Number.parseInt(part, 10));
   const differing = oldest.findIndex((part, index) => (parts[index] ?? 0) !== part);
-  const isOld = differing !== -1 && (parts[differing] ?? 0) < (oldest[differing] ?? 0);
-  return isOld
+  const isTooOld = differing !== -1 && (parts[differing] ?? 0) < (oldest[differing] ?? 0);
+  return isTooOld
     ? [{ problem: `${store} has version ${version}.`, fix: `Upgrade it to ${oldest.join('.')} or later.` }]
     : [];
 }
@@ -70,9 +73,9 @@ export function sentinelFindings(replies: readonly SentinelReply[]): Finding[] {
   const unusable = replies.flatMap(({ sentinel, error }) =>
     error === undefined ? [] : [`${sentinel} (${error})`],
   );
-  const named = replies.filter(({ error }) => error === undefined);
-  const unknown = named.filter(({ primary }) => primary === undefined).map(({ sentinel }) => sentinel);
-  const primaries = new Set(named.flatMap(({ primary }) => (primary === undefined ? [] : [primary])));
+  const responses = replies.filter(({ error }) => error === undefined);
+  const unknown = responses.filter(({ primary }) => primary === undefined).map(({ sentinel }) => sentinel);
+  const primaries = new Set(responses.flatMap(({ primary }) => (primary === undefined ? [] : [primary])));
   return [
     ...findingAbout(
       unusable,

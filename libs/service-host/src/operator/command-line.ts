@@ -12,7 +12,11 @@ export interface ParsedCommand<Context> {
   readonly run: (context: Context) => Promise<object>;
 }
 
-/** Parses a command line. @param program how the program is started @throws UsageError */
+/**
+ * Parses a command line.
+ * @param program how the program is started, for messages
+ * @throws UsageError
+ */
 export function parseCommandLine<Context>(
   program: string,
   commands: Commands<Context>,
@@ -34,7 +38,7 @@ export function parseCommandLine<Context>(
   }
 }
 
-/** Help for the command of the command line, or the list of all commands. */
+/** Returns help for the command of the command line, or the list of all commands. */
 export function help(program: string, commands: Commands<never>, args: readonly string[]): string {
   const [name, command] = findCommand(commands, args);
   if (command !== undefined) return newParser(program, name, command).helpInformation().trimEnd();
@@ -70,7 +74,7 @@ function unknownCommand(program: string, commands: object, args: readonly string
   return `Unknown command "${`${noun} ${verb}`.trim()}". ${hint}All commands: ${program} --help`;
 }
 
-/** `order deliver ORDER [--tracking-number N]` */
+/** Returns the usage of a command: `order deliver ORDER [--tracking-number N]`. */
 function usage(name: string, { operands, options, required }: Command<never>): string {
   const parts = [...operands, ...options.map((option) => option.replaceAll(/[<>]/g, ''))].map((part) =>
     required.has(part.replace(/^--/, '').split(' ', 1)[0] ?? '') ? part : `[${part}]`,
@@ -82,7 +86,7 @@ function newParser(program: string, name: string, command: Command<never>): Pars
   const parser = new Parser(program)
     .usage(usage(name, command))
     .description(command.summary)
-    .allowExcessArguments()
+    .allowExcessArguments() // reported by readArguments
     .showSuggestionAfterError(false)
     .configureOutput({ writeErr: () => undefined })
     .exitOverride()

@@ -13,7 +13,7 @@ interface BrokerContext {
 }
 
 const queue = z.string('is missing').refine(isMessageQueue, `must be one of ${queueNames().join(', ')}`);
-/** Used in place of a message id. */
+/** The operand `MESSAGE` that stands for every message of the queue. */
 const allMessages = 'all';
 
 /** Commands to list, show, replay and discard dead letters of every queue of the suite. */
@@ -25,11 +25,10 @@ export const deadLetterCommands: Commands<BrokerContext> = {
       queue: queue.optional(),
       limit: limitArgument(50),
     }),
-    run: (context: BrokerContext, { queue: only, limit }) =>
+    run: (context: BrokerContext, { queue: selected, limit }) =>
       withQueues(context, async (queues) => {
-        const selected = only === undefined ? queueNames() : [only];
         const deadLetters = [];
-        for (const name of selected)
+        for (const name of selected === undefined ? queueNames() : [selected])
           deadLetters.push({
             queue: name,
             waiting: await queues.count(name),

@@ -1,21 +1,21 @@
 import { readConfig } from '@fulfilment/runtime';
 import { z } from 'zod';
-import type { Subject } from '../doctor/subject.js';
+import type { Deployment } from '../doctor/deployment.js';
 import { defineCommand, type Commands } from './define-command.js';
 
 /** The service that `doctor` examines. */
-export interface ExaminedService extends Omit<Subject, 'settings'> {
+export interface ExaminedService extends Omit<Deployment, 'settings'> {
   /**
    * Loads the schema of the settings of the running service; the operator program reads only a few of them.
    */
-  readonly allSettings: () => Promise<z.ZodType<Subject['settings']>>;
+  readonly allSettings: () => Promise<z.ZodType<Deployment['settings']>>;
 }
 
 /**
  * Examines the deployment of the service. Needs neither an operator nor a database, so it is not recorded; it
  * changes nothing and shows no data.
  */
-export function doctorCommands({ allSettings, ...subject }: ExaminedService): Commands<void> {
+export function doctorCommands({ allSettings, ...deployment }: ExaminedService): Commands<void> {
   return {
     doctor: defineCommand({
       summary: 'examines settings and stores of the service, and prints what is wrong and how to correct it',
@@ -23,12 +23,12 @@ export function doctorCommands({ allSettings, ...subject }: ExaminedService): Co
       run: async () => {
         const settings = readConfig(await allSettings());
         const { examineService } = await import('../doctor/examine-service.js'); // loads the HTTP stack
-        const findings = await examineService({ ...subject, settings });
+        const findings = await examineService({ ...deployment, settings });
         if (findings.length > 0)
           throw new Error(
-            findings.map(({ problem, fix }) => `${subject.name}: ${problem} ${fix}`).join(' · '),
+            findings.map(({ problem, fix }) => `${deployment.name}: ${problem} ${fix}`).join(' · '),
           );
-        return { service: subject.name, status: 'ok' };
+        return { service: deployment.name, status: 'ok' };
       },
     }),
   };

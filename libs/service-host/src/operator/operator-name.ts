@@ -12,7 +12,7 @@ export function runAsOperator<Result>(name: string, work: () => Promise<Result>)
   return current.run(name, work);
 }
 
-/** The operator of the current command; undefined outside of a command. */
+/** Returns the operator of the current command; undefined outside of a command. */
 export function currentOperator(): string | undefined {
   return current.getStore();
 }
@@ -26,11 +26,8 @@ export function readOperatorName(
   args: readonly string[],
   environment: Environment,
 ): { readonly operator: string; readonly rest: readonly string[] } {
-  const at = args.findIndex((arg) => arg === '--as' || arg.startsWith('--as='));
-  const inline = at !== -1 && args[at] !== '--as';
-  const option = inline ? args[at]?.slice('--as='.length) : args[at + 1];
-  const rest = at === -1 ? args : args.toSpliced(at, inline ? 1 : 2);
-  const operator = at === -1 ? environment['OPERATOR'] || accountName(environment) : option;
+  const { option, rest } = takeOption(args);
+  const operator = option ?? (environment['OPERATOR'] || accountName(environment));
   if (operator === undefined)
     throw new UsageError(
       'The operator name is missing. Use --as NAME or the environment variable OPERATOR; every command is recorded with this name.',
@@ -38,6 +35,14 @@ export function readOperatorName(
   if (!/^[^\p{C}]{1,100}$/u.test(operator) || operator.startsWith('--'))
     throw new UsageError('--as must be a name of 1 to 100 printable characters.');
   return { operator, rest };
+}
+
+function takeOption(args: readonly string[]): { option?: string; rest: readonly string[] } {
+  const index = args.findIndex((arg) => arg === '--as' || arg.startsWith('--as='));
+  const arg = args[index];
+  if (arg === undefined) return { rest: args };
+  if (arg === '--as') return { option: args[index + 1] ?? '', rest: args.toSpliced(index, 2) };
+  return { option: arg.slice('--as='.length), rest: args.toSpliced(index, 1) };
 }
 
 function accountName({ BASE_URL: baseUrl }: Environment): string | undefined {

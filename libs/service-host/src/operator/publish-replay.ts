@@ -5,10 +5,7 @@ import type { BrokerSettings } from './dead-letter-commands.js';
 export interface ReplayResult {
   /** Number of published messages. */
   readonly told: number; // words: member of the command's output
-  /**
-   * The queue is ordered: when its consumer has applied this message, it has applied all. Absent without
-   * messages.
-   */
+  /** Absent without messages. The queue is ordered: once its consumer has applied this one, it has applied all. */
   readonly last_message_id?: string;
 }
 

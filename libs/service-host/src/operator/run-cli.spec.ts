@@ -46,7 +46,7 @@ function program(environment: Readonly<Record<string, string>> = { OPERATOR: 'an
     done,
     operators,
     recorded,
-    counts: () => ({ opened, closed }),
+    connections: () => ({ opened, closed }),
     run: (args: readonly string[], input = '') =>
       runCli(
         {
@@ -83,16 +83,16 @@ function program(environment: Readonly<Record<string, string>> = { OPERATOR: 'an
 
 describe('the operator program', () => {
   it('runs a standalone command without an operator, a record and connections', async () => {
-    const { run, counts, recorded } = program({ BASE_URL: 'https://suite.example' });
+    const { run, connections, recorded } = program({ BASE_URL: 'https://suite.example' });
     expect(await run(['doctor'])).toEqual({ ok: true, line: '{"status":"ok"}' });
     expect(await run(['doctor', '--as', 'ann'])).toEqual({ ok: true, line: '{"status":"ok"}' });
     expect((await run(['doctor', 'x'])).ok).toBe(false);
     expect((await run(['--help'])).line).toContain('examines the deployment');
-    expect([counts(), recorded]).toEqual([{ opened: 0, closed: 0 }, []]);
+    expect([connections(), recorded]).toEqual([{ opened: 0, closed: 0 }, []]);
   });
 
   it('prints one JSON object, and closes its connections', async () => {
-    const { run, counts } = program();
+    const { run, connections } = program();
     const flags = ['--email', 'a@b.example', '--redirect-uri', 'https://a', '--redirect-uri', 'https://b'];
     const { ok, line } = await run(['user', 'create', ...flags, '--confidential', '--json']);
     expect(ok).toBe(true);
@@ -101,13 +101,13 @@ describe('the operator program', () => {
       'redirect-uri': ['https://a', 'https://b'],
       confidential: true,
     });
-    expect(counts()).toEqual({ opened: 1, closed: 1 });
+    expect(connections()).toEqual({ opened: 1, closed: 1 });
   });
 
   it.each([[[]], [['--help']], [['user', '-h']]])(
     'lists its commands for %j, and opens no connection',
     async (args) => {
-      const { run, counts } = program();
+      const { run, connections } = program();
       const { ok, line } = await run(args);
       expect(ok).toBe(true);
       for (const usage of [
@@ -116,7 +116,7 @@ describe('the operator program', () => {
         'stock adjust DELTA [--reason R]',
       ])
         expect(line).toContain(`  ${usage}\n`);
-      expect(counts().opened).toBe(0);
+      expect(connections().opened).toBe(0);
     },
   );
 
@@ -158,12 +158,15 @@ describe('the operator program', () => {
     ['rates load', 'FILE is missing.'],
     ['rates load a b', 'Too many arguments: "b".'],
     ['audit nonsense', 'Too many arguments: "nonsense".'],
-  ])('rejects "%s" in one line that names it as typed, and opens no connection', async (typed, complaint) => {
-    const { run, counts } = program();
-    const line = `${complaint} Usage: node dist/cli.js ${usages[typed.split(' ')[0] ?? '']}`;
-    expect(await run(typed.split(' '))).toEqual({ ok: false, line });
-    expect(counts().opened).toBe(0);
-  });
+  ])(
+    'rejects "%s" in one line that names the invalid part, and opens no connection',
+    async (typed, problem) => {
+      const { run, connections } = program();
+      const line = `${problem} Usage: node dist/cli.js ${usages[typed.split(' ')[0] ?? '']}`;
+      expect(await run(typed.split(' '))).toEqual({ ok: false, line });
+      expect(connections().opened).toBe(0);
+    },
+  );
 
   it('rejects an unknown command with the commands of its noun', async () => {
     const { line } = await program().run(['user', 'eat']);
@@ -181,36 +184,36 @@ describe('the operator program', () => {
   });
 
   it('prints a failure in one line, and closes its connections', async () => {
-    const { run, counts } = program();
+    const { run, connections } = program();
     expect(await run(['rates', 'load', 'x.csv'])).toEqual({
       ok: false,
       line: 'The file x.csv cannot be read.',
     });
-    expect(counts()).toEqual({ opened: 1, closed: 1 });
+    expect(connections()).toEqual({ opened: 1, closed: 1 });
   });
 
   describe('with a batch', () => {
     const user = (email: string) => ['user', 'create', '--email', email];
 
     it('runs all commands over the same connections', async () => {
-      const { run, counts, done } = program();
+      const { run, connections, done } = program();
       const { ok, line } = await run(['batch'], JSON.stringify([user('a@x'), user('b@x'), ['audit']]));
       expect(ok).toBe(true);
       expect(JSON.parse(line).results).toHaveLength(3);
       expect(done).toEqual(['a@x', 'b@x']);
-      expect(counts()).toEqual({ opened: 1, closed: 1 });
+      expect(connections()).toEqual({ opened: 1, closed: 1 });
     });
 
     it('stops at the first command that fails', async () => {
-      const { run, counts, done } = program();
+      const { run, connections, done } = program();
       const { ok } = await run(['batch'], JSON.stringify([user('a@x'), ['rates', 'load', 'x'], user('b@x')]));
       expect(ok).toBe(false);
       expect(done).toEqual(['a@x']);
-      expect(counts()).toEqual({ opened: 1, closed: 1 });
+      expect(connections()).toEqual({ opened: 1, closed: 1 });
     });
 
     it('runs nothing when a line is invalid or the input is no batch', async () => {
-      const { run, counts } = program();
+      const { run, connections } = program();
       expect(await run(['batch'], JSON.stringify([user('a@x'), user('nobody')]))).toEqual({
         ok: false,
         line: expect.stringContaining('--email must be an e-mail address.'),
@@ -220,12 +223,12 @@ describe('the operator program', () => {
         expect(ok).toBe(false);
         expect(line).not.toContain('\n');
       }
-      expect(counts().opened).toBe(0);
+      expect(connections().opened).toBe(0);
     });
   });
 });
 
-describe('the operator’s name', () => {
+describe("the operator's name", () => {
   const production = { BASE_URL: 'https://suite.example' };
 
   it.each([
@@ -239,12 +242,12 @@ describe('the operator’s name', () => {
   });
 
   it('is required in production, before anything is opened', async () => {
-    const { run, counts } = program(production);
+    const { run, connections } = program(production);
     expect(await run(['audit'])).toEqual({
       ok: false,
       line: expect.stringContaining('Use --as NAME'),
     });
-    expect(counts().opened).toBe(0);
+    expect(connections().opened).toBe(0);
   });
 
   it('is the account of the operating system where the suite is on this computer', async () => {

@@ -84,7 +84,7 @@ function findStandalone<Context>(
   return parseCommandLine(name, standalone, rest).run;
 }
 
-/** Returns the message in one line, without a stack. */
+/** Returns the message of the error, without a stack. */
 function explain(error: unknown): string {
   if (error instanceof z.ZodError)
     return error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
