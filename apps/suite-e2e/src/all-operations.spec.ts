@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { z } from 'zod';
 import { type ApiClient, bodyOf } from './suite/api-client.js';
 import { newMerchant, newProduct } from './suite/merchant.js';
-import { type OperationRequest, placedOperations, requestsTo } from './suite/operation-requests.js';
+import { type OperationRequest, operationsWithFullPaths, requestsTo } from './suite/operation-requests.js';
 import { placeOrder } from './suite/orders.js';
 
 const requestsPerOperation = 10;
@@ -20,7 +20,7 @@ const apis = [
 /** A stream of events has no end. */
 const endless = 'streamOrders';
 const operations = apis.flatMap(({ document, prefix }) =>
-  placedOperations(document, prefix)
+  operationsWithFullPaths(document, prefix)
     .filter(({ documented }) => documented.operationId !== endless)
     .map((operation) => ({ ...operation, document, prefix })),
 );

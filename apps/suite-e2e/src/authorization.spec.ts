@@ -6,7 +6,7 @@ import { Authorization, dashboard, signIn, tokenRequest } from './suite/sign-in.
 import { suite } from './suite/the-suite.js';
 
 const issuer = `${suite.auth_url}/api/auth`;
-const at = (path: string) => `${issuer}/oauth2/${path}`;
+const endpoint = (path: string) => `${issuer}/oauth2/${path}`;
 
 describe('the authorization server', () => {
   let merchant: Merchant;
@@ -23,17 +23,17 @@ describe('the authorization server', () => {
     tokenRequest({ grant_type: 'refresh_token', refresh_token: token, client_id: merchant.app.clientId });
 
   it.each(['/.well-known/openid-configuration', '/.well-known/oauth-authorization-server/api/auth'])(
-    'publishes its metadata at %s',
+    'publishes its metadata endpoint %s',
     async (path) => {
       const { body } = await send('get', path).expect(200);
       expect(body).toMatchObject({
         issuer,
-        authorization_endpoint: at('authorize'),
-        token_endpoint: at('token'),
-        registration_endpoint: at('register'),
-        userinfo_endpoint: at('userinfo'),
-        introspection_endpoint: at('introspect'),
-        revocation_endpoint: at('revoke'),
+        authorization_endpoint: endpoint('authorize'),
+        token_endpoint: endpoint('token'),
+        registration_endpoint: endpoint('register'),
+        userinfo_endpoint: endpoint('userinfo'),
+        introspection_endpoint: endpoint('introspect'),
+        revocation_endpoint: endpoint('revoke'),
         jwks_uri: `${issuer}/jwks`,
         code_challenge_methods_supported: ['S256'],
         response_types_supported: ['code'],
@@ -117,7 +117,7 @@ describe('the authorization server', () => {
     const authorization = new Authorization(merchant.app, ['releases:write', 'webhooks:read', 'profile']);
     const consent = await authorization.submitForm(await authorization.open(), { ...merchant.owner });
     const [, reject] = consent.forms;
-    if (reject === undefined) throw new Error('There is no way to say no.');
+    if (reject === undefined) throw new Error('The page has no form that denies consent.');
     const back = await authorization.browser.submit(reject);
     expect(back.url.searchParams.get('error')).toBe('access_denied');
   });
@@ -127,7 +127,7 @@ describe('the authorization server', () => {
     ['with a plain challenge', { code_challenge_method: 'plain' }, 'invalid_request'],
     ['for an unknown scope', { scope: 'everything' }, 'invalid_scope'],
     ['for a token in the address', { response_type: 'token' }, 'unsupported_response_type'],
-  ])('rejects a request %s', async (_what, parameters, error) => {
+  ])('rejects a request %s', async (_case, parameters, error) => {
     const authorization = new Authorization(merchant.app, ['releases:read']);
     const { search, hash } = (await authorization.open(parameters)).url;
     // OAuth 2.0 Multiple Response Types §5.

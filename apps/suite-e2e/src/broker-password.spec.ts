@@ -21,8 +21,8 @@ async function createUser(name: string): Promise<void> {
   const reference = readFileSync(join(root, 'docs', 'reference', 'permissions.md'), 'utf8');
   const [, commands = ''] = new RegExp(`### ${service}\n\n\`\`\`sh\n([^]*?)\`\`\``).exec(reference) ?? [];
   expect(commands.match(/^rabbitmqctl /gm)).toHaveLength(3);
-  const ofUser = commands.replaceAll(` ${service} `, ` ${name} `).replace('PASSWORD', password);
-  await run('sh', ['-ec', ofUser], {
+  const userCommands = commands.replaceAll(` ${service} `, ` ${name} `).replace('PASSWORD', password);
+  await run('sh', ['-ec', userCommands], {
     env: { ...process.env, PATH: `${programs}:${process.env.PATH ?? ''}` },
   });
 }
@@ -35,15 +35,15 @@ function connectAs(name: string): Promise<ChannelModel> {
 }
 
 /** RabbitMQ in a container, or of another team, has no such script. */
-const describeOwn = existsSync(rabbitmqctl) ? describe : describe.skip;
+const describeOwnBroker = existsSync(rabbitmqctl) ? describe : describe.skip;
 
-describeOwn('a RabbitMQ password that is rotated by a second user', () => {
+describeOwnBroker('a RabbitMQ password that is rotated by a second user', () => {
   const [older, newer] = ['rotation-older', 'rotation-newer'];
 
   it('loses no message: both users publish and consume, then the first one is deleted', async () => {
     const consumed = new Set<string>();
     const administrator = await connect(suite.dependencies.rabbitmq ?? '');
-    const others = await administrator.createConfirmChannel();
+    const otherService = await administrator.createConfirmChannel();
     /** A replica: consumes the queue, and publishes with confirmations. */
     const replica = async (user: string) => {
       const connection = await connectAs(user);
@@ -60,8 +60,9 @@ describeOwn('a RabbitMQ password that is rotated by a second user', () => {
       const publish = async (text: string): Promise<void> => {
         channel.publish(exchange, type, Buffer.from(text));
         await channel.waitForConfirms(); // rejects if it may not publish
-        others.sendToQueue(queue, Buffer.from(text));
-        await others.waitForConfirms();
+        // No queue is bound to this type. What the service consumes comes from another one.
+        otherService.sendToQueue(queue, Buffer.from(text));
+        await otherService.waitForConfirms();
       };
       return { closed, publish, end: () => channel.deleteQueue(queue).then(() => connection.close()) };
     };

@@ -16,18 +16,18 @@ function bodies({ deliveries }: WebhookReceiver): Map<string, string> {
 }
 
 describe('the CLI', () => {
-  const dir = mkdtempSync(join(tmpdir(), 'cli-'));
-  let subscribed: WebhookReceiver;
-  let program: WebhookReceiver;
+  const configDir = mkdtempSync(join(tmpdir(), 'cli-'));
+  let subscribedReceiver: WebhookReceiver;
+  let localReceiver: WebhookReceiver;
   beforeAll(async () => {
-    [subscribed, program] = await Promise.all([webhookReceiver(), webhookReceiver()]);
+    [subscribedReceiver, localReceiver] = await Promise.all([webhookReceiver(), webhookReceiver()]);
   });
   afterAll(async () => {
-    rmSync(dir, { recursive: true });
-    await Promise.all([subscribed.stop(), program.stop(), closeConnections()]);
+    rmSync(configDir, { recursive: true });
+    await Promise.all([subscribedReceiver.stop(), localReceiver.stop(), closeConnections()]);
   });
-  const run = (...args: readonly string[]) => runCli(dir, args, secret);
-  const listen = () => run('listen', '--forward-to', program.url);
+  const run = (...args: readonly string[]) => runCli(configDir, args, secret);
+  const listen = () => run('listen', '--forward-to', localReceiver.url);
   const results = async (...args: readonly string[]) => {
     const command = run(...args, '--json');
     if ((await command.ended) !== 0) throw new Error(command.errors());
@@ -38,21 +38,21 @@ describe('the CLI', () => {
   it('signs in by the browser, applies subscriptions, and forwards all twelve events as they are delivered', async () => {
     expect(await run('trigger', 'order.created').ended).toBe(3);
     const login = run('login', '--no-browser');
-    const [, url = ''] = await login.noted(/Sign in at (\S+)\n/);
+    const [, url = ''] = await login.untilNoted(/Sign in at (\S+)\n/);
     const browser = new FormBrowser({ url: suite.auth_url, fetch: fetchFromSuite });
     const back = await signInAndConsent(browser, url, demoUser('owner@harbour.example'));
     expect(await (await fetch(back.url)).text()).toBe('You can close this page.');
     expect([await login.ended, login.errors()]).toEqual([0, expect.stringContaining('Signed in.')]);
     expect(
-      statSync(join(dir, new URL(suite.base_url).host.replace(':', '_'), 'session.json')).mode & 0o777,
+      statSync(join(configDir, new URL(suite.base_url).host.replace(':', '_'), 'session.json')).mode & 0o777,
     ).toBe(0o600);
 
-    const file = join(dir, 'webhooks.yaml');
-    const entry = { url: subscribed.url, events: ['order.*'], secret_env: 'HOOK_SECRET' };
+    const file = join(configDir, 'webhooks.yaml');
+    const entry = { url: subscribedReceiver.url, events: ['order.*'], secret_env: 'HOOK_SECRET' };
     const describeWebhooks = (...entries: readonly object[]) =>
       writeFileSync(file, JSON.stringify({ webhooks: entries })); // JSON is YAML
     describeWebhooks(entry);
-    const planned = { action: 'create', url: subscribed.url, id: null, members: [] };
+    const planned = { action: 'create', url: subscribedReceiver.url, id: null, members: [] };
     expect(await results('webhooks', 'apply', file, '--dry-run')).toEqual([planned]);
     const id = expect.stringMatching(/^whk_/);
     expect(await results('webhooks', 'apply', file)).toEqual([{ ...planned, id }]);
@@ -62,22 +62,22 @@ describe('the CLI', () => {
     ]);
 
     const first = listen();
-    const [, signedWith = ''] = await first.noted(/secret (whsec_\S+)\. /);
+    const [, signedWith = ''] = await first.untilNoted(/secret (whsec_\S+)\. /);
     const orders = ['order.tracking_updated', 'order.delivered', 'order.cancelled', 'order.payment_failed'];
     await Promise.all([
       results('trigger', ...orders),
       results('trigger', 'product.available', 'product.in_stock'),
     ]);
-    const names = () => new Set(program.deliveries.map(({ body }) => body.event));
+    const names = () => new Set(localReceiver.deliveries.map(({ body }) => body.event));
     await eventually(
       () => names().size === webhookEventNames.length || undefined,
       15_000,
       () => [...names()].join(),
     );
-    const [last] = program.deliveries.slice(-1);
-    const count = program.deliveries.length;
+    const [last] = localReceiver.deliveries.slice(-1);
+    const count = localReceiver.deliveries.length;
     first.press('r');
-    expect((await program.waitFor(count + 1))[count]).toMatchObject({
+    expect((await localReceiver.waitFor(count + 1))[count]).toMatchObject({
       rawBody: last?.rawBody,
       headers: { 'x-service-attempt': '2' },
     });
@@ -85,18 +85,18 @@ describe('the CLI', () => {
 
     const placed = await results('trigger', 'order.created'); // while no listener runs
     const second = listen();
-    await program.waitFor(count + 3); // created and processing
+    await localReceiver.waitFor(count + 3); // created and processing
     expect(await second.stop()).toBe(0);
     expect(placed).toEqual([
-      { event: 'order.created', subject: program.deliveries[count + 1]?.body.data['order_id'] },
+      { event: 'order.created', subject: localReceiver.deliveries[count + 1]?.body.data['order_id'] },
     ]);
     await eventually(
-      () => bodies(subscribed).size >= bodies(program).size || undefined,
+      () => bodies(subscribedReceiver).size >= bodies(localReceiver).size || undefined,
       15_000,
-      () => `${bodies(subscribed).size} of ${bodies(program).size} were delivered`,
+      () => `${bodies(subscribedReceiver).size} of ${bodies(localReceiver).size} were delivered`,
     );
-    expect(bodies(program)).toEqual(bodies(subscribed));
-    for (const { headers, rawBody } of program.deliveries)
+    expect(bodies(localReceiver)).toEqual(bodies(subscribedReceiver));
+    for (const { headers, rawBody } of localReceiver.deliveries)
       expect(isKnownEvent(verifyWebhook({ headers, body: rawBody }, { secrets: [signedWith] }))).toBe(true);
 
     describeWebhooks();

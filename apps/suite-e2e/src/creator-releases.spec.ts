@@ -1,7 +1,7 @@
 import { eventually } from '@fulfilment/testing';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { ApiClient } from './suite/api-client.js';
-import { audioFile } from './suite/audio.js';
+import { serveAudio } from './suite/audio.js';
 import { errorOf, fieldsOf } from './suite/error-envelope.js';
 import { type Merchant, newMerchant, storeReleaseId } from './suite/merchant.js';
 import { operate } from './suite/operator.js';
@@ -58,7 +58,7 @@ describe('releases of the Creator API', () => {
     const { body: release } = await merchant.dashboard
       .post(releases, { title, release_type_id: 2 })
       .expect(201);
-    const audio = await audioFile('Slow Signal');
+    const audio = await serveAudio('Slow Signal');
     const path = `${releases}/${release.id}/track-upload`;
     const upload = { track_uuid: randomUUID(), upload_url: audio.url };
     const registered = await merchant.dashboard.post(path, upload).expect(202);
@@ -105,7 +105,7 @@ describe('releases of the Creator API', () => {
     ['an unknown type', { release_type_id: 9 }, 'release_type_id'],
     ['a type in words', { release_type_id: '1' }, 'release_type_id'],
     ['an EAN of 33 characters', { ean: '1'.repeat(33) }, 'ean'],
-  ])('are rejected with %s', async (_what, wrong, field) => {
+  ])('are rejected with %s', async (_case, wrong, field) => {
     const body = { ...edition, ...wrong };
     expect(fieldsOf(await merchant.dashboard.post(releases, body).expect(400))).toEqual([field]);
   });

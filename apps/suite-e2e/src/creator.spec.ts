@@ -11,7 +11,7 @@ import { demoUser, suite } from './suite/the-suite.js';
 import { closeConnections, fetchFromSuite } from './suite/third-party-app.js';
 
 const api = '/creator/api/v1';
-const month = () => new Date().toISOString().slice(0, 7);
+const currentMonth = () => new Date().toISOString().slice(0, 7);
 
 describe('the Creator API', () => {
   let merchant: Merchant;
@@ -30,7 +30,7 @@ describe('the Creator API', () => {
 
   const orders = (client: ApiClient, query = '') =>
     client.get(`${api}/orders?creator=${merchant.creator.uuid}${query}`);
-  const projected = () =>
+  const projectedOrder = () =>
     eventually(async () => {
       const { body } = await orders(merchant.dashboard).expect(200);
       return body.data.find((row: Record<string, string>) => row.human_order_id === order);
@@ -67,7 +67,7 @@ describe('the Creator API', () => {
   });
 
   it('returns an order of the Store with its amounts', async () => {
-    const summary = await projected();
+    const summary = await projectedOrder();
     expect(summary).toEqual({
       uuid: expect.any(String),
       human_order_id: order,
@@ -99,7 +99,7 @@ describe('the Creator API', () => {
 
   it('names the app of an order, and streams new orders through the gateway', async () => {
     const [{ app }, { body: apps }] = [
-      await projected(),
+      await projectedOrder(),
       await merchant.dashboard.get(`${api}/creators/${merchant.creator.uuid}/apps`).expect(200),
     ];
     expect(apps.data).toContainEqual(
@@ -119,7 +119,7 @@ describe('the Creator API', () => {
   });
 
   it('filters orders by status and by day', async () => {
-    const placedOn = (await projected()).placed_at.slice(0, 10);
+    const placedOn = (await projectedOrder()).placed_at.slice(0, 10);
     const found = async (query: string) =>
       (await orders(merchant.dashboard, query).expect(200)).body.meta.total;
     expect(await found('&status=paid')).toBe(1);
@@ -140,13 +140,13 @@ describe('the Creator API', () => {
   });
 
   it('hides all resources of an organisation from another', async () => {
-    const { uuid } = await projected();
+    const { uuid } = await projectedOrder();
     const stats = `${api}/creators/${merchant.creator.uuid}/stats`;
     for (const path of [
       `${api}/orders?creator=${merchant.creator.uuid}`,
       `${api}/orders/${uuid}`,
-      `${stats}/sales?period=${month()}`,
-      `${stats}/royalties?period=${month()}`,
+      `${stats}/sales?period=${currentMonth()}`,
+      `${stats}/royalties?period=${currentMonth()}`,
     ]) {
       const rejected = await stranger.dashboard.get(path);
       if (rejected.status === 200) expect(rejected.body.data).toEqual([]);
@@ -159,14 +159,18 @@ describe('the Creator API', () => {
   });
 
   it('sums the sales and royalties of the month', async () => {
-    const { totals } = await projected();
-    const stats = (what: string, period = month()) =>
-      merchant.dashboard.get(`${api}/creators/${merchant.creator.uuid}/stats/${what}?period=${period}`);
+    const { totals } = await projectedOrder();
+    const stats = (name: string, period = currentMonth()) =>
+      merchant.dashboard.get(`${api}/creators/${merchant.creator.uuid}/stats/${name}?period=${period}`);
     const sales = await eventually(async () => {
       const { body } = await stats('sales').expect(200);
       return body.totals.units > 0 ? body : undefined;
     });
-    expect(sales).toEqual({ period: month(), currency: 'GBP', totals: { units: 3, revenue: totals.gross } });
+    expect(sales).toEqual({
+      period: currentMonth(),
+      currency: 'GBP',
+      totals: { units: 3, revenue: totals.gross },
+    });
     const { body: royalties } = await stats('royalties').expect(200);
     expect(royalties.totals).toEqual({ units: 3, revenue: totals.gross, royalties: totals.royalty });
     expect(royalties.by_release).toEqual([
@@ -184,7 +188,7 @@ describe('the Creator API', () => {
   });
 
   it('returns the same data after its read models were rebuilt by a replay', async () => {
-    const period = month();
+    const period = currentMonth();
     const read = async () => {
       const stats = `${api}/creators/${merchant.creator.uuid}/stats`;
       const { body: list } = await orders(merchant.dashboard).expect(200);
@@ -192,7 +196,7 @@ describe('the Creator API', () => {
       const { body } = await merchant.dashboard.get(`${stats}/royalties?period=${period}`).expect(200);
       return { list, sales, royalties: body };
     };
-    await projected();
+    await projectedOrder();
     const before = await read();
     const rebuilt = await operate(['creator', 'rebuild']);
     expect(rebuilt).toMatchObject({ statistics: { differed: 0 }, order_counts: { differed: 0 } });

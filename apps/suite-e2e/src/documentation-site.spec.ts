@@ -16,7 +16,7 @@ const htmlOf = new Map(
   await Promise.all(paths.map(async (path): Promise<[string, string]> => [path, await read(path)])),
 );
 
-/** Opens a page, and returns what readers would complain about. */
+/** Opens a page. Returns its errors, requests to other servers and accessibility violations. */
 async function faultsOf(page: Page, path: string): Promise<unknown[]> {
   const faults: unknown[] = [];
   page.on('console', (message) => faults.push(message.text()));
@@ -25,8 +25,8 @@ async function faultsOf(page: Page, path: string): Promise<unknown[]> {
     if (!request.url().startsWith(suite.base_url)) faults.push(request.url());
   });
   await page.goto(new URL(path, site).href);
-  const sideways = await page.locator('html').evaluate((html) => html.scrollWidth > html.clientWidth);
-  if (sideways) faults.push('The page scrolls sideways.');
+  const isTooWide = await page.locator('html').evaluate((html) => html.scrollWidth > html.clientWidth);
+  if (isTooWide) faults.push('The page scrolls sideways.');
   await page.evaluate(axe.source);
   const { violations } = await page.evaluate(
     (tags) => axe.run({ runOnly: tags, resultTypes: ['violations'] }),
@@ -46,10 +46,10 @@ describe('the documentation site', () => {
     await closeConnections();
   });
 
-  async function faults(someOf: readonly string[], options: BrowserContextOptions): Promise<unknown[]> {
+  async function faultsOfPages(pages: readonly string[], options: BrowserContextOptions): Promise<unknown[]> {
     const context = await chromium.newContext({ ...options, ignoreHTTPSErrors: true });
     const found: unknown[] = [];
-    for (const path of someOf) {
+    for (const path of pages) {
       const page = await context.newPage();
       found.push(...(await faultsOf(page, path)));
       await page.close();
@@ -58,18 +58,18 @@ describe('the documentation site', () => {
     return found;
   }
 
-  it('has pages that meet WCAG 2.2 AA, keep to the policy and load nothing from other servers', async () => {
+  it('has pages that meet WCAG 2.2 AA, violate no content security policy and load nothing from other servers', async () => {
     expect(paths.length).toBeGreaterThan(25);
-    expect(await faults(paths, { colorScheme: 'light' })).toEqual([]);
+    expect(await faultsOfPages(paths, { colorScheme: 'light' })).toEqual([]);
   }, 180_000);
 
   it.each<[string, BrowserContextOptions]>([
     ['in dark mode', { colorScheme: 'dark' }],
     ['on a small screen', { viewport: { width: 320, height: 640 } }],
   ])('has pages that work %s', async (_, options) => {
-    expect(await faults(['/docs/', '/docs/start/typescript/', '/docs/guides/concepts/'], options)).toEqual(
-      [],
-    );
+    expect(
+      await faultsOfPages(['/docs/', '/docs/start/typescript/', '/docs/guides/concepts/'], options),
+    ).toEqual([]);
   });
 
   it('finds a page by a word in its text', async () => {
@@ -124,12 +124,12 @@ describe('the documentation site', () => {
   });
 });
 
-const others = new Map<string, Promise<string | undefined>>();
+const otherTexts = new Map<string, Promise<string | undefined>>();
 
-/** The text of a page that is not one of the site; undefined if it does not exist. */
+/** Returns the text of a target that is no page of the site; undefined if it does not exist. */
 function textOf({ pathname }: URL): Promise<string | undefined> {
-  const known = others.get(pathname) ?? fetchText(pathname);
-  others.set(pathname, known);
+  const known = otherTexts.get(pathname) ?? fetchText(pathname);
+  otherTexts.set(pathname, known);
   return known;
 }
 

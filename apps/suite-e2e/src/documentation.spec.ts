@@ -28,11 +28,11 @@ const sessions = withPrograms
   ])
   .map((inOrder) => ({ inOrder, files: inOrder.map(({ file }) => file).join(', ') }));
 /** Blocks with a reason why the tests do not run them. A change of this number is a decision. */
-const notRun = 19;
+const unrunBlockCount = 19;
 const port = await freePort();
 
-/** Replaces the addresses of the documentation by those of the suite under test. */
-function adapted(code: string): string {
+/** Replaces the addresses in code of the documentation by those of the suite under test. */
+function adaptToSuite(code: string): string {
   return code
     .replaceAll('https://localhost:8443', suite.base_url)
     .replaceAll('../fulfilment-suite/.dev', stateDir)
@@ -75,11 +75,11 @@ describe('the documentation', () => {
     try {
       for (const { code, title, prints } of inOrder.flatMap(({ blocks }) => blocks).filter(runs)) {
         if (title !== undefined) {
-          writeFileSync(join(directory, title), adapted(code));
+          writeFileSync(join(directory, title), adaptToSuite(code));
           continue;
         }
         const printed = session.output().length;
-        await session.run(adapted(code));
+        await session.run(adaptToSuite(code));
         if (prints === undefined) continue;
         const found = (): true | undefined =>
           new RegExp(prints).test(session.output().slice(printed)) || undefined;
@@ -99,6 +99,8 @@ describe('the documentation', () => {
       return blocks.filter((block) => runs(block) && !isUsed(block)).map(({ code }) => [file, code]);
     });
     expect(unused).toEqual([]);
-    expect(pages.flatMap(({ blocks }) => blocks).filter((block) => !runs(block))).toHaveLength(notRun);
+    expect(pages.flatMap(({ blocks }) => blocks).filter((block) => !runs(block))).toHaveLength(
+      unrunBlockCount,
+    );
   });
 });

@@ -10,14 +10,64 @@ const routes = {
   'the Creator API': '/creator/api/v1/releases',
 };
 
-describe('error responses', () => {
-  let all: ApiClient;
-  let none: ApiClient;
-  beforeAll(async () => {
-    all = new ApiClient(await dashboardToken(harbour, ['orders:create', 'webhooks:create', 'shipping:read']));
-    none = new ApiClient(await dashboardToken(harbour));
+let permitted: ApiClient;
+let unscoped: ApiClient;
+beforeAll(async () => {
+  permitted = new ApiClient(
+    await dashboardToken(harbour, ['orders:create', 'webhooks:create', 'shipping:read']),
+  );
+  unscoped = new ApiClient(await dashboardToken(harbour));
+});
+
+describe.each(Object.entries(routes))('%s', (_name, path) => {
+  it('requires a token, with a challenge that names the metadata', async () => {
+    const response = await send('post', path).send({}).expect(401);
+    expect(errorOf(response).code).toBe('UNAUTHORIZED');
+    const challenge = response.get('www-authenticate') ?? '';
+    expect(challenge).toMatch(/^Bearer /);
+    const [, address = ''] = /resource_metadata="([^"]+)"/.exec(challenge) ?? [];
+    const metadata = await send('get', new URL(address).pathname).expect(200);
+    expect(metadata.body.authorization_servers).toHaveLength(1);
   });
 
+  it.each(['garbage', 'eyJhbGciOiJub25lIn0.e30.', ''])('rejects the token "%s"', async (token) => {
+    const response = await send('post', path).set('authorization', `Bearer ${token}`).send({}).expect(401);
+    expect(errorOf(response).code).toBe('UNAUTHORIZED');
+  });
+
+  it('rejects a token with a changed payload', async () => {
+    const [header, payload = '', signature] = permitted.token.split('.');
+    const claims = {
+      ...JSON.parse(Buffer.from(payload, 'base64url').toString()),
+      org_role: 'global_admin',
+    };
+    const forged = [header, Buffer.from(JSON.stringify(claims)).toString('base64url'), signature].join('.');
+    expect(errorOf(await new ApiClient(forged).post(path, {}).expect(401)).code).toBe('UNAUTHORIZED');
+  });
+
+  it.each([
+    ['malformed JSON', '{"title":', 'application/json', 400],
+    ['an array', '[]', 'application/json', 400],
+    ['a form', 'title=a', 'application/x-www-form-urlencoded', 415],
+    ['more than 256 KiB', JSON.stringify({ pad: 'x'.repeat(262_144) }), 'application/json', 413],
+    ['more than the gateway takes', 'x'.repeat(400 * 1024), 'application/json', 413],
+  ])('rejects %s', async (_case, body, type, status) => {
+    const response = await permitted.send('post', path).set('content-type', type).send(body).expect(status);
+    expect(errorOf(response).code).toBe('VALIDATION_ERROR');
+  });
+
+  it('names the missing members', async () => {
+    expect(fieldsOf(await permitted.post(path, {}).expect(400)).length).toBeGreaterThan(0);
+  });
+
+  it("returns the caller's request id, or a new one", async () => {
+    expect((await send('post', path).set('x-request-id', 'shop-42/a')).get('x-request-id')).toBe('shop-42/a');
+    const replaced = await send('post', path).set('x-request-id', '<bad id>');
+    expect(replaced.get('x-request-id')).toMatch(/^[\w-]{32,36}$/);
+  });
+});
+
+describe('error responses', () => {
   it.each([
     ['get', '/store/v1/nothing'],
     ['put', '/store/v1/orders'],
@@ -27,72 +77,22 @@ describe('error responses', () => {
     ['get', '/creator/api/v1/nothing'],
     ['delete', '/creator/api/v1/creators'],
     ['get', '/store/health/nothing'],
-  ] as const)('responses 404 to %s %s', async (method, path) => {
-    expect(errorOf(await all.send(method, path).expect(404)).code).toBe('NOT_FOUND');
-  });
-
-  describe.each(Object.entries(routes))('%s', (_name, path) => {
-    it('requires a token, with a challenge that names the metadata', async () => {
-      const response = await send('post', path).send({}).expect(401);
-      expect(errorOf(response).code).toBe('UNAUTHORIZED');
-      const challenge = response.get('www-authenticate') ?? '';
-      expect(challenge).toMatch(/^Bearer /);
-      const [, address = ''] = /resource_metadata="([^"]+)"/.exec(challenge) ?? [];
-      const metadata = await send('get', new URL(address).pathname).expect(200);
-      expect(metadata.body.authorization_servers).toHaveLength(1);
-    });
-
-    it.each(['garbage', 'eyJhbGciOiJub25lIn0.e30.', ''])('rejects the token "%s"', async (token) => {
-      const response = await send('post', path).set('authorization', `Bearer ${token}`).send({}).expect(401);
-      expect(errorOf(response).code).toBe('UNAUTHORIZED');
-    });
-
-    it('rejects a token with a changed payload', async () => {
-      const [header, payload = '', signature] = all.token.split('.');
-      const claims = {
-        ...JSON.parse(Buffer.from(payload, 'base64url').toString()),
-        org_role: 'global_admin',
-      };
-      const forged = [header, Buffer.from(JSON.stringify(claims)).toString('base64url'), signature].join('.');
-      expect(errorOf(await new ApiClient(forged).post(path, {}).expect(401)).code).toBe('UNAUTHORIZED');
-    });
-
-    it.each([
-      ['malformed JSON', '{"title":', 'application/json', 400],
-      ['an array', '[]', 'application/json', 400],
-      ['a form', 'title=a', 'application/x-www-form-urlencoded', 415],
-      ['more than 256 KiB', JSON.stringify({ pad: 'x'.repeat(262_144) }), 'application/json', 413],
-      ['more than the gateway takes', 'x'.repeat(400 * 1024), 'application/json', 413],
-    ])('rejects %s', async (_what, body, type, status) => {
-      const response = await all.send('post', path).set('content-type', type).send(body).expect(status);
-      expect(errorOf(response).code).toBe('VALIDATION_ERROR');
-    });
-
-    it('names the missing members', async () => {
-      expect(fieldsOf(await all.post(path, {}).expect(400)).length).toBeGreaterThan(0);
-    });
-
-    it("has the caller's request id, or a new one", async () => {
-      expect((await send('post', path).set('x-request-id', 'shop-42/a')).get('x-request-id')).toBe(
-        'shop-42/a',
-      );
-      const replaced = await send('post', path).set('x-request-id', '<bad id>');
-      expect(replaced.get('x-request-id')).toMatch(/^[\w-]{32,36}$/);
-    });
+  ] as const)('have the status 404 for %s %s', async (method, path) => {
+    expect(errorOf(await permitted.send(method, path).expect(404)).code).toBe('NOT_FOUND');
   });
 
   it('are chosen in order: 401, then 403, then 400', async () => {
     const malformed = (client: ApiClient) =>
       client.send('post', '/store/v1/orders').set('content-type', 'application/json').send('{');
     await malformed(new ApiClient('garbage')).expect(401);
-    const rejected = await malformed(none).expect(403);
+    const rejected = await malformed(unscoped).expect(403);
     expect(errorOf(rejected).code).toBe('FORBIDDEN');
     expect(rejected.get('www-authenticate')).toContain('insufficient_scope');
-    await malformed(all).expect(400);
+    await malformed(permitted).expect(400);
   });
 
   it('name every invalid member by its path', async () => {
-    const response = await all
+    const response = await permitted
       .post('/store/v1/orders', {
         items: [{ sku: 'x', quantity: 0, unit_price: { amount: 1.5, currency: 'XXX' } }],
         shipping_address: { full_name: ' ', address_line_1: 'a', country_code: 'ZZ' },
@@ -117,7 +117,7 @@ describe('error responses', () => {
   });
 
   it('have the remaining quota in their headers', async () => {
-    const response = await all.post('/store/v1/shipping-rates', { country_code: 'GB' }).expect(200);
+    const response = await permitted.post('/store/v1/shipping-rates', { country_code: 'GB' }).expect(200);
     expect(response.get('ratelimit-policy')).toMatch(/^"quotes";q=\d+;w=\d+$/);
     expect(response.get('ratelimit')).toMatch(/^"quotes";r=\d+;t=\d+$/);
   });

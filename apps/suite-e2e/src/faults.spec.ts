@@ -13,7 +13,7 @@ const reconnectTimeoutMs = 5_000;
 const settleTimeoutMs = 45_000;
 const services = ['store-api', 'creator-api', 'auth-server', 'webhook-worker'];
 const dependencies = ['rabbitmq', 'redis', 'postgres'];
-const promised = ['order.created', 'order.processing'];
+const expectedEvents = ['order.created', 'order.processing'];
 
 /** Kills every process once while orders are placed; afterwards orders, events and statistics must agree. */
 describe('the suite under continuous orders', () => {
@@ -30,7 +30,7 @@ describe('the suite under continuous orders', () => {
       .post('/store/v1/webhooks', {
         url: receiver.url,
         secret,
-        events: [...promised, 'order.payment_failed'],
+        events: [...expectedEvents, 'order.payment_failed'],
       })
       .expect(201);
     const rate = await quote(merchant.store, lines);
@@ -42,7 +42,7 @@ describe('the suite under continuous orders', () => {
     await receiver.stop();
   });
 
-  const ordersGoOn = () => {
+  const untilOrdersContinue = () => {
     const before = shopper.orders.size;
     return eventually(() => (shopper.orders.size >= before + 3 ? true : undefined), readyTimeoutMs);
   };
@@ -50,10 +50,10 @@ describe('the suite under continuous orders', () => {
   it.each(services)(
     'is ready within 10 s after a kill -9 of %s, and continues to accept orders',
     async (name) => {
-      const killedAt = performance.now();
+      const killedAtMs = performance.now();
       await stack('kill', name);
-      await untilReady(readyTimeoutMs - (performance.now() - killedAt));
-      await ordersGoOn();
+      await untilReady(readyTimeoutMs - (performance.now() - killedAtMs));
+      await untilOrdersContinue();
     },
   );
 
@@ -63,7 +63,7 @@ describe('the suite under continuous orders', () => {
       await stack('kill', name);
       await untilDependencyAccepts(name, dependencyBootTimeoutMs);
       await untilReady(reconnectTimeoutMs);
-      await ordersGoOn();
+      await untilOrdersContinue();
     },
   );
 
@@ -95,7 +95,7 @@ describe('the suite under continuous orders', () => {
 
     it('has delivered each event of every order once, with one id and a valid signature', async () => {
       const accepted = [...shopper.orders.values()];
-      const expected = accepted.flatMap((id) => promised.map((event) => `${event} ${id}`)).sort();
+      const expected = accepted.flatMap((id) => expectedEvents.map((event) => `${event} ${id}`)).sort();
       const received = () =>
         [
           ...new Set(receiver.deliveries.map(({ body }) => `${body.event} ${String(body.data.order_id)}`)),
@@ -103,14 +103,14 @@ describe('the suite under continuous orders', () => {
       await eventually(
         () => (received().length >= expected.length ? true : undefined),
         settleTimeoutMs,
-        () => `${received().length} of ${expected.length} events came`,
+        () => `${received().length} of ${expected.length} events were received`,
       );
       expect(received()).toEqual(expected);
       const ids = new Map<string, Set<string>>();
       for (const { body, headers } of receiver.deliveries) {
-        const what = `${body.event} ${String(body.data.order_id)}`;
-        const name = `${body.id} ${String(headers['x-service-delivery'])}`;
-        ids.set(what, (ids.get(what) ?? new Set()).add(name));
+        const eventOfOrder = `${body.event} ${String(body.data.order_id)}`;
+        const eventAndDelivery = `${body.id} ${String(headers['x-service-delivery'])}`;
+        ids.set(eventOfOrder, (ids.get(eventOfOrder) ?? new Set()).add(eventAndDelivery));
       }
       expect([...ids].filter(([, several]) => several.size !== 1)).toEqual([]);
       expect(new Set([...ids.values()].flatMap((several) => [...several])).size).toBe(expected.length);

@@ -1,4 +1,4 @@
-import { listener } from './suite/listener.js';
+import { startListener } from './suite/listener.js';
 import { type Merchant, newMerchant, newProduct, type Product } from './suite/merchant.js';
 import { placeOrder } from './suite/orders.js';
 
@@ -14,9 +14,16 @@ describe('tools listen', () => {
 
   it('prints verified deliveries for a creator, and unsubscribes on Ctrl-C', async () => {
     const { email, password } = merchant.owner;
-    const running = await listener(['--email', email, '--password', password, '--events', 'order.created']);
+    const running = await startListener([
+      '--email',
+      email,
+      '--password',
+      password,
+      '--events',
+      'order.created',
+    ]);
     const order = await placeOrder(merchant.store, [{ sku: product.sku, quantity: 1 }]);
-    const [first] = await running.printed(1);
+    const [first] = await running.untilPrinted(1);
     expect(first).toMatchObject({
       event: 'order.created',
       verified: true,
@@ -31,11 +38,11 @@ describe('tools listen', () => {
   });
 
   it('simulates a failing receiver, and prints the retried delivery', async () => {
-    const running = await listener(['--token', merchant.store.token, '--fail', '1', '--status', '503']);
+    const running = await startListener(['--token', merchant.store.token, '--fail', '1', '--status', '503']);
     await placeOrder(merchant.store, [{ sku: product.sku, quantity: 1 }]);
-    const [rejected] = await running.printed(1);
+    const [rejected] = await running.untilPrinted(1);
     expect(rejected).toMatchObject({ attempt: 1, answered: 503 });
-    const all = await running.printed(3);
+    const all = await running.untilPrinted(3);
     expect(all).toContainEqual({ ...rejected, attempt: 2, answered: 204 });
     expect(await running.stop()).toContain(`${running.subscriptionId} is deleted.`);
     await merchant.store.get(`${hooks}/${running.subscriptionId}`).expect(404);

@@ -19,21 +19,21 @@ const withPrometheus = program === undefined ? describe.skip : describe;
 const skipped = program === undefined ? " (SKIPPED: Debian's package prometheus is not installed)" : '';
 
 const observability = join(root, 'deploy', 'observability');
-const dashboard = z.object({
+const dashboardShape = z.object({
   panels: z.array(z.object({ targets: z.array(z.object({ expr: z.string() })).default([]) })),
 });
-const rules = z
+const rulesShape = z
   .object({ groups: z.array(z.object({ rules: z.array(z.object({ query: z.string() })) })) })
   .transform(({ groups }) => groups.flatMap((group) => group.rules.map(({ query }) => query)));
-const ofDashboards = globSync('dashboards/*.json', { cwd: observability }).flatMap((path) =>
-  dashboard
+const dashboardQueries = globSync('dashboards/*.json', { cwd: observability }).flatMap((path) =>
+  dashboardShape
     .parse(JSON.parse(readFileSync(join(observability, path), 'utf8')))
     .panels.flatMap(({ targets }) => targets.map(({ expr }) => expr.replaceAll('$__rate_interval', '5m'))),
 );
 /** Metrics that Prometheus itself creates. */
 const ownSeries = new Set(['up', 'ALERTS']);
 
-const lacking = (labels: readonly string[], known: ReadonlySet<string>): string[] =>
+const missingLabels = (labels: readonly string[], known: ReadonlySet<string>): string[] =>
   labels.filter((label) => !known.has(label));
 
 withPrometheus(`a Prometheus that scrapes the suite${skipped}`, () => {
@@ -49,7 +49,7 @@ withPrometheus(`a Prometheus that scrapes the suite${skipped}`, () => {
       const up = await prometheus.read('query', { query: 'count(up == 1) == 4' }).catch(() => undefined);
       return z.object({ result: z.array(z.unknown()).nonempty() }).safeParse(up).success || undefined;
     });
-    queries = [...new Set([...ofDashboards, ...rules.parse(await prometheus.read('rules'))])];
+    queries = [...new Set([...dashboardQueries, ...rulesShape.parse(await prometheus.read('rules'))])];
   });
   afterAll(() => prometheus.stop());
 
@@ -76,13 +76,15 @@ withPrometheus(`a Prometheus that scrapes the suite${skipped}`, () => {
         // OpenMetrics declares a counter without `_total`.
         const name = metric.replace(/_(total|count|sum|bucket)$/, '');
         if (series.size > 0)
-          faults.push(...lacking(labels, series).map((label) => `no ${label} of ${metric}`));
+          faults.push(...missingLabels(labels, series).map((label) => `no ${label} of ${metric}`));
         else if (declared[metric] === undefined && declared[name] === undefined) faults.push(`no ${metric}`);
       }
       const ofQuery = selectors.map(({ metric }) => found.get(metric) ?? new Set<string>());
       if (selectors.length > 0 && ofQuery.every((series) => series.size > 0)) {
         const known = new Set(ofQuery.flatMap((series) => [...series]));
-        faults.push(...lacking(groupLabelsOf(query), known).map((label) => `${query} groups by ${label}`));
+        faults.push(
+          ...missingLabels(groupLabelsOf(query), known).map((label) => `${query} groups by ${label}`),
+        );
       }
     }
     expect([...found.values()].filter((labels) => labels.size > 0).length).toBeGreaterThan(20);

@@ -5,13 +5,14 @@ import { type Merchant, newMerchant, newUser, storeScopes } from './suite/mercha
 import { operate, ops, runOps } from './suite/operator.js';
 import { dashboardToken, signIn, tokenRequest } from './suite/sign-in.js';
 
-const everywhere = [
+/** A path of each service. */
+const servicePaths = [
   '/store/v1/creator', // store-api
   '/store/v1/webhooks', // webhook-worker
   '/creator/api/v1/creators', // creator-api
   '/api/auth/oauth2/userinfo', // auth-server
 ];
-const statuses = (token: string, paths = everywhere): Promise<number[]> =>
+const statuses = (token: string, paths = servicePaths): Promise<number[]> =>
   Promise.all(paths.map(async (path) => (await new ApiClient(token).get(path)).status));
 const signIns = (events: readonly { readonly event: string; readonly ip: string | null }[]) =>
   events.filter(({ event }) => event === 'signed_in');
@@ -47,9 +48,9 @@ describe('the operator commands for accounts', () => {
       const refreshed = z.object({ access_token: z.string(), refresh_token: z.string() }).parse(body);
       tokens.push(refreshed.access_token);
       refresh_token = refreshed.refresh_token;
-      expect(await statuses(refreshed.access_token, everywhere.slice(0, 2))).toEqual([200, 200]);
+      expect(await statuses(refreshed.access_token, servicePaths.slice(0, 2))).toEqual([200, 200]);
     }
-    for (const token of tokens) expect(await statuses(token, everywhere.slice(0, 2))).toEqual([200, 200]);
+    for (const token of tokens) expect(await statuses(token, servicePaths.slice(0, 2))).toEqual([200, 200]);
   });
 
   it('audit prints sign-ins with their addresses, as JSON and as a table', async () => {

@@ -3,17 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { type Merchant, newMerchant, newProduct, type Product } from './suite/merchant.js';
 import { operate, ops, runOps } from './suite/operator.js';
-import { placeOrder } from './suite/orders.js';
+import { packageArguments, placeOrder } from './suite/orders.js';
 
 const queue = 'store-api.fulfilment';
 const deadLetters = z.object({
   letters: z.array(z.looseObject({ id: z.string(), about: z.record(z.string(), z.string()) })),
 });
-
-const parcel = (number: string) => [
-  ...['--carrier', 'Royal Mail', '--tracking-number', number],
-  ...['--tracking-url', `https://track.example/${number}`],
-];
 
 describe('the operator commands', () => {
   let merchant: Merchant;
@@ -30,12 +25,14 @@ describe('the operator commands', () => {
 
   it('ship, correct and deliver an order, and return when that is applied', async () => {
     const id = await place();
-    expect(await operate(['order', 'ship', id, ...parcel('A1')])).toMatchObject({ outcome: 'applied' });
+    expect(await operate(['order', 'ship', id, ...packageArguments('A1')])).toMatchObject({
+      outcome: 'applied',
+    });
     expect(await order(id)).toMatchObject({
       status: 'shipped',
       tracking: { carrier: 'Royal Mail', tracking_number: 'A1', tracking_url: 'https://track.example/A1' },
     });
-    await operate(['order', 'track', id, ...parcel('A2')]);
+    await operate(['order', 'track', id, ...packageArguments('A2')]);
     expect((await order(id)).tracking).toMatchObject({ tracking_number: 'A2' });
     await operate(['order', 'deliver', id]);
     expect((await order(id)).status).toBe('delivered');
@@ -80,14 +77,14 @@ describe('the operator commands', () => {
       outcome: 'held',
       reason: 'cannot deliver an order that is still processing',
     });
-    await operate(['order', 'ship', id, ...parcel('D1')]);
+    await operate(['order', 'ship', id, ...packageArguments('D1')]);
     expect((await order(id)).status).toBe('delivered');
   });
 
   it('list dead letters with their reason, replay and discard them', async () => {
     const id = await place();
     await operate(['order', 'cancel', id, '--reason', 'changed their mind']);
-    expect((await runOps(['order', 'ship', id, ...parcel('E1')])).status).toBe(1);
+    expect((await runOps(['order', 'ship', id, ...packageArguments('E1')])).status).toBe(1);
     const ofOrder = async () => {
       const { letters } = await ops(
         ['dead-letters', 'list', '--queue', queue, '--limit', '1000'],
@@ -131,11 +128,11 @@ describe('the operator commands', () => {
 
   it('print one line for an error, and exit with 1', async () => {
     const shipped = await place();
-    await operate(['order', 'ship', shipped, ...parcel('B1')]);
+    await operate(['order', 'ship', shipped, ...packageArguments('B1')]);
     const unknown = `ord_${'0'.repeat(26)}`;
     const mistakes: readonly (readonly string[])[] = [
       ['order', 'cancel', shipped, '--reason', 'too late'],
-      ['order', 'ship', unknown, ...parcel('C1')],
+      ['order', 'ship', unknown, ...packageArguments('C1')],
       ['order', 'deliver', 'nonsense'],
       ['order', 'recharge', shipped],
       ['order', 'recharge', 'nonsense'],
@@ -148,14 +145,14 @@ describe('the operator commands', () => {
     ];
     const ended = await Promise.all(mistakes.map((args) => runOps(args)));
     for (const [index, { status, output, errors }] of ended.entries()) {
-      const said = {
+      const result = {
         command: mistakes[index]?.join(' '),
         status,
         output,
         lines: errors.trim().split('\n'),
       };
-      expect(said).toEqual({
-        command: said.command,
+      expect(result).toEqual({
+        command: result.command,
         status: 1,
         output: '',
         lines: [expect.stringMatching(/\w/)],

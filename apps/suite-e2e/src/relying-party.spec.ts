@@ -14,7 +14,7 @@ describe('a third-party relying party', () => {
   const scopes = ['openid', 'email', 'offline_access', 'releases:read'];
 
   it('works from discovery to revocation by the standards alone (RFC 8414, 7591, 7636, 7662, 7009)', async () => {
-    const app = await ThirdPartyApp.registered();
+    const app = await ThirdPartyApp.register();
     const { configuration } = app;
     expect(configuration.serverMetadata().issuer).toBe(`${suite.auth_url}/api/auth`);
     const tokens = await app.connect(merchant.owner, scopes);
@@ -38,7 +38,7 @@ describe('a third-party relying party', () => {
   });
 
   it('may be confidential, with a client secret (RFC 6749 §2.3.1)', async () => {
-    const app = await ThirdPartyApp.registered({ token_endpoint_auth_method: 'client_secret_post' });
+    const app = await ThirdPartyApp.register({ token_endpoint_auth_method: 'client_secret_post' });
     expect(app.configuration.clientMetadata().client_secret).toEqual(expect.any(String));
     const tokens = await app.connect(merchant.owner, scopes);
     const next = await client.refreshTokenGrant(app.configuration, tokens.refresh_token ?? '');
@@ -46,7 +46,7 @@ describe('a third-party relying party', () => {
   });
 
   it('uses tokens bound to its key at the APIs, which reject them as bearer tokens (RFC 9449 §7)', async () => {
-    const app = await ThirdPartyApp.registered();
+    const app = await ThirdPartyApp.register();
     const DPoP = client.getDPoPHandle(app.configuration, await client.randomDPoPKeyPair('ES256'));
     const { token_type: type, access_token: token } = await app.connect(merchant.owner, scopes, { DPoP });
     expect(type).toBe('dpop');

@@ -34,11 +34,11 @@ describe('an access token is rejected by all four services within a second', () 
     tokenRequest({ grant_type: 'refresh_token', refresh_token: token, client_id: dashboard.clientId });
 
   /** Uses the token at every service first, so that it is cached: the hardest case. */
-  const isGoodAt = async (token: string, paths = allPaths) => {
+  const expectAccepted = async (token: string, paths = allPaths) => {
     for (const path of paths) await new ApiClient(token).get(path).expect(200);
     expect(await introspect(token)).toMatchObject({ active: true });
   };
-  const isRejectedWithinASecond = async (token: string, paths = allPaths) => {
+  const expectRejectedWithinASecond = async (token: string, paths = allPaths) => {
     await Promise.all([
       ...paths.map((path) =>
         eventually(
@@ -49,7 +49,7 @@ describe('an access token is rejected by all four services within a second', () 
             return status === 401 || undefined;
           },
           withinMs,
-          () => `${path} still takes it`,
+          () => `${path} still accepts the token`,
         ),
       ),
       eventually(async () => (await introspect(token)).active === false || undefined, withinMs),
@@ -58,25 +58,25 @@ describe('an access token is rejected by all four services within a second', () 
 
   it('after its revocation (RFC 7009)', async () => {
     const { access_token: token } = await signIn(merchant.owner, dashboard, scopes);
-    await isGoodAt(token);
+    await expectAccepted(token);
     await revoke(token);
-    await isRejectedWithinASecond(token);
+    await expectRejectedWithinASecond(token);
   });
 
   it('after the revocation of its refresh token (RFC 7009 §2.1)', async () => {
     const first = await signIn(merchant.owner, dashboard, offline);
-    await isGoodAt(first.access_token);
+    await expectAccepted(first.access_token);
     await revoke(first.refresh_token ?? '');
-    await isRejectedWithinASecond(first.access_token);
+    await expectRejectedWithinASecond(first.access_token);
   });
 
   it('after a refresh token of its family was reused (RFC 9700 §4.14.2)', async () => {
     const first = await signIn(merchant.owner, dashboard, offline);
     const second = await refresh(first.refresh_token ?? '').expect(200);
     const tokens: string[] = [first.access_token, second.body.access_token];
-    for (const token of tokens) await isGoodAt(token);
+    for (const token of tokens) await expectAccepted(token);
     await refresh(first.refresh_token ?? '').expect(400);
-    for (const token of tokens) await isRejectedWithinASecond(token);
+    for (const token of tokens) await expectRejectedWithinASecond(token);
   });
 
   it('after the user signed out, if it is bound to the session (RP-Initiated Logout)', async () => {
@@ -86,25 +86,25 @@ describe('an access token is rejected by all four services within a second', () 
     const { body } = await authorization.exchange(code).expect(200);
     const token: string = body.access_token;
     const { access_token: elsewhere } = await signIn(merchant.owner, dashboard, scopes);
-    await isGoodAt(token);
+    await expectAccepted(token);
     const page = await authorization.browser.get(`${suite.auth_url}/api/auth/oauth2/end-session`);
     expect((await authorization.submitForm(page, { logout: 'yes' })).text).toContain('Signed out');
-    await isRejectedWithinASecond(token);
-    await isGoodAt(elsewhere); // the session of another browser
+    await expectRejectedWithinASecond(token);
+    await expectAccepted(elsewhere); // the session of another browser
   });
 
   it('after the deletion of its client (RFC 7592 §2.3)', async () => {
-    const app = await ThirdPartyApp.registered();
+    const app = await ThirdPartyApp.register();
     const { access_token: token } = await app.connect(merchant.owner, offline);
-    await isGoodAt(token, storePaths);
+    await expectAccepted(token, storePaths);
     await app.unregister();
-    await isRejectedWithinASecond(token, storePaths);
+    await expectRejectedWithinASecond(token, storePaths);
   });
 
   it('but not after a revocation of garbage or by another client (RFC 7009 §2.2)', async () => {
     const { access_token: token } = await signIn(merchant.owner, dashboard, scopes);
     await revoke('garbage');
     await revoke(token, merchant.app);
-    await isGoodAt(token);
+    await expectAccepted(token);
   });
 });

@@ -3,7 +3,7 @@ import { eventually } from '@fulfilment/testing';
 import { errorOf, fieldsOf } from './suite/error-envelope.js';
 import { type Merchant, newMerchant, newProduct, type Product } from './suite/merchant.js';
 import { operate } from './suite/operator.js';
-import { address, orderBody, placeOrder, quote, unitPrice } from './suite/orders.js';
+import { address, orderBody, packageArguments, placeOrder, quote, unitPrice } from './suite/orders.js';
 
 const dateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 const currencies = ['GBP', 'USD', 'EUR', 'JPY'];
@@ -209,15 +209,7 @@ describe('the Store API', () => {
 
   it('tracks an order from the warehouse to its delivery', async () => {
     const id = await placeOrder(merchant.store, [{ sku: product.sku, quantity: 1 }]);
-    const parcel = [
-      '--carrier',
-      'Royal Mail',
-      '--tracking-number',
-      'T1',
-      '--tracking-url',
-      'https://track.example/T1',
-    ];
-    await operate(['order', 'ship', id, ...parcel]);
+    await operate(['order', 'ship', id, ...packageArguments('T1')]);
     const order = () => merchant.store.get(`/store/v1/orders/${id}`).expect(200);
     expect((await order()).body).toMatchObject({ status: 'shipped', tracking: { tracking_number: 'T1' } });
     await operate(['order', 'deliver', id]);

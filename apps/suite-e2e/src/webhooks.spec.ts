@@ -10,12 +10,12 @@ import { deliveryFaults } from './suite/documented.js';
 import { errorOf, fieldsOf } from './suite/error-envelope.js';
 import { type Merchant, newMerchant, newProduct, type Product } from './suite/merchant.js';
 import { operate, ops } from './suite/operator.js';
-import { orderBody, placeOrder, quote } from './suite/orders.js';
+import { orderBody, packageArguments, placeOrder, quote } from './suite/orders.js';
 import { isValidSignature } from './suite/signature.js';
 
 const secret = 'ein Geheimnis 🎸 with spaces ';
 const hooks = '/store/v1/webhooks';
-const listed = z.object({
+const listedShape = z.object({
   subscriptions: z.array(
     z.object({ id: z.string(), client_id: z.string(), deleted_reason: z.string().nullable() }),
   ),
@@ -41,11 +41,11 @@ describe('webhooks', () => {
     return { receiver, id: body.id };
   }
   const place = () => placeOrder(merchant.store, [{ sku: product.sku, quantity: 1 }]);
-  const about = (id: string, event: string, { deliveries }: WebhookReceiver) =>
+  const deliveriesAbout = (id: string, event: string, { deliveries }: WebhookReceiver) =>
     deliveries.filter(({ body }) => body.event === event && Object.values(body.data).includes(id));
-  const first = (id: string, event: string, receiver: WebhookReceiver): Promise<ReceivedDelivery> =>
+  const firstDelivery = (id: string, event: string, receiver: WebhookReceiver): Promise<ReceivedDelivery> =>
     eventually(
-      () => about(id, event, receiver)[0],
+      () => deliveriesAbout(id, event, receiver)[0],
       15_000,
       () => `no ${event}`,
     );
@@ -71,17 +71,17 @@ describe('webhooks', () => {
       oldest_due_at: null,
     });
     expect((await merchant.store.get(`${hooks}/${id}`).expect(200)).body).toEqual(created.body);
-    const listed = async () => {
+    const listedIds = async () => {
       const { body } = await merchant.store.get(hooks).expect(200);
       return body.data.map((one: { id: string }) => one.id);
     };
-    expect(await listed()).toContain(id);
-    // Another client.
-    expect(errorOf(await merchant.dashboard.get(`${hooks}/${id}`).expect(404)).code).toBe('NOT_FOUND');
+    expect(await listedIds()).toContain(id);
+    const ofOtherClient = await merchant.dashboard.get(`${hooks}/${id}`).expect(404);
+    expect(errorOf(ofOtherClient).code).toBe('NOT_FOUND');
 
     const disabled = await merchant.store.patch(`${hooks}/${id}`, { status: 'disabled' }).expect(200);
     expect(disabled.body).toMatchObject({ status: 'disabled', disabled_at: expect.any(String) });
-    expect(await listed()).not.toContain(id);
+    expect(await listedIds()).not.toContain(id);
     const enabled = await merchant.store.patch(`${hooks}/${id}`, { status: 'active' }).expect(200);
     expect(enabled.body).toMatchObject({ status: 'active', disabled_at: null });
     const changed = await merchant.store.patch(`${hooks}/${id}`, {
@@ -107,7 +107,7 @@ describe('webhooks', () => {
     ['the cloud metadata address', { url: 'https://169.254.169.254/latest' }, 'url'],
     ['a private address', { url: 'https://10.0.0.1/' }, 'url'],
     ['a private address in disguise', { url: 'https://[::ffff:10.0.0.1]/' }, 'url'],
-  ])('rejects %s', async (_what, wrong, field) => {
+  ])('rejects %s', async (_case, wrong, field) => {
     const input = { url: 'https://shop.example/hooks', secret, events: ['order.created'], ...wrong };
     expect(fieldsOf(await merchant.store.post(hooks, input).expect(400))).toEqual([field]);
   });
@@ -116,8 +116,8 @@ describe('webhooks', () => {
     const { receiver } = await subscribe(['order.created', 'order.processing', 'order.shipped']);
     const only = await subscribe(['order.delivered']);
     const id = await place();
-    const created = await first(id, 'order.created', receiver);
-    const processing = await first(id, 'order.processing', receiver);
+    const created = await firstDelivery(id, 'order.created', receiver);
+    const processing = await firstDelivery(id, 'order.processing', receiver);
     for (const delivery of [created, processing]) {
       expect(isValidSignature(delivery, secret)).toBe(true);
       expect(isValidSignature(delivery, `${secret}x`)).toBe(false);
@@ -127,25 +127,17 @@ describe('webhooks', () => {
     expect(created.body.id).not.toBe(processing.body.id);
     expect(created.rawBody.toString()).not.toContain('Aiko');
 
-    const parcel = [
-      '--carrier',
-      'DHL',
-      '--tracking-number',
-      'N7',
-      '--tracking-url',
-      'https://track.example/N7',
-    ];
-    await operate(['order', 'ship', id, ...parcel]);
-    const shipped = await first(id, 'order.shipped', receiver);
+    await operate(['order', 'ship', id, ...packageArguments('N7')]);
+    const shipped = await firstDelivery(id, 'order.shipped', receiver);
     expect(shipped.body.data).toEqual({
       order_id: id,
-      carrier: 'DHL',
+      carrier: 'Royal Mail',
       tracking_number: 'N7',
       tracking_url: 'https://track.example/N7',
       updated_at: expect.any(String),
     });
     await operate(['order', 'deliver', id]);
-    await first(id, 'order.delivered', only.receiver);
+    await firstDelivery(id, 'order.delivered', only.receiver);
     expect(only.receiver.deliveries.map(({ body }) => body.event)).toEqual(['order.delivered']);
     expect(receiver.deliveries.map(({ body }) => body.event).sort()).toEqual([
       'order.created',
@@ -156,22 +148,22 @@ describe('webhooks', () => {
 
   it("continues the trace of the order's request, with a span for each delivery (W3C Trace Context)", async () => {
     const { receiver } = await subscribe(['order.created', 'order.processing']);
-    const [trace, span] = [randomUUID().replaceAll('-', ''), '00f067aa0ba902b7'];
+    const [traceId, spanId] = [randomUUID().replaceAll('-', ''), '00f067aa0ba902b7'];
     const items = [{ sku: product.sku, quantity: 1 }];
     const rate = await quote(merchant.store, items);
     const { body } = await merchant.store
       .post('/store/v1/orders', orderBody(items, rate.id))
-      .set('traceparent', `00-${trace}-${span}-01`)
+      .set('traceparent', `00-${traceId}-${spanId}-01`)
       .expect(201);
     const deliveries = await Promise.all(
-      ['order.created', 'order.processing'].map((event) => first(body.id, event, receiver)),
+      ['order.created', 'order.processing'].map((event) => firstDelivery(body.id, event, receiver)),
     );
     const spans = deliveries.map(({ headers }) => {
-      const [version, itsTrace, itsSpan] = String(headers['traceparent']).split('-');
-      expect([version, itsTrace]).toEqual(['00', trace]);
-      return itsSpan;
+      const [version, deliveryTraceId, deliverySpanId] = String(headers['traceparent']).split('-');
+      expect([version, deliveryTraceId]).toEqual(['00', traceId]);
+      return deliverySpanId;
     });
-    expect(new Set([span, ...spans]).size).toBe(3);
+    expect(new Set([spanId, ...spans]).size).toBe(3);
   });
 
   it('retries with the same bytes and id when the receiver failed', async () => {
@@ -179,19 +171,19 @@ describe('webhooks', () => {
     let failures = 1;
     receiver.respondWith((response) => response.writeHead(failures-- > 0 ? 500 : 204).end());
     const order = await place();
-    await first(order, 'order.created', receiver);
+    await firstDelivery(order, 'order.created', receiver);
     const seen = await eventually(async () => {
       const { body } = await merchant.store.get(`${hooks}/${subscription}`).expect(200);
       return body.consecutive_failures > 0 ? body : undefined;
     });
     expect(seen.last_failure_at).toEqual(expect.any(String));
-    const [one, two] = await eventually(() => {
-      const all = about(order, 'order.created', receiver);
+    const [attempt, retry] = await eventually(() => {
+      const all = deliveriesAbout(order, 'order.created', receiver);
       return all.length >= 2 ? all : undefined;
     });
-    expect(two?.body.id).toBe(one?.body.id);
-    expect(two?.rawBody.equals(one?.rawBody ?? Buffer.alloc(0))).toBe(true);
-    expect(two !== undefined && isValidSignature(two, secret)).toBe(true);
+    expect(retry?.body.id).toBe(attempt?.body.id);
+    expect(retry?.rawBody.equals(attempt?.rawBody ?? Buffer.alloc(0))).toBe(true);
+    expect(retry !== undefined && isValidSignature(retry, secret)).toBe(true);
     await eventually(async () => {
       const { body } = await merchant.store.get(`${hooks}/${subscription}`).expect(200);
       return body.consecutive_failures === 0 && body.last_delivery_at !== null ? true : undefined;
@@ -208,43 +200,45 @@ describe('webhooks', () => {
     const limited = await newProduct(merchant);
     await operate(['stock', 'set', limited.sku, '1']);
     await placeOrder(merchant.store, [{ sku: limited.sku, quantity: 1 }]);
-    await first(limited.sku, 'product.out_of_stock', receiver);
+    await firstDelivery(limited.sku, 'product.out_of_stock', receiver);
     await operate(['stock', 'set', limited.sku, '5']);
-    await first(limited.sku, 'product.in_stock', receiver);
+    await firstDelivery(limited.sku, 'product.in_stock', receiver);
     await operate(['product', 'withdraw', limited.sku]);
-    const gone = await first(limited.sku, 'product.unavailable', receiver);
+    const gone = await firstDelivery(limited.sku, 'product.unavailable', receiver);
     expect(gone.body.data).toMatchObject({ product_id: limited.sku, release_id: limited.releaseId });
     await eventually(() =>
-      about(limited.sku, 'product.inventory_changed', receiver).length >= 3 ? true : undefined,
+      deliveriesAbout(limited.sku, 'product.inventory_changed', receiver).length >= 3 ? true : undefined,
     );
-    expect(about(limited.sku, 'product.out_of_stock', receiver)).toHaveLength(1);
-    expect(about(limited.sku, 'product.in_stock', receiver)).toHaveLength(1);
-    expect(about(limited.sku, 'product.inventory_changed', receiver)).toHaveLength(3);
+    expect(deliveriesAbout(limited.sku, 'product.out_of_stock', receiver)).toHaveLength(1);
+    expect(deliveriesAbout(limited.sku, 'product.in_stock', receiver)).toHaveLength(1);
+    expect(deliveriesAbout(limited.sku, 'product.inventory_changed', receiver)).toHaveLength(3);
   });
 
   it('stops deliveries when the subscription is deleted', async () => {
     const deleted = await subscribe(['order.created']);
     const kept = await subscribe(['order.created']);
     await merchant.store.delete(`${hooks}/${deleted.id}`).expect(204);
-    await first(await place(), 'order.created', kept.receiver);
+    await firstDelivery(await place(), 'order.created', kept.receiver);
     expect(deleted.receiver.deliveries).toHaveLength(0);
   });
 
   it('stops deliveries when the client is deleted, or the operator deletes the subscription', async () => {
     const { app, creator, dashboard, store } = await newMerchant();
     const receivers = await Promise.all([webhookReceiver(), webhookReceiver(), webhookReceiver()]);
-    const [theirs, ours, kept] = receivers;
+    const [ofApp, ofDashboard, kept] = receivers;
     const ids: string[] = [];
     for (const [client, { url }] of [
-      [store, theirs],
-      [dashboard, ours],
+      [store, ofApp],
+      [dashboard, ofDashboard],
       [dashboard, kept],
     ] as const) {
       const { body } = await client.post(hooks, { url, secret, events: ['product.available'] }).expect(201);
       ids.push(body.id);
     }
     const list = (...flags: string[]) =>
-      ops(['webhooks', 'list', '--creator', creator.id, ...flags], listed).then((page) => page.subscriptions);
+      ops(['webhooks', 'list', '--creator', creator.id, ...flags], listedShape).then(
+        (page) => page.subscriptions,
+      );
     const living = async () => (await list()).map(({ id }) => id);
     expect(await living()).toEqual(ids);
     await operate(['client', 'delete', app.clientId]);

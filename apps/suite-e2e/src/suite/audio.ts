@@ -1,22 +1,23 @@
 import { listen } from '@fulfilment/testing';
 import { createServer } from 'node:http';
 
-/** Serves 12 seconds of silence as WAV: 8 bits, 8 kHz, mono. */
-export async function audioFile(title: string): Promise<{ url: string; stop: () => Promise<void> }> {
-  const rate = 8000;
+const sampleRate = 8000;
+const seconds = 12;
+
+/** Serves silence as WAV: PCM with 8 bits, mono. */
+export async function serveAudio(title: string): Promise<{ url: string; stop: () => Promise<void> }> {
   const format = Buffer.alloc(16);
-  format.writeUInt16LE(1, 0);
-  format.writeUInt16LE(1, 2);
-  format.writeUInt32LE(rate, 4);
-  format.writeUInt32LE(rate, 8);
-  format.writeUInt16LE(1, 12);
-  format.writeUInt16LE(8, 14);
-  const tag = Buffer.from(`${title}\0`);
+  format.writeUInt16LE(1, 0); // PCM
+  format.writeUInt16LE(1, 2); // channels
+  format.writeUInt32LE(sampleRate, 4);
+  format.writeUInt32LE(sampleRate, 8); // bytes per second
+  format.writeUInt16LE(1, 12); // bytes per sample
+  format.writeUInt16LE(8, 14); // bits per sample
   const body = Buffer.concat([
     Buffer.from('WAVE'),
     chunk('fmt ', format),
-    chunk('LIST', Buffer.concat([Buffer.from('INFO'), chunk('INAM', tag)])),
-    chunk('data', Buffer.alloc(12 * rate, 0x80)),
+    chunk('LIST', Buffer.concat([Buffer.from('INFO'), chunk('INAM', Buffer.from(`${title}\0`))])),
+    chunk('data', Buffer.alloc(seconds * sampleRate, 0x80)),
   ]);
   const file = chunk('RIFF', body);
   const { port, close } = await listen(createServer((_request, response) => response.end(file)));

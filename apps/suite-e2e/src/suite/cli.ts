@@ -8,13 +8,16 @@ export interface RunningCli {
   readonly errors: () => string;
   /** Resolves with the exit status. */
   readonly ended: Promise<number | null>;
-  /** Resolves when the errors contain the text. @returns its groups */
-  noted(text: RegExp): Promise<RegExpExecArray>;
+  /** Resolves with the groups of the pattern when the standard error output matches it. */
+  untilNoted(pattern: RegExp): Promise<RegExpExecArray>;
   press(key: string): void;
   stop(): Promise<number | null>;
 }
 
-/** The built `fulfilment` of libs/cli, with its files in the given directory. */
+/**
+ * Starts the built `fulfilment` of libs/cli, with its files in the given directory.
+ * @param secret value of HOOK_SECRET, which a file of subscriptions can name
+ */
 export function runCli(configDir: string, args: readonly string[], secret = ''): RunningCli {
   const child = spawn(process.execPath, [join(root, 'libs/cli/dist/main.js'), ...args], {
     env: {
@@ -37,9 +40,9 @@ export function runCli(configDir: string, args: readonly string[], secret = ''):
     output: () => streams.output,
     errors: () => streams.errors,
     ended,
-    noted: (text) =>
+    untilNoted: (pattern) =>
       eventually(
-        () => text.exec(streams.errors) ?? undefined,
+        () => pattern.exec(streams.errors) ?? undefined,
         15_000,
         () => streams.errors,
       ),

@@ -25,9 +25,11 @@ export const envelope = z.strictObject({
  */
 export function errorOf(response: Response): z.infer<typeof envelope> {
   const error = envelope.parse(response.body);
-  if (error.statusCode !== response.status) throw new Error(`${response.status} says ${error.statusCode}.`);
-  if (!response.type.startsWith('application/json')) throw new Error(`The error came as ${response.type}.`);
-  if (response.get('x-request-id') === undefined) throw new Error('The error came without X-Request-Id.');
+  if (error.statusCode !== response.status)
+    throw new Error(`The error with the status ${response.status} has the statusCode ${error.statusCode}.`);
+  if (!response.type.startsWith('application/json'))
+    throw new Error(`The error has the type ${response.type}.`);
+  if (response.get('x-request-id') === undefined) throw new Error('The error has no X-Request-Id.');
   return error;
 }
 

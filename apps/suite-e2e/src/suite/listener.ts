@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { z } from 'zod';
 import { root, stateDir } from './the-suite.js';
 
-const report = z.object({
+const printedDelivery = z.object({
   event: z.string().nullable(),
   id: z.string().nullable(),
   delivery: z.string().nullable(),
@@ -17,14 +17,14 @@ const report = z.object({
 /** A running `npm run -s tools -- listen --json …`. */
 export interface Listener {
   readonly subscriptionId: string;
-  /** Resolves with the first `count` printed deliveries. */
-  printed(count: number): Promise<readonly z.output<typeof report>[]>;
+  /** Resolves with the printed deliveries when there are `count`. */
+  untilPrinted(count: number): Promise<readonly z.output<typeof printedDelivery>[]>;
   /** Sends SIGINT; resolves with the standard error output when all its processes have ended. */
   stop(): Promise<string>;
 }
 
 /** Starts the command; resolves when it has subscribed. */
-export async function listener(args: readonly string[]): Promise<Listener> {
+export async function startListener(args: readonly string[]): Promise<Listener> {
   const child = spawn('npm', ['run', '-s', 'tools', '--', 'listen', '--json', ...args], {
     cwd: root,
     env: { ...process.env, SUITE_DEV_DIR: stateDir, NODE_OPTIONS: '' },
@@ -42,11 +42,13 @@ export async function listener(args: readonly string[]): Promise<Listener> {
   );
   return {
     subscriptionId,
-    printed: (count) =>
+    untilPrinted: (count) =>
       eventually(
         () => {
           const lines = streams.output.split('\n').slice(0, -1);
-          return lines.length < count ? undefined : lines.map((line) => report.parse(JSON.parse(line)));
+          return lines.length < count
+            ? undefined
+            : lines.map((line) => printedDelivery.parse(JSON.parse(line)));
         },
         15_000,
         () => `it printed ${streams.output}${streams.errors}`,

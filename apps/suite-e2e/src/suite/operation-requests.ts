@@ -23,11 +23,11 @@ export interface Operation {
   readonly documented: DocumentedOperation;
 }
 
-/** @param prefix first segment of the API's paths; operations with servers of their own have whole paths */
-export function placedOperations(document: OpenApiDocument, prefix: string): Operation[] {
+/** @param prefix first segment of the API's paths; the paths of operations with servers of their own are already complete */
+export function operationsWithFullPaths(document: OpenApiDocument, prefix: string): Operation[] {
   return operationsOf(document).map(({ method, path, operation: documented }) => {
-    const whole = documented.servers === undefined ? `${prefix}${path}` : path;
-    return { name: `${method.toUpperCase()} ${whole}`, method, path: whole, documented };
+    const fullPath = documented.servers === undefined ? `${prefix}${path}` : path;
+    return { name: `${method.toUpperCase()} ${fullPath}`, method, path: fullPath, documented };
   });
 }
 
@@ -111,13 +111,12 @@ function bodiesOf(
   document: OpenApiDocument,
 ): fc.Arbitrary<unknown> {
   const examples = Object.values(documented.requestBody?.content['application/json']?.examples ?? {});
-  const good = examples.map(({ value }) => value);
   const generated = valuesOf(schema, document);
-  return good.length === 0
+  return examples.length === 0
     ? fc.oneof({ weight: 5, arbitrary: generated }, anything)
     : fc.oneof(
         { weight: 5, arbitrary: generated },
-        { weight: 2, arbitrary: fc.constantFrom(...good) },
+        { weight: 2, arbitrary: fc.constantFrom(...examples.map(({ value }) => value)) },
         anything,
       );
 }

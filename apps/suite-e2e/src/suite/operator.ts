@@ -12,7 +12,7 @@ export interface CommandResult {
 
 const anything = z.record(z.string(), z.unknown());
 
-/** Runs the program of `npm run ops -- …` and parses its JSON output. @throws when it fails */
+/** Runs an operator command (`npm run ops -- …`) and parses its JSON output. @throws when it fails */
 export async function ops<Shape extends z.ZodType>(
   args: readonly string[],
   shape: Shape,
@@ -20,19 +20,19 @@ export async function ops<Shape extends z.ZodType>(
   return shape.parse(await operate(args));
 }
 
-/** The same without a schema for the output. */
+/** Runs an operator command. Returns its JSON output. @throws when it fails */
 export async function operate(args: readonly string[]): Promise<Record<string, unknown>> {
   const { status, output, errors } = await runOps([...args, '--json']);
   if (status !== 0) throw new Error(`ops ${args.join(' ')} ended with ${status}: ${errors}`);
   return anything.parse(JSON.parse(output));
 }
 
-/** Runs a command, which may fail. */
+/** Runs an operator command, which may fail. Returns its text output. */
 export function runOps(args: readonly string[]): Promise<CommandResult> {
   return runScript('ops', args);
 }
 
-/** The program of `npm run stack -- …`: stops, starts and kills one service or dependency. */
+/** Runs `npm run stack -- …`, which stops, starts or kills one service or dependency. */
 export async function stack(...args: readonly string[]): Promise<void> {
   const { status, errors } = await runScript('stack', args);
   if (status !== 0) throw new Error(`stack ${args.join(' ')} ended with ${status}: ${errors}`);

@@ -37,6 +37,12 @@ export function orderBody(items: readonly Line[], rateId: string) {
   };
 }
 
+/** Arguments of the operator command that ships an order. */
+export const packageArguments = (number: string) => [
+  ...['--carrier', 'Royal Mail', '--tracking-number', number],
+  ...['--tracking-url', `https://track.example/${number}`],
+];
+
 /** Quotes and places an order; returns its id. */
 export async function placeOrder(store: ApiClient, items: readonly Line[]): Promise<string> {
   const rate = await quote(store, items);

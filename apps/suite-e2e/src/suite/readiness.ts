@@ -12,7 +12,7 @@ export async function untilReady(timeoutMs: number): Promise<void> {
   let missing: string[] = [];
   await eventually(
     async () => {
-      missing = await notReady();
+      missing = await findMissing();
       return missing.length === 0 ? true : undefined;
     },
     timeoutMs,
@@ -27,11 +27,14 @@ export async function untilDependencyAccepts(name: string, timeoutMs: number): P
     () =>
       new Promise<true | undefined>((resolve) => {
         const socket = connect(Number(port), hostname);
-        socket.once('connect', () => resolve(true)).once('error', () => resolve(undefined));
-        socket.once('connect', () => socket.destroy());
+        socket.once('error', () => resolve(undefined));
+        socket.once('connect', () => {
+          socket.destroy();
+          resolve(true);
+        });
       }),
     timeoutMs,
-    () => `${name} takes no connections`,
+    () => `${name} accepts no connections`,
   );
 }
 
@@ -48,15 +51,16 @@ async function missingDependencies(service: string): Promise<string[]> {
   }
 }
 
-async function notReady(): Promise<string[]> {
+/** Returns the missing dependencies of all services, and the APIs that the gateway does not reach. */
+async function findMissing(): Promise<string[]> {
   const missing = await Promise.all([
     ...Object.keys(suite.services).map(missingDependencies),
-    ...['/store', '/creator'].map(async (api) => ((await reached(api)) ? [] : [`gateway ${api}`])),
+    ...['/store', '/creator'].map(async (api) => ((await isReachable(api)) ? [] : [`gateway ${api}`])),
   ]);
   return missing.flat();
 }
 
-async function reached(api: string): Promise<boolean> {
+async function isReachable(api: string): Promise<boolean> {
   return send('get', `${api}/health/ready`)
     .timeout(probeTimeoutMs)
     .then(

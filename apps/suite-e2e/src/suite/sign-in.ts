@@ -66,7 +66,7 @@ export class Authorization {
     return this.browser.submit(form, values);
   }
 
-  /** Signs in and, if asked, consents. Returns the redirect URL. */
+  /** Signs in, and consents if that is required. Returns the redirect URL. */
   async approve(user: User, choices: Readonly<Record<string, string>> = {}): Promise<URL> {
     return (await signInAndConsent(this.browser, this.url(), user, choices)).url;
   }
@@ -98,7 +98,7 @@ export async function signIn(
   const authorization = new Authorization(app, scopes);
   const back = await authorization.approve(user, choices);
   const code = back.searchParams.get('code');
-  if (code === null) throw new Error(`No code came back: ${back.search}`);
+  if (code === null) throw new Error(`The redirect has no code: ${back.search}`);
   return tokensSchema.parse((await authorization.exchange(code).expect(200)).body);
 }
 

@@ -7,9 +7,9 @@ const toleranceSeconds = 300;
 export function isValidSignature({ headers, rawBody }: ReceivedDelivery, secret: string): boolean {
   const header = headers['x-service-signature'];
   if (typeof header !== 'string') return false;
-  const [, timestamp = '', given = ''] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(header) ?? [];
+  const [, timestamp = '', signature = ''] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(header) ?? [];
   const expected = createHmac('sha256', Buffer.from(secret)).update(`${timestamp}.`).update(rawBody).digest();
-  const received = Buffer.from(given, 'hex');
-  const fresh = Math.abs(Date.now() / 1000 - Number(timestamp)) <= toleranceSeconds;
-  return fresh && received.length === expected.length && timingSafeEqual(received, expected);
+  const received = Buffer.from(signature, 'hex');
+  const isFresh = Math.abs(Date.now() / 1000 - Number(timestamp)) <= toleranceSeconds;
+  return isFresh && received.length === expected.length && timingSafeEqual(received, expected);
 }

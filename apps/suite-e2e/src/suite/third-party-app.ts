@@ -5,7 +5,11 @@ import { Authorization } from './sign-in.js';
 import { certificateAuthority, suite, type User } from './the-suite.js';
 
 const redirectUri = 'https://merch-sync.example/callback';
-const registered = z.looseObject({ registration_client_uri: z.url(), registration_access_token: z.string() });
+const registration = z.looseObject({
+  registration_client_uri: z.url(),
+  registration_access_token: z.string(),
+});
+/** Opened by the first request. */
 let connections: ReturnType<typeof fetchTrusting> | undefined;
 /** Fetches over HTTPS from the gateway, trusting the suite's certificate authority. */
 export const fetchFromSuite: typeof fetch = (input, init) => {
@@ -18,7 +22,7 @@ export class ThirdPartyApp {
   private constructor(readonly configuration: client.Configuration) {}
 
   /** Discovers the authorization server and registers there (RFC 8414, RFC 7591). */
-  static async registered(metadata: Partial<client.ClientMetadata> = {}): Promise<ThirdPartyApp> {
+  static async register(metadata: Partial<client.ClientMetadata> = {}): Promise<ThirdPartyApp> {
     const configuration = await client.dynamicClientRegistration(
       new URL(`${suite.auth_url}/api/auth`),
       {
@@ -51,7 +55,7 @@ export class ThirdPartyApp {
 
   /** Deletes its registration (RFC 7592 §2.3). */
   async unregister(): Promise<void> {
-    const { registration_client_uri: url, registration_access_token: token } = registered.parse(
+    const { registration_client_uri: url, registration_access_token: token } = registration.parse(
       this.configuration.clientMetadata(),
     );
     const headers = { authorization: `Bearer ${token}` };
