@@ -1,96 +1,52 @@
 import { rejectLongBlocks } from '@fulfilment/testing';
-import {
-  aClient,
-  startWorker,
-  webhookStores,
-  type WebhookStores,
-  type Worker,
-} from './webhook-worker.fixture.js';
+import { setUpWorker } from './worker-setup.fixture.js';
 
-let stores: WebhookStores;
-let worker: Worker;
-let token: string;
-let url: string;
-let id: string;
-beforeAll(async () => {
-  stores = await webhookStores();
-  worker = await startWorker(stores);
-  const client = await aClient(stores, worker);
-  token = client.token;
-  url = await worker.app.getUrl();
-  const created = await client.post({ ...subscription, url: 'http://127.0.0.1:9/none' });
-  id = String(created.body.id);
-});
-afterAll(async () => {
-  await worker.stop();
-  await stores.stop();
-});
+const given = setUpWorker();
 
 const subscription = { events: ['order.created'], url: 'https://192.0.2.1/hook', secret: 'a secret' };
+const timeoutMs = 120_000;
 
-const sendTo =
-  (path: () => string, method = 'POST') =>
-  async (body: string) => {
-    const response = await fetch(`${url}/store/v1/webhooks${path()}`, {
-      method,
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body,
-    });
+/** Sends hostile variants of a body to a subscription. `operation` has the method and the path. */
+async function rejectLongBlocksOf(operation: string, good: object, runs?: number): Promise<void> {
+  const client = await given.client();
+  const id = await client.subscribe('http://127.0.0.1:9/none');
+  const [method = '', path = ''] = operation.replace(':id', id).split(' ');
+  const url = `${await given.worker.app.getUrl()}/store/v1/webhooks${path}`;
+  const headers = { authorization: `Bearer ${client.token}`, 'content-type': 'application/json' };
+  const send = async (body: string): Promise<void> => {
+    const response = await fetch(url, { method, headers, body });
     expect(response.status).toBeLessThan(500);
     await response.arrayBuffer();
   };
+  await rejectLongBlocks(good, send, runs);
+}
 
 describe('a request body of up to 256 KiB blocks the event loop of the webhook worker for at most 50 ms', () => {
-  it(
-    'when a subscription is created',
-    () =>
-      rejectLongBlocks(
-        subscription,
-        sendTo(() => ''),
-      ),
-    120_000,
-  );
+  const span = { since: '2026-11-20T12:00:00Z', until: '2026-11-20T13:00:00Z' };
+
+  it('when a subscription is created', () => rejectLongBlocksOf('POST ', subscription), timeoutMs);
 
   it(
     'when a subscription is updated',
-    () =>
-      rejectLongBlocks(
-        { ...subscription, status: 'active' },
-        sendTo(() => `/${id}`, 'PATCH'),
-      ),
-    120_000,
+    () => rejectLongBlocksOf('PATCH /:id', { ...subscription, status: 'active' }),
+    timeoutMs,
   );
 
   it(
     'when deliveries are recovered',
-    () =>
-      rejectLongBlocks(
-        { since: '2026-11-20T12:00:00Z', until: '2026-11-20T13:00:00Z', statuses: ['failed'] },
-        sendTo(() => `/${id}/recover`),
-        30,
-      ),
-    120_000,
+    () => rejectLongBlocksOf('POST /:id/recover', { ...span, statuses: ['failed'] }, 30),
+    timeoutMs,
   );
 
   it(
     'when a test event is sent',
-    () =>
-      rejectLongBlocks(
-        { event: 'order.created' },
-        sendTo(() => `/${id}/test`),
-        30,
-      ),
-    120_000,
+    () => rejectLongBlocksOf('POST /:id/test', { event: 'order.created' }, 30),
+    timeoutMs,
   );
 
   it(
     'when a delivery is retried',
-    () =>
-      rejectLongBlocks(
-        {},
-        sendTo(() => `/${id}/deliveries/whd_none/retry`),
-        30,
-      ),
-    120_000,
+    () => rejectLongBlocksOf('POST /:id/deliveries/whd_none/retry', {}, 30),
+    timeoutMs,
   );
 });

@@ -10,16 +10,16 @@ import type { DataSource } from 'typeorm';
 import { writeHistory } from './past-deliveries.fixture.js';
 import {
   aClient,
-  orderCreated,
+  ordersCreated,
   startWorker,
   type WebhookStores,
   webhookStores,
   type Worker,
 } from './webhook-worker.fixture.js';
 
-/** `npm run bench -- webhooks` measures a million. */
+/** The benchmark `npm run bench -- webhooks` has a million. */
 const pastDeliveries = 60_000;
-const readers = 12;
+const readerCount = 12;
 const eventCount = 100;
 const since = '2020-01-01T00:00:00Z';
 const filters = [
@@ -38,7 +38,7 @@ let sources: DataSource[];
 
 beforeAll(async () => {
   stores = await webhookStores();
-  const source = (poolSize: number): DataSource =>
+  const newSource = (poolSize: number): DataSource =>
     createDataSource({
       url: stores.url,
       poolSize,
@@ -46,14 +46,14 @@ beforeAll(async () => {
       forceGenericPlan: true,
       migrations: [],
     });
-  sources = [source(7), source(4), source(5)]; // as in production
+  sources = [newSource(7), newSource(4), newSource(5)]; // as in production
   const [database, background, delivery] = await Promise.all(
     sources.map(async (pool) => new Database(await pool.initialize())),
   );
   if (database === undefined || background === undefined || delivery === undefined)
     throw new Error('No pool.');
   pools = { database, background, delivery };
-  worker = await startWorker(stores, {}, undefined, pools);
+  worker = await startWorker(stores, {}, pools);
 });
 afterAll(async () => {
   await worker.stop();
@@ -77,25 +77,23 @@ async function aTenant() {
 }
 type Tenant = Awaited<ReturnType<typeof aTenant>>;
 
-const delivered = statement(
-  'test.delivered',
+const findDelivered = statement(
+  'test.find-delivered',
   "SELECT FROM webhook_deliveries WHERE subscription_id = $1 AND status = 'succeeded'",
 );
 
-/**
- * Publishes events for a tenant, and waits until PostgreSQL says that each was delivered. Returns their ids.
- */
+/** Publishes events for a tenant, and waits until each is delivered. Returns their ids. */
 async function deliver({ client, uuid }: Tenant): Promise<string[]> {
-  const events = Array.from({ length: eventCount }, () => orderCreated(client.creatorId));
+  const events = ordersCreated(client.creatorId, eventCount);
   await stores.broker.publish(...events);
   await eventually(
-    async () => (await stores.database.rows(delivered, [uuid])).length === eventCount || undefined,
+    async () => (await stores.database.rows(findDelivered, [uuid])).length === eventCount || undefined,
     40_000,
   );
   return events.map(({ id }) => publicId('evt', id));
 }
 
-const sentTwice = (posts: readonly ReceivedDelivery[]): string[] => {
+const repeatedAttempts = (posts: readonly ReceivedDelivery[]): string[] => {
   const attempts = posts.map(
     ({ headers }) => `${String(headers['x-service-delivery'])} ${String(headers['x-service-attempt'])}`,
   );
@@ -114,22 +112,24 @@ describe('the deliveries of a tenant', () => {
       await writeHistory(stores.database, noisy.uuid, { count: pastDeliveries, failedEvery, days: 2 });
       let reading = true;
       const statuses = new Set<number>();
-      const loop = async (work: (round: number) => PromiseLike<{ status: number }>): Promise<void> => {
-        for (let round = 0; reading; round += 1) statuses.add((await work(round)).status);
+      const repeatWhileReading = async (
+        send: (round: number) => PromiseLike<{ status: number }>,
+      ): Promise<void> => {
+        for (let round = 0; reading; round += 1) statuses.add((await send(round)).status);
       };
-      const noise = [
-        ...Array.from({ length: readers }, (__, reader) =>
-          loop((round) =>
+      const noisyRequests = [
+        ...Array.from({ length: readerCount }, (__, reader) =>
+          repeatWhileReading((round) =>
             noisy.client.get(`/${noisy.id}/deliveries${filters[(reader + round) % filters.length]}`),
           ),
         ),
-        loop(() => noisy.client.post({ since }, `/${noisy.id}/recover`)),
+        repeatWhileReading(() => noisy.client.post({ since }, `/${noisy.id}/recover`)),
       ];
       const sent = await deliver(quiet);
       reading = false;
-      await Promise.all(noise);
+      await Promise.all(noisyRequests);
       expect(quiet.receiver.deliveries.map(({ body }) => body.id).toSorted()).toEqual(sent.toSorted());
-      expect(sentTwice(noisy.receiver.deliveries)).toEqual([]);
+      expect(repeatedAttempts(noisy.receiver.deliveries)).toEqual([]);
       expect([...statuses].filter((status) => ![200, 202, 429, 503].includes(status))).toEqual([]);
       expect(statuses).toContain(200);
       await noisy.client.delete(noisy.id);
@@ -139,12 +139,12 @@ describe('the deliveries of a tenant', () => {
 
   it('arrive while requests hold all connections of their pool', async () => {
     const quiet = await aTenant();
-    const held = await Promise.all(Array.from({ length: 7 }, () => pools.database.begin()));
+    const openTransactions = await Promise.all(Array.from({ length: 7 }, () => pools.database.begin()));
     try {
       const sent = await deliver(quiet);
       expect(quiet.receiver.deliveries.map(({ body }) => body.id).toSorted()).toEqual(sent.toSorted());
     } finally {
-      for (const open of held) await open.rollback();
+      for (const open of openTransactions) await open.rollback();
     }
   });
 });

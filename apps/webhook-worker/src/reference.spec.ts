@@ -1,51 +1,35 @@
 import { operationsOf } from '@fulfilment/api-reference';
 import { webhookEvents } from '@fulfilment/contracts';
-import { webhookReceiver } from '@fulfilment/testing';
 import {
   boundMismatches,
   readDocument,
   registeredRoutes,
   SchemaValidator,
 } from '@fulfilment/testing/reference';
-import {
-  aClient,
-  startWorker,
-  type WebhookStores,
-  webhookStores,
-  type Worker,
-} from './webhook-worker.fixture.js';
+import { setUpWorker } from './worker-setup.fixture.js';
 
 const document = readDocument('store');
 const url = 'https://shop.example/hooks';
 const secret = 'whsec_test';
-const everything = { url, secret, events: ['order.created'] };
+const subscription = { url, secret, events: ['order.created'] };
+
+const given = setUpWorker();
 
 describe('the API reference of webhooks', () => {
-  let stores: WebhookStores;
-  let worker: Worker;
-  beforeAll(async () => {
-    stores = await webhookStores();
-    worker = await startWorker(stores);
-  });
-  afterAll(async () => {
-    await worker.stop();
-    await stores.stop();
-  });
-
   it('contains every route of this service', () => {
     const expected = operationsOf(document)
       .filter(({ path }) => /^\/v1\/(webhook|events)/.test(path))
       .map(({ method, path }) => `${method} ${path}`);
-    const routes = registeredRoutes(worker.app.getHttpAdapter().getInstance(), '/store');
+    const routes = registeredRoutes(given.worker.app.getHttpAdapter().getInstance(), '/store');
     expect(routes.sort()).toEqual(expected.sort());
   });
 
   it('has the same bounds of request bodies as their validation', async () => {
-    const client = await aClient(stores, worker);
+    const client = await given.client();
     const id = await client.subscribe(url);
-    const disagreements = await Promise.all([
-      boundMismatches(document, 'CreateSubscriptionRequest', everything, (body) => client.post(body)),
-      boundMismatches(document, 'UpdateSubscriptionRequest', { ...everything, status: 'active' }, (body) =>
+    const mismatches = await Promise.all([
+      boundMismatches(document, 'CreateSubscriptionRequest', subscription, (body) => client.post(body)),
+      boundMismatches(document, 'UpdateSubscriptionRequest', { ...subscription, status: 'active' }, (body) =>
         client.patch(id, body),
       ),
       boundMismatches(
@@ -58,11 +42,11 @@ describe('the API reference of webhooks', () => {
         client.post(body, `/${id}/test`),
       ),
     ]);
-    expect(disagreements.flat()).toEqual([]);
+    expect(mismatches.flat()).toEqual([]);
   });
 
-  it('has the same bounds of the query of deliveries as its validation', async () => {
-    const client = await aClient(stores, worker);
+  it('has the values that the filters of the list of deliveries accept', async () => {
+    const client = await given.client();
     const id = await client.subscribe(url);
     const { parameters = [] } = document.paths['/v1/webhooks/{id}/deliveries']?.get ?? {};
     for (const { name, in: place, schema } of parameters) {
@@ -75,25 +59,24 @@ describe('the API reference of webhooks', () => {
   });
 
   it('describes the body and headers of each sent event', async () => {
-    const receiver = await webhookReceiver();
     const validator = new SchemaValidator(document);
+    // One subscription may send 10 test events a minute.
     for (const events of [webhookEvents.slice(0, 6), webhookEvents.slice(6)]) {
-      const client = await aClient(stores, worker);
-      const id = await client.subscribe(receiver.url, [...webhookEvents]);
+      const client = await given.client();
+      const id = await client.subscribe(given.receiver.url, [...webhookEvents]);
       for (const event of events) await client.post({ event }, `/${id}/test`).expect(202);
     }
-    const deliveries = await receiver.waitFor(webhookEvents.length);
-    await receiver.stop();
+    const deliveries = await given.receiver.waitFor(webhookEvents.length);
     expect(new Set(deliveries.map(({ body }) => body.event))).toEqual(new Set(webhookEvents));
     for (const { body, headers } of deliveries) {
       const operation = document.webhooks?.[body.event]?.post;
       const schema = operation?.requestBody?.content['application/json']?.schema ?? {};
       expect([body.event, validator.faults(schema, body)]).toEqual([body.event, []]);
       const documented = operation?.parameters ?? [];
-      for (const { name, required, schema: shape } of documented) {
+      for (const { name, required, schema: headerSchema } of documented) {
         const value = headers[name.toLowerCase()];
         if (value !== undefined || required === true)
-          expect([name, validator.faults(shape, value)]).toEqual([name, []]);
+          expect([name, validator.faults(headerSchema, value)]).toEqual([name, []]);
       }
       const ours = Object.keys(headers).filter((name) => name.startsWith('x-service-'));
       const names = documented.map(({ name }) => name.toLowerCase());

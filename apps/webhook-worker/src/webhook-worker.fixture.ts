@@ -93,8 +93,9 @@ export function workerEnvironment({ url, broker, tokens, prefix }: WebhookStores
   };
 }
 
-/** Connection pools and a clock that replace those of the test. */
+/** Parts that replace those of the worker. */
 export interface WorkerParts {
+  readonly client?: GuardedClient;
   readonly database?: Database;
   readonly background?: Database;
   readonly delivery?: Database;
@@ -105,16 +106,20 @@ export interface WorkerParts {
 export async function startWorker(
   stores: WebhookStores,
   environment: Readonly<Record<string, string>> = {},
-  client?: GuardedClient,
-  parts: WorkerParts = {},
+  {
+    client,
+    database = stores.database,
+    background = stores.database,
+    delivery = stores.database,
+    clock = systemClock,
+  }: WorkerParts = {},
 ) {
-  const { database = stores.database, background = stores.database, delivery = stores.database } = parts;
   const log: string[] = [];
-  const shown = process.env['TEST_LOG_LEVEL'];
+  const printedLevel = process.env['TEST_LOG_LEVEL'];
   const logger =
-    shown === undefined
+    printedLevel === undefined
       ? createLogger('webhook-worker', 'info', { write: (line) => void log.push(line) })
-      : createLogger('webhook-worker', shown);
+      : createLogger('webhook-worker', printedLevel);
   const config = webhookWorkerSettings.parse({
     PORT: '0',
     INTERNAL_PORT: '0',
@@ -131,7 +136,7 @@ export async function startWorker(
     .overrideProvider(LOGGER)
     .useValue(logger)
     .overrideProvider(CLOCK)
-    .useValue(parts.clock ?? systemClock)
+    .useValue(clock)
     .overrideProvider(DatabasePools)
     .useValue({
       open: (purpose: string) => pools.get(purpose) ?? database,
@@ -212,7 +217,9 @@ export async function aClient(
         .auth(token, auth)
         .send({ url, events, secret });
       if (response.status !== 201)
-        throw new Error(`Subscribing gave ${response.status}: ${JSON.stringify(response.body)}`);
+        throw new Error(
+          `The subscription was rejected with ${response.status}: ${JSON.stringify(response.body)}`,
+        );
       return String(response.body.id);
     },
   };
@@ -220,6 +227,10 @@ export async function aClient(
 
 export function orderCreated(creatorId: string): Message {
   return messages.orderCreated.make({ order: anOrder(creatorId) }, { occurredAt: new Date() });
+}
+
+export function ordersCreated(creatorId: string, count: number): Message[] {
+  return Array.from({ length: count }, () => orderCreated(creatorId));
 }
 
 export function deliveriesOf(stores: WebhookStores): Promise<DeliveryRow[]> {
@@ -243,10 +254,14 @@ export function deliveriesWhen(
 }
 
 /** Condition: the deliveries have these statuses, in order of creation. */
-export const status =
+export const haveStatuses =
   (...expected: string[]) =>
   (rows: readonly { status: string }[]): boolean =>
     rows.length === expected.length && rows.every((row, index) => row.status === expected[index]);
+
+/** Condition: there are `count` deliveries, all with this status. */
+export const allHaveStatus = (count: number, status: string) =>
+  haveStatuses(...Array.from({ length: count }, () => status));
 
 /** Verifies a signature like a receiver, following docs/receiving-webhooks.md instead of sign.rules.ts. */
 export function isSignedWith(secret: string, header: unknown, rawBody: Buffer): boolean {

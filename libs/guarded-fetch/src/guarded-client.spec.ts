@@ -148,7 +148,7 @@ describe('the guarded client', () => {
       'connection_failed',
       false,
     ],
-  ])('distinguishes local from remote failures when %s', async (_what, error, outcome, isLocalFailure) => {
+  ])('distinguishes local from remote failures when %s', async (_case, error, outcome, isLocalFailure) => {
     const failing = client(true, () => Promise.reject(error));
     expect(await failing.send(postRequest('http://receiver.example/'))).toMatchObject({
       outcome,

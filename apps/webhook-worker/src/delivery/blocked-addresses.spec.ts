@@ -4,15 +4,9 @@ import { GuardedClient, type ResolvedAddress } from '@fulfilment/guarded-fetch';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import {
-  aClient,
-  deliveriesWhen,
-  orderCreated,
-  startWorker,
-  webhookStores,
-  type WebhookStores,
-  type Worker,
-} from '../webhook-worker.fixture.js';
+import { deliveriesWhen, allHaveStatus, orderCreated } from '../webhook-worker.fixture.js';
+import { setUpWorker } from '../worker-setup.fixture.js';
+import { maxSubscriptions } from '../subscriptions/subscription.rules.js';
 
 const attempts = 2;
 const publicAddress: ResolvedAddress = { address: '8.8.8.8', family: 4 };
@@ -21,7 +15,7 @@ const publicAddress: ResolvedAddress = { address: '8.8.8.8', family: 4 };
  * networks.
  */
 const ownAddresses = Object.values(networkInterfaces())
-  .flatMap((several) => several ?? [])
+  .flatMap((addresses) => addresses ?? [])
   .map(({ address, family }): ResolvedAddress => ({ address, family: family === 'IPv6' ? 6 : 4 }));
 const metadataAddress: ResolvedAddress = { address: '169.254.169.254', family: 4 };
 const mappedAddress: ResolvedAddress = { address: '::ffff:127.0.0.1', family: 6 };
@@ -47,13 +41,19 @@ const setUrl = statement('test.set-url', 'UPDATE webhook_subscriptions SET url =
 
 /** Results of the lookups of a name, in order; the last one is repeated. */
 const lookups = new Map<string, ResolvedAddress[][]>();
-let stores: WebhookStores;
-let worker: Worker;
-let client: GuardedClient;
+const client = new GuardedClient({
+  allowLoopback: false,
+  blockedNetworks: ownAddresses.map(({ address, family }) => `${address}/${family === 6 ? 128 : 32}`),
+  resolve: (hostname) => {
+    const results = lookups.get(hostname.toLowerCase()) ?? [[{ address: '127.0.0.1', family: 4 }]];
+    return Promise.resolve((results.length > 1 ? results.shift() : results[0]) ?? []);
+  },
+});
+const given = setUpWorker({ ALLOW_LOOPBACK_TARGETS: 'false', WEBHOOK_RETRY_SCHEDULE_MS: '0,20' }, { client });
+
 let listener: Server;
 let port: number;
 let connections = 0;
-
 beforeAll(async () => {
   listener = createServer((socket) => {
     connections += 1;
@@ -62,38 +62,16 @@ beforeAll(async () => {
   await once(listener, 'listening');
   const address = listener.address();
   port = typeof address === 'object' && address !== null ? address.port : 0;
-  stores = await webhookStores();
-  client = new GuardedClient({
-    allowLoopback: false,
-    blockedNetworks: ownAddresses.map(({ address, family }) => `${address}/${family === 6 ? 128 : 32}`),
-    resolve: (hostname) => {
-      const script = lookups.get(hostname.toLowerCase()) ?? [[{ address: '127.0.0.1', family: 4 }]];
-      return Promise.resolve((script.length > 1 ? script.shift() : script[0]) ?? []);
-    },
-  });
-  worker = await startWorker(
-    stores,
-    { ALLOW_LOOPBACK_TARGETS: 'false', WEBHOOK_RETRY_SCHEDULE_MS: '0,20' },
-    client,
-  );
 });
-afterAll(async () => {
-  await worker.stop();
-  await stores.stop();
-  listener.close();
-});
+afterAll(() => listener.close());
 beforeEach(() => {
-  stores.resetCreators();
   lookups.clear();
   connections = 0;
 });
 
 const urlOf = (host: string): string => `https://${host}:${port}/hook`;
-const everyAttemptBlocked = async (count: number): Promise<void> => {
-  const rows = await deliveriesWhen(
-    stores,
-    (all) => all.length === count && all.every(({ status }) => status === 'failed'),
-  );
+const expectEveryAttemptBlocked = async (count: number): Promise<void> => {
+  const rows = await deliveriesWhen(given.stores, allHaveStatus(count, 'failed'));
   expect(rows.map(({ outcomes }) => outcomes)).toEqual(
     rows.map(() => Array.from({ length: attempts }, () => 'blocked_address')),
   );
@@ -102,7 +80,7 @@ const everyAttemptBlocked = async (count: number): Promise<void> => {
 
 describe('a private address', () => {
   it('is rejected as a target in every spelling, on creation and on update of a subscription', async () => {
-    const owner = await aClient(stores, worker);
+    const owner = await given.client();
     lookups.set('hooks.example.com', [[publicAddress]]);
     const id = await owner.subscribe(urlOf('hooks.example.com'));
     for (const host of [...literals, ...names]) {
@@ -114,25 +92,24 @@ describe('a private address', () => {
   });
 
   it('is not connected to in any spelling, even if a stored subscription has it', async () => {
-    const owner = await aClient(stores, worker);
     const urls = [...literals, ...names, ...ownAddresses.map(literalOf)].flatMap((host) => [
       urlOf(host),
       urlOf(host).replace('https', 'http'),
     ]);
-    // As if stored when it was allowed.
-    const some = urls.slice(0, 50);
-    const more = await aClient(stores, worker);
     lookups.set('hooks.example.com', [[publicAddress]]);
-    for (const [index, url] of urls.slice(0, 100).entries()) {
-      const id = await (index < some.length ? owner : more).subscribe(urlOf('hooks.example.com'));
-      await stores.database.run(setUrl, [parsePublicId('whk', id), url]);
+    for (let first = 0; first < urls.length; first += maxSubscriptions) {
+      const owner = await given.client();
+      for (const url of urls.slice(first, first + maxSubscriptions)) {
+        const id = await owner.subscribe(urlOf('hooks.example.com'));
+        await given.stores.database.run(setUrl, [parsePublicId('whk', id), url]); // as if it had been allowed
+      }
+      await given.stores.broker.publish(orderCreated(owner.creatorId));
     }
-    await stores.broker.publish(orderCreated(owner.creatorId), orderCreated(more.creatorId));
-    await everyAttemptBlocked(Math.min(urls.length, 100));
+    await expectEveryAttemptBlocked(urls.length);
   });
 
   it('is not connected to by a name that resolved to a public address when it was checked', async () => {
-    const owner = await aClient(stores, worker);
+    const owner = await given.client();
     const resolutions: ResolvedAddress[][] = [
       ...[...ownAddresses, metadataAddress, mappedAddress].map((address) => [address]),
       ...[...ownAddresses, metadataAddress, mappedAddress].flatMap((address) => [
@@ -146,12 +123,12 @@ describe('a private address', () => {
       lookups.set(host, [[publicAddress], later]);
       await owner.subscribe(urlOf(host));
     }
-    await stores.broker.publish(orderCreated(owner.creatorId));
-    await everyAttemptBlocked(resolutions.length);
+    await given.stores.broker.publish(orderCreated(owner.creatorId));
+    await expectEveryAttemptBlocked(resolutions.length);
   });
 
   it('is rejected as a target when it is one of several addresses of a name', async () => {
-    const owner = await aClient(stores, worker);
+    const owner = await given.client();
     for (const [index, privateAddress] of [...ownAddresses, metadataAddress, mappedAddress].entries()) {
       lookups.set(`mixed-${index}.example.com`, [[publicAddress, privateAddress]]);
       const input = { url: urlOf(`mixed-${index}.example.com`), events: ['order.created'], secret: 's' };

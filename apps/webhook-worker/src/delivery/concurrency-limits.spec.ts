@@ -1,4 +1,10 @@
-import { deliveriesWhen, orderCreated, status } from '../webhook-worker.fixture.js';
+import {
+  allHaveStatus,
+  deliveriesWhen,
+  haveStatuses,
+  orderCreated,
+  ordersCreated,
+} from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 import { maxConcurrentDeliveries } from '../dispatch-queue/lanes.rules.js';
 import { windowSizes } from './window.rules.js';
@@ -25,24 +31,20 @@ async function aHealthySubscriber(settings: object = {}) {
   const client = await given.client();
   const { body } = await client.post({ ...subscription, url: given.receiver.url, ...settings }).expect(201);
   const publish = (count: number): Promise<void> =>
-    given.stores.broker.publish(...Array.from({ length: count }, () => orderCreated(client.creatorId)));
+    given.stores.broker.publish(...ordersCreated(client.creatorId, count));
   await publish(1);
-  await deliveriesWhen(given.stores, status('succeeded'));
+  await deliveriesWhen(given.stores, haveStatuses('succeeded'));
   return { client, id: String(body.id), publish };
 }
 const subscription = { events: ['order.created'], secret: 'whsec_test' };
-const allSucceed = (count: number) =>
-  deliveriesWhen(
-    given.stores,
-    (rows) => rows.length === count && rows.every((row) => row.status === 'succeeded'),
-  );
+const allSucceed = (count: number) => deliveriesWhen(given.stores, allHaveStatus(count, 'succeeded'));
 
 describe('the deliveries of one subscription', () => {
   it('are sent one at a time until the receiver responds with 2xx, then eight or more at a time', async () => {
     const client = await given.client();
     await client.subscribe(given.receiver.url);
     respondCounting(204);
-    await given.stores.broker.publish(...Array.from({ length: 30 }, () => orderCreated(client.creatorId)));
+    await given.stores.broker.publish(...ordersCreated(client.creatorId, 30));
     await given.receiver.waitFor(1);
     expect(maxRunning).toBe(maxConcurrentDeliveries.unknown);
     await allSucceed(30);
@@ -94,16 +96,16 @@ describe('the deliveries of one subscription', () => {
     const client = await given.client();
     const id = await client.subscribe(given.receiver.url);
     await given.stores.broker.publish(orderCreated(client.creatorId));
-    await deliveriesWhen(given.stores, status('succeeded'));
+    await deliveriesWhen(given.stores, haveStatuses('succeeded'));
     respondCounting(500);
-    await given.stores.broker.publish(...Array.from({ length: 8 }, () => orderCreated(client.creatorId)));
+    await given.stores.broker.publish(...ordersCreated(client.creatorId, 8));
     await given.receiver.waitFor(9);
     await deliveriesWhen(
       given.stores,
       (rows) => rows.filter((row) => row.status === 'retrying').length === 8,
     );
     respondCounting(500);
-    await given.stores.broker.publish(...Array.from({ length: 20 }, () => orderCreated(client.creatorId)));
+    await given.stores.broker.publish(...ordersCreated(client.creatorId, 20));
     await Promise.all(Array.from({ length: 3 }, () => client.post({}, `/${id}/test`).expect(202)));
     await given.receiver.waitFor(9 + 23);
     expect(maxRunning).toBe(maxConcurrentDeliveries.failing);

@@ -3,12 +3,14 @@ import { statement } from '@fulfilment/database';
 import { eventually, storeUrl } from '@fulfilment/testing';
 import { Redis } from 'ioredis';
 import {
+  allHaveStatus,
+  deleteRedisKeys,
   deliveriesOf,
   deliveriesWhen,
-  deleteRedisKeys,
+  haveStatuses,
   isSignedWith,
   orderCreated,
-  status,
+  ordersCreated,
 } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 
@@ -48,7 +50,7 @@ describe('a delivery', () => {
       traceparent: expect.stringMatching(/^00-/),
       'accept-encoding': 'identity',
     });
-    await deliveriesWhen(given.stores, status('succeeded'));
+    await deliveriesWhen(given.stores, haveStatuses('succeeded'));
   });
 
   it('is sent once, however often the message is published', async () => {
@@ -58,7 +60,7 @@ describe('a delivery', () => {
     await given.stores.broker.publish(message, message, message);
     await given.receiver.waitFor(1);
     await given.stores.broker.publish(message, message, orderCreated(client.creatorId));
-    await deliveriesWhen(given.stores, status('succeeded', 'succeeded'));
+    await deliveriesWhen(given.stores, haveStatuses('succeeded', 'succeeded'));
     expect(given.receiver.deliveries).toHaveLength(2);
   });
 
@@ -69,7 +71,7 @@ describe('a delivery', () => {
     await one.subscribe(given.receiver.url, ['order.shipped']);
     await other.subscribe(given.receiver.url, ['order.created']);
     await given.stores.broker.publish(orderCreated(one.creatorId));
-    const rows = await deliveriesWhen(given.stores, status('succeeded', 'succeeded'));
+    const rows = await deliveriesWhen(given.stores, haveStatuses('succeeded', 'succeeded'));
     expect(new Set(rows.map((row) => row.id)).size).toBe(2);
     expect(given.receiver.deliveries).toHaveLength(2);
   });
@@ -83,7 +85,7 @@ describe('a delivery', () => {
     await client.subscribe(given.receiver.url, ['product.*']);
     await client.subscribe(given.receiver.url, ['*', 'order.created', 'order.*']).then((id) => ids.push(id));
     await given.stores.broker.publish(orderCreated(client.creatorId));
-    await deliveriesWhen(given.stores, status('succeeded', 'succeeded', 'succeeded'));
+    await deliveriesWhen(given.stores, haveStatuses('succeeded', 'succeeded', 'succeeded'));
     const found = await Promise.all(ids.map((id) => client.get(`/${id}/deliveries`)));
     expect(found.map(({ body }) => body.data.length)).toEqual([1, 1, 1]);
   });
@@ -101,7 +103,7 @@ describe('a delivery', () => {
     expect(second?.rawBody.equals(first?.rawBody ?? Buffer.alloc(0))).toBe(true);
     expect(third?.headers['x-service-attempt']).toBe('3');
     expect(third?.headers['x-service-delivery']).toBe(first?.headers['x-service-delivery']);
-    const [row] = await deliveriesWhen(given.stores, status('succeeded'));
+    const [row] = await deliveriesWhen(given.stores, haveStatuses('succeeded'));
     expect(row?.outcomes).toEqual(['http_error', 'http_error', 'succeeded']);
     const { body } = await client.get(`/${id}`);
     expect(body).toMatchObject({ consecutive_failures: 0, status: 'active' });
@@ -116,7 +118,7 @@ describe('a delivery', () => {
       response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(),
     );
     await given.stores.broker.publish(orderCreated(client.creatorId));
-    const [row] = await deliveriesWhen(given.stores, status('failed'));
+    const [row] = await deliveriesWhen(given.stores, haveStatuses('failed'));
     expect(row).toMatchObject({ failure_reason: 'exhausted', attempt_count: 4 });
     expect(new Set(row?.outcomes)).toEqual(new Set(['redirect_not_followed']));
     expect((await client.get(`/${id}`)).body).toMatchObject({ status: 'active', consecutive_failures: 4 });
@@ -131,7 +133,7 @@ describe('a delivery', () => {
       if (responses > 1) response.writeHead(204).end();
     });
     await given.stores.broker.publish(orderCreated(client.creatorId));
-    const [row] = await deliveriesWhen(given.stores, status('succeeded'));
+    const [row] = await deliveriesWhen(given.stores, haveStatuses('succeeded'));
     expect(row?.outcomes).toEqual(['timeout', 'succeeded']);
   });
 
@@ -168,7 +170,7 @@ describe('a delivery', () => {
     given.worker.reconcile();
     const deliveries = await given.receiver.waitFor(2);
     expect(deliveries[1]?.headers['x-service-delivery']).toBe(deliveries[0]?.headers['x-service-delivery']);
-    const [row] = await deliveriesWhen(given.stores, status('succeeded'));
+    const [row] = await deliveriesWhen(given.stores, haveStatuses('succeeded'));
     expect(row?.outcomes).toEqual(['lost', 'succeeded']);
     await eventually(async () =>
       (await deliveriesOf(given.stores))[0]?.attempt_count === 2 ? true : undefined,
@@ -184,14 +186,10 @@ describe('a delivery', () => {
       responses += 1;
       response.writeHead(responses <= 20 ? 500 : 204).end();
     });
-    await given.stores.broker.publish(...Array.from({ length: 20 }, () => orderCreated(client.creatorId)));
+    await given.stores.broker.publish(...ordersCreated(client.creatorId, 20));
     await given.receiver.waitFor(1);
     await deleteRedisKeys(redis, given.stores.prefix);
     redis.disconnect();
-    const rows = await deliveriesWhen(
-      given.stores,
-      (all) => all.length === 20 && all.every((row) => row.status === 'succeeded'),
-    );
-    expect(rows).toHaveLength(20);
+    await deliveriesWhen(given.stores, allHaveStatus(20, 'succeeded'));
   });
 });

@@ -1,6 +1,6 @@
 import { webhookReceiver } from '@fulfilment/testing';
 import type { ServerResponse } from 'node:http';
-import { deliveriesWhen, isSignedWith, orderCreated, status } from '../webhook-worker.fixture.js';
+import { deliveriesWhen, isSignedWith, orderCreated, haveStatuses } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 import { deliveryMetrics } from './delivery-metrics.js';
 
@@ -12,7 +12,7 @@ describe('a subscription', () => {
     const id = await client.subscribe(given.receiver.url);
     given.receiver.respondWith((response) => response.writeHead(410).end());
     await given.stores.broker.publish(orderCreated(client.creatorId));
-    await deliveriesWhen(given.stores, status('failed'));
+    await deliveriesWhen(given.stores, haveStatuses('failed'));
     const { body } = await client.get(`/${id}`);
     expect(body).toMatchObject({ status: 'disabled', consecutive_failures: 1 });
     expect(body.disabled_at).not.toBeNull();
@@ -22,13 +22,13 @@ describe('a subscription', () => {
     );
 
     await given.stores.broker.publish(orderCreated(client.creatorId));
-    await deliveriesWhen(given.stores, status('failed', 'held'));
+    await deliveriesWhen(given.stores, haveStatuses('failed', 'held'));
     expect(given.receiver.deliveries).toHaveLength(1);
 
     given.receiver.respondWith((response) => response.writeHead(204).end());
     const enabled = await client.patch(id, { status: 'active' });
     expect(enabled.body).toMatchObject({ status: 'active', consecutive_failures: 0, disabled_at: null });
-    await deliveriesWhen(given.stores, status('failed', 'succeeded'));
+    await deliveriesWhen(given.stores, haveStatuses('failed', 'succeeded'));
   });
 
   it('does not add held events to the metric of the time to the first attempt', async () => {
@@ -40,14 +40,14 @@ describe('a subscription', () => {
     const id = await client.subscribe(given.receiver.url);
     const before = await measured();
     await given.stores.broker.publish(orderCreated(client.creatorId));
-    await deliveriesWhen(given.stores, status('succeeded'));
+    await deliveriesWhen(given.stores, haveStatuses('succeeded'));
     expect(await measured()).toBe(before + 1);
 
     await client.patch(id, { status: 'disabled' });
     await given.stores.broker.publish(orderCreated(client.creatorId));
-    await deliveriesWhen(given.stores, status('succeeded', 'held'));
+    await deliveriesWhen(given.stores, haveStatuses('succeeded', 'held'));
     await client.patch(id, { status: 'active' });
-    await deliveriesWhen(given.stores, status('succeeded', 'succeeded'));
+    await deliveriesWhen(given.stores, haveStatuses('succeeded', 'succeeded'));
     expect(await measured()).toBe(before + 1);
   });
 
@@ -56,7 +56,7 @@ describe('a subscription', () => {
     const id = await client.subscribe(given.receiver.url);
     await client.patch(id, { status: 'disabled' });
     await given.stores.broker.publish(orderCreated(client.creatorId));
-    await deliveriesWhen(given.stores, status('held'));
+    await deliveriesWhen(given.stores, haveStatuses('held'));
     const requested = Promise.withResolvers<ServerResponse>();
     given.receiver.respondWith((response) => requested.resolve(response));
     const [delivery] = (await client.get(`/${id}/deliveries`)).body.data;
@@ -77,7 +77,7 @@ describe('a subscription', () => {
     const id = await client.subscribe(given.receiver.url);
     await client.patch(id, { status: 'disabled' });
     await given.stores.broker.publish(orderCreated(client.creatorId));
-    await deliveriesWhen(given.stores, status('held'));
+    await deliveriesWhen(given.stores, haveStatuses('held'));
     expect(given.receiver.deliveries).toHaveLength(0);
     await client.patch(id, { status: 'active' });
     await given.receiver.waitFor(1);
@@ -88,9 +88,9 @@ describe('a subscription', () => {
     const id = await client.subscribe(given.receiver.url);
     given.receiver.respondWith((response) => response.writeHead(500, { 'retry-after': '600' }).end());
     await given.stores.broker.publish(orderCreated(client.creatorId));
-    await deliveriesWhen(given.stores, status('retrying'));
+    await deliveriesWhen(given.stores, haveStatuses('retrying'));
     expect((await client.delete(id)).status).toBe(204);
-    const [row] = await deliveriesWhen(given.stores, status('failed'));
+    const [row] = await deliveriesWhen(given.stores, haveStatuses('failed'));
     expect(row).toMatchObject({ failure_reason: 'subscription_deleted' });
     expect(given.receiver.deliveries).toHaveLength(1);
   });

@@ -9,7 +9,13 @@ import { DeliveryWindows } from './delivery-windows.js';
 import { DispatchQueue } from '../dispatch-queue/dispatch-queue.js';
 import type { DueSubscription } from '../dispatch-queue/lane-queue.js';
 import { HostSlots } from './host-slots.js';
-import { type Lane, lanes, maxConcurrentAttempts, maxExtraAttempts, slowThresholdMs } from '../dispatch-queue/lanes.rules.js';
+import {
+  type Lane,
+  lanes,
+  maxConcurrentAttempts,
+  maxExtraAttempts,
+  slowThresholdMs,
+} from '../dispatch-queue/lanes.rules.js';
 import { Lease, type LeasedDelivery } from './lease.js';
 import { PostWebhook } from './post-webhook.js';
 import { SettlementBatches } from './settlement-batches.js';

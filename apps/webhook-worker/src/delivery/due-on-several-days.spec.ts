@@ -6,7 +6,7 @@ import { FanOut } from '../fan-out/fan-out.js';
 import { dayFromNow, timeFromNow, writeDue } from '../due-deliveries.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 import { anOrder } from '../snapshots.fixture.js';
-import { deliveriesWhen, orderCreated, status } from '../webhook-worker.fixture.js';
+import { allHaveStatus, deliveriesWhen, haveStatuses, ordersCreated } from '../webhook-worker.fixture.js';
 import { singleDay } from '../dispatch-queue/day-span.rules.js';
 import { DispatchQueue } from '../dispatch-queue/dispatch-queue.js';
 import { windowSizes } from './window.rules.js';
@@ -33,8 +33,7 @@ async function aSubscriber() {
     client,
     id,
     subscriptionId,
-    publish: (count = 1) =>
-      given.stores.broker.publish(...Array.from({ length: count }, () => orderCreated(client.creatorId))),
+    publish: (count = 1) => given.stores.broker.publish(...ordersCreated(client.creatorId, count)),
     /** Fans out an event of each of these days, in one batch. */
     fanOutOn: (...days: readonly number[]) => {
       const events = days.map((day) =>
@@ -50,11 +49,7 @@ async function aSubscriber() {
   };
 }
 
-const allSucceed = (count: number) =>
-  deliveriesWhen(
-    given.stores,
-    (rows) => rows.length === count && rows.every((row) => row.status === 'succeeded'),
-  );
+const allSucceed = (count: number) => deliveriesWhen(given.stores, allHaveStatus(count, 'succeeded'));
 
 /** Delays the receiver's responses until the returned function is called. */
 function delayResponses(): () => void {
@@ -141,18 +136,18 @@ describe('a delivery of any day', () => {
     const { client, id, fanOutOn } = await aSubscriber();
     given.receiver.respondWith((response) => response.writeHead(500).end());
     await fanOutOn(-1);
-    await deliveriesWhen(given.stores, status('failed'));
+    await deliveriesWhen(given.stores, haveStatuses('failed'));
     given.receiver.respondWith((response) => response.writeHead(204).end());
     const { body } = await client.get(`/${id}/deliveries`);
     await client.post({}, `/${id}/deliveries/${body.data[0].id}/retry`).expect(202);
-    await deliveriesWhen(given.stores, status('succeeded'));
+    await deliveriesWhen(given.stores, haveStatuses('succeeded'));
   });
 
   it('is recovered when its owner requests it', async () => {
     const { client, id, fanOutOn } = await aSubscriber();
     given.receiver.respondWith((response) => response.writeHead(500).end());
     await fanOutOn(-1, 20);
-    await deliveriesWhen(given.stores, status('failed', 'failed'));
+    await deliveriesWhen(given.stores, haveStatuses('failed', 'failed'));
     given.receiver.respondWith((response) => response.writeHead(204).end());
     const since = timeFromNow(-1).toISOString();
     await client.post({ since }, `/${id}/recover`).expect(202);

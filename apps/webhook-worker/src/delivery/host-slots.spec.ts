@@ -1,6 +1,12 @@
 import { webhookReceiver } from '@fulfilment/testing';
 import type { ServerResponse } from 'node:http';
-import { deliveriesWhen, orderCreated, status } from '../webhook-worker.fixture.js';
+import {
+  allHaveStatus,
+  deliveriesWhen,
+  haveStatuses,
+  orderCreated,
+  ordersCreated,
+} from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 
 const hostLimit = 3;
@@ -22,14 +28,9 @@ describe('one receiving host', () => {
         response.writeHead(204).end();
       }, 5);
     });
-    const sentMessages = clients.flatMap(({ creatorId }) =>
-      Array.from({ length: 5 }, () => orderCreated(creatorId)),
-    );
+    const sentMessages = clients.flatMap(({ creatorId }) => ordersCreated(creatorId, 5));
     await given.stores.broker.publish(...sentMessages);
-    await deliveriesWhen(
-      given.stores,
-      (rows) => rows.length === 30 && rows.every((row) => row.status === 'succeeded'),
-    );
+    await deliveriesWhen(given.stores, allHaveStatus(30, 'succeeded'));
     expect(maxRunning).toBeGreaterThanOrEqual(hostLimit);
     expect(maxRunning).toBeLessThanOrEqual(hostLimit + 5);
     expect(given.receiver.deliveries).toHaveLength(30);
@@ -39,10 +40,10 @@ describe('one receiving host', () => {
     const client = await given.client();
     await client.subscribe(given.receiver.url);
     await given.stores.broker.publish(orderCreated(client.creatorId));
-    await deliveriesWhen(given.stores, status('succeeded')); // a new receiver gets one at a time
+    await deliveriesWhen(given.stores, haveStatuses('succeeded')); // a new receiver gets one at a time
     const openResponses: ServerResponse[] = [];
     given.receiver.respondWith((response) => void openResponses.push(response));
-    await given.stores.broker.publish(...Array.from({ length: 6 }, () => orderCreated(client.creatorId)));
+    await given.stores.broker.publish(...ordersCreated(client.creatorId, 6));
     await given.receiver.waitFor(1 + hostLimit);
     const other = await webhookReceiver();
     try {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { deliveriesWhen, orderCreated, status } from '../webhook-worker.fixture.js';
+import { allHaveStatus, deliveriesWhen, haveStatuses, ordersCreated } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 import { DeliveryWindows } from './delivery-windows.js';
 import { windowSizes } from './window.rules.js';
@@ -17,9 +17,9 @@ async function aHealthySubscriber(path: string) {
   const client = await given.client();
   await client.subscribe(given.receiver.url + path);
   const publish = (count: number): Promise<void> =>
-    given.stores.broker.publish(...Array.from({ length: count }, () => orderCreated(client.creatorId)));
+    given.stores.broker.publish(...ordersCreated(client.creatorId, count));
   await publish(1);
-  await deliveriesWhen(given.stores, status('succeeded'));
+  await deliveriesWhen(given.stores, haveStatuses('succeeded'));
   return { publish };
 }
 
@@ -40,7 +40,7 @@ describe('a subscription with a large window', () => {
     await large.publish(150);
     const [{ subscription_id: id = '' } = {}] = await deliveriesWhen(
       given.stores,
-      (rows) => rows.length === 151 && rows.every((row) => row.status === 'succeeded'),
+      allHaveStatus(151, 'succeeded'),
     );
     expect(given.worker.app.get(DeliveryWindows).get(id).window.size).toBeGreaterThan(windowSizes.initial);
     const other = await aHealthySubscriber('/other');

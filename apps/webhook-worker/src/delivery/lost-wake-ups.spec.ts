@@ -4,7 +4,7 @@ import { storeUrl } from '@fulfilment/testing';
 import { Queue } from 'bullmq';
 import { dayFromNow, writeDue } from '../due-deliveries.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
-import { deliveriesWhen, status } from '../webhook-worker.fixture.js';
+import { deliveriesWhen, haveStatuses } from '../webhook-worker.fixture.js';
 import { dispatchQueueName } from '../dispatch-queue/dispatch-jobs.js';
 import type { Lane } from '../dispatch-queue/lanes.rules.js';
 
@@ -26,7 +26,7 @@ describe('deliveries whose wake-ups BullMQ loses', () => {
     try {
       await writeDue(given.stores.database, uuid, { day: dayFromNow(0), forSeconds });
       given.worker.reconcile();
-      await deliveriesWhen(given.stores, status('succeeded'));
+      await deliveriesWhen(given.stores, haveStatuses('succeeded'));
       expect(given.receiver.deliveries).toHaveLength(1);
     } finally {
       await queue.resume();

@@ -10,7 +10,7 @@ import {
   deliveriesWhen,
   orderCreated,
   startWorker,
-  status,
+  haveStatuses,
   webhookStores,
 } from '../webhook-worker.fixture.js';
 
@@ -57,12 +57,12 @@ describe('the statements of a delivery', () => {
     const database = new Database(source);
     await createDayPartitions(database, createLogger('test', 'silent'));
     const parts = { database, background: database, delivery: database };
-    const worker = await startWorker(stores, {}, undefined, parts);
+    const worker = await startWorker(stores, {}, parts);
     try {
       const { creatorId, subscribe } = await aClient(stores, worker);
       await subscribe(receiver.url);
       await stores.broker.publish(orderCreated(creatorId));
-      await deliveriesWhen(stores, status('succeeded'));
+      await deliveriesWhen(stores, haveStatuses('succeeded'));
       expect(await database.rows(counts)).toEqual([]);
       const partition = today.replaceAll('-', '_');
       for (const [name, values] of Object.entries(parameters)) {

@@ -1,16 +1,9 @@
 import { webhookEvents } from '@fulfilment/contracts';
-import { webhookReceiver } from '@fulfilment/testing';
 import { isKnownEvent, isTestEvent, verifyWebhook } from '@fulfilment/webhook-verifier';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import {
-  aClient,
-  startWorker,
-  type WebhookStores,
-  webhookStores,
-  type Worker,
-} from '../webhook-worker.fixture.js';
 import { secretKeys } from '../subscriptions/signing-keys.js';
+import { setUpWorker } from '../worker-setup.fixture.js';
 import { signature } from './sign.rules.js';
 
 interface Vector {
@@ -61,16 +54,7 @@ function hmacByOpenssl(secret: string, t: string, rawBody: Buffer): string {
 }
 
 describe('a delivery', () => {
-  let stores: WebhookStores;
-  let worker: Worker;
-  beforeAll(async () => {
-    stores = await webhookStores();
-    worker = await startWorker(stores);
-  });
-  afterAll(async () => {
-    await worker.stop();
-    await stores.stop();
-  });
+  const given = setUpWorker();
 
   it.each([
     ['one character', 'x'],
@@ -83,13 +67,11 @@ describe('a delivery', () => {
     ['a composed accent', 'caf\u00e9'],
     ['text of many scripts', '\ufeffשלום مرحبا 日本語 👩‍🎤'],
     ['quotes and backslashes', '"\\u0041\\"'],
-  ])('has a signature that OpenSSL and the verifier confirm, for a secret of %s', async (_what, secret) => {
-    const receiver = await webhookReceiver();
-    const client = await aClient(stores, worker);
-    const id = await client.subscribe(receiver.url, ['order.created'], secret);
+  ])('has a signature that OpenSSL and the verifier confirm, for a secret of %s', async (_case, secret) => {
+    const client = await given.client();
+    const id = await client.subscribe(given.receiver.url, ['order.created'], secret);
     await client.post({ event: 'order.created' }, `/${id}/test`).expect(202);
-    const [delivery] = await receiver.waitFor(1);
-    await receiver.stop();
+    const [delivery] = await given.receiver.waitFor(1);
     const { headers = {}, rawBody = Buffer.alloc(0) } = delivery ?? {};
     const [, t = '', v1] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(headers['x-service-signature'])) ?? [];
     expect(v1).toBe(hmacByOpenssl(secret, t, rawBody));
@@ -97,15 +79,13 @@ describe('a delivery', () => {
   });
 
   it('is known to the published verifier for every event', async () => {
-    const receiver = await webhookReceiver();
     // One subscription may send 10 test events a minute.
     for (const events of [webhookEvents.slice(0, 6), webhookEvents.slice(6)]) {
-      const client = await aClient(stores, worker);
-      const id = await client.subscribe(receiver.url, [...webhookEvents], 'whsec_test');
+      const client = await given.client();
+      const id = await client.subscribe(given.receiver.url, [...webhookEvents], 'whsec_test');
       for (const event of events) await client.post({ event }, `/${id}/test`).expect(202);
     }
-    const deliveries = await receiver.waitFor(webhookEvents.length);
-    await receiver.stop();
+    const deliveries = await given.receiver.waitFor(webhookEvents.length);
     const verified = deliveries.map(({ headers, rawBody }) =>
       verifyWebhook({ headers, body: rawBody }, { secrets: ['whsec_test'] }),
     );
@@ -114,13 +94,11 @@ describe('a delivery', () => {
   });
 
   it('is signed with both secrets after a rotation, so that a receiver may have either', async () => {
-    const receiver = await webhookReceiver();
-    const client = await aClient(stores, worker);
-    const id = await client.subscribe(receiver.url, ['order.created'], 'old');
+    const client = await given.client();
+    const id = await client.subscribe(given.receiver.url, ['order.created'], 'old');
     await client.patch(id, { secret: 'new 🎸' }).expect(200);
     await client.post({ event: 'order.created' }, `/${id}/test`).expect(202);
-    const [delivery] = await receiver.waitFor(1);
-    await receiver.stop();
+    const [delivery] = await given.receiver.waitFor(1);
     const { headers = {}, rawBody = Buffer.alloc(0) } = delivery ?? {};
     for (const secrets of [['old'], ['new 🎸'], ['new 🎸', 'old']])
       expect(verifyWebhook({ headers, body: rawBody }, { secrets }).event).toBe('order.created');

@@ -1,5 +1,5 @@
 import { webhookReceiver } from '@fulfilment/testing';
-import { orderCreated } from '../webhook-worker.fixture.js';
+import { orderCreated, ordersCreated } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 
 const perClient = 50;
@@ -21,7 +21,7 @@ describe('receivers that never respond', () => {
       for (let count = 0; count < silent; count += perClient) {
         const { creatorId, subscribe } = await given.client();
         await Promise.all(Array.from({ length: perClient }, () => subscribe(dead.url)));
-        await given.stores.broker.publish(...Array.from({ length: 8 }, () => orderCreated(creatorId)));
+        await given.stores.broker.publish(...ordersCreated(creatorId, 8));
       }
       await dead.waitFor(silent, soonMs);
       const { creatorId, subscribe } = await given.client();

@@ -41,7 +41,7 @@ describe('the headers of Standard Webhooks', () => {
     ['hex digits, which are base64 too', 'c0ffee11', new Webhook('c0ffee11', { format: 'raw' })],
     ['text outside ASCII', '🎸', new Webhook(Buffer.from('🎸'), { format: 'raw' })],
     ['whsec_ without base64', 'whsec_a', new Webhook('whsec_a', { format: 'raw' })],
-  ])('are verified by its official library, for a secret of %s', async (_what, secret, webhook) => {
+  ])('are verified by its official library, for a secret of %s', async (_case, secret, webhook) => {
     const delivery = await deliverSigned(secret);
     expect(verify(delivery, webhook)).toMatchObject({
       event: 'order.created',

@@ -1,6 +1,6 @@
 import { type RecordedSpans, recordSpans } from '@fulfilment/runtime/testing';
 import { eventually } from '@fulfilment/testing';
-import { deliveriesWhen, orderCreated, status } from '../webhook-worker.fixture.js';
+import { deliveriesWhen, orderCreated, haveStatuses } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 
 const given = setUpWorker();
@@ -24,7 +24,7 @@ describe('the trace of an event', () => {
       ...orderCreated(client.creatorId),
       traceparent: `00-${traceId}-${'b'.repeat(16)}-01`,
     });
-    await deliveriesWhen(given.stores, status('succeeded'));
+    await deliveriesWhen(given.stores, haveStatuses('succeeded'));
     const attempts = await eventually(() => {
       const spans = recorded.named('deliver order.created');
       return spans.length === 2 ? spans : undefined;

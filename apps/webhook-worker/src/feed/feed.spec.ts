@@ -10,7 +10,7 @@ import { z } from 'zod';
 import { EventsConsumer } from '../fan-out/events.consumer.js';
 import { FanOut } from '../fan-out/fan-out.js';
 import { anOrder } from '../snapshots.fixture.js';
-import { aClient, orderCreated, startWorker } from '../webhook-worker.fixture.js';
+import { aClient, orderCreated, ordersCreated, startWorker } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 import { maxWaitSeconds } from './feed.dto.js';
 import { deleteUnreadFeeds } from './feed-positions.js';
@@ -77,7 +77,7 @@ describe('the event feed', () => {
     const order = anOrder(reader.creatorId);
     const late = new Date(Date.now() - 3 * 86_400_000);
     const sentMessages = [
-      ...Array.from({ length: 20 }, () => orderCreated(reader.creatorId)),
+      ...ordersCreated(reader.creatorId, 20),
       messages.orderProcessing.make(
         { order: { ...order, version: 2, status: 'processing' } },
         { occurredAt: late },
@@ -116,7 +116,7 @@ describe('the event feed', () => {
   it('has one order for all readers, also during concurrent writes and reads', async () => {
     const reader = await client();
     await read(reader);
-    const sentMessages = Array.from({ length: 60 }, () => orderCreated(reader.creatorId));
+    const sentMessages = ordersCreated(reader.creatorId, 60);
     const follow = async (): Promise<string[]> => {
       const seen: string[] = [];
       for (let after = ''; seen.length < sentMessages.length;) {
@@ -260,10 +260,14 @@ describe('a request that waits for events', () => {
       applicationName: 'test',
       migrations: [],
     });
-    const worker = await startWorker(setup.stores, {}, undefined, {
-      database: new Database(await source.initialize()),
-      background: setup.stores.database,
-    });
+    const worker = await startWorker(
+      setup.stores,
+      {},
+      {
+        database: new Database(await source.initialize()),
+        background: setup.stores.database,
+      },
+    );
     const reader = await aClient(setup.stores, worker);
     await send(reader, '', worker.server).expect(200);
     const pages = [1, 2, 3].map(() =>

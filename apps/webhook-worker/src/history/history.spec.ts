@@ -1,28 +1,19 @@
 import { messages, publicId, uuidv7 } from '@fulfilment/contracts';
 import { replicaReads } from '@fulfilment/database/testing';
 import { aProduct } from '../snapshots.fixture.js';
-import { deliveriesWhen, orderCreated } from '../webhook-worker.fixture.js';
+import { allHaveStatus, deliveriesWhen, orderCreated } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
+import { withEndedDeliveries } from './ended-deliveries.fixture.js';
 
 const given = setUpWorker({
   WEBHOOK_RETRY_SCHEDULE_MS: '0,50',
   DATABASE_READ_URL: 'postgres://replica.example/test',
 });
 
-const all = (status: string, count: number) => (rows: readonly { status: string }[]) =>
-  rows.length === count && rows.every((row) => row.status === status);
 const longAgo = '2020-01-01T00:00:00Z';
 
-/** A client with a subscription and some deliveries that have ended as `status`. */
-async function withDeliveries(count: number, status: 'succeeded' | 'failed') {
-  const client = await given.client();
-  const id = await client.subscribe(given.receiver.url, ['order.created', 'product.in_stock']);
-  given.receiver.respondWith((response) => response.writeHead(status === 'failed' ? 500 : 204).end());
-  await given.stores.broker.publish(...Array.from({ length: count }, () => orderCreated(client.creatorId)));
-  await deliveriesWhen(given.stores, all(status, count));
-  given.receiver.respondWith((response) => response.writeHead(200, { 'x-request-id': 'r1' }).end('thanks'));
-  return { client, id };
-}
+const withDeliveries = (count: number, status: 'succeeded' | 'failed') =>
+  withEndedDeliveries(given, count, status);
 
 describe('the delivery history', () => {
   it('is read from a read replica', async () => {
@@ -134,7 +125,7 @@ describe('the delivery history', () => {
       await given.stores.broker.publish(
         messages.productInStock.make({ product }, { occurredAt: new Date() }),
       );
-    await deliveriesWhen(given.stores, all('succeeded', 4));
+    await deliveriesWhen(given.stores, allHaveStatus(4, 'succeeded'));
     const filter = `product_id=${publicId('prod', products[0]?.id ?? '')}&limit=1`;
     const first = await client.get(`/${id}/deliveries?${filter}`).expect(200);
     const next = `&cursor=${first.body.pagination.next_cursor}`;
@@ -162,7 +153,7 @@ describe('the delivery history', () => {
     expect((await client.get(`/${id}/deliveries?created_before=${shown}`)).body.data).toEqual([]);
     const { body } = await client.post({ since: shown, until: shown }, `/${id}/recover`).expect(202);
     expect(body.matched).toBe(1);
-    await deliveriesWhen(given.stores, all('succeeded', 1));
+    await deliveriesWhen(given.stores, allHaveStatus(1, 'succeeded'));
   });
 
   it('shows the payload and each attempt', async () => {
@@ -200,7 +191,7 @@ describe('the delivery history', () => {
       const id = await client.subscribe(given.receiver.url);
       given.receiver.respondWith((response) => response.writeHead(200).end(sent));
       await given.stores.broker.publish(orderCreated(client.creatorId));
-      await deliveriesWhen(given.stores, all('succeeded', 1));
+      await deliveriesWhen(given.stores, allHaveStatus(1, 'succeeded'));
       const [listed] = (await client.get(`/${id}/deliveries`)).body.data;
       expect((await client.get(`/${id}/deliveries/${listed.id}`)).body.attempts).toMatchObject([
         { response_body: sent.slice(0, kept), response_truncated: isTruncated },
@@ -244,7 +235,7 @@ describe('a recovery', () => {
         matched: 5,
       }),
     );
-    await deliveriesWhen(given.stores, all('succeeded', 5));
+    await deliveriesWhen(given.stores, allHaveStatus(5, 'succeeded'));
     expect((await client.post({ since: longAgo }, `/${id}/recover`)).body.matched).toBe(0);
   });
 

@@ -1,13 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { aClient, deliveriesWhen, orderCreated } from '../webhook-worker.fixture.js';
+import { aClient, allHaveStatus, deliveriesWhen, orderCreated } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 
 const given = setUpWorker();
 
 type Client = Awaited<ReturnType<typeof aClient>>;
-
-const ended = (rows: readonly { status: string }[], count: number): boolean =>
-  rows.length === count && rows.every((row) => row.status === 'succeeded');
 
 describe('an owner request with an idempotency key', () => {
   let client: Client;
@@ -22,7 +19,7 @@ describe('an owner request with an idempotency key', () => {
   const deliveries = async () => (await client.get(`/${id}/deliveries`)).body.data;
   const delivered = async (): Promise<string> => {
     await given.stores.broker.publish(orderCreated(client.creatorId));
-    await deliveriesWhen(given.stores, (rows) => ended(rows, 1));
+    await deliveriesWhen(given.stores, allHaveStatus(1, 'succeeded'));
     return (await deliveries())[0].id;
   };
 
@@ -47,10 +44,10 @@ describe('an owner request with an idempotency key', () => {
     const path = `/deliveries/${delivery}/retry`;
     const first = await send(path, {}, key).expect(202);
     const attempts = async () => (await client.get(`/${id}/deliveries/${delivery}`)).body.attempt_count;
-    await deliveriesWhen(given.stores, (rows) => ended(rows, 1));
+    await deliveriesWhen(given.stores, allHaveStatus(1, 'succeeded'));
     const repeated = await send(path, {}, key).expect(202);
     expect([repeated.text, repeated.headers['idempotent-replayed']]).toEqual([first.text, 'true']);
-    await deliveriesWhen(given.stores, (rows) => ended(rows, 1));
+    await deliveriesWhen(given.stores, allHaveStatus(1, 'succeeded'));
     expect(await attempts()).toBe(2);
     const another = (await client.post({}, `/${id}/test`).expect(202)).body.id;
     await send(`/deliveries/${another}/retry`, {}, key).expect(409);

@@ -1,5 +1,5 @@
 import { statement } from '@fulfilment/database';
-import { deliveriesWhen, orderCreated, status } from '../webhook-worker.fixture.js';
+import { deliveriesWhen, orderCreated, haveStatuses } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 
 const given = setUpWorker();
@@ -16,7 +16,7 @@ async function withAttempts(count: number, body: Buffer, header = 'text/plain') 
   const client = await given.client();
   const id = await client.subscribe(given.receiver.url);
   await given.stores.broker.publish(orderCreated(client.creatorId));
-  const [row] = await deliveriesWhen(given.stores, status('succeeded'));
+  const [row] = await deliveriesWhen(given.stores, haveStatuses('succeeded'));
   const names = [
     'content-type',
     'content-length',

@@ -1,6 +1,6 @@
 import { audiences, messages, publicId, uuidv7 } from '@fulfilment/contracts';
 import { anOrder } from '../snapshots.fixture.js';
-import { deliveriesWhen, status } from '../webhook-worker.fixture.js';
+import { deliveriesWhen, haveStatuses } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 import request from 'supertest';
 
@@ -33,7 +33,7 @@ async function reportedOrder() {
       messages.orderCreated.make({ order: placed }, { occurredAt: new Date() }),
     ),
   );
-  await deliveriesWhen(given.stores, status('succeeded', 'succeeded', 'succeeded', 'succeeded'));
+  await deliveriesWhen(given.stores, haveStatuses('succeeded', 'succeeded', 'succeeded', 'succeeded'));
   return { first, second, dashboard, order: publicId('ord', order.id) };
 }
 

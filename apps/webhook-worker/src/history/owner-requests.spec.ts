@@ -1,12 +1,9 @@
-import { aClient, deliveriesWhen, orderCreated } from '../webhook-worker.fixture.js';
+import { aClient, allHaveStatus, deliveriesWhen, orderCreated } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 
 const given = setUpWorker();
 
 type Client = Awaited<ReturnType<typeof aClient>>;
-
-const ended = (rows: readonly { status: string }[], count: number): boolean =>
-  rows.length === count && rows.every((row) => row.status === 'succeeded');
 
 /** Repeats a retry while the previous one runs (409). Returns the final status. */
 async function retried(client: Client, id: string, delivery: string): Promise<number> {
@@ -25,7 +22,7 @@ describe('the quota of owner requests', () => {
     ];
     const test = (await client.post({}, `/${id}/test`).expect(202)).body.id;
     for (let count = 2; count < 10; count += 1) await client.post({}, `/${id}/test`).expect(202);
-    await deliveriesWhen(given.stores, (rows) => ended(rows, 9));
+    await deliveriesWhen(given.stores, allHaveStatus(9, 'succeeded'));
     expect(await retried(client, id, test)).toBe(202);
     for (const path of [`/${id}/deliveries/${test}/retry`, `/${id}/test`]) {
       const { headers } = await client.post({}, path).expect(429);
@@ -38,7 +35,7 @@ describe('the quota of owner requests', () => {
     const client = await given.client();
     const id = await client.subscribe(given.receiver.url);
     await given.stores.broker.publish(orderCreated(client.creatorId));
-    await deliveriesWhen(given.stores, (rows) => ended(rows, 1));
+    await deliveriesWhen(given.stores, allHaveStatus(1, 'succeeded'));
     const [listed] = (await client.get(`/${id}/deliveries`)).body.data;
     for (let count = 0; count < 60; count += 1) expect(await retried(client, id, listed.id)).toBe(202);
     const { headers } = await client.post({}, `/${id}/deliveries/${listed.id}/retry`).expect(429);

@@ -1,13 +1,12 @@
 import { parsePublicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import type { ServerResponse } from 'node:http';
-import { type DeliveryRow, deliveriesWhen, orderCreated } from '../webhook-worker.fixture.js';
+import { allHaveStatus, deliveriesWhen, type DeliveryRow, orderCreated } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
+import { withEndedDeliveries } from './ended-deliveries.fixture.js';
 
 const given = setUpWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,50' });
 
-const all = (status: string, count: number) => (rows: readonly { status: string }[]) =>
-  rows.length === count && rows.every((row) => row.status === status);
 const withStatus =
   (status: number) =>
   (response: ServerResponse): void =>
@@ -32,16 +31,8 @@ async function scheduleStepOf(id: string): Promise<number | undefined> {
   return row?.schedule_step;
 }
 
-/** A client with a subscription and some deliveries that have ended as `status`. */
-async function withDeliveries(count: number, status: 'succeeded' | 'failed') {
-  const client = await given.client();
-  const id = await client.subscribe(given.receiver.url, ['order.created', 'product.in_stock']);
-  given.receiver.respondWith((response) => response.writeHead(status === 'failed' ? 500 : 204).end());
-  await given.stores.broker.publish(...Array.from({ length: count }, () => orderCreated(client.creatorId)));
-  await deliveriesWhen(given.stores, all(status, count));
-  given.receiver.respondWith((response) => response.writeHead(200, { 'x-request-id': 'r1' }).end('thanks'));
-  return { client, id };
-}
+const withDeliveries = (count: number, status: 'succeeded' | 'failed') =>
+  withEndedDeliveries(given, count, status);
 
 /** Returns the only delivery, once `count` attempts have ended. */
 async function afterAttempts(count: number): Promise<DeliveryRow | undefined> {
@@ -63,7 +54,7 @@ describe('a manual retry of a delivery', () => {
     const delivery = (await client.get(`/${id}/deliveries`)).body.data[0].id;
     const { body } = await client.post({}, `/${id}/deliveries/${delivery}/retry`).expect(202);
     expect(body).toMatchObject({ id: delivery, status: 'pending', completed_at: null });
-    await deliveriesWhen(given.stores, all('succeeded', 1));
+    await deliveriesWhen(given.stores, allHaveStatus(1, 'succeeded'));
     const [first, , third] = given.receiver.deliveries;
     expect(third?.headers).toMatchObject({ 'x-service-delivery': delivery, 'x-service-attempt': '3' });
     expect(third?.rawBody.equals(first?.rawBody ?? Buffer.alloc(0))).toBe(true);
@@ -110,7 +101,7 @@ describe('a manual retry of a delivery', () => {
     const id = await client.subscribe(given.receiver.url);
     await client.patch(id, { status: 'disabled' });
     await given.stores.broker.publish(orderCreated(client.creatorId));
-    await deliveriesWhen(given.stores, all('held', 1));
+    await deliveriesWhen(given.stores, allHaveStatus(1, 'held'));
     given.receiver.respondWith(withStatus(500));
     const { before, read } = await retryOnly({ client, id });
     await afterAttempts(1);
@@ -151,7 +142,7 @@ describe('a manual retry of a delivery', () => {
     await client.patch(id, { status: 'disabled' });
     const delivery = (await client.get(`/${id}/deliveries`)).body.data[0].id;
     await client.post({}, `/${id}/deliveries/${delivery}/retry`).expect(202);
-    await deliveriesWhen(given.stores, all('succeeded', 1));
+    await deliveriesWhen(given.stores, allHaveStatus(1, 'succeeded'));
     expect((await client.get(`/${id}`)).body.status).toBe('disabled');
   });
 

@@ -1,6 +1,6 @@
 import { parsePublicId, webhookEvents } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { deliveriesWhen, isSignedWith, status } from '../webhook-worker.fixture.js';
+import { deliveriesWhen, isSignedWith, haveStatuses } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 
 const given = setUpWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,50' });
@@ -34,7 +34,7 @@ describe('a test event', () => {
       'updated_at',
     ]);
     expect(delivery?.body.data['order_id']).toMatch(/^ord_test_/);
-    await deliveriesWhen(given.stores, status('succeeded'));
+    await deliveriesWhen(given.stores, haveStatuses('succeeded'));
     expect((await client.get(`/${id}/deliveries?test=true`)).body.data).toHaveLength(1);
   });
 
@@ -70,7 +70,7 @@ describe('a test event', () => {
     await client.patch(id, { status: 'disabled' });
     given.receiver.respondWith((response) => response.writeHead(410).end());
     await client.post({}, `/${id}/test`).expect(202);
-    const [row] = await deliveriesWhen(given.stores, status('failed'));
+    const [row] = await deliveriesWhen(given.stores, haveStatuses('failed'));
     expect(row?.attempt_count).toBe(1);
     expect((await client.get(`/${id}`)).body).toMatchObject({
       consecutive_failures: 0,

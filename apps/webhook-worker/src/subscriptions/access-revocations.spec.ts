@@ -4,7 +4,7 @@ import { eventually, publishedMessages, uniqueName } from '@fulfilment/testing';
 import type { ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { setUpWorker } from '../worker-setup.fixture.js';
-import { deliveriesOf, deliveriesWhen, orderCreated, status } from '../webhook-worker.fixture.js';
+import { deliveriesOf, deliveriesWhen, orderCreated, haveStatuses } from '../webhook-worker.fixture.js';
 import {
   issuedBeforeRevocationSql,
   deleteExpiredRevocations,
@@ -72,7 +72,7 @@ describe('the subscriptions of a client that is deleted', () => {
     );
     await two.get(`/${id}`).expect(404);
     await given.stores.broker.publish(orderCreated(one.creatorId), orderCreated(two.creatorId));
-    await deliveriesWhen(given.stores, status('succeeded'));
+    await deliveriesWhen(given.stores, haveStatuses('succeeded'));
     expect((await other.get()).body.data).toHaveLength(1);
     expect(given.receiver.deliveries).toHaveLength(1);
   });
@@ -143,7 +143,7 @@ describe('the subscriptions of a client that is deleted', () => {
       await given.receiver.waitFor(1);
       await publish(deleted(clientId));
       waiting[0]?.writeHead(statusCode).end();
-      const [row] = await deliveriesWhen(given.stores, status(outcome));
+      const [row] = await deliveriesWhen(given.stores, haveStatuses(outcome));
       expect(row?.failure_reason).toBe(outcome === 'failed' ? 'subscription_deleted' : null);
       expect(given.receiver.deliveries).toHaveLength(1);
     },
@@ -158,7 +158,7 @@ describe('the subscriptions of a client that is disconnected', () => {
     await publish(disconnected(clientId, one.creatorId));
     expect(await reasonsOf(clientId)).toEqual(['client_disconnected', null]);
     await given.stores.broker.publish(orderCreated(one.creatorId), orderCreated(two.creatorId));
-    await deliveriesWhen(given.stores, status('succeeded'));
+    await deliveriesWhen(given.stores, haveStatuses('succeeded'));
     expect(given.receiver.deliveries).toHaveLength(1);
   });
 

@@ -1,24 +1,19 @@
 import { statement } from '@fulfilment/database';
 import { deleteExpiredIdempotencyKeys } from '@fulfilment/http-service';
-import {
-  aClient,
-  startWorker,
-  webhookStores,
-  type WebhookStores,
-  type Worker,
-} from '../webhook-worker.fixture.js';
+import { aClient, startWorker } from '../webhook-worker.fixture.js';
+import { setUpWorker } from '../worker-setup.fixture.js';
 import { maxSubscriptions } from './subscription.rules.js';
 
 const key = 'one-key';
 const input = { url: 'https://8.8.8.8/hook', events: ['order.created'], secret: 'a secret of the receiver' };
 const hour = 3_600_000;
-const subscriptionsOf = statement(
-  'test.subscriptions-of',
+const countSubscriptions = statement(
+  'test.count-subscriptions',
   'SELECT count(*) AS count FROM webhook_subscriptions WHERE creator_id = $1',
 );
-const keysOf = statement('test.keys-of', 'SELECT * FROM idempotency_keys WHERE creator_id = $1');
-const manyKeys = statement(
-  'test.many-keys',
+const readKeys = statement('test.read-keys', 'SELECT * FROM idempotency_keys WHERE creator_id = $1');
+const insertKeys = statement(
+  'test.insert-keys',
   `INSERT INTO idempotency_keys (creator_id, client_id, key, fingerprint, response, created_at)
    SELECT $1, 'client', 'key ' || n, '', '{}', $2 FROM generate_series(1, $3) AS n`,
 );
@@ -26,28 +21,18 @@ const manyKeys = statement(
 type Client = Awaited<ReturnType<typeof aClient>>;
 
 describe('POST /v1/webhooks with an idempotency key', () => {
-  let stores: WebhookStores;
-  let worker: Worker;
+  const given = setUpWorker({ ALLOW_LOOPBACK_TARGETS: 'false' }, { clock: () => now });
   let now: Date;
   let client: Client;
-
-  beforeAll(async () => {
-    stores = await webhookStores();
-    worker = await startWorker(stores, { ALLOW_LOOPBACK_TARGETS: 'false' }, undefined, { clock: () => now });
-  });
   beforeEach(async () => {
     now = new Date();
-    client = await aClient(stores, worker);
-  });
-  afterAll(async () => {
-    await worker.stop();
-    await stores.stop();
+    client = await given.client();
   });
 
-  const subscribe = (body: object = input, by: Client = client, text = key) =>
-    by.post(body, '', { 'idempotency-key': text });
+  const subscribe = (body: object = input, caller: Client = client, keyText = key) =>
+    caller.post(body, '', { 'idempotency-key': keyText });
   const subscriptions = async ({ creatorId }: Client = client) =>
-    (await stores.database.row<{ count: number }>(subscriptionsOf, [creatorId]))?.count;
+    (await given.stores.database.row<{ count: number }>(countSubscriptions, [creatorId]))?.count;
 
   it('returns the first response to a repeated request, even if the subscription has changed', async () => {
     const first = await subscribe().expect(201);
@@ -64,7 +49,7 @@ describe('POST /v1/webhooks with an idempotency key', () => {
   it.each([
     ['secret', { ...input, secret: 'another secret' }],
     ['URL', { ...input, url: 'https://8.8.4.4/hook' }],
-  ])('responds with 409 when the key comes with another %s', async (_what, other) => {
+  ])('responds with 409 when the key comes with another %s', async (_member, other) => {
     await subscribe().expect(201);
     const { body } = await subscribe(other).expect(409);
     expect(body).toMatchObject({
@@ -83,8 +68,8 @@ describe('POST /v1/webhooks with an idempotency key', () => {
   });
 
   it('is scoped to client and creator, and to its exact text', async () => {
-    const sameCreator = await aClient(stores, worker, { creator_id: client.creatorId });
-    const otherCreator = await aClient(stores, worker);
+    const sameCreator = await given.client({ creator_id: client.creatorId });
+    const otherCreator = await given.client();
     const responses = await Promise.all([
       subscribe(),
       subscribe(input, sameCreator),
@@ -122,29 +107,33 @@ describe('POST /v1/webhooks with an idempotency key', () => {
       Buffer.from('a test key of thirty-two bytes..').toString('base64'),
       Buffer.from('another key of thirty-two bytes.').toString('base64'),
     ];
-    const rotated = await startWorker(stores, {
+    const rotated = await startWorker(given.stores, {
       ALLOW_LOOPBACK_TARGETS: 'false',
       SECRET_ENCRYPTION_KEY: `${next},${old}`,
     });
     try {
       const { claims } = client;
-      const repeated = await subscribe(input, await aClient(stores, rotated, claims)).expect(201);
+      const repeated = await subscribe(input, await aClient(given.stores, rotated, claims)).expect(201);
       expect(repeated.text).toBe(first.text);
     } finally {
       await rotated.stop();
     }
-    expect(JSON.stringify(await stores.database.rows(keysOf, [client.creatorId]))).not.toContain(
+    expect(JSON.stringify(await given.stores.database.rows(readKeys, [client.creatorId]))).not.toContain(
       input.secret,
     );
   });
 
   it('is deleted after 24 hours, in batches of a thousand', async () => {
-    await stores.database.run(manyKeys, [client.creatorId, new Date(now.getTime() - 24 * hour), 1_200]);
+    await given.stores.database.run(insertKeys, [
+      client.creatorId,
+      new Date(now.getTime() - 24 * hour),
+      1_200,
+    ]);
     await subscribe().expect(201);
-    const remaining = async () => (await stores.database.rows(keysOf, [client.creatorId])).length;
-    expect(await deleteExpiredIdempotencyKeys(stores.database, now)).toBe(1_000);
+    const remaining = async () => (await given.stores.database.rows(readKeys, [client.creatorId])).length;
+    expect(await deleteExpiredIdempotencyKeys(given.stores.database, now)).toBe(1_000);
     expect(await remaining()).toBe(201);
-    expect(await deleteExpiredIdempotencyKeys(stores.database, now)).toBe(200);
+    expect(await deleteExpiredIdempotencyKeys(given.stores.database, now)).toBe(200);
     expect(await remaining()).toBe(1);
   });
 });

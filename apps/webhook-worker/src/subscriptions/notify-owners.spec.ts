@@ -1,69 +1,49 @@
 import { type Message, parsePublicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { eventually, webhookReceiver, type WebhookReceiver } from '@fulfilment/testing';
+import { eventually } from '@fulfilment/testing';
 import { MaintenanceJob } from '../maintenance-job.js';
-import {
-  aClient,
-  deliveriesWhen,
-  orderCreated,
-  startWorker,
-  webhookStores,
-  type WebhookStores,
-  type Worker,
-} from '../webhook-worker.fixture.js';
+import { deliveriesWhen, haveStatuses, orderCreated } from '../webhook-worker.fixture.js';
+import { setUpWorker } from '../worker-setup.fixture.js';
 
-let stores: WebhookStores;
-let worker: Worker;
-let receiver: WebhookReceiver;
+const given = setUpWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,50', WEBHOOK_DISABLE_FAILURES: '10' });
 
-beforeAll(async () => {
-  stores = await webhookStores();
-  // Keeps a copy of the outbox, from which the relay deletes.
-  await stores.dataSource.query(`
+/** Copies the messages of the outbox, from which the relay deletes them. */
+beforeAll(() =>
+  given.stores.dataSource.query(`
     CREATE TABLE published (body jsonb);
-    CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO published VALUES (NEW.body); RETURN NEW; END $$;
-    CREATE TRIGGER keep BEFORE INSERT ON outbox FOR EACH ROW EXECUTE FUNCTION keep()`);
-  worker = await startWorker(stores, { WEBHOOK_RETRY_SCHEDULE_MS: '0,50', WEBHOOK_DISABLE_FAILURES: '10' });
-});
-afterAll(async () => {
-  await worker.stop();
-  await stores.stop();
-});
-beforeEach(async () => {
-  receiver = await webhookReceiver();
-  stores.resetCreators();
-});
-afterEach(() => receiver.stop());
+    CREATE FUNCTION copy() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO published VALUES (NEW.body); RETURN NEW; END $$;
+    CREATE TRIGGER copy BEFORE INSERT ON outbox FOR EACH ROW EXECUTE FUNCTION copy()`),
+);
 
-const published = statement(
-  'test.published',
+const readPublished = statement(
+  'test.read-published',
   "SELECT body FROM published WHERE body->'data'->>'creator_id' = $1",
 );
-const failingFor = statement(
-  'test.failing-for',
+const setFailing = statement(
+  'test.set-failing',
   `UPDATE webhook_subscriptions SET consecutive_failures = $2, failing_since = now() - $3 * interval '1 hour' WHERE id = $1`,
 );
 
 async function aSubscription() {
-  const client = await aClient(stores, worker);
-  const id = await client.subscribe(receiver.url);
+  const client = await given.client();
+  const id = await client.subscribe(given.receiver.url);
   return {
     id,
     client,
-    respondWith: (status: number) => receiver.respondWith((response) => response.writeHead(status).end()),
+    respondWith: (status: number) =>
+      given.receiver.respondWith((response) => response.writeHead(status).end()),
     /** Publishes an event, and waits until all deliveries have these statuses. */
     deliver: async (...statuses: string[]) => {
-      await stores.broker.publish(orderCreated(client.creatorId));
-      const isExpected = (rows: readonly { status: string }[]) =>
-        rows.map((row) => row.status).join() === statuses.join();
-      await deliveriesWhen(stores, isExpected);
+      await given.stores.broker.publish(orderCreated(client.creatorId));
+      await deliveriesWhen(given.stores, haveStatuses(...statuses));
     },
-    failingFor: (hours: number, failures: number) =>
-      stores.database.run(failingFor, [parsePublicId('whk', id), failures, hours]),
+    setFailing: (hours: number, failures: number) =>
+      given.stores.database.run(setFailing, [parsePublicId('whk', id), failures, hours]),
     published: async () => {
-      const rows = await stores.database.rows<{ body: Message<string, Record<string, unknown>> }>(published, [
-        client.creatorId,
-      ]);
+      const rows = await given.stores.database.rows<{ body: Message<string, Record<string, unknown>> }>(
+        readPublished,
+        [client.creatorId],
+      );
       return rows.map(({ body }): Record<string, unknown> => ({ type: body.type, ...body.data }));
     },
   };
@@ -95,14 +75,14 @@ describe("a subscription's owner", () => {
   });
 
   it('is warned once, at most a day before the subscription is disabled for failures', async () => {
-    const { failingFor, published } = await aSubscription();
-    const maintenance = worker.app.get(MaintenanceJob);
-    await failingFor(47, 10);
+    const { setFailing, published } = await aSubscription();
+    const maintenance = given.worker.app.get(MaintenanceJob);
+    await setFailing(47, 10);
     await maintenance.round();
-    await failingFor(49, 9);
+    await setFailing(49, 9);
     await maintenance.round();
     expect(await published()).toEqual([]);
-    await failingFor(49, 10);
+    await setFailing(49, 10);
     await maintenance.round();
     await maintenance.round();
     // The worker's own maintenance may have locked the row at the same moment.
@@ -117,13 +97,13 @@ describe("a subscription's owner", () => {
 
   it('is notified when the subscription is disabled, for failures or by a 410', async () => {
     const one = await aSubscription();
-    await one.failingFor(73, 9);
+    await one.setFailing(73, 9);
     one.respondWith(500);
     await one.deliver('held');
     expect(await one.published()).toMatchObject([
       { type: 'webhook.subscription.disabled', reason: 'failing', consecutive_failures: 10 },
     ]);
-    stores.resetCreators();
+    given.stores.resetCreators();
     const other = await aSubscription();
     other.respondWith(410);
     await other.deliver('failed');

@@ -2,7 +2,7 @@ import { parsePublicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { webhookReceiver } from '@fulfilment/testing';
 import type { ServerResponse } from 'node:http';
-import { deliveriesWhen, orderCreated } from '../webhook-worker.fixture.js';
+import { allHaveStatus, deliveriesWhen, orderCreated, ordersCreated } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 import { SecretBox } from '@fulfilment/runtime';
 
@@ -62,15 +62,12 @@ describe('concurrent requests', () => {
     const client = await given.client();
     const id = await client.subscribe(given.receiver.url);
     given.receiver.respondWith((response) => response.writeHead(500).end());
-    await given.stores.broker.publish(...Array.from({ length: 8 }, () => orderCreated(client.creatorId)));
-    await deliveriesWhen(
-      given.stores,
-      (rows) => rows.length === 8 && rows.every((row) => row.status === 'failed'),
-    );
+    await given.stores.broker.publish(...ordersCreated(client.creatorId, 8));
+    await deliveriesWhen(given.stores, allHaveStatus(8, 'failed'));
     given.receiver.respondWith((response) => response.writeHead(204).end());
     const responses = await times(6, () => client.post({ since: longAgo }, `/${id}/recover`));
     expect(responses.map(({ body }) => body.matched).toSorted()).toEqual([0, 0, 0, 0, 0, 8]);
-    await deliveriesWhen(given.stores, (rows) => rows.every((row) => row.status === 'succeeded'));
+    await deliveriesWhen(given.stores, allHaveStatus(8, 'succeeded'));
   });
 });
 

@@ -45,7 +45,7 @@ describe('POST /v1/webhooks', () => {
     ['white space', ' \n\t'],
     ['a NUL', 'a\u0000b'],
     ['letters that NFC would change', 'e\u0301'],
-  ])('accepts a secret of %s', async (_what, secret) => {
+  ])('accepts a secret of %s', async (_case, secret) => {
     const client = await given.client();
     await client.post({ ...input, secret }).expect(201);
     const row = await given.stores.database.row<{ secret: Buffer }>(secretOf);

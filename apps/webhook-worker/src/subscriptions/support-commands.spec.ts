@@ -1,6 +1,6 @@
 import { publicId, uuidv7 } from '@fulfilment/contracts';
 import { setUpWorker } from '../worker-setup.fixture.js';
-import { deliveriesWhen, orderCreated, status } from '../webhook-worker.fixture.js';
+import { deliveriesWhen, orderCreated, haveStatuses } from '../webhook-worker.fixture.js';
 import { supportCommands } from './support-commands.js';
 
 const given = setUpWorker();
@@ -61,7 +61,7 @@ describe('an operator', () => {
     );
     await client.get(`/${mine}`).expect(404);
     await given.stores.broker.publish(orderCreated(client.creatorId));
-    await deliveriesWhen(given.stores, status('succeeded'));
+    await deliveriesWhen(given.stores, haveStatuses('succeeded'));
     const creator = client.creatorId;
     const { subscriptions } = await operate('webhooks list', { creator });
     expect(subscriptions).toMatchObject([{ id: kept }]);
