@@ -1,9 +1,10 @@
-import { isUuid, messages, parsePublicId, publicId } from '@fulfilment/contracts';
+import { messages, publicId } from '@fulfilment/contracts';
 import type { Transaction } from '@fulfilment/database';
 import type { Outbox } from '@fulfilment/messaging';
 import { auditOperator } from '../audit/operator-audit.js';
 import { type CreatorRow, creatorSnapshot } from '../creator-snapshots/creator-snapshot.js';
 import { readPublished } from '../creator-snapshots/publish-creators.js';
+import { parseCreatorId } from './parse-creator-id.js';
 
 export interface ChangedCreator {
   readonly uuid: string;
@@ -20,9 +21,7 @@ export interface ChangedCreator {
 
 /** @param creator UUID or `crt_` id @throws Error when it is neither */
 export function creatorUuid(creator: string): string {
-  // A UUID may have any case; a `crt_` id is case-sensitive.
-  const lowerCase = creator.toLowerCase();
-  const uuid = isUuid(lowerCase) ? lowerCase : parsePublicId('crt', creator);
+  const uuid = parseCreatorId(creator);
   if (uuid === undefined) throw creatorNotFoundError(creator);
   return uuid;
 }

@@ -200,11 +200,11 @@ describe('first-party clients', () => {
     });
   });
 
-  it('may name a creator by UUID or id, but only one that the user acts for', async () => {
+  it('may name a creator by UUID in any case or by id, but only one that the user acts for', async () => {
     const app = await dashboard();
     const email = 'owner@meridian.example';
     const { second, harbour } = server.people;
-    for (const creator of [second.uuid, second.id]) {
+    for (const creator of [second.uuid, second.uuid.toUpperCase(), second.id]) {
       const { tokens } = await app.signIn('openid', { email, parameters: { creator } });
       expect(decodeJwt(tokens.access_token).creator_id).toBe(second.uuid);
     }

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { isUuid, parsePublicId } from '@fulfilment/contracts';
 import {
   type Client,
   errors,
@@ -10,6 +9,7 @@ import {
 import { ReadAccounts } from '../users/read-accounts.js';
 import { Consents } from '../connected-apps/consents.js';
 import { coveringConsent } from '../connected-apps/covering-consent.rules.js';
+import { parseCreatorId } from '../creators/parse-creator-id.js';
 
 /** Makes oidc-provider store the connected creator in a Grant. Call before the first Grant is created. */
 export function connectGrantsToCreators(provider: Provider): void {
@@ -80,7 +80,7 @@ export class ExistingGrants {
   /** First-party clients may name the creator; the default is the oldest of the organisation. */
   private async namedOrOldest(userId: string, named: unknown): Promise<string | undefined> {
     if (typeof named !== 'string') return (await this.accounts.creators(userId))[0]?.id;
-    const creatorId = isUuid(named) ? named : parsePublicId('crt', named);
+    const creatorId = parseCreatorId(named);
     if (creatorId === undefined || !(await this.accounts.seesCreator(userId, creatorId)))
       throw new errors.InvalidRequest('the user may not act for this creator');
     return creatorId;
