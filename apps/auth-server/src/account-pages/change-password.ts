@@ -7,7 +7,7 @@ import { newPasswordProblem } from '../accounts/new-password.rules.js';
 import { hashPassword } from '../accounts/passwords.js';
 import { updatePassword } from '../accounts/update-password.js';
 import { insertAudit, type Origin } from '../audit/audit-log.js';
-import { deleteAllConsents } from '../connected-apps/consents.js';
+import { deleteConsentsOfUser } from '../connected-apps/consents.js';
 import { disconnectAndPublish } from '../connected-apps/disconnect-and-publish.js';
 import { numericDate } from '../oidc/lifetimes.rules.js';
 import type { Outcome } from '../pages/outcome.interceptor.js';
@@ -40,7 +40,7 @@ export class ChangePassword {
     private readonly work: UnitOfWork,
     private readonly outbox: Outbox,
     private readonly deviceCookies: DeviceCookies,
-    private readonly security: ShowSecurity,
+    private readonly showSecurity: ShowSecurity,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -51,9 +51,9 @@ export class ChangePassword {
     const repeated = field('repeated_password');
 
     const text = await problemText({ chosen, repeated, current }, person.email);
-    if (text !== undefined) return this.security.page(signedIn, { kind: 'problem', status: 400, text });
+    if (text !== undefined) return this.showSecurity.page(signedIn, { kind: 'problem', status: 400, text });
     const rejection = await this.confirmPassword.verify(signedIn, 'password_changed');
-    if (rejection !== undefined) return this.security.page(signedIn, rejection);
+    if (rejection !== undefined) return this.showSecurity.page(signedIn, rejection);
     const hash = await hashPassword(chosen);
     const disconnectApps = field('disconnect_apps') === 'yes';
     await this.work.runRevocation((tx) =>
@@ -79,7 +79,7 @@ export class ChangePassword {
         ...(await endOfflineFirstPartyFamilies(tx, userId)),
       ];
       if (!disconnectApps) return ended;
-      await tx.run(deleteAllConsents, [userId]);
+      await tx.run(deleteConsentsOfUser, [userId]);
       return [...ended, ...(await endThirdPartyFamilies(tx, userId))];
     };
     return disconnectApps

@@ -2,11 +2,12 @@ import { Database } from '@fulfilment/database';
 import { Injectable } from '@nestjs/common';
 import { AuditLog, insertAudit } from '../audit/audit-log.js';
 import type { Notice } from '../pages/account.page.js';
+import { lockedProblem } from '../pages/form-problem.js';
 import type { Outcome } from '../pages/outcome.interceptor.js';
 import { recoveryCodesPage } from '../pages/second-factor-setup.page.js';
-import { totpLockedText, removeSecondFactor, SecondFactors } from '../second-factor/second-factors.js';
+import { removeSecondFactor, SecondFactors } from '../second-factor/second-factors.js';
 import { confirmationGuess } from '../sign-in/guess-target.rules.js';
-import { SignInThrottle, waitInWords } from '../sign-in/sign-in-throttle.js';
+import { SignInThrottle } from '../sign-in/sign-in-throttle.js';
 import { ConfirmPassword } from './confirm-password.js';
 import type { SignedIn } from './signed-in.pipe.js';
 import { ShowSecurity } from './show-security.js';
@@ -19,7 +20,7 @@ export class ChangeSecondFactor {
     private readonly confirmPassword: ConfirmPassword,
     private readonly throttle: SignInThrottle,
     private readonly audit: AuditLog,
-    private readonly security: ShowSecurity,
+    private readonly showSecurity: ShowSecurity,
     private readonly database: Database,
   ) {}
 
@@ -28,10 +29,10 @@ export class ChangeSecondFactor {
     const { person, origin } = signedIn;
     if (this.factors.isRequiredOf(person)) {
       const text = 'Your role requires a second factor, so you cannot turn it off.';
-      return this.security.page(signedIn, { kind: 'problem', status: 403, text });
+      return this.showSecurity.page(signedIn, { kind: 'problem', status: 403, text });
     }
     const rejection = await this.verifyBothFactors(signedIn, 'second_factor_removed');
-    if (rejection !== undefined) return this.security.page(signedIn, rejection);
+    if (rejection !== undefined) return this.showSecurity.page(signedIn, rejection);
     await this.database.transaction(async (tx) => {
       if ((await tx.run(removeSecondFactor, [person.id])) === 0) return;
       await insertAudit(tx, { event: 'second_factor_removed', userId: person.id }, origin);
@@ -42,16 +43,16 @@ export class ChangeSecondFactor {
 
   /** Replaces all recovery codes, and shows the new ones once. */
   async renewRecoveryCodes(signedIn: SignedIn): Promise<Outcome> {
-    const { person, frame, origin } = signedIn;
+    const { person, account, origin } = signedIn;
     const rejection = await this.verifyBothFactors(signedIn, 'recovery_codes_made');
-    if (rejection !== undefined) return this.security.page(signedIn, rejection);
+    if (rejection !== undefined) return this.showSecurity.page(signedIn, rejection);
     const codes = await this.database.transaction(async (tx) => {
-      const newCodes = await this.factors.newRecoveryCodes(tx, person.id);
+      const newCodes = await this.factors.renewRecoveryCodes(tx, person.id);
       if (newCodes !== undefined)
         await insertAudit(tx, { event: 'recovery_codes_made', userId: person.id }, origin);
       return newCodes;
     });
-    return codes === undefined ? { redirect: '/account/security' } : recoveryCodesPage(frame, codes);
+    return codes === undefined ? { redirect: '/account/security' } : recoveryCodesPage(account, codes);
   }
 
   /** Returns the problem to show, or undefined when both the password and the code are correct. */
@@ -68,21 +69,15 @@ export class ChangeSecondFactor {
       userId,
       details: { intended, locked: true },
     } as const;
-    // A limit of its own, in addition to that of the session's password confirmations.
+    // Codes have their own limit in the session, separate from that of the password.
     const target = confirmationGuess(`codes-${signedIn.sessionUid}`);
     const guess = await this.throttle.guess(target, { origin, auditIfLocked }, () =>
       this.factors.verifyCode(userId, field('code')),
     );
     if (guess.kind === 'right') return undefined;
-    if (guess.kind === 'locked') {
-      const text = `Too many incorrect codes. ${waitInWords(guess.waitSeconds)}`;
-      return { kind: 'problem', status: 429, text, retryAfterSeconds: guess.waitSeconds };
-    }
+    if (guess.kind === 'locked')
+      return { kind: 'problem', ...lockedProblem('incorrect codes', guess.waitSeconds) };
     await this.audit.write(origin, { event: 'second_factor_failed', userId, details: { intended } });
-    const { totpLocked } = await this.factors.stateOf(userId);
-    const text = totpLocked
-      ? totpLockedText
-      : 'The code is incorrect or was already used. Wait for the next code and try again.';
-    return { kind: 'problem', status: 401, text };
+    return { kind: 'problem', status: 401, text: await this.factors.wrongCodeText(userId) };
   }
 }

@@ -3,8 +3,9 @@ import { verifyPassword } from '../accounts/passwords.js';
 import { ReadAccounts } from '../users/read-accounts.js';
 import { type AuditEvent, AuditLog } from '../audit/audit-log.js';
 import type { Notice } from '../pages/account.page.js';
+import { lockedProblem } from '../pages/form-problem.js';
 import { confirmationGuess } from '../sign-in/guess-target.rules.js';
-import { SignInThrottle, waitInWords } from '../sign-in/sign-in-throttle.js';
+import { SignInThrottle } from '../sign-in/sign-in-throttle.js';
 import type { SignedIn } from './signed-in.pipe.js';
 
 /** Audit events of the actions that require the password. */
@@ -45,8 +46,6 @@ export class ConfirmPassword {
       await this.audit.write(origin, { event, userId, details: { intended, locked: false } });
       return { kind: 'problem', status: 401, text: 'Incorrect password.' };
     }
-    const { waitSeconds } = guess;
-    const text = `Too many incorrect passwords. ${waitInWords(waitSeconds)}`;
-    return { kind: 'problem', status: 429, text, retryAfterSeconds: waitSeconds };
+    return { kind: 'problem', ...lockedProblem('incorrect passwords', guess.waitSeconds) };
   }
 }

@@ -1,7 +1,7 @@
 import { Outbox } from '@fulfilment/messaging';
 import { Injectable } from '@nestjs/common';
 import { insertAudit } from '../audit/audit-log.js';
-import { deleteConsentsForClient } from '../connected-apps/consents.js';
+import { deleteConsentsOfUserAndClient } from '../connected-apps/consents.js';
 import { disconnectAndPublish } from '../connected-apps/disconnect-and-publish.js';
 import type { Outcome } from '../pages/outcome.interceptor.js';
 import { endFamiliesOfUserAndClient } from '../tokens/families.js';
@@ -23,7 +23,7 @@ export class DisconnectApp {
     const entry = { event: 'app_disconnected', userId: person.id, clientId } as const;
     await this.work.runRevocation((tx) =>
       disconnectAndPublish(tx, this.outbox, { userId: person.id, clientId }, async () => {
-        await tx.run(deleteConsentsForClient, [person.id, clientId]);
+        await tx.run(deleteConsentsOfUserAndClient, [person.id, clientId]);
         await insertAudit(tx, entry, origin);
         return endFamiliesOfUserAndClient(tx, person.id, clientId);
       }),

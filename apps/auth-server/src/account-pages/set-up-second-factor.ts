@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Notice } from '../pages/account.page.js';
+import { lockedProblem } from '../pages/form-problem.js';
 import type { Outcome } from '../pages/outcome.interceptor.js';
 import {
   beginSecondFactorPage,
@@ -11,7 +12,7 @@ import { SecondFactors } from '../second-factor/second-factors.js';
 import { enableSecondFactor } from '../second-factor/enable-second-factor.js';
 import { keyUri, spelledSecret } from '../second-factor/totp.rules.js';
 import { confirmationGuess } from '../sign-in/guess-target.rules.js';
-import { SignInThrottle, waitInWords } from '../sign-in/sign-in-throttle.js';
+import { type RejectedGuess, SignInThrottle } from '../sign-in/sign-in-throttle.js';
 import { UnitOfWork } from '../tokens/unit-of-work.js';
 import { ConfirmPassword } from './confirm-password.js';
 import type { SignedIn } from './signed-in.pipe.js';
@@ -29,30 +30,27 @@ export class SetUpSecondFactor {
     private readonly work: UnitOfWork,
   ) {}
 
-  async show({ person, frame }: SignedIn): Promise<Outcome> {
+  async show({ person, account }: SignedIn): Promise<Outcome> {
     if ((await this.factors.stateOf(person.id)).confirmed) return { redirect: '/account/security' };
-    return beginSecondFactorPage(frame);
+    return beginSecondFactorPage(account);
   }
 
   /** Checks the password and shows a new secret. */
   async begin(signedIn: SignedIn): Promise<Outcome> {
-    const { person, frame } = signedIn;
+    const { person, account } = signedIn;
     const rejection = await this.confirmPassword.verify(signedIn, 'second_factor_added');
-    if (rejection !== undefined) return beginSecondFactorPage(frame, rejection);
+    if (rejection !== undefined) return beginSecondFactorPage(account, rejection);
     const secret = await this.factors.beginSetup(person.id);
     if (secret === undefined) return { redirect: '/account/security' };
-    return confirmSecondFactorPage(frame, {
+    return confirmSecondFactorPage(account, {
       keyUri: keyUri(secret, person.email),
       spelledSecret: spelledSecret(secret),
     });
   }
 
-  /**
-   * Checks the first code of the app. Only a person who entered the password saw the secret that generates
-   * it.
-   */
+  /** Checks the first code of the app, whose secret was shown only after the password. */
   async confirm(signedIn: SignedIn): Promise<Outcome> {
-    const { person, sessionUid, frame, origin, field } = signedIn;
+    const { person, sessionUid, account, origin, field } = signedIn;
     const { id: userId } = person;
     const auditIfLocked = { event: 'second_factor_failed', userId, details: { locked: true } } as const;
     const guess = await this.throttle.guess(confirmationGuess(sessionUid), { origin, auditIfLocked }, () =>
@@ -63,19 +61,15 @@ export class SetUpSecondFactor {
         origin,
       }),
     );
-    if (guess.kind !== 'right') return confirmSecondFactorPage(frame, undefined, problemOf(guess));
+    if (guess.kind !== 'right') return confirmSecondFactorPage(account, undefined, problemOf(guess));
     await signedIn.rotateSession({ amr: bothFactors });
-    return recoveryCodesPage(frame, guess.result);
+    return recoveryCodesPage(account, guess.result);
   }
 }
 
-function problemOf(
-  guess: { readonly kind: 'wrong' } | { readonly kind: 'locked'; readonly waitSeconds: number },
-): Notice {
-  if (guess.kind === 'wrong') {
-    const text = 'The code is incorrect. Wait for the next code and try again, or start over.';
-    return { kind: 'problem', status: 401, text };
-  }
-  const text = `Too many incorrect codes. ${waitInWords(guess.waitSeconds)}`;
-  return { kind: 'problem', status: 429, text, retryAfterSeconds: guess.waitSeconds };
+function problemOf(guess: RejectedGuess): Notice {
+  if (guess.kind === 'locked')
+    return { kind: 'problem', ...lockedProblem('incorrect codes', guess.waitSeconds) };
+  const text = 'The code is incorrect. Wait for the next code and try again, or start over.';
+  return { kind: 'problem', status: 401, text };
 }

@@ -11,10 +11,10 @@ export class ShowBrowsers {
   constructor(private readonly browsers: BrowserSessions) {}
 
   /** @param completedAction query parameter `done` of the redirect after a form */
-  async run({ person, sessionUid, frame }: SignedIn, completedAction: unknown): Promise<Page> {
+  async run({ person, sessionUid, account }: SignedIn, completedAction: unknown): Promise<Page> {
     const browsers = await this.browsers.list(person.id);
     return browsersPage(
-      frame,
+      account,
       browsers.map((browser) => ({
         uid: browser.uid,
         name: browserName(browser.user_agent),

@@ -13,10 +13,10 @@ export class ShowConnectedApps {
   constructor(private readonly apps: ReadConnectedApps) {}
 
   /** @param completedAction query parameter `done` of the redirect after a form */
-  async run({ person, frame }: SignedIn, completedAction: unknown): Promise<Page> {
+  async run({ person, account }: SignedIn, completedAction: unknown): Promise<Page> {
     const apps = await this.apps.list(person.id);
     return connectedAppsPage(
-      frame,
+      account,
       apps.map((app) => ({
         clientId: app.client_id,
         name: app.name ?? 'Unnamed app',

@@ -24,7 +24,7 @@ export class ShowOverview {
     return this.page(signedIn, completedAction === 'name' ? notice : undefined);
   }
 
-  async page({ person, frame }: SignedIn, notice?: Notice): Promise<Page> {
+  async page({ person, account }: SignedIn, notice?: Notice): Promise<Page> {
     const [creators, organisation, apps, browsers, factor] = await Promise.all([
       this.readAccounts.creators(person.id),
       this.readAccounts.organisationName(person.organisation_id),
@@ -40,7 +40,7 @@ export class ShowOverview {
       browsers: browsers.length,
       secondFactor: factor.confirmed,
     };
-    return overviewPage(frame, view, notice);
+    return overviewPage(account, view, notice);
   }
 }
 

@@ -33,10 +33,14 @@ export class ShowSecurity {
     return this.page(signedIn, text === undefined ? undefined : { kind: 'done', text });
   }
 
-  async page({ person, frame }: SignedIn, notice?: Notice): Promise<Page> {
+  async page({ person, account }: SignedIn, notice?: Notice): Promise<Page> {
     const [state, apps] = await Promise.all([this.factors.stateOf(person.id), this.apps.list(person.id)]);
-    const required = this.factors.isRequiredOf(person);
-    const thirdPartyApps = apps.filter((app) => !app.first_party).length;
-    return securityPage(frame, { ...state, required, thirdPartyApps }, notice);
+    const view = {
+      secondFactor: state.confirmed,
+      recoveryCodesLeft: state.recoveryCodesLeft,
+      secondFactorRequired: this.factors.isRequiredOf(person),
+      thirdPartyApps: apps.filter((app) => !app.first_party).length,
+    };
+    return securityPage(account, view, notice);
   }
 }

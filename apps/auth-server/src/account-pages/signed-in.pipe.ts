@@ -3,11 +3,11 @@ import { type ExecutionContext, Inject, Injectable, type PipeTransform } from '@
 import type { Request, Response } from 'express';
 import { type Person, ReadAccounts } from '../users/read-accounts.js';
 import { CONFIG, type AuthServerSettings } from '../config.js';
-import { signInAddress } from '../registration/account-client.js';
+import { signInUrl } from '../registration/account-client.js';
 import { cookieSettings } from '../oidc/cookies.js';
 import { signInLimits } from '../oidc/lifetimes.rules.js';
 import { OidcServer } from '../oidc/oidc-server.js';
-import type { AccountFrame } from '../pages/account.page.js';
+import type { AccountContext } from '../pages/account.page.js';
 import { type BrowserRequest, browserRequest } from '../pages/browser-request.js';
 import { FormTokens } from '../pages/form-tokens.js';
 import { SignInNeeded } from '../pages/page-errors.js';
@@ -26,8 +26,7 @@ interface VerifiedFactor {
 export interface SignedIn extends BrowserRequest {
   readonly person: Person;
   readonly sessionUid: string;
-  /** Parts of every account page: the e-mail address that it shows and the CSRF token that it submits. */
-  readonly frame: AccountFrame;
+  readonly account: AccountContext;
   /**
    * Changes the id of the browser's session after a reauthentication, so that copies of the old cookie become
    * invalid, and records the factor that was verified. A session that was ended concurrently stays ended.
@@ -76,7 +75,7 @@ export class SignedInPipe implements PipeTransform<ExecutionContext, Promise<Sig
       ...browser,
       person,
       sessionUid,
-      frame: { email: person.email, csrf: this.forms.issue(form) },
+      account: { email: person.email, csrf: this.forms.issue(form) },
       rotateSession: (verified = {}) => this.rotateSession(request, response, verified),
     };
   }
@@ -97,6 +96,6 @@ export class SignedInPipe implements PipeTransform<ExecutionContext, Promise<Sig
 
   private signInNeeded({ path }: Request): SignInNeeded {
     const { AUTH_URL: authUrl } = this.config;
-    return new SignInNeeded(signInAddress(issuer(authUrl), authUrl, pageOf(path)));
+    return new SignInNeeded(signInUrl(issuer(authUrl), authUrl, pageOf(path)));
   }
 }

@@ -2,7 +2,7 @@ import { type Database, statement } from '@fulfilment/database';
 import type { Outbox } from '@fulfilment/messaging';
 import { auditOperator } from '../audit/operator-audit.js';
 import { disconnectAndPublish } from '../connected-apps/disconnect-and-publish.js';
-import { deleteAllConsents } from '../connected-apps/consents.js';
+import { deleteConsentsOfUser } from '../connected-apps/consents.js';
 import type { PublishRevokedTokens } from '../revocation/deny-list.js';
 import { removeSecondFactor } from '../second-factor/second-factors.js';
 import { endAccessOfUser } from '../sessions/end-sessions.js';
@@ -38,7 +38,7 @@ export async function redactUser(
     // It must lock and read the connections before the writes end them, so the writes run inside it.
     const revoked = await disconnectAndPublish(tx, outbox, { userId: id }, async () => {
       await tx.run(redact, [id]);
-      await tx.run(deleteAllConsents, [id]);
+      await tx.run(deleteConsentsOfUser, [id]);
       return endAccessOfUser(tx, id);
     });
     await tx.run(removeSecondFactor, [id]);

@@ -33,13 +33,16 @@ const list = statement(
      WHERE creators.id = consents.creator_id AND memberships.user_id = $1))`,
 );
 /** Deletes a person's consents for one client, for all creators. */
-export const deleteConsentsForClient = statement(
+export const deleteConsentsOfUserAndClient = statement(
   'consents.delete-for-client',
   'DELETE FROM consents WHERE user_id = $1 AND client_id = $2',
 );
 
 /** Deletes a person's consents for all clients. */
-export const deleteAllConsents = statement('consents.delete-all', 'DELETE FROM consents WHERE user_id = $1');
+export const deleteConsentsOfUser = statement(
+  'consents.delete-all',
+  'DELETE FROM consents WHERE user_id = $1',
+);
 
 const listCreators = statement(
   'consents.creators',

@@ -1,8 +1,9 @@
 import { type Html, html } from '@fulfilment/http-service';
+import { problemNotice } from './form-problem.js';
 import { brand, type Page, page } from './page.js';
 
-/** The person of an account page, and the token of its forms. */
-export interface AccountFrame {
+/** The signed-in account that a page shows, and the CSRF token of the page's forms. */
+export interface AccountContext {
   readonly email: string;
   readonly csrf: string;
 }
@@ -24,31 +25,30 @@ const tabs = [
   ['security', '/account/security', 'Security'],
 ] as const;
 
-/** The frame of the account pages. */
+/** Builds an account page: header, navigation and notice around its content. */
 export function accountPage(parts: {
-  readonly frame: AccountFrame;
+  readonly account: AccountContext;
   readonly tab: AccountTab;
   readonly title: string;
   readonly content: Html;
   readonly notice?: Notice | undefined;
 }): Page {
-  const { frame, tab, title, content, notice } = parts;
+  const { account, tab, title, content, notice } = parts;
   return page({
     title: `${title} · Your account`,
-    status: notice?.status ?? 200,
-    headers:
-      notice?.retryAfterSeconds === undefined ? {} : { 'Retry-After': String(notice.retryAfterSeconds) },
-    accountTop: html`<a class="skip" href="#content">Skip to the content</a>
+    status: notice?.status,
+    retryAfterSeconds: notice?.retryAfterSeconds,
+    accountHeader: html`<a class="skip" href="#content">Skip to the content</a>
       <header class="top">
         ${brand}
-        <span class="soft small">${frame.email} · <a href="/api/auth/oauth2/end-session">Sign out</a></span>
+        <span class="soft small">${account.email} · <a href="/api/auth/oauth2/end-session">Sign out</a></span>
       </header>
       <nav aria-label="Your account">
         <ul>
           ${tabs.map(
             ([name, href, label]) =>
               html`<li>
-                <a href="${href}" ${name === tab ? html`aria-current="page"` : html``}>${label}</a>
+                <a href="${href}" ${name === tab ? html`aria-current="page"` : undefined}>${label}</a>
               </li>`,
           )}
         </ul>
@@ -64,21 +64,21 @@ function noticeOf(notice: Notice | undefined): Html | undefined {
   if (notice === undefined) return undefined;
   return notice.kind === 'done'
     ? html`<p class="notice good" role="status">${notice.text}</p>`
-    : html`<p class="notice" role="alert" id="problem">${notice.text}</p>`;
+    : problemNotice(notice.text);
 }
 
-export function csrfField({ csrf }: AccountFrame): Html {
+export function csrfField({ csrf }: AccountContext): Html {
   return html`<input type="hidden" name="csrf" value="${csrf}" />`;
 }
 
 /** Names the account for password managers. */
-function usernameField({ email }: AccountFrame): Html {
+function usernameField({ email }: AccountContext): Html {
   return html`<input type="text" name="username" autocomplete="username" value="${email}" hidden readonly />`;
 }
 
 /** The password field of changes that a signed-in browser alone must not allow. */
-export function currentPasswordField(frame: AccountFrame, id: string): Html {
-  return html`${usernameField(frame)}
+export function currentPasswordField(account: AccountContext, id: string): Html {
+  return html`${usernameField(account)}
     <div class="field">
       <label for="${id}">Current password</label>
       <input
@@ -92,17 +92,17 @@ export function currentPasswordField(frame: AccountFrame, id: string): Html {
     </div>`;
 }
 
-const dayFormat = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });
-const momentFormat = new Intl.DateTimeFormat('en-GB', {
+const dateFormat = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });
+const dateTimeFormat = new Intl.DateTimeFormat('en-GB', {
   dateStyle: 'medium',
   timeStyle: 'short',
   timeZone: 'UTC',
 });
 
-export function day(at: Date): Html {
-  return html`<time datetime="${at.toISOString()}">${dayFormat.format(at)}</time>`;
+export function dateElement(date: Date): Html {
+  return html`<time datetime="${date.toISOString()}">${dateFormat.format(date)}</time>`;
 }
 
-export function moment(at: Date): Html {
-  return html`<time datetime="${at.toISOString()}">${momentFormat.format(at)} UTC</time>`;
+export function dateTimeElement(date: Date): Html {
+  return html`<time datetime="${date.toISOString()}">${dateTimeFormat.format(date)} UTC</time>`;
 }

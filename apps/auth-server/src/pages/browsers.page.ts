@@ -1,5 +1,5 @@
 import { type Html, html } from '@fulfilment/http-service';
-import { accountPage, type AccountFrame, csrfField, moment, type Notice } from './account.page.js';
+import { accountPage, type AccountContext, csrfField, dateTimeElement, type Notice } from './account.page.js';
 import type { Page } from './page.js';
 
 export interface BrowserView {
@@ -11,10 +11,14 @@ export interface BrowserView {
   readonly isThis: boolean;
 }
 
-export function browsersPage(frame: AccountFrame, browsers: readonly BrowserView[], notice?: Notice): Page {
+export function browsersPage(
+  account: AccountContext,
+  browsers: readonly BrowserView[],
+  notice?: Notice,
+): Page {
   const others = browsers.filter(({ isThis }) => !isThis);
   return accountPage({
-    frame,
+    account,
     tab: 'browsers',
     title: 'Browsers',
     notice,
@@ -23,13 +27,13 @@ export function browsersPage(frame: AccountFrame, browsers: readonly BrowserView
         password.
       </p>
       <ul class="items">
-        ${browsers.map((browser) => browserItem(frame, browser))}
+        ${browsers.map((browser) => browserItem(account, browser))}
       </ul>
       ${
         others.length < 2
           ? undefined
           : html`<form method="post" action="/account/browsers/sign-out">
-              ${csrfField(frame)}
+              ${csrfField(account)}
               <input type="hidden" name="session" value="others" />
               <div class="actions">
                 <button type="submit" class="quiet">Sign out all other browsers</button>
@@ -39,17 +43,17 @@ export function browsersPage(frame: AccountFrame, browsers: readonly BrowserView
   });
 }
 
-function browserItem(frame: AccountFrame, browser: BrowserView): Html {
+function browserItem(account: AccountContext, browser: BrowserView): Html {
   return html`<li>
     <div class="about">
       <h2>${browser.name} ${browser.isThis ? html`<span class="tag">this browser</span>` : undefined}</h2>
-      <p class="soft small">Signed in ${moment(browser.signedInAt)} from ${browser.ip}</p>
+      <p class="soft small">Signed in ${dateTimeElement(browser.signedInAt)} from ${browser.ip}</p>
     </div>
     ${
       browser.isThis
         ? undefined
         : html`<form method="post" action="/account/browsers/sign-out">
-            ${csrfField(frame)}
+            ${csrfField(account)}
             <input type="hidden" name="session" value="${browser.uid}" />
             <button type="submit" class="small grave" aria-label="Sign out ${browser.name}">Sign out</button>
           </form>`

@@ -1,5 +1,5 @@
 import { type Html, html } from '@fulfilment/http-service';
-import { accountPage, type AccountFrame, csrfField, day, type Notice } from './account.page.js';
+import { accountPage, type AccountContext, csrfField, dateElement, type Notice } from './account.page.js';
 import type { Page } from './page.js';
 
 export interface ConnectedAppView {
@@ -14,12 +14,12 @@ export interface ConnectedAppView {
 }
 
 export function connectedAppsPage(
-  frame: AccountFrame,
+  account: AccountContext,
   apps: readonly ConnectedAppView[],
   notice?: Notice,
 ): Page {
   return accountPage({
-    frame,
+    account,
     tab: 'apps',
     title: 'Connected apps',
     notice,
@@ -31,19 +31,19 @@ export function connectedAppsPage(
         apps.length === 0
           ? html`<p class="empty">No connected apps.</p>`
           : html`<ul class="items">
-              ${apps.map((app) => appItem(frame, app))}
+              ${apps.map((app) => appItem(account, app))}
             </ul>`
       }`,
   });
 }
 
-function appItem(frame: AccountFrame, app: ConnectedAppView): Html {
+function appItem(account: AccountContext, app: ConnectedAppView): Html {
   return html`<li>
     <div class="about">
       <h2>${app.name} ${app.firstParty ? html`<span class="tag">by us</span>` : undefined}</h2>
       <p class="soft small">
         ${app.creators.length === 0 ? undefined : html`For ${app.creators.join(', ')} · `}since
-        ${day(app.connectedAt)}
+        ${dateElement(app.connectedAt)}
       </p>
       ${
         app.permissions.length === 0
@@ -57,7 +57,7 @@ function appItem(frame: AccountFrame, app: ConnectedAppView): Html {
       }
     </div>
     <form method="post" action="/account/apps/disconnect">
-      ${csrfField(frame)}
+      ${csrfField(account)}
       <input type="hidden" name="client_id" value="${app.clientId}" />
       <button type="submit" class="small grave" aria-label="Disconnect ${app.name}">Disconnect</button>
     </form>

@@ -82,7 +82,7 @@ function creatorPicker(creators: readonly VisibleCreator[]): Html | undefined {
             name="creator"
             value="${creator.id}"
             required
-            ${index === 0 ? html`checked` : html``}
+            ${index === 0 ? html`checked` : undefined}
           /><span
             >${nameOf(creator)}<br /><span class="soft small">${creator.organisation_name}</span></span
           ></label

@@ -1,26 +1,23 @@
 import { type RateLimited, toErrorResponse } from '@fulfilment/error-envelope';
 import { type Html, html } from '@fulfilment/http-service';
-import { type Page, page } from './page.js';
+import { type Page, page, type PageParts } from './page.js';
 
-/** A page with one message. @param code reference for support */
-export function messagePage(message: {
-  readonly title: string;
-  readonly text: string;
+interface MessagePageParts extends Omit<PageParts, 'content'> {
   readonly status: number;
-  readonly code?: string;
+  readonly text: string;
+  /** Content below the text. */
   readonly more?: Html;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly formTargets?: readonly string[];
-}): Page {
+  /** OAuth error code, for support. */
+  readonly code?: string;
+}
+
+/** Builds a page with one message. */
+export function messagePage({ text, more, code, ...parts }: MessagePageParts): Page {
   return page({
-    title: message.title,
-    status: message.status,
-    ...(message.headers === undefined ? {} : { headers: message.headers }),
-    ...(message.formTargets === undefined ? {} : { formTargets: message.formTargets }),
-    content: html`<h1>${message.title}</h1>
-      <p>${message.text}</p>
-      ${message.more}
-      ${message.code === undefined ? undefined : html`<p class="soft small">Reason: ${message.code}</p>`}`,
+    ...parts,
+    content: html`<h1>${parts.title}</h1>
+      <p>${text}</p>
+      ${more} ${code === undefined ? undefined : html`<p class="soft small">Reason: ${code}</p>`}`,
   });
 }
 
@@ -29,7 +26,7 @@ export function unavailablePage(): Page {
     title: 'Sign-in is temporarily unavailable',
     text: 'Wait a few seconds, then reload this page.',
     status: 503,
-    headers: { 'Retry-After': '2' },
+    retryAfterSeconds: 2,
   });
 }
 

@@ -1,5 +1,5 @@
 import { html } from '@fulfilment/http-service';
-import { accountPage, type AccountFrame, csrfField, type Notice } from './account.page.js';
+import { accountPage, type AccountContext, csrfField, type Notice } from './account.page.js';
 import type { Page } from './page.js';
 
 export interface OverviewView {
@@ -12,15 +12,15 @@ export interface OverviewView {
   readonly secondFactor: boolean;
 }
 
-export function overviewPage(frame: AccountFrame, view: OverviewView, notice?: Notice): Page {
+export function overviewPage(account: AccountContext, view: OverviewView, notice?: Notice): Page {
   return accountPage({
-    frame,
+    account,
     tab: 'overview',
     notice,
     title: view.name === null ? 'Your account' : `Hello, ${view.name}`,
     content: html`<dl>
         <dt>E-mail address</dt>
-        <dd>${frame.email}</dd>
+        <dd>${account.email}</dd>
         <dt>You act for</dt>
         <dd>${view.belongsTo ?? 'no organisation yet'}</dd>
         ${
@@ -37,7 +37,7 @@ export function overviewPage(frame: AccountFrame, view: OverviewView, notice?: N
         <dd><a href="/account/security">${view.secondFactor ? 'on' : 'off'}</a></dd>
       </dl>
       <form method="post" action="/account/name">
-        ${csrfField(frame)}
+        ${csrfField(account)}
         <div class="field">
           <label for="name">Your name</label>
           <input

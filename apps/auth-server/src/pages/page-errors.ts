@@ -1,7 +1,7 @@
 /** The browser has no session, or its session lacks a required factor. */
 export class SignInNeeded extends Error {
-  /** @param address URL of the sign-in, which returns to the page */
-  constructor(readonly address: string) {
+  /** @param signInUrl URL of the sign-in, which returns to the page */
+  constructor(readonly signInUrl: string) {
     super('The person must sign in first.');
   }
 }

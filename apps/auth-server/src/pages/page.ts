@@ -1,4 +1,4 @@
-import { type Html, html, Html as Markup } from '@fulfilment/http-service';
+import { Html, html } from '@fulfilment/http-service';
 import { isPlainHost } from '../registration/client-registration.rules.js';
 import { suiteName } from '../registration/reserved-names.rules.js';
 import { style, styleHash } from './style.js';
@@ -13,24 +13,25 @@ export interface Page {
 export interface PageParts {
   readonly title: string;
   readonly content: Html;
-  readonly status?: number;
+  /** Default: 200. */
+  readonly status?: number | undefined;
   /** Other origins that a form may redirect to: browsers also apply `form-action` to redirects. */
   readonly formTargets?: readonly string[];
+  readonly retryAfterSeconds?: number | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   /** Header of an account page, in place of the brand. */
-  readonly accountTop?: Html;
+  readonly accountHeader?: Html;
 }
 
-/** The logo. */
-const mark = html`<svg viewBox="0 0 32 32" aria-hidden="true">
+const logo = html`<svg viewBox="0 0 32 32" aria-hidden="true">
   <circle cx="16" cy="16" r="15" fill="currentColor" opacity=".16" />
   <circle cx="16" cy="16" r="10.5" fill="none" stroke="currentColor" stroke-width="2.4" />
   <circle cx="16" cy="16" r="3.6" fill="currentColor" />
 </svg>`;
-export const brand = html`<p class="brand">${mark}<span>${suiteName}</span></p>`;
-const sheet = new Markup(`<style>${style}</style>`);
+export const brand = html`<p class="brand">${logo}<span>${suiteName}</span></p>`;
+const styleElement = new Html(`<style>${style}</style>`);
 
-/** The frame and the security headers of every page. */
+/** Builds a page: the document around its content, and the security headers. */
 export function page(parts: PageParts): Page {
   const document = html`<!DOCTYPE html>
     <html lang="en">
@@ -39,16 +40,20 @@ export function page(parts: PageParts): Page {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="robots" content="noindex" />
         <title>${parts.title}</title>
-        ${sheet}
+        ${styleElement}
       </head>
-      <body class="${parts.accountTop === undefined ? 'question' : 'account'}">
-        <main id="main">${parts.accountTop ?? brand} ${parts.content}</main>
+      <body ${parts.accountHeader === undefined ? undefined : html`class="account"`}>
+        <main id="main">${parts.accountHeader ?? brand} ${parts.content}</main>
         <footer>Check the address bar: only ever type your password on this site.</footer>
       </body>
     </html> `;
   return {
     status: parts.status ?? 200,
-    headers: { ...securityHeaders(parts.formTargets ?? []), ...parts.headers },
+    headers: {
+      ...securityHeaders(parts.formTargets ?? []),
+      ...(parts.retryAfterSeconds === undefined ? {} : { 'Retry-After': String(parts.retryAfterSeconds) }),
+      ...parts.headers,
+    },
     body: document.text,
   };
 }

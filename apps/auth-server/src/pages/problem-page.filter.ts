@@ -14,9 +14,9 @@ export class ProblemPageFilter implements ExceptionFilter {
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     const response = host.switchToHttp().getResponse<Response>();
-    const shown = thrown instanceof SignInNeeded ? { redirect: thrown.address } : problemOf(thrown);
+    const shown = thrown instanceof SignInNeeded ? { redirect: thrown.signInUrl } : problemOf(thrown);
     if ('status' in shown && shown.status >= 500)
-      this.logger.error({ error: thrown }, 'A page failed with an unexpected error.');
+      this.logger.error({ error: thrown }, 'A page could not be shown.');
     response.send(bodyOf(shown, response));
   }
 }

@@ -3,7 +3,7 @@ import type { ErrorOut, KoaContextWithOIDC } from 'oidc-provider';
 import { messagePage } from './message.page.js';
 import { formTarget, type Page } from './page.js';
 
-/** Routes that people open in a browser; all others are called by programs. */
+/** oidc-provider's names of the routes that people open in a browser; programs call all others. */
 const browserRoutes = new Set([
   'authorization',
   'resume',

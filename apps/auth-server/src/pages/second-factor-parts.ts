@@ -46,8 +46,8 @@ export function codeField({
       required
       maxlength="20"
       aria-invalid="${wrong ? 'true' : 'false'}"
-      ${wrong ? html`aria-describedby="problem"` : html``}
-      ${id === 'code' ? html`autofocus` : html``}
+      ${wrong ? html`aria-describedby="problem"` : undefined}
+      ${id === 'code' ? html`autofocus` : undefined}
     />
   </div>`;
 }

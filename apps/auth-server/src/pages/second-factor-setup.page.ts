@@ -1,7 +1,7 @@
 import { html } from '@fulfilment/http-service';
 import {
   accountPage,
-  type AccountFrame,
+  type AccountContext,
   csrfField,
   currentPasswordField,
   type Notice,
@@ -12,15 +12,15 @@ import { codeField, recoveryCodeList, type SecondFactorSetup, setupSteps } from 
 const title = 'Set up a second factor';
 
 /** First step: the password. */
-export function beginSecondFactorPage(frame: AccountFrame, notice?: Notice): Page {
+export function beginSecondFactorPage(account: AccountContext, notice?: Notice): Page {
   return accountPage({
-    frame,
+    account,
     tab: 'security',
     title,
     notice,
     content: html`<p>You need an authenticator app on your phone. To begin, confirm your password.</p>
       <form method="post" action="/account/security/second-factor/begin">
-        ${csrfField(frame)} ${currentPasswordField(frame, 'setup-current')}
+        ${csrfField(account)} ${currentPasswordField(account, 'setup-current')}
         <div class="actions"><button type="submit">Continue</button></div>
       </form>
       <p><a href="/account/security">Not now</a></p>`,
@@ -29,18 +29,18 @@ export function beginSecondFactorPage(frame: AccountFrame, notice?: Notice): Pag
 
 /** Page for the first code. @param setup undefined after a wrong code: the app already has the secret */
 export function confirmSecondFactorPage(
-  frame: AccountFrame,
+  account: AccountContext,
   setup: SecondFactorSetup | undefined,
   notice?: Notice,
 ): Page {
   return accountPage({
-    frame,
+    account,
     tab: 'security',
     title,
     notice,
     content: html`${setup === undefined ? undefined : setupSteps(setup)}
       <form method="post" action="/account/security/second-factor">
-        ${csrfField(frame)} ${codeField({ wrong: notice !== undefined, recovery: false })}
+        ${csrfField(account)} ${codeField({ wrong: notice !== undefined, recovery: false })}
         <div class="actions"><button type="submit">Turn on</button></div>
       </form>
       <p>
@@ -49,9 +49,9 @@ export function confirmSecondFactorPage(
   });
 }
 
-export function recoveryCodesPage(frame: AccountFrame, codes: readonly string[]): Page {
+export function recoveryCodesPage(account: AccountContext, codes: readonly string[]): Page {
   return accountPage({
-    frame,
+    account,
     tab: 'security',
     title: 'Your recovery codes',
     content: html`${recoveryCodeList(codes)}

@@ -1,4 +1,5 @@
 import { type Html, html } from '@fulfilment/http-service';
+import { type FormProblem, problemNotice } from './form-problem.js';
 import { type Page, page } from './page.js';
 import { codeField, recoveryCodeList, type SecondFactorSetup, setupSteps } from './second-factor-parts.js';
 
@@ -8,18 +9,12 @@ export interface SecondFactorView {
   readonly csrf: string;
   readonly appName: string;
   readonly formTargets: readonly string[];
-  readonly problem?: SecondFactorProblem | undefined;
-}
-
-export interface SecondFactorProblem {
-  readonly status: 401 | 429;
-  readonly text: string;
-  readonly retryAfterSeconds?: number;
+  readonly problem?: FormProblem | undefined;
 }
 
 /** Page with the form for the code. */
 export function secondFactorPage(view: SecondFactorView): Page {
-  return question(view, {
+  return stepPage(view, {
     title: 'Enter your code',
     content: html`<p class="soft">to continue to <strong>${view.appName}</strong></p>
       ${problemOf(view)}
@@ -38,7 +33,7 @@ export function secondFactorPage(view: SecondFactorView): Page {
  * @param setup undefined after a wrong code: a secret is shown once
  */
 export function requiredSetupPage(view: SecondFactorView, setup: SecondFactorSetup | undefined): Page {
-  return question(view, {
+  return stepPage(view, {
     title: 'Set up a second factor',
     content: html`<p class="soft">Your role requires a second factor: a code from an authenticator app.</p>
       ${problemOf(view)} ${setup === undefined ? undefined : setupSteps(setup)}
@@ -52,8 +47,8 @@ export function requiredSetupPage(view: SecondFactorView, setup: SecondFactorSet
 }
 
 /** Shows the recovery codes before the sign-in continues. */
-export function keepRecoveryCodesPage(view: SecondFactorView, codes: readonly string[]): Page {
-  return question(view, {
+export function setupRecoveryCodesPage(view: SecondFactorView, codes: readonly string[]): Page {
+  return stepPage(view, {
     title: 'Your recovery codes',
     content: html`${recoveryCodeList(codes)}
       <form method="post" action="/interaction/${view.uid}/second-factor/done">
@@ -63,15 +58,15 @@ export function keepRecoveryCodesPage(view: SecondFactorView, codes: readonly st
   });
 }
 
-function question(
+/** Builds a page of the sign-in's second step. */
+function stepPage(
   { formTargets, problem }: SecondFactorView,
   { title, content }: { readonly title: string; readonly content: Html },
 ): Page {
   return page({
     title: problem === undefined ? title : `Error: ${title}`,
-    status: problem?.status ?? 200,
-    headers:
-      problem?.retryAfterSeconds === undefined ? {} : { 'Retry-After': String(problem.retryAfterSeconds) },
+    status: problem?.status,
+    retryAfterSeconds: problem?.retryAfterSeconds,
     formTargets,
     content: html`<h1>${title}</h1>
       ${content}`,
@@ -79,9 +74,7 @@ function question(
 }
 
 function problemOf({ problem }: SecondFactorView): Html | undefined {
-  return problem === undefined
-    ? undefined
-    : html`<p class="notice" role="alert" id="problem">${problem.text}</p>`;
+  return problem && problemNotice(problem.text);
 }
 
 function startOver({ uid, csrf }: SecondFactorView): Html {

@@ -2,7 +2,7 @@ import { type Html, html } from '@fulfilment/http-service';
 import { maxPasswordLength, minPasswordLength } from '../accounts/new-password.rules.js';
 import {
   accountPage,
-  type AccountFrame,
+  type AccountContext,
   csrfField,
   currentPasswordField,
   type Notice,
@@ -11,17 +11,17 @@ import type { Page } from './page.js';
 import { codeField } from './second-factor-parts.js';
 
 export interface SecurityView {
-  readonly confirmed: boolean;
+  readonly secondFactor: boolean;
   readonly recoveryCodesLeft: number;
   /** Whether the person's role requires a second factor. */
-  readonly required: boolean;
+  readonly secondFactorRequired: boolean;
   /** Number of connected third-party apps. */
   readonly thirdPartyApps: number;
 }
 
-export function securityPage(frame: AccountFrame, view: SecurityView, notice?: Notice): Page {
+export function securityPage(account: AccountContext, view: SecurityView, notice?: Notice): Page {
   return accountPage({
-    frame,
+    account,
     tab: 'security',
     title: 'Security',
     notice,
@@ -31,7 +31,7 @@ export function securityPage(frame: AccountFrame, view: SecurityView, notice?: N
           If you change your password, you are signed out of all other browsers and of our own apps.
         </p>
         <form method="post" action="/account/security/password">
-          ${csrfField(frame)} ${currentPasswordField(frame, 'password-current')}
+          ${csrfField(account)} ${currentPasswordField(account, 'password-current')}
           <div class="field">
             <label for="new-password">New password</label>
             <input
@@ -65,9 +65,9 @@ export function securityPage(frame: AccountFrame, view: SecurityView, notice?: N
       </section>
       <section aria-labelledby="factor-title">
         <h2 id="factor-title">
-          Second factor ${view.confirmed ? html`<span class="tag">on</span>` : undefined}
+          Second factor ${view.secondFactor ? html`<span class="tag">on</span>` : undefined}
         </h2>
-        ${view.confirmed ? factorOn(frame, view) : factorOff()}
+        ${view.secondFactor ? factorOn(account, view) : factorOff()}
       </section>`,
   });
 }
@@ -92,7 +92,7 @@ function factorOff(): Html {
     <p><a class="button narrow" href="/account/security/second-factor">Set up a second factor</a></p>`;
 }
 
-function factorOn(frame: AccountFrame, view: SecurityView): Html {
+function factorOn(account: AccountContext, view: SecurityView): Html {
   return html`<p class="soft">
       You sign in with your password and a code from your authenticator app. You have
       ${view.recoveryCodesLeft === 1 ? '1 recovery code' : `${String(view.recoveryCodesLeft)} recovery codes`}
@@ -101,20 +101,20 @@ function factorOn(frame: AccountFrame, view: SecurityView): Html {
     <details>
       <summary>New recovery codes</summary>
       <form method="post" action="/account/security/recovery-codes">
-        ${csrfField(frame)}
+        ${csrfField(account)}
         <p class="soft">New codes replace all your current recovery codes.</p>
-        ${currentPasswordField(frame, 'codes-current')}
+        ${currentPasswordField(account, 'codes-current')}
         ${codeField({ wrong: false, recovery: true, id: 'codes-code' })}
         <div class="actions"><button type="submit">Create new codes</button></div>
       </form>
     </details>
     ${
-      view.required
+      view.secondFactorRequired
         ? html`<p class="soft small">Your role requires a second factor, so you cannot turn it off.</p>`
         : html`<details>
             <summary>Turn off the second factor</summary>
             <form method="post" action="/account/security/second-factor/remove">
-              ${csrfField(frame)} ${currentPasswordField(frame, 'remove-current')}
+              ${csrfField(account)} ${currentPasswordField(account, 'remove-current')}
               ${codeField({ wrong: false, recovery: true, id: 'remove-code' })}
               <div class="actions">
                 <button type="submit" class="grave">Turn off the second factor</button>

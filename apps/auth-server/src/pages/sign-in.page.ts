@@ -1,4 +1,5 @@
 import { html } from '@fulfilment/http-service';
+import { type FormProblem, problemNotice } from './form-problem.js';
 import { type Page, page } from './page.js';
 
 export interface SignInView {
@@ -7,24 +8,19 @@ export interface SignInView {
   readonly appName: string;
   readonly email: string;
   readonly formTargets: readonly string[];
-  readonly problem?: {
-    readonly status: 401 | 429;
-    readonly text: string;
-    readonly retryAfterSeconds?: number;
-  };
+  readonly problem?: FormProblem;
 }
 
 export function signInPage({ uid, csrf, appName, email, formTargets, problem }: SignInView): Page {
   const invalid = problem === undefined ? 'false' : 'true';
   return page({
     title: problem === undefined ? 'Sign in' : 'Error: Sign in',
-    status: problem?.status ?? 200,
-    headers:
-      problem?.retryAfterSeconds === undefined ? {} : { 'Retry-After': String(problem.retryAfterSeconds) },
+    status: problem?.status,
+    retryAfterSeconds: problem?.retryAfterSeconds,
     formTargets,
     content: html`<h1>Sign in</h1>
       <p class="soft">to continue to <strong>${appName}</strong></p>
-      ${problem === undefined ? undefined : html`<p class="notice" role="alert" id="problem">${problem.text}</p>`}
+      ${problem && problemNotice(problem.text)}
       <form method="post" action="/interaction/${uid}/login">
         <input type="hidden" name="csrf" value="${csrf}" />
         <div class="field">
@@ -38,8 +34,8 @@ export function signInPage({ uid, csrf, appName, email, formTargets, problem }: 
             maxlength="254"
             value="${email}"
             aria-invalid="${invalid}"
-            ${problem === undefined ? html`` : html`aria-describedby="problem"`}
-            ${email === '' ? html`autofocus` : html``}
+            ${problem && html`aria-describedby="problem"`}
+            ${email === '' ? html`autofocus` : undefined}
           />
         </div>
         <div class="field">
@@ -52,7 +48,7 @@ export function signInPage({ uid, csrf, appName, email, formTargets, problem }: 
             required
             maxlength="1024"
             aria-invalid="${invalid}"
-            ${email === '' ? html`` : html`autofocus`}
+            ${email === '' ? undefined : html`autofocus`}
           />
         </div>
         <div class="actions"><button type="submit">Sign in</button></div>

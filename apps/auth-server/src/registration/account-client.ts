@@ -31,7 +31,7 @@ export function accountClient(authUrl: string): ClientMetadata {
  * code, so the PKCE verifier is not kept.
  * @param state path of the page
  */
-export function signInAddress(issuer: string, authUrl: string, state: string): string {
+export function signInUrl(issuer: string, authUrl: string, state: string): string {
   const challenge = createHash('sha256').update(randomBytes(32)).digest('base64url');
   const query = new URLSearchParams({
     response_type: 'code',

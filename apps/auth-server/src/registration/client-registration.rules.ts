@@ -4,7 +4,7 @@ const maxNameLength = 100;
 /** Allows half of the maximum number of URIs at their maximum length. No client needs more. */
 const maxMetadataLength = 24_576;
 const maxMembers = 100;
-const loopbackHosts = new Set(['127.0.0.1', '[::1]', 'localhost']);
+export const loopbackHosts: ReadonlySet<string> = new Set(['127.0.0.1', '[::1]', 'localhost']);
 /** Grant types of clients that register themselves. */
 export const selfRegistrationGrantTypes: readonly string[] = ['authorization_code', 'refresh_token'];
 /**
@@ -46,24 +46,14 @@ export function registrationProblem(client: RequestedClient): MetadataProblem | 
   ) {
     return { member: 'grant_types', reason: 'can only contain authorization_code and refresh_token' };
   }
-  if (!isFilled(client.redirect_uris))
+  const { redirect_uris: uris, post_logout_redirect_uris: logoutUris } = client;
+  if (uris === undefined || (Array.isArray(uris) && uris.length === 0))
     return { member: 'redirect_uris', reason: 'must contain at least one URI' };
-  return (
-    urisProblem('redirect_uris', client.redirect_uris) ??
-    urisProblem('post_logout_redirect_uris', client.post_logout_redirect_uris)
-  );
+  return urisProblem('redirect_uris', uris) ?? urisProblem('post_logout_redirect_uris', logoutUris);
 }
 
 /**
- * A client needs a redirect URI to sign people in. A value that is not an array is rejected later, by
- * `urisProblem`.
- */
-function isFilled(uris: unknown): boolean {
-  return uris !== undefined && (!Array.isArray(uris) || uris.length > 0);
-}
-
-/**
- * Returns the problem of metadata that are too large: anyone can register clients that stay forever.
+ * Returns the problem of metadata that are too large: anyone can register clients, which are stored.
  * @param sent request body
  */
 export function sizeProblem(sent: unknown): MetadataProblem | undefined {
@@ -97,7 +87,7 @@ export function redirectUriProblem(uri: unknown): string | undefined {
   if (uri.length > maxUriLength) return `must be at most ${maxUriLength} characters each`;
   if (/[\s\\*]/.test(uri)) return 'must not contain spaces, backslashes or wildcards';
   const parsed = URL.parse(uri);
-  if (parsed === null || !isSpelledOut(uri, parsed)) return 'must only contain valid URIs';
+  if (parsed === null || !hasNormalScheme(uri, parsed)) return 'must only contain valid URIs';
   if (!isPlainHost(parsed)) return 'must have a host of letters, digits, dots and hyphens';
   if (uri.includes('#')) return 'must not contain fragments';
   if (parsed.username !== '' || parsed.password !== '') return 'must not contain user information';
@@ -125,7 +115,7 @@ export function isPlainHost({ protocol, hostname }: URL): boolean {
  * `HTTPS:/app.example` is equal for a browser, but redirect URIs are compared character by character (RFC
  * 9700 §2.1).
  */
-function isSpelledOut(uri: string, { protocol }: URL): boolean {
+function hasNormalScheme(uri: string, { protocol }: URL): boolean {
   const isWeb = protocol === 'https:' || protocol === 'http:';
   return uri.startsWith(isWeb ? `${protocol}//` : protocol);
 }

@@ -10,7 +10,7 @@ import {
   recoveryCodeHash,
   normalizeRecoveryCode,
 } from './recovery-codes.rules.js';
-import { secretBytes, findTimeStep } from './totp.rules.js';
+import { findTimeStep, totpSecretBytes } from './totp.rules.js';
 
 /** State of an account's second factor. */
 export interface SecondFactorState {
@@ -24,7 +24,7 @@ export interface SecondFactorState {
 
 /** NIST SP 800-63B §3.2.2: at most 100 consecutive failures for one authenticator. */
 const maxWrongCodes = 100;
-export const totpLockedText =
+const totpLockedText =
   'After too many incorrect codes, codes from your authenticator app are no longer accepted. Enter a recovery code, then change your password, because someone else may know it. If you have no recovery code, contact support.';
 
 /** Method by which a second factor was verified. */
@@ -49,7 +49,7 @@ const findNeed = statement(
 // A secret is shown once: a page that is opened later shows a new one.
 const begin = statement(
   'second-factors.begin',
-  `INSERT INTO second_factors (user_id, secret_encrypted) VALUES ($1, $2) 
+  `INSERT INTO second_factors (user_id, secret_encrypted) VALUES ($1, $2)
    ON CONFLICT (user_id) DO UPDATE SET secret_encrypted = EXCLUDED.secret_encrypted, created_at = now()
    WHERE second_factors.confirmed_at IS NULL`,
 );
@@ -132,6 +132,14 @@ export class SecondFactors {
     return person.global_admin && this.config.SECOND_FACTOR_FOR_GLOBAL_ADMINS;
   }
 
+  /** Text for a person who entered a wrong code. */
+  async wrongCodeText(userId: string): Promise<string> {
+    const { totpLocked } = await this.stateOf(userId);
+    return totpLocked
+      ? totpLockedText
+      : 'The code is incorrect or was already used. Wait for the next code and try again.';
+  }
+
   async stateOf(userId: string): Promise<SecondFactorState> {
     const row = await this.database.row<{ confirmed: boolean; codes_left: number; totp_locked: boolean }>(
       findState,
@@ -149,7 +157,7 @@ export class SecondFactors {
    * never shown.
    */
   async beginSetup(userId: string): Promise<Buffer | undefined> {
-    const secret = randomBytes(secretBytes).toString('base64');
+    const secret = randomBytes(totpSecretBytes).toString('base64');
     await this.database.run(begin, [userId, this.secrets.seal(secret, secondFactorOwner(userId))]);
     const stored = await this.stored(this.database, userId);
     return stored === undefined || stored.confirmed ? undefined : stored.secret;
@@ -158,7 +166,7 @@ export class SecondFactors {
   /**
    * Confirms the second factor with a correct code of the app. Returns the recovery codes; undefined when the
    * code is wrong.
-   * @param tx also signs out the other browsers, which have not verified a second factor
+   * @param tx transaction that also signs out the other browsers, which have not verified a second factor
    */
   async confirmSetup(tx: Transaction, userId: string, code: string): Promise<string[] | undefined> {
     const stored = await this.stored(tx, userId);
@@ -170,14 +178,14 @@ export class SecondFactors {
 
   /**
    * Verifies a code of the app, or a recovery code, and counts a wrong one. Each is accepted once. Returns
-   * the kind of the code; undefined if it is wrong.
+   * the method; undefined for a wrong code.
    */
   async verifyCode(userId: string, typed: string): Promise<SecondFactorMethod | undefined> {
     const stored = await this.stored(this.database, userId);
     if (stored?.confirmed !== true) return undefined;
-    const verifiedBy = await this.verifiedBy(userId, stored.secret, typed);
-    if (verifiedBy === undefined) await this.countWrongCode(userId);
-    return verifiedBy;
+    const method = await this.useCode(userId, stored.secret, typed);
+    if (method === undefined) await this.countWrongCode(userId);
+    return method;
   }
 
   private async countWrongCode(userId: string): Promise<void> {
@@ -188,7 +196,8 @@ export class SecondFactors {
     });
   }
 
-  private async verifiedBy(
+  /** Marks a correct code as used. Returns undefined for a wrong or used one. */
+  private async useCode(
     userId: string,
     secret: Buffer,
     typed: string,
@@ -205,7 +214,7 @@ export class SecondFactors {
   }
 
   /** Replaces all recovery codes. Returns undefined without a confirmed second factor. */
-  async newRecoveryCodes(tx: Transaction, userId: string): Promise<string[] | undefined> {
+  async renewRecoveryCodes(tx: Transaction, userId: string): Promise<string[] | undefined> {
     if ((await tx.row(lockFactor, [userId])) === undefined) return undefined;
     const stored = await this.stored(tx, userId);
     return stored && this.replaceRecoveryCodes(tx, userId, stored.secret);

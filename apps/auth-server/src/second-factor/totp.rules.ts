@@ -1,4 +1,5 @@
 import { Secret, TOTP } from 'otpauth';
+import { suiteName } from '../registration/reserved-names.rules.js';
 
 /** RFC 6238 with the parameters that every authenticator app supports: SHA-1, six digits, 30 seconds. */
 const periodSeconds = 30;
@@ -7,17 +8,15 @@ const digits = 6;
  * A code of the previous or next step is valid too, for clock differences and typing time (RFC 6238 §5.2).
  */
 const windowSteps = 1;
-/** Shown above the code in the app. */
-const issuerName = 'Fulfilment';
 
 /** RFC 4226 §4: at least 128 bits, 160 recommended. */
-export const secretBytes = 20;
+export const totpSecretBytes = 20;
 
 function totp(secret: Uint8Array, account = ''): TOTP {
   // A copy, since the `buffer` of a Buffer may be a larger pool.
   const bytes = new Uint8Array(secret);
   return new TOTP({
-    issuer: issuerName,
+    issuer: suiteName, // the app shows it above the code
     label: account,
     secret: new Secret({ buffer: bytes.buffer }),
     algorithm: 'SHA1',

@@ -15,15 +15,13 @@ export class FinishSignIn {
     private readonly audit: AuditLog,
   ) {}
 
-  /**
-   * @param verified `at`: when the password was verified, in seconds since 1970; `amr`: the verified factors
-   * (RFC 8176)
-   */
   async run(
     interaction: OpenInteraction,
     user: Credentials,
     verified: {
-      readonly at: number;
+      /** When the password was verified, in seconds since 1970. */
+      readonly passwordAt: number;
+      /** The verified factors (RFC 8176). */
       readonly amr: readonly string[];
       readonly details?: Readonly<Record<string, string>>;
     },
@@ -36,7 +34,7 @@ export class FinishSignIn {
       userId: user.id,
       ...(verified.details === undefined ? {} : { details: verified.details }),
     });
-    const login = { accountId: user.id, ts: verified.at, amr: [...verified.amr] };
+    const login = { accountId: user.id, ts: verified.passwordAt, amr: [...verified.amr] };
     return {
       redirect: await interaction.finish({ login }),
       cookie: this.devices.issue(cookies, user),

@@ -54,6 +54,6 @@ export function strictest(verdicts: readonly Verdict[]): Verdict {
  * Failures allowed for one network. A network with several accounts is an office: the limit counts once per
  * account.
  */
-export function networkLimit({ requests }: Quota, factor: number, accountsThere: number): number {
-  return requests * factor * (1 + accountsThere);
+export function networkLimit({ requests }: Quota, factor: number, recentAccounts: number): number {
+  return requests * factor * (1 + recentAccounts);
 }

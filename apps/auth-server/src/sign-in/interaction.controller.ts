@@ -44,7 +44,7 @@ export class InteractionController {
 
   @Post('second-factor/done')
   secondFactorDone(@Context(InteractionPipe) interaction: OpenInteraction): Promise<Outcome> {
-    return this.verifySecondFactor.done(interaction);
+    return this.verifySecondFactor.finishSetUp(interaction);
   }
 
   @Post('start-over')

@@ -13,11 +13,13 @@ import { formTarget } from '../pages/page.js';
  * continue it.
  */
 export interface SignInProgress {
+  /** User whose password was verified. */
   readonly passwordOf?: string;
   /**
    * When the password was verified, in seconds since 1970. A later change of the password makes it invalid.
    */
   readonly passwordAt?: number;
+  /** Whether the second factor was verified too. */
   readonly provedBoth?: boolean;
 }
 
@@ -43,7 +45,7 @@ export interface OpenInteraction extends BrowserRequest {
   /** True once the second factor was verified too, while the recovery codes are shown. */
   readonly provedBoth: boolean;
   /** Stores the progress of this browser; the person is not signed in yet. */
-  remember(progress: SignInProgress): Promise<void>;
+  saveProgress(progress: SignInProgress): Promise<void>;
   /** Completes the interaction. Returns the URL that the browser goes to next. */
   finish(result: InteractionResults): Promise<string>;
 }
@@ -85,7 +87,7 @@ export class InteractionPipe implements PipeTransform<ExecutionContext, Promise<
       passwordOf: text(interaction.result?.['passwordOf']) || undefined,
       passwordAt: Number(interaction.result?.['passwordAt'] ?? 0),
       provedBoth: interaction.result?.['provedBoth'] === true,
-      remember: async (progress) => {
+      saveProgress: async (progress) => {
         interaction.result = { ...progress };
         await interaction.persist();
       },

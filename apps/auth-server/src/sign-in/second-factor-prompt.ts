@@ -2,12 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { ReadAccounts } from '../users/read-accounts.js';
 import { FormTokens } from '../pages/form-tokens.js';
 import { InteractionExpired } from '../pages/page-errors.js';
+import type { FormProblem } from '../pages/form-problem.js';
 import type { Page } from '../pages/page.js';
-import {
-  requiredSetupPage,
-  secondFactorPage,
-  type SecondFactorProblem,
-} from '../pages/second-factor.page.js';
+import { requiredSetupPage, secondFactorPage } from '../pages/second-factor.page.js';
 import { SecondFactors } from '../second-factor/second-factors.js';
 import { keyUri, spelledSecret } from '../second-factor/totp.rules.js';
 import type { OpenInteraction } from './interaction.pipe.js';
@@ -31,7 +28,7 @@ export class SecondFactorPrompt {
   }
 
   /** @param userId the user whose password was verified */
-  async show(interaction: OpenInteraction, userId: string, problem?: SecondFactorProblem): Promise<Page> {
+  async show(interaction: OpenInteraction, userId: string, problem?: FormProblem): Promise<Page> {
     const { uid, appName, formTargets } = interaction;
     const view = { uid, appName, formTargets, csrf: this.forms.issue(uid), problem };
     if ((await this.factors.stateOf(userId)).confirmed) return secondFactorPage(view);

@@ -6,6 +6,7 @@ import { FormTokens } from '../pages/form-tokens.js';
 import { InteractionExpired } from '../pages/page-errors.js';
 import type { Page } from '../pages/page.js';
 import { signInPage } from '../pages/sign-in.page.js';
+import { loopbackHosts } from '../registration/client-registration.rules.js';
 import { SecondFactorPrompt } from './second-factor-prompt.js';
 import { consentForm } from './give-consent.js';
 import type { OpenInteraction } from './interaction.pipe.js';
@@ -14,13 +15,13 @@ import type { OpenInteraction } from './interaction.pipe.js';
  * A webhook subscription sends data without a further request, so the page lists the data
  * (docs/decisions.md).
  */
-const sentData = 'your orders with tracking numbers, and stock changes of your products';
+const webhookData = 'your orders with tracking numbers, and stock changes of your products';
 const scopeTexts: Readonly<Record<string, string>> = {
   ...identityScopes,
   ...storeScopes,
-  'webhooks:create': `Subscribe to events: the app receives ${sentData} until you disconnect it`,
-  'webhooks:update': `Change its event subscriptions and their URLs: ${sentData}`,
-  'webhooks:read': `Read its event subscriptions and all sent events: ${sentData}`,
+  'webhooks:create': `Subscribe to events: the app receives ${webhookData} until you disconnect it`,
+  'webhooks:update': `Change its event subscriptions and their URLs: ${webhookData}`,
+  'webhooks:read': `Read its event subscriptions and all sent events: ${webhookData}`,
 };
 
 /** Shows the page of the interaction's current step: sign-in, second factor or consent. */
@@ -67,11 +68,11 @@ export class ShowInteraction {
   }
 }
 
-/** Text that follows the app's name. */
+/** Describes where the person is sent. */
 function destinationOf(redirectUri: string): string {
   const { protocol, host, hostname } = new URL(redirectUri);
   if (protocol === 'https:') return host;
-  return ['127.0.0.1', '[::1]', 'localhost'].includes(hostname)
+  return loopbackHosts.has(hostname)
     ? 'a program on this computer'
     : `an app on this device (${protocol.slice(0, -1)})`;
 }

@@ -9,12 +9,12 @@ import type { AuditEntry, Origin } from '../audit/audit-log.js';
 import { countRecord } from '../audit/counted-records.js';
 import { type GuessOutcome, GuessCounts } from './guess-counts.js';
 import { delayVerdict, limitVerdict, networkLimit, strictest, type Verdict } from './guess-limits.rules.js';
-import type { GuessTarget } from './guess-target.rules.js';
+import type { CountedNetwork, GuessTarget } from './guess-target.rules.js';
 
 const waitTimeoutMs = 10_000;
 const firstPollMs = 25;
 const maxPollMs = 400;
-/** Guesses of this process that wait for others; beyond the limit they get 503. */
+/** Limit for the guesses of this process that wait for others; further ones get 503. */
 const maxWaiting = 64;
 
 const lockedAttempts = new Counter({
@@ -23,11 +23,11 @@ const lockedAttempts = new Counter({
   labelNames: ['by'],
 });
 
-/** Result of a guess: locked because too many failed before it, wrong, or right. */
-export type Guess<Result> =
-  | { readonly kind: 'locked'; readonly waitSeconds: number }
-  | { readonly kind: 'wrong' }
-  | { readonly kind: 'right'; readonly result: Result };
+/** `locked`: too many guesses failed before, so this one was not checked. */
+export type RejectedGuess =
+  { readonly kind: 'wrong' } | { readonly kind: 'locked'; readonly waitSeconds: number };
+
+export type Guess<Result> = RejectedGuess | { readonly kind: 'right'; readonly result: Result };
 
 /** Origin of a guess, and its audit record if it is rejected unchecked. */
 export interface GuessContext {
@@ -39,7 +39,6 @@ export interface GuessContext {
 @Injectable()
 export class SignInThrottle {
   private waiting = 0;
-
   private readonly failures: Quota;
 
   constructor(
@@ -60,7 +59,7 @@ export class SignInThrottle {
     context: GuessContext,
     check: () => Promise<Result | undefined>,
   ): Promise<Guess<Result>> {
-    const waitSeconds = await this.waitOrBegin(target, context);
+    const waitSeconds = await this.beginOrWait(target, context);
     if (waitSeconds !== undefined) return { kind: 'locked', waitSeconds };
     let outcome: GuessOutcome = 'unknown';
     try {
@@ -78,32 +77,33 @@ export class SignInThrottle {
     await this.counts.recordSignIn(widerNetwork === undefined ? [network] : [network, widerNetwork], userId);
   }
 
-  /** Starts a guess, or returns the seconds until the next is allowed. */
-  private async waitOrBegin(target: GuessTarget, context: GuessContext): Promise<number | undefined> {
-    const verdict = await this.begin(target, context);
+  /** Begins a guess. Returns undefined, or the seconds until the next guess is allowed. */
+  private async beginOrWait(target: GuessTarget, context: GuessContext): Promise<number | undefined> {
+    const verdict = await this.beginIfFree(target, context);
     if (verdict.kind === 'free') return undefined;
     if (verdict.kind === 'locked') return verdict.waitSeconds;
     if (this.waiting >= maxWaiting) throw new ServiceUnavailable('Too many people are signing in at once.');
     this.waiting += 1;
     try {
-      return await this.poll(target, context);
+      return await this.pollUntilFree(target, context);
     } finally {
       this.waiting -= 1;
     }
   }
 
-  private async poll(target: GuessTarget, context: GuessContext): Promise<number | undefined> {
+  private async pollUntilFree(target: GuessTarget, context: GuessContext): Promise<number | undefined> {
     const endsAtMs = performance.now() + waitTimeoutMs;
     for (let pollMs = firstPollMs; performance.now() < endsAtMs; pollMs = Math.min(2 * pollMs, maxPollMs)) {
       await sleep(pollMs);
-      const verdict = await this.begin(target, context);
+      const verdict = await this.beginIfFree(target, context);
       if (verdict.kind === 'free') return undefined;
       if (verdict.kind === 'locked') return verdict.waitSeconds;
     }
-    return 1;
+    return 1; // the other guesses are still in progress
   }
 
-  private begin(target: GuessTarget, context: GuessContext): Promise<Verdict> {
+  /** Begins a guess if the limits allow one now. */
+  private beginIfFree(target: GuessTarget, context: GuessContext): Promise<Verdict> {
     return this.counts.transaction(async (tx) => {
       // Networks first, so that a locked network adds no rows for the names it tries.
       for (const network of target.limitedNetworks) {
@@ -119,7 +119,7 @@ export class SignInThrottle {
 
   private async networkVerdict(
     tx: Transaction,
-    { subject, network, factor }: GuessTarget['limitedNetworks'][number],
+    { subject, network, factor }: CountedNetwork,
   ): Promise<Verdict> {
     const count = await this.counts.lock(tx, subject);
     const verdictWith = (accounts: number) =>
@@ -136,7 +136,7 @@ export class SignInThrottle {
     return strictest(verdicts);
   }
 
-  /** Counts and audits a guess that is locked out. Returns the verdict. */
+  /** Counts a locked guess in the metric and for the audit log. Returns the verdict. */
   private async recordIfLocked(
     tx: Transaction,
     verdict: Verdict,
@@ -160,10 +160,4 @@ export class SignInThrottle {
 function subjectsOf({ limitedNetworks, own, everywhere }: GuessTarget): string[] {
   const networks = limitedNetworks.map(({ subject }) => subject);
   return everywhere === undefined ? [...networks, own] : [...networks, everywhere, own];
-}
-
-/** Text for people: how long to wait. */
-export function waitInWords(seconds: number): string {
-  const minutes = Math.ceil(seconds / 60);
-  return `Wait ${minutes} minute${minutes === 1 ? '' : 's'}, then try again.`;
 }

@@ -4,6 +4,7 @@ import { verifyPassword } from '../accounts/passwords.js';
 import { ReadAccounts } from '../users/read-accounts.js';
 import { AuditLog } from '../audit/audit-log.js';
 import { numericDate } from '../oidc/lifetimes.rules.js';
+import { lockedProblem } from '../pages/form-problem.js';
 import { FormTokens } from '../pages/form-tokens.js';
 import type { Outcome } from '../pages/outcome.interceptor.js';
 import { signInPage } from '../pages/sign-in.page.js';
@@ -13,7 +14,7 @@ import { DeviceCookies } from './device-cookies.js';
 import { FinishSignIn } from './finish-sign-in.js';
 import { accountKey, passwordGuess } from './guess-target.rules.js';
 import type { OpenInteraction } from './interaction.pipe.js';
-import { SignInThrottle, waitInWords } from './sign-in-throttle.js';
+import { SignInThrottle } from './sign-in-throttle.js';
 
 /**
  * Signs a person in, or shows the sign-in page with an error. An unknown e-mail address gets the same text
@@ -56,10 +57,10 @@ export class SignIn {
       return this.failed(interaction, email);
     }
     if (await this.factors.isNeeded(guess.result.id)) {
-      await interaction.remember({ passwordOf: guess.result.id, passwordAt });
+      await interaction.saveProgress({ passwordOf: guess.result.id, passwordAt });
       return { redirect: `/interaction/${interaction.uid}` };
     }
-    return this.finish.run(interaction, guess.result, { at: passwordAt, amr: passwordOnly });
+    return this.finish.run(interaction, guess.result, { passwordAt, amr: passwordOnly });
   }
 
   private failed({ uid, appName, formTargets }: OpenInteraction, email: string): Outcome {
@@ -73,8 +74,7 @@ export class SignIn {
     email: string,
     waitSeconds: number,
   ): Outcome {
-    const text = `Too many failed sign-ins. ${waitInWords(waitSeconds)}`;
-    const problem = { status: 429, text, retryAfterSeconds: waitSeconds } as const;
+    const problem = lockedProblem('failed sign-ins', waitSeconds);
     return signInPage({ uid, appName, formTargets, email, csrf: this.forms.issue(uid), problem });
   }
 }

@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { type Credentials, ReadAccounts } from '../users/read-accounts.js';
 import { AuditLog } from '../audit/audit-log.js';
+import { lockedProblem } from '../pages/form-problem.js';
 import { FormTokens } from '../pages/form-tokens.js';
 import type { Outcome } from '../pages/outcome.interceptor.js';
-import { keepRecoveryCodesPage } from '../pages/second-factor.page.js';
+import { setupRecoveryCodesPage } from '../pages/second-factor.page.js';
 import { bothFactors } from '../second-factor/second-factor-check.js';
-import { totpLockedText, type SecondFactorMethod, SecondFactors } from '../second-factor/second-factors.js';
+import { type SecondFactorMethod, SecondFactors } from '../second-factor/second-factors.js';
 import { enableSecondFactor } from '../second-factor/enable-second-factor.js';
 import { UnitOfWork } from '../tokens/unit-of-work.js';
 import { SecondFactorPrompt } from './second-factor-prompt.js';
@@ -13,7 +14,7 @@ import { DeviceCookies } from './device-cookies.js';
 import { FinishSignIn } from './finish-sign-in.js';
 import { codeGuess } from './guess-target.rules.js';
 import type { OpenInteraction } from './interaction.pipe.js';
-import { type Guess, SignInThrottle, waitInWords } from './sign-in-throttle.js';
+import { type Guess, type RejectedGuess, SignInThrottle } from './sign-in-throttle.js';
 
 /** The second step of a sign-in, after the password was verified. Only its success signs the person in. */
 @Injectable()
@@ -58,12 +59,16 @@ export class VerifySecondFactor {
       }),
     );
     if (guess.kind !== 'right') return this.rejected(interaction, user.id, guess);
-    await interaction.remember({ passwordOf: user.id, passwordAt: interaction.passwordAt, provedBoth: true });
-    return keepRecoveryCodesPage({ uid, appName, formTargets, csrf: this.forms.issue(uid) }, guess.result);
+    await interaction.saveProgress({
+      passwordOf: user.id,
+      passwordAt: interaction.passwordAt,
+      provedBoth: true,
+    });
+    return setupRecoveryCodesPage({ uid, appName, formTargets, csrf: this.forms.issue(uid) }, guess.result);
   }
 
   /** Signs in after the recovery codes were shown. */
-  async done(interaction: OpenInteraction): Promise<Outcome> {
+  async finishSetUp(interaction: OpenInteraction): Promise<Outcome> {
     this.forms.verify(interaction.uid, interaction);
     const user = await this.userOf(interaction);
     if (user === undefined || !interaction.provedBoth) return redirectToInteraction(interaction);
@@ -73,7 +78,7 @@ export class VerifySecondFactor {
   /** Discards the verified password, so that the sign-in starts again. */
   async startOver(interaction: OpenInteraction): Promise<Outcome> {
     this.forms.verify(interaction.uid, interaction);
-    if (interaction.prompt === 'login') await interaction.remember({});
+    if (interaction.prompt === 'login') await interaction.saveProgress({});
     return redirectToInteraction(interaction);
   }
 
@@ -83,11 +88,11 @@ export class VerifySecondFactor {
     return userId === undefined ? undefined : this.accounts.credentials(userId);
   }
 
-  private guess<Found>(
+  private guess<Result>(
     { client: { clientId }, origin, cookies }: OpenInteraction,
     user: Credentials,
-    check: () => Promise<Found | undefined>,
-  ): Promise<Guess<Found>> {
+    check: () => Promise<Result | undefined>,
+  ): Promise<Guess<Result>> {
     const device = this.devices.find(cookies, user);
     const target = codeGuess({ userId: user.id, address: origin.ip, device });
     const auditIfLocked = { event: 'sign_in_locked', userId: user.id, clientId } as const;
@@ -97,19 +102,13 @@ export class VerifySecondFactor {
   private async rejected(
     interaction: OpenInteraction,
     userId: string,
-    guess: Exclude<Guess<unknown>, { kind: 'right' }>,
+    guess: RejectedGuess,
   ): Promise<Outcome> {
-    if (guess.kind === 'locked') {
-      const { waitSeconds: retryAfterSeconds } = guess;
-      const text = `Too many incorrect codes. ${waitInWords(retryAfterSeconds)}`;
-      return this.prompt.show(interaction, userId, { status: 429, text, retryAfterSeconds });
-    }
+    if (guess.kind === 'locked')
+      return this.prompt.show(interaction, userId, lockedProblem('incorrect codes', guess.waitSeconds));
     const { clientId } = interaction.client;
     await this.audit.write(interaction.origin, { event: 'second_factor_failed', userId, clientId });
-    const { totpLocked } = await this.factors.stateOf(userId);
-    const text = totpLocked
-      ? totpLockedText
-      : 'The code is incorrect or was already used. Wait for the next code and try again.';
+    const text = await this.factors.wrongCodeText(userId);
     return this.prompt.show(interaction, userId, { status: 401, text });
   }
 
@@ -119,7 +118,7 @@ export class VerifySecondFactor {
     verifiedBy: SecondFactorMethod,
   ): Promise<Outcome> {
     return this.finish.run(interaction, user, {
-      at: interaction.passwordAt,
+      passwordAt: interaction.passwordAt,
       amr: bothFactors,
       details: { second_factor: verifiedBy },
     });
