@@ -27,6 +27,22 @@ describe('selfSignedCertificate', () => {
     expect(seconds(certificate.validTo)).toBe(nowSeconds + 365 * 86_400);
   });
 
+  it('has its validity as UTCTime, as RFC 5280 §4.1.2.5 requires before 2050', () => {
+    const date = new Date('2026-03-01T12:34:56Z');
+    const { raw } = new X509Certificate(selfSignedCertificate('localhost', date).certificate);
+    expect(raw.toString('latin1')).toContain('\x17\x0d260301113456Z\x17\x0d270301123456Z');
+  });
+
+  it.each(['a.example', 'localhost', `${'long-'.repeat(20)}host.example.org`])(
+    'encodes every length for the host %s in its shortest form, as DER requires (X.690 §10.1)',
+    (host) => {
+      const { raw } = new X509Certificate(selfSignedCertificate(host, now).certificate);
+      expect(longFormsOf(raw).length).toBeGreaterThan(0);
+      for (const { bytes, length } of longFormsOf(raw))
+        expect(length).toBeGreaterThan(bytes === 1 ? 127 : 255);
+    },
+  );
+
   it('is accepted by a TLS client that trusts it', async () => {
     const { certificate: cert, key } = selfSignedCertificate('localhost', now);
     const server = createServer({ cert, key }, (socket) => socket.end()).listen(0, '127.0.0.1');
@@ -40,3 +56,20 @@ describe('selfSignedCertificate', () => {
     server.close();
   });
 });
+
+/** The lengths of more than one byte in DER: the number of bytes after the first, and the value. */
+function longFormsOf(der: Buffer): { bytes: number; length: number }[] {
+  const found: { bytes: number; length: number }[] = [];
+  for (let offset = 0; offset < der.length;) {
+    const tag = der.readUInt8(offset);
+    const first = der.readUInt8(offset + 1);
+    const bytes = first < 0x80 ? 0 : first - 0x80;
+    const length = bytes === 0 ? first : der.readUIntBE(offset + 2, bytes);
+    const start = offset + 2 + bytes;
+    if (bytes > 0) found.push({ bytes, length });
+    const isConstructed = (tag & 0x20) !== 0;
+    if (isConstructed) found.push(...longFormsOf(der.subarray(start, start + length)));
+    offset = start + length;
+  }
+  return found;
+}

@@ -14,7 +14,7 @@ const tags = {
   octetString: 0x04,
   objectId: 0x06,
   utf8String: 0x0c,
-  generalizedTime: 0x18,
+  utcTime: 0x17,
   sequence: 0x30,
   set: 0x31,
   dnsName: 0x82,
@@ -24,7 +24,7 @@ const tags = {
 } as const;
 
 /**
- * Returns a self-signed certificate for a first look, since the image has no openssl. Written in DER (X.690),
+ * Returns a self-signed certificate for trials, since the image has no openssl. Written in DER (X.690),
  * profile of RFC 5280: ECDSA with P-256 and SHA-256, valid for one year. A deployment mounts its own
  * certificate.
  */
@@ -38,17 +38,17 @@ export function selfSignedCertificate(
     element(tags.set, sequence(objectId(oids.commonName), element(tags.utf8String, Buffer.from(host)))),
   );
   const end = new Date(now.getTime() + 365 * 86_400_000);
-  const start = new Date(now.getTime() - 3_600_000); // clocks of clients may be late
+  const start = new Date(now.getTime() - 3_600_000); // clocks of clients may be slow
   const extensions = sequence(
     extension(oids.subjectAltName, sequence(alternativeName(host))),
     extension(oids.extendedKeyUsage, sequence(objectId(oids.serverAuthentication))),
   );
   const toBeSigned = sequence(
     element(tags.version, integer(Buffer.from([2]))), // version 3
-    integer(Buffer.concat([Buffer.from([1]), randomBytes(15)])),
+    integer(Buffer.concat([Buffer.from([1]), randomBytes(15)])), // serial number: random and positive
     ecdsaWithSha256,
     name,
-    sequence(time(start), time(end)),
+    sequence(utcTime(start), utcTime(end)),
     name,
     publicKey.export({ type: 'spki', format: 'der' }),
     element(tags.extensions, extensions),
@@ -57,7 +57,7 @@ export function selfSignedCertificate(
   const der = sequence(
     toBeSigned,
     ecdsaWithSha256,
-    element(tags.bitString, Buffer.concat([Buffer.from([0]), signature])),
+    element(tags.bitString, Buffer.concat([Buffer.from([0]), signature])), // 0 unused bits
   );
   const lines = der.toString('base64').match(/.{1,64}/g) ?? [];
   return {
@@ -68,11 +68,13 @@ export function selfSignedCertificate(
 
 function element(tag: number, ...contents: readonly Buffer[]): Buffer {
   const content = Buffer.concat(contents);
-  const { length } = content;
-  if (length < 0x80) return Buffer.concat([Buffer.from([tag, length]), content]);
-  const size = Buffer.alloc(2);
-  size.writeUInt16BE(length);
-  return Buffer.concat([Buffer.from([tag, 0x82]), size, content]);
+  return Buffer.concat([Buffer.from([tag, ...lengthBytes(content.length)]), content]);
+}
+
+/** The shortest form of a length below 65536 (X.690 §10.1). */
+function lengthBytes(length: number): number[] {
+  if (length < 0x80) return [length];
+  return length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
 }
 
 function sequence(...contents: readonly Buffer[]): Buffer {
@@ -92,9 +94,10 @@ function objectId([first = 0, second = 0, ...rest]: readonly number[]): Buffer {
   return element(tags.objectId, Buffer.from([first * 40 + second, ...bytes]));
 }
 
-function time(date: Date): Buffer {
-  const text = date.toISOString().replaceAll(/[-:T]|\.\d+/g, '');
-  return element(tags.generalizedTime, Buffer.from(text)); // YYYYMMDDHHMMSSZ
+/** A date before the year 2050 (RFC 5280 §4.1.2.5). */
+function utcTime(date: Date): Buffer {
+  const text = date.toISOString().replaceAll(/[-:T]|\.\d+/g, ''); // YYYYMMDDHHMMSSZ
+  return element(tags.utcTime, Buffer.from(text.slice(2)));
 }
 
 function extension(id: readonly number[], value: Buffer): Buffer {
