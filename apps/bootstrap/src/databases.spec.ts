@@ -4,8 +4,8 @@ import { createDatabases, dropDatabases, type ServiceDatabase } from './database
 
 const adminUrl = process.env.TEST_POSTGRES_URL ?? '';
 
-/** Runs a statement with the role of a database, in that database or another one. */
-async function as(
+/** Runs a statement with the role of a service, in its own database or another one. */
+async function queryAs(
   own: ServiceDatabase,
   statement: string,
   database = own.database,
@@ -25,25 +25,27 @@ async function as(
 
 describe('createDatabases', () => {
   const tag = randomBytes(4).toString('hex');
-  const named = (service: ServiceDatabase['service'], name: string): ServiceDatabase => ({
+  const testDatabase = (service: ServiceDatabase['service'], name: string): ServiceDatabase => ({
     service,
     database: `bootstrap_${tag}_${name}`,
     role: `bootstrap_${tag}_${name}`,
     password: `it's ${tag}`,
   });
-  const store = named('store-api', 'store');
-  const creator = named('creator-api', 'creator');
+  const store = testDatabase('store-api', 'store');
+  const creator = testDatabase('creator-api', 'creator');
   beforeAll(() => createDatabases(adminUrl, [store, creator]));
   afterAll(() => dropDatabases(adminUrl, [store, creator]));
 
   it('lets a role create tables in its own database, and connect to no database of another service', async () => {
-    await as(store, 'CREATE TABLE things (id int)');
-    await expect(as(store, 'SELECT 1', creator.database)).rejects.toThrow('permission denied for database');
+    await queryAs(store, 'CREATE TABLE things (id int)');
+    await expect(queryAs(store, 'SELECT 1', creator.database)).rejects.toThrow(
+      'permission denied for database',
+    );
   });
 
   it('gives a role no right on the server', async () => {
     const rights = 'rolsuper, rolcreatedb, rolcreaterole, rolreplication, rolbypassrls';
-    expect(await as(store, `SELECT ${rights} FROM pg_roles WHERE rolname = current_user`)).toEqual([
+    expect(await queryAs(store, `SELECT ${rights} FROM pg_roles WHERE rolname = current_user`)).toEqual([
       {
         rolsuper: false,
         rolcreatedb: false,
@@ -55,8 +57,8 @@ describe('createDatabases', () => {
   });
 
   it('lets only creator-api assume the roles of its requests', async () => {
-    await as(creator, 'SET ROLE creator_api_member');
-    await expect(as(store, 'SET ROLE creator_api_member')).rejects.toThrow('permission denied');
+    await queryAs(creator, 'SET ROLE creator_api_member');
+    await expect(queryAs(store, 'SET ROLE creator_api_member')).rejects.toThrow('permission denied');
   });
 
   it('lets a second role work as the first one, while the password of the first is replaced', async () => {
@@ -69,22 +71,22 @@ describe('createDatabases', () => {
         `CREATE ROLE ${second.role} LOGIN PASSWORD '${second.password}' IN ROLE ${creator.role}`,
       );
       await admin.query(`ALTER ROLE ${second.role} SET role = ${creator.role}`);
-      await as(second, 'CREATE TABLE written (id int)');
-      await as(second, 'SET ROLE creator_api_member; RESET ROLE; INSERT INTO written VALUES (1)');
-      expect(await as(creator, "SELECT tableowner FROM pg_tables WHERE tablename = 'written'")).toEqual([
+      await queryAs(second, 'CREATE TABLE written (id int)');
+      await queryAs(second, 'SET ROLE creator_api_member; RESET ROLE; INSERT INTO written VALUES (1)');
+      expect(await queryAs(creator, "SELECT tableowner FROM pg_tables WHERE tablename = 'written'")).toEqual([
         { tableowner: creator.role },
       ]);
     } finally {
       await admin.query(`DROP ROLE IF EXISTS ${second.role}`);
       await admin.end();
     }
-    await as(creator, 'INSERT INTO written VALUES (2)');
+    await queryAs(creator, 'INSERT INTO written VALUES (2)');
   });
 
   it('changes the password when it is repeated, and keeps the data', async () => {
     const rotated = { ...store, password: `rotated ${tag}` };
     await createDatabases(adminUrl, [rotated]);
-    expect(await as(rotated, 'SELECT count(*)::int AS count FROM things')).toEqual([{ count: 0 }]);
-    await expect(as(store, 'SELECT 1')).rejects.toThrow('password authentication failed');
+    expect(await queryAs(rotated, 'SELECT count(*)::int AS count FROM things')).toEqual([{ count: 0 }]);
+    await expect(queryAs(store, 'SELECT 1')).rejects.toThrow('password authentication failed');
   });
 });

@@ -21,7 +21,7 @@ const requestRoles: Partial<Record<ServiceName, readonly string[]>> = {
 
 /**
  * Creates the roles and databases of services, and sets the passwords. May be repeated, and continues after
- * an interruption. A role owns its own database, may connect to it as the only one, and has no further right.
+ * an interruption. A role owns its database and has no further right; no role of another service may connect.
  * @param adminUrl URL of a role that may create roles and databases
  */
 export async function createDatabases(
@@ -29,24 +29,30 @@ export async function createDatabases(
   databases: readonly ServiceDatabase[],
 ): Promise<void> {
   await asAdministrator(adminUrl, async (client) => {
-    for (const { service, ...wanted } of databases) {
-      const role = pg.escapeIdentifier(wanted.role);
-      const database = pg.escapeIdentifier(wanted.database);
-      const known = await client.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [wanted.role]);
-      await client.query(
-        `${known.rowCount === 0 ? 'CREATE' : 'ALTER'} ROLE ${role} LOGIN PASSWORD ${pg.escapeLiteral(wanted.password)}`,
-      );
-      for (const name of requestRoles[service] ?? []) {
-        const found = await client.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [name]);
-        if (found.rowCount === 0) await client.query(`CREATE ROLE ${pg.escapeIdentifier(name)} NOLOGIN`);
-        await client.query(`GRANT ${pg.escapeIdentifier(name)} TO ${role}`);
+    for (const { service, role, password, database } of databases) {
+      await createRole(client, role, `LOGIN PASSWORD ${pg.escapeLiteral(password)}`);
+      for (const requestRole of requestRoles[service] ?? []) {
+        await createRole(client, requestRole, 'NOLOGIN');
+        await client.query(`GRANT ${pg.escapeIdentifier(requestRole)} TO ${pg.escapeIdentifier(role)}`);
       }
-      const exists = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [wanted.database]);
-      await client.query(`GRANT ${role} TO CURRENT_USER`); // creating for another owner requires membership
-      if (exists.rowCount === 0) await client.query(`CREATE DATABASE ${database} OWNER ${role}`);
-      await client.query(`REVOKE CONNECT ON DATABASE ${database} FROM PUBLIC`);
+      await createDatabase(client, database, role);
     }
   });
+}
+
+async function createRole(client: pg.Client, role: string, options: string): Promise<void> {
+  const existing = await client.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [role]);
+  const verb = existing.rowCount === 0 ? 'CREATE' : 'ALTER';
+  await client.query(`${verb} ROLE ${pg.escapeIdentifier(role)} ${options}`);
+}
+
+async function createDatabase(client: pg.Client, name: string, ownerRole: string): Promise<void> {
+  const database = pg.escapeIdentifier(name);
+  const owner = pg.escapeIdentifier(ownerRole);
+  await client.query(`GRANT ${owner} TO CURRENT_USER`); // creating for another owner requires membership
+  const existing = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [name]);
+  if (existing.rowCount === 0) await client.query(`CREATE DATABASE ${database} OWNER ${owner}`);
+  await client.query(`REVOKE CONNECT ON DATABASE ${database} FROM PUBLIC`);
 }
 
 /** Deletes databases and their roles. The request roles stay, because other suites may share them. */

@@ -22,8 +22,8 @@ const secretsSchema = z.object({
 });
 type Secrets = z.infer<typeof secretsSchema>;
 
+/** `host:port` of each store, as the services reach it. */
 export interface StoreAddresses {
-  /** `host:port` of each store, as the services reach it. */
   readonly postgres: string;
   readonly redis: string;
   readonly rabbitmq: string;
@@ -43,14 +43,14 @@ export const databaseNames = {
  * @param host of the public URL, for the certificate
  */
 export function writeSecrets(directory: string, stores: StoreAddresses, host: string): void {
-  const secrets = storedSecrets(join(directory, 'bootstrap', 'secrets.json'), host);
+  const secrets = loadSecrets(join(directory, 'bootstrap', 'secrets.json'), host);
   for (const [path, text] of Object.entries(secretFiles(secrets, stores)))
     writeAtomically(join(directory, path), text);
 }
 
-function storedSecrets(file: string, host: string): Secrets {
+/** Reads the stored secrets, and generates and stores those that are missing. */
+function loadSecrets(file: string, host: string): Secrets {
   const stored: unknown = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
-  // Adds secrets that an earlier version did not have.
   const secrets = secretsSchema.parse(Object.assign(newSecrets(host), stored));
   writeAtomically(file, `${JSON.stringify(secrets, null, 2)}\n`);
   return secrets;

@@ -14,13 +14,13 @@ const vhost = '/';
 export interface StorePasswords {
   readonly administrator: string;
   readonly users: Readonly<Record<StoreUser, string>>;
-  /** Of the warehouse at RabbitMQ; undefined if it has no user. */
+  /** Password of the warehouse's user at RabbitMQ, if it has one. */
   readonly warehouse?: string;
 }
 
 /**
  * Returns the ACL file that Redis loads at its start, with hashes of the passwords.
- * @param environment settings of the services that change their keys
+ * @param environment settings of the services; some change the names of their Redis keys
  */
 export function redisUsers(
   { administrator, users }: StorePasswords,
