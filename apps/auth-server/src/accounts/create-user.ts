@@ -133,7 +133,7 @@ async function updateExisting(
 ): Promise<StoredUser | undefined> {
   const existing = await tx.row<ExistingUser>(findUser, [user.email]);
   if (existing === undefined) return undefined;
-  if (!matchesExactly(existing, user)) throw new Error('A user with this e-mail address already exists.');
+  if (!matchesOptions(existing, user)) throw new Error('A user with this e-mail address already exists.');
   if (!(await verifyPassword(user.password, existing.password_hash))) {
     await tx.run(updatePassword, [existing.id, await hashPassword(user.password)]);
     revoked.push(...(await endAccessOfUser(tx, existing.id)));
@@ -144,7 +144,7 @@ async function updateExisting(
   return existing;
 }
 
-function matchesExactly({ global_admin, memberships, name }: ExistingUser, requested: NewUser): boolean {
+function matchesOptions({ global_admin, memberships, name }: ExistingUser, requested: NewUser): boolean {
   const [only, ...more] = memberships;
   return (
     global_admin === (requested.role === 'global_admin') &&

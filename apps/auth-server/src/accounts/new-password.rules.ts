@@ -7,7 +7,7 @@
 export const minPasswordLength = 12;
 export const maxPasswordLength = 1024;
 
-/** Counts the code points only of a text that can be short enough. */
+/** Whether a password has too many code points. Code units, at most two of each, are faster to count. */
 export function isTooLong(password: string): boolean {
   return password.length > 2 * maxPasswordLength || [...password].length > maxPasswordLength;
 }

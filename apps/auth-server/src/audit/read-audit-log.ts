@@ -67,7 +67,10 @@ export async function readAuditLog(database: Database, query: AuditQuery): Promi
   const { event, client, since, until } = query;
   const [beforeMicros, beforePosition] = query.before?.split('.') ?? [];
   const rows = await database.rows<Row>(selectAuditRecords, {
-    ...{ event, client, since, until },
+    event,
+    client,
+    since,
+    until,
     user: query.user === undefined ? undefined : await userId(database, query.user),
     before_micros: beforeMicros,
     before_position: beforePosition,

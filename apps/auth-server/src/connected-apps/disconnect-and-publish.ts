@@ -50,21 +50,23 @@ export async function disconnectAndPublish<Result>(
   disconnect: () => Promise<Result>,
 ): Promise<Result> {
   const clients = await tx.rows<{ id: string }>(lockClients, [userId, clientId]);
-  const ids = clients.map(({ id }) => id);
-  const last = await tx.rows<{ client_id: string; creator_id: string }>(findLastConsents, [
+  const lastConsents = await tx.rows<{ client_id: string; creator_id: string }>(findLastConsents, [
     userId,
-    ids,
+    clients.map(({ id }) => id),
     organisationId,
   ]);
   const result = await disconnect();
   // Taken after `disconnect`: all tokens that it ended were issued earlier, and all tokens of a later consent
   // are issued later.
   const occurredAt = new Date();
-  await outbox.add(tx, ...last.map((ids) => messages.clientDisconnected.make(ids, { occurredAt })));
+  await outbox.add(
+    tx,
+    ...lastConsents.map((connection) => messages.clientDisconnected.make(connection, { occurredAt })),
+  );
   await publishCreators(
     tx,
     outbox,
-    last.map(({ creator_id }) => creator_id),
+    lastConsents.map(({ creator_id }) => creator_id),
   );
   return result;
 }

@@ -30,10 +30,10 @@ export async function publishCreators(
   outbox: Outbox,
   ids: readonly string[],
 ): Promise<void> {
-  const all = [...new Set(ids)].toSorted();
+  const sortedIds = [...new Set(ids)].toSorted();
   const occurredAt = new Date();
-  for (let from = 0; from < all.length; from += creatorsPerStatement) {
-    const batch = all.slice(from, from + creatorsPerStatement);
+  for (let from = 0; from < sortedIds.length; from += creatorsPerStatement) {
+    const batch = sortedIds.slice(from, from + creatorsPerStatement);
     await tx.run(increaseVersion, [batch]);
     const rows = await tx.rows<PublishedRow>(read, [batch]);
     await outbox.add(

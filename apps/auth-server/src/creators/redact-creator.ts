@@ -9,7 +9,7 @@ export interface RedactedCreator {
   /** Public `crt_` id of the Store API. */
   readonly id: string;
   readonly redacted: true;
-  /** Null when there was nothing left to erase, so nothing was published. */
+  /** Null when the creator was already redacted, so nothing was published. */
   readonly message_id: string | null;
 }
 
@@ -21,7 +21,7 @@ const redact = statement(
 );
 
 /**
- * Erases a creator's name and payment method, and publishes the change in the same commit. Orders, royalties
+ * Redacts a creator's name and payment method, and publishes the change in the same commit. Orders, royalties
  * and the registration stay. Repeating it changes nothing.
  * @param creator UUID or `crt_` id
  */
@@ -33,9 +33,9 @@ export async function redactCreator(
   const uuid = creatorUuid(creator);
   const id = publicId('crt', uuid);
   return database.transaction(async (tx) => {
-    const known = await tx.row<Pick<CreatorRow, 'name' | 'payment_method'>>(lock, [uuid]);
-    if (known === undefined) throw creatorNotFoundError(creator);
-    if (known.name === null && known.payment_method === null)
+    const before = await tx.row<Pick<CreatorRow, 'name' | 'payment_method'>>(lock, [uuid]);
+    if (before === undefined) throw creatorNotFoundError(creator);
+    if (before.name === null && before.payment_method === null)
       return { uuid, id, redacted: true, message_id: null };
     const row = await tx.row<CreatorRow>(redact, [uuid]);
     if (row === undefined) throw creatorNotFoundError(creator);

@@ -52,7 +52,7 @@ export class ClientQuotas {
       throw new RateLimited(decision.retryAfterSeconds, this.limiter.headers(quota, decision));
   }
 
-  /** Remembers the credentials of a handled request if they were accepted, else deletes them. */
+  /** Remembers the credentials of a handled request if they were accepted, and removes rejected ones. */
   async rememberCredentials(quota: AuthQuota, request: IncomingMessage): Promise<void> {
     const credentials = this.sentCredentials.get(request);
     const authentication = authentications.get(request);
@@ -61,8 +61,8 @@ export class ClientQuotas {
       this.known.set(credentials, authentication.clientId);
       return;
     }
-    // A known secret that was replaced: the failure was counted for the client, so count it for the network
-    // too.
+    // A remembered secret was replaced since. The request was counted for the client; now it counts for the
+    // network too.
     if (this.known.delete(credentials)) await this.limiter.takeByAddress(quota, callerAddress(request));
   }
 }

@@ -1,10 +1,10 @@
 /** Routes that people open in a browser: errors are pages there. */
 const browserRoute = /^\/(account|interaction|api\/auth\/oauth2\/(authorize|end-session))(\/|$)/;
 /** Below the mount path. */
-const publicDocument = /^\/(jwks|\.well-known\/[\w-]+)$/;
+const publicDocument = /^\/(jwks|\.well-knownRoute\/[\w-]+)$/;
 /** Below the mount path, without the ids of clients and interactions that may follow. */
-const known =
-  /^\/(jwks|\.well-known\/(openid-configuration|oauth-authorization-server)|oauth2\/(authorize|token|register|userinfo|introspect|revoke|end-session|par))(\/|$)/;
+const knownRoute =
+  /^\/(jwks|\.well-knownRoute\/(openid-configuration|oauth-authorization-server)|oauth2\/(authorize|token|register|userinfo|introspect|revoke|end-session|par))(\/|$)/;
 
 export const mountPath = '/api/auth';
 
@@ -20,6 +20,6 @@ export function isPublicDocument(path: string): boolean {
 
 /** Route label of a path in metrics. @param path below the mount path */
 export function routeOf(path: string): string {
-  const [, route] = known.exec(path) ?? [];
+  const [, route] = knownRoute.exec(path) ?? [];
   return route === undefined ? 'none' : `${mountPath}/${route}`;
 }

@@ -1,6 +1,8 @@
+export type KeyState = 'active' | 'next' | 'retiring';
+
 /** State and times of a stored key. */
 export interface KeyTimes {
-  readonly state: 'active' | 'next' | 'retiring';
+  readonly state: KeyState;
   /** When it was created and published. */
   readonly created_at: Date;
   readonly activated_at: Date | null;

@@ -17,8 +17,8 @@ interface SealedTable {
   readonly lock: Statement;
   /** Parameters: ids, and their resealed secrets. */
   readonly replace: Statement;
-  /** A value before all ids. */
-  readonly firstId: string;
+  /** Sorts before all ids. */
+  readonly beforeFirstId: string;
   readonly ownerOf: (id: string) => string;
 }
 
@@ -35,7 +35,7 @@ const tables: readonly SealedTable[] = [
       'signing-keys.replace-sealed',
       `UPDATE signing_keys k SET jwk_encrypted = r.sealed FROM unnest($1::text[], $2::bytea[]) AS r(id, sealed) WHERE k.kid = r.id`,
     ),
-    firstId: '',
+    beforeFirstId: '',
     ownerOf: signingKeyOwner,
   },
   {
@@ -52,7 +52,7 @@ const tables: readonly SealedTable[] = [
        SET payload = jsonb_set(m.payload, '{client_secret_sealed}', to_jsonb(translate(encode(r.sealed, 'base64'), E'\\n', '')))
        FROM unnest($1::text[], $2::bytea[]) AS r(id, sealed) WHERE m.model = 'Client' AND m.id = r.id`,
     ),
-    firstId: '',
+    beforeFirstId: '',
     ownerOf: clientSecretOwner,
   },
   {
@@ -66,7 +66,7 @@ const tables: readonly SealedTable[] = [
       'second-factors.replace-sealed',
       `UPDATE second_factors f SET secret_encrypted = r.sealed FROM unnest($1::uuid[], $2::bytea[]) AS r(id, sealed) WHERE f.user_id = r.id`,
     ),
-    firstId: nilUuid,
+    beforeFirstId: nilUuid,
     ownerOf: secondFactorOwner,
   },
 ];
@@ -84,12 +84,13 @@ export interface Resealed {
 export async function resealSecrets(database: Database, secrets: SecretBox): Promise<Resealed> {
   let [resealed, unreadable] = [0, 0];
   for (const table of tables) {
-    for (let after: string | undefined = table.firstId; after !== undefined;) {
-      const from: string = after;
-      const batch = await database.transaction((tx) => resealBatch(tx, secrets, table, from));
+    let after = table.beforeFirstId;
+    for (;;) {
+      const batch = await database.transaction((tx) => resealBatch(tx, secrets, table, after));
+      if (batch.lastId === undefined) break;
       resealed += batch.resealed;
       unreadable += batch.unreadable;
-      after = batch.last;
+      after = batch.lastId;
     }
   }
   await auditOperator(database, { event: 'secrets_resealed', details: { resealed, unreadable } });
@@ -106,25 +107,30 @@ async function resealBatch(
   secrets: SecretBox,
   { lock, replace, ownerOf }: SealedTable,
   after: string,
-): Promise<Resealed & { readonly last: string | undefined }> {
+): Promise<Resealed & { readonly lastId: string | undefined }> {
   const { newestKeyId } = secrets;
   const rows = await tx.rows<Sealed>(lock, [after, newestKeyId.length, newestKeyId]);
-  const replacements = rows.flatMap(({ id, sealed }) =>
-    reseal(secrets, sealed, ownerOf(id)).map((resealed) => ({ id, resealed })),
-  );
-  await tx.run(replace, [replacements.map(({ id }) => id), replacements.map(({ resealed }) => resealed)]);
+  const ids: string[] = [];
+  const resealed: Buffer[] = [];
+  for (const { id, sealed } of rows) {
+    const secret = reseal(secrets, sealed, ownerOf(id));
+    if (secret === undefined) continue;
+    ids.push(id);
+    resealed.push(secret);
+  }
+  await tx.run(replace, [ids, resealed]);
   return {
-    resealed: replacements.length,
-    unreadable: rows.length - replacements.length,
-    last: rows.at(-1)?.id,
+    resealed: ids.length,
+    unreadable: rows.length - ids.length,
+    lastId: rows.at(-1)?.id,
   };
 }
 
-/** Returns nothing for a secret that no key opens: it stays unchanged, since its key may still be found. */
-function reseal(secrets: SecretBox, sealed: Buffer, owner: string): Buffer[] {
+/** Returns undefined for a secret that no key opens: it stays unchanged, since its key may still be found. */
+function reseal(secrets: SecretBox, sealed: Buffer, owner: string): Buffer | undefined {
   try {
-    return [secrets.reseal(sealed, owner)];
+    return secrets.reseal(sealed, owner);
   } catch {
-    return [];
+    return undefined;
   }
 }

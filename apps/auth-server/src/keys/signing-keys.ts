@@ -3,7 +3,7 @@ import { BACKGROUND_DATABASE, type Database, statement, type Transaction } from 
 import { CLOCK, type Clock, SecretBox, systemClock } from '@fulfilment/runtime';
 import { insertAudit } from '../audit/audit-log.js';
 import { auditOperator } from '../audit/operator-audit.js';
-import { isRotationDue, propagationWaitMs } from './key-rotation.rules.js';
+import { isRotationDue, type KeyState, propagationWaitMs } from './key-rotation.rules.js';
 import {
   makeKey,
   type PrivateJwk,
@@ -12,11 +12,9 @@ import {
   signingAlgorithms,
 } from './make-key.js';
 
-type State = 'active' | 'next' | 'retiring';
-
 export interface SigningKey {
   readonly jwk: PrivateJwk;
-  readonly state: State;
+  readonly state: KeyState;
 }
 
 /**
@@ -31,7 +29,7 @@ export function signingKeyOwner(kid: string): string {
 export interface ListedKey {
   readonly kid: string;
   readonly alg: SigningAlgorithm;
-  readonly state: State;
+  readonly state: KeyState;
   readonly created_at: Date;
   readonly activated_at: Date | null;
   /** When it became `retiring`. */
@@ -48,7 +46,7 @@ export interface KeySet {
 interface KeyRow {
   kid: string;
   alg: SigningAlgorithm;
-  state: State;
+  state: KeyState;
   jwk_encrypted: Buffer;
   created_at: Date;
   activated_at: Date | null;
@@ -126,7 +124,7 @@ export class SigningKeys {
       await this.createMissing(tx);
       const waitMs = propagationWaitMs(await tx.rows<KeyRow>(readKeys), this.clock());
       if (waitMs > 0) await tx.rows(wait, [waitMs]);
-      return this.advance(tx, 'operator');
+      return this.activateNextKeys(tx, 'operator');
     });
   }
 
@@ -139,7 +137,7 @@ export class SigningKeys {
     return this.database.transaction(async (tx) => {
       await tx.run(lockKeys);
       const due = isRotationDue(await tx.rows<KeyRow>(readKeys), days, this.clock());
-      return due ? this.advance(tx, 'schedule') : undefined;
+      return due ? this.activateNextKeys(tx, 'schedule') : undefined;
     });
   }
 
@@ -194,10 +192,7 @@ export class SigningKeys {
     }
   }
 
-  /**
-   * Throws if KEY_ENCRYPTION_KEY does not open existing keys, so that no key is added that running services
-   * cannot open.
-   */
+  /** @throws Error when KEY_ENCRYPTION_KEY does not open all keys: the service could not open a new one */
   private async createMissing(tx: Transaction): Promise<void> {
     const present = await tx.rows<KeyRow>(readKeys);
     for (const row of present) this.decrypt(row);
@@ -208,7 +203,8 @@ export class SigningKeys {
     }
   }
 
-  private async advance(tx: Transaction, actor: 'operator' | 'schedule'): Promise<string[]> {
+  /** Starts to retire the active keys, activates the next ones and creates their successors. */
+  private async activateNextKeys(tx: Transaction, actor: 'operator' | 'schedule'): Promise<string[]> {
     const now = this.clock();
     for (const alg of signingAlgorithms) {
       await tx.run(startRetiring, [alg, now]);
@@ -223,7 +219,7 @@ export class SigningKeys {
     return active;
   }
 
-  private async insert(tx: Transaction, alg: SigningAlgorithm, state: State): Promise<void> {
+  private async insert(tx: Transaction, alg: SigningAlgorithm, state: KeyState): Promise<void> {
     const jwk = await makeKey(alg);
     const encrypted = this.secrets.seal(JSON.stringify(jwk), signingKeyOwner(jwk.kid));
     await tx.run(insertKey, [jwk.kid, alg, state, encrypted, this.clock()]);

@@ -1,6 +1,6 @@
 import { audiences } from '@fulfilment/contracts';
 
-/** The facts about a person that decide the claims. */
+/** What the private claims of a person's tokens depend on. */
 export interface TokenSubject {
   readonly global_admin: boolean;
   readonly organisation_id: string | null;

@@ -93,7 +93,7 @@ export function handleOf({ claims, digest }: PresentedToken): string {
   return `${handlePrefix}${digest}~${claims.jti}`;
 }
 
-/** A handle without a row. */
+/** A handle that belongs to no token. */
 export const unknownHandle = handlePrefix;
 
 /** Returns what identifies a token, from the JWT or its handle. */
@@ -127,19 +127,19 @@ export function useSignedAccessTokens(provider: Provider, signer: AccessTokenSig
   Object.assign(model, {
     find: async (value: unknown, options?: object) => {
       if (typeof value !== 'string') return undefined;
-      const sought = parseTokenOrHandle(value);
-      if (sought === undefined) return undefined;
-      const found = await find(sought.jti, options);
-      return found instanceof model && isDigest(found.digest, sought.digest) ? found : undefined;
+      const presented = parseTokenOrHandle(value);
+      if (presented === undefined) return undefined;
+      const found = await find(presented.jti, options);
+      return found instanceof model && digestsMatch(found.digest, presented.digest) ? found : undefined;
     },
   });
 }
 
 /**
- * Whether a row belongs to exactly this token. Comparing the digest is as safe as verifying the signature,
+ * Whether a row's digest is that of the presented token. Comparing it is as safe as verifying the signature,
  * at a hundredth of the cost: only the issued token has this digest.
  */
-export function isDigest(stored: unknown, digest: string): boolean {
+export function digestsMatch(stored: unknown, digest: string): boolean {
   if (typeof stored !== 'string' || stored.length !== digest.length) return false;
   return timingSafeEqual(Buffer.from(stored), Buffer.from(digest));
 }

@@ -3,7 +3,7 @@ import type { SecretBox } from '@fulfilment/runtime';
 import type { Outbox } from '@fulfilment/messaging';
 import Provider, { type Adapter, type AdapterFactory, type AdapterPayload, errors } from 'oidc-provider';
 import { originOf } from '../audit/audit-log.js';
-import { clientSecret, sealedClient } from '../registration/client-secret.js';
+import { openClientSecret, sealedClient } from '../registration/client-secret.js';
 import { storeClient } from '../registration/store-client.js';
 import { isStorableText } from '../http/storable-text.js';
 import type { Families } from '../tokens/families.js';
@@ -183,7 +183,7 @@ class ClientAdapter extends ModelAdapter {
     if (stored === undefined) return undefined;
     const { client_secret_sealed: sealed, ...metadata } = stored;
     if (typeof sealed !== 'string') return metadata;
-    return { ...metadata, client_secret: this.unsealed(id, sealed) };
+    return { ...metadata, client_secret: this.openSecret(id, sealed) };
   }
 
   override destroy(id: string): Promise<void> {
@@ -191,11 +191,11 @@ class ClientAdapter extends ModelAdapter {
   }
 
   /** The cache key includes the ciphertext, so a changed secret is never served from the cache. */
-  private unsealed(id: string, sealed: string): string {
+  private openSecret(id: string, sealed: string): string {
     const key = `${id}:${sealed}`;
     const known = this.openedSecrets.get(key);
     if (known !== undefined) return known;
-    const secret = clientSecret(this.dependencies.secrets, id, sealed);
+    const secret = openClientSecret(this.dependencies.secrets, id, sealed);
     if (this.openedSecrets.size >= maxCachedSecrets) this.openedSecrets.clear();
     this.openedSecrets.set(key, secret);
     return secret;

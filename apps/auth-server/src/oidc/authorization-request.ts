@@ -23,7 +23,7 @@ export function validateAuthorizationRequest(
 ): void {
   requireQueryResponseMode(ctx);
   rejectLargeParameters(ctx);
-  keepOfflineAccess(ctx, client);
+  restoreOfflineAccess(ctx, client);
   rejectUnknownScopes(ctx);
 }
 
@@ -68,7 +68,7 @@ function rejectAsTooLarge(ctx: KoaContextWithOIDC, reason: string): never {
  * Restores `offline_access`, which oidc-provider removes unless the request has `prompt=consent`. OIDC Core
  * §11 allows "other conditions" for it: here the consent always covers it, once per user, client and creator.
  */
-function keepOfflineAccess(ctx: KoaContextWithOIDC, client: Client): void {
+function restoreOfflineAccess(ctx: KoaContextWithOIDC, client: Client): void {
   const params = ctx.oidc.params;
   if (params === undefined || !client.grantTypeAllowed('refresh_token')) return;
   const scopes = splitScope(params.scope);

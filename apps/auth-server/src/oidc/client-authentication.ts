@@ -3,10 +3,10 @@ import { setClientAuthentication } from '../http/client-quotas.js';
 import type { RejectionAudit } from './rejection-audit.js';
 
 /**
- * Notes whether a confidential client has authenticated, and audits failed authentication. Public clients
+ * Records whether a confidential client has authenticated, and audits failed authentication. Public clients
  * have no secret, so their id does not identify the sender.
  */
-export function noteClientAuthentication(audit: RejectionAudit) {
+export function recordClientAuthentication(audit: RejectionAudit) {
   return async (ctx: KoaContextWithOIDC, next: () => Promise<unknown>): Promise<void> => {
     await next();
     // These endpoints accept only POST; oidc-provider responds 404 to others.
@@ -21,5 +21,5 @@ export function noteClientAuthentication(audit: RejectionAudit) {
 }
 
 function isInvalidClient(body: unknown): boolean {
-  return typeof body === 'object' && body !== null && Reflect.get(body, 'error') === 'invalid_client';
+  return typeof body === 'object' && body !== null && 'error' in body && body.error === 'invalid_client';
 }

@@ -5,7 +5,7 @@ import { parse } from 'node:querystring';
 import type { AdapterPayload, Client } from 'oidc-provider';
 import { setClientAuthentication } from '../http/client-quotas.js';
 import { isStorableText } from '../http/storable-text.js';
-import { isDigest, parsePresentedToken, type PresentedToken } from './access-tokens.js';
+import { digestsMatch, parsePresentedToken, type PresentedToken } from './access-tokens.js';
 import type { OidcServer } from './oidc-server.js';
 
 /** As oidc-provider sends them, compared in introspection.spec.ts. */
@@ -18,8 +18,8 @@ const responseHeaders = {
 
 const formType = /^application\/x-www-form-urlencoded(; ?charset=utf-8)?$/i;
 const printable = /^[\x20-\x7e]+$/;
-/** Headers with which oidc-provider handles an introspection in another way. */
-const otherHeaders = ['origin', 'oauth-client-attestation', 'oauth-client-attestation-pop'];
+/** With one of these headers, oidc-provider responds to an introspection in another way. */
+const unsupportedHeaders = ['origin', 'oauth-client-attestation', 'oauth-client-attestation-pop'];
 
 /**
  * Responds to the introspection of an active access token by a client that sends its secret with HTTP Basic,
@@ -33,7 +33,7 @@ export async function describeActiveToken(
 ): Promise<PlainResponse | undefined> {
   const { headers } = request;
   if (!formType.test(headers['content-type'] ?? '')) return undefined;
-  if (otherHeaders.some((name) => headers[name] !== undefined)) return undefined;
+  if (unsupportedHeaders.some((name) => headers[name] !== undefined)) return undefined;
   const credentials = basicCredentials(headers.authorization);
   const presented = presentedToken(form);
   if (credentials === undefined || presented === undefined) return undefined;
@@ -41,7 +41,7 @@ export async function describeActiveToken(
     const client = await authorizedClient(oidc, credentials, presented);
     if (client === undefined) return undefined;
     setClientAuthentication(request, { clientId: client.clientId });
-    return activeToken(presented);
+    return activeTokenResponse(presented);
   } catch (error) {
     if (error instanceof DependencyUnavailable) throw error;
     return undefined; // oidc-provider meets the same error, responds and logs it
@@ -61,16 +61,16 @@ async function authorizedClient(
   if (client === undefined || !(await isSecretOf(client, credentials.secret))) return undefined;
   if (client.resource_server !== true && client.clientId !== claims.client_id) return undefined;
   // The digest proves that we issued the token, so its claims are those of its row.
-  if (stored === undefined || !isDigest(stored.token['digest'], digest)) return undefined;
+  if (stored === undefined || !digestsMatch(stored.token['digest'], digest)) return undefined;
   if (!isActive(stored.token) || !isActive(stored.grant)) return undefined;
   if (stored.grant?.clientId !== claims.client_id || stored.grant.accountId !== claims.sub) return undefined;
   return client;
 }
 
-function activeToken({ claims: { scope, ...rest } }: PresentedToken): PlainResponse {
+function activeTokenResponse({ claims: { scope, ...claims } }: PresentedToken): PlainResponse {
   return jsonResponse(200, responseHeaders, {
     active: true,
-    ...rest,
+    ...claims,
     ...(scope === '' ? {} : { scope }),
     token_type: 'Bearer',
   });

@@ -12,8 +12,8 @@ export const claimsOfScopes = {
   email: ['email', 'email_verified'],
 } as const;
 
-/** Persons by account: set by `findAccount`, read by `currentOrganisationClaims` in the same request. */
-const people = new Attached<Person>();
+/** Person of an account: set by `findAccount`, read by `currentOrganisationClaims` in the same request. */
+const personOf = new Attached<Person>();
 
 /** Finds the person of a session or token; undefined for an unknown or disabled one. */
 export function findAccount(accounts: ReadAccounts, stored: StoredRows, work: UnitOfWork): FindAccount {
@@ -33,7 +33,7 @@ export function findAccount(accounts: ReadAccounts, stored: StoredRows, work: Un
         ...(token?.kind === 'AccessToken' ? token.extra : organisationClaims(person, creatorId)),
       }),
     };
-    people.set(account, person);
+    personOf.set(account, person);
     return account;
   };
 }
@@ -43,7 +43,7 @@ export function currentOrganisationClaims(
   ctx: KoaContextWithOIDC,
 ): OrganisationClaims & Record<string, unknown> {
   const account = ctx.oidc.account;
-  const person = account === undefined ? undefined : people.get(account);
+  const person = account === undefined ? undefined : personOf.get(account);
   const claims =
     person === undefined ? undefined : organisationClaims(person, ctx.oidc.entities.Grant?.creatorId);
   if (claims === undefined)

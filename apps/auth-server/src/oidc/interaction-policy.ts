@@ -11,7 +11,7 @@ const nativePrompt = 'native_client_prompt';
  * When a page is shown: sign-in without a valid session, consent without a Grant. Native apps need consent
  * each time (RFC 8252 §8.6), first-party apps never.
  */
-export function interactionRules(
+export function buildInteractionPolicy(
   accounts: ReadAccounts,
   factors: SecondFactors,
   limits: SignInLimits,

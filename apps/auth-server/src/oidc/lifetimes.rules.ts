@@ -2,8 +2,8 @@ import { accessTokenLifetimeSeconds } from '@fulfilment/contracts';
 import type { SignInLimits } from '../users/read-accounts.js';
 import type { AuthServerSettings } from '../config.js';
 
-const hour = 3600;
-const day = 24 * hour;
+const hourSeconds = 3600;
+const daySeconds = 24 * hourSeconds;
 
 /** Whole seconds since 1970, as sessions and tokens store a time (RFC 7519 §2). */
 export function numericDate(moment: Date): number {
@@ -17,11 +17,11 @@ export function numericDate(moment: Date): number {
 export const lifetimes = {
   authorizationCode: 120,
   accessToken: accessTokenLifetimeSeconds,
-  idToken: hour,
-  refreshToken: 30 * day,
-  family: 90 * day,
-  session: 14 * day,
-  interaction: hour / 2,
+  idToken: hourSeconds,
+  refreshToken: 30 * daySeconds,
+  family: 90 * daySeconds,
+  session: 14 * daySeconds,
+  interaction: hourSeconds / 2,
 } as const;
 
 /**
@@ -48,7 +48,7 @@ export function signInLimits(
   config: Pick<AuthServerSettings, 'SESSION_MAX_DAYS' | 'SESSION_MAX_HOURS_GLOBAL_ADMINS'>,
 ): SignInLimits {
   return {
-    maxSeconds: config.SESSION_MAX_DAYS * day,
-    maxSecondsOfGlobalAdmins: config.SESSION_MAX_HOURS_GLOBAL_ADMINS * hour,
+    maxSeconds: config.SESSION_MAX_DAYS * daySeconds,
+    maxSecondsOfGlobalAdmins: config.SESSION_MAX_HOURS_GLOBAL_ADMINS * hourSeconds,
   };
 }

@@ -26,7 +26,7 @@ import { RejectionAudit } from './rejection-audit.js';
 import { isOriginOfClient } from './cors.rules.js';
 import { claimsOfScopes, currentOrganisationClaims, findAccount } from './find-account.js';
 import { connectGrantsToCreators, ExistingGrants } from './grants.js';
-import { interactionRules } from './interaction-policy.js';
+import { buildInteractionPolicy } from './interaction-policy.js';
 import { allowIntrospection } from './introspection-policy.js';
 import { describeReplacedToken } from './jwt-handle.js';
 import {
@@ -38,7 +38,7 @@ import {
 } from './lifetimes.rules.js';
 import { endTokensOfSession } from './logout.js';
 import { inOneTransaction, onlyAt, respondToOutages } from './middleware.js';
-import { noteClientAuthentication } from './client-authentication.js';
+import { recordClientAuthentication } from './client-authentication.js';
 import {
   advertiseResponseModes,
   cachePublicDocuments,
@@ -77,7 +77,7 @@ export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies
   const provider = new Provider(issuer(config.AUTH_URL), {
     ...identity(keySet, dependencies),
     ...protocol(dependencies),
-    ...people(dependencies),
+    ...accountsAndInteractions(dependencies),
     adapter: adapterFactory(dependencies),
   });
   const signer = new AccessTokenSigner({ authUrl: config.AUTH_URL, baseUrl: config.BASE_URL }, keySet);
@@ -92,7 +92,7 @@ export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies
   provider.use(
     onlyAt(
       /^\/oauth2\/(token|introspect|revoke|par)$/,
-      noteClientAuthentication(dependencies.rejectionAudit),
+      recordClientAuthentication(dependencies.rejectionAudit),
     ),
   );
   provider.use(onlyAt(/^\/oauth2\//, forbidStoring));
@@ -192,14 +192,15 @@ function protocol({ responseTimestamps, clock, rejectionAudit, work }: ProviderD
 }
 
 /** Accounts, their claims, and the interactions of a sign-in. */
-function people({ accounts, config, stored, work, grants, factors }: ProviderDependencies): Configuration {
+function accountsAndInteractions(dependencies: ProviderDependencies): Configuration {
+  const { accounts, config, stored, work, grants, factors } = dependencies;
   return {
     findAccount: findAccount(accounts, stored, work),
     extraTokenClaims: (ctx) => currentOrganisationClaims(ctx),
     claims: claimsOfScopes,
     loadExistingGrant: (ctx) => grants.load(ctx),
     interactions: {
-      policy: interactionRules(accounts, factors, signInLimits(config)),
+      policy: buildInteractionPolicy(accounts, factors, signInLimits(config)),
       url: (_ctx, { uid }) => `/interaction/${uid}`,
     },
   };

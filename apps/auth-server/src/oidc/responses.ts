@@ -60,6 +60,6 @@ export async function requireClient(ctx: Context, next: Next): Promise<void> {
 
 /** oidc-provider has no error code of its own for a request without client authentication. */
 function isMissingClient(body: unknown): boolean {
-  if (typeof body !== 'object' || body === null) return false;
-  return Reflect.get(body, 'error_description') === 'no client authentication mechanism provided';
+  if (typeof body !== 'object' || body === null || !('error_description' in body)) return false;
+  return body.error_description === 'no client authentication mechanism provided';
 }

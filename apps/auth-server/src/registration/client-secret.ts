@@ -20,6 +20,6 @@ export function sealedClient(secrets: SecretBox, id: string, metadata: AdapterPa
 }
 
 /** Opens the value of `client_secret_sealed`. */
-export function clientSecret(secrets: SecretBox, id: string, sealed: string): string {
+export function openClientSecret(secrets: SecretBox, id: string, sealed: string): string {
   return secrets.open(Buffer.from(sealed, 'base64'), clientSecretOwner(id)).toString();
 }

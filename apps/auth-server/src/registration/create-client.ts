@@ -42,10 +42,13 @@ export const createClientOptions = z
       .refine((id) => id !== accountClientId, 'is reserved for the account pages')
       .optional(),
   })
-  .refine((given) => given.confidential || given['resource-server'] || given['redirect-uri'].length > 0, {
-    message: 'is missing; a public client needs one',
-    path: ['redirect-uri'],
-  })
+  .refine(
+    (options) => options.confidential || options['resource-server'] || options['redirect-uri'].length > 0,
+    {
+      message: 'is missing; a public client needs one',
+      path: ['redirect-uri'],
+    },
+  )
   .transform(({ name, id, confidential, ...options }): NewClient => ({
     name,
     redirectUris: options['redirect-uri'],
@@ -105,7 +108,7 @@ export async function createClient(
   });
   if (!created) {
     const existing = await database.row<{ payload: AdapterPayload }>(find, [clientId]);
-    if (existing === undefined || !isUnchanged(existing.payload, metadata))
+    if (existing === undefined || !hasSameValues(existing.payload, metadata))
       throw new Error(`The client ${clientId} already exists with different values.`);
     return { client_id: clientId };
   }
@@ -121,12 +124,12 @@ const comparedMembers = [
   'resource_server',
 ] as const;
 
-function isUnchanged(existing: AdapterPayload, requested: AdapterPayload): boolean {
+function hasSameValues(existing: AdapterPayload, requested: AdapterPayload): boolean {
   return comparedMembers.every((member) => isDeepStrictEqual(existing[member], requested[member]));
 }
 
 function metadataOf(clientId: string, client: NewClient): AdapterPayload {
-  const interactive = client.redirectUris.length > 0;
+  const signsPeopleIn = client.redirectUris.length > 0;
   return {
     client_id: clientId,
     client_id_issued_at: Math.floor(Date.now() / 1000),
@@ -135,9 +138,9 @@ function metadataOf(clientId: string, client: NewClient): AdapterPayload {
     post_logout_redirect_uris: [
       ...new Set(client.redirectUris.flatMap((uri) => [uri, new URL('/', uri).href])),
     ],
-    response_types: interactive ? (['code'] as const) : [],
-    grant_types: interactive ? ['authorization_code', 'refresh_token'] : [],
-    application_type: interactive ? applicationType(client.redirectUris) : ('web' as const),
+    response_types: signsPeopleIn ? (['code'] as const) : [],
+    grant_types: signsPeopleIn ? ['authorization_code', 'refresh_token'] : [],
+    application_type: signsPeopleIn ? applicationType(client.redirectUris) : ('web' as const),
     token_endpoint_auth_method: client.confidential ? ('client_secret_basic' as const) : ('none' as const),
     ...(client.confidential
       ? { client_secret: randomBytes(32).toString('base64url'), client_secret_expires_at: 0 }

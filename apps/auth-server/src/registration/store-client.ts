@@ -13,7 +13,7 @@ const lock = statement(
   'clients.lock-identity',
   `SELECT payload FROM oidc_model WHERE model = 'Client' AND id = $1 FOR UPDATE`,
 );
-const firstPartyNames = statement(
+const listFirstPartyNames = statement(
   'clients.first-party-names',
   `SELECT payload ->> 'client_name' AS name FROM oidc_model WHERE model = 'Client' AND payload ->> 'first_party' = 'true'`,
 );
@@ -26,7 +26,7 @@ const upsert = statement(
 const messagesPerStatement = 500;
 
 /** A registration request (RFC 7591) or change request (RFC 7592) of a client. */
-export interface RegisteredClient {
+export interface ClientRegistration {
   readonly id: string;
   /** Whether it is a change (RFC 7592), for which the client must exist. */
   readonly isChange: boolean;
@@ -47,7 +47,7 @@ export interface RegisteredClient {
 export async function storeClient(
   tx: Transaction,
   outbox: Outbox,
-  { id, isChange, metadata, stored, origin }: RegisteredClient,
+  { id, isChange, metadata, stored, origin }: ClientRegistration,
 ): Promise<RevokedToken[]> {
   const row = await tx.row<{ payload: IdentifiedClient }>(lock, [id]);
   if (isChange && row === undefined) throw new errors.InvalidToken('client deleted');
@@ -64,14 +64,9 @@ export async function storeClient(
 }
 
 async function requireFreeName(tx: Transaction, name: string): Promise<void> {
-  const taken = await tx.rows<{ name: string | null }>(firstPartyNames);
-  if (
-    isReservedName(
-      name,
-      taken.flatMap((client) => client.name ?? []),
-    )
-  )
-    throw new errors.InvalidClientMetadata('client_name is reserved');
+  const firstPartyClients = await tx.rows<{ name: string | null }>(listFirstPartyNames);
+  const names = firstPartyClients.flatMap((client) => client.name ?? []);
+  if (isReservedName(name, names)) throw new errors.InvalidClientMetadata('client_name is reserved');
 }
 
 /**

@@ -52,7 +52,7 @@ export class DenyList extends BackgroundLoop {
     private readonly redis: RedisConnection,
     @Inject(LOGGER) logger: Logger,
   ) {
-    super({ name: 'deny-list', intervalMs: retryIntervalMs, logger, round: () => this.catchUp() });
+    super({ name: 'deny-list', intervalMs: retryIntervalMs, logger, round: () => this.republishIfDue() });
     redis.client.on('ready', () => this.scheduleRepublish());
   }
 
@@ -74,7 +74,7 @@ export class DenyList extends BackgroundLoop {
     this.wake();
   }
 
-  private async catchUp(): Promise<boolean> {
+  private async republishIfDue(): Promise<boolean> {
     if (this.redis.client.status !== 'ready') return false;
     const due = this.needsRepublish || performance.now() - this.publishedAllAtMs > republishIntervalMs;
     if (!due && !(await this.wasEmptied())) return false;

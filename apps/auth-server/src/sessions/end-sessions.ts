@@ -39,7 +39,7 @@ export async function endSessionsOfUser(
   userId: string,
   exceptUid?: string,
 ): Promise<RevokedToken[]> {
-  return endAll(tx, userId, await uidsOfUser(tx, userId, exceptUid));
+  return endSessions(tx, userId, await uidsOfUser(tx, userId, exceptUid));
 }
 
 /** Ends all access of a person: browser sessions and token families, `offline_access` included. */
@@ -54,10 +54,14 @@ export async function endAccessOfUser(tx: Transaction, userId: string): Promise<
 
 /** Ends a session with the token families that depend on it; families with `offline_access` stay. */
 export function endSession(tx: Transaction, userId: string, uid: string): Promise<RevokedToken[]> {
-  return endAll(tx, userId, [uid]);
+  return endSessions(tx, userId, [uid]);
 }
 
-async function endAll(tx: Transaction, userId: string, uids: readonly string[]): Promise<RevokedToken[]> {
+async function endSessions(
+  tx: Transaction,
+  userId: string,
+  uids: readonly string[],
+): Promise<RevokedToken[]> {
   await tx.run(markEnded, [uids, userId]);
   const revoked = await endFamiliesOfSessions(tx, uids);
   await tx.run(deleteSessions, [uids]);

@@ -111,7 +111,7 @@ export async function deleteClientWithFamilies(
   // Before the families, in the order of oidc-provider's own deletion (RFC 7592 §2.3).
   const deleted = await tx.rows<{ model: string }>(deleteClientRows, [clientId]);
   const consents = await tx.rows<{ creator_id: string | null }>(deleteConsentsOfClient, [clientId]);
-  const revoked = await endAll(tx, lockGrantsOfClient, clientId);
+  const revoked = await endFamilies(tx, lockGrantsOfClient, clientId);
   if (deleted.some(({ model }) => model === 'Client')) {
     // The families are locked, so all tokens were issued before this time.
     await outbox.add(tx, messages.clientDeleted.make({ client_id: clientId }, { occurredAt: new Date() }));
@@ -126,7 +126,7 @@ export async function deleteClientWithFamilies(
 
 /** Ends all families of a client. */
 export function endFamiliesOfClient(tx: Transaction, clientId: string): Promise<RevokedToken[]> {
-  return endAll(tx, lockGrantsOfClient, clientId);
+  return endFamilies(tx, lockGrantsOfClient, clientId);
 }
 
 /** Ends the families that depend on the browser sessions. Returns the access tokens to publish as revoked. */
@@ -134,12 +134,12 @@ export function endFamiliesOfSessions(
   tx: Transaction,
   sessionUids: readonly string[],
 ): Promise<RevokedToken[]> {
-  return endAll(tx, lockGrantsOfSessions, sessionUids);
+  return endFamilies(tx, lockGrantsOfSessions, sessionUids);
 }
 
 /** Ends all families of a person, `offline_access` included. */
 export function endFamiliesOfUser(tx: Transaction, userId: string): Promise<RevokedToken[]> {
-  return endAll(tx, lockGrantsOfUser, userId);
+  return endFamilies(tx, lockGrantsOfUser, userId);
 }
 
 /**
@@ -147,12 +147,12 @@ export function endFamiliesOfUser(tx: Transaction, userId: string): Promise<Revo
  * sign-in restores them without consent.
  */
 export function endOfflineFirstPartyFamilies(tx: Transaction, userId: string): Promise<RevokedToken[]> {
-  return endAll(tx, lockOfflineGrantsOfFirstParty, userId);
+  return endFamilies(tx, lockOfflineGrantsOfFirstParty, userId);
 }
 
 /** Ends all third-party families of a person. */
 export function endThirdPartyFamilies(tx: Transaction, userId: string): Promise<RevokedToken[]> {
-  return endAll(tx, lockGrantsOfThirdParties, userId);
+  return endFamilies(tx, lockGrantsOfThirdParties, userId);
 }
 
 /** Ends the families of a person for one client. */
@@ -161,7 +161,7 @@ export function endFamiliesOfUserAndClient(
   userId: string,
   clientId: string,
 ): Promise<RevokedToken[]> {
-  return endAll(tx, lockGrantsOfUserAndClient, userId, clientId);
+  return endFamilies(tx, lockGrantsOfUserAndClient, userId, clientId);
 }
 
 /** Ends the families of a person for the creators of an organisation that the person leaves. */
@@ -170,7 +170,7 @@ export function endFamiliesOfUserAndOrganisation(
   userId: string,
   organisationId: string,
 ): Promise<RevokedToken[]> {
-  return endAll(tx, lockGrantsOfUserAndOrganisation, userId, organisationId);
+  return endFamilies(tx, lockGrantsOfUserAndOrganisation, userId, organisationId);
 }
 
 /** Ends only the access tokens: a refresh issues tokens with the person's current role. */
@@ -180,7 +180,7 @@ export async function endAccessTokensOfUser(tx: Transaction, userId: string): Pr
   ]);
 }
 
-async function endAll(
+async function endFamilies(
   tx: Transaction,
   lockGrants: Statement,
   ...owner: readonly unknown[]

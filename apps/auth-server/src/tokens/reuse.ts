@@ -32,14 +32,14 @@ export async function delayResponse(ctx: KoaContextWithOIDC): Promise<void> {
 /** Records the timestamps of the response to each successful exchange and refresh. */
 export function recordResponseTimestamps(
   provider: Provider,
-  times: ResponseTimestampStore,
+  timestamps: ResponseTimestampStore,
   work: UnitOfWork,
 ): void {
   provider.on('grant.success', (ctx) => {
     const { AuthorizationCode: code, RotatedRefreshToken: refreshToken } = ctx.oidc.entities;
     const consumed = refreshToken ?? code;
     if (consumed === undefined) return;
-    work.afterCommit(() => times.recordWhenSent(ctx.res, consumed.kind, consumed.jti));
+    work.afterCommit(() => timestamps.recordWhenSent(ctx.res, consumed.kind, consumed.jti));
   });
 }
 
@@ -49,13 +49,13 @@ export function recordResponseTimestamps(
  * §4.14.2). A request that was sent before the winner's response is a race, not a replay: it is rejected, and
  * the winner keeps its tokens. Revoking an access token ends only that token.
  */
-export function shouldRevokeFamily(times: ResponseTimestampStore, work: UnitOfWork) {
+export function shouldRevokeFamily(timestamps: ResponseTimestampStore, work: UnitOfWork) {
   return async (ctx: KoaContextWithOIDC): Promise<boolean> => {
     const { route, entities, client } = ctx.oidc;
     if (route === 'revocation') return entities.AccessToken === undefined;
     if (route !== 'token') return true;
     const token = await reusedToken(ctx);
-    if (token === undefined || !(await lostRace(token, arrivals.get(ctx.req), times))) return true;
+    if (token === undefined || !(await lostRace(token, arrivals.get(ctx.req), timestamps))) return true;
     await work.writeAudit({
       origin: originOf({ ip: ctx.ip, headers: ctx.headers }),
       entry: {
@@ -72,13 +72,13 @@ export function shouldRevokeFamily(times: ResponseTimestampStore, work: UnitOfWo
 async function lostRace(
   token: { readonly kind: string; readonly jti: string; readonly consumed?: unknown },
   arrived: Arrival | undefined,
-  times: ResponseTimestampStore,
+  timestamps: ResponseTimestampStore,
 ): Promise<boolean> {
   const { consumed } = token;
   if (typeof consumed !== 'number' || arrived === undefined) return false;
   const kind = classifyReuse(arrived, consumed * 1000);
   if (kind !== 'undecided') return kind === 'race';
-  return isRace(arrived, await times.find(token.kind, token.jti));
+  return isRace(arrived, await timestamps.find(token.kind, token.jti));
 }
 
 /** The token that was used again. */

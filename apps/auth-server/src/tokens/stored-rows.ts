@@ -65,7 +65,7 @@ export class StoredRows {
   /** Rows that a request has prefetched or read with a related row. Each is used once. */
   private readonly prefetched = new Attached<Map<string, Promise<StoredRow | undefined>>>();
   /** The person of a request's code or refresh token, for find-account.ts. */
-  private readonly people = new Attached<Person>();
+  private readonly persons = new Attached<Person>();
 
   constructor(database: Database) {
     this.loader = new BatchLoader({
@@ -83,17 +83,17 @@ export class StoredRows {
   }
 
   /**
-   * @param open transaction of the unit of work, if open: it sees its own writes, and no second connection is
+   * @param tx transaction of the unit of work, if open: it sees its own writes, and no second connection is
    * used
    */
-  async find(model: string, id: string, open: Sql | undefined): Promise<StoredRow | undefined> {
-    if (open !== undefined) return (await readRows(open, [{ model, id }]))[0]?.row;
+  async find(model: string, id: string, tx: Sql | undefined): Promise<StoredRow | undefined> {
+    if (tx !== undefined) return (await readRows(tx, [{ model, id }]))[0]?.row;
     const request = Provider.ctx?.req;
     if (request === undefined) return this.loader.load({ model, id });
-    const known = this.prefetched.get(request);
-    const ready = known?.get(keyOf(model, id));
-    known?.delete(keyOf(model, id));
-    return ready ?? this.read(request, model, id);
+    const rows = this.prefetched.get(request);
+    const prefetched = rows?.get(keyOf(model, id));
+    rows?.delete(keyOf(model, id));
+    return prefetched ?? this.read(request, model, id);
   }
 
   /** Returns an access token's row together with its Grant, outside oidc-provider. */
@@ -106,8 +106,8 @@ export class StoredRows {
 
   /** Returns, once, the person of the request's code or refresh token, if that was read. */
   takePerson(request: object, userId: string): Person | undefined {
-    const person = this.people.get(request);
-    this.people.delete(request);
+    const person = this.persons.get(request);
+    this.persons.delete(request);
     return person?.id === userId ? person : undefined;
   }
 
@@ -115,7 +115,7 @@ export class StoredRows {
     const row = await this.loader.load({ model, id });
     if (row === undefined) return undefined;
     const { grant_id, grant, client_id, client, person } = row;
-    if (person !== null) this.people.set(request, person);
+    if (person !== null) this.persons.set(request, person);
     if (grant_id !== null && grant !== null) this.remember(request, 'Grant', grant_id, unconsumed(grant));
     if (client_id !== null && client !== null)
       this.remember(request, 'Client', client_id, unconsumed(client));
@@ -123,8 +123,8 @@ export class StoredRows {
   }
 
   private remember(request: object, model: string, id: string, row: Promise<StoredRow | undefined>): void {
-    const known = this.prefetched.get(request) ?? new Map<string, Promise<StoredRow | undefined>>();
-    this.prefetched.set(request, known.set(keyOf(model, id), row));
+    const rows = this.prefetched.get(request) ?? new Map<string, Promise<StoredRow | undefined>>();
+    this.prefetched.set(request, rows.set(keyOf(model, id), row));
   }
 }
 

@@ -33,14 +33,14 @@ export const consumedConcurrently = 'consumed by a concurrent request';
 export const familyEnded = 'the grant was revoked';
 
 /** The token writes of one request. */
-interface Write {
+interface TokenWrite {
   readonly grant_id: string | null;
   readonly model: string | null;
   readonly id: string | null;
   readonly members: readonly NewRow[];
 }
 
-interface Written {
+interface TokenWriteResult {
   readonly family_exists: boolean;
   readonly consumed: boolean;
 }
@@ -102,7 +102,7 @@ const retryDelayMs = 50;
 
 /** Stores the token writes of concurrent requests in one statement and one commit. */
 export class TokenWriter {
-  private readonly loader: BatchLoader<Write, Written>;
+  private readonly loader: BatchLoader<TokenWrite, TokenWriteResult>;
 
   constructor(private readonly database: Database) {
     this.loader = new BatchLoader({ run: (writes) => writeAll(database, writes), maxConcurrent: 4 });
@@ -112,7 +112,7 @@ export class TokenWriter {
    * A write that failed in a batch is retried alone, so that no request fails because of another. A failed
    * batch stores nothing, unless its connection was lost.
    */
-  async write(write: Write): Promise<Written | undefined> {
+  async write(write: TokenWrite): Promise<TokenWriteResult | undefined> {
     try {
       return await this.loader.load(write);
     } catch (error) {
@@ -128,7 +128,7 @@ export class TokenWriter {
    * since it takes effect only once: if the token is consumed and the successor is stored, the first attempt
    * succeeded.
    */
-  private async resolve(write: Write, lost: unknown): Promise<Written | undefined> {
+  private async resolve(write: TokenWrite, lost: unknown): Promise<TokenWriteResult | undefined> {
     const endsAtMs = performance.now() + resolveTimeoutMs;
     for (;;) {
       try {
@@ -141,7 +141,7 @@ export class TokenWriter {
     }
   }
 
-  private async isStored({ members }: Write): Promise<boolean> {
+  private async isStored({ members }: TokenWrite): Promise<boolean> {
     const probe = probeOf(members);
     return probe !== undefined && (await this.database.row(probe.statement, probe.values)) !== undefined;
   }
@@ -183,7 +183,7 @@ export class TokenWrites {
   /** @throws InvalidGrant when another request was first or the family has ended; then nothing is stored */
   async store(into: TokenWriter | Sql): Promise<void> {
     const { consumption, members } = this;
-    const write: Write = {
+    const write: TokenWrite = {
       grant_id: members[0]?.grant_id ?? null,
       model: consumption?.model ?? null,
       id: consumption?.id ?? null,
@@ -201,8 +201,11 @@ function probeOf([first]: readonly NewRow[]): CommitProbe | undefined {
   return first && { statement: findStored, values: [first.model, first.id] };
 }
 
-async function writeAll(sql: Sql, writes: readonly Write[]): Promise<{ index: number; row: Written }[]> {
+async function writeAll(
+  sql: Sql,
+  writes: readonly TokenWrite[],
+): Promise<{ index: number; row: TokenWriteResult }[]> {
   const input = JSON.stringify(writes.map((write, index) => ({ ...write, index })));
-  const rows = await sql.rows<Written & { index: number }>(writeTokens, [input, new Date()]);
+  const rows = await sql.rows<TokenWriteResult & { index: number }>(writeTokens, [input, new Date()]);
   return rows.map((row) => ({ index: row.index, row }));
 }

@@ -26,7 +26,7 @@ export interface EmailLookup {
   readonly user: Credentials | undefined;
 }
 
-interface NamedRow {
+interface EmailRow {
   readonly canonical: string;
   readonly id: string | null;
   readonly password_hash: string | null;
@@ -59,8 +59,8 @@ const findPeople = statement(
    CROSS JOIN LATERAL (${selectPersonSql('wanted.user_id', 'wanted.creator_id')}) AS person`,
 );
 // Only PostgreSQL decides which spellings are equal: this lower() is the lower() of the index users_email.
-const findNamed = statement(
-  'accounts.named',
+const findByEmail = statement(
+  'accounts.by-email',
   `SELECT lower($1::text) AS canonical, users.id, users.password_hash FROM (SELECT) AS typed
    LEFT JOIN users ON lower(users.email) = lower($1::text) AND users.disabled_at IS NULL`,
 );
@@ -68,14 +68,14 @@ const findCredentials = statement(
   'accounts.credentials',
   'SELECT id, password_hash FROM users WHERE id = $1 AND disabled_at IS NULL',
 );
+// A password change counts from the second after the sign-in, since the time of a sign-in is in seconds.
 const findExpiredSignIn = statement(
   'accounts.expired-sign-in',
   `SELECT 1 FROM users WHERE id = $1 AND (
      extract(epoch FROM password_changed_at) >= $2::bigint + 1
      OR $2::bigint < extract(epoch FROM now()) - CASE WHEN global_admin THEN $4::bigint ELSE $3::bigint END)`,
 );
-// At least a second later, since the time of a sign-in is in whole seconds.
-const findChange = statement(
+const findPasswordChange = statement(
   'accounts.password-changed',
   'SELECT 1 FROM users WHERE id = $1 AND extract(epoch FROM password_changed_at) >= $2::bigint + 1',
 );
@@ -111,22 +111,22 @@ interface PersonKey {
 /** Reads users, their credentials and the creators they may act for. */
 @Injectable()
 export class ReadAccounts {
-  private readonly people: BatchLoader<PersonKey, Person>;
+  private readonly personLoader: BatchLoader<PersonKey, Person>;
 
   constructor(private readonly database: Database) {
-    this.people = new BatchLoader({ run: (keys) => readPeople(database, keys) });
+    this.personLoader = new BatchLoader({ run: (keys) => readPeople(database, keys) });
   }
 
-  /** @param open an open transaction of the request, so that it uses no second connection */
-  async person(userId: string, creatorId: string | undefined, open?: Sql): Promise<Person | undefined> {
+  /** @param tx an open transaction of the request, so that it uses no second connection */
+  async person(userId: string, creatorId: string | undefined, tx?: Sql): Promise<Person | undefined> {
     const key = { userId, creatorId };
-    if (open === undefined) return this.people.load(key);
-    return (await readPeople(open, [key]))[0]?.row;
+    if (tx === undefined) return this.personLoader.load(key);
+    return (await readPeople(tx, [key]))[0]?.row;
   }
 
   /** @param email case-insensitive */
   async findByEmail(email: string): Promise<EmailLookup> {
-    const row = await this.database.row<NamedRow>(findNamed, [email]);
+    const row = await this.database.row<EmailRow>(findByEmail, [email]);
     const { canonical = '', id = null, password_hash = null } = row ?? {};
     return { canonical, user: id === null || password_hash === null ? undefined : { id, password_hash } };
   }
@@ -137,7 +137,7 @@ export class ReadAccounts {
 
   /** @param signedInAt in seconds since 1970 */
   async passwordChangedSince(userId: string, signedInAt: number): Promise<boolean> {
-    return (await this.database.row(findChange, [userId, signedInAt])) !== undefined;
+    return (await this.database.row(findPasswordChange, [userId, signedInAt])) !== undefined;
   }
 
   /**
