@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { audioFacts } from './audio/audio-facts.js';
+import { audioProperties } from './audio/audio-properties.js';
 import { uploadFailureCodes } from './upload-failure.rules.js';
 
 export const trackUploadStatuses = ['pending', 'processing', 'completed', 'failed'] as const;
@@ -62,7 +62,7 @@ export const trackUploadShape = z
     ...registration,
     release_id: z.uuid().describe('The release of the track'),
     track_uuid: z.uuid().describe('Your own id of the track'),
-    audio: audioFacts
+    audio: audioProperties
       .nullable()
       .describe('Properties of the audio file; null unless `status` is `completed`'),
     failure: failure.nullable().describe('Failure reason; null unless `status` is `failed`'),

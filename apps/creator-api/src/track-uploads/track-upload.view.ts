@@ -1,4 +1,4 @@
-import type { AudioFacts } from './audio/audio-facts.js';
+import type { AudioProperties } from './audio/audio-properties.js';
 import type { RegistrationView, trackUploadStatuses, TrackUploadView } from './track-upload.shapes.js';
 import type { UploadFailure } from './upload-failure.rules.js';
 
@@ -10,7 +10,7 @@ export interface TrackUploadRow {
   release_id: string;
   track_id: string;
   status: TrackUploadStatus;
-  audio: AudioFacts | null;
+  audio: AudioProperties | null;
   failure: UploadFailure | null;
   created_at: Date;
   updated_at: Date;

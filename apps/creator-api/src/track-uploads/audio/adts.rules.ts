@@ -1,29 +1,29 @@
 import { throwBroken } from './invalid-audio.js';
-import type { ByteSource, Measured } from './byte-source.js';
+import type { ByteSource, Measurement } from './byte-source.js';
 import { isTrailer } from './audio-format.rules.js';
 
 const headerBytes = 7;
 const samplesPerBlock = 1024;
 
 /** Measures an AAC file by walking its ADTS frames to the end. @throws InvalidAudio */
-export function measureAdts(file: ByteSource, start: number): Measured {
+export function measureAdts(file: ByteSource, start: number): Measurement {
   let rate: number | undefined;
   let blocks = 0;
-  for (let at = start; at < file.size;) {
-    const head = file.bytes(at, headerBytes);
+  for (let offset = start; offset < file.size;) {
+    const head = file.bytes(offset, headerBytes);
     if (head.length < headerBytes || head.readUInt8(0) !== 0xff || (head.readUInt8(1) & 0xf6) !== 0xf0) {
-      if (isTrailer(file, at)) break;
+      if (isTrailer(file, offset)) break;
       throwBroken('The file contains data that is not an audio frame.');
     }
     // ISO/IEC 13818-7 §6.2: byte 2 has 4 bits of the sample rate, bytes 3 to 5 have 13 bits of the frame's
     // length, byte 6 has the number of blocks less one.
     const frameRate = head.readUInt8(2) & 0x3c;
-    const bytes = (head.readUIntBE(3, 3) >>> 5) & 0x1fff;
+    const frameBytes = (head.readUIntBE(3, 3) >>> 5) & 0x1fff;
     rate ??= frameRate;
-    if (frameRate !== rate || bytes < headerBytes) throwBroken('An audio frame is invalid.');
-    if (at + bytes > file.size) throwBroken('The file is truncated: it ends within an audio frame.');
+    if (frameRate !== rate || frameBytes < headerBytes) throwBroken('An audio frame is invalid.');
+    if (offset + frameBytes > file.size) throwBroken('The file is truncated: it ends within an audio frame.');
     blocks += (head.readUInt8(6) & 3) + 1;
-    at += bytes;
+    offset += frameBytes;
   }
   return { samples: blocks * samplesPerBlock };
 }

@@ -21,7 +21,7 @@ export async function describeFile(bytes: Buffer) {
   }
 }
 
-/** Returns the code with which the file is rejected. */
+/** Returns the code with which the file is rejected, or a text with its format if it is accepted. */
 export async function rejectionCode(bytes: Buffer): Promise<string> {
   try {
     const { audio } = await describeFile(bytes);
@@ -51,8 +51,8 @@ export function m4aWith({ configuration = '140856e500' }): Buffer {
 
 /** Adds an `iTunSMPB` tag with the number of samples before and after the sound. */
 export function m4aWithGaps(m4a: Buffer, before: number, after: number): Buffer {
-  const number = (value: number) => value.toString(16).toUpperCase().padStart(8, '0');
-  const text = ` 00000000 ${number(before)} ${number(after)} 0000000000000000`;
+  const hex = (value: number) => value.toString(16).toUpperCase().padStart(8, '0');
+  const text = ` 00000000 ${hex(before)} ${hex(after)} 0000000000000000`;
   const box = (type: string, content: Buffer) => {
     const head = Buffer.alloc(8);
     head.writeUInt32BE(8 + content.length);

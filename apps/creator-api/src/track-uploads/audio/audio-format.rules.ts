@@ -7,51 +7,52 @@ export type AudioFormat = 'WAV' | 'AIFF' | 'FLAC' | 'MP3' | 'AAC' | 'M4A';
  * File names and media types are ignored.
  */
 export function detectAudioFormat(file: ByteSource): { format: AudioFormat; start: number } | undefined {
-  const start = afterId3v2(file);
+  const start = skipId3v2(file);
   const head = file.bytes(start, 12);
   const text = head.toString('latin1');
   if (/^RIFF[^]{4}WAVE/.test(text)) return { format: 'WAV', start };
   if (/^FORM[^]{4}AIF[FC]/.test(text)) return { format: 'AIFF', start };
   if (text.startsWith('fLaC')) return { format: 'FLAC', start };
   if (text.slice(4, 8) === 'ftyp') return { format: 'M4A', start };
-  const frames = afterZeros(file, start);
-  const [first = 0, second = 0] = file.bytes(frames, 2);
+  const firstFrame = skipZeros(file, start);
+  const [first = 0, second = 0] = file.bytes(firstFrame, 2);
   if (first !== 0xff) return undefined;
   // ISO/IEC 13818-7 §6.2: an ADTS header has a sync word of 12 bits and a layer of 0, which MPEG audio does
   // not use.
-  if ((second & 0xf6) === 0xf0) return { format: 'AAC', start: frames };
-  return (second & 0xe6) === 0xe2 ? { format: 'MP3', start: frames } : undefined;
+  if ((second & 0xf6) === 0xf0) return { format: 'AAC', start: firstFrame };
+  return (second & 0xe6) === 0xe2 ? { format: 'MP3', start: firstFrame } : undefined;
 }
 
 /**
- * Skips ID3v2 tags (§3.1). A header has ten bytes, of which the last four are the length of the rest, 7 bits
- * each. A footer has ten bytes more.
+ * Returns the offset after the ID3v2 tags (§3.1). A header has ten bytes, of which the last four are the
+ * length of the rest, 7 bits each. A footer has ten bytes more.
  */
-function afterId3v2(file: ByteSource): number {
-  for (let at = 0; ;) {
-    const head = file.bytes(at, 10);
-    if (head.length < 10 || head.toString('latin1', 0, 3) !== 'ID3') return at;
+function skipId3v2(file: ByteSource): number {
+  for (let offset = 0; ;) {
+    const head = file.bytes(offset, 10);
+    if (head.length < 10 || head.toString('latin1', 0, 3) !== 'ID3') return offset;
     const length = head.subarray(6).reduce((sum, byte) => sum * 128 + (byte & 0x7f), 0);
-    const footer = (head.readUInt8(5) & 0x10) === 0 ? 0 : 10;
-    at += 10 + length + footer;
+    const footerBytes = (head.readUInt8(5) & 0x10) === 0 ? 0 : 10;
+    offset += 10 + length + footerBytes;
   }
 }
 
-/** Skips the padding that some encoders write between a tag and the first frame. */
-function afterZeros(file: ByteSource, offset: number): number {
-  for (let at = offset; at < file.size;) {
-    const bytes = file.bytes(at, 65_536);
+/** Returns the offset after the zeros that some encoders write between a tag and the first frame. */
+function skipZeros(file: ByteSource, start: number): number {
+  for (let offset = start; offset < file.size;) {
+    const bytes = file.bytes(offset, 65_536);
     const found = bytes.findIndex((byte) => byte !== 0);
-    if (found >= 0) return at + found;
-    at += bytes.length;
+    if (found >= 0) return offset + found;
+    offset += bytes.length;
   }
   return file.size;
 }
 
+/** The first bytes of tags at the end of a file: ID3v1, APE, Lyrics3, ID3v2 and its footer. */
 const trailers = ['TAG', 'APETAGEX', 'LYRICSBEGIN', 'ID3', '3DI'];
 
 /** Whether only tags or zeros, but no audio, follow the offset. */
 export function isTrailer(file: ByteSource, offset: number): boolean {
   const text = file.bytes(offset, 11).toString('latin1');
-  return trailers.some((name) => text.startsWith(name)) || afterZeros(file, offset) === file.size;
+  return trailers.some((name) => text.startsWith(name)) || skipZeros(file, offset) === file.size;
 }

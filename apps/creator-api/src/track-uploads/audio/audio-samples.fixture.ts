@@ -15,46 +15,53 @@ export interface WaveOptions {
   readonly channels?: number;
   readonly bits?: number;
   /** 1 PCM, 3 floating point, 0xfffe extensible. */
-  readonly tag?: number;
-  /** Number of sound bytes in the header; by default the actual number. */
-  readonly claims?: number;
+  readonly formatTag?: number;
+  /** Number of sound bytes that the header states; by default the actual number. */
+  readonly statedBytes?: number;
   /** Title in the LIST chunk. */
   readonly title?: string;
 }
 
 /** Silence as WAV. */
 export function wave(options: WaveOptions = {}): Buffer {
-  const { seconds = 12, rate = 8000, channels = 1, bits = 16, tag = 1 } = options;
+  const { seconds = 12, rate = 8000, channels = 1, bits = 16, formatTag = 1 } = options;
   const frameBytes = (channels * bits) / 8;
   const sound = Buffer.alloc(Math.round(seconds * rate) * frameBytes);
-  const format = Buffer.alloc(tag === 0xfffe ? 40 : 16);
-  format.writeUInt16LE(tag, 0);
+  const format = Buffer.alloc(formatTag === 0xfffe ? 40 : 16);
+  format.writeUInt16LE(formatTag, 0);
   format.writeUInt16LE(channels, 2);
   format.writeUInt32LE(rate, 4);
   format.writeUInt32LE(rate * frameBytes, 8);
   format.writeUInt16LE(frameBytes, 12);
   format.writeUInt16LE(bits, 14);
-  if (tag === 0xfffe) {
+  if (formatTag === 0xfffe) {
     format.writeUInt16LE(22, 16);
     format.write('0100000000001000800000aa00389b71', 24, 'hex');
   }
-  const claimed = options.claims ?? sound.length;
+  const statedBytes = options.statedBytes ?? sound.length;
   const info =
     options.title === undefined
       ? Buffer.alloc(0)
       : chunk('LIST', Buffer.concat([Buffer.from('INFO'), chunk('INAM', Buffer.from(`${options.title}\0`))]));
-  const chunks = [chunk('fmt ', format), info, chunk('data', sound, claimed)];
+  const chunks = [chunk('fmt ', format), info, chunk('data', sound, statedBytes)];
   const body = Buffer.concat([Buffer.from('WAVE'), ...chunks]);
-  return Buffer.concat([sized('RIFF', body.length + claimed - sound.length), body]);
+  return Buffer.concat([sized('RIFF', body.length + statedBytes - sound.length), body]);
+}
+
+export interface AiffOptions {
+  readonly seconds?: number;
+  readonly compression?: string;
+  /** Number of frames that the header states; by default the actual number. */
+  readonly statedFrames?: number;
 }
 
 /** Silence as AIFF, or as AIFF-C if a compression is given. */
-export function aiff({ seconds = 12, compression = '', claims = 0 } = {}): Buffer {
-  const rate = 8000;
-  const frames = Math.round(seconds * rate);
+export function aiff(options: AiffOptions = {}): Buffer {
+  const { seconds = 12, compression = '' } = options;
+  const frames = Math.round(seconds * 8000);
   const common = Buffer.alloc(compression === '' ? 18 : 24);
   common.writeUInt16BE(1, 0);
-  common.writeUInt32BE(claims === 0 ? frames : claims, 2);
+  common.writeUInt32BE(options.statedFrames ?? frames, 2);
   common.writeUInt16BE(16, 6);
   common.write('400bfa00000000000000', 8, 'hex'); // 8000 in 80 bits
   common.write(compression, 18);
@@ -71,7 +78,7 @@ export function flac(values: readonly number[]): Buffer {
   const info = Buffer.alloc(34);
   info.writeUInt16BE(4096, 0);
   info.writeUInt16BE(4096, 2);
-  info.writeUIntBE((8000 << 4) | 0, 10, 3); // 20 bits of rate, 3 of channels - 1, one of bits - 1
+  info.writeUIntBE(8000 << 4, 10, 3); // 20 bits of rate, 3 of channels - 1, one of bits - 1
   info.writeUInt8(15 << 4, 13);
   info.writeUInt32BE(values.length * 4096, 14);
   const frames = values.map((value, number) => {
@@ -95,8 +102,13 @@ function crc(bytes: Buffer, bits: 8 | 16, polynomial: number): number {
   return sum;
 }
 
-function chunk(name: string, content: Buffer, claims = content.length, order: 'LE' | 'BE' = 'LE'): Buffer {
-  return Buffer.concat([sized(name, claims, order), content, Buffer.alloc(content.length % 2)]);
+function chunk(
+  name: string,
+  content: Buffer,
+  statedLength = content.length,
+  order: 'LE' | 'BE' = 'LE',
+): Buffer {
+  return Buffer.concat([sized(name, statedLength, order), content, Buffer.alloc(content.length % 2)]);
 }
 
 function sized(name: string, length: number, order: 'LE' | 'BE' = 'LE'): Buffer {

@@ -1,10 +1,10 @@
 import { readSync } from 'node:fs';
 
-/** The measured properties of a file. */
-export interface Measured {
+/** What a format's measuring function returns about a file. */
+export interface Measurement {
   /** Number of audible samples. */
   readonly samples: number;
-  /** Undefined where music-metadata reports it better. */
+  /** Undefined if music-metadata reports it correctly, like `channels`. */
   readonly codec?: string;
   readonly channels?: number | undefined;
 }

@@ -50,10 +50,14 @@ describe('describeAudio', () => {
     ['WAV', wave(), wav],
     [
       'WAV in 24 bits, extensible',
-      wave({ bits: 24, channels: 2, rate: 44_100, tag: 0xfffe }),
+      wave({ bits: 24, channels: 2, rate: 44_100, formatTag: 0xfffe }),
       { ...wav, bit_depth: 24, channels: 2, sample_rate: 44_100 },
     ],
-    ['WAV in floating point', wave({ bits: 32, tag: 3 }), { ...wav, codec: 'IEEE_FLOAT', bit_depth: 32 }],
+    [
+      'WAV in floating point',
+      wave({ bits: 32, formatTag: 3 }),
+      { ...wav, codec: 'IEEE_FLOAT', bit_depth: 32 },
+    ],
     ['AIFF', aiff(), { ...wav, container: 'AIFF' }],
     ['AIFF-C', aiff({ compression: 'sowt' }), { ...wav, container: 'AIFF' }],
   ])('describes %s', async (_name, bytes, audio) => {
@@ -107,11 +111,11 @@ describe('describeAudio', () => {
     },
   );
 
-  it('counts the actual sound if the header claims less', async () => {
-    const modest = changed(sample('tone-cbr.mp3'), (copy) => {
+  it('counts the actual sound if the header states less', async () => {
+    const understated = changed(sample('tone-cbr.mp3'), (copy) => {
       copy.writeUInt32BE(5, copy.indexOf('Info') + 8);
     });
-    expect((await describeFile(modest)).audio.duration_seconds).toBe(12);
+    expect((await describeFile(understated)).audio.duration_seconds).toBe(12);
   });
 
   it.each([
@@ -127,7 +131,7 @@ describe('describeAudio', () => {
     ],
     ['an ID3v1 tag after FLAC', Buffer.concat([sample('tone.flac'), id3v1])],
     ['zeros after AAC', Buffer.concat([sample('tone.aac'), Buffer.alloc(300)])],
-    ['FLAC that does not say how long it is', changed(sample('tone.flac'), (copy) => copy.fill(0, 22, 26))],
+    ['FLAC without a stated length', changed(sample('tone.flac'), (copy) => copy.fill(0, 22, 26))],
   ])('accepts %s', async (_what, bytes) => {
     expect((await describeFile(bytes)).audio.duration_seconds).toBeCloseTo(12, 0);
   });

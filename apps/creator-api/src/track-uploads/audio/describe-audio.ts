@@ -3,9 +3,9 @@ import { isNativeError } from 'node:util/types';
 import { type IAudioMetadata, parseFromTokenizer } from 'music-metadata';
 import { fromFile } from 'strtok3';
 import { measureAdts } from './adts.rules.js';
-import { type AudioFacts, audioFacts } from './audio-facts.js';
+import { type AudioProperties, audioProperties } from './audio-properties.js';
 import { InvalidAudio, throwBroken } from './invalid-audio.js';
-import { ByteSource, type Measured } from './byte-source.js';
+import { ByteSource, type Measurement } from './byte-source.js';
 import { type AudioFormat, detectAudioFormat } from './audio-format.rules.js';
 import { measureFlac } from './flac.rules.js';
 import { measureMp4 } from './mp4.rules.js';
@@ -17,8 +17,8 @@ const minSeconds = 10;
 /** Tags with pictures are read as a whole, in memory that the heap limit does not count. */
 const maxTagBytes = 64 * 1024 * 1024;
 
-/** Each function measures the actual content, and throws InvalidAudio if the file is incomplete. */
-const measurers: Readonly<Record<AudioFormat, (file: ByteSource, start: number) => Measured>> = {
+/** Each function counts the audible samples, and throws InvalidAudio if the file is incomplete. */
+const measurers: Readonly<Record<AudioFormat, (file: ByteSource, start: number) => Measurement>> = {
   WAV: measureWave,
   AIFF: measureAiff,
   FLAC: measureFlac,
@@ -41,7 +41,7 @@ const mediaTypes: Readonly<Record<AudioFormat, string>> = {
 const formatsWithBitDepth: ReadonlySet<AudioFormat> = new Set(['WAV', 'AIFF', 'FLAC']);
 
 export interface DescribedAudio extends TrackTags {
-  readonly audio: AudioFacts;
+  readonly audio: AudioProperties;
 }
 
 /**
@@ -52,9 +52,10 @@ export interface DescribedAudio extends TrackTags {
 export async function describeAudio(fd: number, size: number): Promise<DescribedAudio> {
   const { format, samples, codec, channels } = measure(new ByteSource(fd, size));
   const { format: metadata, common } = await parseMetadata(fd, format);
-  const stated = format === 'M4A' ? metadata.duration : undefined; // of the sound track, not of the movie
-  const seconds = Math.min(stated ?? Infinity, samples / (metadata.sampleRate ?? 0));
-  // Rounding errors do not make 10 s shorter.
+  // The samples of M4A are those of the whole movie, which may be longer than its sound track.
+  const soundTrackSeconds = format === 'M4A' ? metadata.duration : undefined;
+  const seconds = Math.min(soundTrackSeconds ?? Infinity, samples / (metadata.sampleRate ?? 0));
+  // Rounded to microseconds first, so that a floating-point error does not turn 10 s into 9.999 s.
   const milliseconds = Math.floor(Math.round(seconds * 1_000_000) / 1000);
   if (milliseconds < minSeconds * 1000)
     throw new InvalidAudio(
@@ -65,7 +66,7 @@ export async function describeAudio(fd: number, size: number): Promise<Described
     throwBroken(`The track lasts more than ${maxTrackSeconds / 3600} hours.`);
   const gain = finite(common.replaygain_track_gain?.dB ?? metadata.trackGain);
   const peak = finite(common.replaygain_track_peak?.ratio ?? metadata.trackPeakLevel);
-  const audio = audioFacts.safeParse({
+  const audio = audioProperties.safeParse({
     container: format,
     codec: codec ?? metadata.codec,
     sample_rate: Math.round(metadata.sampleRate ?? 0),
@@ -78,7 +79,7 @@ export async function describeAudio(fd: number, size: number): Promise<Described
   return { audio: audio.data, ...trackTags(common.title, common.track.no) };
 }
 
-function measure(file: ByteSource): Measured & { readonly format: AudioFormat } {
+function measure(file: ByteSource): Measurement & { readonly format: AudioFormat } {
   const detected = detectAudioFormat(file);
   if (detected === undefined)
     throw new InvalidAudio('not_audio', 'The file is not WAV, AIFF, FLAC, MP3, AAC or M4A audio.');

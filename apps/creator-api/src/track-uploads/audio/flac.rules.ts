@@ -1,10 +1,20 @@
 import { throwBroken } from './invalid-audio.js';
-import type { ByteSource, Measured } from './byte-source.js';
+import type { ByteSource, Measurement } from './byte-source.js';
 
 /** Longer than any frame: 4608 samples of 24 bits in 8 channels are 110 KB. */
 const tailBytes = 1024 * 1024;
 const maxFrameHeaderBytes = 16;
-/** Sound may look like the header of a frame once in 8 million bytes. */
+/** With these codes the block size, or the sample rate, follows the number of the frame in 1 or 2 bytes. */
+const sizeBytesByCode = new Map([
+  [6, 1],
+  [7, 2],
+]);
+const rateBytesByCode = new Map([
+  [12, 1],
+  [13, 2],
+  [14, 2],
+]);
+/** Sound looks like a frame header about once in 8 million bytes, so few candidates are false. */
 const maxCandidates = 4;
 const id3v1Bytes = 128;
 const crc8 = crcTable(8, 0x07);
@@ -14,54 +24,51 @@ const crc16 = crcTable(16, 0x8005);
  * Measures a FLAC file (RFC 9639) by its last frame, which states its position and ends with a checksum.
  * @throws InvalidAudio; RangeError when the header is truncated
  */
-export function measureFlac(file: ByteSource, start: number): Measured {
+export function measureFlac(file: ByteSource, start: number): Measurement {
   // RFC 9639 §8.2: the STREAMINFO block has the block size, and in 36 bits the number of samples.
   const info = Buffer.from(file.bytes(start + 8, 34));
   const blockSize = info.readUInt16BE(0);
-  const claimed = (info.readUInt8(13) & 15) * 2 ** 32 + info.readUInt32BE(14);
+  const statedSamples = (info.readUInt8(13) & 15) * 2 ** 32 + info.readUInt32BE(14);
   const hasId3v1 = file.bytes(file.size - id3v1Bytes, 3).toString('latin1') === 'TAG';
   const end = file.size - (hasId3v1 ? id3v1Bytes : 0);
-  const from = Math.max(start + 8 + info.length, end - tailBytes);
-  const tail = file.bytes(from, end - from);
+  const tailStart = Math.max(start + 8 + info.length, end - tailBytes);
+  const tail = file.bytes(tailStart, end - tailStart);
   let candidates = 0;
   for (
-    let at = tail.lastIndexOf(0xff);
-    at > 0 && candidates < maxCandidates;
-    at = tail.lastIndexOf(0xff, at - 1)
+    let offset = tail.lastIndexOf(0xff);
+    offset > 0 && candidates < maxCandidates;
+    offset = tail.lastIndexOf(0xff, offset - 1)
   ) {
-    const samples = endOfFrame(tail.subarray(at, at + maxFrameHeaderBytes), blockSize);
+    const samples = samplesThroughFrame(tail.subarray(offset, offset + maxFrameHeaderBytes), blockSize);
     if (samples === undefined) continue;
     candidates += 1;
-    if (crc16Of(tail.subarray(at)) !== 0) continue; // a frame ends with its checksum, which makes the sum 0
-    if (samples < claimed) break;
+    if (crc16Of(tail.subarray(offset)) !== 0) continue; // a frame ends with its checksum, which makes the sum 0
+    if (samples < statedSamples) break;
     return { samples };
   }
   throwBroken('The file is truncated: its last audio frame is missing or damaged.');
 }
 
 /**
- * RFC 9639 §9.1: the number of samples up to the end of the frame, or undefined if there is no header with a
- * valid checksum.
+ * Returns the number of samples up to the end of a frame (RFC 9639 §9.1). Undefined if the bytes are not a
+ * frame header with a valid checksum.
  */
-function endOfFrame(head: Buffer, blockSize: number): number | undefined {
+function samplesThroughFrame(head: Buffer, blockSize: number): number | undefined {
   if (head.length < 7 || (head.readUInt16BE(0) & 0xfffe) !== 0xfff8) return undefined;
   const sizeCode = head.readUInt8(2) >>> 4;
   const rateCode = head.readUInt8(2) & 15;
   // The number of the frame, or of its first sample, is coded like UTF-8.
-  const ones = Math.clz32(~(head.readUInt8(4) << 24));
-  const sizeAt = 4 + Math.max(1, ones);
-  // Some codes say that the block size or the sample rate follows, in 1 or 2 bytes each.
-  const sizeBytes = sizeCode === 6 ? 1 : sizeCode === 7 ? 2 : 0;
-  const rateBytes = rateCode === 12 ? 1 : rateCode === 13 || rateCode === 14 ? 2 : 0;
-  const crcAt = sizeAt + sizeBytes + rateBytes;
-  if (sizeCode === 0 || rateCode === 15 || crcAt >= head.length) return undefined;
-  if (crc8Of(head.subarray(0, crcAt)) !== head.readUInt8(crcAt)) return undefined;
-  let number = head.readUInt8(4) & (0x7f >>> ones);
-  for (const byte of head.subarray(5, sizeAt)) number = number * 64 + (byte & 0x3f);
-  const numbersSamples = (head.readUInt8(1) & 1) === 1;
-  const position = numbersSamples ? number : number * blockSize;
-  if (sizeCode === 6) return position + head.readUInt8(sizeAt) + 1;
-  if (sizeCode === 7) return position + head.readUInt16BE(sizeAt) + 1;
+  const leadingOnes = Math.clz32(~(head.readUInt8(4) << 24));
+  const sizeOffset = 4 + Math.max(1, leadingOnes);
+  const crcOffset = sizeOffset + (sizeBytesByCode.get(sizeCode) ?? 0) + (rateBytesByCode.get(rateCode) ?? 0);
+  if (sizeCode === 0 || rateCode === 15 || crcOffset >= head.length) return undefined;
+  if (crc8Of(head.subarray(0, crcOffset)) !== head.readUInt8(crcOffset)) return undefined;
+  let number = head.readUInt8(4) & (0x7f >>> leadingOnes);
+  for (const byte of head.subarray(5, sizeOffset)) number = number * 64 + (byte & 0x3f);
+  const isSampleNumber = (head.readUInt8(1) & 1) === 1;
+  const position = isSampleNumber ? number : number * blockSize;
+  if (sizeCode === 6) return position + head.readUInt8(sizeOffset) + 1;
+  if (sizeCode === 7) return position + head.readUInt16BE(sizeOffset) + 1;
   if (sizeCode === 1) return position + 192;
   return position + (sizeCode <= 5 ? 144 * 2 ** sizeCode : 2 ** sizeCode);
 }

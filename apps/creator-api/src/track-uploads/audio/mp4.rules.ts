@@ -1,5 +1,5 @@
 import { InvalidAudio, throwBroken } from './invalid-audio.js';
-import type { ByteSource, Measured } from './byte-source.js';
+import type { ByteSource, Measurement } from './byte-source.js';
 
 const maxMovieBytes = 32 * 1024 * 1024;
 /** ISO/IEC 14496-1 table 5: MPEG-4 audio and the profiles of MPEG-2 AAC. A file may also contain MP3. */
@@ -15,7 +15,7 @@ const channelsByConfiguration = [undefined, 1, 2, 3, 4, 5, 6, 8];
  * duration of the movie is without them; without one, the tag of iTunes may count them.
  * @throws InvalidAudio; RangeError when the movie header is truncated
  */
-export function measureMp4(file: ByteSource, start: number): Measured {
+export function measureMp4(file: ByteSource, start: number): Measurement {
   const movie = readMovie(file, start);
   const text = movie.toString('latin1');
   const count = (pattern: RegExp): number => text.match(pattern)?.length ?? 0;
@@ -70,17 +70,18 @@ function gapSamples(movie: string): number {
 /** Returns the `moov` box, which describes all tracks and may be at the end of the file. */
 function readMovie(file: ByteSource, start: number): Buffer {
   let movie: Buffer | undefined;
-  for (let at = start; at + 8 <= file.size;) {
-    const head = file.bytes(at, 16);
-    const stated = head.readUInt32BE(0); // 1 means that 64 bits follow, 0 means to the end
-    const length = stated === 1 ? Number(head.readBigUInt64BE(8)) : stated === 0 ? file.size - at : stated;
-    if (length < 8 || length > file.size - at)
+  for (let offset = start; offset + 8 <= file.size;) {
+    const head = file.bytes(offset, 16);
+    const stated = head.readUInt32BE(0); // 1: the length follows in 64 bits; 0: the box ends with the file
+    const bytesToEnd = file.size - offset;
+    const length = stated === 1 ? Number(head.readBigUInt64BE(8)) : stated || bytesToEnd;
+    if (length < 8 || length > bytesToEnd)
       throwBroken('The file is truncated: it is shorter than a box states.');
     if (head.toString('latin1', 4, 8) === 'moov') {
       if (length > maxMovieBytes) throwBroken('The header is too large.');
-      movie ??= file.bytes(at, length);
+      movie ??= file.bytes(offset, length);
     }
-    at += length;
+    offset += length;
   }
   return movie ?? throwBroken('The file has no header, or is truncated before it.');
 }

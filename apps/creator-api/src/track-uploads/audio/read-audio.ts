@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { z } from 'zod';
 import { uploadFailureCodes } from '../upload-failure.rules.js';
-import { audioFacts } from './audio-facts.js';
+import { audioProperties } from './audio-properties.js';
 import { InvalidAudio } from './invalid-audio.js';
 import type { DescribedAudio } from './describe-audio.js';
 
@@ -10,10 +10,10 @@ const timeoutMs = 60_000;
 const maxHeapMegabytes = 192;
 const program = new URL('./audio-thread.js', import.meta.url);
 
-const report = z.union([
+const threadMessage = z.union([
   z.object({
     described: z.object({
-      audio: audioFacts,
+      audio: audioProperties,
       title: z.string().nullable(),
       position: z.int().nullable(),
     }),
@@ -53,9 +53,10 @@ export class ReadAudio {
     thread.on('error', () => undefined);
     const ended = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
     try {
-      const read = report.parse((await once(thread, 'message', { signal: ended }))[0]);
-      if ('rejected' in read) throw new InvalidAudio(read.rejected.code, read.rejected.message);
-      return read.described;
+      const [posted] = await once(thread, 'message', { signal: ended });
+      const message = threadMessage.parse(posted);
+      if ('described' in message) return message.described;
+      throw new InvalidAudio(message.rejected.code, message.rejected.message);
     } catch (error) {
       signal.throwIfAborted();
       if (ended.aborted || Reflect.get(Object(error), 'code') === 'ERR_WORKER_OUT_OF_MEMORY')

@@ -2,10 +2,10 @@ import { maxTrackSeconds } from '@fulfilment/contracts';
 import { z } from 'zod';
 
 /** Properties of an audio file, as returned with its upload and stored in the database. */
-export const audioFacts = z.object({
+export const audioProperties = z.object({
   container: z.string().describe('Container format: WAV, AIFF, FLAC, MP3, AAC (ADTS) or M4A'),
   codec: z.string().describe('Codec, such as `PCM` or `MPEG 1 Layer 3`'),
-  // From telephony to the fastest converters. A header with a false rate would falsify the duration.
+  // From telephony to the fastest converters: a rate outside it is false, and would falsify the duration.
   sample_rate: z.int().min(8_000).max(768_000).describe('Samples per second'),
   bit_depth: z
     .int()
@@ -31,4 +31,4 @@ export const audioFacts = z.object({
     .nullable()
     .describe('ReplayGain values of the file; null if it has none. The service does not measure loudness'),
 });
-export type AudioFacts = z.infer<typeof audioFacts>;
+export type AudioProperties = z.infer<typeof audioProperties>;
