@@ -4,7 +4,7 @@ import { BackgroundLoop, type Logger } from '@fulfilment/runtime';
 import type { CreatorApiSettings } from '../config.js';
 import { organisationCreators } from './organisation-creators.sql.js';
 
-const renewalsInALease = 3;
+const renewalsPerLease = 3;
 
 /** An upload that only this process works on until its lease ends. */
 export interface LeasedUpload {
@@ -104,24 +104,24 @@ export class UploadLeases {
     let endsAtMs = performance.now() + this.leaseMs;
     const renewing = new BackgroundLoop({
       name: 'track-upload-lease',
-      intervalMs: this.leaseMs / renewalsInALease,
+      intervalMs: this.leaseMs / renewalsPerLease,
       logger: this.logger,
       round: async () => {
         const requestedAtMs = performance.now();
-        if (requestedAtMs > endsAtMs) lost.abort(new LeaseLost());
         if ((await this.database.run(renew, [id, token, this.leaseMs])) === 0) lost.abort(new LeaseLost());
         endsAtMs = requestedAtMs + this.leaseMs;
         return false;
       },
     });
-    const watch = setInterval(() => {
+    // Ends the work too if renewals take too long, for example because PostgreSQL does not respond.
+    const expiryCheck = setInterval(() => {
       if (performance.now() > endsAtMs) lost.abort(new LeaseLost());
-    }, this.leaseMs / renewalsInALease);
+    }, this.leaseMs / renewalsPerLease);
     renewing.start();
     try {
       return await work(AbortSignal.any([stopping, lost.signal]));
     } finally {
-      clearInterval(watch);
+      clearInterval(expiryCheck);
       await renewing.stop();
     }
   }
