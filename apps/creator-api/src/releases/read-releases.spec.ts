@@ -4,7 +4,7 @@ import { creatorApi, type CreatorApi, ownerClaims } from '../test/creator-api.fi
 import { aCreator } from '../creators/creator-snapshot.fixture.js';
 
 const owner = ownerClaims('org_harbour');
-const end = statement(
+const endUpload = statement(
   'test.end_upload',
   `UPDATE track_uploads SET status = $2, upload_url = NULL, due_at = NULL,
      audio = CASE WHEN $2 = 'completed' THEN $3::jsonb END, failure = CASE WHEN $2 = 'failed' THEN $3::jsonb END
@@ -40,8 +40,8 @@ describe('the releases of a creator', () => {
     const body = { track_uuid: track, upload_url: `https://127.0.0.1:9/${uuidv7()}.wav` };
     return String((await api.post(`/api/v1/releases/${release}/track-upload`, owner, body)).body.id);
   };
-  const complete = (id: string) => api.database.run(end, [id, 'completed', JSON.stringify(audio)]);
-  const fail = (id: string) => api.database.run(end, [id, 'failed', JSON.stringify(failure)]);
+  const complete = (id: string) => api.database.run(endUpload, [id, 'completed', JSON.stringify(audio)]);
+  const fail = (id: string) => api.database.run(endUpload, [id, 'failed', JSON.stringify(failure)]);
   const read = async (id: string) => (await api.get(`/api/v1/releases/${id}`, owner)).body;
 
   it('are listed newest first, each on one page, without those of other creators', async () => {

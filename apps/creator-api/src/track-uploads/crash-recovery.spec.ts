@@ -82,19 +82,19 @@ describe('a track upload', () => {
   const row = (id: string) => api.database.row<Record<string, unknown>>(readRow, [id]);
   /** Responds to every request with the beginning of a file only. Returns the open responses. */
   const blockResponses = () => {
-    const held = new Set<ServerResponse>();
+    const openResponses = new Set<ServerResponse>();
     server.respondWith((_request, response) => {
-      held.add(response);
-      response.on('close', () => held.delete(response));
+      openResponses.add(response);
+      response.on('close', () => openResponses.delete(response));
       response.write(wave().subarray(0, 100_000));
     });
-    return held;
+    return openResponses;
   };
-  const untilHeld = (held: ReadonlySet<ServerResponse>, count: number) =>
+  const untilOpen = (responses: ReadonlySet<ServerResponse>, count: number) =>
     eventually(
-      () => (held.size === count ? true : undefined),
+      () => (responses.size === count ? true : undefined),
       10_000,
-      () => `${held.size} of ${count}`,
+      () => `${responses.size} of ${count}`,
     );
   const publishedOnce = async (count: number) => {
     await eventually(() => (uploads.publishedTracks().length >= count ? true : undefined));
@@ -102,14 +102,14 @@ describe('a track upload', () => {
   };
 
   it('is completed by another process when its process is killed, and leaves no file on the disk', async () => {
-    const held = blockResponses();
+    const openResponses = blockResponses();
     const dying = await startProcess();
     const { id } = await uploads.register(server.url());
-    await untilHeld(held, 1);
+    await untilOpen(openResponses, 1);
     expect((await uploads.read(id)).status).toBe('processing');
     expect(await dying.kill()).toBe('SIGKILL');
     expect(await readdir(directory)).toEqual([]);
-    await untilHeld(held, 0);
+    await untilOpen(openResponses, 0);
     server.send(wave());
     await startProcess();
     expect(await uploads.untilFinished(id, 28_000)).toMatchObject({ status: 'completed' });
@@ -118,37 +118,37 @@ describe('a track upload', () => {
   });
 
   it('is abandoned by a paused process after another process took it over', async () => {
-    const held = blockResponses();
+    const openResponses = blockResponses();
     const frozen = await startProcess();
     const { id } = await uploads.register(server.url());
-    await untilHeld(held, 1);
+    await untilOpen(openResponses, 1);
     frozen.signal('SIGSTOP');
     startWorker();
     await clearRedis(); // else its BullMQ lock would have to expire first
-    await untilHeld(held, 2);
+    await untilOpen(openResponses, 2);
     frozen.signal('SIGCONT');
-    await untilHeld(held, 1); // it has noticed the lost lease
-    for (const response of held) response.end(wave().subarray(100_000));
+    await untilOpen(openResponses, 1); // it has noticed the lost lease
+    for (const response of openResponses) response.end(wave().subarray(100_000));
     expect(await uploads.untilFinished(id)).toMatchObject({ status: 'completed' });
     await publishedOnce(1);
   });
 
   it('is never processed by two workers at once, however many jobs it has', async () => {
-    const held = blockResponses();
+    const openResponses = blockResponses();
     const before = server.requests();
     for (const _ of [1, 2])
       startWorker({ TRACK_UPLOAD_CONCURRENCY: 32, TRACK_UPLOAD_ORGANISATION_CONCURRENCY: 16 });
     const ids = await Promise.all(
       Array.from({ length: 8 }, async () => (await uploads.register(server.url())).id),
     );
-    await untilHeld(held, 8);
+    await untilOpen(openResponses, 8);
     const { REDIS_URL: url, TRACK_UPLOAD_QUEUE_PREFIX: prefix } = api.settings;
     const queue = new Queue(uploadQueueName, { connection: { url }, prefix });
     await queue.addBulk([...ids, ...ids].map((uploadId) => ({ name: 'process', data: { uploadId } })));
     // The duplicate jobs are delayed, since a worker holds the lease.
     await eventually(async () => ((await queue.getDelayedCount()) === 16 ? true : undefined));
-    expect(held.size).toBe(8);
-    for (const response of held) response.end(wave().subarray(100_000));
+    expect(openResponses.size).toBe(8);
+    for (const response of openResponses) response.end(wave().subarray(100_000));
     for (const id of ids) expect(await uploads.untilFinished(id)).toMatchObject({ status: 'completed' });
     // All jobs have ended.
     await eventually(async () => ((await queue.getDelayedCount()) === 0 ? true : undefined));
@@ -158,24 +158,24 @@ describe('a track upload', () => {
   });
 
   it('is processed when Redis never had its job or has lost it', async () => {
-    const held = blockResponses();
+    const openResponses = blockResponses();
     const waiting = await uploads.register(server.url());
     await clearRedis();
     startWorker();
-    await untilHeld(held, 1);
+    await untilOpen(openResponses, 1);
     await clearRedis(); // during the processing
-    for (const response of held) response.end(wave().subarray(100_000));
+    for (const response of openResponses) response.end(wave().subarray(100_000));
     expect(await uploads.untilFinished(waiting.id)).toMatchObject({ status: 'completed' });
     await publishedOnce(1);
   });
 
   it('is restarted by another worker when its worker stops, and the run does not count', async () => {
-    const held = blockResponses();
+    const openResponses = blockResponses();
     const worker = startWorker();
     const { id } = await uploads.register(server.url());
-    await untilHeld(held, 1);
+    await untilOpen(openResponses, 1);
     await worker.stop();
-    await untilHeld(held, 0);
+    await untilOpen(openResponses, 0);
     expect(await row(id)).toEqual({
       status: 'processing',
       runs: 0,
@@ -190,12 +190,12 @@ describe('a track upload', () => {
   });
 
   it('gets no outcome from a worker that lost its lease', async () => {
-    const held = blockResponses();
+    const openResponses = blockResponses();
     startWorker();
     const { id } = await uploads.register(server.url());
-    await untilHeld(held, 1);
+    await untilOpen(openResponses, 1);
     await api.database.run(loseLease, [id]);
-    await untilHeld(held, 0); // the worker stops
+    await untilOpen(openResponses, 0); // the worker stops
     expect(await row(id)).toMatchObject({ status: 'processing', leased: true });
     server.send(wave());
     await api.database.run(endLease, [id]);
@@ -227,17 +227,17 @@ describe('a track upload', () => {
   );
 
   it('is not delayed by slow uploads of another organisation', async () => {
-    const held = blockResponses();
+    const openResponses = blockResponses();
     startWorker({ TRACK_UPLOAD_ORGANISATION_CONCURRENCY: 2 });
     for (let count = 0; count < 6; count += 1) await uploads.register(server.url());
-    await untilHeld(held, 2);
+    await untilOpen(openResponses, 2);
     const other = await uploadClient(api, 'org_other');
     const { id } = await other.register(server.url());
-    await untilHeld(held, 3);
-    const last = [...held].at(-1);
+    await untilOpen(openResponses, 3);
+    const last = [...openResponses].at(-1);
     last?.end(wave().subarray(100_000));
     expect(await other.untilFinished(id)).toMatchObject({ status: 'completed' });
-    expect(held.size).toBe(2);
+    expect(openResponses.size).toBe(2);
   });
 
   it('fails after too many lost processes', async () => {

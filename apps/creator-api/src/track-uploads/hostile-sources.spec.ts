@@ -14,32 +14,32 @@ import { type AudioServer, audioServer } from './track-uploads.fixture.js';
 
 const maxBytes = 300_000;
 const file = wave();
-const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
+const zipBomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
 
 /** Writes for as long as the client reads. */
-function pourInto(response: ServerResponse): void {
-  const pour = (): void => {
+function writeEndlessly(response: ServerResponse): void {
+  const write = (): void => {
     while (!response.destroyed && response.write(Buffer.alloc(65_536, 'a')));
-    if (!response.destroyed) response.once('drain', pour);
+    if (!response.destroyed) response.once('drain', write);
   };
-  pour();
+  write();
 }
 
-describe('fetching audio from a hostile server', () => {
+describe('the download of audio from a hostile server', () => {
   const directory = join(tmpdir(), `hostile-sources-${randomUUID()}`);
   const spool = new Spool(directory);
   const client = new GuardedClient({ allowLoopback: true });
-  const outside = new GuardedClient({ allowLoopback: false });
+  const publicOnlyClient = new GuardedClient({ allowLoopback: false });
   let server: AudioServer;
   beforeAll(async () => {
     server = await audioServer();
   });
   afterAll(async () => {
-    await Promise.all([server.stop(), client.close(), outside.close()]);
+    await Promise.all([server.stop(), client.close(), publicOnlyClient.close()]);
     await rm(directory, { recursive: true, force: true });
   });
 
-  const fetchFrom = async (url: string, by = client, signal = new AbortController().signal) => {
+  const fetchFrom = async (url: string, guardedClient = client, signal = new AbortController().signal) => {
     const spooled = await spool.open();
     const startedAtMs = performance.now();
     try {
@@ -49,7 +49,7 @@ describe('fetching audio from a hostile server', () => {
         TRACK_UPLOAD_SLOWEST_BYTES_PER_SECOND: 1_000,
         TRACK_UPLOAD_SLOW_FOR_MS: 500,
       };
-      const problem = await new FetchAudio(by, limits).run(url, spooled, signal);
+      const problem = await new FetchAudio(guardedClient, limits).run(url, spooled, signal);
       return { problem, bytes: spooled.size, tookMs: performance.now() - startedAtMs };
     } finally {
       await spooled.close();
@@ -70,7 +70,7 @@ describe('fetching audio from a hostile server', () => {
   });
 
   it.each<[string, string, boolean, RequestListener]>([
-    ['an endless body', 'too_large', false, (_request, response) => pourInto(response)],
+    ['an endless body', 'too_large', false, (_request, response) => writeEndlessly(response)],
     [
       'a body one byte too long',
       'too_large',
@@ -88,9 +88,9 @@ describe('fetching audio from a hostile server', () => {
       'a compressed body',
       'compressed',
       false,
-      (_request, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb),
+      (_request, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(zipBomb),
     ],
-    ['an endless 404', 'http_error', false, (_request, response) => pourInto(response.writeHead(404))],
+    ['an endless 404', 'http_error', false, (_request, response) => writeEndlessly(response.writeHead(404))],
     ['401', 'http_error', false, (_request, response) => response.writeHead(401).end()],
     ['a part of it', 'http_error', false, (_request, response) => response.writeHead(206).end(file)],
     ['204', 'http_error', false, (_request, response) => response.writeHead(204).end()],
@@ -124,7 +124,7 @@ describe('fetching audio from a hostile server', () => {
         response.write(file.subarray(0, 1000), () => response.destroy());
       },
     ],
-  ])('%s: %s', async (_what, code, isTransient, listener) => {
+  ])('reports %s as %s', async (_what, code, isTransient, listener) => {
     const { problem, bytes, tookMs } = await fetchServed(listener);
     expect(problem).toMatchObject({ code, isTransient, message: expect.stringMatching(/^The .*\.$/) });
     expect(bytes).toBeLessThanOrEqual(maxBytes + 1);
@@ -150,7 +150,9 @@ describe('fetching audio from a hostile server', () => {
     });
     const named = await fetchFrom(`http://files.example:${server.port}/`, rebinding);
     expect(named.problem).toMatchObject({ code: 'blocked_address', isTransient: false });
-    expect((await fetchFrom(server.url(), outside)).problem).toMatchObject({ code: 'blocked_address' });
+    expect((await fetchFrom(server.url(), publicOnlyClient)).problem).toMatchObject({
+      code: 'blocked_address',
+    });
     expect(server.requests()).toBe(before);
     await rebinding.close();
   });

@@ -11,7 +11,7 @@ import { transientProblem, type UploadProblem } from './upload-failure.rules.js'
 import { LeaseLost, type LeasedUpload, type UploadLeases } from './upload-lease.js';
 import { uploadMetrics } from './upload-metrics.js';
 
-export interface ProcessUploadParts {
+export interface ProcessUploadDependencies {
   readonly leases: UploadLeases;
   readonly spool: Spool;
   readonly fetchAudio: FetchAudio;
@@ -21,21 +21,23 @@ export interface ProcessUploadParts {
   readonly logger: Logger;
 }
 
-/** Processes one run of an upload: acquire the lease, fetch the audio, analyse it, record the outcome. */
+/** Executes one run of an upload: acquires the lease, fetches the audio, analyses it, records the outcome. */
 export class ProcessUpload {
   private readonly stopping = new AbortController();
 
-  constructor(private readonly parts: ProcessUploadParts) {}
+  constructor(private readonly dependencies: ProcessUploadDependencies) {}
 
   /** Returns the delay in ms until the next run; undefined when the upload has finished. */
   async run(id: string): Promise<number | undefined> {
-    const { leases, logger } = this.parts;
+    const { leases, logger } = this.dependencies;
     if (this.stopping.signal.aborted) return 0;
     const upload = await leases.acquire(id);
     if (upload === undefined) return undefined;
     if ('retryAfterMs' in upload) return upload.retryAfterMs;
     try {
-      return await leases.runWithRenewal(upload, this.stopping.signal, (signal) => this.work(upload, signal));
+      return await leases.runWithRenewal(upload, this.stopping.signal, (signal) =>
+        this.runLeased(upload, signal),
+      );
     } catch (error) {
       if (error instanceof LeaseLost) {
         uploadMetrics.leasesLost.inc();
@@ -48,13 +50,13 @@ export class ProcessUpload {
     }
   }
 
-  /** Aborts the running uploads and releases them for other replicas. */
+  /** Aborts the current runs, which release their uploads for other replicas. */
   stop(): void {
     this.stopping.abort();
   }
 
-  private async work(upload: LeasedUpload, signal: AbortSignal): Promise<number | undefined> {
-    const { recordOutcome, logger } = this.parts;
+  private async runLeased(upload: LeasedUpload, signal: AbortSignal): Promise<number | undefined> {
+    const { recordOutcome, logger } = this.dependencies;
     const startedAtMs = performance.now();
     const result =
       tooManyLostRuns(upload.run, upload.failedRuns) ?? (await this.fetchAndRead(upload, signal));
@@ -65,7 +67,7 @@ export class ProcessUpload {
       logger.info(fields, 'Track upload completed.');
       return undefined;
     }
-    const next = nextRun(result, upload.failedRuns, this.parts.config.TRACK_UPLOAD_RETRY_SCHEDULE_MS);
+    const next = nextRun(result, upload.failedRuns, this.dependencies.config.TRACK_UPLOAD_RETRY_SCHEDULE_MS);
     if ('failure' in next) {
       await recordOutcome.fail(upload, next.failure);
       uploadMetrics.runs.inc({ outcome: result.code });
@@ -85,7 +87,7 @@ export class ProcessUpload {
     { id, url }: LeasedUpload,
     signal: AbortSignal,
   ): Promise<DescribedAudio | UploadProblem> {
-    const { spool, fetchAudio, readAudio, logger } = this.parts;
+    const { spool, fetchAudio, readAudio, logger } = this.dependencies;
     try {
       const file = await spool.open();
       try {

@@ -10,8 +10,8 @@ const endUploads = statement(
   'test.end-uploads',
   `UPDATE track_uploads SET status = 'failed', failure = '{"code":"empty","message":"Empty."}', upload_url = NULL, due_at = NULL`,
 );
-const fillUp = statement(
-  'test.fill-up',
+const insertOpenUploads = statement(
+  'test.insert-open-uploads',
   `INSERT INTO track_uploads (id, workflow_id, creator_id, release_id, track_id, upload_url, status, due_at, created_at, updated_at)
    SELECT gen_random_uuid(), gen_random_uuid(), $1, coalesce($2, gen_random_uuid()), gen_random_uuid(), 'https://a.example/', 'pending',
      now(), now(), now() FROM generate_series(1, $3::int)`,
@@ -38,8 +38,8 @@ describe('POST /api/v1/releases/{id}/track-upload', () => {
     upload_url: 'https://files.example.com/track.wav?signature=1',
     ...changes,
   });
-  const register = (body: object, id = release, who: object = owner) =>
-    api.post(`/api/v1/releases/${id}/track-upload`, { ...who }, body);
+  const register = (body: object, id = release, claims: object = owner) =>
+    api.post(`/api/v1/releases/${id}/track-upload`, { ...claims }, body);
   const uploads = async () => (await api.database.row<{ uploads: number }>(countUploads))?.uploads;
 
   it('registers a track of a release and returns its status URL', async () => {
@@ -111,13 +111,13 @@ describe('POST /api/v1/releases/{id}/track-upload', () => {
     ['a URL that is none', { upload_url: 'track.wav' }, 'upload_url'],
     ['http', { upload_url: 'http://files.example.com/track.wav' }, 'upload_url'],
     ['ftp', { upload_url: 'ftp://files.example.com/track.wav' }, 'upload_url'],
-    ['a file of the machine', { upload_url: 'file:///etc/passwd' }, 'upload_url'],
+    ['a file on the server', { upload_url: 'file:///etc/passwd' }, 'upload_url'],
     ['credentials', { upload_url: 'https://me:secret@files.example.com/' }, 'upload_url'],
     ['a private address', { upload_url: 'https://10.0.0.8/track.wav' }, 'upload_url'],
     ['the metadata service of clouds', { upload_url: 'https://169.254.169.254/' }, 'upload_url'],
     ['a URL of 2049 characters', { upload_url: `https://a.example/${'a'.repeat(2031)}` }, 'upload_url'],
-  ])('rejects %s', async (_what, wrong, field) => {
-    const { status, body } = await register(aTrack(wrong));
+  ])('rejects %s', async (_what, changes, field) => {
+    const { status, body } = await register(aTrack(changes));
     expect(status).toBe(400);
     expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field }] });
   });
@@ -158,11 +158,11 @@ describe('POST /api/v1/releases/{id}/track-upload', () => {
     const newRelease = async () =>
       String((await api.post('/api/v1/releases', claims, { title: 'Many', release_type_id: 1 })).body.id);
     const [full, next] = [await newRelease(), await newRelease()];
-    await api.database.run(fillUp, [other.id, full, 500]);
+    await api.database.run(insertOpenUploads, [other.id, full, 500]);
     const response = await register(aTrack(), full, claims);
     expect([response.status, response.body.code]).toEqual([409, 'CONFLICT']);
     expect((await register(aTrack(), next, claims)).status).toBe(202);
-    await api.database.run(fillUp, [other.id, null, 499]);
+    await api.database.run(insertOpenUploads, [other.id, null, 499]);
     expect((await register(aTrack(), next, claims)).status).toBe(409);
   });
 
@@ -185,7 +185,7 @@ describe('POST /api/v1/releases/{id}/track-upload', () => {
     });
 
     it('does not resolve the name for a creator at the limit of open uploads', async () => {
-      await api.database.run(fillUp, [mine.id, release, 1_000]);
+      await api.database.run(insertOpenUploads, [mine.id, release, 1_000]);
       expect((await register(privateName())).status).toBe(409);
       expect(requestedUrls).toEqual([]);
       await api.database.run(endUploads);

@@ -22,7 +22,7 @@ type Registered = Pick<TrackUploadRow, 'id' | 'status' | 'workflow_id'>;
 
 interface UploadCounts {
   readonly open: number;
-  /** It has no limit, but becomes the rank of the upload in the queue. */
+  /** Has no limit; the rank of the new upload in the queue is one more. */
   readonly open_of_organisation: number;
   /** Other tracks of the release. */
   readonly tracks: number;
@@ -89,7 +89,7 @@ export class RegisterTrackUpload {
     assertNoUrlProblem(this.client.findUrlProblem(rawUrl));
     const url = targetUri(rawUrl);
     if (url === undefined) throw new Error('An allowed URL has no normalised form.');
-    // Check the owner and the limits first: only then may the caller learn what a host name resolves to.
+    // First the release and the limits are checked: only then may the caller learn what a host resolves to.
     const known = await this.visibility.transaction(caller, (tx) =>
       findOpenRegistration(tx, releaseId, trackId, url),
     );

@@ -22,22 +22,22 @@ describe('requeuing of track uploads', () => {
     await api.stop();
   });
 
-  it('counts a lost upload once, although it stays due while it waits in the queue', async () => {
+  it('counts a lost job once, although its upload stays due while it waits in the queue', async () => {
     const uploads = await uploadClient(api);
     const jobs = `${api.settings.TRACK_UPLOAD_QUEUE_PREFIX}:track-uploads`;
-    const found = async () => (await uploadMetrics.found.get()).values[0]?.value ?? 0;
-    const before = await found();
-    const lose = async () => {
+    const requeued = async () => (await uploadMetrics.requeued.get()).values[0]?.value ?? 0;
+    const before = await requeued();
+    const loseJob = async () => {
       const { id, workflow_id: jobId } = await uploads.register('https://files.example.com/track.wav');
       await eventually(async () => (await redis.del(`${jobs}:${jobId}`)) === 1 || undefined);
       await api.database.run(makeOverdue, [id]);
       return `${jobs}:${jobId}`;
     };
     for (const count of [1, 2, 3]) {
-      const job = await lose();
+      const job = await loseJob();
       await eventually(async () => (await redis.exists(job)) === 1 || undefined);
-      await eventually(async () => (await found()) >= before + count || undefined);
+      await eventually(async () => (await requeued()) >= before + count || undefined);
     }
-    expect(await found()).toBe(before + 3);
+    expect(await requeued()).toBe(before + 3);
   });
 });

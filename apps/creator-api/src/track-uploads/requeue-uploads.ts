@@ -36,21 +36,21 @@ export function requeueUploads(database: Database, queue: UploadQueue, logger: L
     round: async () => {
       const uploads = await database.rows<QueuedUpload>(findOverdue, [after]);
       const last = uploads.at(-1);
-      const more = uploads.length === pageSize && last !== undefined;
-      after = more ? last.id : nilUuid;
+      const hasMore = uploads.length === pageSize && last !== undefined;
+      after = hasMore ? last.id : nilUuid;
       const measured = await database.row<{ open: number; seconds: number }>(measure);
       uploadMetrics.open.set(measured?.open ?? 0);
       uploadMetrics.oldestDue.set(Math.max(0, measured?.seconds ?? 0));
       if (uploads.length === 0) return false;
       try {
-        uploadMetrics.found.inc(await queue.addMissing(uploads));
+        uploadMetrics.requeued.inc(await queue.addMissing(uploads));
       } catch (error) {
         logger.warn(
           { error, uploads: uploads.length },
           'Track uploads could not be added to the Redis queue; will retry.',
         );
       }
-      return more;
+      return hasMore;
     },
   });
 }

@@ -33,7 +33,7 @@ describe('organisations with slow servers', () => {
     for (let count = 0; count < 12; count += 1) await uploads.register(slow.url());
   };
 
-  it('occupy at most half of the slots if there is one, so others do not wait', async () => {
+  it('occupy at most half of the slots if there is only one, so that others do not wait', async () => {
     await slowUploads('org_reef');
     await eventually(() => running === 2 || undefined);
     const uploads = await uploadClient(api, 'org_lagoon');

@@ -13,7 +13,7 @@ import { Spool } from './spool.js';
 import { UploadLeases } from './upload-lease.js';
 import type { UploadQueue } from './upload-queue.js';
 
-export interface ProcessingParts {
+export interface UploadProcessingDependencies {
   readonly config: CreatorApiSettings;
   readonly database: Database;
   readonly outbox: Outbox;
@@ -24,18 +24,19 @@ export interface ProcessingParts {
   readonly readAudio?: ReadAudio;
 }
 
-/** Runs the requeuing of lost uploads and the worker, which access the uploads of all creators. */
+/** Runs the worker and the requeuing of lost jobs, for the uploads of all creators. */
 export class UploadProcessing extends BackgroundTask {
   private readonly requeuing: BackgroundLoop;
   private worker: UploadWorker | undefined;
 
-  constructor(private readonly parts: ProcessingParts) {
+  constructor(private readonly dependencies: UploadProcessingDependencies) {
     super();
-    this.requeuing = requeueUploads(parts.database, parts.uploadQueue, parts.logger);
+    const { database, uploadQueue, logger } = dependencies;
+    this.requeuing = requeueUploads(database, uploadQueue, logger);
   }
 
   start(): void {
-    const { config, database, outbox, client, clock, logger } = this.parts;
+    const { config, database, outbox, client, clock, logger } = this.dependencies;
     this.requeuing.start();
     if (config.TRACK_UPLOAD_CONCURRENCY === 0) return;
     const spool = new Spool(config.TRACK_UPLOAD_DIRECTORY);
@@ -48,7 +49,7 @@ export class UploadProcessing extends BackgroundTask {
       leases: new UploadLeases(database, config, logger),
       spool,
       fetchAudio: new FetchAudio(client, config),
-      readAudio: this.parts.readAudio ?? new ReadAudio(),
+      readAudio: this.dependencies.readAudio ?? new ReadAudio(),
       recordOutcome: new RecordOutcome(database, outbox, clock),
       config,
       logger,
