@@ -133,6 +133,17 @@ describe('orders that wait for their creator or an exchange rate', () => {
     for (const { id } of creators) expect(await isPosted(id)).toBe(true);
   });
 
+  it('are all checked once more when creators change during the check', async () => {
+    const creators = Array.from({ length: 150 }, () => aCreator('org_a'));
+    const ids = creators.map(({ id }) => id);
+    const ownsNoShard = new WaitingOrders(database, () => []);
+    ownsNoShard.creatorsChanged(ids);
+    const check = ownsNoShard.round();
+    ownsNoShard.creatorsChanged(ids);
+    expect(await check).toBe(true);
+    expect(await ownsNoShard.round()).toBe(false);
+  });
+
   it('are posted by the replica that owns the shard of their creator, each once when the owner changes', async () => {
     const creators = Array.from({ length: 40 }, () => aCreator('org_a'));
     for (const { id } of creators) await sell(id, 'GBP');

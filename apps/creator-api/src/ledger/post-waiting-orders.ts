@@ -29,9 +29,12 @@ const beforeCreator = (creatorId: string): Group => ({
   currency: '',
   paid_on: '-infinity',
 });
-const everyGroup = { after: beforeCreator(nilUuid), lastCreator: maxUuid };
-const allGroups: Scope = { ...everyGroup, ofAllShards: true };
-const ownGroups: Scope = { ...everyGroup, ofAllShards: false };
+/** Returns a new object each time, since a scheduled scope is identified by its object. */
+const everyGroup = ({ ofAllShards }: Pick<Scope, 'ofAllShards'>): Scope => ({
+  after: beforeCreator(nilUuid),
+  lastCreator: maxUuid,
+  ofAllShards,
+});
 
 // A loose index scan: the cost depends on the number of groups, not of orders.
 const nextGroup = (after: string): string =>
@@ -79,7 +82,7 @@ interface Advanced {
  */
 export class WaitingOrders {
   private scopes: Scope[] = [];
-  private polled = ownGroups;
+  private polled = everyGroup({ ofAllShards: false });
 
   /** @param ownShards the shards whose creators this replica polls for */
   constructor(
@@ -95,7 +98,9 @@ export class WaitingOrders {
       ofAllShards: true,
     }));
     this.scopes =
-      this.scopes.length + creators.length > maxScopes ? [allGroups] : [...this.scopes, ...creators];
+      this.scopes.length + creators.length > maxScopes
+        ? [everyGroup({ ofAllShards: true })]
+        : [...this.scopes, ...creators];
   }
 
   /**
@@ -103,7 +108,7 @@ export class WaitingOrders {
    * shards, then what other replicas have not posted yet.
    */
   ratesLoaded(): void {
-    this.scopes = [ownGroups, allGroups];
+    this.scopes = [everyGroup({ ofAllShards: false }), everyGroup({ ofAllShards: true })];
   }
 
   /**
@@ -113,7 +118,7 @@ export class WaitingOrders {
   async round(): Promise<boolean> {
     const [scope] = this.scopes;
     const { rest, posted } = await this.advance(scope ?? this.polled);
-    if (scope === undefined) this.polled = rest ?? ownGroups;
+    if (scope === undefined) this.polled = rest ?? everyGroup({ ofAllShards: false });
     else this.scopes = this.scopes.flatMap((item) => (item === scope ? (rest ?? []) : item));
     return this.scopes.length > 0 || (scope === undefined && posted > 0 && rest !== undefined);
   }
