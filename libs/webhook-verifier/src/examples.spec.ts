@@ -15,8 +15,8 @@ const secret = 'whsec_test';
 const vectorBody = vectors[0]?.body_base64 ?? '';
 
 /**
- * Programs that run another language's example, and print as JSON its outcome for each vector, and the
- * responses to a genuine and a forged request with a real and a test event, with the number of handled events.
+ * Programs that run another language's example and print JSON: its outcome for each vector; for a real and a
+ * test event, the responses to a genuine and a forged request, and the number of handled events.
  */
 const programs = {
   python3: {

@@ -42,7 +42,8 @@ export function measureFlac(file: ByteSource, start: number): Measurement {
     const samples = samplesThroughFrame(tail.subarray(offset, offset + maxFrameHeaderBytes), blockSize);
     if (samples === undefined) continue;
     candidates += 1;
-    if (crc16Of(tail.subarray(offset)) !== 0) continue; // a frame ends with its checksum, which makes the sum 0
+    // A frame ends with its checksum, which makes the checksum of the whole frame 0.
+    if (crc16Of(tail.subarray(offset)) !== 0) continue;
     if (samples < statedSamples) break;
     return { samples };
   }

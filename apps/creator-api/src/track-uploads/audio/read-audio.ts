@@ -53,8 +53,8 @@ export class ReadAudio {
     thread.on('error', () => undefined);
     const ended = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
     try {
-      const [posted] = await once(thread, 'message', { signal: ended });
-      const message = threadMessage.parse(posted);
+      const posted: unknown[] = await once(thread, 'message', { signal: ended });
+      const message = threadMessage.parse(posted[0]);
       if ('described' in message) return message.described;
       throw new InvalidAudio(message.rejected.code, message.rejected.message);
     } catch (error) {
