@@ -25,12 +25,13 @@ import { rebuildStatistics } from '../statistics/rebuild-statistics.js';
 const now = () => ({ occurredAt: new Date() });
 const replayedCreator = (creator: CreatorSnapshot) => messages.replayCreator.make({ creator }, now());
 const replayedOrder = (order: OrderSnapshot) => messages.replayOrder.make({ order }, now());
-const handledHere = statement(
-  'test.handled',
+const countHandled = statement(
+  'test.count_handled',
   'SELECT count(*) AS rows FROM inbox WHERE message_id = ANY($1::uuid[])',
 );
 
-const subject = z.union([
+/** The id of the order or creator of a message. */
+const subjectId = z.union([
   z.object({ order: z.object({ id: z.string() }) }).transform(({ order }) => order.id),
   z.object({ creator: z.object({ id: z.string() }) }).transform(({ creator }) => creator.id),
 ]);
@@ -40,13 +41,14 @@ describe('read models after a replay', () => {
   let api: CreatorApi;
   let replay: ReplayQueue;
   const creators = [aCreator('org_a'), aCreator('org_a', { settlement_currency: 'JPY' })];
-  const lives = fc.sample(orderHistory, { numRuns: 40, seed: 11 }).map((each) => orderStates(creators, each));
-  const newest = lives.flatMap((states) => states.slice(-1));
-  const replayMessages = () => [...creators.map(replayedCreator), ...newest.map(replayedOrder)];
-  /** Orders that are placed and changed during the replay. */
-  const concurrentOrders = fc
-    .sample(orderHistory, { numRuns: 20, seed: 12 })
-    .map((each) => orderStates(creators, each));
+  /** Returns the states of some orders, one array for each order. */
+  const sampleOrders = (numRuns: number, seed: number) =>
+    fc.sample(orderHistory, { numRuns, seed }).map((history) => orderStates(creators, history));
+  const earlierOrders = sampleOrders(40, 11);
+  /** These are placed and changed during the replay. */
+  const concurrentOrders = sampleOrders(20, 12);
+  const newestStates = earlierOrders.flatMap((states) => states.slice(-1));
+  const replayMessages = () => [...creators.map(replayedCreator), ...newestStates.map(replayedOrder)];
 
   beforeAll(async () => {
     api = await creatorApi();
@@ -59,18 +61,18 @@ describe('read models after a replay', () => {
   });
   beforeEach(() => truncateTables(api.database));
 
-  const applied = (sent: readonly Message[]) =>
+  const untilHandled = (sent: readonly Message[]) =>
     eventually(async () => {
-      const found = await api.database.row<{ rows: number }>(handledHere, [sent.map(({ id }) => id)]);
+      const found = await api.database.row<{ rows: number }>(countHandled, [sent.map(({ id }) => id)]);
       return found?.rows === sent.length ? true : undefined;
     });
-  const publish = async (sentMessages: readonly Message[]) => {
-    await api.publish(...sentMessages);
-    await applied(sentMessages);
+  const publish = async (sent: readonly Message[]) => {
+    await api.publish(...sent);
+    await untilHandled(sent);
   };
-  const replayAll = async (sent: readonly Message[]) => {
+  const writeReplay = async (sent: readonly Message[]) => {
     await replay.write(sent);
-    await applied(sent);
+    await untilHandled(sent);
   };
   const rebuildSums = async () => {
     await rebuildBreakdown(api.database);
@@ -79,15 +81,16 @@ describe('read models after a replay', () => {
       counts: (await rebuildCounts(api.database)).differed,
     };
   };
-  const all = async () => {
+  const readRows = async () => {
     await postAllWaiting(api.database);
     return readAllRows(api.database, creators);
   };
-  const allFacts = (histories: readonly OrderSnapshot[][]) => histories.flat().map(orderMessage);
-  /** Returns the rows that result without any loss. */
-  const expected = async (histories: readonly OrderSnapshot[][]) => {
-    await publish([...creators.map(registered), ...allFacts(histories)]);
-    const rows = await all();
+  const publishAll = (orders: readonly OrderSnapshot[][]) =>
+    publish([...creators.map(registered), ...orders.flat().map(orderMessage)]);
+  /** Returns the rows that result without any loss, and deletes them. */
+  const expectedRows = async (orders: readonly OrderSnapshot[][]) => {
+    await publishAll(orders);
+    const rows = await readRows();
     await truncateTables(api.database);
     return rows;
   };
@@ -95,43 +98,43 @@ describe('read models after a replay', () => {
   it.each([
     ['a kept ledger', true],
     ['empty tables', false],
-  ])('are equal to the lost ones, from %s and with concurrent orders', async (_how, keepLedger) => {
-    const rows = await expected([...lives, ...concurrentOrders]);
-    await publish([...creators.map(registered), ...allFacts(lives)]);
-    await all();
+  ])('are equal to the lost ones, from %s and with concurrent orders', async (_tables, keepLedger) => {
+    const rows = await expectedRows([...earlierOrders, ...concurrentOrders]);
+    await publishAll(earlierOrders);
+    await readRows();
     await truncateTables(api.database, { keepLedger });
     await rebuildSums();
-    await Promise.all([replayAll(replayMessages()), publish(allFacts(concurrentOrders))]);
+    await Promise.all([writeReplay(replayMessages()), publish(concurrentOrders.flat().map(orderMessage))]);
     await postAllWaiting(api.database);
     expect(await rebuildSums()).toEqual({ months: 0, counts: 0 });
-    expect(await all()).toEqual(rows);
+    expect(await readRows()).toEqual(rows);
   });
 
-  it('are equal after an interrupted and repeated replay, and after a needless one', async () => {
-    const rows = await expected(lives);
-    await replayAll(replayMessages().slice(0, 20));
-    await replayAll(replayMessages());
-    expect(await all()).toEqual(rows);
-    await replayAll(replayMessages());
+  it('are equal to the lost ones after an interrupted and repeated replay, and after a needless one', async () => {
+    const rows = await expectedRows(earlierOrders);
+    await writeReplay(replayMessages().slice(0, 20));
+    await writeReplay(replayMessages());
+    expect(await readRows()).toEqual(rows);
+    await writeReplay(replayMessages());
     expect(await rebuildSums()).toEqual({ months: 0, counts: 0 });
-    expect(await all()).toEqual(rows);
+    expect(await readRows()).toEqual(rows);
   });
 
   it('correct wrong rows of a known version, without a second posting', async () => {
-    const rows = await expected(lives);
-    await publish([...creators.map(registered), ...allFacts(lives)]);
-    await all();
-    for (const [index, spoil] of [
+    const rows = await expectedRows(earlierOrders);
+    await publishAll(earlierOrders);
+    await readRows();
+    for (const [index, damage] of [
       `UPDATE creators SET name = 'Nobody'`,
       'UPDATE orders SET royalty_amount = 1, tracking_code = $$lost$$, charged_at = NULL',
       'UPDATE order_items SET vat_amount = 0, release_title = $$lost$$',
       'DELETE FROM order_items WHERE position = 0',
       'UPDATE order_counts SET orders = orders + 7',
     ].entries())
-      await api.database.run(statement(`test.spoil_${index}`, spoil));
-    await replayAll(replayMessages());
+      await api.database.run(statement(`test.damage_${index}`, damage));
+    await writeReplay(replayMessages());
     expect((await rebuildSums()).months).toBe(0);
-    expect(await all()).toEqual(rows);
+    expect(await readRows()).toEqual(rows);
   });
 
   it('never return to an older version', async () => {
@@ -141,7 +144,7 @@ describe('read models after a replay', () => {
       registered({ ...creator, version: 2, name: 'New' }),
       orderMessage(transitioned(order, 'shipped')),
     ]);
-    await replayAll([replayedCreator(creator), replayedOrder(order)]);
+    await writeReplay([replayedCreator(creator), replayedOrder(order)]);
     const { body } = await api.get(`/api/v1/orders/${order.id}`, ownerClaims('org_a'));
     expect(body).toMatchObject({ dispatch_status: 'dispatched', tracking_code: 'TEST1' });
     expect((await readAllRows(api.database, creators)).creatorRows).toMatchObject([
@@ -151,7 +154,7 @@ describe('read models after a replay', () => {
 
   it('cause no message to other services', async () => {
     const before = api.broker.published.length;
-    await replayAll(replayMessages());
+    await writeReplay(replayMessages());
     expect(api.broker.published.length).toBe(before);
     expect(api.broker.published.filter(({ type }) => type.startsWith('replay.'))).toEqual([]);
   });
@@ -159,11 +162,14 @@ describe('read models after a replay', () => {
   it.each([
     ['creator-api.facts', CreatorAndOrderConsumer],
     ['creator-api.replay', ReplayConsumer],
-  ] as const)('contain the messages of %s as earlier releases published them', async (queue, consumer) => {
-    const published = publishedMessages(queue);
-    await api.database.transaction((tx) => api.app.get(consumer).handle(tx, published));
-    const ids = (await api.database.rows<{ id: string }>(readIds)).map(({ id }) => id);
-    expect(published.length).toBeGreaterThan(1);
-    expect(new Set(ids)).toEqual(new Set(published.map(({ data }) => subject.parse(data))));
-  });
+  ] as const)(
+    'contain the orders and creators of messages of %s that earlier releases published',
+    async (queue, consumer) => {
+      const published = publishedMessages(queue);
+      await api.database.transaction((tx) => api.app.get(consumer).handle(tx, published));
+      const ids = (await api.database.rows<{ id: string }>(readIds)).map(({ id }) => id);
+      expect(published.length).toBeGreaterThan(1);
+      expect(new Set(ids)).toEqual(new Set(published.map(({ data }) => subjectId.parse(data))));
+    },
+  );
 });

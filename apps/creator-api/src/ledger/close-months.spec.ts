@@ -9,20 +9,22 @@ import { migrations } from '../migrations/index.js';
 import { anOrder, transitioned, orderMessage, paid } from '../orders/order-snapshot.fixture.js';
 import { ReplayConsumer } from '../consumers/replay.consumer.js';
 import {
-  readAllRows,
-  truncateTables,
-  orderMessages,
+  nextNumber,
   orderHistory,
-  rates,
+  orderMessages,
   postAllWaiting,
+  rates,
+  readAllRows,
+  shuffle,
+  truncateTables,
 } from './ledger.fixture.js';
 import { closeMonths } from './close-months.js';
 import { loadRates } from '../exchange-rates/load-rates.js';
 import { rebuildStatistics } from '../statistics/rebuild-statistics.js';
 
 const january = '2026-01-20T10:00:00.000Z';
-/** Closes January 2026 and leaves February open, with close day 5. */
-const february = new Date('2026-02-05T00:00:00.000Z');
+/** With close day 5, January 2026 is closed from this time on, and February is open. */
+const closeOfJanuary = new Date('2026-02-05T00:00:00.000Z');
 
 const sums = statement(
   'test.sums',
@@ -33,7 +35,8 @@ const closedSums = statement(
   'test.closed_sums',
   `SELECT * FROM monthly_statistics WHERE period < $1 ORDER BY creator_id, period, currency, release_id, ean`,
 );
-const misplaced = statement(
+// Postings in a month before their time or before their sale, or late ones outside the first open month $1.
+const misplacedPostings = statement(
   'test.misplaced',
   `SELECT l.item_id, l.kind FROM ledger l LEFT JOIN ledger s ON s.item_id = l.item_id AND s.kind = 'sale'
    WHERE (l.period < s.period AND l.occurred_at >= s.occurred_at) OR l.period < to_char(l.occurred_at AT TIME ZONE 'UTC', 'YYYY-MM')
@@ -66,11 +69,11 @@ describe('closed months of statistics', () => {
   beforeEach(async () => {
     await truncateTables(database);
     await database.run(reopenAll);
-    await take(registered(creator));
+    await handle(registered(creator));
   });
 
-  const take = (...batch: Message[]) => database.transaction((tx) => consumer.handle(tx, batch));
-  const takeReplay = (...orders: OrderSnapshot[]) =>
+  const handle = (...batch: Message[]) => database.transaction((tx) => consumer.handle(tx, batch));
+  const handleReplay = (...orders: OrderSnapshot[]) =>
     database.transaction((tx) =>
       replayConsumer.handle(
         tx,
@@ -79,7 +82,7 @@ describe('closed months of statistics', () => {
     );
   const sell = async (at: string, changes: Partial<OrderSnapshot> = {}) => {
     const order = paid(anOrder(creator.id, changes), at);
-    await take(orderMessage(order));
+    await handle(orderMessage(order));
     return order;
   };
   const months = () => database.rows(sums, [creator.id]);
@@ -109,15 +112,15 @@ describe('closed months of statistics', () => {
   });
 
   it('stay closed when the close day is raised or the clock goes back', async () => {
-    await closeMonths(database, 5, february);
-    expect(await closeMonths(database, 28, february)).toBeUndefined();
+    await closeMonths(database, 5, closeOfJanuary);
+    expect(await closeMonths(database, 28, closeOfJanuary)).toBeUndefined();
     expect(await closeMonths(database, 5, new Date('2025-06-06T00:00:00.000Z'))).toBeUndefined();
     expect(await openMonth()).toBe('2026-02');
   });
 
   it('exclude a late sale, which counts in the first open month and keeps its time', async () => {
     await sell(january);
-    await closeMonths(database, 5, february);
+    await closeMonths(database, 5, closeOfJanuary);
     const late = await sell('2026-01-31T23:59:59.999Z');
     expect(await months()).toEqual([
       { period: '2026-01', units: 2, revenue: 4998 },
@@ -130,8 +133,8 @@ describe('closed months of statistics', () => {
 
   it('exclude a late refund, which counts in the first open month', async () => {
     const order = await sell(january);
-    await closeMonths(database, 5, february);
-    await take(orderMessage(transitioned(order, 'cancelled', '2026-01-21T00:00:00.000Z')));
+    await closeMonths(database, 5, closeOfJanuary);
+    await handle(orderMessage(transitioned(order, 'cancelled', '2026-01-21T00:00:00.000Z')));
     expect(await months()).toEqual([
       { period: '2026-01', units: 2, revenue: 4998 },
       { period: '2026-02', units: -2, revenue: -4998 },
@@ -140,22 +143,22 @@ describe('closed months of statistics', () => {
 
   it('exclude a sale whose exchange rate was loaded after they closed', async () => {
     await sell(january, { currency: 'JPY', country_code: 'JP' });
-    await closeMonths(database, 5, february);
+    await closeMonths(database, 5, closeOfJanuary);
     await loadRates(database, 'Date,USD,JPY,GBP\n2026-01-20,1,150,0.8\n');
     expect(await months()).toMatchObject([{ period: '2026-02', units: 2 }]);
   });
 
-  it('are reproduced by both rebuilds, including late postings', async () => {
+  it('are reproduced by a replay and by a rebuild of the sums, including late postings', async () => {
     const order = await sell(january);
-    await closeMonths(database, 5, february);
+    await closeMonths(database, 5, closeOfJanuary);
     const late = await sell(january);
     const before = await months();
-    await takeReplay(order, late);
+    await handleReplay(order, late);
     expect(await rebuildStatistics(database)).toMatchObject({ differed: 0 });
     expect(await months()).toEqual(before);
     await truncateTables(database, { keepLedger: true });
-    await take(registered(creator));
-    await takeReplay(late, order);
+    await handle(registered(creator));
+    await handleReplay(late, order);
     await rebuildStatistics(database);
     expect(await months()).toEqual(before);
   });
@@ -164,7 +167,7 @@ describe('closed months of statistics', () => {
     let closing: Promise<unknown> = Promise.resolve();
     await database.transaction(async (tx) => {
       await consumer.handle(tx, [orderMessage(paid(anOrder(creator.id), january))]);
-      closing = closeMonths(database, 5, february);
+      closing = closeMonths(database, 5, closeOfJanuary);
       await eventually(() => database.row(waitingForAdvisoryLock));
       expect(await openMonth()).toBe('0001-01');
     });
@@ -180,27 +183,24 @@ describe('closed months of statistics', () => {
       fc.asyncProperty(
         fc.array(orderHistory, { minLength: 1, maxLength: 6 }),
         fc.infiniteStream(fc.nat()),
-        async (lives, chance) => {
+        async (histories, chance) => {
           await truncateTables(database);
           await database.run(reopenAll);
           const creators = [aCreator('org_a'), aCreator('org_a', { settlement_currency: 'JPY' })];
-          const ordinal = () => chance.next().value ?? 0;
-          const shuffled = [
+          const sentMessages = [
             ...creators.map(registered),
-            ...lives.flatMap((each) => orderMessages(creators, each)),
-          ]
-            .map((message) => ({ message, at: ordinal() }))
-            .sort((one, other) => one.at - other.at)
-            .map(({ message }) => message);
-          const intime = ordinal() % (shuffled.length + 1);
-          for (const message of shuffled.slice(0, intime)) await take(message);
-          await closeMonths(database, 5, february);
+            ...histories.flatMap((history) => orderMessages(creators, history)),
+          ];
+          const shuffled = shuffle(sentMessages, chance);
+          const inTimeCount = nextNumber(chance) % (shuffled.length + 1);
+          for (const message of shuffled.slice(0, inTimeCount)) await handle(message);
+          await closeMonths(database, 5, closeOfJanuary);
           const closed = await database.rows(closedSums, ['2026-02']);
-          for (const message of [...shuffled.slice(intime), ...shuffled]) await take(message);
+          for (const message of [...shuffled.slice(inTimeCount), ...shuffled]) await handle(message);
           await postAllWaiting(database);
           await rebuildStatistics(database);
           expect(await database.rows(closedSums, ['2026-02'])).toEqual(closed);
-          expect(await database.rows(misplaced, ['2026-02'])).toEqual([]);
+          expect(await database.rows(misplacedPostings, ['2026-02'])).toEqual([]);
           await readAllRows(database, creators);
         },
       ),

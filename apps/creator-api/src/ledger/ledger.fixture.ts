@@ -79,21 +79,21 @@ const wrongPostings = statement(
      WHEN o.refunded_at IS NULL THEN (l.rows, l.units, l.revenue) IS DISTINCT FROM (1, i.quantity, i.total_amount)
      ELSE (l.rows, l.units, l.revenue, l.settled) IS DISTINCT FROM (2, 0, 0, 0) END`,
 );
-const keptCounts = statement(
-  'test.kept_counts',
+const storedCounts = statement(
+  'test.stored_counts',
   `SELECT * FROM order_counts WHERE creator_id = ANY($1::uuid[]) AND orders <> 0 ORDER BY 1, 2, 3, 4`,
 );
-const trueCounts = statement(
-  'test.true_counts',
+const countedOrders = statement(
+  'test.counted_orders',
   `SELECT creator_id, (placed_at AT TIME ZONE 'UTC')::date AS placed_on, payment_status, dispatch_status, count(*) AS orders
    FROM orders WHERE creator_id = ANY($1::uuid[]) GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
 );
-const keptCountsByApp = statement(
-  'test.kept_counts_by_app',
+const storedCountsByApp = statement(
+  'test.stored_counts_by_app',
   `SELECT * FROM order_counts_by_app WHERE creator_id = ANY($1::uuid[]) AND orders <> 0 ORDER BY 1, 2, 3, 4, 5`,
 );
-const trueCountsByApp = statement(
-  'test.true_counts_by_app',
+const countedOrdersByApp = statement(
+  'test.counted_orders_by_app',
   `SELECT creator_id, client_id, (placed_at AT TIME ZONE 'UTC')::date AS placed_on, payment_status, dispatch_status, count(*) AS orders
    FROM orders WHERE creator_id = ANY($1::uuid[]) AND client_id IS NOT NULL GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5`,
 );
@@ -102,11 +102,11 @@ const truncateReadModels = statement(
   'test.truncate_read_models',
   'TRUNCATE creators, orders, order_items, ordered_releases, order_counts, order_counts_by_app, monthly_statistics, monthly_breakdown, monthly_app_breakdown, creator_apps, waiting_postings CASCADE',
 );
-const truncateAll = [
+const truncateLedger = [
   'ALTER TABLE ledger DISABLE TRIGGER append_only',
-  'TRUNCATE creators, orders, order_items, ordered_releases, order_counts, order_counts_by_app, ledger, monthly_statistics, monthly_breakdown, monthly_app_breakdown, creator_apps, waiting_postings CASCADE',
+  'TRUNCATE ledger',
   'ALTER TABLE ledger ENABLE TRIGGER append_only',
-].map((text, index) => statement(`test.truncate_${index}`, text));
+].map((text, index) => statement(`test.truncate_ledger_${index}`, text));
 
 const currency = fc.constantFrom('GBP', 'USD', 'EUR', 'JPY');
 /** Times near the boundaries of January in UTC, to the millisecond. */
@@ -117,7 +117,8 @@ const moment = fc.constantFrom(
   '2026-02-01T00:00:00.001Z',
   '2026-02-03T10:00:00.000Z',
 );
-const path = fc.constantFrom(
+/** The statuses that an order has after `pending`, in order. */
+const laterStatuses = fc.constantFrom(
   [],
   ['payment_failed'],
   ['payment_failed', 'processing'],
@@ -129,14 +130,15 @@ const path = fc.constantFrom(
   ['payment_failed', 'processing', 'cancelled'],
 ) satisfies fc.Arbitrary<readonly Parameters<typeof transitioned>[1][]>;
 
-/** The possible histories of an order. */
+/** Generates the history of an order: how it was placed, and its transitions. */
 export const orderHistory = fc.record({
   creator: fc.nat(1),
   currency,
   country: fc.constantFrom('GB', 'DE', 'FI', 'US', 'JP'),
   platform: fc.constantFrom('api', 'shopify'),
   app: fc.constantFrom('app_one', 'app_two'),
-  path,
+  laterStatuses,
+  /** Time of each transition. */
   moments: fc.array(moment, { minLength: 3, maxLength: 3 }),
   lines: fc.array(
     fc.record({
@@ -169,7 +171,7 @@ export function orderStates(creators: readonly CreatorSnapshot[], history: Order
     items: history.lines.map(({ release, ...line }) => anItem({ ...line, ...releases[release] })),
   });
   const states = [order];
-  for (const [step, status] of history.path.entries()) {
+  for (const [step, status] of history.laterStatuses.entries()) {
     order = transitioned(order, status, history.moments[step]);
     states.push(order);
   }
@@ -178,6 +180,16 @@ export function orderStates(creators: readonly CreatorSnapshot[], history: Order
 
 export function orderMessages(creators: readonly CreatorSnapshot[], history: OrderHistory): Message[] {
   return orderStates(creators, history).map(orderMessage);
+}
+
+/** Returns the items in an order that `chance` decides. */
+export function shuffle<Item>(items: readonly Item[], chance: Iterator<number>): Item[] {
+  const ranked = items.map((item) => ({ item, rank: nextNumber(chance) }));
+  return ranked.sort((one, other) => one.rank - other.rank).map(({ item }) => item);
+}
+
+export function nextNumber(chance: Iterator<number>): number {
+  return Number(chance.next().value ?? 0);
 }
 
 /** Posts waiting orders until none is left. Skips orders that another transaction has locked. */
@@ -205,15 +217,23 @@ export async function readAllRows(database: Database, creators: readonly Creator
     breakdownRows,
     appRows,
   ] = await Promise.all(
-    [registrations, ledger, months, orders, items, keptCounts, keptCountsByApp, breakdown, appBreakdown].map(
-      (query) => database.rows(query, ids),
-    ),
+    [
+      registrations,
+      ledger,
+      months,
+      orders,
+      items,
+      storedCounts,
+      storedCountsByApp,
+      breakdown,
+      appBreakdown,
+    ].map((query) => database.rows(query, ids)),
   );
   expect(await database.rows(ledgerSums, ids)).toEqual(monthRows);
   for (const sums of breakdownSums)
     expect(await database.rows(sums, ids)).toEqual(await database.rows(monthSums, ids));
-  expect(await database.rows(trueCounts, ids)).toEqual(counts);
-  expect(await database.rows(trueCountsByApp, ids)).toEqual(countsByApp);
+  expect(await database.rows(countedOrders, ids)).toEqual(counts);
+  expect(await database.rows(countedOrdersByApp, ids)).toEqual(countsByApp);
   expect(await database.rows(wrongTotals, ids)).toEqual([]);
   expect(await database.rows(wrongPostings, ids)).toEqual([]);
   const releases = (await database.rows<{ release_id: string }>(orderedReleases)).map(
@@ -234,5 +254,6 @@ export async function readAllRows(database: Database, creators: readonly Creator
 
 /** Truncates the read models, and the ledger too unless it is kept. */
 export async function truncateTables(database: Database, { keepLedger = false } = {}): Promise<void> {
-  for (const step of keepLedger ? [truncateReadModels] : truncateAll) await database.run(step);
+  const statements = keepLedger ? [truncateReadModels] : [truncateReadModels, ...truncateLedger];
+  for (const truncate of statements) await database.run(truncate);
 }

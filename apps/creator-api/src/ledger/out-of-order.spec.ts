@@ -7,12 +7,14 @@ import { CreatorAndOrderConsumer } from '../consumers/creator-and-order.consumer
 import { migrations } from '../migrations/index.js';
 import { postWaitingOrders } from './post-waiting-orders.js';
 import {
-  readAllRows,
-  truncateTables,
-  orderMessages,
+  nextNumber,
   orderHistory,
-  rates,
+  orderMessages,
   postAllWaiting,
+  rates,
+  readAllRows,
+  shuffle,
+  truncateTables,
 } from './ledger.fixture.js';
 import { loadRates } from '../exchange-rates/load-rates.js';
 import { rebuildStatistics } from '../statistics/rebuild-statistics.js';
@@ -29,7 +31,7 @@ describe('messages that arrive twice, late and in any order', () => {
   });
   afterAll(() => scratch.drop());
 
-  const take = (batch: readonly Message[]) => database.transaction((tx) => consumer.handle(tx, batch));
+  const handle = (batch: readonly Message[]) => database.transaction((tx) => consumer.handle(tx, batch));
 
   it('lead to the same orders, ledger and statistics', async () => {
     await fc.assert(
@@ -47,21 +49,17 @@ describe('messages that arrive twice, late and in any order', () => {
             ...creators.map(registered),
             ...histories.flatMap((history) => orderMessages(creators, history)),
           ];
-          for (const message of sentMessages) await take([message]);
+          for (const message of sentMessages) await handle([message]);
           await postAllWaiting(database);
           const expected = await readAllRows(database, creators);
           await truncateTables(database);
 
-          const ordinal = () => chance.next().value ?? 0;
-          const twice = sentMessages.flatMap((message) =>
-            ordinal() % 2 === 0 ? [message, message] : [message],
+          const withRepetitions = sentMessages.flatMap((message) =>
+            nextNumber(chance) % 2 === 0 ? [message, message] : [message],
           );
-          const shuffled = twice
-            .map((message) => ({ message, at: ordinal() }))
-            .sort((one, other) => one.at - other.at)
-            .map(({ message }) => message);
+          const shuffled = shuffle(withRepetitions, chance);
           for (let start = 0; start < shuffled.length; start += batchSize) {
-            await take(shuffled.slice(start, start + batchSize));
+            await handle(shuffled.slice(start, start + batchSize));
           }
           await postAllWaiting(database);
           expect(await readAllRows(database, creators)).toEqual(expected);
@@ -83,21 +81,21 @@ describe('messages that arrive twice, late and in any order', () => {
       ...histories.flatMap((each) => orderMessages(creators, each)),
       ...creators.map(registered),
     ];
-    for (const message of sentMessages) await take([message]);
+    for (const message of sentMessages) await handle([message]);
     await postAllWaiting(database);
     const expected = await readAllRows(database, creators);
     await truncateTables(database);
 
     // Each replica handles every message in a different order. A fixed lock order prevents deadlocks.
-    const replicas = [
+    const messagesOfReplicas = [
       sentMessages,
       sentMessages.toReversed(),
       [...sentMessages.slice(90), ...sentMessages.slice(0, 90)],
     ];
     await Promise.all(
-      replicas.map(async (share) => {
-        for (let start = 0; start < share.length; start += 20) {
-          await take(share.slice(start, start + 20));
+      messagesOfReplicas.map(async (replicaMessages) => {
+        for (let start = 0; start < replicaMessages.length; start += 20) {
+          await handle(replicaMessages.slice(start, start + 20));
           await postWaitingOrders(database);
         }
       }),

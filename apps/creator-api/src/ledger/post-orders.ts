@@ -21,7 +21,7 @@ const postSameCurrency = statement(
    ON CONFLICT (item_id, kind) DO NOTHING RETURNING item_id, order_id`,
 );
 
-// Only lines that the ledger does not have yet.
+// Reads the paid lines that the ledger does not have yet.
 const readPaidLines = statement(
   'ledger.paid_lines',
   `SELECT i.order_id, i.id AS item_id, o.currency, i.total_amount, i.vat_amount, i.royalty_amount,
@@ -68,9 +68,9 @@ const addTo = (table: string, key: string, condition = 'true'): string =>
      SET units = m.units + excluded.units, revenue = m.revenue + excluded.revenue,
        royalties = m.royalties + excluded.royalties`;
 
-// Only rows that were just inserted into the ledger are added, so each is added exactly once. The counts are
-// always true: they make all transactions lock the rows of the tables in one order, and of a table in the
-// order of its key. So replicas that update the same months wait for each other without deadlock.
+// Adds only rows that were just inserted into the ledger, so each is added exactly once. The conditions on
+// count(*) are always true: they make one INSERT wait for the other. So all transactions lock the tables in
+// one order, and the rows of a table in the order of its key, and replicas cannot deadlock.
 const addToMonths = statement(
   'statistics.add_lines',
   `WITH line AS MATERIALIZED (${ledgerLines(
@@ -112,7 +112,7 @@ interface PaidLineRow extends PaidLine {
  * closed, the first open month is used instead (ADR 28). Each entry is posted once, however often this runs.
  * An order whose creator or exchange rate is unknown waits as a whole. The caller must hold the row locks of
  * the orders.
- * @param refundedIds the orders among them that may be refunded
+ * @param refundedIds the refunded orders among them; by default all of them are checked
  */
 export async function postOrders(
   tx: Transaction,
@@ -128,10 +128,10 @@ export async function postOrders(
     postAllRefunds(), // pipelined after the sales, so it sees their rows
   ]);
   const postedOrders = new Set(sameCurrency.map((row) => row.order_id));
-  // Select the remaining lines by the ledger, not by currency: a creator may be added or changed between two
+  // The remaining lines are selected by the ledger, not by currency: a creator may be added or changed between two
   // statements.
-  const others = orderIds.filter((id) => !postedOrders.has(id));
-  const lines = others.length === 0 ? [] : await tx.rows<PaidLineRow>(readPaidLines, [others]);
+  const remainingIds = orderIds.filter((id) => !postedOrders.has(id));
+  const lines = remainingIds.length === 0 ? [] : await tx.rows<PaidLineRow>(readPaidLines, [remainingIds]);
   const waiting = new Set<string>();
   const entries = lines.flatMap((line) => {
     const entry = toLedgerEntry(line);

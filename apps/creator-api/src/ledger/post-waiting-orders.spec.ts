@@ -11,9 +11,9 @@ import { readGroups, claimOrders, WaitingOrders } from './post-waiting-orders.js
 import { truncateTables } from './ledger.fixture.js';
 import { storeRates } from '../exchange-rates/load-rates.js';
 
-const booked = statement('test.booked', 'SELECT item_id FROM ledger WHERE creator_id = $1');
-const waitingOrderIds = statement(
-  'test.waiting_of',
+const postedItems = statement('test.posted_items', 'SELECT item_id FROM ledger WHERE creator_id = $1');
+const waitingPostings = statement(
+  'test.waiting_postings',
   `SELECT w.currency, w.paid_on::text FROM waiting_postings w JOIN orders o ON o.id = w.order_id WHERE o.creator_id = $1`,
 );
 const addWaiting = statement(
@@ -51,9 +51,9 @@ describe('orders that wait for their creator or an exchange rate', () => {
     await database.transaction((tx) => projectOrders(tx, [order]));
     return order;
   };
-  const isPosted = async (creatorId: string) => (await database.rows(booked, [creatorId])).length > 0;
+  const isPosted = async (creatorId: string) => (await database.rows(postedItems, [creatorId])).length > 0;
   /** Number of 8 kB pages that a statement reads. */
-  const buffersOf = async ({ name, text }: Statement, values: readonly unknown[]): Promise<number> => {
+  const countPagesRead = async ({ name, text }: Statement, values: readonly unknown[]): Promise<number> => {
     const explain = statement(`test.explain_${name}`, `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`);
     const row = await database.row<{ 'QUERY PLAN': { Plan: Record<string, number> }[] }>(explain, values);
     const plan = row?.['QUERY PLAN'][0]?.Plan ?? {};
@@ -61,27 +61,27 @@ describe('orders that wait for their creator or an exchange rate', () => {
   };
 
   it('record what they wait for, and are posted as soon as it is known', async () => {
-    const [unknown, known] = [aCreator('org_a'), aCreator('org_a')];
+    const [unregistered, known] = [aCreator('org_a'), aCreator('org_a')];
     await register(known);
-    await sell(unknown.id, 'GBP');
+    await sell(unregistered.id, 'GBP');
     await sell(known.id, 'JPY');
-    expect(await database.rows(waitingOrderIds, [known.id])).toEqual([
+    expect(await database.rows(waitingPostings, [known.id])).toEqual([
       { currency: 'JPY', paid_on: '2026-05-01' },
     ]);
     const waiting = new WaitingOrders(database);
     await waiting.round();
-    expect([await isPosted(unknown.id), await isPosted(known.id)]).toEqual([false, false]);
+    expect([await isPosted(unregistered.id), await isPosted(known.id)]).toEqual([false, false]);
 
-    await register(unknown);
-    waiting.creatorsChanged([unknown.id]);
+    await register(unregistered);
+    waiting.creatorsChanged([unregistered.id]);
     await waiting.round();
-    expect([await isPosted(unknown.id), await isPosted(known.id)]).toEqual([true, false]);
+    expect([await isPosted(unregistered.id), await isPosted(known.id)]).toEqual([true, false]);
 
     await storeRates(database, 'Date,USD,JPY,GBP\n2026-04-30,1.1,170,0.8\n');
     waiting.ratesLoaded();
     await waiting.round();
     expect(await isPosted(known.id)).toBe(true);
-    expect(await database.rows(waitingOrderIds, [known.id])).toEqual([]);
+    expect(await database.rows(waitingPostings, [known.id])).toEqual([]);
   });
 
   it('are posted by polling alone, also after their creator changed the settlement currency', async () => {
@@ -99,7 +99,7 @@ describe('orders that wait for their creator or an exchange rate', () => {
     const order = await sell(creator.id, 'JPY', '2026-06-01T12:00:00.000Z');
     const corrected = { ...order, payment: { ...order.payment, charged_at: '2026-06-02T12:00:00.000Z' } };
     await database.transaction((tx) => projectOrders(tx, [corrected], { replay: true }));
-    expect(await database.rows(waitingOrderIds, [creator.id])).toEqual([
+    expect(await database.rows(waitingPostings, [creator.id])).toEqual([
       { currency: 'JPY', paid_on: '2026-06-02' },
     ]);
   });
@@ -115,7 +115,7 @@ describe('orders that wait for their creator or an exchange rate', () => {
     let rounds = 1;
     while (await waiting.round()) rounds += 1;
     expect(rounds).toBe(3);
-    expect((await database.rows(booked, [creator.id])).length).toBe(1100);
+    expect((await database.rows(postedItems, [creator.id])).length).toBe(1100);
   });
 
   it('are posted by checking all groups when too many creators change at once', async () => {
@@ -173,27 +173,28 @@ describe('orders that wait for their creator or an exchange rate', () => {
   });
 
   it('cost the same when forty times as many wait for a rate, and delay no other order', async () => {
-    const stuck = aCreator('org_a');
-    await register(stuck);
+    const creatorWithoutRate = aCreator('org_a');
+    await register(creatorWithoutRate);
     const everyGroup = [
       ...['00000000-0000-0000-0000-000000000000', '', '-infinity', uuidv7().replace(/^./, 'f')],
       allShards,
     ];
-    const oneGroup = [[stuck.id], ['JPY'], ['2026-05-02']];
-    const measured = async () => {
+    const oneGroup = [[creatorWithoutRate.id], ['JPY'], ['2026-05-02']];
+    const measure = async () => {
       await database.run(analyse);
       return {
-        groups: await buffersOf(readGroups, everyGroup),
-        orders: await buffersOf(claimOrders, oneGroup),
+        groups: await countPagesRead(readGroups, everyGroup),
+        orders: await countPagesRead(claimOrders, oneGroup),
       };
     };
-    await database.run(addWaiting, [stuck.id, 1_500]);
-    const few = await measured();
-    for (let added = 0; added < 60_000; added += 6_000) await database.run(addWaiting, [stuck.id, 6_000]);
-    const many = await measured();
+    await database.run(addWaiting, [creatorWithoutRate.id, 1_500]);
+    const withFew = await measure();
+    for (let added = 0; added < 60_000; added += 6_000)
+      await database.run(addWaiting, [creatorWithoutRate.id, 6_000]);
+    const withMany = await measure();
     // The index has one or two more levels; 60000 orders fill about 1000 pages.
-    expect(many.groups).toBeLessThan(few.groups + 30);
-    expect(many.orders).toBeLessThan(few.orders * 1.6 + 30);
+    expect(withMany.groups).toBeLessThan(withFew.groups + 30);
+    expect(withMany.orders).toBeLessThan(withFew.orders * 1.6 + 30);
 
     const creator = aCreator('org_a');
     await sell(creator.id, 'GBP');

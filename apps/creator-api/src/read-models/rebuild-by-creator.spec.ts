@@ -11,12 +11,12 @@ import { rebuildCounts } from '../orders/rebuild-counts.js';
 import { readAllRows, truncateTables } from '../ledger/ledger.fixture.js';
 import { rebuildStatistics } from '../statistics/rebuild-statistics.js';
 
-const spoil = [
+const damageSums = [
   'UPDATE monthly_statistics SET units = units + 5, revenue = revenue - 7',
   'UPDATE order_counts SET orders = orders + 3',
   `INSERT INTO monthly_statistics SELECT creator_id, '1999-12', currency, release_id, ean, 1, 1, 1 FROM monthly_statistics LIMIT 1`,
   `INSERT INTO order_counts SELECT creator_id, '1999-12-31', payment_status, dispatch_status, 4 FROM order_counts LIMIT 1`,
-].map((text, index) => statement(`test.spoil_${index}`, text));
+].map((text, index) => statement(`test.damage_${index}`, text));
 const lockMonths = statement(
   'test.lock_months',
   'SELECT 1 FROM monthly_statistics WHERE creator_id = $1 FOR UPDATE',
@@ -50,7 +50,7 @@ describe('sums that are rebuilt during concurrent postings', () => {
   };
 
   it('are exact for every creator, and the rebuild returns how many differed', async () => {
-    for (const step of spoil) await database.run(step);
+    for (const damage of damageSums) await database.run(damage);
     expect(await rebuildStatistics(database)).toEqual({ rows: 250, differed: 251 });
     expect(await rebuildCounts(database)).toEqual({ rows: 250, differed: 251 });
     await readAllRows(database, creators);
@@ -59,7 +59,7 @@ describe('sums that are rebuilt during concurrent postings', () => {
   });
 
   it('are exact after concurrent rebuilds and postings of the same creators', async () => {
-    for (const step of spoil) await database.run(step);
+    for (const damage of damageSums) await database.run(damage);
     const postings = (async () => {
       for (const creator of creators.slice(0, 80)) await Promise.all([sell(creator), sell(creator)]);
     })();
@@ -76,7 +76,7 @@ describe('sums that are rebuilt during concurrent postings', () => {
 
   it('do not block postings, even of the slice that is being rebuilt', async () => {
     const [first, second] = creators;
-    for (const step of spoil) await database.run(step);
+    for (const damage of damageSums) await database.run(damage);
     let rebuilding: Promise<unknown> = Promise.resolve();
     await database.transaction(async (tx) => {
       await tx.rows(lockMonths, [first?.id]);

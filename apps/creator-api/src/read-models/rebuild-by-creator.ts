@@ -25,12 +25,13 @@ export interface RebuildPlan {
 
 /** SQL: the smallest `creator_id` above a value in any of the tables, found by index. */
 function nextCreator(tables: readonly string[], above: string): string {
-  const each = tables.map(
+  const next = tables.map(
     (table) => `(SELECT creator_id FROM ${table} WHERE creator_id > ${above} ORDER BY creator_id LIMIT 1)`,
   );
-  return tables.length === 1 ? String(each[0]) : `LEAST(${each.join(', ')})`;
+  return tables.length === 1 ? String(next[0]) : `LEAST(${next.join(', ')})`;
 }
 
+/** Returns the statement of `RebuildPlan.creators` for the creators with rows in any of the tables. */
 export function creatorsIn(name: string, tables: readonly string[]): Statement {
   return statement(
     name,
@@ -50,7 +51,8 @@ export function creatorsIn(name: string, tables: readonly string[]): Statement {
  * lost. It blocks only writers of a sum that is being corrected, until the slice commits.
  */
 export async function rebuildByCreator(database: Database, plan: RebuildPlan): Promise<Rebuilt> {
-  let [rows, differed] = [0, 0];
+  let rows = 0;
+  let differed = 0;
   let last: string = nilUuid;
   for (;;) {
     const nextRows = await database.rows<{ creator_id: string }>(plan.creators, [last, creatorsPerSlice]);
