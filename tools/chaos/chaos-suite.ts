@@ -22,8 +22,8 @@ import { RedisWithSentinels } from './redis-with-sentinels.ts';
 import { Replicas } from './replicas.ts';
 import { type ChaosContext, chaosContext } from './context.ts';
 
-/** Called in reverse order at the end. */
-export type Endings = (() => Promise<void>)[];
+/** Functions that are called in reverse order at the end. */
+export type Cleanups = (() => Promise<void>)[];
 
 export interface ChaosSuite {
   readonly context: ChaosContext;
@@ -40,13 +40,14 @@ export interface StartOptions extends PostgresOptions {
 export const say = (line: string): void => console.log(line);
 
 /**
- * Starts a suite of its own on several "machines", and ends it after the work.
- * @param emptied called when the state directory is empty
+ * Starts a separate suite, with an address for each replica as if on several machines, and stops it after the
+ * work.
+ * @param onStateWiped called when the state directory is empty
  */
 export async function inChaosSuite<Result>(
   given: Settings,
-  { emptied, ...options }: StartOptions & { readonly emptied?: () => void },
-  work: (suite: ChaosSuite, endings: Endings) => Promise<Result>,
+  { onStateWiped, ...options }: StartOptions & { readonly onStateWiped?: () => void },
+  work: (suite: ChaosSuite, cleanups: Cleanups) => Promise<Result>,
 ): Promise<Result> {
   const unlimited = '100000000/1';
   const settings: Settings = {
@@ -61,16 +62,16 @@ export async function inChaosSuite<Result>(
   await endSuite(settings.stateDir); // left by an interrupted run
   await wipeState(settings);
   mkdirSync(settings.stateDir, { recursive: true });
-  emptied?.();
+  onStateWiped?.();
   const parts = new Parts(settings.stateDir, say);
-  const endings: Endings = [() => parts.stop()];
+  const cleanups: Cleanups = [() => parts.stop()];
   const end = async (): Promise<void> => {
-    for (const ending of endings.splice(0).toReversed()) await ending();
+    for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.once(signal, () => void end().finally(() => process.exit(130)));
   try {
-    return await work(await start(settings, options, parts, endings), endings);
+    return await work(await start(settings, options, parts, cleanups), cleanups);
   } finally {
     await end();
   }
@@ -80,7 +81,7 @@ async function start(
   settings: Settings,
   { isBuilt = false, ...options }: StartOptions,
   parts: Parts,
-  endings: Endings,
+  cleanups: Cleanups,
 ): Promise<ChaosSuite> {
   const progress = new Progress(say);
   if (!isBuilt) await progress.step('Build', buildAll);
@@ -97,7 +98,7 @@ async function start(
         startRabbitmqCluster(context, parts),
       ]),
   );
-  endings.unshift(() => postgres.stop());
+  cleanups.unshift(() => postgres.stop());
   await progress.step('Databases and migrations', async () => {
     await createDatabases(context.dependencyUrls.postgres, settings, context.secrets);
     await Promise.all(
@@ -112,7 +113,7 @@ async function start(
   const replicas = new Replicas(context, parts);
   const bare = bareStack(context, certificates.caFile);
   await progress.step('Two replicas of each service, and the gateway', async () => {
-    // The services fetch the signing keys through the gateway.
+    // Concurrently, because the services fetch the signing keys through the gateway.
     await Promise.all([replicas.startServices(), replicas.startGateway(certificates)]);
   });
   const operator = operatorAccess(context);

@@ -17,9 +17,9 @@ killed, Redis fails over, PostgreSQL is promoted and links are cut. Then it comp
 each part has, and prints both. The exit status is 1 at any difference.
 
   --orders N        number of orders (default: 20 a second)
-  --seconds N       time in which faults begin (default: 180)
+  --seconds N       duration in which faults begin (default: 180)
   --short           each kind of fault once, 10 orders a second; faults of different parts overlap (npm test)
-  --built           do not build the code before
+  --built           do not build the code first
   --seed N          seed of the faults (default: random; it is printed)
   --timeline FILE   faults from a file, such as timeline.json of an earlier run
   --rolling         no faults: every replica is rolled three times, and no request may fail
@@ -30,12 +30,10 @@ Settings (environment):
   SUITE_CHAOS_BASE_PORT   base port (default: 26443)
   SUITE_DEV_DIR           directory for state; it uses the subdirectory "chaos" (default: .dev)`;
 
-const defaultPerSecond = 20;
-const defaultSeconds = 180;
-const shortSeconds = 20;
-const shortPerSecond = 10; // other tests run concurrently
-const rollingSeconds = 120;
-const rollingPerSecond = 10; // one core carries what is left while processes start
+/** Duration in which faults begin, and orders a second. */
+const defaultLoad = { seconds: 180, perSecond: 20 };
+const shortLoad = { seconds: 20, perSecond: 10 }; // other tests run concurrently
+const rollingLoad = { seconds: 120, perSecond: 10 }; // starting processes use most of the processor time
 
 async function main(): Promise<number> {
   const flag = { type: 'boolean', default: false } as const;
@@ -57,11 +55,10 @@ async function main(): Promise<number> {
     return 0;
   }
   const settings = await withFreePorts(readSeparateSettings('chaos'));
-  const usual = values.rolling ? rollingSeconds : values.short ? shortSeconds : defaultSeconds;
-  const seconds = wholeNumber('seconds', values.seconds) ?? usual;
+  const load = values.rolling ? rollingLoad : values.short ? shortLoad : defaultLoad;
+  const seconds = wholeNumber('seconds', values.seconds) ?? load.seconds;
   const seed = wholeNumber('seed', values.seed) ?? Math.floor(Math.random() * 1_000_000);
-  const perSecond = values.rolling ? rollingPerSecond : values.short ? shortPerSecond : defaultPerSecond;
-  const orders = wholeNumber('orders', values.orders) ?? seconds * perSecond;
+  const orders = wholeNumber('orders', values.orders) ?? seconds * load.perSecond;
   const steps =
     values.timeline === undefined
       ? seededTimeline(seed, values.short ? 0 : seconds * 1_000, values.short ? shortPace : usualPace)
@@ -80,16 +77,16 @@ async function main(): Promise<number> {
     isConcurrent: values.short,
     isRolling: values.rolling,
     isSynchronous: !values.asynchronous,
-    remember: () =>
+    saveTimeline: () =>
       writeFileSync(join(settings.stateDir, 'timeline.json'), `${JSON.stringify(steps, null, 2)}\n`),
   });
 }
 
-/** Uses the next free ports if another program has one of those. */
+/** Replaces the base port if another program uses one of its ports. */
 async function withFreePorts(settings: Settings): Promise<Settings> {
   for (let { basePort } = settings; basePort < 65_000; basePort += 100) {
-    const ports = Object.values(chaosPorts(basePort)).flatMap((some) =>
-      typeof some === 'number' ? [some] : Object.values(some),
+    const ports = Object.values(chaosPorts(basePort)).flatMap((assigned) =>
+      typeof assigned === 'number' ? [assigned] : Object.values(assigned),
     );
     const taken = await Promise.all(ports.map((port) => isTaken(port)));
     if (!taken.includes(true)) return { ...settings, basePort };

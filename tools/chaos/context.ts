@@ -7,7 +7,7 @@ import type { Settings } from '../dev/settings.ts';
 export const replicaNumbers = [1, 2] as const;
 export type ReplicaNumber = (typeof replicaNumbers)[number];
 
-/** Ports of a suite on several "machines": those of one suite, and further ones of its stores. */
+/** Ports of the suite, and those of the replicas and standbys of its stores. */
 export function chaosPorts(base: number) {
   const from = (offset: number, count: number): number[] =>
     Array.from({ length: count }, (_, index) => base + offset + index);
@@ -42,47 +42,48 @@ export function chaosContext(settings: Settings, trustFile: string): ChaosContex
   };
 }
 
-/** URLs of the administrators. PostgreSQL has a stable address, which always leads to the primary. */
+/** URLs of the stores for an administrator. PostgreSQL has a stable address, which leads to the primary. */
 function storeUrls(ports: ChaosPorts, secrets: Secrets): ServiceContext['dependencyUrls'] {
-  const [anyService] = ports.postgresPorts;
+  const [primaryPort] = ports.postgresPorts;
   const [redis] = ports.redisServers;
   const [broker] = ports.brokers;
   return {
-    postgres: `postgres://suite:${secrets.postgresPassword}@127.0.0.1:${anyService}/postgres`,
+    postgres: `postgres://suite:${secrets.postgresPassword}@127.0.0.1:${primaryPort}/postgres`,
     redis: `redis://default:${secrets.redisPassword}@127.0.0.1:${redis}/0`,
     rabbitmq: `amqp://suite:${secrets.rabbitmqPassword}@127.0.0.1:${broker}/%2F`,
   };
 }
 
-/** Port of a service's own address of its database. Each service has one, so that one link can be cut. */
+/** Port of the stable address by which a service reaches its database. Each has one, so that it can be cut. */
 export function postgresPortOf(service: ServiceName, { ports }: ChaosContext): number {
   return ports.postgresPorts[serviceNames.indexOf(service) + 1] ?? 0;
 }
 
-/** URL of a service's database, which leads to wherever its name does. */
+/** URL of a service's database by its stable address. */
 export function databaseUrlOf(service: ServiceName, context: ChaosContext): string {
   const url = new URL(serviceEnvironment(service, context).DATABASE_URL ?? '');
   url.port = String(postgresPortOf(service, context));
   return url.href;
 }
 
-/** The same for an administrator. */
+/** URL of a service's database for an administrator, by its stable address. */
 export function adminUrlOf(service: ServiceName, context: ChaosContext): string {
   const url = new URL(databaseUrlOf(service, context));
   const { username, password } = new URL(context.dependencyUrls.postgres);
   return Object.assign(url, { username, password }).href;
 }
 
-/** Loopback addresses, which stand for that of a machine. */
-export interface ReplicaPlace {
+/** Loopback addresses of a replica, which represent those of its machine. */
+export interface ReplicaAddresses {
   readonly address: string;
+  /** Address of its internal port. */
   readonly internal: string;
 }
 
 /** Environment of a replica: lists of brokers and Sentinels, and the name of its database. */
 export function replicaEnvironment(
   service: ServiceName,
-  { address, internal }: ReplicaPlace,
+  { address, internal }: ReplicaAddresses,
   context: ChaosContext,
 ): Record<string, string> {
   const { ports } = context;
@@ -97,10 +98,11 @@ export function replicaEnvironment(
   };
 }
 
-function brokerUrls(one: string, ports: ChaosPorts): string {
+/** URLs of all brokers, like one of them. */
+function brokerUrls(oneUrl: string, ports: ChaosPorts): string {
   return ports.brokers
     .map((port) => {
-      const url = new URL(one);
+      const url = new URL(oneUrl);
       url.port = String(port);
       return url.href;
     })

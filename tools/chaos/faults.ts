@@ -13,11 +13,11 @@ export interface Targets {
 }
 
 /**
- * Does what a step says. Resolves when what it took away is back, so that at most one thing is away.
- * @param onAvailable called when clients can use Redis or PostgreSQL again, before the replaced server has
- *   returned; other steps do not call it
+ * Runs a step. Resolves when everything that it made unavailable is available again.
+ * @param onAvailable called when clients can use Redis or PostgreSQL again, before the replaced server is a
+ *   replica or standby; other steps do not call it
  */
-export async function cause(
+export async function runStep(
   step: Step,
   { replicas, brokers, redis, postgres }: Targets,
   onAvailable: () => void,
@@ -31,7 +31,7 @@ export async function cause(
       return replicas.roll(step.service, step.replica);
     case 'kill RabbitMQ node': {
       const node = brokers[step.node - 1];
-      await node?.stop(); // by SIGKILL; `kill` would restart it at once
+      await node?.stop(); // its stop signal is SIGKILL; after `kill`, the supervisor would restart it
       return node?.start();
     }
     case 'fail Redis over':

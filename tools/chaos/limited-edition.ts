@@ -6,7 +6,7 @@ import { operate } from '../ops/operate.ts';
 
 export const initialStock = 1_000_000;
 
-/** Loads a limited edition whose stock no run sells out. Returns the id of its product. */
+/** Loads a limited edition with more stock than a run can sell. Returns the UUID of its product. */
 export async function loadLimitedEdition(context: OperatorAccess): Promise<string> {
   const { product_types, releases } = demoCatalogue([harbourLights]);
   const model = releases.find(({ products }) => products[0]?.status === 'available');

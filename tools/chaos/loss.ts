@@ -1,12 +1,19 @@
 import { publicId } from '@fulfilment/contracts';
 import { rebuildCreatorApi } from '../ops/rebuild-creators.ts';
 import type { ChaosSuite } from './chaos-suite.ts';
+import {
+  countDeliveries,
+  eventsOf,
+  orderIdOf,
+  readIds,
+  type ReceivedDelivery,
+  uuidOf,
+} from './compare-with-accepted.ts';
+import { adminUrlOf } from './context.ts';
 import { initialStock } from './limited-edition.ts';
 import { operators } from './operators.ts';
-import type { ReceivedDelivery } from './read-sets.ts';
-import { compareSet, countIds, formatSets, isSame } from './sets.rules.ts';
-import { type AcceptedOrder, orderEvents } from './shopper.ts';
-import { adminUrlOf } from './context.ts';
+import { compareSet, type Found, formatSets, isSame } from './sets.rules.ts';
+import type { AcceptedOrder } from './shopper.ts';
 import { readRows } from './sql.ts';
 
 export interface Loss {
@@ -14,12 +21,12 @@ export interface Loss {
   readonly lines: readonly string[];
   /** Differences between the services about the orders that store-api still has. */
   readonly differences: readonly string[];
-  /** Webhooks of these orders that the receiver did not get. */
+  /** Number of events of these orders that the receiver did not get. */
   readonly undelivered: number;
 }
 
 /**
- * Measures the loss by promotions of an asynchronous standby. Repairs creator-api as docs/runbook.md says,
+ * Measures what the promotions of an asynchronous standby lost. Repairs creator-api as docs/runbook.md says,
  * then compares the services with store-api. Lost webhooks are only counted, since they are not sent again.
  */
 export async function measureLoss(
@@ -28,59 +35,68 @@ export async function measureLoss(
   received: readonly ReceivedDelivery[],
 ): Promise<Loss> {
   await rebuildCreatorApi(operators(context));
-  const read = (service: 'store-api' | 'creator-api', sql: string, values: readonly unknown[] = []) =>
-    readRows(adminUrlOf(service, context), sql, values);
-  const orders = await read('store-api', "SELECT id FROM orders WHERE payment_status = 'paid'");
-  const kept = new Set(orders.map(({ id }) => publicId('ord', String(id))));
-  const ofCreatorApi = countIds(
-    (await read('creator-api', "SELECT id FROM orders WHERE payment_status = 'paid'")).map(({ id }) =>
-      publicId('ord', String(id)),
-    ),
+  const paidOrders = "SELECT id FROM orders WHERE payment_status = 'paid'";
+  const remaining = new Set((await readIds(context, 'store-api', paidOrders)).keys());
+  const projected = await readIds(context, 'creator-api', paidOrders);
+  const posted = await readIds(
+    context,
+    'creator-api',
+    "SELECT DISTINCT order_id AS id FROM ledger WHERE kind = 'sale'",
   );
-  const charges = await read('store-api', "SELECT order_id AS id FROM charges WHERE status = 'succeeded'");
-  const ledger = await read('creator-api', "SELECT DISTINCT order_id AS id FROM ledger WHERE kind = 'sale'");
-  const [product] = await read('store-api', 'SELECT quantity FROM products WHERE id = $1', [limitedId]);
-
-  const lost = accepted.filter(({ id }) => !kept.has(id));
-  const events = new Set([...kept].flatMap((id) => orderEvents.map((event) => `${id} ${event}`)));
-  const atReceiver = countIds(
-    new Map(received.map(({ deliveryId, orderId, event }) => [deliveryId, `${orderId} ${event}`])).values(),
-  );
-  const ofKept = <Value>(found: ReadonlyMap<string, Value>) =>
-    new Map([...found].filter(([id]) => kept.has(id.split(' ')[0] ?? '')));
-  const uuids = (rows: readonly Record<string, unknown>[]) =>
-    countIds(rows.map(({ id }) => publicId('ord', String(id))));
+  const delivered = countDeliveries(received);
+  const ofRemaining = (found: Found, uuid: (id: string) => string): Found =>
+    new Map([...found].filter(([id]) => remaining.has(uuid(id))));
   const sets = [
-    compareSet({ name: 'charges', expected: kept, found: uuids(charges) }),
-    compareSet({ name: 'orders in the Creator API', expected: kept, found: ofKept(ofCreatorApi) }),
-    compareSet({ name: 'orders in the ledger', expected: kept, found: ofKept(uuids(ledger)) }),
+    compareSet({
+      name: 'charges',
+      expected: remaining,
+      found: await readIds(
+        context,
+        'store-api',
+        "SELECT order_id AS id FROM charges WHERE status = 'succeeded'",
+      ),
+    }),
+    compareSet({
+      name: 'orders in the Creator API',
+      expected: remaining,
+      found: ofRemaining(projected, (id) => id),
+    }),
+    compareSet({
+      name: 'orders in the ledger',
+      expected: remaining,
+      found: ofRemaining(posted, (id) => id),
+    }),
   ];
-  const sums = [
-    {
-      name: 'stock that is left',
-      expected: initialStock - kept.size,
-      found: Number(product?.['quantity']),
-    },
-  ];
+  const [product] = await readRows(
+    adminUrlOf('store-api', context),
+    'SELECT quantity FROM products WHERE id = $1',
+    [limitedId],
+  );
+  const stock = {
+    name: 'stock that is left',
+    expected: initialStock - remaining.size,
+    found: Number(product?.['quantity']),
+  };
   const webhooks = compareSet({
     name: 'deliveries at the receiver (only reported)',
-    expected: events,
-    found: ofKept(atReceiver),
+    expected: new Set(eventsOf([...remaining].map((uuid) => publicId('ord', uuid)))),
+    found: ofRemaining(delivered, (event) => uuidOf(orderIdOf(event))),
   });
-  const delivered = new Set([...atReceiver.keys()].map((event) => event.split(' ')[0]));
+  const lost = accepted.filter(({ id }) => !remaining.has(uuidOf(id)));
+  const deliveredIds = new Set([...delivered.keys()].map(orderIdOf));
   return {
     lines: [
       `Lost: ${lost.length} of ${accepted.length} accepted orders.`,
-      `  The Creator API still has ${lost.filter(({ id }) => ofCreatorApi.has(id)).length} of them,`,
-      `  the receiver got webhooks of ${lost.filter(({ id }) => delivered.has(id)).length}.`,
+      `  The Creator API still has ${lost.filter(({ id }) => projected.has(uuidOf(id))).length} of them,`,
+      `  the receiver got webhooks of ${lost.filter(({ id }) => deliveredIds.has(id)).length}.`,
       '',
       'The orders that store-api has, after ops creator rebuild:',
-      ...formatSets([...sets, webhooks], sums),
+      ...formatSets([...sets, webhooks], [stock]),
     ],
     undelivered: webhooks.missing.length,
     differences: [
       ...sets.filter((set) => !isSame(set)).map(({ name }) => name),
-      ...sums.filter(({ expected, found }) => expected !== found).map(({ name }) => name),
+      ...(stock.expected === stock.found ? [] : [stock.name]),
     ],
   };
 }

@@ -3,16 +3,15 @@ import { serviceNames } from '../dev/ports.ts';
 import type { OperatorAccess } from '../ops/operator-access.ts';
 import { type ChaosContext, databaseUrlOf } from './context.ts';
 
-/** Access of operator commands, which find each database where its service does. */
+/** Access of operator commands, by the stable address of each database. */
 export function operators(context: ChaosContext): OperatorAccess {
-  const { environments, service_environments: _, programs, ...rest } = operatorAccess(context);
+  const access = operatorAccess(context);
   return {
-    ...rest,
-    programs: { ...programs },
+    ...access,
     environments: Object.fromEntries(
       serviceNames.map((name) => [
         name,
-        { ...environments[name], DATABASE_URL: databaseUrlOf(name, context) },
+        { ...access.environments[name], DATABASE_URL: databaseUrlOf(name, context) },
       ]),
     ),
   };

@@ -1,11 +1,11 @@
 import { chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { postgresPrograms } from '../dev/dependencies/postgres.ts';
+import { postgresPrograms, serverUser } from '../dev/dependencies/postgres.ts';
 import { postgresResponds } from '../dev/dependencies/readiness.ts';
 import { Failure } from '../dev/failure.ts';
 import { serviceNames, type ServiceName } from '../dev/ports.ts';
-import { mustRun, runProgram, type UserIds } from '../dev/run-program.ts';
+import { mustRun, type UserIds } from '../dev/run-program.ts';
 import type { ProcessPart, ProcessPlan } from '../dev/supervisor/process-part.ts';
 import { eventually } from '../dev/eventually.ts';
 import type { Parts } from './parts.ts';
@@ -14,8 +14,8 @@ import { readRows } from './sql.ts';
 import { StableAddress } from './stable-address.ts';
 
 const replicationTimeoutMs = 60_000;
-/** Time for which an asynchronous standby gets nothing before it is promoted; its commits are lost. */
-export const replicationLagMs = 1_000;
+/** Time without replication before an asynchronous standby is promoted. Its commits are lost. */
+const replicationLagMs = 1_000;
 
 interface Server {
   readonly number: number;
@@ -27,7 +27,7 @@ interface Server {
 export interface PostgresOptions {
   /** Whether a commit waits for the standby. */
   readonly isSynchronous: boolean;
-  /** Settings of the primary in addition, for example those of an archive. */
+  /** Additional settings of the primary, for example those of an archive. */
   readonly configuration?: (home: string) => string;
 }
 
@@ -37,10 +37,11 @@ export class PostgresPair {
   private readonly parts: Parts;
   private readonly programs: string;
   private readonly user: UserIds | undefined;
-  /** Folder of the data of all servers. */
+  /** Folder with the data of all servers. */
   readonly home: string;
   private readonly options: PostgresOptions;
-  private readonly addresses = new Map<ServiceName | 'any', StableAddress>();
+  /** Stable addresses of the primary: one for each service, and one for administrators. */
+  private readonly addresses = new Map<ServiceName | 'administrator', StableAddress>();
   /** The link over which the standby follows the primary. */
   private readonly replication: StableAddress;
   private primary: Server;
@@ -89,15 +90,16 @@ export class PostgresPair {
       this.replication.cut();
       await sleep(replicationLagMs);
     }
-    for (const address of this.addresses.values()) address.moveTo(undefined);
+    for (const address of this.addresses.values()) address.redirectTo(undefined);
     await this.primary.part?.stop();
     await readRows(this.urlOf(this.standby), 'SELECT pg_promote()');
     [this.primary, this.standby] = [this.standby, this.primary];
     this.replication.restore();
-    for (const address of [...this.addresses.values(), this.replication]) address.moveTo(this.primary.port);
+    for (const address of [...this.addresses.values(), this.replication])
+      address.redirectTo(this.primary.port);
   }
 
-  /** Makes the server that is not the primary a standby of it. */
+  /** Makes the former primary a standby of the new one, from a copy of its data. */
   async rebuildStandby(): Promise<void> {
     const { standby, primary } = this;
     rmSync(standby.data, { recursive: true, force: true });
@@ -129,7 +131,7 @@ export class PostgresPair {
     return this.urlOf(this.primary);
   }
 
-  /** Starts another server, with data that `run` has created. Returns its URL. */
+  /** Starts another server with existing data. Returns its URL. */
   async startServer(number: number, data: string, configuration: string): Promise<string> {
     const port = (this.context.ports.postgresServers[0] ?? 0) + number - 1;
     const server: Server = { number, port, data, part: undefined };
@@ -138,7 +140,7 @@ export class PostgresPair {
     return this.urlOf(server);
   }
 
-  /** The link of one service to its database; nothing arrives while it is cut. */
+  /** The stable address by which a service reaches its database. */
   addressOf(service: ServiceName): StableAddress {
     const address = this.addresses.get(service);
     if (address === undefined) throw new Failure(`${service} has no database.`);
@@ -183,8 +185,11 @@ ${this.options.configuration?.(this.home) ?? ''}include_if_exists = 'own.conf'
     [primary.part] = await this.parts.start(this.plan(primary));
     await this.replication.listen(context.ports.postgresReplication);
     await this.rebuildStandby();
-    const own = serviceNames.map((service) => [service, postgresPortOf(service, context)] as const);
-    for (const [service, port] of [['any', context.ports.postgresPorts[0] ?? 0] as const, ...own]) {
+    const servicePorts = serviceNames.map((service) => [service, postgresPortOf(service, context)] as const);
+    for (const [service, port] of [
+      ['administrator', context.ports.postgresPorts[0] ?? 0] as const,
+      ...servicePorts,
+    ]) {
       const address = new StableAddress(primary.port);
       await address.listen(port);
       this.addresses.set(service, address);
@@ -209,7 +214,7 @@ ${this.options.configuration?.(this.home) ?? ''}include_if_exists = 'own.conf'
     return `postgres://suite:${this.context.secrets.postgresPassword}@127.0.0.1:${port}/postgres`;
   }
 
-  /** Runs a program of PostgreSQL, or that of an absolute path, as the user of the server. */
+  /** Runs a program of PostgreSQL, or any other by its absolute path, as the user of the server. */
   async run(program: string, args: readonly string[]): Promise<void> {
     await mustRun(resolve(this.programs, program), args, {
       ...(this.user !== undefined && { user: this.user }),
@@ -227,12 +232,4 @@ ${this.options.configuration?.(this.home) ?? ''}include_if_exists = 'own.conf'
     writeFileSync(file, text, { mode: 0o600 });
     if (this.user !== undefined) chownSync(file, this.user.uid, this.user.gid);
   }
-}
-
-/** PostgreSQL does not run as root. Debian's package creates a user for it. */
-async function serverUser(): Promise<UserIds | undefined> {
-  if (process.getuid?.() !== 0) return undefined;
-  const id = async (option: string): Promise<number> =>
-    Number((await runProgram('id', [option, 'postgres'])).output);
-  return { uid: await id('-u'), gid: await id('-g') };
 }

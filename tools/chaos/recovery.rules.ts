@@ -3,7 +3,7 @@ import type { AcceptedOrder, FailedAttempt } from './shopper.ts';
 export interface StepTimes {
   readonly name: string;
   readonly fromMs: number;
-  /** Time at which the dependency that the step took away was available again. */
+  /** When everything that the step made unavailable was available again for clients. */
   readonly restoredAtMs: number;
 }
 
@@ -19,10 +19,10 @@ export interface Effect {
   readonly orders: number;
 }
 
-/** A step still has an effect for a while: connections time out, replicas reconnect. */
+/** Time for which a step still has an effect: connections time out, replicas reconnect. */
 const aftermathMs = 3_000;
 
-/** @param nextAtMs when the next step began */
+/** Computes the effect of a step on clients. @param nextAtMs when the next step began */
 export function effectOf(
   { name, fromMs, restoredAtMs }: StepTimes,
   nextAtMs: number,
@@ -34,13 +34,13 @@ export function effectOf(
     ({ startedAtMs, acceptedAtMs }) => startedAtMs <= toMs && acceptedAtMs >= fromMs,
   );
   const times = seen.accepted.map(({ acceptedAtMs }) => acceptedAtMs).toSorted((one, other) => one - other);
-  const firstAfterMs = times.find((atMs) => atMs > toMs) ?? toMs; // ends a gap that began before
-  const marks = [fromMs, ...times.filter(within), firstAfterMs];
+  const firstAfterMs = times.find((atMs) => atMs > toMs) ?? toMs; // the end of a gap that began before `toMs`
+  const gapBounds = [fromMs, ...times.filter(within), firstAfterMs];
   return {
     name,
     unavailableMs: restoredAtMs - fromMs,
     failedAttempts: seen.failedAttempts.filter(({ atMs }) => within(atMs)).length,
-    longestGapMs: Math.max(...marks.slice(1).map((atMs, index) => atMs - (marks[index] ?? atMs))),
+    longestGapMs: Math.max(...gapBounds.slice(1).map((atMs, index) => atMs - (gapBounds[index] ?? atMs))),
     slowestMs: Math.max(0, ...orders.map(({ startedAtMs, acceptedAtMs }) => acceptedAtMs - startedAtMs)),
     orders: orders.length,
   };

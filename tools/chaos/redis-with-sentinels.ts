@@ -74,7 +74,7 @@ export class RedisWithSentinels {
     this.servers = servers;
   }
 
-  /** Kills the primary. Resolves when the Sentinels name the other server, and the killed one follows it. */
+  /** Kills the primary. Resolves when the Sentinels have promoted the other server, and it has a replica. */
   async failOver(onAvailable: () => void): Promise<void> {
     const before = await this.primary();
     const index = this.context.ports.redisServers.indexOf(before);
@@ -100,9 +100,9 @@ export class RedisWithSentinels {
     throw new Failure('No Sentinel names the primary.');
   }
 
-  private async isReplica(port: number): Promise<true | undefined> {
+  private async isReplica(port: number): Promise<boolean> {
     const info = await withClient(serverUrl(port, this.context), (client) => client.info('replication'));
-    return info.includes('role:slave') && info.includes('master_link_status:up') ? true : undefined;
+    return info.includes('role:slave') && info.includes('master_link_status:up');
   }
 }
 

@@ -11,7 +11,7 @@ import type { Parts } from './parts.ts';
 import { type ChaosContext, replicaEnvironment, type ReplicaNumber, replicaNumbers } from './context.ts';
 
 const resolveSeconds = 1;
-/** Time until the gateway no longer uses the address, with a reserve, like `preStop` in deploy/kubernetes. */
+/** Longer than the gateway may still use the old address, like `preStop` in deploy/kubernetes. */
 const preStopMs = 4_000;
 const probeTimeoutMs = 3_000;
 
@@ -26,7 +26,7 @@ export class Replicas {
   private readonly parts: Parts;
   private readonly directory: string;
   private readonly replicas = new Map<string, Replica>();
-  private addresses = 0;
+  private addressCount = 0;
 
   constructor(context: ChaosContext, parts: Parts) {
     this.context = context;
@@ -42,7 +42,7 @@ export class Replicas {
     );
   }
 
-  /** Starts deploy/gateway/start.sh. Replaces getent, so that names need no name server. */
+  /** Starts deploy/gateway/start.sh, with a fake `getent` that resolves names without a name server. */
   async startGateway(certificates: Certificates): Promise<void> {
     const { ports } = this.context;
     const resolver = join(this.directory, 'getent');
@@ -81,11 +81,11 @@ export class Replicas {
 
   /** Kills a replica; its supervisor restarts it. */
   kill(service: ServiceName, replica: ReplicaNumber): Promise<void> {
-    return this.of(service, replica).part.kill();
+    return this.find(service, replica).part.kill();
   }
 
   async freeze(service: ServiceName, replica: ReplicaNumber, forMs: number): Promise<void> {
-    const { part } = this.of(service, replica);
+    const { part } = this.find(service, replica);
     await part.pause();
     await sleep(forMs);
     await part.resume();
@@ -93,30 +93,30 @@ export class Replicas {
 
   /** Replaces a replica as a rolling update does: the new one, with another address, is ready first. */
   async roll(service: ServiceName, replica: ReplicaNumber): Promise<void> {
-    const { part: old } = this.of(service, replica);
-    await this.start(service, replica); // the name no longer leads to the old one
+    const { part: old } = this.find(service, replica);
+    await this.start(service, replica); // from now on, the name resolves to the new one
     await sleep(preStopMs);
     await old.stop();
   }
 
   /** Stops every replica of a service, as scaling to zero does. */
   async stopService(service: ServiceName): Promise<void> {
-    await Promise.all(replicaNumbers.map((replica) => this.of(service, replica).part.stop()));
+    await Promise.all(replicaNumbers.map((replica) => this.find(service, replica).part.stop()));
   }
 
   async restartService(service: ServiceName): Promise<void> {
-    await Promise.all(replicaNumbers.map((replica) => this.of(service, replica).part.start()));
+    await Promise.all(replicaNumbers.map((replica) => this.find(service, replica).part.start()));
   }
 
-  private of(service: ServiceName, replica: ReplicaNumber): Replica {
+  private find(service: ServiceName, replica: ReplicaNumber): Replica {
     const found = this.replicas.get(`${service}-${replica}`);
     if (found === undefined) throw new Error(`${service}-${replica} was not started.`);
     return found;
   }
 
   private async start(service: ServiceName, replica: ReplicaNumber): Promise<void> {
-    this.addresses += 1;
-    const address = `127.0.1.${this.addresses}`;
+    this.addressCount += 1;
+    const address = `127.0.1.${this.addressCount}`;
     // Operator commands, which prepare a run, read the internal port of the first process.
     const isFirst = replica === 1 && !this.replicas.has(`${service}-${replica}`);
     const [part] = await this.parts.start(this.plan(service, replica, { address, isFirst }));
@@ -149,10 +149,7 @@ export class Replicas {
 
   /** Writes the file from which the gateway reads addresses instead of a name server. */
   private publishNames(): void {
-    const lines = [...this.replicas].map(
-      ([name, { address }]) => `${name.replace(/-\d$/, '')} ${address}
-`,
-    );
+    const lines = [...this.replicas].map(([name, { address }]) => `${name.replace(/-\d$/, '')} ${address}\n`);
     const file = join(this.directory, 'names');
     writeFileSync(`${file}.new`, lines.join(''));
     renameSync(`${file}.new`, file);

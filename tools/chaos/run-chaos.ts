@@ -1,20 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Settings } from '../dev/settings.ts';
-import { type ChaosSuite, type Endings, inChaosSuite, say } from './chaos-suite.ts';
-import { cause, type Targets } from './faults.ts';
+import { type ChaosSuite, type Cleanups, inChaosSuite, say } from './chaos-suite.ts';
+import { runStep, type Targets } from './faults.ts';
 import { measureLoss } from './loss.ts';
-import type { Comparison } from './read-sets.ts';
+import type { Comparison } from './compare-with-accepted.ts';
 import { effectOf, formatEffects, type StepTimes } from './recovery.rules.ts';
 import { formatSets, isSame } from './sets.rules.ts';
 import { replicaNumbers } from './context.ts';
 import type { Shopper } from './shopper.ts';
 import { describeStep, partOf, type Step } from './timeline.rules.ts';
-import { converge, Traffic } from './traffic.ts';
+import { compareUntilEqual, Traffic } from './traffic.ts';
 
 const rollsOfEach = 3;
 /** Consumers of messages before their publishers (docs/deploying.md). */
 const rollOutOrder = ['webhook-worker', 'creator-api', 'store-api', 'auth-server'] as const;
-/** Time for requests after the last fault. */
+/** Time in which orders are placed after the last fault. */
 const afterwardsMs = 5_000;
 /** Time in which the services must agree after a loss. */
 const lossTimeoutMs = 60_000;
@@ -25,26 +25,27 @@ export interface ChaosOptions {
   readonly perSecond: number;
   readonly steps: readonly Step[];
   readonly isBuilt: boolean;
-  /** Whether steps on different parts overlap. Otherwise at most one thing is away. */
+  /** Whether faults of different parts overlap. Otherwise at most one part fails at a time. */
   readonly isConcurrent: boolean;
   readonly isRolling: boolean;
   readonly isSynchronous: boolean;
-  /** Called when the state directory is empty. */
-  readonly remember: () => void;
+  /** Saves the steps in the state directory, once it is empty. */
+  readonly saveTimeline: () => void;
 }
 
 /** Returns the exit status. */
 export function runChaos(settings: Settings, options: ChaosOptions): Promise<number> {
-  const { isSynchronous, isBuilt, remember } = options;
-  return inChaosSuite(settings, { isSynchronous, isBuilt, emptied: remember }, (suite, endings) =>
-    examine(suite, options, endings),
+  const { isSynchronous, isBuilt, saveTimeline } = options;
+  return inChaosSuite(settings, { isSynchronous, isBuilt, onStateWiped: saveTimeline }, (suite, cleanups) =>
+    runAndCompare(suite, options, cleanups),
   );
 }
 
-async function examine(suite: ChaosSuite, options: ChaosOptions, endings: Endings): Promise<number> {
+/** Places orders during the faults, then compares and prints what each part has. Returns the exit status. */
+async function runAndCompare(suite: ChaosSuite, options: ChaosOptions, cleanups: Cleanups): Promise<number> {
   const { targets } = suite;
   const traffic = await Traffic.open(suite);
-  endings.push(() => traffic.close());
+  cleanups.push(() => traffic.close());
   const { shopper, received, invalid } = traffic;
   const ended = new AbortController();
   say(`\n${options.orders} orders or more, ${options.perSecond.toFixed(0)} a second.\n`);
@@ -67,12 +68,12 @@ async function examine(suite: ChaosSuite, options: ChaosOptions, endings: Ending
     say(line);
   say(`\n${shopper.accepted.length} orders in ${((placedAtMs - startedAtMs) / 1_000).toFixed(0)} s.`);
   if (!options.isSynchronous) return reportLoss(suite, traffic);
-  const comparison = await converge(() => traffic.compare());
+  const comparison = await compareUntilEqual(() => traffic.compare());
   say(`Compared ${((performance.now() - placedAtMs) / 1_000).toFixed(0)} s after the last order.\n`);
   for (const line of formatSets(comparison.sets, comparison.sums)) say(line);
   const repeated = received.length - new Set(received.map(({ deliveryId }) => deliveryId)).size;
   say(`\nDeliveries that were sent again with the same id, which is allowed: ${repeated}`);
-  return verdict(comparison, shopper, { ...options, invalid });
+  return reportComparison(comparison, shopper, { ...options, invalid });
 }
 
 /** Repeats the repair and the comparison while messages are on their way. */
@@ -92,7 +93,8 @@ async function reportLoss(suite: ChaosSuite, traffic: Traffic): Promise<number> 
   return loss.differences.length === 0 ? 0 : 1;
 }
 
-function verdict(
+/** Prints the differences. Returns the exit status. */
+function reportComparison(
   comparison: Comparison,
   { failedAttempts, rejected }: Shopper,
   { isRolling, invalid }: Pick<ChaosOptions, 'isRolling'> & { readonly invalid: readonly string[] },
@@ -113,7 +115,7 @@ function verdict(
       }),
     ...comparison.sums.filter(({ expected, found }) => expected !== found).map(({ name }) => name),
     ...rejected.slice(0, 5).map((reason) => `an order was rejected: ${reason}`),
-    ...invalid.slice(0, 5).map((error) => `a delivery was not genuine: ${error}`),
+    ...invalid.slice(0, 5).map((error) => `a delivery could not be verified: ${error}`),
     ...(isRolling && failed.length > 0 ? [`${failed.length} requests failed during roll-outs`] : []),
   ];
   say(
@@ -122,26 +124,26 @@ function verdict(
   return problems.length === 0 ? 0 : 1;
 }
 
-/** Each step begins when it is due, and the one before has ended: of all, or of the same part. */
+/** Runs each step when it is due and the previous step has ended: of all parts, or of the same part. */
 async function followTimeline(
   { steps, isConcurrent }: Pick<ChaosOptions, 'steps' | 'isConcurrent'>,
   targets: Targets,
   startedAtMs: number,
 ): Promise<StepTimes[]> {
   const times: StepTimes[] = [];
-  const follow = async (some: readonly Step[]): Promise<void> => {
-    for (const step of some) {
+  const runInOrder = async (sequence: readonly Step[]): Promise<void> => {
+    for (const step of sequence) {
       await sleep(Math.max(0, startedAtMs + step.atMs - performance.now()));
       const fromMs = performance.now();
       const name = describeStep(step);
       say(`  ${((fromMs - startedAtMs) / 1_000).toFixed(1).padStart(6)} s  ${name}`);
-      const seen = { availableAtMs: Infinity };
-      await cause(step, targets, () => (seen.availableAtMs = performance.now()));
-      times.push({ name, fromMs, restoredAtMs: Math.min(seen.availableAtMs, performance.now()) });
+      let availableAtMs = Infinity;
+      await runStep(step, targets, () => (availableAtMs = performance.now()));
+      times.push({ name, fromMs, restoredAtMs: Math.min(availableAtMs, performance.now()) });
     }
   };
   const sequences = isConcurrent ? [...Map.groupBy(steps, partOf).values()] : [steps];
-  await Promise.all(sequences.map(follow));
+  await Promise.all(sequences.map(runInOrder));
   return times.toSorted((one, other) => one.fromMs - other.fromMs);
 }
 

@@ -4,7 +4,7 @@ import { compareSet, countIds, formatSets, isSame } from './sets.rules.ts';
 const compare = (found: readonly string[]) =>
   compareSet({ name: 'charges', expected: new Set(['a', 'b']), found: countIds(found) });
 
-describe('the comparison of what was accepted with what a place has', () => {
+describe('the comparison of expected ids with those that were found', () => {
   it.each([
     [['b', 'a'], { missing: [], unexpected: [], doubled: [] }, true],
     [['a'], { missing: ['b'], unexpected: [], doubled: [] }, false],

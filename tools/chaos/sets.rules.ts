@@ -1,4 +1,4 @@
-/** Ids with how often each was found. */
+/** How often each id was found. */
 export type Found = ReadonlyMap<string, number>;
 
 /** Rows, messages or deliveries that must exist exactly once for each accepted order. */
@@ -46,7 +46,7 @@ export function isSame({ missing, unexpected, doubled }: SetDifference): boolean
   return missing.length + unexpected.length + doubled.length === 0;
 }
 
-/** The table that a run ends with. Returns its lines. */
+/** Returns the lines of the table that a run prints at its end. */
 export function formatSets(sets: readonly SetDifference[], sums: readonly ComparedSum[]): string[] {
   const rows = [
     ['', 'expected', 'found', 'missing', 'unexpected', 'doubled', ''],

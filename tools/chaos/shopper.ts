@@ -16,13 +16,13 @@ export const orderEvents = ['order.created', 'order.processing'] as const;
 const countryCode = 'GB';
 const concurrency = 16;
 const retryDelayMs = 250;
-/** A good client gives up only long after every store is back. */
+/** Long enough that a client gives up only after every store has been available again for a while. */
 const giveUpAfterMs = 180_000;
 const requestTimeoutMs = 40_000; // longer than the gateway's
 const tokenLifetimeMs = 240_000;
 const placed = z.object({ id: z.string() });
-/** Responses after which a client retries with the same key (docs/client.md). */
-const retried = new Set([409, 429, 500, 502, 503, 504]);
+/** Statuses after which a client retries with the same key (docs/client.md). */
+const retryableStatuses = new Set([409, 429, 500, 502, 503, 504]);
 
 export interface AcceptedOrder {
   readonly id: string;
@@ -32,13 +32,15 @@ export interface AcceptedOrder {
   readonly acceptedAtMs: number;
 }
 
-/** A try without a success: its status, or the error of the connection. */
+/** A failed attempt to place an order. */
 export interface FailedAttempt {
   readonly atMs: number;
+  /** Status of the response, or error of the connection. */
   readonly reason: string;
 }
 
-interface Goods {
+/** The products of every order, and the rate that ships them. */
+interface OrderTemplate {
   readonly limitedSku: string;
   readonly sku: string;
   readonly rateId: string;
@@ -48,11 +50,11 @@ interface Goods {
 export class Shopper {
   readonly accepted: AcceptedOrder[] = [];
   readonly failedAttempts: FailedAttempt[] = [];
-  /** Orders that were given up, or rejected as if the request were wrong. */
+  /** Reasons of orders that were given up, or rejected with a status that is not retried. */
   readonly rejected: string[] = [];
   private readonly stack: Stack;
   private readonly pool: Pool;
-  private readonly goods: Goods;
+  private readonly template: OrderTemplate;
   private token: Promise<string>;
   private tokenExpiresAtMs: number;
   private isClosed = false;
@@ -68,7 +70,13 @@ export class Shopper {
     const { data: rates } = await quoteRates({
       client,
       query: { currency: 'GBP' },
-      body: { country_code: countryCode, items: [limitedSku, sku].map((one) => ({ sku: one, quantity: 1 })) },
+      body: {
+        country_code: countryCode,
+        items: [
+          { sku: limitedSku, quantity: 1 },
+          { sku, quantity: 1 },
+        ],
+      },
     });
     const rateId = rates.data[0]?.id;
     if (rateId === undefined) throw new Failure(`No shipping service ships to ${countryCode}.`);
@@ -76,9 +84,9 @@ export class Shopper {
     return new Shopper(stack, token, { limitedSku, sku, rateId });
   }
 
-  private constructor(stack: Stack, token: string, goods: Goods) {
+  private constructor(stack: Stack, token: string, template: OrderTemplate) {
     this.stack = stack;
-    this.goods = goods;
+    this.template = template;
     this.token = Promise.resolve(token);
     this.tokenExpiresAtMs = performance.now() + tokenLifetimeMs;
     this.pool = new Pool(stack.base_url, {
@@ -89,7 +97,7 @@ export class Shopper {
     });
   }
 
-  /** Places orders at an even rate and bounded concurrency: `count` or more, until the signal is aborted. */
+  /** Places at least `count` orders, and more until the signal is aborted, at a fixed rate. */
   async placeOrders(count: number, perSecond: number, ended: AbortSignal): Promise<void> {
     const startedAtMs = performance.now();
     let next = 0;
@@ -103,7 +111,7 @@ export class Shopper {
     await Promise.all(Array.from({ length: concurrency }, caller));
   }
 
-  /** Orders that were not accepted are given up. */
+  /** Gives up the orders that were not accepted yet. */
   close(): Promise<void> {
     this.isClosed = true;
     return this.pool.destroy();
@@ -124,7 +132,7 @@ export class Shopper {
       }
       const reason = response.status === 0 ? response.text : String(response.status);
       this.failedAttempts.push({ atMs: performance.now(), reason });
-      if (response.status !== 0 && !retried.has(response.status)) {
+      if (response.status !== 0 && !retryableStatuses.has(response.status)) {
         this.rejected.push(`${response.status} ${response.text.slice(0, 200)}`);
         return;
       }
@@ -134,7 +142,7 @@ export class Shopper {
   }
 
   private async send(key: string, units: number): Promise<{ status: number; text: string }> {
-    const { limitedSku, sku, rateId } = this.goods;
+    const { limitedSku, sku, rateId } = this.template;
     const price = { amount: 2999, currency: 'GBP' };
     const response = await this.pool.request({
       method: 'POST',
@@ -162,7 +170,7 @@ export class Shopper {
     return { status: response.statusCode, text: await response.body.text() };
   }
 
-  /** Signs in early; while that fails, the token that is still valid is used. */
+  /** Renews the token before it expires. While the sign-in fails, uses the old token, which is still valid. */
   private currentToken(): Promise<string> {
     if (performance.now() > this.tokenExpiresAtMs) {
       this.tokenExpiresAtMs = performance.now() + tokenLifetimeMs;

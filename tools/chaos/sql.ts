@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** Runs one statement over a connection of its own. */
+/** Runs one statement over a separate connection. */
 export async function readRows(
   url: string,
   sql: string,

@@ -1,18 +1,18 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
 /**
- * An address that leads to a server, as a DNS name or HAProxy does. It can lead to another server, and its
- * link can be cut: then nothing arrives any more, as when a cable is pulled.
+ * A TCP proxy with a fixed address, like HAProxy. It can be redirected to another server. Its link can be
+ * cut: then connections stay open, but nothing arrives, as after a failure of the network.
  */
 export class StableAddress {
   private readonly server: Server;
   private readonly sockets = new Set<Socket>();
-  private target: number | undefined;
+  private targetPort: number | undefined;
   private isCut = false;
 
-  constructor(target: number) {
-    this.target = target;
-    this.server = createServer((near) => this.accept(near));
+  constructor(targetPort: number) {
+    this.targetPort = targetPort;
+    this.server = createServer((incoming) => this.accept(incoming));
   }
 
   listen(port: number): Promise<void> {
@@ -23,8 +23,8 @@ export class StableAddress {
   }
 
   /** Ends every connection. New ones lead to the server at this port, or are rejected while there is none. */
-  moveTo(target: number | undefined): void {
-    this.target = target;
+  redirectTo(targetPort: number | undefined): void {
+    this.targetPort = targetPort;
     for (const socket of this.sockets) socket.destroy();
   }
 
@@ -33,26 +33,26 @@ export class StableAddress {
     for (const socket of this.sockets) socket.unpipe().resume(); // what arrives is lost
   }
 
-  /** The connections that were cut stay silent until their ends give up. */
+  /** Lets new connections through. Those that were cut stay silent until their clients give up. */
   restore(): void {
     this.isCut = false;
   }
 
   close(): Promise<void> {
-    this.moveTo(undefined);
+    this.redirectTo(undefined);
     return new Promise((resolve) => this.server.close(() => resolve()));
   }
 
-  private accept(near: Socket): void {
-    near.on('error', () => undefined);
-    if (this.target === undefined) return void near.destroy();
-    this.keep(near);
-    if (this.isCut) return void near.resume();
-    const far = connect(this.target, '127.0.0.1');
-    this.keep(far);
+  private accept(incoming: Socket): void {
+    incoming.on('error', () => undefined);
+    if (this.targetPort === undefined) return void incoming.destroy();
+    this.track(incoming);
+    if (this.isCut) return void incoming.resume();
+    const outgoing = connect(this.targetPort, '127.0.0.1');
+    this.track(outgoing);
     for (const [from, to] of [
-      [near, far],
-      [far, near],
+      [incoming, outgoing],
+      [outgoing, incoming],
     ] as const) {
       from.setNoDelay(true);
       from.on('error', () => to.destroy());
@@ -61,7 +61,7 @@ export class StableAddress {
     }
   }
 
-  private keep(socket: Socket): void {
+  private track(socket: Socket): void {
     this.sockets.add(socket);
     socket.once('close', () => this.sockets.delete(socket));
   }

@@ -7,7 +7,7 @@ describe('the timeline of a run', () => {
     expect(seededTimeline(7, 120_000, usualPace)).not.toEqual(seededTimeline(8, 120_000, usualPace));
   });
 
-  it('has every kind of fault, however short, and can be read back from a file', () => {
+  it('has every kind of fault, however short it is, and can be read from a file', () => {
     for (const seed of [1, 2, 3]) {
       const steps = seededTimeline(seed, 1_000, shortPace);
       expect(steps).toHaveLength(7);

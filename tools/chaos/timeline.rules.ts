@@ -25,32 +25,33 @@ export const timeline = z
 
 /** Ranges of random times. */
 export interface Pace {
-  /** Between the beginnings of two steps. */
-  readonly pauseMs: { readonly min: number; readonly max: number };
-  /** For how long a replica is frozen or a link is cut. */
-  readonly awayMs: { readonly min: number; readonly max: number };
+  /** From the start of one step to that of the next. */
+  readonly intervalMs: { readonly min: number; readonly max: number };
+  /** Duration for which a replica is frozen or a link is cut. */
+  readonly outageMs: { readonly min: number; readonly max: number };
 }
-/** The suite recovers before the next step. */
+/** Leaves time for the suite to recover before the next step. */
 export const usualPace: Pace = {
-  pauseMs: { min: 4_000, max: 8_000 },
-  awayMs: { min: 3_000, max: 12_000 },
+  intervalMs: { min: 4_000, max: 8_000 },
+  outageMs: { min: 3_000, max: 12_000 },
 };
-/** Longer than the 4 s after which the gateway takes a replica out. */
+/** Outages are longer than the 4 s after which the gateway no longer uses a replica. */
 export const shortPace: Pace = {
-  pauseMs: { min: 1_000, max: 2_000 },
-  awayMs: { min: 4_500, max: 6_000 },
+  intervalMs: { min: 1_000, max: 2_000 },
+  outageMs: { min: 4_500, max: 6_000 },
 };
 
 /**
  * The steps of a run: every kind once in a random order, then random ones as long as there is time. The same
  * seed gives the same steps.
  */
-export function seededTimeline(seed: number, lengthMs: number, { pauseMs, awayMs }: Pace): Step[] {
+export function seededTimeline(seed: number, lengthMs: number, { intervalMs, outageMs }: Pace): Step[] {
   const random = seededRandom(seed);
   const between = ({ min, max }: { min: number; max: number }): number => min + random.below(max - min);
-  const makers: ((atMs: number) => Step)[] = [
+  const place = () => ({ service: random.pick(serviceNames), replica: random.pick([1, 2] as const) });
+  const kinds: ((atMs: number) => Step)[] = [
     (atMs) => ({ atMs, action: 'kill replica', ...place() }),
-    (atMs) => ({ atMs, action: 'freeze replica', ...place(), forMs: between(awayMs) }),
+    (atMs) => ({ atMs, action: 'freeze replica', ...place(), forMs: between(outageMs) }),
     (atMs) => ({ atMs, action: 'roll replica', ...place() }),
     (atMs) => ({ atMs, action: 'kill RabbitMQ node', node: 1 + random.below(3) }),
     (atMs) => ({ atMs, action: 'fail Redis over' }),
@@ -59,21 +60,22 @@ export function seededTimeline(seed: number, lengthMs: number, { pauseMs, awayMs
       atMs,
       action: 'cut link to PostgreSQL',
       service: random.pick(serviceNames),
-      forMs: between(awayMs),
+      forMs: between(outageMs),
     }),
   ];
-  const place = () => ({ service: random.pick(serviceNames), replica: random.pick([1, 2] as const) });
-  const order = makers.map((make) => ({ make, rank: random.below(1_000_000) }));
-  const first = order.toSorted((one, other) => one.rank - other.rank).map(({ make }) => make);
+  const shuffled = kinds
+    .map((createStep) => ({ createStep, rank: random.below(1_000_000) }))
+    .toSorted((one, other) => one.rank - other.rank)
+    .map(({ createStep }) => createStep);
   const steps: Step[] = [];
-  for (let atMs = pauseMs.min; first.length > 0 || atMs < lengthMs; atMs += between(pauseMs)) {
-    const make = first.shift() ?? makers[random.below(makers.length)];
-    if (make !== undefined) steps.push(make(atMs));
+  for (let atMs = intervalMs.min; shuffled.length > 0 || atMs < lengthMs; atMs += between(intervalMs)) {
+    const createStep = shuffled.shift() ?? kinds[random.below(kinds.length)];
+    if (createStep !== undefined) steps.push(createStep(atMs));
   }
   return steps;
 }
 
-/** The part of the suite that a step takes something away from. */
+/** The part of the suite that a step makes partly unavailable. */
 export function partOf({ action }: Step): 'replicas' | 'RabbitMQ' | 'Redis' | 'PostgreSQL' {
   switch (action) {
     case 'kill replica':

@@ -13,7 +13,7 @@ import {
   type LostByRestore,
   nothingLost,
   type ReceivedDelivery,
-} from './read-sets.ts';
+} from './compare-with-accepted.ts';
 import { isSame } from './sets.rules.ts';
 import { Shopper, shopOwner, signIn } from './shopper.ts';
 
@@ -25,7 +25,7 @@ const pollIntervalMs = 1_000;
 export class Traffic {
   readonly shopper: Shopper;
   readonly received: readonly ReceivedDelivery[];
-  /** Reasons why deliveries were not genuine. */
+  /** Reasons why deliveries could not be verified. */
   readonly invalid: readonly string[];
   private readonly suite: ChaosSuite;
   private readonly stopReceiver: () => Promise<void>;
@@ -61,7 +61,13 @@ export class Traffic {
     }
   }
 
-  private constructor(from: Pick<Traffic, 'shopper' | 'received' | 'invalid'> & Private) {
+  private constructor(from: {
+    readonly suite: ChaosSuite;
+    readonly shopper: Shopper;
+    readonly received: readonly ReceivedDelivery[];
+    readonly invalid: readonly string[];
+    readonly stopReceiver: () => Promise<void>;
+  }) {
     this.suite = from.suite;
     this.shopper = from.shopper;
     this.received = from.received;
@@ -89,13 +95,8 @@ export class Traffic {
   }
 }
 
-interface Private {
-  readonly suite: ChaosSuite;
-  readonly stopReceiver: () => Promise<void>;
-}
-
-/** Repeats the comparison until there is no difference, or it is too late. */
-export async function converge(compare: () => Promise<Comparison>): Promise<Comparison> {
+/** Repeats the comparison until there is no difference, for two minutes at most. */
+export async function compareUntilEqual(compare: () => Promise<Comparison>): Promise<Comparison> {
   const endsAtMs = performance.now() + convergenceTimeoutMs;
   for (;;) {
     const comparison = await compare();

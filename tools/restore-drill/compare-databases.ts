@@ -1,9 +1,9 @@
 import { publicId } from '@fulfilment/contracts';
-import type { LostByRestore } from '../chaos/read-sets.ts';
+import type { LostByRestore } from '../chaos/compare-with-accepted.ts';
 import { readRows } from '../chaos/sql.ts';
 import type { ServiceName } from '../dev/ports.ts';
 
-/** URLs of an administrator for one database: as it was when the service stopped, and restored. */
+/** URLs for an administrator of one database as it was when the service stopped, and as it was restored. */
 export interface TwoStates {
   readonly stopped: string;
   readonly restored: string;
@@ -31,7 +31,7 @@ function messageOf({ order, type }: Row): string {
   return `${publicId('ord', String(order))} ${String(type)}`;
 }
 
-/** Row counts of the tables in which they differ. */
+/** Returns the row counts of the tables whose numbers of rows differ. */
 export async function readRowCounts({
   stopped,
   restored,
@@ -43,10 +43,10 @@ export async function readRowCounts({
 }
 
 /**
- * The payment provider does not go back in time with our database. Its sandbox is a table of ours, so the
- * rows that the restore took back are copied.
+ * Copies the payments at the provider that the restore removed. A real provider keeps them, but the sandbox
+ * is a table of the restored database.
  */
-export async function keepPaymentsOfProvider({ stopped, restored }: TwoStates): Promise<void> {
+export async function restorePaymentsAtProvider({ stopped, restored }: TwoStates): Promise<void> {
   const rows = await readRows(stopped, 'SELECT to_jsonb(c) AS charge FROM sandbox_charges c');
   await readRows(
     restored,

@@ -11,10 +11,10 @@ const pollIntervalMs = 500;
 
 const archiveOf = (home: string): string => join(home, 'archive');
 
-/** Settings of a server whose write-ahead log is archived. */
+/** Settings of PostgreSQL that archive its write-ahead log. */
 export function archiveSettings(home: string): string {
   const archived = join(archiveOf(home), '%f');
-  // A file that is partly copied must never have the name of a segment.
+  // Renames the complete copy, so that a partial file never has the name of a segment.
   const command = `mkdir -p ${archiveOf(home)} && test ! -f ${archived} && cp %p ${archived}.part && mv ${archived}.part ${archived}`;
   return `archive_mode = on
 archive_command = '${command}'
@@ -31,9 +31,9 @@ export interface RestoredServer {
   readonly lastCommitAt: Date;
 }
 
-/** A base backup and the archived write-ahead log of a server, which holds the databases of all services. */
+/** A base backup with the archived write-ahead log, of the server with the databases of all services. */
 export class PointInTimeBackup {
-  /** Longest time without an archived segment: a loss of the server would lose its commits. */
+  /** Longest time without an archived segment. A loss of the server would lose the commits of that time. */
   longestUnarchivedSeconds = 0;
   private readonly postgres: PostgresPair;
   private readonly base: string;
@@ -51,7 +51,7 @@ export class PointInTimeBackup {
     this.watch = setInterval(() => void this.measureArchiving().catch(() => undefined), pollIntervalMs);
   }
 
-  /** Archives everything that is committed now. */
+  /** Waits until everything that is committed is archived. */
   async archiveAll(): Promise<void> {
     clearInterval(this.watch);
     const url = this.postgres.primaryUrl;

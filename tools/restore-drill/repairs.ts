@@ -1,7 +1,7 @@
 import { parsePublicId } from '@fulfilment/contracts';
 import { z } from 'zod';
 import { operators } from '../chaos/operators.ts';
-import type { LostByRestore } from '../chaos/read-sets.ts';
+import type { LostByRestore } from '../chaos/compare-with-accepted.ts';
 import { readRows } from '../chaos/sql.ts';
 import { adminUrlOf, type ChaosContext } from '../chaos/context.ts';
 import type { ServiceName } from '../dev/ports.ts';
@@ -50,7 +50,7 @@ export async function repair(
   }
 }
 
-/** The payments without a charge must be those of the lost orders. */
+/** Returns a problem unless the payments without a charge are those of the lost orders. */
 async function comparePayments(
   context: ChaosContext,
   { unknown, lost }: { readonly unknown: readonly string[]; readonly lost: LostByRestore },

@@ -4,16 +4,16 @@ import { serviceNames } from '../dev/ports.ts';
 import { stopRunningPrograms } from '../dev/run-program.ts';
 import { readSeparateSettings } from '../dev/settings.ts';
 
-const help = `npm run restore-drill: the database of one service is restored to an earlier time while the others go on.
+const help = `npm run restore-drill: restores the database of one service to an earlier time while the others keep running.
 
-It starts a suite of its own, as npm run chaos does, archives the write-ahead log of PostgreSQL, and takes a base
+It starts a separate suite, as npm run chaos does, archives the write-ahead log of PostgreSQL, and takes a base
 backup. It places orders through the gateway, stops one service, restores its database into another server, and
-starts the service with it. Then it runs the operator commands of docs/runbook.md ("Backups"), compares what was
-accepted with what each service has, and prints both with the measured times. The exit status is 1 if something else
-than the time that was restored is missing or doubled.
+starts the service with it. Then it runs the operator commands of docs/runbook.md ("Backups"), compares the accepted
+orders with what each service has, and prints the differences and the measured times. The exit status is 1 if anything
+is missing or doubled that the restore does not explain.
 
   --service NAME   ${serviceNames.join(', ')} (default: store-api)
-  --seconds N      how far back, in seconds (default: 20)
+  --seconds N      age of the state to restore, in seconds (default: 20)
 
 Settings (environment):
   SUITE_DRILL_BASE_PORT   base port (default: 25443)

@@ -1,24 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ChaosSuite, inChaosSuite, say } from '../chaos/chaos-suite.ts';
 import { eventually } from '../dev/eventually.ts';
-import type { LostByRestore } from '../chaos/read-sets.ts';
+import type { LostByRestore } from '../chaos/compare-with-accepted.ts';
 import { formatSets, isSame } from '../chaos/sets.rules.ts';
 import { adminUrlOf } from '../chaos/context.ts';
 import { readRows } from '../chaos/sql.ts';
-import { converge, Traffic } from '../chaos/traffic.ts';
+import { compareUntilEqual, Traffic } from '../chaos/traffic.ts';
 import type { ServiceName } from '../dev/ports.ts';
 import type { Settings } from '../dev/settings.ts';
-import { keepPaymentsOfProvider, readLost, readRowCounts, type TwoStates } from './compare-databases.ts';
+import { restorePaymentsAtProvider, readLost, readRowCounts, type TwoStates } from './compare-databases.ts';
 import { archiveSettings, archiveTimeoutSeconds, PointInTimeBackup } from './point-in-time.ts';
 import { repair } from './repairs.ts';
 
-/** Orders a second, while every process shares two cores. */
+/** A load that two cores can carry with all processes of the suite. */
 const ordersPerSecond = 5;
 /** Duration of the load in each phase: before the base backup, after it, and after the restore. */
 const loadMs = 5_000;
 const firstOrderTimeoutMs = 60_000;
-/** Maximum age of the last recovered commit: under this load, services commit more often. */
-const maxAheadSeconds = 2;
+/** Maximum time from the last recovered commit to the target: under this load, services commit more often. */
+const maxGapSeconds = 2;
 
 export interface DrillOptions {
   readonly service: ServiceName;
@@ -30,9 +30,9 @@ export function runDrill(settings: Settings, options: DrillOptions): Promise<num
   return inChaosSuite(
     settings,
     { isSynchronous: true, configuration: archiveSettings },
-    async (suite, endings) => {
+    async (suite, cleanups) => {
       const traffic = await Traffic.open(suite);
-      endings.push(() => traffic.close());
+      cleanups.push(() => traffic.close());
       const ended = new AbortController();
       const placing = traffic.shopper.placeOrders(0, ordersPerSecond, ended.signal);
       try {
@@ -44,7 +44,7 @@ export function runDrill(settings: Settings, options: DrillOptions): Promise<num
         await sleep(loadMs);
         ended.abort();
         await placing;
-        return await report(options.service, { suite, traffic, ...restored });
+        return await repairAndCompare(options.service, { suite, traffic, ...restored });
       } finally {
         ended.abort();
       }
@@ -55,11 +55,11 @@ export function runDrill(settings: Settings, options: DrillOptions): Promise<num
 interface Restored {
   readonly target: Date;
   readonly lost: LostByRestore;
-  /** Faults of the restored server. */
+  /** Problems of the restored server. */
   readonly faults: readonly string[];
 }
 
-/** Restores the database of one service while the others go on. */
+/** Restores the database of one service while the others keep running. */
 async function restoreDatabase(
   { service, secondsAgo }: DrillOptions,
   { suite, traffic, backup }: { suite: ChaosSuite; traffic: Traffic; backup: PointInTimeBackup },
@@ -74,21 +74,21 @@ async function restoreDatabase(
   const database = stopped.pathname.slice(1);
 
   await replicas.stopService(service);
-  // No forgotten program may still write to the old database.
+  // Prevents writes to the old database by a program that still runs.
   await readRows(postgres.primaryUrl, `ALTER ROLE ${database} NOLOGIN`);
   say(`\n${service} is stopped (${since(startedAtMs)}). Restoring its database to ${target.toISOString()} …`);
   await backup.archiveAll();
   const server = await backup.restore(target);
-  await dropOthers(server.url, database);
+  await dropOtherDatabases(server.url, database);
   const restoredUrl = new URL(stopped);
   restoredUrl.port = new URL(server.url).port;
   const states: TwoStates = { stopped: stopped.href, restored: restoredUrl.href };
   const lost = await readLost(service, states);
   for (const row of await readRowCounts(states))
     say(`  ${row.table}: ${row.stopped} rows when it stopped, ${row.restored} restored`);
-  if (service === 'store-api') await keepPaymentsOfProvider(states);
+  if (service === 'store-api') await restorePaymentsAtProvider(states);
 
-  postgres.addressOf(service).moveTo(Number(restoredUrl.port));
+  postgres.addressOf(service).redirectTo(Number(restoredUrl.port));
   const startingAtMs = performance.now();
   await replicas.restartService(service);
   const startSeconds = since(startingAtMs);
@@ -98,20 +98,20 @@ async function restoreDatabase(
     firstOrderTimeoutMs,
     'an order is accepted after the restore',
   );
-  const aheadSeconds = (target.getTime() - server.lastCommitAt.getTime()) / 1_000;
+  const gapSeconds = (target.getTime() - server.lastCommitAt.getTime()) / 1_000;
   say(`
-RTO: ${since(startedAtMs)} from the stop of ${service} until it serves and an order is accepted. Of it:
+RTO: ${since(startedAtMs)} from the stop of ${service} until it serves and an order is accepted, including
   copy of the base backup ${server.copySeconds.toFixed(1)} s, recovery ${server.recoverySeconds.toFixed(1)} s, start of the service ${startSeconds}
 RPO of the restore: everything after ${target.toISOString()}, ${secondsAgo} s before the stop, as requested;
-  the last recovered commit is ${aheadSeconds.toFixed(3)} s older than that
+  the last recovered commit is ${gapSeconds.toFixed(3)} s older than that
 RPO if the server is lost: ${backup.longestUnarchivedSeconds.toFixed(1)} s, the longest time without an archived segment (archive_timeout = ${archiveTimeoutSeconds})
 `);
-  const isRight = aheadSeconds >= 0 && aheadSeconds <= maxAheadSeconds;
-  return { target, lost, faults: isRight ? [] : ['the database was not restored to the requested time'] };
+  const isAtTarget = gapSeconds >= 0 && gapSeconds <= maxGapSeconds;
+  return { target, lost, faults: isAtTarget ? [] : ['the database was not restored to the requested time'] };
 }
 
-/** The restored server has the databases of all services; the others must not be used. */
-async function dropOthers(url: string, kept: string): Promise<void> {
+/** Drops the databases of the other services, since the backup contains those of all. */
+async function dropOtherDatabases(url: string, kept: string): Promise<void> {
   const rows = await readRows(
     url,
     "SELECT datname AS name FROM pg_database WHERE NOT datistemplate AND datname NOT IN ('postgres', $1)",
@@ -120,15 +120,15 @@ async function dropOthers(url: string, kept: string): Promise<void> {
   for (const { name } of rows) await readRows(url, `DROP DATABASE "${String(name)}" WITH (FORCE)`);
 }
 
-/** Repairs, compares and prints. Returns the exit status. */
-async function report(
+/** Runs the repairs, compares what each part has, and prints it. Returns the exit status. */
+async function repairAndCompare(
   service: ServiceName,
   { suite, traffic, target, lost, faults }: { suite: ChaosSuite; traffic: Traffic } & Restored,
 ): Promise<number> {
   const { shopper, received, invalid } = traffic;
   const { context } = suite;
   const problems = [...faults, ...(await repair(service, { context, target, lost, say }))];
-  const comparison = await converge(() => traffic.compare(lost));
+  const comparison = await compareUntilEqual(() => traffic.compare(lost));
   const undelivered = [...lost.events].filter(
     (event) => !received.some(({ orderId, event: name }) => `${orderId} ${name}` === event),
   );
@@ -144,7 +144,7 @@ async function report(
     ...comparison.sets.filter((set) => !isSame(set)).map(({ name }) => name),
     ...comparison.sums.filter(({ expected, found }) => expected !== found).map(({ name }) => name),
     ...shopper.rejected.slice(0, 5).map((reason) => `an order was rejected: ${reason}`),
-    ...invalid.slice(0, 5).map((error) => `a delivery was not genuine: ${error}`),
+    ...invalid.slice(0, 5).map((error) => `a delivery could not be verified: ${error}`),
   );
   say(
     problems.length === 0

@@ -87,7 +87,7 @@ export function postgresHomes(settings: Settings): readonly [string, string] {
 }
 
 /** Returns the user for the server, since PostgreSQL does not run as root. Debian's package creates one. */
-async function serverUser(): Promise<UserIds | undefined> {
+export async function serverUser(): Promise<UserIds | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const id = async (option: string): Promise<number> =>
     Number((await runProgram('id', [option, systemUser])).output);
