@@ -23,7 +23,7 @@ export interface LostByRestore {
   readonly orders: ReadonlyMap<string, number>;
   /** Messages of these orders that store-api had not published, as order (ord_…) and type. */
   readonly unpublished: ReadonlySet<string>;
-  /** Ids (ord_…) of orders that store-api has in an earlier version. It publishes the later versions again. */
+  /** Ids (ord_…) of orders that store-api has in an earlier version, so it publishes the later ones again. */
   readonly earlierOrders: ReadonlySet<string>;
   /** Events that webhook-worker no longer has, as order and event. */
   readonly events: ReadonlySet<string>;

@@ -54,7 +54,7 @@ function storeUrls(ports: ChaosPorts, secrets: Secrets): ServiceContext['depende
   };
 }
 
-/** Port of the stable address by which a service reaches its database. Each has one, so that it can be cut. */
+/** Port of the stable address by which a service reaches its database. */
 export function postgresPortOf(service: ServiceName, { ports }: ChaosContext): number {
   return ports.postgresPorts[serviceNames.indexOf(service) + 1] ?? 0;
 }

@@ -170,7 +170,7 @@ export class Shopper {
     return { status: response.statusCode, text: await response.body.text() };
   }
 
-  /** Renews the token before it expires. While the sign-in fails, uses the old token, which is still valid. */
+  /** Renews the token before it expires. If the sign-in fails, uses the old token, which is still valid. */
   private currentToken(): Promise<string> {
     if (performance.now() > this.tokenExpiresAtMs) {
       this.tokenExpiresAtMs = performance.now() + tokenLifetimeMs;

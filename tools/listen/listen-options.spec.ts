@@ -21,7 +21,7 @@ describe('the options of listen', () => {
     ['--events order.created,order.shipped'],
     ['--events order.created --events order.shipped'],
     ['--events=order.created,order.shipped'],
-  ])('take events as %s', (line) => {
+  ])('read the events of %s', (line) => {
     expect(readListenOptions(line.split(' '))?.events).toEqual(['order.created', 'order.shipped']);
   });
 
@@ -34,11 +34,11 @@ describe('the options of listen', () => {
     ['--fail=-1', /--fail must be a whole number/],
     ['--delay 1.5', /--delay must be a whole number/],
     ['--secret=', /--secret must not be empty/],
-  ])('refuse %s', (line, complaint) => {
-    expect(() => readListenOptions(line.split(' '))).toThrow(complaint);
+  ])('reject %s', (line, message) => {
+    expect(() => readListenOptions(line.split(' '))).toThrow(message);
   });
 
-  it('say what is wrong as something a person can act on', () => {
+  it('are rejected by a Failure, which is printed without a stack trace', () => {
     expect(() => readListenOptions(['--events', 'x'])).toThrow(Failure);
   });
 
@@ -48,7 +48,7 @@ describe('the options of listen', () => {
   });
 });
 
-describe('a bad receiver', () => {
+describe('a receiver with planned failures', () => {
   const statuses = (line: string) => {
     const behaviour = readListenOptions(line.split(' '))?.behaviour;
     if (behaviour === undefined) throw new Error('no options');

@@ -29,8 +29,9 @@ export function findInSource(text: string): Finding[] {
       const line = source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1;
       findings.push(...findInIdentifier(node.text).map((one) => ({ ...one, line })));
     }
-    if (ts.isStringLiteral(node) && isTestTitle(node, text))
-      findings.push(...findInLine(node.text, source.getLineAndCharacterOfPosition(node.end).line + 1));
+    const title = testTitleOf(node);
+    if (title !== undefined)
+      findings.push(...findInLine(title.text, source.getLineAndCharacterOfPosition(title.end).line + 1));
     for (const range of commentsAt(text, node)) comments.set(range.pos, range);
     ts.forEachChild(node, visit);
   };
@@ -84,8 +85,14 @@ function findInLine(content: string, line: number): Finding[] {
   );
 }
 
-function isTestTitle(node: ts.StringLiteral, text: string): boolean {
-  return /\b(it|describe)(\.each[^]*\))?\(\s*$/.test(text.slice(Math.max(0, node.pos - 300), node.pos));
+/** Returns the title of a call such as `it('…', …)` or `describe.each(…)('…', …)`. */
+function testTitleOf(node: ts.Node): ts.StringLiteralLike | undefined {
+  if (!ts.isCallExpression(node)) return undefined;
+  let callee: ts.Expression = node.expression;
+  while (ts.isCallExpression(callee) || ts.isPropertyAccessExpression(callee)) callee = callee.expression;
+  const [title] = node.arguments;
+  const isTest = ts.isIdentifier(callee) && (callee.text === 'it' || callee.text === 'describe');
+  return isTest && title !== undefined && ts.isStringLiteralLike(title) ? title : undefined;
 }
 
 function commentsAt(text: string, node: ts.Node): ts.CommentRange[] {
