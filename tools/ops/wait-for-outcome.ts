@@ -8,23 +8,26 @@ const outcomeSchema = z.object({
   outcome: z.enum(['applied', 'refused', 'held']),
   reason: z.string().nullable(),
 });
-export type MessageOutcome = z.infer<typeof outcomeSchema>;
+type MessageOutcome = z.infer<typeof outcomeSchema>;
 
 const timeoutMs = 30_000;
 const pollIntervalMs = 50;
 
-/** Waits for the outcome of a message in a service. @throws Failure after the timeout */
+/** Waits until a service has applied or deferred a message. @throws Failure if it rejects it, or too late */
 export async function waitForOutcome(
   suite: OperatorAccess,
   service: string,
   messageId: string,
-): Promise<MessageOutcome> {
+): Promise<void> {
   const internalUrl = suite.internal_urls[service];
   if (internalUrl === undefined) throw new Failure(`The suite has no service ${service}.`);
   const endsAtMs = performance.now() + timeoutMs;
   while (performance.now() < endsAtMs) {
     const outcome = await readOutcome(`${internalUrl}/messages/${messageId}`);
-    if (outcome !== undefined) return outcome;
+    // words: stored value
+    if (outcome?.outcome === 'refused')
+      throw new Failure(`${service} rejected the message: ${outcome.reason ?? 'no reason was stored'}`);
+    if (outcome !== undefined) return;
     await delay(pollIntervalMs);
   }
   throw new Failure(
