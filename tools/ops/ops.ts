@@ -8,24 +8,25 @@ import { readOperatorAccess, type OperatorAccess } from './operator-access.ts';
 import { cliOf, nounsOfServices, program, serviceOf, takeOption } from './services.ts';
 import { waitForOutcome } from './wait-for-outcome.ts';
 
-/** Services that must have received a creator before it can be used. */
-const creatorReaders = ['store-api', 'creator-api'];
+/** Services that must have applied the message about a creator before the creator can be used. */
+const creatorConsumers = ['store-api', 'creator-api'];
 
 /** Forwards the command line to the service that declares the command, and prints the result. */
 async function main(): Promise<void> {
   const { value: operator, rest } = takeOption(process.argv.slice(2), '--as');
   if (operator !== undefined) process.env.OPERATOR = operator;
   const args = rest.filter((arg) => arg !== '--json');
+  const print = (result: Record<string, unknown>): void =>
+    console.log(rest.includes('--json') ? JSON.stringify(result) : format(result));
   const [noun = '', verb] = args;
-  if (noun === 'doctor') return runDoctor(args.slice(1));
+  if (noun === 'doctor') return runDoctor(args.slice(1), print);
   const service = serviceOf(noun);
   const isHelp = rest.length === 0 || args.some((arg) => arg === '--help' || arg === '-h');
   if (isHelp && (service === undefined || verb?.startsWith('-') !== false || verb === 'rebuild'))
     return console.log(await help());
   if (service === undefined) throw new Failure(unknownCommand(noun, verb));
   if (isHelp) return showHelp(service, args);
-  const result = await run(await readOperatorAccess(), service, args);
-  console.log(rest.includes('--json') ? JSON.stringify(result) : format(result));
+  print(await run(await readOperatorAccess(), service, args));
 }
 
 async function run(
@@ -47,12 +48,15 @@ async function run(
       ? await operate(suite, service, args)
       : await operate(suite, service, [...rest, '--password', '-'], password); // never in a command line
   if (typeof messageId === 'string')
-    await Promise.all(creatorReaders.map((reader) => waitForOutcome(suite, reader, messageId)));
+    await Promise.all(creatorConsumers.map((consumer) => waitForOutcome(suite, consumer, messageId)));
   return result;
 }
 
 /** Runs `doctor` of one service or all. An error of one service does not prevent the others. */
-async function runDoctor(args: readonly string[]): Promise<void> {
+async function runDoctor(
+  args: readonly string[],
+  print: (result: Record<string, unknown>) => void,
+): Promise<void> {
   const { value: only, rest } = takeOption(args, '--service');
   if (only !== undefined && !(only in nounsOfServices))
     throw new Failure(`--service must be one of ${Object.keys(nounsOfServices).join(', ')}.`);
@@ -64,7 +68,7 @@ async function runDoctor(args: readonly string[]): Promise<void> {
     services.map((service) => operate(suite, service, ['doctor', ...rest], '')),
   );
   for (const result of results) {
-    if (result.status === 'fulfilled') console.log(format(result.value));
+    if (result.status === 'fulfilled') print(result.value);
     else {
       console.error(result.reason instanceof Error ? result.reason.message : String(result.reason));
       process.exitCode = 1;

@@ -118,6 +118,8 @@ describe('the operator commands', () => {
     const { status, output, errors } = await runOps(['doctor']);
     expect({ status, errors }).toEqual({ status: 0, errors: '' });
     expect(output.match(/^status: ok$/gm)).toHaveLength(4);
+    const inJson = await operate(['doctor', '--service', 'store-api']);
+    expect(inJson).toEqual({ service: 'store-api', status: 'ok' });
   });
 
   it('print text without --json', async () => {
