@@ -97,9 +97,9 @@ export class ServedProcess {
 
   async stop(): Promise<void> {
     if (!this.isRunning()) return;
-    const gone = once(this.child, 'exit');
+    const exit = once(this.child, 'exit');
     this.child.kill('SIGTERM');
-    await gone;
+    await exit;
   }
 
   private isRunning(): boolean {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ProcessPart, type ProcessPlan } from './process-part.ts';
 import { restartDelayMs } from './restart-delay.ts';
 
-/** A process that says it is up and has a child of its own. */
+/** A process that prints a line and has a child process. */
 const program = `require('node:child_process').spawn('sleep', ['60']); console.log('up'); setInterval(() => {}, 1000);`;
 
 describe('a supervised process', () => {
@@ -44,7 +44,7 @@ describe('a supervised process', () => {
     const sample = part();
     await sample.start();
     await sample.stop();
-    await sleep(700);
+    await sleep(restartDelayMs(0) + 200);
     expect(sample.status()).toMatchObject({ state: 'stopped', pid: null, restarts: 0 });
   });
 
@@ -60,12 +60,12 @@ describe('a supervised process', () => {
     expect(sample.status()).toMatchObject({ state: 'stopped', pid: null });
   });
 
-  it('reports its exit when it cannot start', async () => {
-    const sample = part({ args: ['-e', `console.log('no such setting'); process.exit(78)`] });
+  it('reports its exit and last line when it cannot start', async () => {
+    const sample = part({ args: ['-e', `process.stderr.write('no such setting'); process.exitCode = 78`] });
     await expect(sample.start()).rejects.toThrow('no such setting');
   });
 
-  it('waits longer after each early death, never more than 5 s', () => {
+  it('is restarted later after each early exit, after 5 s at most', () => {
     expect([0, 1, 2, 3, 4, 50].map(restartDelayMs)).toEqual([500, 1000, 2000, 4000, 5000, 5000]);
   });
 });

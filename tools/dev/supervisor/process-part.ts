@@ -52,8 +52,8 @@ export class ProcessPart {
   private earlyDeaths = 0;
   private restartTimer: NodeJS.Timeout | undefined;
   private lastLines: string[] = [];
-  /** Settles when the current process is first ready or has ended. */
-  private becoming: Promise<'ready' | 'ended'> = Promise.resolve('ended');
+  /** Resolves when the current process is ready for the first time or has ended. */
+  private startOutcome: Promise<'ready' | 'ended'> = Promise.resolve('ended');
 
   constructor(plan: ProcessPlan, events: PartEvents) {
     this.plan = plan;
@@ -82,11 +82,11 @@ export class ProcessPart {
     if (this.child === undefined) await this.spawn();
     const timeoutMs = this.plan.readyTimeoutMs ?? 60_000;
     const late = sleep(timeoutMs, 'late' as const, { ref: false });
-    const outcome = await Promise.race([this.becoming, late]);
+    const outcome = await Promise.race([this.startOutcome, late]);
     if (outcome === 'ready') return;
-    const what =
+    const problem =
       outcome === 'late' ? `did not become ready within ${timeoutMs / 1000} s` : 'exited during start-up';
-    throw new Failure(`${this.name} ${what}:\n${this.lastLines.join('\n')}`);
+    throw new Failure(`${this.name} ${problem}:\n${this.lastLines.join('\n')}`);
   }
 
   /** Stops it gracefully, or by force after a timeout. It is not restarted. */
@@ -99,18 +99,18 @@ export class ProcessPart {
     }
     const wasPaused = this.state === 'paused';
     this.state = 'stopping';
-    const gone = once(child, 'exit');
+    const exit = once(child, 'exit');
     if (wasPaused) await this.signal('resume', 'SIGCONT');
     // Signal only the root: PostgreSQL and nginx stop their children in order.
     child.kill(this.plan.stopSignal ?? 'SIGTERM');
     const inTime = await Promise.race([
-      gone.then(() => true),
+      exit.then(() => true),
       sleep(this.plan.stopTimeoutMs ?? 10_000, false, { ref: false }),
     ]);
     if (!inTime) {
       this.events.notice(this.name, 'did not stop in time and is killed.');
       signalTree(child.pid, 'SIGKILL');
-      await gone;
+      await exit;
     }
     this.state = 'stopped';
   }
@@ -119,9 +119,9 @@ export class ProcessPart {
   async kill(): Promise<void> {
     const child = this.child;
     if (child === undefined) throw new Failure(`${this.name} is not running.`);
-    const gone = once(child, 'exit');
+    const exit = once(child, 'exit');
     await this.signal('kill', 'SIGKILL');
-    await gone;
+    await exit;
   }
 
   async pause(): Promise<void> {
@@ -162,15 +162,18 @@ export class ProcessPart {
     this.child = child;
     this.spawnedAt = Date.now();
     for (const stream of [child.stdout, child.stderr]) {
-      const lines = new LineSplitter((line) => this.take(line));
-      stream.setEncoding('utf8').on('data', (chunk: string) => lines.push(chunk));
+      const lines = new LineSplitter((line) => this.addLine(line));
+      stream
+        .setEncoding('utf8')
+        .on('data', (chunk: string) => lines.push(chunk))
+        .once('end', () => lines.end());
     }
     child.once('error', (error) => {
-      this.take(error.message);
+      this.addLine(error.message);
       if (child.pid === undefined) child.emit('exit', 127, null);
     });
     child.once('exit', (code, signal) => this.exited(child, signal ?? `status ${code}`));
-    this.becoming = this.untilReady(child);
+    this.startOutcome = this.untilReady(child);
     this.events.changed();
   }
 
@@ -178,12 +181,12 @@ export class ProcessPart {
     return this.state === state;
   }
 
-  private take(line: string): void {
+  private addLine(line: string): void {
     this.lastLines = [...this.lastLines.slice(-14), line];
     this.events.line(this.name, line);
   }
 
-  private exited(child: ChildProcess, how: string): void {
+  private exited(child: ChildProcess, reason: string): void {
     // Processes left in its group must not occupy the port of the next start.
     if (child.pid !== undefined) signalTree(child.pid, 'SIGKILL');
     this.child = undefined;
@@ -192,7 +195,7 @@ export class ProcessPart {
     this.earlyDeaths = wasEarly(Date.now() - this.spawnedAt) ? this.earlyDeaths + 1 : 0;
     const delayMs = restartDelayMs(Math.max(0, this.earlyDeaths - 1));
     this.state = 'waiting';
-    this.events.notice(this.name, `exited (${how}); restarting in ${delayMs / 1000} s.`);
+    this.events.notice(this.name, `exited (${reason}); restarting in ${delayMs / 1000} s.`);
     this.restartTimer = setTimeout(() => this.restart(), delayMs);
   }
 
