@@ -36,12 +36,12 @@ export class Traffic {
     const receiver = await openReceiver({
       secret: webhookSecret,
       port: 0,
-      respond: ({ headers, verdict }) => {
-        if ('error' in verdict) {
-          invalid.push(verdict.error);
+      respond: ({ headers, verification }) => {
+        if ('error' in verification) {
+          invalid.push(verification.error);
           return { status: 400, delayMs: 0 };
         }
-        const { event, data } = verdict.event;
+        const { event, data } = verification.event;
         const deliveryId = String(headers['x-service-delivery']);
         received.push({ deliveryId, event, orderId: String(data['order_id']) });
         return { status: 204, delayMs: 0 };

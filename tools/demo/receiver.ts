@@ -9,13 +9,13 @@ export interface ShopReceiver {
   readonly url: string;
   /**
    * Waits for the verified event about this order.
-   * @throws Failure if it does not arrive, or a delivery was not genuine
+   * @throws Failure if it does not arrive, or a delivery cannot be verified
    */
   receive(event: string, orderId: string): Promise<ReceivedEvent>;
   readonly stop: () => Promise<void>;
 }
 
-/** The webhook endpoint of the app. Stores verified events. */
+/** Starts the webhook endpoint of the app, which stores verified events. */
 export async function openShopReceiver(secret: string): Promise<ShopReceiver> {
   const port = Number(process.env.DEMO_RECEIVER_PORT ?? 0);
   const events: ReceivedEvent[] = [];
@@ -24,10 +24,10 @@ export async function openShopReceiver(secret: string): Promise<ShopReceiver> {
     secret,
     port,
     host: port === 0 ? '127.0.0.1' : '0.0.0.0', // a given port is for deliveries from containers
-    respond: ({ verdict }) => {
-      if ('event' in verdict) events.push(verdict.event);
-      else errors.push(verdict.error);
-      return { status: 'event' in verdict ? 204 : 400, delayMs: 0 };
+    respond: ({ verification }) => {
+      if ('event' in verification) events.push(verification.event);
+      else errors.push(verification.error);
+      return { status: 'event' in verification ? 204 : 400, delayMs: 0 };
     },
   });
   return {

@@ -20,8 +20,8 @@ export interface DeliveryReport {
   readonly data: Readonly<Record<string, unknown>> | null;
 }
 
-export function toReport({ at, headers, verdict }: Arrival, answered: number): DeliveryReport {
-  const event = 'event' in verdict ? verdict.event : undefined;
+export function toReport({ at, headers, verification }: Arrival, responseStatus: number): DeliveryReport {
+  const event = 'event' in verification ? verification.event : undefined;
   const delivery = headers['x-service-delivery'];
   const attempt = Number(headers['x-service-attempt']);
   return {
@@ -31,16 +31,16 @@ export function toReport({ at, headers, verdict }: Arrival, answered: number): D
     delivery: typeof delivery === 'string' ? delivery : null,
     attempt: Number.isSafeInteger(attempt) ? attempt : null,
     verified: event !== undefined,
-    refusal: 'error' in verdict ? verdict.error : null, // words: public member of the report
+    refusal: 'error' in verification ? verification.error : null, // words: public member of the report
     test: event !== undefined && isTestEvent(event),
-    answered,
+    answered: responseStatus,
     data: event?.data ?? null,
   };
 }
 
 const longestEvent = 'product.inventory_changed'.length;
 
-/** Time (UTC), event, id, delivery, attempt, verification result, response. */
+/** Formats a line: time (UTC), event, id, delivery, attempt, result of the verification, response. */
 export function formatLine(report: DeliveryReport): string {
   return (
     [

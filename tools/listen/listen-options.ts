@@ -18,7 +18,7 @@ every delivery, and unsubscribes when it is stopped (Ctrl-C, SIGTERM).
   --password P    password of the account; required unless it is a demo account
   --token T       access token to use instead of an account (webhooks:create and webhooks:delete)`;
 
-/** Responses of the receiver. */
+/** How the receiver responds to deliveries. */
 export interface Behaviour {
   /** Status of the failures, or of all responses if `failures` is undefined. */
   readonly status: number;

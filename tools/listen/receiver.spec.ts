@@ -12,9 +12,9 @@ const body = JSON.stringify({
   data: { order_id: 'ord_test_1' },
 });
 
-function headers(by: string, at = Date.now()): Record<string, string> {
-  const t = Math.floor(at / 1000);
-  const v1 = createHmac('sha256', by).update(`${t}.${body}`).digest('hex');
+function headers(signingSecret: string, atMs = Date.now()): Record<string, string> {
+  const t = Math.floor(atMs / 1000);
+  const v1 = createHmac('sha256', signingSecret).update(`${t}.${body}`).digest('hex');
   return {
     'x-service-signature': `t=${t},v1=${v1}`,
     'x-service-delivery': 'whd_1',
@@ -44,34 +44,35 @@ describe('the receiver', () => {
     receivers.push(receiver);
     return receiver;
   }
-  const post = (url: string, by: string, at?: number) =>
-    fetch(url, { method: 'POST', headers: headers(by, at), body });
+  const post = (url: string, signingSecret: string, atMs?: number) =>
+    fetch(url, { method: 'POST', headers: headers(signingSecret, atMs), body });
 
   it('reports a verified delivery with its data', async () => {
     const { url } = await open();
     expect((await post(url, secret)).status).toBe(204);
-    const report = arrivals.map((arrival) => toReport(arrival, 204))[0];
-    expect(report).toEqual({
-      at: expect.stringMatching(/Z$/),
-      event: 'order.created',
-      id: 'evt_test_1',
-      delivery: 'whd_1',
-      attempt: 2,
-      verified: true,
-      refusal: null, // words: public member of the report
-      test: true,
-      answered: 204,
-      data: { order_id: 'ord_test_1' },
-    });
+    expect(arrivals.map((arrival) => toReport(arrival, 204))).toEqual([
+      {
+        at: expect.stringMatching(/Z$/),
+        event: 'order.created',
+        id: 'evt_test_1',
+        delivery: 'whd_1',
+        attempt: 2,
+        verified: true,
+        refusal: null, // words: public member of the report
+        test: true,
+        answered: 204,
+        data: { order_id: 'ord_test_1' },
+      },
+    ]);
   });
 
   it.each([
     ['wrong_signature', 'other', 0],
     ['too_old', secret, -400_000],
     ['too_new', secret, 400_000],
-  ])('reports a request as %s and uses nothing of its content', async (code, by, skewMs) => {
+  ])('reports a request as %s and uses nothing of its content', async (code, signingSecret, skewMs) => {
     const { url } = await open();
-    await post(url, by, Date.now() + skewMs);
+    await post(url, signingSecret, Date.now() + skewMs);
     const report = arrivals.map((arrival) => toReport(arrival, 204))[0];
     // words: `refusal` is a public member of the report
     expect(report).toMatchObject({ verified: false, refusal: code, event: null, id: null, data: null });
@@ -88,23 +89,23 @@ describe('the receiver', () => {
     const arrival = new Promise<void>((resolve) => {
       arrived = resolve;
     });
-    const cut = post(url, secret).then(
+    const outcome = post(url, secret).then(
       () => 'responded',
-      () => 'cut',
+      () => 'connection closed',
     );
     await arrival;
     await stop();
-    expect(await cut).toBe('cut');
+    expect(await outcome).toBe('connection closed');
   });
 
-  it('says so when its port is taken', async () => {
+  it('reports that another program uses its port', async () => {
     const { url } = await open();
     await expect(open(undefined, Number(new URL(url).port))).rejects.toThrow(/Another program uses port/);
   });
 });
 
 describe('the line of a delivery', () => {
-  it('prints time, event, id, delivery, attempt, verdict and response status', () => {
+  it('shows time, event, id, delivery, attempt, verification and response status', () => {
     const report = {
       at: '2026-11-21T09:30:00.123Z',
       event: 'order.created',
@@ -128,11 +129,11 @@ describe('the line of a delivery', () => {
     ]);
   });
 
-  it('lets no header of a stranger steer the terminal', () => {
+  it('contains no control characters of an unverified header', () => {
     const arrival = {
       at: new Date(),
       headers: { 'x-service-delivery': '\u001b[2J\u202e', 'x-service-attempt': 'NaN' },
-      verdict: { error: 'missing_signature' },
+      verification: { error: 'missing_signature' },
     } as const;
     const line = formatLine(toReport(arrival, 204));
     expect(line).not.toMatch(/\p{Cc}|\p{Cf}/u);

@@ -8,11 +8,11 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { Failure } from '../dev/failure.ts';
 
-/** A request to the receiver, and what the verifier says of it. */
+/** A request to the receiver, with the result of its verification. */
 export interface Arrival {
   readonly at: Date;
   readonly headers: IncomingHttpHeaders;
-  readonly verdict: { readonly event: ReceivedEvent } | { readonly error: WebhookVerificationErrorCode };
+  readonly verification: { readonly event: ReceivedEvent } | { readonly error: WebhookVerificationErrorCode };
 }
 
 export interface PlannedResponse {
@@ -26,8 +26,9 @@ export interface Receiver {
 }
 
 /**
- * A webhook endpoint on this machine. It reports each request before it responds.
- * @param port 0 takes a free one
+ * Starts a webhook endpoint on this machine.
+ * @param options.port 0 takes a free one
+ * @param options.respond called with each request before its response
  * @throws Failure when the port is taken
  */
 export async function openReceiver(options: {
@@ -46,7 +47,7 @@ export async function openReceiver(options: {
         const { status, delayMs } = respond({
           at: new Date(),
           headers,
-          verdict: verdictOn(headers, body, secret),
+          verification: verify(headers, body, secret),
         });
         const timer = setTimeout(() => {
           waiting.delete(timer);
@@ -68,7 +69,7 @@ export async function openReceiver(options: {
   };
 }
 
-function verdictOn(headers: IncomingHttpHeaders, body: Buffer, secret: string): Arrival['verdict'] {
+function verify(headers: IncomingHttpHeaders, body: Buffer, secret: string): Arrival['verification'] {
   try {
     return { event: verifyWebhook({ headers, body }, { secrets: [secret] }) };
   } catch (error) {
@@ -80,7 +81,7 @@ function verdictOn(headers: IncomingHttpHeaders, body: Buffer, secret: string): 
 /** Resolves with the port. */
 function listenOn(server: Server, port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error) => reject(new Failure(whyNot(error, port))));
+    server.once('error', (error) => reject(listenFailure(error, port)));
     server.listen(port, host, () => {
       const address = server.address();
       resolve(typeof address === 'object' && address !== null ? address.port : port);
@@ -88,7 +89,8 @@ function listenOn(server: Server, port: number, host: string): Promise<number> {
   });
 }
 
-function whyNot(error: Error, port: number): string {
-  const taken = 'code' in error && error.code === 'EADDRINUSE';
-  return taken ? `Another program uses port ${port}.` : `Cannot listen on port ${port}: ${error.message}`;
+function listenFailure(error: Error, port: number): Failure {
+  if ('code' in error && error.code === 'EADDRINUSE')
+    return new Failure(`Another program uses port ${port}.`);
+  return new Failure(`Cannot listen on port ${port}: ${error.message}`);
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Row of a list, as the service's program prints it. */
+/** An object as a service's program prints it: the result of a command, or a row of a list. */
 type Row = Readonly<Record<string, unknown>>;
 
 interface Table {
@@ -13,7 +13,7 @@ interface Table {
 const olderRecords = ({ before }: Row) =>
   before === null ? undefined : `Older records: --before ${cell(before)}`;
 const nextPage = ({ next }: Row) => (next === null ? undefined : `More: --after ${cell(next)}`);
-const counts = z.array(z.object({ queue: z.string(), waiting: z.number() }));
+const queueCounts = z.array(z.object({ queue: z.string(), waiting: z.number() }));
 
 /** Tables by the member of the result that has their rows. */
 const tables: Readonly<Record<string, Table>> = {
@@ -70,7 +70,7 @@ const tables: Readonly<Record<string, Table>> = {
       REASON: 'reason',
     },
     lastLine: ({ queues }) => {
-      const waiting = counts.parse(queues).map(({ queue, waiting: count }) => `${queue} ${count}`);
+      const waiting = queueCounts.parse(queues).map(({ queue, waiting: count }) => `${queue} ${count}`);
       return `Waiting: ${waiting.join(', ')}.`;
     },
   },
@@ -114,8 +114,8 @@ function lines({ columns }: Table, rows: readonly Row[]): string[] {
   const contents = Object.values(columns);
   const texts = [
     Object.keys(columns),
-    ...rows.map((one) =>
-      contents.map((content) => cell(typeof content === 'string' ? one[content] : content(one))),
+    ...rows.map((row) =>
+      contents.map((content) => cell(typeof content === 'string' ? row[content] : content(row))),
     ),
   ];
   const widths = contents.map((_, column) => Math.max(...texts.map((line) => line[column]?.length ?? 0)));
@@ -127,7 +127,7 @@ function lines({ columns }: Table, rows: readonly Row[]): string[] {
   );
 }
 
-/** Replaces control characters, so that they cannot affect the terminal. */
+/** Formats a value or a list of values. Replaces control characters, which could affect the terminal. */
 function cell(value: unknown): string {
   const parts = z.array(z.union([z.string(), z.number()])).parse([value ?? []].flat());
   return (parts.join(' ') || '-').replaceAll(/[\p{Cc}\p{Cf}]/gu, '\uFFFD');

@@ -9,10 +9,9 @@ import { cliOf, program } from './services.ts';
 const resultSchema = z.record(z.string(), z.unknown());
 
 /**
- * Runs a command of a service's program with the service's settings and returns the JSON object it prints.
- * @param input the program's standard input; by default it reads and reports errors on the terminal of this
- * process @throws Failure with the program's error line, or an empty one if the program has printed it on
- * the terminal
+ * Runs a command of a service's program with the service's settings. Returns the JSON object that it prints.
+ * @param input the program's standard input; without it, the program uses the terminal of this process
+ * @throws Failure with the program's error line; it is empty if the program has printed it on the terminal
  */
 export async function operate(
   suite: Pick<OperatorAccess, 'environments' | 'programs'>,
@@ -43,7 +42,7 @@ export async function operate(
   throw new Failure(code === 1 ? errorOutput.trim() : `The program of ${service} ended with ${code}.`);
 }
 
-/** The operator's default name: the suite runs on this machine. */
+/** The operator's default name: that of the account on this machine, where the suite runs. */
 function accountName(): string {
   try {
     return userInfo().username;

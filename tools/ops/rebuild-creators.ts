@@ -7,8 +7,8 @@ import type { OperatorAccess } from './operator-access.ts';
 const replayed = z.object({ told: z.number(), last_message_id: z.string().optional() });
 
 /**
- * Runs a replay and returns the number of messages.
- * @throws Failure when creator-api does not consume them
+ * Runs a replay, and waits until creator-api has applied it. Returns the number of messages.
+ * @throws Failure if creator-api does not apply the last message
  */
 async function republish(suite: OperatorAccess, service: string, noun: string): Promise<number> {
   const result = replayed.parse(await operate(suite, service, [noun, 'republish']));

@@ -25,11 +25,11 @@ export function takeOption(
   args: readonly string[],
   name: string,
 ): { readonly value: string | undefined; readonly rest: readonly string[] } {
-  const at = args.findIndex((arg) => arg === name || arg.startsWith(`${name}=`));
-  if (at === -1) return { value: undefined, rest: args };
-  const isInline = args[at] !== name;
+  const index = args.findIndex((arg) => arg === name || arg.startsWith(`${name}=`));
+  if (index === -1) return { value: undefined, rest: args };
+  const isInline = args[index] !== name;
   return {
-    value: (isInline ? args[at]?.slice(name.length + 1) : args[at + 1]) ?? '',
-    rest: args.toSpliced(at, isInline ? 1 : 2),
+    value: (isInline ? args[index]?.slice(name.length + 1) : args[index + 1]) ?? '',
+    rest: args.toSpliced(index, isInline ? 1 : 2),
   };
 }
