@@ -29,10 +29,10 @@ export interface Exchange {
   readonly processStalled: boolean;
 }
 
-/** Deadline exceeded, body too slow, size limit reached, or aborted by the caller. */
+/** Deadline exceeded, body too slow, limit of size or of interim responses reached, or aborted by the caller. */
 export type AbortReason = 'deadline' | 'slow' | 'limit' | 'caller';
 
-export interface ExchangeLimits {
+export interface ExchangeOptions {
   /** Limit of the whole exchange: resolution, connection, TLS, response. */
   readonly deadlineMs: number;
   /** Limit of the body after the status has arrived. The status alone decides the outcome. */
@@ -82,30 +82,30 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
   private controller: Dispatcher.DispatchController | undefined;
   private statusCode: number | undefined;
   private headers: ResponseHeaders = {};
-  private readonly kept: Buffer[] = [];
   private interimResponses = 0;
-  private keptBytes = 0;
   private readBytes = 0;
+  private readonly kept: Buffer[] = [];
+  private keptBytes = 0;
   private finished = false;
 
   constructor(
-    private readonly limits: ExchangeLimits,
-    private readonly done: (exchange: Exchange) => void,
+    private readonly options: ExchangeOptions,
+    private readonly onEnd: (exchange: Exchange) => void,
   ) {
-    this.timer = setTimeout(() => this.abort('deadline'), limits.deadlineMs);
-    const { minThroughput } = limits;
+    this.timer = setTimeout(() => this.abort('deadline'), options.deadlineMs);
+    const { minThroughput } = options;
     if (minThroughput !== undefined)
       this.throughputTimer = setInterval(
         () => this.checkThroughput(minThroughput.bytes),
         minThroughput.intervalMs,
       );
-    if (limits.signal?.aborted === true) this.abort('caller');
-    else limits.signal?.addEventListener('abort', this.abortByCaller);
+    if (options.signal?.aborted === true) this.abort('caller');
+    else options.signal?.addEventListener('abort', this.abortByCaller);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.controller = controller;
-    if (this.finished) controller.abort(new Error('The deadline passed before the request was sent.'));
+    if (this.finished) controller.abort(new Error('The exchange ended before the request was sent.'));
   }
 
   onResponseStart(
@@ -122,23 +122,23 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     }
     this.statusCode = statusCode;
     this.headers = firstValues(headers);
-    const leftMs = this.limits.deadlineMs - (performance.now() - this.startedAtMs);
+    const remainingMs = this.options.deadlineMs - (performance.now() - this.startedAtMs);
     clearTimeout(this.timer);
     this.timer = setTimeout(
       () => this.abort('deadline'),
-      Math.max(0, Math.min(leftMs, this.limits.bodyTimeoutMs)),
+      Math.max(0, Math.min(remainingMs, this.options.bodyTimeoutMs)),
     );
-    if (this.limits.wantsBody?.(statusCode, this.headers) === false) this.abort('caller');
+    if (this.options.wantsBody?.(statusCode, this.headers) === false) this.abort('caller');
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     // After a pause the parser emits empty chunks; pausing on them would repeat that for ever.
     if (this.finished || chunk.length === 0) return;
-    const room = this.limits.maxReadBytes - this.readBytes;
+    const readableBytes = this.options.maxReadBytes - this.readBytes;
     this.readBytes += chunk.length;
     this.intervalBytes += chunk.length;
-    const taken = chunk.subarray(0, room);
-    const consumed = this.limits.onChunk?.(taken);
+    const taken = chunk.subarray(0, readableBytes);
+    const consumed = this.options.onChunk?.(taken);
     if (consumed !== undefined) {
       controller.pause();
       this.isConsuming = true;
@@ -147,10 +147,10 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
         controller.resume();
       }, this.abortByCaller);
     }
-    const keep = taken.subarray(0, this.limits.maxKeptBytes - this.keptBytes);
-    if (keep.length > 0) this.kept.push(Buffer.from(keep)); // undici reuses its read buffer
-    this.keptBytes += keep.length;
-    if (chunk.length > room) this.abort('limit');
+    const kept = taken.subarray(0, this.options.maxKeptBytes - this.keptBytes);
+    if (kept.length > 0) this.kept.push(Buffer.from(kept)); // undici reuses its read buffer
+    this.keptBytes += kept.length;
+    if (chunk.length > readableBytes) this.abort('limit');
   }
 
   onResponseEnd(): void {
@@ -183,7 +183,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
       false,
       { abortReason: reason },
     );
-    this.controller?.abort(new Error('The size limit was reached, or the deadline passed.'));
+    this.controller?.abort(new Error(`The exchange was aborted: ${reason}.`));
   }
 
   private finish(
@@ -198,10 +198,10 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.finished = true;
     clearTimeout(this.timer);
     clearInterval(this.throughputTimer);
-    this.limits.signal?.removeEventListener('abort', this.abortByCaller);
+    this.options.signal?.removeEventListener('abort', this.abortByCaller);
     const durationMs = performance.now() - this.startedAtMs;
-    const processStalled = durationMs > this.limits.deadlineMs + stallThresholdMs;
-    this.done({
+    const processStalled = durationMs > this.options.deadlineMs + stallThresholdMs;
+    this.onEnd({
       outcome,
       statusCode: this.statusCode,
       headers: this.headers,

@@ -1,22 +1,19 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
-import { GuardedClient, type GuardedRequest } from './guarded-client.js';
+import { GuardedClient, type GuardedClientSettings, type GuardedRequest } from './guarded-client.js';
 
 const limits = { deadlineMs: 2_000, bodyTimeoutMs: 300, maxReadBytes: 16_384, maxKeptBytes: 4_096 };
 const stops: (() => Promise<void>)[] = [];
 
-/** A client that `stopAll` closes. */
-export function client(
-  allowLoopback = true,
-  resolve?: ConstructorParameters<typeof GuardedClient>[0]['resolve'],
-) {
-  const client = new GuardedClient({ allowLoopback, resolve });
+/** Creates a client, which `stopAll` closes. */
+export function newClient(settings: Partial<GuardedClientSettings> = {}): GuardedClient {
+  const client = new GuardedClient({ allowLoopback: true, ...settings });
   stops.push(() => client.close());
   return client;
 }
 
-/** Listens on a free port of 127.0.0.1 and returns it. */
+/** Listens on a free port of 127.0.0.1. Returns the port. */
 export async function listen(server: Server): Promise<number> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -25,6 +22,7 @@ export async function listen(server: Server): Promise<number> {
   return address.port;
 }
 
+/** Starts an HTTP server. Returns its URL. */
 export async function serve(listener: RequestListener): Promise<string> {
   const server = createServer(listener);
   const port = await listen(server);
@@ -36,7 +34,7 @@ export async function serve(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${port}/`;
 }
 
-/** A raw TCP server, which can respond with anything. */
+/** Starts a TCP server, which can respond with anything. Returns its URL and the number of connections. */
 export async function serveRaw(onConnection: (socket: Socket) => void) {
   const sockets: Socket[] = [];
   const server = createTcpServer((socket) => {
@@ -53,7 +51,7 @@ export async function serveRaw(onConnection: (socket: Socket) => void) {
   return { url: `http://127.0.0.1:${port}/`, connections: () => sockets.length };
 }
 
-/** A POST request with short limits. */
+/** Returns a POST request with short limits. */
 export function postRequest(url: string, changes: Partial<GuardedRequest> = {}): GuardedRequest {
   return { method: 'POST', url, headers: {}, body: Buffer.from('{}'), ...limits, ...changes };
 }

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { createServer as createTcpServer } from 'node:net';
-import { client, listen, postRequest, serve, serveRaw, stopAll } from './guarded-client.fixture.js';
+import { newClient, listen, postRequest, serve, serveRaw, stopAll } from './guarded-client.fixture.js';
 
 afterEach(stopAll);
 
-/** Blocks the whole process for so long, as if it was stopped. */
-function stall(ms: number): void {
+/** Blocks the whole process for this time, as if it was stopped. */
+function stallProcess(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
@@ -20,7 +20,7 @@ describe('the guarded client', () => {
         response.writeHead(201, { 'x-example': 'yes' }).end('thanks');
       });
     });
-    const exchange = await client().send(
+    const exchange = await newClient().send(
       postRequest(`${url}hook?key=1`, { headers: { 'x-event': 'a' }, body: Buffer.from('✓') }),
     );
     expect(exchange).toMatchObject({ outcome: 'succeeded', statusCode: 201, complete: true });
@@ -38,31 +38,37 @@ describe('the guarded client', () => {
     [500, 'http_error'],
   ])('reports status %i as %s', async (status, outcome) => {
     const url = await serve((_request, response) => response.writeHead(status).end());
-    expect(await client().send(postRequest(url))).toMatchObject({ outcome, statusCode: status });
+    expect(await newClient().send(postRequest(url))).toMatchObject({ outcome, statusCode: status });
   });
 
   it.each([301, 302, 303, 307, 308])('does not follow a %i', async (status) => {
-    let other = 0;
+    let targetRequests = 0;
     const target = await serve((_request, response) => {
-      other += 1;
+      targetRequests += 1;
       response.end();
     });
     const url = await serve((_request, response) => response.writeHead(status, { location: target }).end());
-    expect(await client().send(postRequest(url))).toMatchObject({
+    expect(await newClient().send(postRequest(url))).toMatchObject({
       outcome: 'redirect_not_followed',
       statusCode: status,
     });
-    expect(other).toBe(0);
+    expect(targetRequests).toBe(0);
   });
 
   it('does not connect to a blocked IP literal, for which there is no lookup', async () => {
     const { url, connections } = await serveRaw(() => undefined);
-    expect(await client(false).send(postRequest(url))).toMatchObject({ outcome: 'blocked_address' });
-    expect(await client(false).send(postRequest(url.replace('127.0.0.1', '0x7f.1')))).toMatchObject({
+    expect(await newClient({ allowLoopback: false }).send(postRequest(url))).toMatchObject({
       outcome: 'blocked_address',
     });
     expect(
-      await client(false).send(postRequest(url.replace('127.0.0.1', '[::ffff:127.0.0.1]'))),
+      await newClient({ allowLoopback: false }).send(postRequest(url.replace('127.0.0.1', '0x7f.1'))),
+    ).toMatchObject({
+      outcome: 'blocked_address',
+    });
+    expect(
+      await newClient({ allowLoopback: false }).send(
+        postRequest(url.replace('127.0.0.1', '[::ffff:127.0.0.1]')),
+      ),
     ).toMatchObject({
       outcome: 'blocked_address',
     });
@@ -71,12 +77,14 @@ describe('the guarded client', () => {
 
   it('does not connect to a name when any of its addresses is blocked', async () => {
     const { url, connections } = await serveRaw(() => undefined);
-    const mixed = client(false, () =>
-      Promise.resolve([
-        { address: '8.8.8.8', family: 4 },
-        { address: '127.0.0.1', family: 4 },
-      ]),
-    );
+    const mixed = newClient({
+      allowLoopback: false,
+      resolve: () =>
+        Promise.resolve([
+          { address: '8.8.8.8', family: 4 },
+          { address: '127.0.0.1', family: 4 },
+        ]),
+    });
     expect(await mixed.send(postRequest(url.replace('127.0.0.1', 'rebind.example')))).toMatchObject({
       outcome: 'blocked_address',
     });
@@ -86,9 +94,11 @@ describe('the guarded client', () => {
   it('resolves a name once, and connects to the addresses it has checked (DNS rebinding)', async () => {
     const url = await serve((_request, response) => response.end());
     let lookups = 0;
-    const rebinding = client(true, () => {
-      lookups += 1;
-      return Promise.resolve([{ address: lookups === 1 ? '127.0.0.1' : '10.0.0.1', family: 4 }]);
+    const rebinding = newClient({
+      resolve: () => {
+        lookups += 1;
+        return Promise.resolve([{ address: lookups === 1 ? '127.0.0.1' : '10.0.0.1', family: 4 }]);
+      },
     });
     expect(await rebinding.send(postRequest(url.replace('127.0.0.1', 'rebind.example')))).toMatchObject({
       outcome: 'succeeded',
@@ -97,9 +107,9 @@ describe('the guarded client', () => {
   });
 
   it('reports dns_error when a name has no address', async () => {
-    const nowhere = client(true, () =>
-      Promise.reject(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' })),
-    );
+    const nowhere = newClient({
+      resolve: () => Promise.reject(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' })),
+    });
     expect(await nowhere.send(postRequest('http://nowhere.example/'))).toMatchObject({
       outcome: 'dns_error',
     });
@@ -149,7 +159,7 @@ describe('the guarded client', () => {
       false,
     ],
   ])('distinguishes local from remote failures when %s', async (_case, error, outcome, isLocalFailure) => {
-    const failing = client(true, () => Promise.reject(error));
+    const failing = newClient({ resolve: () => Promise.reject(error) });
     expect(await failing.send(postRequest('http://receiver.example/'))).toMatchObject({
       outcome,
       isLocalFailure,
@@ -157,7 +167,7 @@ describe('the guarded client', () => {
   });
 
   it('reports a silent name server as a local failure', async () => {
-    const silent = client(true, () => new Promise(() => undefined));
+    const silent = newClient({ resolve: () => new Promise(() => undefined) });
     const exchange = await silent.send(postRequest('http://receiver.example/', { deadlineMs: 10_000 }));
     expect(exchange).toMatchObject({ outcome: 'dns_error', isLocalFailure: true });
   });
@@ -168,8 +178,8 @@ describe('the guarded client', () => {
   ])(
     'reports a timeout after its own process stalled for %i ms as a local failure: %j',
     async (ms, isLocal) => {
-      const { url } = await serveRaw(() => stall(ms));
-      expect(await client().send(postRequest(url, { deadlineMs: 200 }))).toMatchObject({
+      const { url } = await serveRaw(() => stallProcess(ms));
+      expect(await newClient().send(postRequest(url, { deadlineMs: 200 }))).toMatchObject({
         outcome: 'timeout',
         isLocalFailure: isLocal,
         processStalled: isLocal,
@@ -180,10 +190,10 @@ describe('the guarded client', () => {
   it('reports the status of a host that has responded, although its own process stalled afterwards', async () => {
     const url = await serve((_request, response) => response.writeHead(500).write('x'));
     const wantsBody = (): boolean => {
-      stall(1_500);
+      stallProcess(1_500);
       return true;
     };
-    expect(await client().send(postRequest(url, { deadlineMs: 200, wantsBody }))).toMatchObject({
+    expect(await newClient().send(postRequest(url, { deadlineMs: 200, wantsBody }))).toMatchObject({
       outcome: 'http_error',
       isLocalFailure: false,
       processStalled: true,
@@ -195,23 +205,23 @@ describe('the guarded client', () => {
     const port = await listen(server);
     server.close();
     await once(server, 'close');
-    expect(await client().send(postRequest(`http://127.0.0.1:${port}/`))).toMatchObject({
+    expect(await newClient().send(postRequest(`http://127.0.0.1:${port}/`))).toMatchObject({
       outcome: 'connection_failed',
     });
     const { url } = await serveRaw((socket) => socket.resetAndDestroy());
-    expect(await client().send(postRequest(url))).toMatchObject({ outcome: 'connection_failed' });
+    expect(await newClient().send(postRequest(url))).toMatchObject({ outcome: 'connection_failed' });
   });
 
   it('reports tls_error when the server does not speak TLS', async () => {
     const url = await serve((_request, response) => response.end());
-    expect(await client().send(postRequest(url.replace('http:', 'https:')))).toMatchObject({
+    expect(await newClient().send(postRequest(url.replace('http:', 'https:')))).toMatchObject({
       outcome: 'tls_error',
     });
   });
 
   it('aborts at the deadline when there is no response', async () => {
     const { url } = await serveRaw(() => undefined);
-    const exchange = await client().send(postRequest(url, { deadlineMs: 200 }));
+    const exchange = await newClient().send(postRequest(url, { deadlineMs: 200 }));
     expect(exchange.outcome).toBe('timeout');
     expect(exchange.durationMs).toBeLessThan(1_000);
   });
@@ -222,14 +232,16 @@ describe('the guarded client', () => {
       const drip = setInterval(() => socket.write('x'), 20);
       socket.on('close', () => clearInterval(drip));
     });
-    expect(await client().send(postRequest(url, { deadlineMs: 300 }))).toMatchObject({ outcome: 'timeout' });
+    expect(await newClient().send(postRequest(url, { deadlineMs: 300 }))).toMatchObject({
+      outcome: 'timeout',
+    });
   });
 
   it('rejects headers of more than 16 KiB', async () => {
     const { url } = await serveRaw((socket) => {
       socket.write(`HTTP/1.1 200 OK\r\nx-long: ${'a'.repeat(20_000)}\r\ncontent-length: 0\r\n\r\n`);
     });
-    expect(await client().send(postRequest(url))).toMatchObject({ outcome: 'connection_failed' });
+    expect(await newClient().send(postRequest(url))).toMatchObject({ outcome: 'connection_failed' });
   });
 
   it.each([
@@ -240,12 +252,12 @@ describe('the guarded client', () => {
       const hints = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'.repeat(count);
       socket.once('data', () => socket.write(`${hints}HTTP/1.1 204 Taken\r\n\r\n`));
     });
-    expect(await client().send(postRequest(url))).toMatchObject({ outcome });
+    expect(await newClient().send(postRequest(url))).toMatchObject({ outcome });
   });
 
   it('reports connection_failed when the response is not HTTP', async () => {
     const { url } = await serveRaw((socket) => socket.write('220 mail.example ESMTP\r\n'));
-    expect(await client().send(postRequest(url))).toMatchObject({ outcome: 'connection_failed' });
+    expect(await newClient().send(postRequest(url))).toMatchObject({ outcome: 'connection_failed' });
   });
 
   it('uses no proxy from the environment', async () => {
@@ -254,7 +266,7 @@ describe('the guarded client', () => {
     process.env['HTTP_PROXY'] = proxy;
     process.env['HTTPS_PROXY'] = proxy;
     try {
-      expect(await client().send(postRequest(url))).toMatchObject({ outcome: 'succeeded' });
+      expect(await newClient().send(postRequest(url))).toMatchObject({ outcome: 'succeeded' });
     } finally {
       delete process.env['HTTP_PROXY'];
       delete process.env['HTTPS_PROXY'];
@@ -265,19 +277,28 @@ describe('the guarded client', () => {
 
 describe('a target URL that is checked before use', () => {
   it('is rejected when its name resolves to a blocked address', async () => {
-    const inside = client(false, () => Promise.resolve([{ address: '10.0.0.1', family: 4 }]));
+    const inside = newClient({
+      allowLoopback: false,
+      resolve: () => Promise.resolve([{ address: '10.0.0.1', family: 4 }]),
+    });
     expect(await inside.findTargetProblem('https://hooks.example.com/')).toBe(
       'must not resolve to a private or reserved address',
     );
   });
 
   it('is accepted when its name does not resolve yet', async () => {
-    const nowhere = client(false, () => Promise.reject(new Error('no such name')));
+    const nowhere = newClient({
+      allowLoopback: false,
+      resolve: () => Promise.reject(new Error('no such name')),
+    });
     expect(await nowhere.findTargetProblem('https://hooks.example.com/')).toBeUndefined();
   });
 
   it('is accepted when its addresses are public', async () => {
-    const outside = client(false, () => Promise.resolve([{ address: '8.8.8.8', family: 4 }]));
+    const outside = newClient({
+      allowLoopback: false,
+      resolve: () => Promise.resolve([{ address: '8.8.8.8', family: 4 }]),
+    });
     expect(await outside.findTargetProblem('https://hooks.example.com/')).toBeUndefined();
   });
 });

@@ -2,7 +2,7 @@ import { resolveWithin } from '@fulfilment/runtime';
 import { Agent } from 'undici';
 import { isIP } from 'node:net';
 import { type AddressRule, addressRule } from './address.rules.js';
-import { type Exchange, ExchangeHandler, type ExchangeLimits } from './exchange.js';
+import { type Exchange, ExchangeHandler, type ExchangeOptions } from './exchange.js';
 import { guardedConnector } from './guarded-connector.js';
 import {
   type ResolveAddresses,
@@ -26,7 +26,7 @@ export interface GuardedClientSettings {
   readonly resolve?: ResolveAddresses;
 }
 
-export interface GuardedRequest extends ExchangeLimits {
+export interface GuardedRequest extends ExchangeOptions {
   readonly method: 'GET' | 'POST';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import type { ServerResponse } from 'node:http';
 import type { GuardedRequest } from './guarded-client.js';
-import { client, postRequest, serve, stopAll } from './guarded-client.fixture.js';
+import { newClient, postRequest, serve, stopAll } from './guarded-client.fixture.js';
 
 afterEach(stopAll);
 
@@ -12,28 +12,25 @@ describe('the body of a response', () => {
       const drip = setInterval(() => response.write('x'), 20);
       response.on('close', () => clearInterval(drip));
     });
-    const exchange = await client().send(postRequest(url, { deadlineMs: 10_000 }));
+    const exchange = await newClient().send(postRequest(url, { deadlineMs: 10_000 }));
     expect(exchange).toMatchObject({ outcome: 'succeeded', complete: false });
     expect(exchange.durationMs).toBeLessThan(5_000);
   });
 
   it('is read up to the limit when it is endless: its beginning is kept and the connection closed', async () => {
-    let resolveClosed: () => void = () => undefined;
-    const closed = new Promise<void>((resolve) => {
-      resolveClosed = resolve;
-    });
+    const closed = Promise.withResolvers<void>();
     const url = await serve((_request, response) => {
-      response.on('close', resolveClosed);
+      response.on('close', () => closed.resolve());
       const pour = (): void => {
         while (!response.destroyed && response.write(Buffer.alloc(65_536, 'a')));
         if (!response.destroyed) response.once('drain', pour);
       };
       pour();
     });
-    const exchange = await client().send(postRequest(url));
+    const exchange = await newClient().send(postRequest(url));
     expect(exchange).toMatchObject({ outcome: 'succeeded', complete: false });
     expect(exchange.body.toString()).toBe('a'.repeat(4_096));
-    await closed;
+    await closed.promise;
   });
 
   it.each([
@@ -44,7 +41,7 @@ describe('the body of a response', () => {
     'of %i bytes is read to its end, and is reported as truncated (%j) when more was read than kept',
     async (bytes, truncated) => {
       const url = await serve((_request, response) => response.end(Buffer.alloc(bytes)));
-      expect(await client().send(postRequest(url))).toMatchObject({ complete: true, truncated });
+      expect(await newClient().send(postRequest(url))).toMatchObject({ complete: true, truncated });
     },
   );
 
@@ -53,7 +50,7 @@ describe('the body of a response', () => {
     const url = await serve((_request, response) =>
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb),
     );
-    const exchange = await client().send(postRequest(url));
+    const exchange = await newClient().send(postRequest(url));
     expect(exchange.body.equals(bomb.subarray(0, 4_096))).toBe(true);
   });
 
@@ -70,53 +67,54 @@ describe('the body of a response', () => {
       maxKeptBytes: 0,
       onChunk,
     };
-    expect(await client().send(postRequest(url, { ...large, maxReadBytes: 300_000 }))).toMatchObject({
+    expect(await newClient().send(postRequest(url, { ...large, maxReadBytes: 300_000 }))).toMatchObject({
       complete: true,
     });
     expect(bytes).toBe(300_000);
     bytes = 0;
-    expect(await client().send(postRequest(url, { ...large, maxReadBytes: 100_000 }))).toMatchObject({
+    expect(await newClient().send(postRequest(url, { ...large, maxReadBytes: 100_000 }))).toMatchObject({
       complete: false,
     });
     expect(bytes).toBe(100_000);
   });
 
   it('is read no faster than it is consumed', async () => {
-    let sent = 0;
+    let sentBytes = 0;
     const url = await serve((_request, response) => {
       const pour = (): void => {
-        let room = true;
-        while (room && sent < 64 * 1024 * 1024) {
-          room = response.write(Buffer.alloc(65_536));
-          sent += 65_536;
+        let hasRoom = true;
+        while (hasRoom && sentBytes < 64 * 1024 * 1024) {
+          hasRoom = response.write(Buffer.alloc(65_536));
+          sentBytes += 65_536;
         }
-        if (sent < 64 * 1024 * 1024) response.once('drain', pour);
+        if (sentBytes < 64 * 1024 * 1024) response.once('drain', pour);
         else response.end();
       };
       pour();
     });
-    let taken = 0;
-    let atWork = 0;
-    let maxAtWork = 0;
-    let maxAhead = 0;
-    const exchange = await client().send(
+    let consumedBytes = 0;
+    let running = 0;
+    let maxRunning = 0;
+    let maxUnconsumedBytes = 0;
+    const exchange = await newClient().send(
       postRequest(url, {
         deadlineMs: 30_000,
         bodyTimeoutMs: 30_000,
         maxReadBytes: Infinity,
         maxKeptBytes: 0,
         onChunk: async (chunk) => {
-          maxAtWork = Math.max(maxAtWork, ++atWork);
-          maxAhead = Math.max(maxAhead, sent - taken);
+          running += 1;
+          maxRunning = Math.max(maxRunning, running);
+          maxUnconsumedBytes = Math.max(maxUnconsumedBytes, sentBytes - consumedBytes);
           await new Promise((resolve) => setImmediate(resolve));
-          taken += chunk.length;
-          atWork -= 1;
+          consumedBytes += chunk.length;
+          running -= 1;
         },
       }),
     );
     expect(exchange).toMatchObject({ complete: true, abortReason: undefined });
-    expect([taken, maxAtWork]).toEqual([64 * 1024 * 1024, 1]);
-    expect(maxAhead).toBeLessThan(32 * 1024 * 1024); // what sockets hold, not the whole body
+    expect([consumedBytes, maxRunning]).toEqual([64 * 1024 * 1024, 1]);
+    expect(maxUnconsumedBytes).toBeLessThan(32 * 1024 * 1024); // what sockets hold, not the whole body
   });
 
   it('aborts the exchange when it arrives too slowly, but not when it is only consumed slowly', async () => {
@@ -132,32 +130,32 @@ describe('the body of a response', () => {
         const timer = setInterval(() => response.write(Buffer.alloc(bytes)), 20);
         response.on('close', () => clearInterval(timer));
       });
-    const slow = await client().send(postRequest(await drip(10), { ...patient, minThroughput }));
+    const slow = await newClient().send(postRequest(await drip(10), { ...patient, minThroughput }));
     expect(slow).toMatchObject({ outcome: 'succeeded', complete: false, abortReason: 'slow' });
     expect(slow.durationMs).toBeLessThan(5_000);
     const silent = await serve(() => undefined);
-    expect(await client().send(postRequest(silent, { ...patient, minThroughput }))).toMatchObject({
+    expect(await newClient().send(postRequest(silent, { ...patient, minThroughput }))).toMatchObject({
       outcome: 'timeout',
       abortReason: 'slow',
     });
     const steady = postRequest(await drip(1_000), { ...patient, bodyTimeoutMs: 900, minThroughput });
-    expect(await client().send(steady)).toMatchObject({ abortReason: 'deadline' });
+    expect(await newClient().send(steady)).toMatchObject({ abortReason: 'deadline' });
     const large = await serve((_request, response) => response.end(Buffer.alloc(500_000)));
     const onChunk = () => new Promise<void>((resolve) => setTimeout(resolve, 250));
-    expect(await client().send(postRequest(large, { ...patient, minThroughput, onChunk }))).toMatchObject({
+    expect(await newClient().send(postRequest(large, { ...patient, minThroughput, onChunk }))).toMatchObject({
       complete: true,
       abortReason: undefined,
     });
   });
 
-  it('is read on after all received data was consumed at once', async () => {
+  it('continues to be read after all received data was consumed at once', async () => {
     let current: ServerResponse | undefined;
     const url = await serve((_request, response) => {
       current = response;
       response.write('first');
     });
     const taken: string[] = [];
-    const exchange = await client().send(
+    const exchange = await newClient().send(
       postRequest(url, {
         maxKeptBytes: 0,
         onChunk: (chunk) => {
@@ -178,7 +176,7 @@ describe('the body of a response', () => {
     });
     const controller = new AbortController();
     const abortReason = async (changes: Partial<GuardedRequest>) =>
-      (await client().send(postRequest(url, changes))).abortReason;
+      (await newClient().send(postRequest(url, changes))).abortReason;
     expect(await abortReason({})).toBe('limit');
     expect(await abortReason({ maxReadBytes: 200_000, bodyTimeoutMs: 50 })).toBe('deadline');
     expect(
@@ -193,7 +191,7 @@ describe('the body of a response', () => {
     expect(
       await abortReason({ ...patient, signal: controller.signal, onChunk: () => controller.abort() }),
     ).toBe('caller');
-    expect(await client().send(postRequest(url, { signal: AbortSignal.abort() }))).toMatchObject({
+    expect(await newClient().send(postRequest(url, { signal: AbortSignal.abort() }))).toMatchObject({
       outcome: 'connection_failed',
       abortReason: 'caller',
     });

@@ -5,20 +5,20 @@ const schema = serviceSettings
   .pick({ BASE_URL: true })
   .extend(guardedClientSettings)
   .superRefine(rejectLoopbackTargetsInPublic);
-const rejected = (BASE_URL: string, ALLOW_LOOPBACK_TARGETS: string) =>
+const rejectedSettings = (BASE_URL: string, ALLOW_LOOPBACK_TARGETS: string) =>
   schema.safeParse({ BASE_URL, ALLOW_LOOPBACK_TARGETS }).error?.issues.map(({ path }) => path.join('.'));
 
 describe('ALLOW_LOOPBACK_TARGETS', () => {
   it.each(['https://localhost:8443', 'https://suite.localhost', 'http://127.0.0.1:8443', 'https://[::1]'])(
     'may be true where the suite itself is at %s',
-    (baseUrl) => expect(rejected(baseUrl, 'true')).toBeUndefined(),
+    (baseUrl) => expect(rejectedSettings(baseUrl, 'true')).toBeUndefined(),
   );
 
   it.each(['https://suite.example', 'https://10.0.0.7', 'https://localhost.example'])(
     'is rejected at the start where the suite is at %s',
     (baseUrl) => {
-      expect(rejected(baseUrl, 'true')).toEqual(['ALLOW_LOOPBACK_TARGETS']);
-      expect(rejected(baseUrl, 'false')).toBeUndefined();
+      expect(rejectedSettings(baseUrl, 'true')).toEqual(['ALLOW_LOOPBACK_TARGETS']);
+      expect(rejectedSettings(baseUrl, 'false')).toBeUndefined();
     },
   );
 

@@ -71,7 +71,8 @@ export function hostAndPort(url: URL): string {
 }
 
 function portOf(url: URL): number {
-  return url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
+  if (url.port !== '') return Number(url.port);
+  return url.protocol === 'https:' ? 443 : 80;
 }
 
 function isLoopback(host: string, isAllowedAddress: AddressRule): boolean {
@@ -99,6 +100,6 @@ function isValidLabel(label: string): boolean {
 
 function portProblem(url: URL): string | undefined {
   const port = portOf(url);
-  const isUsual = port === 443 || port >= 1024;
-  return isUsual && !infrastructurePorts.has(port) ? undefined : `must not use port ${port}`;
+  const isAllowed = port === 443 || port >= 1024;
+  return isAllowed && !infrastructurePorts.has(port) ? undefined : `must not use port ${port}`;
 }
