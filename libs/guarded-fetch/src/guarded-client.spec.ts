@@ -212,6 +212,10 @@ describe('the guarded client', () => {
     expect(await newClient().send(postRequest(url))).toMatchObject({ outcome: 'connection_failed' });
   });
 
+  it('reports connection_failed when the URL cannot be parsed', async () => {
+    expect(await newClient().send(postRequest('https://'))).toMatchObject({ outcome: 'connection_failed' });
+  });
+
   it('reports tls_error when the server does not speak TLS', async () => {
     const url = await serve((_request, response) => response.end());
     expect(await newClient().send(postRequest(url.replace('http:', 'https:')))).toMatchObject({

@@ -90,8 +90,8 @@ export class GuardedClient {
   send(request: GuardedRequest): Promise<Exchange> {
     return new Promise((resolve) => {
       const handler = new ExchangeHandler(request, resolve);
-      const url = new URL(request.url);
       try {
+        const url = new URL(request.url);
         this.agent.dispatch(
           {
             origin: url.origin,
