@@ -26,19 +26,18 @@ export class IncompleteMessage extends Error {
   override readonly name = 'IncompleteMessage';
 }
 
-function order(snapshot: OrderSnapshot) {
-  return { order_id: publicId('ord', snapshot.id), status: snapshot.status };
+function orderStatus({ id, status }: OrderSnapshot) {
+  return { order_id: publicId('ord', id), status };
 }
 
-function total(snapshot: OrderSnapshot) {
-  return { total: { amount: snapshot.total_amount, currency: snapshot.currency } };
+function orderTotal({ total_amount: amount, currency }: OrderSnapshot) {
+  return { total: { amount, currency } };
 }
 
 /** Data of both tracking events (docs/reference/store.openapi.json). */
-function tracking(snapshot: OrderSnapshot) {
-  const { id, tracking: newest } = snapshot;
-  if (newest === null) throw new IncompleteMessage('the order has no tracking');
-  const { carrier, tracking_number, tracking_url, updated_at, items } = newest;
+function orderTracking({ id, tracking }: OrderSnapshot) {
+  if (tracking === null) throw new IncompleteMessage('the order has no tracking');
+  const { carrier, tracking_number, tracking_url, updated_at, items } = tracking;
   return {
     order_id: publicId('ord', id),
     carrier,
@@ -49,19 +48,14 @@ function tracking(snapshot: OrderSnapshot) {
   };
 }
 
+/** Members of every event of a test order, and of an order with metadata. */
+function optionalMembers({ test, metadata }: OrderSnapshot) {
+  return { ...(test === true && { livemode: false }), ...(metadata !== undefined && { metadata }) };
+}
+
 /** The ids of a release and of its products have the same prefix in the Store API. */
-function product(snapshot: ProductSnapshot) {
-  return { product_id: publicId('prod', snapshot.id), release_id: publicId('prod', snapshot.release_id) };
-}
-
-/** Data of every event of an order, if the client sent metadata with the order. */
-function metadata({ metadata: sent }: OrderSnapshot) {
-  return sent === undefined ? {} : { metadata: sent };
-}
-
-/** Part of every event of a test order. */
-function mode({ test }: OrderSnapshot) {
-  return test === true ? { livemode: false } : {};
+function productIds({ id, release_id: releaseId }: ProductSnapshot) {
+  return { product_id: publicId('prod', id), release_id: publicId('prod', releaseId) };
 }
 
 type Render = (message: Message) => EventContent | undefined;
@@ -85,7 +79,7 @@ function renderOrderEvent<Event extends WebhookEvent, Payload extends { order: O
   return renderEvent(
     messageType,
     (payload) => payload.order,
-    (payload) => ({ ...data(payload), ...mode(payload.order), ...metadata(payload.order) }),
+    (payload) => ({ ...data(payload), ...optionalMembers(payload.order) }),
   );
 }
 
@@ -98,63 +92,65 @@ function renderProductEvent<Event extends WebhookEvent, Payload extends { produc
 
 const renderers = new Map<string, Render>(
   Object.entries({
-    'order.created': renderOrderEvent(messages.orderCreated, ({ order: o }) => ({
-      ...order(o),
-      source: o.source,
-      ...total(o),
-      item_count: o.item_count,
-      updated_at: o.updated_at,
+    'order.created': renderOrderEvent(messages.orderCreated, ({ order }) => ({
+      ...orderStatus(order),
+      source: order.source,
+      ...orderTotal(order),
+      item_count: order.item_count,
+      updated_at: order.updated_at,
     })),
-    'order.processing': renderOrderEvent(messages.orderProcessing, ({ order: o }) => ({
-      ...order(o),
-      updated_at: o.updated_at,
+    'order.processing': renderOrderEvent(messages.orderProcessing, ({ order }) => ({
+      ...orderStatus(order),
+      updated_at: order.updated_at,
     })),
-    'order.shipped': renderOrderEvent(messages.orderShipped, ({ order: o }) => tracking(o)),
-    'order.tracking_updated': renderOrderEvent(messages.orderTrackingUpdated, ({ order: o }) => tracking(o)),
-    'order.delivered': renderOrderEvent(messages.orderDelivered, ({ order: o }) => ({
-      ...order(o),
-      delivered_at: o.delivered_at ?? o.updated_at,
-      updated_at: o.updated_at,
+    'order.shipped': renderOrderEvent(messages.orderShipped, ({ order }) => orderTracking(order)),
+    'order.tracking_updated': renderOrderEvent(messages.orderTrackingUpdated, ({ order }) =>
+      orderTracking(order),
+    ),
+    'order.delivered': renderOrderEvent(messages.orderDelivered, ({ order }) => ({
+      ...orderStatus(order),
+      delivered_at: order.delivered_at ?? order.updated_at,
+      updated_at: order.updated_at,
     })),
-    'order.cancelled': renderOrderEvent(messages.orderCancelled, ({ order: o, reason }) => ({
-      ...order(o),
+    'order.cancelled': renderOrderEvent(messages.orderCancelled, ({ order, reason }) => ({
+      ...orderStatus(order),
       reason,
-      updated_at: o.updated_at,
+      updated_at: order.updated_at,
     })),
-    'order.payment_failed': renderOrderEvent(messages.orderPaymentFailed, ({ order: o, reason }) => ({
-      ...order(o),
-      ...total(o),
+    'order.payment_failed': renderOrderEvent(messages.orderPaymentFailed, ({ order, reason }) => ({
+      ...orderStatus(order),
+      ...orderTotal(order),
       reason,
-      updated_at: o.updated_at,
+      updated_at: order.updated_at,
     })),
-    'product.available': renderProductEvent(messages.productAvailable, ({ product: p }) => ({
-      ...product(p),
-      status: p.status,
-      updated_at: p.updated_at,
+    'product.available': renderProductEvent(messages.productAvailable, ({ product }) => ({
+      ...productIds(product),
+      status: product.status,
+      updated_at: product.updated_at,
     })),
-    'product.unavailable': renderProductEvent(messages.productUnavailable, ({ product: p }) => ({
-      ...product(p),
-      status: p.status,
-      updated_at: p.updated_at,
+    'product.unavailable': renderProductEvent(messages.productUnavailable, ({ product }) => ({
+      ...productIds(product),
+      status: product.status,
+      updated_at: product.updated_at,
     })),
     'product.inventory_changed': renderProductEvent(
       messages.productInventoryChanged,
-      ({ product: p, previous_quantity }) => ({
-        ...product(p),
-        quantity: p.quantity,
+      ({ product, previous_quantity }) => ({
+        ...productIds(product),
+        quantity: product.quantity,
         previous_quantity,
-        updated_at: p.updated_at,
+        updated_at: product.updated_at,
       }),
     ),
-    'product.in_stock': renderProductEvent(messages.productInStock, ({ product: p }) => ({
-      ...product(p),
-      quantity: p.quantity,
-      updated_at: p.updated_at,
+    'product.in_stock': renderProductEvent(messages.productInStock, ({ product }) => ({
+      ...productIds(product),
+      quantity: product.quantity,
+      updated_at: product.updated_at,
     })),
-    'product.out_of_stock': renderProductEvent(messages.productOutOfStock, ({ product: p }) => ({
-      ...product(p),
-      quantity: p.quantity,
-      updated_at: p.updated_at,
+    'product.out_of_stock': renderProductEvent(messages.productOutOfStock, ({ product }) => ({
+      ...productIds(product),
+      quantity: product.quantity,
+      updated_at: product.updated_at,
     })),
   } satisfies Record<WebhookEvent, Render>),
 );
