@@ -2,7 +2,7 @@ import { uuidv7 } from '@fulfilment/contracts';
 import { type Database, type Sql, statement } from '@fulfilment/database';
 import { currentApiVersion } from '../subscriptions/subscription.rules.js';
 
-const numberedAtOnce = 500;
+const maxAssignedPositions = 500;
 
 const find = statement(
   'feed.find',
@@ -12,7 +12,10 @@ const open = statement(
   'feed.open',
   `INSERT INTO webhook_event_feeds (creator_id, id, api_version) VALUES ($1, $2, $3) ON CONFLICT (creator_id) DO NOTHING`,
 );
-const touch = statement('feed.touch', 'UPDATE webhook_event_feeds SET read_at = now() WHERE creator_id = $1');
+const recordRead = statement(
+  'feed.record-read',
+  'UPDATE webhook_event_feeds SET read_at = now() WHERE creator_id = $1',
+);
 
 export interface Feed {
   readonly id: string;
@@ -20,42 +23,45 @@ export interface Feed {
   readonly lastPosition: number;
 }
 
-/** Returns the feed of a creator. The first call begins it: fan-out keeps every event from then on. */
+/**
+ * Returns the feed of a creator. The first call begins it: fan-out keeps every event from then on. A feed
+ * that was just inserted, here or by a concurrent request, is found in the next pass of the loop.
+ */
 export async function openFeed(sql: Sql, creatorId: string): Promise<Feed> {
   for (;;) {
     const found = await sql.row<Feed & { readonly readLongAgo: boolean }>(find, [creatorId]);
     if (found === undefined) await sql.run(open, [creatorId, uuidv7(), currentApiVersion]);
     else {
-      if (found.readLongAgo) await sql.run(touch, [creatorId]);
+      if (found.readLongAgo) await sql.run(recordRead, [creatorId]);
       return found;
     }
   }
 }
 
-const findUnnumbered = statement(
-  'feed.find-unnumbered',
+const findEventWithoutPosition = statement(
+  'feed.find-event-without-position',
   'SELECT 1 AS found FROM webhook_events WHERE creator_id = $1 AND feed_position = 0 LIMIT 1',
 );
 const lock = statement(
   'feed.lock',
   'SELECT FROM webhook_event_feeds WHERE creator_id = $1 FOR NO KEY UPDATE',
 );
-// Numbers only what has been committed, above every number that was ever returned. The time keeps it so after
-// a backup was restored.
-const number = statement(
-  'feed.number',
-  `WITH unnumbered AS MATERIALIZED (
-     SELECT day, id, api_version, row_number() OVER (ORDER BY id) AS place FROM (
-       SELECT day, id, api_version FROM webhook_events WHERE creator_id = $1 AND feed_position = 0 ORDER BY id LIMIT ${numberedAtOnce}
+// Gives only committed events a position, above every position that was ever returned. The current time as
+// the minimum ensures that also after a backup was restored.
+const assign = statement(
+  'feed.assign-positions',
+  `WITH new_events AS MATERIALIZED (
+     SELECT day, id, api_version, row_number() OVER (ORDER BY id) AS number FROM (
+       SELECT day, id, api_version FROM webhook_events WHERE creator_id = $1 AND feed_position = 0 ORDER BY id LIMIT ${maxAssignedPositions}
      ) AS first
    ), feed AS (
      SELECT greatest(last_position, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS base
      FROM webhook_event_feeds WHERE creator_id = $1
-   ), numbered AS (
-     UPDATE webhook_events e SET feed_position = feed.base + u.place FROM unnumbered u, feed
-     WHERE e.day = u.day AND e.id = u.id AND e.api_version = u.api_version
+   ), assigned AS (
+     UPDATE webhook_events e SET feed_position = feed.base + n.number FROM new_events n, feed
+     WHERE e.day = n.day AND e.id = n.id AND e.api_version = n.api_version
    )
-   UPDATE webhook_event_feeds f SET last_position = feed.base + (SELECT count(*) FROM unnumbered), read_at = now()
+   UPDATE webhook_event_feeds f SET last_position = feed.base + (SELECT count(*) FROM new_events), read_at = now()
    FROM feed WHERE f.creator_id = $1`,
 );
 
@@ -63,11 +69,12 @@ const number = statement(
  * Gives the new events of a feed their positions. An event of a transaction that is still open is not visible
  * yet: it gets a later position than any that was read before, so that no reader skips it.
  */
-export async function numberEvents(database: Database, creatorId: string): Promise<void> {
-  if ((await database.row(findUnnumbered, [creatorId])) === undefined) return;
+export async function assignPositions(database: Database, creatorId: string): Promise<void> {
+  if ((await database.row(findEventWithoutPosition, [creatorId])) === undefined) return;
   await database.transaction(async (tx) => {
-    // The second statement has a newer snapshot, with the positions that the last holder of the lock gave.
-    await Promise.all([tx.run(lock, [creatorId]), tx.run(number, [creatorId])]);
+    // Sent together, which saves a round trip. PostgreSQL runs the second statement when the first has the
+    // lock: its snapshot has the positions that the previous holder of the lock assigned.
+    await Promise.all([tx.run(lock, [creatorId]), tx.run(assign, [creatorId])]);
   });
 }
 
@@ -82,13 +89,14 @@ export interface PositionedEvent {
   readonly body: Buffer;
 }
 
-export function readPositions(
+/** Returns the events after a position, in the order of the feed. */
+export function readEventsAfter(
   sql: Sql,
   creatorId: string,
-  after: number,
+  position: number,
   limit: number,
 ): Promise<PositionedEvent[]> {
-  return sql.rows<PositionedEvent>(readPage, [creatorId, after, limit]);
+  return sql.rows<PositionedEvent>(readPage, [creatorId, position, limit]);
 }
 
 const deleteUnread = statement(

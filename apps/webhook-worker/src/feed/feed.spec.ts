@@ -16,15 +16,15 @@ import { maxWaitSeconds } from './feed.dto.js';
 import { deleteUnreadFeeds } from './feed-positions.js';
 import { maxWaitingPerCaller, maxWaitingPerCreator, WaitingReaders } from './waiting-readers.js';
 
-const setup = setUpWorker();
+const given = setUpWorker();
 
-const stored = statement('test.stored', 'SELECT body FROM webhook_events WHERE creator_id = $1');
+const readBodies = statement('test.read-bodies', 'SELECT body FROM webhook_events WHERE creator_id = $1');
 const resetPositions = statement(
-  'test.restore',
+  'test.reset-positions',
   'UPDATE webhook_event_feeds SET last_position = 0 WHERE creator_id = $1',
 );
-const readLongAgo = statement(
-  'test.read-long-ago',
+const makeUnread = statement(
+  'test.make-unread',
   `UPDATE webhook_event_feeds SET read_at = now() - interval '31 days' WHERE creator_id = $1`,
 );
 
@@ -35,15 +35,15 @@ interface Page {
 }
 type Client = Awaited<ReturnType<typeof aClient>>;
 
-const client = (claims: Readonly<Record<string, unknown>> = {}) => setup.client(claims);
-const send = ({ token }: Pick<Client, 'token'>, query = '', server: string | object = setup.worker.server) =>
+const client = (claims: Readonly<Record<string, unknown>> = {}) => given.client(claims);
+const send = ({ token }: Pick<Client, 'token'>, query = '', server: string | object = given.worker.server) =>
   request(Object(server)).get(`/store/v1/events${query}`).auth(token, { type: 'bearer' });
 const read = async (reader: Client, query = ''): Promise<Page> =>
   (await send(reader, query).expect(200)).body;
 const ids = ({ data }: Page): string[] => data.map(({ id }) => id);
 const idOf = (message: Message): string => publicId('evt', message.id);
 const fanOut = (...batch: Message[]) =>
-  setup.stores.database.transaction((tx) => setup.worker.app.get(FanOut).run(tx, batch));
+  given.stores.database.transaction((tx) => given.worker.app.get(FanOut).run(tx, batch));
 
 /** Reads all pages after a position. */
 async function readAll(reader: Client, limit: number, after?: string): Promise<Page['data']> {
@@ -57,11 +57,11 @@ describe('the event feed', () => {
     async (type, message) => {
       const creator = z.object({ creator_id: z.string() });
       const subject = z.union([z.object({ order: creator }), z.object({ product: creator })]);
-      const [about] = Object.values(subject.parse(message.data));
-      const reader = await client(about);
+      const [creatorClaim] = Object.values(subject.parse(message.data));
+      const reader = await client(creatorClaim);
       await read(reader);
-      await setup.stores.database.transaction((tx) =>
-        setup.worker.app.get(EventsConsumer).handle(tx, [message]),
+      await given.stores.database.transaction((tx) =>
+        given.worker.app.get(EventsConsumer).handle(tx, [message]),
       );
       const found = await eventually(async () =>
         (await read(reader)).data.find(({ id }) => id === idOf(message)),
@@ -70,9 +70,9 @@ describe('the event feed', () => {
     },
   );
 
-  it('has the events that deliveries have, with the same bytes and each once, if messages come twice and late', async () => {
+  it('has the events that deliveries have, with the same bytes and each once, if messages arrive twice and late', async () => {
     const reader = await client();
-    await reader.subscribe(setup.receiver.url, ['*']);
+    await reader.subscribe(given.receiver.url, ['*']);
     await read(reader);
     const order = anOrder(reader.creatorId);
     const late = new Date(Date.now() - 3 * 86_400_000);
@@ -88,10 +88,10 @@ describe('the event feed', () => {
       ),
       { ...orderCreated(reader.creatorId), id: uuidv7(late), occurred_at: late.toISOString() },
     ];
-    await setup.stores.broker.publish(...sentMessages, ...sentMessages.toReversed());
+    await given.stores.broker.publish(...sentMessages, ...sentMessages.toReversed());
     const seen = new Set<string>();
     const delivered = await eventually(() => {
-      for (const { rawBody } of setup.receiver.deliveries) seen.add(rawBody.toString());
+      for (const { rawBody } of given.receiver.deliveries) seen.add(rawBody.toString());
       return seen.size === sentMessages.length ? [...seen] : undefined;
     });
     await fanOut(...sentMessages); // a copy that the inbox no longer knows
@@ -103,8 +103,8 @@ describe('the event feed', () => {
     const reader = await client();
     await read(reader);
     const [early, later] = [orderCreated(reader.creatorId), orderCreated(reader.creatorId)];
-    const open = await setup.stores.database.begin();
-    await setup.worker.app.get(FanOut).run(open.tx, [early]);
+    const open = await given.stores.database.begin();
+    await given.worker.app.get(FanOut).run(open.tx, [early]);
     await fanOut(later);
     const first = await read(reader);
     expect(ids(first)).toEqual([idOf(later)]);
@@ -113,7 +113,7 @@ describe('the event feed', () => {
     expect(ids(await read(reader))).toEqual([idOf(later), idOf(early)]);
   });
 
-  it('has one order for all readers, also during concurrent writes and reads', async () => {
+  it('returns the events in the same sequence to all readers, also during concurrent writes and reads', async () => {
     const reader = await client();
     await read(reader);
     const sentMessages = ordersCreated(reader.creatorId, 60);
@@ -131,10 +131,10 @@ describe('the event feed', () => {
         for (const message of sentMessages.slice(writer * 10, writer * 10 + 10)) await fanOut(message);
       })(),
     );
-    const [one, ...others] = await Promise.all([follow(), follow(), follow(), ...writes]);
-    expect(one?.toSorted()).toEqual(sentMessages.map(idOf).toSorted());
-    for (const other of others.slice(0, 2)) expect(other).toEqual(one);
-    expect(ids({ ...(await read(reader, '?limit=100')) })).toEqual(one);
+    const [first, second, third] = await Promise.all([follow(), follow(), follow(), ...writes]);
+    expect(first?.toSorted()).toEqual(sentMessages.map(idOf).toSorted());
+    expect([second, third]).toEqual([first, first]);
+    expect(ids(await read(reader, '?limit=100'))).toEqual(first);
   });
 
   it('continues after a restored backup without skipping an event', async () => {
@@ -142,7 +142,7 @@ describe('the event feed', () => {
     await read(reader);
     await fanOut(orderCreated(reader.creatorId));
     const { next } = await read(reader);
-    await setup.stores.database.run(resetPositions, [reader.creatorId]);
+    await given.stores.database.run(resetPositions, [reader.creatorId]);
     const message = orderCreated(reader.creatorId);
     await fanOut(message);
     expect(ids(await read(reader, `?after=${next}`))).toEqual([idOf(message)]);
@@ -151,14 +151,14 @@ describe('the event feed', () => {
   it('keeps no event of a creator without a feed and without a subscription', async () => {
     const { creatorId } = await client();
     await fanOut(orderCreated(creatorId));
-    expect(await setup.stores.database.rows(stored, [creatorId])).toEqual([]);
+    expect(await given.stores.database.rows(readBodies, [creatorId])).toEqual([]);
   });
 
   it('ends after 30 days without a reader, and rejects its positions from then on', async () => {
     const reader = await client();
     const { next } = await read(reader);
-    await setup.stores.database.run(readLongAgo, [reader.creatorId]);
-    expect(await deleteUnreadFeeds(setup.stores.database)).toBe(1);
+    await given.stores.database.run(makeUnread, [reader.creatorId]);
+    expect(await deleteUnreadFeeds(given.stores.database)).toBe(1);
     const { body } = await send(reader, `?after=${next}`).expect(400);
     expect(body.details).toEqual([{ field: 'after', reason: 'is not a position of this feed' }]);
     expect((await read(reader)).data).toEqual([]);
@@ -193,16 +193,16 @@ describe('the event feed', () => {
 });
 
 describe('a request that waits for events', () => {
-  const waiting = (count: number, worker = setup.worker) =>
+  const untilWaiting = (count: number, worker = given.worker) =>
     eventually(() => worker.app.get(WaitingReaders).count === count || undefined);
 
   it('returns a new event at once, also one that another request reads first', async () => {
     const reader = await client();
     await read(reader);
     const pages = [read(reader, '?wait=20'), read(reader, '?wait=20')];
-    await waiting(2);
+    await untilWaiting(2);
     const message = orderCreated(reader.creatorId);
-    await setup.stores.broker.publish(message);
+    await given.stores.broker.publish(message);
     expect((await Promise.all(pages)).map(ids)).toEqual([[idOf(message)], [idOf(message)]]);
   });
 
@@ -218,17 +218,17 @@ describe('a request that waits for events', () => {
     const [reader, other] = [await client(), await client()];
     await Promise.all([read(reader), read(other)]);
     const pages = Array.from({ length: maxWaitingPerCaller }, () => read(reader, '?wait=20'));
-    await waiting(maxWaitingPerCaller);
+    await untilWaiting(maxWaitingPerCaller);
     const { body, headers } = await send(reader, '?wait=20').expect(429);
     expect([body.code, headers['retry-after']]).toEqual(['RATE_LIMITED', '1']);
     pages.push(read(other, '?wait=20'));
-    await waiting(maxWaitingPerCaller + 1);
+    await untilWaiting(maxWaitingPerCaller + 1);
     await fanOut(orderCreated(reader.creatorId), orderCreated(other.creatorId));
     for (const page of await Promise.all(pages)) expect(page.data).toHaveLength(1);
   });
 
   it('is rejected with 429 while its creator has twenty others of any clients, and with 503 while 500 wait', async () => {
-    const readers = setup.worker.app.get(WaitingReaders);
+    const readers = given.worker.app.get(WaitingReaders);
     const leaving = new AbortController();
     const wait = (creatorId: string, caller: string) =>
       readers.wait({ creatorId, position: 0, caller, timeoutMs: 20_000, signal: leaving.signal });
@@ -247,33 +247,33 @@ describe('a request that waits for events', () => {
     await read(reader);
     const page = send(reader, '?wait=20');
     const ended = page.catch(() => undefined);
-    await waiting(1);
+    await untilWaiting(1);
     page.abort();
-    await waiting(0);
+    await untilWaiting(0);
     await ended;
   });
 
   it('holds no connection to the database, and ends with a response when the service stops', async () => {
     const source = createDataSource({
-      url: setup.stores.url,
+      url: given.stores.url,
       poolSize: 1,
       applicationName: 'test',
       migrations: [],
     });
     const worker = await startWorker(
-      setup.stores,
+      given.stores,
       {},
       {
         database: new Database(await source.initialize()),
-        background: setup.stores.database,
+        background: given.stores.database,
       },
     );
-    const reader = await aClient(setup.stores, worker);
+    const reader = await aClient(given.stores, worker);
     await send(reader, '', worker.server).expect(200);
     const pages = [1, 2, 3].map(() =>
       send(reader, '?wait=20', worker.server).then(({ status, body }) => [status, body.data]),
     );
-    await waiting(3, worker);
+    await untilWaiting(3, worker);
     await reader.get().expect(200);
     const stopping = worker.stop();
     expect(await Promise.all(pages)).toEqual([1, 2, 3].map(() => [200, []]));

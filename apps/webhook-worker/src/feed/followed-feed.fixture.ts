@@ -17,8 +17,8 @@ export async function followFeed(
     client_id: 'feed',
     scope: 'webhooks:read',
   });
-  const read = async (turn: number, query: string): Promise<z.output<typeof page>> => {
-    const url = `${servers()[turn % servers().length]?.url}/store/v1/events?${query}`;
+  const read = async (round: number, query: string): Promise<z.output<typeof page>> => {
+    const url = `${servers()[round % servers().length]?.url}/store/v1/events?${query}`;
     const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
     return page.parse(await response.json());
   };
@@ -26,8 +26,8 @@ export async function followFeed(
   let isEnding = false;
   const readUntilEnd = async (): Promise<string[]> => {
     const ids: string[] = [];
-    for (let turn = 0; ; turn += 1) {
-      const events = await read(turn, `wait=1&after=${next}`).catch(() => undefined);
+    for (let round = 0; ; round += 1) {
+      const events = await read(round, `wait=1&after=${next}`).catch(() => undefined);
       if (events?.data.length === 0 && isEnding) return ids;
       ids.push(...(events?.data ?? []).map(({ id }) => id));
       next = events?.next ?? next;
@@ -35,7 +35,7 @@ export async function followFeed(
   };
   const reading = readUntilEnd();
   return {
-    /** Returns the ids of all events, in the order of the feed. */
+    /** Reads the rest of the feed. Returns the ids of all its events, in order. */
     end: (): Promise<string[]> => {
       isEnding = true;
       return reading;

@@ -5,7 +5,13 @@ import { type Caller, SignedCursors } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import { ownerOf } from '../subscriptions/owner.js';
 import type { EventsQuery } from './feed.dto.js';
-import { type Feed, numberEvents, openFeed, type PositionedEvent, readPositions } from './feed-positions.js';
+import {
+  type Feed,
+  assignPositions,
+  openFeed,
+  type PositionedEvent,
+  readEventsAfter,
+} from './feed-positions.js';
 import type { FeedPage } from './feed.shapes.js';
 import { WaitingReaders } from './waiting-readers.js';
 
@@ -27,12 +33,12 @@ export class ReadEvents {
     const endsAtMs = performance.now() + wait * 1000;
     const { creatorId, clientId } = ownerOf(caller) ?? throwNotFound('creator');
     const boundTo = ['events', creatorId];
-    const given = after === undefined ? undefined : this.cursors.open(boundTo, after, 'after');
+    const cursor = after === undefined ? undefined : this.cursors.open(boundTo, after, 'after');
     for (;;) {
       const feed = await openFeed(this.database, creatorId);
-      const position = positionIn(feed, given);
-      await numberEvents(this.database, creatorId);
-      const rows = await readPositions(this.database, creatorId, position, limit + 1);
+      const position = positionIn(feed, cursor);
+      await assignPositions(this.database, creatorId);
+      const rows = await readEventsAfter(this.database, creatorId, position, limit + 1);
       const timeoutMs = endsAtMs - performance.now();
       if (rows.length > 0 || timeoutMs <= 0 || signal.aborted || this.readers.isStopping) {
         const page = rows.slice(0, limit);
@@ -41,7 +47,7 @@ export class ReadEvents {
       }
       await this.readers.wait({
         creatorId,
-        position: Math.max(position, feed.lastPosition), // there was nothing up to here
+        position: Math.max(position, feed.lastPosition), // no event was found up to here
         caller: `${clientId}:${creatorId}`,
         timeoutMs,
         signal,
@@ -50,15 +56,22 @@ export class ReadEvents {
   }
 }
 
-/** @throws ValidationFailed on a position of a feed that has ended */
-function positionIn(feed: Feed, given: { readonly micros: number; readonly id: string } | undefined): number {
-  if (given === undefined) return 0;
-  if (given.id !== feed.id)
+/**
+ * The cursor has the id of the feed, and the position in place of a time: positions are microseconds since
+ * 1970, or slightly more.
+ * @throws ValidationFailed on a position of a feed that has ended
+ */
+function positionIn(
+  feed: Feed,
+  cursor: { readonly micros: number; readonly id: string } | undefined,
+): number {
+  if (cursor === undefined) return 0;
+  if (cursor.id !== feed.id)
     throw new ValidationFailed([{ field: 'after', reason: 'is not a position of this feed' }]);
-  return given.micros;
+  return cursor.micros;
 }
 
-/** The stored body is the JSON text of a delivery: the same bytes when it is written again. */
+/** Parses the stored body of a delivery. Serialised, it has the same bytes again. */
 function envelope({ body }: PositionedEvent): FeedPage['data'][number] {
   return webhookEnvelopeShape.parse(JSON.parse(body.toString()));
 }

@@ -10,24 +10,24 @@ export const maxWaitingPerCreator = 20;
 
 // Events get their positions when the feed is read (feed-positions.ts); 0 means none yet. A new event has no
 // position, or got one by a concurrent request.
-const selectReadersWithNews = statement(
-  'feed.find-news',
+const findReadersWithNewEvents = statement(
+  'feed.find-readers-with-new-events',
   `SELECT w.creator_id AS "creatorId", w.position FROM unnest($1::uuid[], $2::bigint[]) AS w(creator_id, position)
    WHERE EXISTS (SELECT FROM webhook_events e WHERE e.creator_id = w.creator_id AND e.feed_position = 0)
      OR EXISTS (SELECT FROM webhook_event_feeds f WHERE f.creator_id = w.creator_id AND f.last_position > w.position)`,
 );
 
-interface Place {
+interface FeedPosition {
   readonly creatorId: string;
   readonly position: number;
 }
 
-interface Reader extends Place {
+interface Reader extends FeedPosition {
   readonly caller: string;
   readonly end: () => void;
 }
 
-export interface Wait extends Place {
+export interface Wait extends FeedPosition {
   /** Client and creator, which are limited together. */
   readonly caller: string;
   readonly timeoutMs: number;
@@ -49,7 +49,12 @@ export class WaitingReaders extends BackgroundLoop {
     @Inject(BACKGROUND_DATABASE) private readonly database: Database,
     @Inject(LOGGER) logger: Logger,
   ) {
-    super({ name: 'event-feed', intervalMs: pollIntervalMs, logger, round: () => this.endReadersWithNews() });
+    super({
+      name: 'event-feed',
+      intervalMs: pollIntervalMs,
+      logger,
+      round: () => this.endReadersWithNewEvents(),
+    });
   }
 
   get count(): number {
@@ -61,8 +66,8 @@ export class WaitingReaders extends BackgroundLoop {
   }
 
   /**
-   * Resolves when there may be an event after the position, the time is over, the client is gone or the
-   * service stops.
+   * Resolves when there may be an event after the position, at the timeout, when the client disconnects, and
+   * when the service stops.
    * @throws RateLimited when too many requests of the caller or the creator wait; ServiceUnavailable when
    *   too many of all do
    */
@@ -94,19 +99,19 @@ export class WaitingReaders extends BackgroundLoop {
     await super.stop();
   }
 
-  private async endReadersWithNews(): Promise<boolean> {
+  private async endReadersWithNewEvents(): Promise<boolean> {
     const waiting = [...this.readers];
     if (waiting.length === 0) return false;
-    const rows = await this.database.rows<Place>(selectReadersWithNews, [
+    const rows = await this.database.rows<FeedPosition>(findReadersWithNewEvents, [
       waiting.map(({ creatorId }) => creatorId),
       waiting.map(({ position }) => position),
     ]);
-    const news = new Set(rows.map(placeKey));
-    for (const reader of waiting) if (news.has(placeKey(reader))) reader.end();
+    const withNewEvents = new Set(rows.map(positionKey));
+    for (const reader of waiting) if (withNewEvents.has(positionKey(reader))) reader.end();
     return false;
   }
 }
 
-function placeKey({ creatorId, position }: Place): string {
+function positionKey({ creatorId, position }: FeedPosition): string {
   return `${creatorId} ${position}`;
 }
