@@ -1,4 +1,4 @@
-import { statement, type Transaction } from '@fulfilment/database';
+import { type Statement, statement, type Transaction } from '@fulfilment/database';
 import type { SubscriptionState } from '../subscriptions/subscription.rules.js';
 
 /** Number of deliveries that one transaction updates: some tens of milliseconds. */
@@ -81,6 +81,12 @@ const countDue = statement(
    ) AS due`,
 );
 
+const updatesByState: Readonly<Record<SubscriptionState, readonly Statement[]>> = {
+  active: [release],
+  disabled: [hold, expireExcess],
+  deleted: [cancelOpen, cancelHeld],
+};
+
 /**
  * Updates a batch of deliveries to the state that their subscription requires. Returns whether there may be
  * more.
@@ -91,14 +97,9 @@ export async function applySubscriptionState(
   state: SubscriptionState,
 ): Promise<boolean> {
   await tx.row(preferIndexes);
-  if (state === 'active') return (await tx.run(release, [id])) === batchSize;
-  if (state === 'deleted') {
-    const [open, held] = [await tx.run(cancelOpen, [id]), await tx.run(cancelHeld, [id])];
-    return open === batchSize || held === batchSize;
-  }
-  // disabled
-  const [held, expired] = [await tx.run(hold, [id]), await tx.run(expireExcess, [id])];
-  return held === batchSize || expired === batchSize;
+  const updated: number[] = [];
+  for (const update of updatesByState[state]) updated.push(await tx.run(update, [id]));
+  return updated.includes(batchSize);
 }
 
 /** Expires a batch of deliveries that were held for seven days. Returns whether there may be more. */
@@ -107,7 +108,9 @@ export async function expireBatch(tx: Transaction): Promise<boolean> {
   return (await tx.run(expireOld)) === batchSize;
 }
 
-/** Whether a receiver already has `busyThreshold` due deliveries. */
+/**
+ * Whether a subscription has so many due deliveries that its receiver must get some before others become due.
+ */
 export async function isBusy(tx: Transaction, id: string): Promise<boolean> {
   const due = await tx.row<{ count: number }>(countDue, [id]);
   return due !== undefined && due.count >= busyThreshold;

@@ -132,14 +132,15 @@ export class BulkUpdates extends BackgroundLoop {
     const items = own.length > 0 ? own : await this.database.rows<Item>(findDue, [allShards]);
     for (const item of items) {
       if (this.stopping) break;
-      const done = this.database.transaction(async (tx) => {
-        const claim = await tx.row<Claim>(claimSubscription, [item.subscription_id]);
-        return claim?.claimed === true && work(tx, item);
-      });
-      await done.then(
-        (result) => (hasMore ||= result),
-        (error: unknown) => errors.push(error),
-      );
+      try {
+        const wasProcessed = await this.database.transaction(async (tx) => {
+          const claim = await tx.row<Claim>(claimSubscription, [item.subscription_id]);
+          return claim?.claimed === true && work(tx, item);
+        });
+        hasMore ||= wasProcessed;
+      } catch (error) {
+        errors.push(error);
+      }
     }
     if (errors.length > 0) throw errors[0]; // after the other items, which it must not block
     return hasMore;
@@ -171,20 +172,22 @@ export class BulkUpdates extends BackgroundLoop {
     return true;
   }
 
-  private async recover(tx: Transaction, next: OpenRecovery): Promise<boolean> {
-    if ((await tx.row(isRecoveryDue, [next.id])) === undefined) return false;
-    const subscription = await tx.row<LockedSubscription>(lockSubscription, [next.subscription_id]);
+  private async recover(tx: Transaction, recovery: OpenRecovery): Promise<boolean> {
+    if ((await tx.row(isRecoveryDue, [recovery.id])) === undefined) return false;
+    const subscription = await tx.row<LockedSubscription>(lockSubscription, [recovery.subscription_id]);
     if (subscription === undefined || subscription.state === 'deleted') {
-      await tx.run(endRecovery, [next.id]);
+      await tx.run(endRecovery, [recovery.id]);
     } else if (subscription.state === 'disabled') {
-      await tx.run(delayRecovery, [next.id, retryDelaySeconds.disabled]);
-    } else if (await isBusy(tx, next.subscription_id)) {
-      await tx.run(delayRecovery, [next.id, retryDelaySeconds.busy]);
-    } else if (await recoverBatch(tx, next)) {
-      await tx.run(delayRecovery, [next.id, 0]);
-      this.queue.scheduleAfterCommit(tx, [{ subscriptionId: next.subscription_id, lane: subscription.lane }]);
+      await tx.run(delayRecovery, [recovery.id, retryDelaySeconds.disabled]);
+    } else if (await isBusy(tx, recovery.subscription_id)) {
+      await tx.run(delayRecovery, [recovery.id, retryDelaySeconds.busy]);
+    } else if (await recoverBatch(tx, recovery)) {
+      await tx.run(delayRecovery, [recovery.id, 0]);
+      this.queue.scheduleAfterCommit(tx, [
+        { subscriptionId: recovery.subscription_id, lane: subscription.lane },
+      ]);
     } else {
-      await tx.run(endRecovery, [next.id]);
+      await tx.run(endRecovery, [recovery.id]);
     }
     return true;
   }
