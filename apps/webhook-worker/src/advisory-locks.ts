@@ -8,6 +8,7 @@ export const advisoryLocks = {
   dayPartitions: 7_391_051,
   /** Locks a subscription, with the hash of its id as second key. */
   bulkUpdates: 7_391_052,
+  /** Held while deliveries that were held for too long expire. */
   expiry: 7_391_053,
 } as const;
 

@@ -1,6 +1,7 @@
 import { type Sql, statement } from '@fulfilment/database';
 
-const body = JSON.stringify({
+/** Body of the events that fixtures write. */
+export const eventBody = JSON.stringify({
   id: 'evt_01m7xwmx3fyb2a9s6d4k8q1r7c',
   api_version: '2026-11-01',
   created_at: '2026-11-01T12:00:00.000Z',
@@ -24,7 +25,7 @@ export async function writeDue(
   subscriptionId: string | undefined,
   { day, count = 1, forSeconds = 60 }: { day: string; count?: number; forSeconds?: number },
 ): Promise<void> {
-  await sql.run(write, [day, subscriptionId, count, body, forSeconds]);
+  await sql.run(write, [day, subscriptionId, count, eventBody, forSeconds]);
 }
 
 /** Returns the UTC date `days` from now, as `YYYY-MM-DD`. */

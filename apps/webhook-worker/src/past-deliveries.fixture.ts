@@ -1,14 +1,8 @@
 import { type Sql, statement } from '@fulfilment/database';
+import { eventBody } from './due-deliveries.fixture.js';
 
-const body = JSON.stringify({
-  id: 'evt_01m7xwmx3fyb2a9s6d4k8q1r7c',
-  api_version: '2026-11-01',
-  created_at: '2026-11-01T12:00:00.000Z',
-  event: 'order.created',
-  data: {},
-});
-// Spreads the rows over the last days, a millisecond apart: every nth row failed, the others succeeded; one
-// in a hundred has a rarer event.
+// The rows of a day are a millisecond apart. Every `failedEvery`th failed, the others succeeded; one in a
+// hundred has a rarer event.
 const write = statement(
   'test.write-past',
   `WITH event AS (
@@ -25,12 +19,15 @@ const write = statement(
 );
 const analyse = statement('test.analyse', 'ANALYZE webhook_deliveries');
 
-/** Writes the history of a subscription: finished deliveries, spread evenly over the last days. */
+/**
+ * Writes the history of a subscription: ended deliveries, spread evenly over the last days.
+ * @param failedEvery 0: none failed
+ */
 export async function writeHistory(
   sql: Sql,
   subscriptionId: string | undefined,
   { count, failedEvery, days }: { count: number; failedEvery: number; days: number },
 ): Promise<void> {
-  await sql.run(write, [subscriptionId, count, failedEvery, days, body]);
+  await sql.run(write, [subscriptionId, count, failedEvery, days, eventBody]);
   await sql.run(analyse);
 }

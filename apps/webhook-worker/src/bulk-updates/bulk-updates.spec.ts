@@ -1,9 +1,10 @@
 import { parsePublicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
+import { eventBody } from '../due-deliveries.fixture.js';
 import { startWorker, type Worker } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
-import { requestStateSync } from '../subscriptions/bulk-update-requests.js';
+import { insertStateSyncs } from '../subscriptions/bulk-update-requests.js';
 
 /** More than one batch, and more than the maximum of held deliveries. */
 const many = 12_500;
@@ -24,22 +25,15 @@ const writeDeliveries = statement(
      CASE WHEN $3 = 'retrying' THEN now() + interval '1 day' END, CASE WHEN $3 = 'failed' THEN now() END
    FROM event, generate_series(1, $2) AS n`,
 );
-const body = JSON.stringify({
-  id: 'evt_01m7xwmx3fyb2a9s6d4k8q1r7c',
-  api_version: '2026-11-01',
-  created_at: '2026-11-01T12:00:00.000Z',
-  event: 'order.created',
-  data: {},
-});
 function write(uuid: string | undefined, count: number, status: string, hoursAgo: number): Promise<number> {
-  return given.stores.database.run(writeDeliveries, [uuid, count, status, hoursAgo, body]);
+  return given.stores.database.run(writeDeliveries, [uuid, count, status, hoursAgo, eventBody]);
 }
 const countByStatus = statement(
   'test.count-by-status',
   `SELECT status, failure_reason, count(*) AS count FROM webhook_deliveries WHERE subscription_id = $1 GROUP BY 1, 2`,
 );
-const countPending = statement(
-  'test.count-pending',
+const countBulkUpdates = statement(
+  'test.count-bulk-updates',
   'SELECT (SELECT count(*) FROM webhook_state_syncs) + (SELECT count(*) FROM webhook_recoveries) AS count',
 );
 
@@ -63,8 +57,8 @@ async function untilCounts(uuid: string | undefined, expected: Record<string, nu
         count: number;
       }>(countByStatus, [uuid]);
       last = Object.fromEntries(rows.map((row) => [row.failure_reason ?? row.status, row.count]));
-      const same = Object.entries(expected).every(([status, count]) => (last[status] ?? 0) === count);
-      return same || undefined;
+      const areEqual = Object.entries(expected).every(([status, count]) => (last[status] ?? 0) === count);
+      return areEqual || undefined;
     },
     60_000,
     () => JSON.stringify(last),
@@ -100,12 +94,12 @@ describe('very many deliveries', () => {
     expect(responses.map(({ body }) => body.matched)).toEqual([many, 0, 0]);
     await given.receiver.waitFor(1);
     const rows = await given.stores.database.rows<{ status: string; count: number }>(countByStatus, [uuid]);
-    const going = rows.filter((row) => row.status !== 'failed').reduce((sum, row) => sum + row.count, 0);
-    expect(going).toBeGreaterThan(0);
-    expect(going).toBeLessThanOrEqual(2_000); // the rest waits until these are sent
+    const recovered = rows.filter((row) => row.status !== 'failed').reduce((sum, row) => sum + row.count, 0);
+    expect(recovered).toBeGreaterThan(0);
+    expect(recovered).toBeLessThanOrEqual(2_000); // the rest waits until these are sent
     await client.delete(id).expect(204);
     await eventually(async () =>
-      (await given.stores.database.row<{ count: number }>(countPending))?.count === 0 ? true : undefined,
+      (await given.stores.database.row<{ count: number }>(countBulkUpdates))?.count === 0 ? true : undefined,
     );
   });
 });
@@ -132,16 +126,16 @@ describe('held deliveries', () => {
   it('are released even if a manual retry ran while the subscription was enabled', async () => {
     const { client, id, uuid } = await withDeliveries(1, 'held');
     await client.patch(id, { status: 'disabled' }).expect(200);
-    let release: () => void = () => undefined;
+    let failRetry: () => void = () => undefined;
     given.receiver.respondWith((response) => {
-      release = () => void response.writeHead(500).end();
+      failRetry = () => void response.writeHead(500).end();
     });
     const [delivery] = (await client.get(`/${id}/deliveries`)).body.data;
     await client.post({}, `/${id}/deliveries/${delivery.id}/retry`).expect(202);
     await given.receiver.waitFor(1);
     await client.patch(id, { status: 'active' }).expect(200);
     given.receiver.respondWith((response) => response.writeHead(204).end());
-    release();
+    failRetry();
     await untilCounts(uuid, { succeeded: 1 });
   });
 });
@@ -187,14 +181,14 @@ describe('several replicas', () => {
     const copies = await given.stores.database.rows<{ id: string }>(copyDisabled, [uuid, 250]);
     const ids = copies.map(({ id }) => id);
     await Promise.all(ids.map((id) => write(id, 1, 'retrying', 1)));
-    await given.stores.database.transaction((tx) => requestStateSync(tx, ids));
+    await given.stores.database.transaction((tx) => insertStateSyncs(tx, ids));
     await eventually(async () =>
       (await given.stores.database.row<{ count: number }>(countHeld, [ids]))?.count === 250
         ? true
         : undefined,
     );
     await eventually(async () =>
-      (await given.stores.database.row<{ count: number }>(countPending))?.count === 0 ? true : undefined,
+      (await given.stores.database.row<{ count: number }>(countBulkUpdates))?.count === 0 ? true : undefined,
     );
   });
 });

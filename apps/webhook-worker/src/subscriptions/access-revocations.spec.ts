@@ -13,7 +13,7 @@ import {
 
 const given = setUpWorker();
 
-const minute = 60;
+const minuteSeconds = 60;
 const nowSeconds = () => Math.floor(Date.now() / 1000);
 const secondsAgo = (seconds: number) => new Date(Date.now() - seconds * 1000);
 
@@ -57,7 +57,7 @@ const anApp = (clientId: string, ageSeconds: number, claims: Readonly<Record<str
 describe('the subscriptions of a client that is deleted', () => {
   it('are deleted for all creators, including disabled ones, and those of other clients remain', async () => {
     const clientId = uniqueName('client');
-    const [one, two] = [await anApp(clientId, minute), await anApp(clientId, minute)];
+    const [one, two] = [await anApp(clientId, minuteSeconds), await anApp(clientId, minuteSeconds)];
     const other = await given.client({ creator_id: one.creatorId });
     for (const client of [one, two, other]) await client.subscribe(given.receiver.url);
     const id = await two.subscribe(given.receiver.url);
@@ -97,22 +97,17 @@ describe('the subscriptions of a client that is deleted', () => {
   });
 
   it('get no deliveries once the revocation is recorded, even before they are deleted', async () => {
-    const [deletionStatement, other] = [
-      await anApp(uniqueName('client'), minute),
-      await anApp(uniqueName('client'), minute),
+    const [revoked, other] = [
+      await anApp(uniqueName('client'), minuteSeconds),
+      await anApp(uniqueName('client'), minuteSeconds),
     ];
-    const ids = await Promise.all(
-      [deletionStatement, other].map((client) => client.subscribe(given.receiver.url)),
-    );
-    const endedNow = statement(
-      'test.ended-now',
+    const ids = await Promise.all([revoked, other].map((client) => client.subscribe(given.receiver.url)));
+    const recordRevocation = statement(
+      'test.record-revocation',
       'INSERT INTO webhook_access_revocations (client_id, revoked_at) SELECT client_id, now() FROM webhook_subscriptions WHERE id = $1',
     );
-    await given.stores.database.run(endedNow, [parsePublicId('whk', ids[0] ?? '')]);
-    await given.stores.broker.publish(
-      orderCreated(deletionStatement.creatorId),
-      orderCreated(other.creatorId),
-    );
+    await given.stores.database.run(recordRevocation, [parsePublicId('whk', ids[0] ?? '')]);
+    await given.stores.broker.publish(orderCreated(revoked.creatorId), orderCreated(other.creatorId));
     await deliveriesWhen(
       given.stores,
       (found) => found.length === 2 && found.some((row) => row.status === 'succeeded'),
@@ -135,7 +130,7 @@ describe('the subscriptions of a client that is deleted', () => {
     'are deleted during a running attempt, as if their owner deleted them: %s',
     async (_, statusCode, outcome) => {
       const clientId = uniqueName('client');
-      const client = await anApp(clientId, minute);
+      const client = await anApp(clientId, minuteSeconds);
       await client.subscribe(given.receiver.url);
       const waiting: ServerResponse[] = [];
       given.receiver.respondWith((response) => void waiting.push(response));
@@ -153,7 +148,7 @@ describe('the subscriptions of a client that is deleted', () => {
 describe('the subscriptions of a client that is disconnected', () => {
   it('are deleted for that creator only', async () => {
     const clientId = uniqueName('client');
-    const [one, two] = [await anApp(clientId, minute), await anApp(clientId, minute)];
+    const [one, two] = [await anApp(clientId, minuteSeconds), await anApp(clientId, minuteSeconds)];
     for (const client of [one, two]) await client.subscribe(given.receiver.url);
     await publish(disconnected(clientId, one.creatorId));
     expect(await reasonsOf(clientId)).toEqual(['client_disconnected', null]);
@@ -164,33 +159,33 @@ describe('the subscriptions of a client that is disconnected', () => {
 
   it('can be re-created after reconnecting, and are not deleted by a repeated old message', async () => {
     const clientId = uniqueName('client');
-    const before = await anApp(clientId, 2 * minute);
+    const before = await anApp(clientId, 2 * minuteSeconds);
     await before.subscribe(given.receiver.url);
-    const revocation = disconnected(clientId, before.creatorId, secondsAgo(minute));
+    const revocation = disconnected(clientId, before.creatorId, secondsAgo(minuteSeconds));
     await publish(revocation);
     const reconnected = await anApp(clientId, 0, { creator_id: before.creatorId });
     await reconnected.subscribe(given.receiver.url);
     await publish(revocation);
-    await publish(disconnected(clientId, before.creatorId, secondsAgo(minute)));
+    await publish(disconnected(clientId, before.creatorId, secondsAgo(minuteSeconds)));
     expect(await reasonsOf(clientId)).toEqual(['client_disconnected', null]);
   });
 
   it('are deleted by a late message, except those created after the revocation', async () => {
     const clientId = uniqueName('client');
-    const before = await anApp(clientId, 2 * minute);
+    const before = await anApp(clientId, 2 * minuteSeconds);
     const reconnected = await anApp(clientId, 0, { creator_id: before.creatorId });
     await reconnected.subscribe(given.receiver.url);
     await before.subscribe(given.receiver.url); // by a token that is not known yet to be revoked
-    await publish(disconnected(clientId, before.creatorId, secondsAgo(minute)));
+    await publish(disconnected(clientId, before.creatorId, secondsAgo(minuteSeconds)));
     expect(await reasonsOf(clientId)).toEqual([null, 'client_disconnected']);
   });
 
   it('are rejected by the later of two revocations, in any order of the messages', async () => {
     const clientId = uniqueName('client');
-    const client = await anApp(clientId, minute);
+    const client = await anApp(clientId, minuteSeconds);
     await publish(
       disconnected(clientId, client.creatorId, secondsAgo(0)),
-      disconnected(clientId, client.creatorId, secondsAgo(2 * minute)),
+      disconnected(clientId, client.creatorId, secondsAgo(2 * minuteSeconds)),
     );
     const { url } = given.receiver;
     await client.post({ url, events: ['order.created'], secret: 's' }).expect(403);
@@ -198,11 +193,11 @@ describe('the subscriptions of a client that is disconnected', () => {
 
   it('cannot be created with a token of revoked access that the API still accepts', async () => {
     const clientId = uniqueName('client');
-    const before = await anApp(clientId, 2 * minute);
-    await publish(disconnected(clientId, before.creatorId, secondsAgo(minute)));
+    const before = await anApp(clientId, 2 * minuteSeconds);
+    await publish(disconnected(clientId, before.creatorId, secondsAgo(minuteSeconds)));
     const { url } = given.receiver;
     await before.post({ url, events: ['order.created'], secret: 's' }).expect(403);
-    const elsewhere = await anApp(clientId, 2 * minute);
+    const elsewhere = await anApp(clientId, 2 * minuteSeconds);
     await elsewhere.subscribe(url);
     expect(await reasonsOf(clientId)).toEqual([null]);
   });
@@ -221,10 +216,10 @@ describe('the subscriptions of a client that is disconnected', () => {
     const { database, broker } = given.stores;
     const revocation = disconnected(clientId, creatorId);
     await database.transaction(async (tx) => {
-      expect(await lockAndCheckRevoked(tx, clientId, creatorId, secondsAgo(minute))).toBe(false);
+      expect(await lockAndCheckRevoked(tx, clientId, creatorId, secondsAgo(minuteSeconds))).toBe(false);
       await broker.publish(revocation);
       await eventually(async () => (await database.row(waiting)) !== undefined || undefined);
-      await tx.run(insert, [creatorId, clientId, secondsAgo(minute)]);
+      await tx.run(insert, [creatorId, clientId, secondsAgo(minuteSeconds)]);
     });
     await publish(revocation);
     expect(await reasonsOf(clientId)).toEqual(['client_disconnected']);
@@ -237,7 +232,7 @@ it.each(publishedMessages('webhook-worker.clients').map((message) => [message.ty
     const { client_id, ...creator } = z
       .object({ client_id: z.string(), creator_id: z.string().optional() })
       .parse(message.data);
-    await (await anApp(client_id, minute, creator)).subscribe(given.receiver.url);
+    await (await anApp(client_id, minuteSeconds, creator)).subscribe(given.receiver.url);
     await publish(message);
     expect(await reasonsOf(client_id)).toEqual([message.type.replace('.', '_')]);
   },
@@ -260,7 +255,7 @@ describe('a subscription, with access that was revoked at 12:00:10.500', () => {
     ],
     ['is covered if a token of the same second was used before', '10:10', '10:10.400', true],
     ['is not covered if a token of the same second was used after', '10:10', '10:10.600', false],
-  ])('%s', async (_, authorizedAt, createdAt, covered) => {
+  ])('%s', async (_case, authorizedAt, createdAt, covered) => {
     const at = (time: string) => `2026-03-01T12:${time}Z`;
     const values = [at(authorizedAt), at(createdAt), at('10:10.500')];
     expect(await given.stores.database.row(evaluate, values)).toEqual({ covered });
@@ -271,9 +266,9 @@ it('a revocation is stored as long as its tokens may be valid, and then deleted'
   const [old, young] = [uniqueName('client'), uniqueName('client')];
   await publish(deleted(old, secondsAgo(25 * 3600)), disconnected(young, uuidv7(), secondsAgo(3600)));
   await deleteExpiredRevocations(given.stores.database);
-  const known = statement(
-    'test.known-ends',
+  const readRevocations = statement(
+    'test.read-revocations',
     'SELECT client_id FROM webhook_access_revocations WHERE client_id = ANY ($1)',
   );
-  expect(await given.stores.database.rows(known, [[old, young]])).toEqual([{ client_id: young }]);
+  expect(await given.stores.database.rows(readRevocations, [[old, young]])).toEqual([{ client_id: young }]);
 });

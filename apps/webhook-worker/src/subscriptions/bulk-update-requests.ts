@@ -1,19 +1,19 @@
 import { statement, type Transaction } from '@fulfilment/database';
 import { Injectable } from '@nestjs/common';
 
-const request = statement(
-  'bulk-updates.request-state-sync',
+const insert = statement(
+  'bulk-updates.insert-state-syncs',
   `INSERT INTO webhook_state_syncs (subscription_id) SELECT unnest($1::uuid[]) ORDER BY 1
    ON CONFLICT (subscription_id) DO UPDATE SET due_at = now()`,
 );
 
 /**
- * Requests a state sync: deliveries are held, released or ended as the state of their subscription requires.
- * Call it in the transaction that changes this state. A running service polls for requests each second;
- * `BulkUpdateRequests.requestStateSync` also starts the sync at commit.
+ * Inserts requests for a state sync: deliveries are held, released or ended as the state of their
+ * subscription requires. Call it in the transaction that changes this state. `BulkUpdates` polls for requests
+ * each second; `BulkUpdateRequests.requestStateSync` also starts it at commit.
  */
-export async function requestStateSync(tx: Transaction, subscriptionIds: readonly string[]): Promise<void> {
-  if (subscriptionIds.length > 0) await tx.run(request, [subscriptionIds]);
+export async function insertStateSyncs(tx: Transaction, subscriptionIds: readonly string[]): Promise<void> {
+  if (subscriptionIds.length > 0) await tx.run(insert, [subscriptionIds]);
 }
 
 /** Requests bulk updates, and notifies `BulkUpdates` of this process after the commit. */
@@ -32,7 +32,7 @@ export class BulkUpdateRequests {
    */
   async requestStateSync(tx: Transaction, subscriptionIds: readonly string[]): Promise<void> {
     if (subscriptionIds.length === 0) return;
-    await requestStateSync(tx, subscriptionIds);
+    await insertStateSyncs(tx, subscriptionIds);
     this.startRequestedAfterCommit(tx);
   }
 

@@ -10,7 +10,7 @@ interface Target {
   readonly url?: string | undefined;
 }
 
-/** Limit of URLs whose name resolves to a private address, per owner and replica. */
+/** Maximum number of rejected URLs whose name resolves to a private address, per owner and replica. */
 const rejectedTargetQuota = { requests: 20, windowSeconds: 60 };
 
 /** Validates the events and the URL of a subscription beyond their types. */
@@ -54,7 +54,7 @@ export class CheckTarget implements BodyCheck {
   }
 
   private findProblems({ events = [], url }: Target): ErrorDetail[] {
-    const problems: ErrorDetail[] = unknownEvents(events);
+    const problems = unknownEvents(events);
     const reason = url === undefined ? undefined : this.client.findUrlProblem(url);
     return reason === undefined ? problems : [...problems, { field: 'url', reason }];
   }

@@ -54,24 +54,24 @@ export class DeleteRevokedSubscriptions extends BackgroundLoop {
 
   /** A repeated or late message does not delete subscriptions of access that was granted since. */
   async run(tx: Transaction, message: Message): Promise<void> {
-    const access = revocationOf(message);
-    if (access === undefined) return;
-    await recordRevocation(tx, access);
-    await this.deleteBatch(tx, access);
+    const revocation = revocationOf(message);
+    if (revocation === undefined) return;
+    await recordRevocation(tx, revocation);
+    await this.deleteBatch(tx, revocation);
   }
 
   /** Deletes the next batch of any revoked access. Returns whether there may be more. */
   private round(): Promise<boolean> {
     return this.database.transaction(async (tx) => {
-      const access = await lockUnfinishedRevocation(tx);
-      if (access === undefined) return false;
-      await this.deleteBatch(tx, access);
+      const revocation = await lockUnfinishedRevocation(tx);
+      if (revocation === undefined) return false;
+      await this.deleteBatch(tx, revocation);
       return true;
     });
   }
 
-  private async deleteBatch(tx: Transaction, access: AccessRevocation): Promise<void> {
-    const { clientId, creatorId, revokedAt } = access;
+  private async deleteBatch(tx: Transaction, revocation: AccessRevocation): Promise<void> {
+    const { clientId, creatorId, revokedAt } = revocation;
     const deleted =
       creatorId == null
         ? await markDeleted(tx, deleteOfClient, { reason: 'client_deleted', values: [clientId, revokedAt] })
@@ -79,11 +79,11 @@ export class DeleteRevokedSubscriptions extends BackgroundLoop {
             reason: 'client_disconnected',
             values: [clientId, revokedAt, creatorId],
           });
-    if (deleted.length < batchSize) await finishRevocation(tx, access);
+    if (deleted.length < batchSize) await finishRevocation(tx, revocation);
     else tx.afterCommit(() => this.wake());
     if (deleted.length === 0) return;
     this.bulkUpdates.startRequestedAfterCommit(tx);
-    tx.afterCommit(() => this.log(access, deleted));
+    tx.afterCommit(() => this.log(revocation, deleted));
   }
 
   private log({ clientId, creatorId }: AccessRevocation, deleted: readonly string[]): void {

@@ -1,5 +1,5 @@
 import { type Statement, statement, type Transaction } from '@fulfilment/database';
-import { requestStateSync } from './bulk-update-requests.js';
+import { insertStateSyncs } from './bulk-update-requests.js';
 
 /** The cause of a subscription's deletion. */
 export type DeletedReason = 'owner' | 'operator' | 'client_deleted' | 'client_disconnected';
@@ -20,7 +20,7 @@ export function deletionStatement(name: string, condition: string): Statement {
 
 /**
  * Marks subscriptions as deleted, which stops all deliveries, including retries, and requests their state
- * sync: `BulkUpdateRequests.startRequestedAfterCommit` in the same transaction starts it at once. Returns
+ * sync: `BulkUpdateRequests.startRequestedAfterCommit` in the same transaction starts it at commit. Returns
  * their ids.
  */
 export async function markDeleted(
@@ -29,6 +29,6 @@ export async function markDeleted(
   { reason, values }: { readonly reason: DeletedReason; readonly values: readonly unknown[] },
 ): Promise<string[]> {
   const ids = (await tx.rows<{ id: string }>(deletion, [reason, ...values])).map(({ id }) => id);
-  await requestStateSync(tx, ids);
+  await insertStateSyncs(tx, ids);
   return ids;
 }

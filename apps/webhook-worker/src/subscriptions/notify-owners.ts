@@ -22,7 +22,7 @@ export interface FailingSubscription {
 
 // The failure limit is already reached; only the time window remains.
 const claimSubscriptionsToWarn = statement(
-  'subscriptions.take-to-warn',
+  'subscriptions.claim-to-warn',
   `WITH due AS (
      SELECT id FROM webhook_subscriptions
      WHERE failing_since <= now() - $2 * interval '1 millisecond' AND consecutive_failures >= $1
@@ -64,13 +64,13 @@ export class NotifyOwners {
     subscriptions: readonly (FailingSubscription & { readonly reason: AutomaticDisableReason })[],
     now: Date,
   ): Promise<void> {
-    const notices = subscriptions.map((subscription) =>
+    const published = subscriptions.map((subscription) =>
       messages.webhookSubscriptionDisabled.make(
         { ...messageData(subscription), reason: subscription.reason, disabled_at: now.toISOString() },
         { occurredAt: now },
       ),
     );
-    await this.outbox.add(tx, ...notices);
+    await this.outbox.add(tx, ...published);
   }
 
   /** Warns owners of subscriptions that will be disabled within a day. Returns whether there may be more. */
@@ -92,13 +92,13 @@ export class NotifyOwners {
     subscriptions: readonly FailingSubscription[],
     now: Date,
   ): Promise<void> {
-    const notices = subscriptions.map((subscription) =>
+    const published = subscriptions.map((subscription) =>
       messages.webhookSubscriptionDegraded.make(
         { ...messageData(subscription), reason, disabled_at: this.disableTime(subscription) },
         { occurredAt: now },
       ),
     );
-    await this.outbox.add(tx, ...notices);
+    await this.outbox.add(tx, ...published);
   }
 
   private disableTime({ consecutiveFailures, failingSince }: FailingSubscription): string | null {

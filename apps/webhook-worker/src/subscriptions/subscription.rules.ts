@@ -1,4 +1,5 @@
 import { type WebhookEvent, webhookEvents } from '@fulfilment/contracts';
+import type { ErrorDetail } from '@fulfilment/error-envelope';
 
 /** Limit per client and creator, including disabled subscriptions. */
 export const maxSubscriptions = 50;
@@ -22,11 +23,6 @@ export type SignatureVersion = (typeof signatureVersions)[number];
 /** Disabled by its owner, by a 410 of its receiver, or because it failed too often for too long. */
 export type DisabledReason = 'owner' | 'gone' | 'failing';
 
-export interface FieldProblem {
-  readonly field: string;
-  readonly reason: string;
-}
-
 /** Names that stand for all events, or all of one kind, including events that are added later. */
 const eventGroups = ['*', 'order.*', 'product.*'] as const;
 
@@ -49,7 +45,7 @@ function standsFor(name: string, event: WebhookEvent): boolean {
 }
 
 /** Returns one detail for each unknown event name. */
-export function unknownEvents(events: readonly unknown[]): FieldProblem[] {
+export function unknownEvents(events: readonly unknown[]): ErrorDetail[] {
   return events.flatMap((name, index) =>
     isSubscribable(name) ? [] : [{ field: `events.${index}`, reason: 'is not the name of an event' }],
   );

@@ -6,7 +6,7 @@ import { publicKeysShape, subscriptionShape, subscriptionsShape } from './subscr
 
 const tag = 'Webhooks';
 const path = { id: { description: 'The subscription', example: 'whk_01m7xwmwx4f08v4cgpyk3kx08m' } };
-const unknown = {
+const unknownSubscription = {
   when: 'The subscription does not exist, or belongs to another creator or client.',
   example: new NotFound('webhook subscription'),
 };
@@ -68,7 +68,7 @@ export const readSubscription = {
   summary: 'Read a subscription',
   path,
   response: { description: 'The subscription.', shape: subscriptionShape },
-  errors: [unknown],
+  errors: [unknownSubscription],
 } as const satisfies OperationDoc<typeof subscriptionShape>;
 
 export const readPublicKeys = {
@@ -96,7 +96,7 @@ export const updateSubscription = {
     change: { summary: 'Change the events', value: { events } },
   },
   response: { description: 'The updated subscription.', shape: subscriptionShape },
-  errors: [badTarget, unknown],
+  errors: [badTarget, unknownSubscription],
 } as const satisfies OperationDoc<typeof subscriptionShape>;
 
 const nothing = z.void();
@@ -108,5 +108,5 @@ export const deleteSubscription = {
   description: 'Stops all deliveries of the subscription, including retries.',
   path,
   response: { description: 'The subscription is deleted.', shape: nothing },
-  errors: [unknown],
+  errors: [unknownSubscription],
 } as const satisfies OperationDoc<typeof nothing>;

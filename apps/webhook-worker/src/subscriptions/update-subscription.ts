@@ -105,13 +105,14 @@ export class UpdateSubscription {
    * Repeating the current secret, e.g. after a lost response, is not a rotation: the previous secret stays
    * valid.
    */
-  private newSecret(given: string | undefined, sealed: Buffer, id: string): Buffer | undefined {
-    if (given === undefined || this.secrets.open(sealed, id).equals(Buffer.from(given))) return undefined;
-    return this.secrets.seal(given, id);
+  private newSecret(secret: string | undefined, sealedCurrent: Buffer, id: string): Buffer | undefined {
+    if (secret === undefined || this.secrets.open(sealedCurrent, id).equals(Buffer.from(secret)))
+      return undefined;
+    return this.secrets.seal(secret, id);
   }
 
-  private async changeStatus(tx: Transaction, id: string, to: SubscriptionStatus): Promise<void> {
-    await tx.run(to === 'disabled' ? disable : enable, [id]);
+  private async changeStatus(tx: Transaction, id: string, status: SubscriptionStatus): Promise<void> {
+    await tx.run(status === 'disabled' ? disable : enable, [id]);
     await this.bulkUpdates.requestStateSync(tx, [id]);
   }
 }
