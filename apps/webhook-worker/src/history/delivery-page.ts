@@ -37,7 +37,7 @@ const newestFirst = 'ORDER BY d.created_at DESC, d.id DESC LIMIT :limit';
 // A delivery is created on the day of its event or later, but clocks differ. Days after the latest possible
 // day are excluded, except future days, which only a wrong clock can cause. There is no earliest day, since
 // an event may be delivered long after it happened. PostgreSQL does not open the partitions of excluded days.
-const span = `d.subscription_id = :subscription_id
+const inSpan = `d.subscription_id = :subscription_id
   AND d.created_at > coalesce(:created_after::timestamptz, '-infinity') AND d.created_at < coalesce(:created_before::timestamptz, 'infinity')
   AND (d.created_at, d.id) < (coalesce('epoch'::timestamptz + :after_micros::bigint * interval '1 microsecond', 'infinity'),
                               coalesce(:after_id::uuid, '${maxUuid}'))
@@ -49,26 +49,26 @@ const matchesStatusAndEvent =
 
 // One statement for each combination of filters with an index in list order. `test` is a filter, not an index
 // column, where few rows are tests.
-const all = statement(
+const unfiltered = statement(
   'history.page',
-  `SELECT ${columns} FROM webhook_deliveries d WHERE ${span} AND ${matchesTest} ${newestFirst}`,
+  `SELECT ${columns} FROM webhook_deliveries d WHERE ${inSpan} AND ${matchesTest} ${newestFirst}`,
 );
 const byStatus = statement(
   'history.page-by-status',
-  `SELECT ${columns} FROM webhook_deliveries d WHERE ${span} AND ${matchesTest} AND d.status = :status ${newestFirst}`,
+  `SELECT ${columns} FROM webhook_deliveries d WHERE ${inSpan} AND ${matchesTest} AND d.status = :status ${newestFirst}`,
 );
 // The index is on event, status and time. There may be several statuses, whose newest rows are merged.
 const byEvent = statement(
   'history.page-by-event',
   `SELECT ${columns} FROM unnest(:statuses::text[]) AS filter(status) CROSS JOIN LATERAL (
      SELECT * FROM webhook_deliveries d
-     WHERE ${span} AND ${matchesTest} AND d.event = :event AND d.status = filter.status ${newestFirst}
+     WHERE ${inSpan} AND ${matchesTest} AND d.event = :event AND d.status = filter.status ${newestFirst}
    ) AS d ${newestFirst}`,
 );
 const tests = statement(
   'history.page-of-tests',
   `SELECT ${columns} FROM webhook_deliveries d
-   WHERE ${span} AND d.test AND ${matchesTest} AND ${matchesStatusAndEvent} ${newestFirst}`,
+   WHERE ${inSpan} AND d.test AND ${matchesTest} AND ${matchesStatusAndEvent} ${newestFirst}`,
 );
 
 // Finds the events first, since an order has few.
@@ -78,7 +78,7 @@ const ofEvents = (name: string, condition: string): Statement =>
     `SELECT ${columns} FROM webhook_events e CROSS JOIN LATERAL (
        SELECT * FROM webhook_deliveries d WHERE d.day = e.day AND d.id = ${deliveryIdSql('e.id', ':subscription_id::uuid')}
      ) AS d
-     WHERE ${condition} AND e.subject_id = ALL(:subject_ids::uuid[]) AND ${span} AND ${matchesTest} AND ${matchesStatusAndEvent}
+     WHERE ${condition} AND e.subject_id = ALL(:subject_ids::uuid[]) AND ${inSpan} AND ${matchesTest} AND ${matchesStatusAndEvent}
      ${newestFirst}`,
   );
 const ofEvent = ofEvents('history.page-of-event', 'e.id = :event_id');
@@ -115,10 +115,13 @@ export function pageQuery(
   if (test === 'true') return { statement: tests, values };
   if (event !== undefined) return { statement: byEvent, values };
   if (status !== undefined) return { statement: byStatus, values };
-  return { statement: all, values };
+  return { statement: unfiltered, values };
 }
 
-/** Returns the ids of the order and of the product that events must be about: of both means no event. */
+/**
+ * Returns the ids of the order and of the product that events must be about. No event is about both, so a
+ * filter by both matches none.
+ */
 function subjectsOf({ order_id: order, product_id: product }: DeliveryFilters): string[] {
   return [
     order === undefined ? undefined : parsePublicId('ord', order),

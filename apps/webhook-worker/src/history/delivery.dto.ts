@@ -7,12 +7,12 @@ import { eventUuid } from '../delivery/event-public-id.js';
 import { maxHealthHours } from './health.shapes.js';
 import { recoverableStatuses, type RecoverableStatus } from './history.rules.js';
 
-function IdFilter(what: string, parse: (text: string) => string | undefined): PropertyDecorator {
+function IdFilter(target: string, parse: (text: string) => string | undefined): PropertyDecorator {
   return Field({
     name: 'idFilter',
     schema: { type: 'string' },
     holds: (value) => typeof value === 'string' && parse(value) !== undefined,
-    reason: () => `must be the id of ${what}`,
+    reason: () => `must be the id of ${target}`,
   });
 }
 

@@ -10,13 +10,12 @@ import {
   orderDeliveryShape,
   recoveryShape,
 } from './delivery.shapes.js';
-
 import { healthShape } from './health.shapes.js';
 
 const tag = 'Webhook deliveries';
 const subscription = { description: 'The subscription', example: 'whk_01m7xwmwx4f08v4cgpyk3kx08m' };
 const delivery = { description: 'The delivery', example: deliveryExample.id };
-const unknown = {
+const unknownSubscription = {
   when: 'The subscription does not exist, or belongs to another creator or client.',
   example: new NotFound('webhook subscription'),
 };
@@ -25,7 +24,7 @@ const unknownDelivery = {
   example: new NotFound('webhook delivery'),
 };
 const page = cursorPageShape(deliveryShape, deliveryExample);
-const waiting = {
+const dueDelivery = {
   ...deliveryExample,
   status: 'pending' as const,
   attempt_count: 0,
@@ -41,7 +40,7 @@ export const listDeliveries = {
   description: 'Returns the deliveries of a subscription, newest first. Deliveries are kept for 30 days.',
   path: { id: subscription },
   response: { description: 'A page of deliveries.', shape: page },
-  errors: [unknown],
+  errors: [unknownSubscription],
 } as const satisfies OperationDoc<typeof page>;
 
 const pageOfOrder = cursorPageShape(orderDeliveryShape, orderDeliveryExample);
@@ -63,7 +62,7 @@ export const readHealth = {
     'Returns success rate, response times and outcomes of the newest attempts, what waits to be sent, and when the subscription would be disabled.',
   path: { id: subscription },
   response: { description: 'The health of the receiver.', shape: healthShape },
-  errors: [unknown],
+  errors: [unknownSubscription],
 } as const satisfies OperationDoc<typeof healthShape>;
 
 export const readDelivery = {
@@ -75,7 +74,7 @@ export const readDelivery = {
     description: 'The delivery with its payload and its newest 100 attempts.',
     shape: deliveryDetailShape,
   },
-  errors: [unknown, unknownDelivery],
+  errors: [unknownSubscription, unknownDelivery],
 } as const satisfies OperationDoc<typeof deliveryDetailShape>;
 
 export const retryDelivery = {
@@ -90,10 +89,10 @@ export const retryDelivery = {
     description: 'The delivery, due for an attempt.',
     shape: deliveryShape,
     headers: ['Idempotent-Replayed'],
-    examples: { waiting: { value: { ...waiting, attempt_count: 12 } } },
+    examples: { waiting: { value: { ...dueDelivery, attempt_count: 12 } } },
   },
   errors: [
-    unknown,
+    unknownSubscription,
     unknownDelivery,
     {
       when: 'An attempt of the delivery is in progress.',
@@ -131,7 +130,7 @@ export const recoverDeliveries = {
       when: '`until` is before `since`.',
       example: new ValidationFailed([{ field: 'until', reason: 'must not be before since' }]),
     },
-    unknown,
+    unknownSubscription,
     {
       when: 'The subscription is disabled.',
       example: new Conflict('This webhook subscription is disabled. Enable it first.'),
@@ -155,11 +154,11 @@ export const sendTestEvent = {
     shape: deliveryShape,
     headers: ['Location', 'Idempotent-Replayed'],
     examples: {
-      waiting: { value: { ...waiting, event_id: 'evt_test_01m7xwmx3fyb2a9s6d4k8q1r7c', test: true } },
+      waiting: { value: { ...dueDelivery, event_id: 'evt_test_01m7xwmx3fyb2a9s6d4k8q1r7c', test: true } },
     },
   },
   errors: [
-    unknown,
+    unknownSubscription,
     ...keyConflicts,
     { when: 'The limit of 10 test events per minute is exceeded.', example: new RateLimited(12) },
   ],

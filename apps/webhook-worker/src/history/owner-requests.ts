@@ -2,8 +2,8 @@ import { type Sql, statement, type Transaction } from '@fulfilment/database';
 import { RateLimited } from '@fulfilment/error-envelope';
 import { maxOwnerRequestsPerMinute, type OwnerRequest } from './history.rules.js';
 
-const recent = statement(
-  'history.recent-owner-requests',
+const countRecent = statement(
+  'history.count-recent-owner-requests',
   `SELECT count(*) AS count, extract(epoch FROM min(at) + interval '1 minute' - now())::float8 AS wait_seconds
    FROM webhook_owner_requests, unnest(requested_at) AS at
    WHERE subscription_id = $1 AND kind = $2 AND at > now() - interval '1 minute'`,
@@ -31,11 +31,11 @@ export async function countOwnerRequest(
 }
 
 /**
- * Needs no lock, so that a client beyond its quota locks nothing.
+ * Checks the quota without a lock, so that a client beyond its quota locks nothing.
  * @throws RateLimited when the limit per minute is reached
  */
 export async function checkQuota(sql: Sql, subscriptionId: string, kind: OwnerRequest): Promise<void> {
-  const requests = await sql.row<{ count: number; wait_seconds: number | null }>(recent, [
+  const requests = await sql.row<{ count: number; wait_seconds: number | null }>(countRecent, [
     subscriptionId,
     kind,
   ]);

@@ -3,7 +3,7 @@ import { statement } from '@fulfilment/database';
 import fc from 'fast-check';
 import { setUpWorker } from '../worker-setup.fixture.js';
 
-const setup = setUpWorker();
+const given = setUpWorker();
 
 const writeDelivery = statement(
   'test.write-delivery',
@@ -16,8 +16,8 @@ const writeAttempts = statement(
    SELECT ($2::timestamptz AT TIME ZONE 'UTC')::date, $1, number, 'auto', $2, outcome, status_code, duration_ms
    FROM unnest($3::text[], $4::int[], $5::int[]) WITH ORDINALITY AS a(outcome, status_code, duration_ms, number)`,
 );
-const fail = statement(
-  'test.fail',
+const setFailing = statement(
+  'test.set-failing',
   `UPDATE webhook_subscriptions SET status = $2, consecutive_failures = $3, failing_since = $4,
      disabled_at = CASE WHEN $2 = 'disabled' THEN now() END WHERE id = $1`,
 );
@@ -30,7 +30,7 @@ interface Attempt {
 const hoursAgo = (hours: number): Date => new Date(Date.now() - hours * 3_600_000);
 
 async function aSubscription() {
-  const client = await setup.client();
+  const client = await given.client();
   const id = await client.subscribe('https://shop.example/hooks');
   const uuid = parsePublicId('whk', id) ?? '';
   return {
@@ -39,8 +39,8 @@ async function aSubscription() {
     health: async (query = '') => (await client.get(`/${id}/health${query}`).expect(200)).body,
     deliver: async (attempts: readonly Attempt[], { at = hoursAgo(1), test = false } = {}) => {
       const delivery = uuidv7();
-      await setup.stores.database.run(writeDelivery, [delivery, uuid, test, at]);
-      await setup.stores.database.run(writeAttempts, [
+      await given.stores.database.run(writeDelivery, [delivery, uuid, test, at]);
+      await given.stores.database.run(writeAttempts, [
         delivery,
         at,
         attempts.map(({ outcome }) => outcome),
@@ -95,11 +95,11 @@ describe('the health of a receiver', () => {
               ? null
               : { p50: percentile(times, 0.5), p95: percentile(times, 0.95), p99: percentile(times, 0.99) },
           );
-          const kind = (one: Omit<Attempt, 'duration_ms'>) => `${one.outcome} ${one.status_code}`;
-          const expected = [...Map.groupBy(counted, kind)].map(([key, all]) => [key, all.length]);
-          const kinds: (Omit<Attempt, 'duration_ms'> & { attempts: number })[] = shown.outcomes;
-          expect(new Map(kinds.map((one) => [kind(one), one.attempts]))).toEqual(
-            new Map(expected.map(([key, count]) => [String(key), Number(count)])),
+          const keyOf = (one: Omit<Attempt, 'duration_ms'>) => `${one.outcome} ${one.status_code}`;
+          const shownOutcomes: (Omit<Attempt, 'duration_ms'> & { attempts: number })[] = shown.outcomes;
+          const countedByKey = [...Map.groupBy(counted, keyOf)];
+          expect(new Map(shownOutcomes.map((one) => [keyOf(one), one.attempts]))).toEqual(
+            new Map(countedByKey.map(([key, attempts]) => [key, attempts.length])),
           );
         },
       ),
@@ -126,7 +126,7 @@ describe('the health of a receiver', () => {
        SELECT current_date, gen_random_uuid(), $1, $1, 'order.created', 'v', 'succeeded', now() - interval '2 hours', now()
        FROM generate_series(1, 1001)`,
     );
-    await setup.stores.database.run(many, [uuid]);
+    await given.stores.database.run(many, [uuid]);
     await deliver(Array.from({ length: 130 }, () => responded(204, 5)));
     expect(await health()).toMatchObject({ deliveries: 1000, attempts: 100 });
   });
@@ -135,25 +135,25 @@ describe('the health of a receiver', () => {
     const { uuid, health } = await aSubscription();
     expect((await health()).failing).toBeNull();
     const since = new Date('2026-11-21T09:30:00.120Z');
-    await setup.stores.database.run(fail, [uuid, 'active', 5, since]);
+    await given.stores.database.run(setFailing, [uuid, 'active', 5, since]);
     expect((await health()).failing).toEqual({
       since: since.toISOString(),
       consecutive_failures: 5,
       failures_until_disabled: 15,
       disabled_at_earliest: '2026-11-24T09:30:00.120Z',
     });
-    await setup.stores.database.run(fail, [uuid, 'disabled', 25, since]);
+    await given.stores.database.run(setFailing, [uuid, 'disabled', 25, since]);
     expect(await health()).toMatchObject({ status: 'disabled', failing: null });
   });
 
   it('is 404 for another creator and client, 403 without the scope, and 400 for a wrong period', async () => {
     const { client } = await aSubscription();
     const id = await client.subscribe('https://shop.example/other');
-    const stranger = await setup.client();
+    const stranger = await given.client();
     await stranger.get(`/${id}/health`).expect(404);
-    const sister = await setup.client({ creator_id: client.creatorId });
+    const sister = await given.client({ creator_id: client.creatorId });
     await sister.get(`/${id}/health`).expect(404);
-    const writer = await setup.client({ ...client.claims, scope: 'webhooks:create' });
+    const writer = await given.client({ ...client.claims, scope: 'webhooks:create' });
     await writer.get(`/${id}/health`).expect(403);
     for (const hours of ['0', '169', 'x']) {
       const { body } = await client.get(`/${id}/health?hours=${hours}`).expect(400);

@@ -91,7 +91,7 @@ export class RecoverDeliveries {
     if (known !== undefined) return new ResponseWithHeaders(known.response, known.headers);
     const subscriptionId = await this.checkAndCountRequest(caller, webhookId);
     const { response, headers } = await this.database.transaction((tx) =>
-      createOnce(tx, request, () => this.begin(tx, subscriptionId, input)),
+      createOnce(tx, request, () => this.start(tx, subscriptionId, input)),
     );
     if (!('Idempotent-Replayed' in headers)) this.log(response, subscriptionId, input);
     return new ResponseWithHeaders(response, headers);
@@ -114,7 +114,7 @@ export class RecoverDeliveries {
     });
   }
 
-  private async begin(
+  private async start(
     tx: Transaction,
     subscriptionId: string,
     input: RecoverDeliveriesDto,
