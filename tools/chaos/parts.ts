@@ -28,7 +28,7 @@ export class Parts {
           line: (name, line) => this.logs.write(name, line),
           notice: (name, text) => this.logs.write('chaos', `${name} ${text}`),
           changed: () => {
-            if (!this.isEnding) this.supervisor.rememberProcesses();
+            if (!this.isEnding) this.supervisor.saveProcesses();
           },
         }),
     );

@@ -16,10 +16,10 @@ const help = `npm run compatibility: can each service be deployed on its own, ne
 
 It compares the OpenAPI and AsyncAPI documents with those of the last release. Then it starts a suite of the last
 release and rolls the services out under load, one after another: first the migrations, then the process. Every
-order must be delivered as a webhook and reach the Creator API. It does so in both orders of the services, and
-prints a table. The exit status is 1 if something cannot be deployed.
+order must be delivered as a webhook and reach the Creator API. It repeats this with the services in reverse order,
+and prints a table. The exit status is 1 if something cannot be deployed.
 
-  --from COMMIT   the last release (default: the newest tag such as store-api@1.0.0)
+  --from COMMIT   the last release (default: the newest tag such as @fulfilment/store-api@1.0.0)
   --contracts     compare only the documents, without starting anything
 
 Settings (environment):

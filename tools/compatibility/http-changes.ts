@@ -58,8 +58,8 @@ export function httpBreaks(released: Document, current: Document): string[] {
   return [...operations, ...webhooks];
 
   function parameterBreaks(old: Operation, now: Operation): string[] {
-    const find = (among: Operation, { name, in: where }: z.infer<typeof parameter>) =>
-      among.parameters.find((one) => one.name === name && one.in === where);
+    const find = (operation: Operation, { name, in: location }: z.infer<typeof parameter>) =>
+      operation.parameters.find((one) => one.name === name && one.in === location);
     return [
       ...old.parameters.flatMap((one) => {
         const same = find(now, one);

@@ -6,8 +6,8 @@ export type JsonObject = z.infer<typeof jsonObject>;
 /** A document with schemas that refer to each other by `$ref`. */
 export type Document = JsonObject;
 
-/** A schema and the document that its references are resolved in. */
-export interface Side {
+/** A schema and the document in which its references are resolved. */
+export interface SchemaInDocument {
   readonly document: Document;
   readonly schema: unknown;
 }
@@ -18,7 +18,7 @@ export interface Tolerance {
   readonly unknownMembers: 'accepted' | 'rejected';
 }
 
-/** The members of a schema that are compared, with `$ref` and `allOf` resolved. */
+/** A schema with `$ref` and `allOf` resolved, reduced to the keywords that are compared. */
 interface Resolved {
   readonly types: readonly string[] | undefined;
   /** The values of `const` or `enum`. */
@@ -41,13 +41,17 @@ const syntaxKeywords = ['pattern', 'format'] as const;
  * documents of the suite use. A changed pattern or format counts as rejected, since the values of two
  * patterns cannot be compared.
  */
-export function rejections(writer: Side, reader: Side, tolerance: Tolerance): string[] {
+export function rejections(
+  writer: SchemaInDocument,
+  reader: SchemaInDocument,
+  tolerance: Tolerance,
+): string[] {
   return compare(writer, reader, '', tolerance, new Set());
 }
 
 function compare(
-  writer: Side,
-  reader: Side,
+  writer: SchemaInDocument,
+  reader: SchemaInDocument,
   path: string,
   tolerance: Tolerance,
   compared: ReadonlySet<string>,
@@ -88,19 +92,19 @@ function typeRejections(written: Resolved, read: Resolved, path: string): string
   const accepts = (type: string): boolean =>
     types.includes(type) || (type === 'integer' && types.includes('number'));
   const rejected = written.types.filter((type) => !accepts(type));
-  return rejected.map((type) => `${place(path)} may be ${type}, but must be ${types.join(' or ')}`);
+  return rejected.map((type) => `${subject(path)} may be ${type}, but must be ${types.join(' or ')}`);
 }
 
 function valueRejections(written: Resolved, read: Resolved, path: string, tolerance: Tolerance): string[] {
   const { values } = read;
   if (values === undefined) return [];
   if (written.values === undefined)
-    return [`${place(path)} may be any value, but must be ${values.map(text).join(' or ')}`];
+    return [`${subject(path)} may be any value, but must be ${values.map(text).join(' or ')}`];
   const accepted = new Set(values.map(text));
   const rejected = written.values.filter((value) => !accepted.has(text(value)));
   // A reader that tolerates new values of an enumeration does not tolerate another constant.
   if (tolerance.newValues === 'accepted' && rejected.length < written.values.length) return [];
-  return rejected.map((value) => `${place(path)} may be ${text(value)}, which is not known`);
+  return rejected.map((value) => `${subject(path)} may be ${text(value)}, which is not known`);
 }
 
 function limitRejections(written: Resolved, read: Resolved, path: string): string[] {
@@ -115,11 +119,11 @@ function limitRejections(written: Resolved, read: Resolved, path: string): strin
   return [
     ...[...lower, ...upper].map(
       (name) =>
-        `${place(path)} may exceed ${name} ${read.limits[name]} (${written.limits[name] ?? 'no limit'})`,
+        `${subject(path)} may exceed ${name} ${read.limits[name]} (${written.limits[name] ?? 'no limit'})`,
     ),
     ...syntaxKeywords
       .filter((name) => read.syntax[name] !== undefined && read.syntax[name] !== written.syntax[name])
-      .map((name) => `${place(path)} must match the ${name} ${read.syntax[name]}`),
+      .map((name) => `${subject(path)} must match the ${name} ${read.syntax[name]}`),
   ];
 }
 
@@ -141,11 +145,11 @@ function isObject({ types }: Resolved): boolean {
   return types === undefined || types.includes('object');
 }
 
-function resolve({ document, schema }: Side): Resolved {
+function resolve({ document, schema }: SchemaInDocument): Resolved {
   const own = jsonObject.catch({}).parse(schema);
   if (typeof own['$ref'] === 'string') return resolve({ document, schema: target(document, own['$ref']) });
   const parts = list(own['allOf']).map((part) => resolve({ document, schema: part }));
-  const all = [...parts, resolvedAlone(own)];
+  const all = [...parts, resolveKeywords(own)];
   const values = all.map((part) => part.values).filter((one) => one !== undefined);
   return {
     types: all.findLast(({ types }) => types !== undefined)?.types,
@@ -160,7 +164,7 @@ function resolve({ document, schema }: Side): Resolved {
   };
 }
 
-function resolvedAlone(own: JsonObject): Resolved {
+function resolveKeywords(own: JsonObject): Resolved {
   const numbers = [...lowerLimits, ...upperLimits].flatMap((name) => {
     const value = own[name];
     return typeof value === 'number' ? [[name, value] as const] : [];
@@ -211,7 +215,7 @@ function memberPath(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`;
 }
 
-function place(path: string): string {
+function subject(path: string): string {
   return path === '' ? 'the value' : path;
 }
 

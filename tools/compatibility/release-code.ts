@@ -4,7 +4,7 @@ import { Failure } from '../dev/failure.ts';
 import { mustRun } from '../dev/run-program.ts';
 import { root } from '../dev/settings.ts';
 
-/** A commit of the last release: the newest tag such as `store-api@1.0.0`, or the one that is given. */
+/** Returns a commit of the last release: the given one, or that of the newest tag, as tools/release sets. */
 export async function releasedCommit(given: string | undefined): Promise<string> {
   const reference = given ?? (await newestReleaseTag());
   if (reference === undefined)

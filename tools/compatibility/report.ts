@@ -11,11 +11,11 @@ export interface Finding {
 }
 
 /** Columns that only a roll-out examines. */
-const ofRollOut: readonly Column[] = ['schema', 'mixed'];
+const rollOutColumns: readonly Column[] = ['schema', 'mixed'];
 
 /**
- * The table of what can be deployed on its own, and below it the reasons against.
- * @param rolledOut the services that a roll-out has reached
+ * Formats the table of the services that can be deployed independently, and below it the findings.
+ * @param rolledOut the services that were rolled out
  */
 export function formatReport(findings: readonly Finding[], rolledOut: ReadonlySet<ServiceName>): string[] {
   const width = Math.max(...serviceNames.map(({ length }) => length));
@@ -25,7 +25,7 @@ export function formatReport(findings: readonly Finding[], rolledOut: ReadonlySe
       .join('')
       .trimEnd();
   const verdict = (service: ServiceName, column: Column): string => {
-    if (ofRollOut.includes(column) && !rolledOut.has(service)) return '-';
+    if (rollOutColumns.includes(column) && !rolledOut.has(service)) return '-';
     return findings.some((one) => one.service === service && one.column === column) ? 'no' : 'yes';
   };
   const canDeploy = (service: ServiceName): string => {
@@ -38,7 +38,7 @@ export function formatReport(findings: readonly Finding[], rolledOut: ReadonlySe
       row(service, ...columns.map((column) => verdict(service, column)), canDeploy(service)),
     ),
     ...(findings.length === 0 ? [] : ['']),
-    // Both orders of a roll-out may find the same.
+    // The roll-outs in both orders may have the same finding.
     ...new Set(findings.map(({ service, column, text }) => `${service}, ${column}: ${text}`)),
   ];
 }

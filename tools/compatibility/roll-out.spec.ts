@@ -2,8 +2,8 @@ import type { ServiceName } from '../dev/ports.ts';
 import { type Finding, formatReport } from './report.ts';
 import { rollOut } from './roll-out.ts';
 
-/** A suite whose load fails while a service is in a state. */
-class FailingSuite {
+/** A fake suite that records changes, and whose load fails after one of them. */
+class FakeSuite {
   readonly changes: string[] = [];
   private readonly failsAt: string | undefined;
 
@@ -29,7 +29,7 @@ class FailingSuite {
 
 describe('a roll-out', () => {
   it('migrates each service before it replaces its process', async () => {
-    const suite = new FailingSuite();
+    const suite = new FakeSuite();
     const outcomes = await rollOut(['store-api', 'auth-server'], suite);
     expect(suite.changes).toEqual([
       'migrate store-api',
@@ -44,7 +44,7 @@ describe('a roll-out', () => {
     ['migrate store-api', { schema: [expect.stringContaining('An order was lost.')], mixed: [] }],
     ['replace store-api', { schema: [], mixed: [expect.stringContaining('An order was lost.')] }],
   ])('reports a failure at "%s", and does not continue with the next service', async (failsAt, expected) => {
-    const suite = new FailingSuite(failsAt);
+    const suite = new FakeSuite(failsAt);
     const outcomes = await rollOut(['store-api', 'auth-server'], suite);
     expect([...outcomes]).toEqual([['store-api', expected]]);
   });

@@ -7,7 +7,7 @@ import { Failure } from '../dev/failure.ts';
 import type { Stack } from '../dev/stack-file.ts';
 
 const callerCount = 4;
-const furtherMs = 3_000;
+const afterwardsMs = 3_000;
 /** Time for which a caller retries while a process is replaced. */
 const retryMs = 30_000;
 const delivered = z.object({ data: z.object({ order_id: z.string() }) });
@@ -49,7 +49,7 @@ export class Traffic {
       while (!ended.signal.aborted) orders.push(await this.integration.placeOrder(retryMs));
     });
     const changed = change()
-      .then(() => sleep(furtherMs))
+      .then(() => sleep(afterwardsMs))
       .finally(() => ended.abort());
     try {
       await Promise.all([changed, ...callers]);

@@ -1,7 +1,7 @@
 import { stableUuid } from './catalogue.ts';
 
-const since = new Date(Date.UTC(2024, 0, 1));
-const creator = (name: string) => ({ uuid: stableUuid(since, `creator:${name}`), name });
+const registeredAt = new Date(Date.UTC(2024, 0, 1));
+const creator = (name: string) => ({ uuid: stableUuid(registeredAt, `creator:${name}`), name });
 
 export const harbourLights = creator('Harbour Lights');
 const glassMeridian = creator('Glass Meridian');

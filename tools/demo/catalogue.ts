@@ -8,11 +8,11 @@ export interface DemoCreator {
 }
 
 const releasesPerCreator = 40;
-const first = listed('Tidal Paper Northern Quiet Copper Winter Salt Hollow Amber Electric Distant Velvet');
-const second = listed(
+const first = splitList('Tidal Paper Northern Quiet Copper Winter Salt Hollow Amber Electric Distant Velvet');
+const second = splitList(
   'Maps Lanterns Rooms Signals Gardens Machines Weather Letters Harbours Machinery Rivers Hours',
 );
-/** Names with non-ASCII characters. */
+/** Names with unusual characters, by the index of the release. */
 const unusual: Readonly<Record<number, string>> = {
   7: '夜のフェリー',
   15: 'Cafe\u0301 Ångström',
@@ -20,13 +20,12 @@ const unusual: Readonly<Record<number, string>> = {
   31: '100% Sea_Glass 🌊',
 };
 const guests = ['Mira Vane', 'The Slow Ferry', 'Odd Meridian', 'Lumen & Fell'] as const;
-const songs = listed(
+const songs = splitList(
   'Low Water,Slack Tide,Beacon,Undertow,Harbour Wall,Moorings,Night Watch,Spring Tide,Drift,Landfall',
   ',',
 );
 
-/** Splits the words of a list. */
-export function listed(text: string, separator = ' '): readonly string[] {
+export function splitList(text: string, separator = ' '): readonly string[] {
   return text.split(separator);
 }
 
@@ -34,7 +33,7 @@ export function listed(text: string, separator = ' '): readonly string[] {
 export function demoCatalogue(creators: readonly DemoCreator[]) {
   return {
     product_types: productTypes.map(
-      ({ tracks: _tracks, sides: _sides, packed_title: _title, ...type }) => type,
+      ({ tracks: _tracks, sides: _sides, title_suffix: _suffix, ...type }) => type,
     ),
     releases: creators.flatMap((creator, creatorIndex) =>
       Array.from({ length: releasesPerCreator }, (_, index) => release(creator, creatorIndex, index)),
@@ -50,7 +49,7 @@ function release(creator: DemoCreator, creatorIndex: number, index: number) {
     `${first[(index + creatorIndex * 5) % first.length]} ${second[(index * 7 + creatorIndex) % second.length]}`;
   const createdAt = new Date(Date.UTC(2024, 0, 8 + number * 5, 9, index));
   const status = index % 13 === 5 ? 'pending' : index % 17 === 9 ? 'unavailable' : 'available';
-  const types = typesOf(number);
+  const types = productTypesOf(number);
   return {
     id: stableUuid(createdAt, `release:${number}`),
     creator_id: creator.uuid,
@@ -67,7 +66,7 @@ function release(creator: DemoCreator, creatorIndex: number, index: number) {
       const productNumber = number * 4 + position;
       return {
         id: stableUuid(createdAt, `product:${productNumber}`),
-        title: `${name.normalize('NFC')} (${type.packed_title})`,
+        title: `${name.normalize('NFC')} (${type.title_suffix})`,
         product_type: type.product_type,
         status,
         quantity: initialStock(number, position),
@@ -83,8 +82,8 @@ function release(creator: DemoCreator, creatorIndex: number, index: number) {
   };
 }
 
-/** Two or three formats per release: about 260 products of 120 releases. */
-function typesOf(number: number): readonly ProductType[] {
+/** Two or three product types per release: about 260 products of 120 releases. */
+function productTypesOf(number: number): readonly ProductType[] {
   const count = number % 6 === 0 ? 3 : 2;
   return Array.from(
     { length: count },
@@ -100,11 +99,11 @@ function initialStock(number: number, position: number): number | null {
 
 function makeTracks(type: ProductType, number: number) {
   const random = seededRandom(number * 31 + type.tracks);
-  const perSide = Math.ceil(type.tracks / Math.max(type.sides.length, 1));
+  const tracksPerSide = Math.ceil(type.tracks / Math.max(type.sides.length, 1));
   return Array.from({ length: type.tracks }, (_, index) => ({
     title: `${songs[(index + number) % songs.length]}${index >= songs.length ? ' II' : ''}`,
     duration_seconds: 95 + random.below(260),
-    side: type.sides[Math.floor(index / perSide)] ?? null,
+    side: type.sides[Math.floor(index / tracksPerSide)] ?? null,
   }));
 }
 

@@ -50,9 +50,9 @@ async function demo(): Promise<void> {
       note(`201 client_id ${(await app.register()).slice(0, 8)}…`);
     });
     const tokens = await steps.run('Sign in and consent', async (note) => {
-      const got = await app.authorize(owner.email, owner.password, scopes);
-      note(`200 access token, ${got.refreshToken === undefined ? 'no' : 'and a'} refresh token`);
-      return got;
+      const issued = await app.authorize(owner.email, owner.password, scopes);
+      note(`200 access token, ${issued.refreshToken === undefined ? 'no' : 'and a'} refresh token`);
+      return issued;
     });
     const client = openStore(stack, tokens.accessToken);
 
@@ -113,8 +113,8 @@ async function demo(): Promise<void> {
       shipping_rate_id: rate.id,
       source: { platform: 'demo', external_order_id: `demo-${Date.now()}` },
     };
-    const place = () => placeOrder({ client, body, headers: { 'idempotency-key': key } });
     const key = crypto.randomUUID();
+    const place = () => placeOrder({ client, body, headers: { 'idempotency-key': key } });
     const token = await demoToken(stack, { email: owner.email, scopes: ['openid', 'profile'] });
     const dashboard = openCreator(stack, token);
     const uuid = owner.creators[0]?.uuid ?? fail('The demo account has no creator.');
@@ -172,7 +172,7 @@ async function demo(): Promise<void> {
     });
     await steps.run("Read the month's sales", async (note) => {
       const { data, response } = await readSales();
-      // At least, since others may sell concurrently.
+      // At least: other programs may place orders concurrently.
       expectThat('two more units sold', data.totals.units - before.units >= 2);
       expectThat('their revenue', data.totals.revenue - before.revenue >= 2 * 2999);
       note(`${response.status} ${data.totals.units} units, £${(data.totals.revenue / 100).toFixed(2)}`);

@@ -1,8 +1,8 @@
 export interface ProductType {
   readonly product_type: string;
   readonly title: string;
-  /** Added to the name of a release in parentheses. */
-  readonly packed_title: string;
+  /** Follows the name of the release in the title of a product, in parentheses. */
+  readonly title_suffix: string;
   readonly weight_grams: number;
   readonly lead_time_days: number;
   /** Basis points. */
@@ -13,7 +13,7 @@ export interface ProductType {
   readonly sides: readonly string[];
 }
 
-/** Type, title, packed title, grams, days, basis points, prices in GBP, USD, EUR and JPY, tracks, sides. */
+/** Type, title, title suffix, grams, days, basis points, prices in GBP, USD, EUR and JPY, tracks, sides. */
 const formats = [
   ['vinyl_12_lp', '12-inch LP', '12″ LP', 520, 10, 1500, [2499, 2999, 2899, 4800], 10, 'AB'],
   ['cd_jewel', 'CD in a jewel case', 'CD', 140, 4, 2000, [1199, 1399, 1299, 2000], 11, ''],
@@ -23,12 +23,12 @@ const formats = [
   ['cd_digisleeve', 'CD in a digisleeve', 'digisleeve CD', 90, 4, 2000, [999, 1199, 1099, 1800], 11, ''],
 ] as const;
 
-/** Formats that a pressing plant makes, with packed weights and list prices. */
+/** The product types of the demo data, with packed weights and list prices. */
 export const productTypes: readonly ProductType[] = formats.map(
   ([
     product_type,
     title,
-    packed_title,
+    title_suffix,
     weight_grams,
     lead_time_days,
     royalty_rate,
@@ -37,7 +37,7 @@ export const productTypes: readonly ProductType[] = formats.map(
     sides,
   ]) => {
     const [GBP, USD, EUR, JPY] = prices;
-    const sold = { weight_grams, lead_time_days, royalty_rate, prices: { GBP, USD, EUR, JPY } };
-    return { product_type, title, packed_title, ...sold, tracks, sides: [...sides] };
+    const terms = { weight_grams, lead_time_days, royalty_rate, prices: { GBP, USD, EUR, JPY } };
+    return { product_type, title, title_suffix, ...terms, tracks, sides: [...sides] };
   },
 );

@@ -7,7 +7,7 @@ const { zones, services } = demoShipping();
 const places = Object.entries(zones).flatMap(([zone, codes]) => codes.map((code) => ({ zone, code })));
 const cards = services.flatMap(({ name, rate_cards }) => rate_cards.map((card) => ({ ...card, name })));
 
-describe("the demo's shipping", () => {
+describe('the shipping of the demo data', () => {
   it('has every country of ISO 3166-1 in one zone', () => {
     const codes = places.map(({ code }) => code);
     expect(new Set(codes).size).toBe(codes.length);

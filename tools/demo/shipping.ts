@@ -1,19 +1,19 @@
 import countries from 'i18n-iso-countries';
-import { listed, stableUuid } from './catalogue.ts';
+import { splitList, stableUuid } from './catalogue.ts';
 
 const zones: Readonly<Record<string, readonly string[]>> = {
-  uk: listed('GB GG JE IM'),
-  europe: listed(
+  uk: splitList('GB GG JE IM'),
+  europe: splitList(
     'AD AL AT AX BA BE BG BY CH CY CZ DE DK EE ES FI FO FR GI GR HR HU IE IS IT LI LT LU LV MC MD ME MK MT NL NO PL PT RO RS SE SI SK SM UA VA',
   ),
-  north_america: listed('US CA PM'),
-  asia_pacific: listed('JP KR TW HK MO SG AU NZ CN MY TH PH ID VN'),
+  north_america: splitList('US CA PM'),
+  asia_pacific: splitList('JP KR TW HK MO SG AU NZ CN MY TH PH ID VN'),
 };
 
 /** User-assigned numbers (ISO 3166-1 §8.1.3). The package assigns one to XK, which no order is sent to. */
 const userAssigned = 900;
 
-/** Every country of ISO 3166-1 is in a zone; unlisted ones are the rest of the world. */
+/** Every country of ISO 3166-1 is in a zone; unsplitList ones are the rest of the world. */
 function worldZones(): Record<string, readonly string[]> {
   const named = new Set(Object.values(zones).flat());
   return {

@@ -31,14 +31,14 @@ export class Steps {
 }
 
 /** @throws Failure if the values differ */
-export function expectEqual(what: string, actual: unknown, expected: unknown): void {
+export function expectEqual(subject: string, actual: unknown, expected: unknown): void {
   if (isDeepStrictEqual(actual, expected)) return;
   throw new Failure(
-    `Expected ${what} to be ${JSON.stringify(expected)}, but it is ${JSON.stringify(actual)}.`,
+    `Expected ${subject} to be ${JSON.stringify(expected)}, but it is ${JSON.stringify(actual)}.`,
   );
 }
 
-/** @throws Failure if it does not hold */
-export function expectThat(what: string, holds: boolean): void {
-  if (!holds) throw new Failure(`Expected ${what}, but it is not so.`);
+/** @throws Failure if the condition is false */
+export function expectThat(description: string, condition: boolean): void {
+  if (!condition) throw new Failure(`Expected ${description}, but that is not the case.`);
 }

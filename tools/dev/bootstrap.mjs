@@ -72,11 +72,11 @@ function checkNode() {
 
 /** The stamp is a hash of the files that determine the modules, so it changes with the branch. */
 function installNodeModules() {
-  const wanted = createHash('sha256')
+  const expectedStamp = createHash('sha256')
     .update(readFileSync(join(root, 'package-lock.json')))
     .update(process.platform + process.arch)
     .digest('hex');
-  const installed = () => existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted;
+  const installed = () => existsSync(stamp) && readFileSync(stamp, 'utf8') === expectedStamp;
   if (installed()) return;
   const unlock = lockInstallation();
   if (installed()) return unlock(); // another command has installed them
@@ -93,7 +93,7 @@ function installNodeModules() {
     fail('npm ci failed; see its output above.');
   }
   mkdirSync(dirname(stamp), { recursive: true });
-  writeFileSync(stamp, wanted);
+  writeFileSync(stamp, expectedStamp);
   unlock();
   console.log(`Installed in ${((Date.now() - startedAt) / 1000).toFixed(1)} s.`);
 }

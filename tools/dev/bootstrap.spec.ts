@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
-/** Takes its time, prints each call, and provides the Node of this test. */
+/** A fake npm that takes 0.7 s, records each call, and installs the Node.js of this test. */
 const slowNpm = `#!/bin/sh
 echo installed >> installations
 mkdir -p node_modules/.bin
@@ -29,7 +29,7 @@ describe('commands on a clone without node modules', () => {
     for (const folder of ['tools/dev', 'bin']) mkdirSync(join(clone.dir, folder), { recursive: true });
     copyFileSync(new URL('bootstrap.mjs', import.meta.url), join(clone.dir, 'tools/dev/bootstrap.mjs'));
     writeFileSync(join(clone.dir, 'package-lock.json'), '{}');
-    writeFileSync(join(clone.dir, 'tools/say.ts'), `const what: string = 'It runs.';\nconsole.log(what);\n`);
+    writeFileSync(join(clone.dir, 'tools/say.ts'), `const text: string = 'It runs.';\nconsole.log(text);\n`);
     writeFileSync(
       join(clone.dir, 'tools/say.mjs'),
       `import { run } from './dev/bootstrap.mjs';\nawait run('tools/say.ts', { evenIfStale: process.env.STALE === '1' });\n`,
@@ -48,7 +48,7 @@ describe('commands on a clone without node modules', () => {
   }
 
   async function expectOneInstallation(): Promise<void> {
-    // One that would do with older modules, such as npm stop, must not run on half of them.
+    // A command that can run with older modules, such as npm stop, must not run during an installation.
     const ended = await Promise.all([command(), command(), command({ STALE: '1' }), command()]);
     for (const { status, output } of ended) {
       expect(status).toBe(0);

@@ -14,7 +14,7 @@ export const databaseOf = {
   'webhook-worker': 'webhooks',
 } as const satisfies Record<ServiceName, DatabaseName>;
 
-/** Names on an external server have the suite's tag, since it may hold several suites. */
+/** The full name: on an external server with a tag of the suite, since it may hold several suites. */
 function databaseNamed(name: DatabaseName, settings: Settings): string {
   return settings.externalUrls.postgres === undefined ? name : `fulfilment_${stateDirHash(settings)}_${name}`;
 }
@@ -27,10 +27,10 @@ export function databaseUrl(
   secrets: Secrets,
 ): string {
   const url = new URL(serverUrl);
-  const own = databaseNamed(name, settings);
-  url.username = own;
+  const fullName = databaseNamed(name, settings);
+  url.username = fullName;
   url.password = secrets.databasePasswords[name];
-  url.pathname = `/${own}`;
+  url.pathname = `/${fullName}`;
   return url.href;
 }
 
@@ -38,17 +38,17 @@ export function databaseUrl(
 export function createDatabases(serverUrl: string, settings: Settings, secrets: Secrets): Promise<void> {
   const databases = serviceNames.map((service) => {
     const name = databaseOf[service];
-    const own = databaseNamed(name, settings);
-    return { service, database: own, role: own, password: secrets.databasePasswords[name] };
+    const fullName = databaseNamed(name, settings);
+    return { service, database: fullName, role: fullName, password: secrets.databasePasswords[name] };
   });
   return bootstrap.createDatabases(serverUrl, databases);
 }
 
 /** Removes the databases and their owners from an external server. */
 export function dropDatabases(serverUrl: string, settings: Settings): Promise<void> {
-  const own = databaseNames.map((name) => databaseNamed(name, settings));
-  return bootstrap.dropDatabases(
-    serverUrl,
-    own.map((database) => ({ database, role: database })),
-  );
+  const databases = databaseNames.map((name) => {
+    const fullName = databaseNamed(name, settings);
+    return { database: fullName, role: fullName };
+  });
+  return bootstrap.dropDatabases(serverUrl, databases);
 }

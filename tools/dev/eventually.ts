@@ -3,12 +3,13 @@ import { Failure } from './failure.ts';
 
 /**
  * Polls until the function returns a value other than false and undefined; a rejection means not yet.
+ * @param condition what it waits for, as the end of the message "Waited 30 s in vain until …"
  * @throws Failure after `timeoutMs`, with the last rejection
  */
 export async function eventually<Result>(
   poll: () => Promise<Result | false | undefined> | Result | false | undefined,
   timeoutMs: number,
-  what: string,
+  condition: string,
   pollIntervalMs = 100,
 ): Promise<Result> {
   const endsAtMs = performance.now() + timeoutMs;
@@ -21,7 +22,7 @@ export async function eventually<Result>(
       reason = ` (${error instanceof Error ? error.message : String(error)})`;
     }
     if (performance.now() > endsAtMs)
-      throw new Failure(`Waited ${timeoutMs / 1000} s in vain until ${what}${reason}.`);
+      throw new Failure(`Waited ${timeoutMs / 1000} s in vain until ${condition}${reason}.`);
     await sleep(pollIntervalMs);
   }
 }

@@ -1,6 +1,7 @@
 /** An error that a person can act on. Printed without a stack trace. */
 export class Failure extends Error {}
 
+/** Text for a person: the message of a Failure, and the stack trace of any other error. */
 export function reasonOf(error: unknown): string {
   if (error instanceof Failure) return error.message;
   if (isMistyped(error)) return error.message.replace(/\. .*/s, '.'); // omits the advice on escaping

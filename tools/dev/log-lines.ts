@@ -1,5 +1,5 @@
-/** Fields that are printed at the start of a line, or omitted. */
-const shownElsewhere = new Set([
+/** Fields that are not printed as `name=value`: the line begins with them, or omits them. */
+const otherFields = new Set([
   'level',
   'time',
   'service',
@@ -16,19 +16,19 @@ const nameWidth = 14;
 export function readableLine(name: string, line: string, colours: boolean): string {
   const paint = (colour: string, text: string): string =>
     colours ? `\u001b[${colour}m${text}\u001b[0m` : text;
-  const fields = formatFields(line);
+  const fields = parseFields(line);
   const label = paint('36', name.padEnd(nameWidth));
   if (fields === undefined) return `${' '.repeat(8)} ${label} ${line}`;
   const level = text(fields.level);
   const time = text(fields.time).slice(11, 19).padEnd(8);
   const message = paint(levelColours[level] ?? '0', text(fields.message));
   const rest = Object.entries(fields)
-    .filter(([field]) => !shownElsewhere.has(field))
-    .map(([field, value]) => `${field}=${shortly(value)}`);
+    .filter(([field]) => !otherFields.has(field))
+    .map(([field, value]) => `${field}=${formatValue(value)}`);
   return [paint('90', time), label, message, paint('90', rest.join(' '))].join(' ').trimEnd();
 }
 
-function formatFields(line: string): Record<string, unknown> | undefined {
+function parseFields(line: string): Record<string, unknown> | undefined {
   if (!line.startsWith('{')) return undefined;
   try {
     const value: unknown = JSON.parse(line);
@@ -42,7 +42,7 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-function shortly(value: unknown): string {
+function formatValue(value: unknown): string {
   if (typeof value === 'string') return /[\s"]/.test(value) ? JSON.stringify(value) : value;
   if (value instanceof Object && 'message' in value && typeof value.message === 'string') {
     return JSON.stringify(value.message);

@@ -23,7 +23,7 @@ export class LogFiles {
     mkdirSync(this.dir, { recursive: true });
   }
 
-  /** Path of a part's log. Renames a large log of earlier starts to `.1`. */
+  /** Path of the log of a part. */
   file(name: string): string {
     return join(this.dir, `${name}.log`);
   }
@@ -40,6 +40,7 @@ export class LogFiles {
     this.streams.clear();
   }
 
+  /** Opens the log of a part. Renames a large log of earlier starts to `.1`. */
   private open(name: string): WriteStream {
     const file = this.file(name);
     if (fileSize(file) > maxBytes) renameSync(file, `${file}.1`);
@@ -50,20 +51,21 @@ export class LogFiles {
   }
 }
 
-/** Calls back with each line that is appended to a file. nginx cannot write its access log to a pipe. */
+/** Calls back with each line that is appended to a file: nginx cannot write its access log to a pipe. */
 export function followFile(file: string, onLine: (line: string) => void): { stop: () => void } {
   const lines = new LineSplitter(onLine);
-  const position = { at: fileSize(file), reading: false };
+  let position = fileSize(file);
+  let isReading = false;
   const timer = setInterval(() => {
     const size = fileSize(file);
-    if (size < position.at) position.at = 0;
-    if (size === position.at || position.reading) return;
-    position.reading = true;
-    const added = createReadStream(file, { start: position.at, end: size - 1, encoding: 'utf8' });
-    position.at = size;
+    if (size < position) position = 0;
+    if (size === position || isReading) return;
+    isReading = true;
+    const added = createReadStream(file, { start: position, end: size - 1, encoding: 'utf8' });
+    position = size;
     added.on('data', (chunk) => lines.push(String(chunk)));
-    added.once('close', () => (position.reading = false));
-    added.once('error', () => (position.reading = false));
+    added.once('close', () => (isReading = false));
+    added.once('error', () => (isReading = false));
   }, pollIntervalMs);
   timer.unref();
   return { stop: () => clearInterval(timer) };

@@ -44,7 +44,7 @@ export function portsFrom(base: number): Ports {
 
 /** Replaces ports of dependencies that another program uses. */
 export async function withFreeDependencyPorts(plan: Ports): Promise<Ports> {
-  const pick = picker();
+  const pick = portPicker();
   return {
     ...plan,
     postgres: await pick(plan.postgres),
@@ -57,7 +57,7 @@ export async function withFreeDependencyPorts(plan: Ports): Promise<Ports> {
 
 /** Replaces ports of services that another program uses. Call it just before they start. */
 export async function withFreeServicePorts(plan: Ports): Promise<Ports> {
-  const pick = picker();
+  const pick = portPicker();
   const pickEach = async (ports: Ports['services']): Promise<Ports['services']> => ({
     'store-api': await pick(ports['store-api']),
     'creator-api': await pick(ports['creator-api']),
@@ -69,8 +69,11 @@ export async function withFreeServicePorts(plan: Ports): Promise<Ports> {
 
 const stride = 100; // larger than the range of a suite, to avoid the ports of a neighbouring suite
 
-/** Returns each port once. Never takes any free port of the system: outgoing connections may use it. */
-function picker(): (wanted: number) => Promise<number> {
+/**
+ * Returns a function that finds a free port, each only once. It does not let the system choose, because an
+ * outgoing connection could use such a port before the process listens.
+ */
+function portPicker(): (wanted: number) => Promise<number> {
   const assignedPorts = new Set<number>();
   return async (wanted) => {
     for (let port = wanted; port <= 65535; port += stride) {

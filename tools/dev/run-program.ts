@@ -3,7 +3,7 @@ import { accessSync, constants, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { Failure } from './failure.ts';
 
-export interface Run {
+export interface RunOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly user?: UserIds;
@@ -26,37 +26,41 @@ export interface Outcome {
 
 const running = new Set<number>();
 
-/** Kills the running programs of `runProgram` with their children. */
+/** Stops the running programs of `runProgram` with their children. */
 export function stopRunningPrograms(): void {
-  for (const pid of running) endGroup(pid, 'SIGTERM');
+  for (const pid of running) endGroup(pid);
 }
 
 /** Runs a program in a separate process group. Does not reject for a non-zero exit status. */
-export function runProgram(program: string, args: readonly string[], run: Run = {}): Promise<Outcome> {
+export function runProgram(
+  program: string,
+  args: readonly string[],
+  options: RunOptions = {},
+): Promise<Outcome> {
   return new Promise((resolve) => {
     const child = spawn(program, args, {
-      cwd: run.cwd,
-      env: run.env,
-      uid: run.user?.uid,
-      gid: run.user?.gid,
+      cwd: options.cwd,
+      env: options.env,
+      uid: options.user?.uid,
+      gid: options.user?.gid,
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
-      timeout: run.timeoutMs,
+      timeout: options.timeoutMs,
     });
     const { pid } = child;
-    if (pid !== undefined && run.uninterrupted !== true) running.add(pid);
+    if (pid !== undefined && options.uninterrupted !== true) running.add(pid);
     const chunks: string[] = [];
-    const lines = new LineSplitter((line) => run.onLine?.(line));
-    const take = (chunk: string): void => {
+    const lines = new LineSplitter((line) => options.onLine?.(line));
+    const addOutput = (chunk: string): void => {
       chunks.push(chunk);
       lines.push(chunk);
     };
-    child.stdout.setEncoding('utf8').on('data', take);
-    child.stderr.setEncoding('utf8').on('data', take);
-    const end = (code: number, last = ''): void => {
+    child.stdout.setEncoding('utf8').on('data', addOutput);
+    child.stderr.setEncoding('utf8').on('data', addOutput);
+    const end = (code: number, error = ''): void => {
       if (pid !== undefined) running.delete(pid);
       lines.end();
-      resolve({ code, output: chunks.join('') + last });
+      resolve({ code, output: chunks.join('') + error });
     };
     child.once('error', (error) => end(127, error.message));
     child.once('close', (code) => end(code ?? 1));
@@ -64,8 +68,12 @@ export function runProgram(program: string, args: readonly string[], run: Run = 
 }
 
 /** Runs a program that must succeed. @throws with the end of its output */
-export async function mustRun(program: string, args: readonly string[], run: Run = {}): Promise<string> {
-  const { code, output } = await runProgram(program, args, run);
+export async function mustRun(
+  program: string,
+  args: readonly string[],
+  options: RunOptions = {},
+): Promise<string> {
+  const { code, output } = await runProgram(program, args, options);
   if (code !== 0) {
     throw new Failure(`${program} ${args.join(' ')} ended with status ${code}.\n${lastLines(output, 30)}`);
   }
@@ -76,9 +84,9 @@ export function lastLines(text: string, count: number): string {
   return text.trimEnd().split('\n').slice(-count).join('\n');
 }
 
-function endGroup(pid: number, signal: NodeJS.Signals): void {
+function endGroup(pid: number): void {
   try {
-    process.kill(-pid, signal);
+    process.kill(-pid, 'SIGTERM');
   } catch {
     // It has already ended.
   }

@@ -9,9 +9,7 @@ export const root = resolve(dirname(fileURLToPath(import.meta.url)), '..', '..')
 /** The built documentation site, which the gateway serves. */
 export const siteDir = join(root, 'docs', 'site', 'dist');
 
-/**
- * Settings of `npm start` and related commands from the environment, which no other file in tools/dev reads.
- */
+/** Settings of `npm start` and related commands from the environment. */
 export interface Settings {
   readonly basePort: number;
   /** Directory for everything that the suite creates: data, logs, certificates, `stack.json`. */

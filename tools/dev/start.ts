@@ -34,7 +34,7 @@ async function main(): Promise<void> {
   const options = readOptions();
   if (options.help) return console.log(help);
   const settings = readSettings();
-  if (await alreadyRuns(settings)) return;
+  if (await reportRunning(settings)) return;
   if (options.detach && !options.detached) {
     await startDetached(settings, process.argv.slice(2));
     return;
@@ -50,8 +50,8 @@ function readOptions(): Options {
   return values;
 }
 
-/** Prints the addresses if the same suite is already running. */
-async function alreadyRuns(settings: Settings): Promise<boolean> {
+/** Prints the addresses of the same suite if it is already running. Returns whether it is. */
+async function reportRunning(settings: Settings): Promise<boolean> {
   const running = await control(settings.stateDir, 'ping');
   if (running === undefined) return false;
   const port: unknown =
@@ -66,7 +66,7 @@ async function alreadyRuns(settings: Settings): Promise<boolean> {
     throw new Failure(`A suite in ${settings.stateDir} is starting, or runs only its dependencies.`);
   const stop = commandFor(settings.stateDir, 'npm stop');
   console.log(`The suite is already running. Changed settings take effect only after ${stop}.`);
-  console.log(summary(stack, { stateDir: settings.stateDir, stays: false }).join('\n'));
+  console.log(summary(stack, { stateDir: settings.stateDir, isForeground: false }).join('\n'));
   return true;
 }
 
@@ -76,11 +76,11 @@ async function runSuite(settings: Settings, options: Options): Promise<void> {
     notifyStarter({ line });
   };
   const colours = process.stdout.isTTY && process.env.NO_COLOR === undefined;
-  const ready = { yet: false };
+  let isReady = false;
   const suite = await Suite.open(settings, {
     say,
     log: (name, line) => {
-      if (ready.yet && !options.detached) console.log(readableLine(name, line, colours));
+      if (isReady && !options.detached) console.log(readableLine(name, line, colours));
     },
   });
   stopOnSignals(suite);
@@ -92,10 +92,10 @@ async function runSuite(settings: Settings, options: Options): Promise<void> {
       for (const line of summary(await suite.startAll(), {
         stateDir: settings.stateDir,
         elapsed: suite.elapsed,
-        stays: !options.detached,
+        isForeground: !options.detached,
       }))
         say(line);
-    ready.yet = true;
+    isReady = true;
     notifyStarter({ ready: true });
   } catch (error) {
     if (!suite.isStopping) {

@@ -55,11 +55,11 @@ describe('a state directory', () => {
         env: {},
         ready: () => Promise.resolve(true),
       },
-      { line: () => undefined, notice: () => undefined, changed: () => supervisor.rememberProcesses() },
+      { line: () => undefined, notice: () => undefined, changed: () => supervisor.saveProcesses() },
     );
     await supervisor.startLayer([part]);
     rmSync(first, { recursive: true });
-    await part.kill(); // a death is written down, where that can still be done
+    await part.kill(); // the supervisor cannot write processes.json, and continues
     await supervisor.stopAll(() => undefined);
     expect(part.status()).toMatchObject({ state: 'stopped', pid: null });
   });

@@ -53,7 +53,7 @@ export class Suite {
   private readonly secrets: Secrets;
   private readonly controlServer: Server;
   private readonly removalWatch: { stop: () => void };
-  private stopped: () => void = () => undefined;
+  private onStopped: () => void = () => undefined;
   private ports: Ports;
   private choosing: Promise<unknown> = Promise.resolve();
   private choice: Choice = { dependencies: [], gateway: 'program' };
@@ -104,22 +104,22 @@ export class Suite {
     return this.progress.elapsed;
   }
 
-  /** Resolves when the last response over the control socket was sent. */
-  onceStopped(then: () => void): void {
-    this.stopped = then;
+  /** Calls back when the suite is stopped and the last response over the control socket was sent. */
+  onceStopped(callback: () => void): void {
+    this.onStopped = callback;
   }
 
   /** Starts PostgreSQL, Redis and RabbitMQ, and waits until they respond. */
-  async startDependencies(wanted: RequiredPrograms): Promise<void> {
+  async startDependencies(required: RequiredPrograms): Promise<void> {
     const leftovers = await this.supervisor.endLeftovers();
     if (leftovers.length > 0)
       this.terminal.say(
         `  An earlier suite was killed; stopped its remaining processes: ${leftovers.join(', ')}.`,
       );
-    if (wanted.gateway) await checkGatewayPort(this.ports.gateway, this.settings);
+    if (required.gateway) await checkGatewayPort(this.ports.gateway, this.settings);
     this.ports = await withFreeDependencyPorts(this.ports);
     await this.progress.step('PostgreSQL, Redis and RabbitMQ', async (note) => {
-      const choosing = chooseDependencies(this.context(note), wanted);
+      const choosing = chooseDependencies(this.dependencyContext(note), required);
       this.choosing = choosing;
       this.choice = await choosing;
       this.checkNotStopping();
@@ -184,7 +184,7 @@ export class Suite {
     return this.stack;
   }
 
-  /** Lets a service run the compiled code in another directory from its next start. */
+  /** From its next start, the service runs the compiled code in another directory. */
   useCode(name: ServiceName, dir: string): void {
     this.codeDirs.set(name, dir);
   }
@@ -196,7 +196,7 @@ export class Suite {
   }
 
   async restart(name: ServiceName): Promise<void> {
-    await this.supervisor.act('restart', name);
+    await this.supervisor.run('restart', name);
   }
 
   dependencyUrls(): Record<DependencyName, string> {
@@ -209,6 +209,10 @@ export class Suite {
     };
   }
 
+  status(): PartStatus[] {
+    return [...this.choice.dependencies.filter(isExternal).map(externalStatus), ...this.supervisor.status()];
+  }
+
   /** Stops everything in reverse order. May be called at any time and repeatedly. */
   stop(): Promise<void> {
     this.ending ??= this.end();
@@ -219,13 +223,13 @@ export class Suite {
     this.removalWatch.stop();
     removeStack(this.settings.stateDir);
     stopRunningPrograms();
-    await this.choosing.catch(() => undefined); // it may be installing packages
+    await this.choosing.catch(() => undefined); // a package installation must not be interrupted
     this.stopFollowing();
     await this.supervisor.stopAll((name, error) =>
       this.terminal.say(`${name} did not stop: ${reasonOf(error)}`),
     );
     await this.logs.close();
-    this.controlServer.close(() => this.stopped());
+    this.controlServer.close(() => this.onStopped());
   }
 
   private async command(name: string, argument: string): Promise<unknown> {
@@ -234,7 +238,7 @@ export class Suite {
       if (this.choice.dependencies.some((one) => one.name === argument && isExternal(one))) {
         throw new Failure(`Cannot ${verb} ${argument}, because it is given by the environment.`);
       }
-      return this.supervisor.act(verb, argument);
+      return this.supervisor.run(verb, argument);
     }
     switch (name) {
       case 'ping':
@@ -249,10 +253,6 @@ export class Suite {
       default:
         throw new Failure(`The suite has no command "${name}".`);
     }
-  }
-
-  status(): PartStatus[] {
-    return [...this.choice.dependencies.filter(isExternal).map(externalStatus), ...this.supervisor.status()];
   }
 
   private async step<T>(title: string, work: (note: Say) => Promise<T>): Promise<T> {
@@ -276,7 +276,7 @@ export class Suite {
           },
           notice: (name, text) => this.terminal.say(`${name} ${text}`),
           changed: () => {
-            if (!this.isStopping) this.supervisor.rememberProcesses();
+            if (!this.isStopping) this.supervisor.saveProcesses();
           },
         }),
     );
@@ -288,7 +288,7 @@ export class Suite {
     const { stop } = followFile(accessLog, (line) => this.terminal.log('gateway', line));
     this.stopFollowing = stop;
     const plan = await gatewayPlan(
-      this.context(this.terminal.say),
+      this.dependencyContext(this.terminal.say),
       certificates,
       accessLog,
       this.choice.gateway,
@@ -296,7 +296,7 @@ export class Suite {
     await this.startLayer([plan]);
   }
 
-  private context(note: Say): DependencyContext {
+  private dependencyContext(note: Say): DependencyContext {
     return { settings: this.settings, ports: this.ports, secrets: this.secrets, note };
   }
 }

@@ -1,10 +1,10 @@
 import { commandFor } from './settings.ts';
 import type { Stack } from './stack-file.ts';
 
-/** Prints addresses and next steps when the suite is ready. */
+/** Returns the lines that `npm start` prints when the suite is ready: addresses, accounts, next steps. */
 export function summary(
   stack: Stack,
-  options: { stateDir: string; elapsed?: string; stays: boolean },
+  options: { stateDir: string; elapsed?: string; isForeground: boolean },
 ): string[] {
   const emails = Math.max(...stack.users.map(({ email }) => email.length), 0);
   const passwords = Math.max(...stack.users.map(({ password }) => password.length), 0);
@@ -24,7 +24,7 @@ export function summary(
     ),
     '',
     `  Next           ${commandFor(options.stateDir, 'npm run demo')}`,
-    `  Stop           ${options.stays ? 'Ctrl-C' : commandFor(options.stateDir, 'npm stop')}`,
+    `  Stop           ${options.isForeground ? 'Ctrl-C' : commandFor(options.stateDir, 'npm stop')}`,
     '',
   ];
 }

@@ -115,7 +115,7 @@ async function runTests(suite: Suite, only: 'unit' | 'e2e' | undefined): Promise
     NODE_EXTRA_CA_CERTS: stack.ca_file,
     SUITE_COLLECTOR_PORT: String(basePort + collectorOffset),
   };
-  // The end-to-end tests wait most of the time.
+  // Runs concurrently with the tests of chaos and of the documentation site, because it mostly waits.
   const e2e = nxTests('End-to-end tests', ['run', '@fulfilment/suite-e2e:e2e'], env, [
     ...['/node_modules/', '/dist/', siteSpec].map((pattern) => `--testPathIgnorePatterns=${pattern}`),
   ]);
@@ -127,7 +127,7 @@ async function runTests(suite: Suite, only: 'unit' | 'e2e' | undefined): Promise
   return [counts, ...(chaos === undefined ? [] : [chaos.counts])];
 }
 
-/** The pages of the documentation in a browser. The end-to-end tests do not change them. */
+/** Tests the documentation site in a browser. It does not depend on the data that other tests change. */
 async function siteTests(
   env: Readonly<Record<string, string>>,
 ): Promise<{ passed: boolean; lines: string[] }> {
@@ -143,10 +143,10 @@ async function nxTests(
   title: string,
   args: readonly string[],
   env: Readonly<Record<string, string>>,
-  moreJestArgs: readonly string[] = [],
+  extraJestArgs: readonly string[] = [],
 ): Promise<boolean> {
   say(`\n${title}`);
-  const nxArgs = [...args, '--outputStyle=static', '--', ...jestArgs, ...moreJestArgs];
+  const nxArgs = [...args, '--outputStyle=static', '--', ...jestArgs, ...extraJestArgs];
   const { code } = await runNx(nxArgs, { env, onLine: say });
   return code === 0;
 }

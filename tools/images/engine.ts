@@ -4,13 +4,20 @@ import { join } from 'node:path';
 import { aptCommand, aptPrefix, installDebianPackages } from '../dev/dependencies/debian-packages.ts';
 import { eventually } from '../dev/eventually.ts';
 import { Failure } from '../dev/failure.ts';
-import { findProgram, lastLines, mustRun, type Outcome, type Run, runProgram } from '../dev/run-program.ts';
+import {
+  findProgram,
+  lastLines,
+  mustRun,
+  type Outcome,
+  type RunOptions,
+  runProgram,
+} from '../dev/run-program.ts';
 
 const packages = ['docker.io', 'iptables', 'debootstrap', 'docker-compose'];
 const startTimeoutMs = 60_000;
 const stopTimeoutMs = 60_000;
 
-type ClientRun = Omit<Run, 'env'> & { readonly env?: Record<string, string> };
+type ClientRun = Omit<RunOptions, 'env'> & { readonly env?: Record<string, string> };
 
 /** A container engine, with the client and settings that reach it. */
 export class Engine {

@@ -109,18 +109,23 @@ function withConfigMaps(manifests: readonly Manifest[], { configMapGenerator }: 
 
 function transform(manifests: readonly Manifest[], settings: Kustomization, directory: string): Manifest[] {
   return manifests
-    .map((one) =>
-      settings.patches
-        .filter((patch) => matches(one, patch.target))
-        .flatMap(({ patch }) => z.array(operation).parse(parse(patch)))
-        .reduce((patched, step) => manifest.parse(patchAt(patched, pathOf(step), step, directory)), one),
-    )
-    .map((one) => {
-      const { name, namespace = settings.namespace } = one.metadata;
-      const place = one.kind === 'Namespace' || namespace === undefined ? {} : { namespace };
-      return { ...one, metadata: { ...one.metadata, name: `${name}${settings.nameSuffix}`, ...place } };
-    })
+    .map((one) => withPatches(one, settings, directory))
+    .map((one) => withName(one, settings))
     .map((one) => manifest.parse(withImages(one, settings)));
+}
+
+function withPatches(original: Manifest, { patches }: Kustomization, directory: string): Manifest {
+  return patches
+    .filter((patch) => matches(original, patch.target))
+    .flatMap(({ patch }) => z.array(operation).parse(parse(patch)))
+    .reduce((patched, step) => manifest.parse(patchAt(patched, pathOf(step), step, directory)), original);
+}
+
+/** Appends the name suffix, and sets the namespace of an object without one. */
+function withName(one: Manifest, settings: Kustomization): Manifest {
+  const { name, namespace = settings.namespace } = one.metadata;
+  const namespaced = one.kind === 'Namespace' || namespace === undefined ? {} : { namespace };
+  return { ...one, metadata: { ...one.metadata, name: `${name}${settings.nameSuffix}`, ...namespaced } };
 }
 
 function matches({ kind, metadata }: Manifest, { kind: kinds, name, labelSelector }: z.infer<typeof target>) {

@@ -4,18 +4,18 @@ import { type Manifest, renderKustomization } from './kustomize.ts';
 
 const folder = join(root, 'deploy', 'kubernetes');
 export const overlays = ['small', 'ha'] as const;
-/** Components that no overlay uses, added to the overlay `small` here. */
-export const options = ['ingress', 'keda', 'private-ca'] as const;
+/** Components that no overlay uses. The tests and checks add each to the overlay `small`. */
+const optionalComponents = ['ingress', 'keda', 'private-ca'] as const;
 
 export function overlayFolder(name: string): string {
   return join(folder, 'overlays', name);
 }
 
-/** Every manifest set that deploy/kubernetes can build: the overlays, and `small` with each option. */
+/** The manifest sets that are checked: the overlays, and `small` with each optional component. */
 export function manifestSets(): ReadonlyMap<string, readonly Manifest[]> {
   return new Map([
     ...overlays.map((name) => [name, renderKustomization(overlayFolder(name))] as const),
-    ...options.map(
+    ...optionalComponents.map(
       (name) =>
         [name, renderKustomization(overlayFolder('small'), [join(folder, 'components', name)])] as const,
     ),

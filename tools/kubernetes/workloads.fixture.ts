@@ -10,7 +10,7 @@ const probe = z.looseObject({
   httpGet: z.object({ path: z.string(), port: z.string() }).optional(),
   tcpSocket: z.object({ port: z.string() }).optional(),
 });
-const keyOf = z.object({ name: z.string(), key: z.string(), optional: z.boolean().default(false) });
+const secretKeyRef = z.object({ name: z.string(), key: z.string(), optional: z.boolean().default(false) });
 
 const container = z.looseObject({
   name: z.string(),
@@ -23,7 +23,7 @@ const container = z.looseObject({
       z.object({
         name: z.string(),
         value: z.string().optional(),
-        valueFrom: z.object({ secretKeyRef: keyOf }).optional(),
+        valueFrom: z.object({ secretKeyRef }).optional(),
       }),
     )
     .default([]),
@@ -85,7 +85,7 @@ export function ofKind<Shape extends z.ZodType>(
   return manifests.filter((one) => kind.test(one.kind)).map((one) => shape.parse(one));
 }
 
-/** The settings that a container gets, with their values; those from a Secret have none. */
+/** Settings of a container by name. The value is undefined if it comes from a Secret. */
 export function settingsOf(
   manifests: readonly Manifest[],
   { spec }: Workload,
@@ -100,7 +100,7 @@ export function settingsOf(
   return new Map([...fromMaps.flat(), ...env.map(({ name, value }) => [name, value] as const)]);
 }
 
-/** A setting of docs/reference/configuration.md. */
+/** A row of docs/reference/configuration.md. */
 export interface Setting {
   readonly isRequired: boolean;
   readonly isSecret: boolean;

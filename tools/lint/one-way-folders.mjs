@@ -1,15 +1,15 @@
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 
-/** By `src`: `a>b` if a file of the folder `a` imports one of the folder `b`. */
-const arrowsBySrc = new Map();
+/** Imports between folders by `src`: `a>b` if a file of the folder `a` imports one of the folder `b`. */
+const importsBySrc = new Map();
 
-function arrowsOf(src) {
+function importsOf(src) {
   const files = globSync('*/**/*.ts', { cwd: src, exclude: isTest }).map((file) => join(src, file));
   return new Set(
     files.flatMap((file) =>
       [...readFileSync(file, 'utf8').matchAll(/\bfrom '([^']+)'/g)].map(([, specifier]) =>
-        arrow(...foldersOf(src, file, specifier)),
+        edge(...foldersOf(src, file, specifier)),
       ),
     ),
   );
@@ -24,7 +24,7 @@ function foldersOf(src, file, specifier) {
   });
 }
 
-const arrow = (from, to) => `${from}>${to}`;
+const edge = (from, to) => `${from}>${to}`;
 
 function isTest(file) {
   return /\.(spec|fixture)\.ts$/.test(file);
@@ -44,8 +44,8 @@ export const oneWayFolders = {
       'ImportDeclaration, ExportNamedDeclaration[source], ExportAllDeclaration'(node) {
         const [from, to] = foldersOf(src, filename, node.source.value);
         if (from === undefined || to === undefined || from === to) return;
-        if (!arrowsBySrc.has(src)) arrowsBySrc.set(src, arrowsOf(src));
-        if (arrowsBySrc.get(src).has(arrow(to, from)))
+        if (!importsBySrc.has(src)) importsBySrc.set(src, importsOf(src));
+        if (importsBySrc.get(src).has(edge(to, from)))
           report({ node, messageId: 'twoWay', data: { from, to } });
       },
     };

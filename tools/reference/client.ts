@@ -20,9 +20,9 @@ export async function clientSources(
 ): Promise<Record<string, string>> {
   const sources: Record<string, string> = {};
   for (const [api, document] of Object.entries(documents)) {
-    for (const [path, text] of await generated(document)) {
+    for (const [path, text] of await generateSources(document)) {
       const name = join(dir, shared.test(path) ? path : join(api, path));
-      const source = adapted(path, text);
+      const source = adaptSource(path, text);
       if ((sources[name] ?? source) !== source) throw new Failure(`${name} depends on the API.`);
       sources[name] = source;
     }
@@ -35,17 +35,17 @@ export async function clientSources(
 }
 
 /** The sources of an API import the shared code; and Node's types have no global `BodyInit`. */
-function adapted(path: string, text: string): string {
+function adaptSource(path: string, text: string): string {
   return shared.test(path)
     ? text.replaceAll('BodyInit | null | undefined', `RequestInit['body']`)
     : text.replaceAll(`'./client/index.js'`, `'../client/index.js'`);
 }
 
-async function generated(document: OpenApiDocument): Promise<(readonly [string, string])[]> {
+async function generateSources(document: OpenApiDocument): Promise<(readonly [string, string])[]> {
   const dir = mkdtempSync(join(tmpdir(), 'client-'));
   try {
     await createClient({
-      input: { ...document, paths: withoutService(document) },
+      input: { ...document, paths: withoutServicePaths(document) },
       output: { path: dir, module: { extension: '.js' }, entryFile: false },
       logs: { level: 'silent', file: false },
       plugins: [
@@ -64,7 +64,7 @@ async function generated(document: OpenApiDocument): Promise<(readonly [string, 
 }
 
 /** Returns the paths without health, discovery and the reference, which are not part of an integration. */
-function withoutService({ paths }: OpenApiDocument): OpenApiDocument['paths'] {
+function withoutServicePaths({ paths }: OpenApiDocument): OpenApiDocument['paths'] {
   const isService = (path: object): boolean =>
     Object.values(path).some(({ tags = [] }: { tags?: string[] }) => tags.includes('Service'));
   return Object.fromEntries(Object.entries(paths).filter(([, path]) => !isService(path)));

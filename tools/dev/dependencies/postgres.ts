@@ -101,8 +101,8 @@ export async function serverUser(): Promise<UserIds | undefined> {
 async function dataHome(settings: Settings, user: UserIds | undefined): Promise<string> {
   const [inState, outside] = postgresHomes(settings);
   if (user === undefined) return inState;
-  const entered = await runProgram('test', ['-x', settings.stateDir], { user, cwd: '/' });
-  return entered.code === 0 ? inState : outside;
+  const test = await runProgram('test', ['-x', settings.stateDir], { user, cwd: '/' });
+  return test.code === 0 ? inState : outside;
 }
 
 /** Identifies the owner of the data without revealing the password. */

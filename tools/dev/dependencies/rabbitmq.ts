@@ -22,13 +22,14 @@ export function rabbitmqFromPrograms(context: DependencyContext): Dependency {
   const { ports } = context;
   const home = join(context.settings.stateDir, 'rabbitmq');
   mkdirSync(home, { recursive: true });
-  const pathTo = (name: string, content: string, mode = 0o600): string => {
+  /** @returns the path */
+  const writeFile = (name: string, content: string, mode = 0o600): string => {
     const file = join(home, name);
     writeFileSync(file, content, { mode });
     return file;
   };
-  const configuration = pathTo('rabbitmq.conf', configurationText(context));
-  const plugins = pathTo('enabled_plugins', '[].\n');
+  const configuration = writeFile('rabbitmq.conf', configurationText(context));
+  const plugins = writeFile('enabled_plugins', '[].\n');
   const url = ownUrl('rabbitmq', context);
   const env = {
     PATH: process.env.PATH ?? '/usr/bin:/bin',
@@ -38,7 +39,7 @@ export function rabbitmqFromPrograms(context: DependencyContext): Dependency {
     ERL_EPMD_ADDRESS: '127.0.0.1',
     RUNNING_UNDER_SYSTEMD: 'true', // makes the start script exec the server
     RABBITMQ_NODENAME: `suite-${ports.rabbitmq}@localhost`,
-    // Else it conflicts with another node on the default port.
+    // The default port may belong to another node.
     RABBITMQ_DIST_PORT: String(ports.rabbitmqDistribution),
     RABBITMQ_CONF_ENV_FILE: '/dev/null',
     RABBITMQ_CONFIG_FILE: configuration,
@@ -49,13 +50,13 @@ export function rabbitmqFromPrograms(context: DependencyContext): Dependency {
     // Two schedulers without busy waiting, so that an idle broker uses no CPU.
     RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '+S 2:2 +sbwt none +sbwtdcpu none +sbwtdio none',
   };
-  pathTo('rabbitmqctl', rabbitmqctl(join(dirname(program), 'rabbitmqctl'), env), 0o700);
+  writeFile('rabbitmqctl', rabbitmqctl(join(dirname(program), 'rabbitmqctl'), env), 0o700);
   return {
     name: 'rabbitmq',
     url,
     processes: [
       {
-        // Otherwise Erlang would start an epmd that outlives the suite.
+        // Without it, Erlang would start an epmd that keeps running after the suite.
         name: 'epmd',
         kind: 'dependency',
         hidden: true,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { rabbitmqNamespace } from '../services.ts';
 import type { DependencyContext } from './dependency.ts';
 
-/** Mode of the files, which containers read as other users; they contain hashes of random passwords. */
+/** Containers read the files as other users. The files contain only hashes of random passwords. */
 const readableByAll = 0o644;
 
 /** Writes the users that Redis loads at its start. @returns the path of the file */

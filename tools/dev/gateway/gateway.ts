@@ -28,7 +28,7 @@ export async function gatewayPlan(
   context: DependencyContext,
   certificates: Certificates,
   accessLog: string,
-  from: 'program' | 'docker',
+  source: 'program' | 'docker',
 ): Promise<ProcessPlan> {
   const dir = join(context.settings.stateDir, 'gateway');
   const config = join(dir, 'nginx.conf');
@@ -38,7 +38,7 @@ export async function gatewayPlan(
   mkdirSync(runDir, { recursive: true });
   const { ports } = context;
   const server = (port: number): string => `server 127.0.0.1:${port};`;
-  const listenOptions = from === 'docker' || (await speaksHttp2(program)) ? 'ssl http2' : 'ssl';
+  const listenOptions = source === 'docker' || (await supportsHttp2(program)) ? 'ssl http2' : 'ssl';
   writeFileSync(
     config,
     fillTemplate(readFileSync(template, 'utf8'), {
@@ -67,7 +67,7 @@ export async function gatewayPlan(
     }),
   );
   const ready = (): Promise<boolean> => gatewayResponds(ports.gateway, certificates.caFile);
-  if (from === 'docker') return containerPlan('gateway', { context, kind: 'service', ready });
+  if (source === 'docker') return containerPlan('gateway', { context, kind: 'service', ready });
   const args = ['-e', 'stderr', '-p', dir, '-c', config];
   return {
     name: 'gateway',
@@ -86,7 +86,7 @@ export async function gatewayPlan(
   };
 }
 
-async function speaksHttp2(program: string): Promise<boolean> {
+async function supportsHttp2(program: string): Promise<boolean> {
   return (await mustRun(program, ['-V'])).includes('http_v2_module');
 }
 
@@ -98,7 +98,7 @@ function loopbackAddresses(): string[] {
   return ['127.0.0.1', ...(hasIpv6 ? ['[::1]'] : [])];
 }
 
-/** Whether it responds to a path of no service, which needs no running service. */
+/** Requests a path that belongs to no service, since the services may not be ready yet. */
 async function gatewayResponds(port: number, caFile: string): Promise<boolean> {
   const dispatcher = new Agent({ connect: { ca: readFileSync(caFile) }, headersTimeout: probeTimeoutMs });
   try {

@@ -42,7 +42,7 @@ export class Supervisor {
     return this.parts.filter((part) => !part.hidden).map((part) => part.status());
   }
 
-  async act(verb: Verb, name: string): Promise<PartStatus> {
+  async run(verb: Verb, name: string): Promise<PartStatus> {
     const part = this.parts.find((candidate) => candidate.name === name && !candidate.hidden);
     if (part === undefined) {
       throw new Failure(
@@ -72,8 +72,8 @@ export class Supervisor {
     return this.layers.flat();
   }
 
-  /** Written to disk so that the next start can clean up after a SIGKILL of this process. */
-  rememberProcesses(): void {
+  /** Writes the running processes to disk, so that the next start can end them if this process is killed. */
+  saveProcesses(): void {
     const rows = this.parts.flatMap((part) => {
       const { name, pid } = part.status();
       return pid === null ? [] : [{ name, pid, started_at: processStartTime(pid) ?? '' }];
@@ -81,7 +81,7 @@ export class Supervisor {
     try {
       writeFileSync(this.processesFile, JSON.stringify(rows));
     } catch {
-      // The directory is removed or full. This process must keep running, since only it knows the processes.
+      // The directory is removed or full. This process must keep running to stop the other processes.
     }
   }
 }
