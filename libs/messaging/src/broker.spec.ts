@@ -1,12 +1,12 @@
 import { topologyOf } from '@fulfilment/contracts';
 import { createLogger } from '@fulfilment/runtime';
 import { connect } from 'amqplib';
-import { eventually, type FlakyProxy, flakyProxy } from '@fulfilment/testing';
+import { eventually, type FlakyProxy, flakyProxy, storeUrl } from '@fulfilment/testing';
 import { randomUUID } from 'node:crypto';
 import { Broker } from './broker.js';
 import { close } from './close.js';
 
-const url = process.env.TEST_RABBITMQ_URL ?? '';
+const url = storeUrl('TEST_RABBITMQ_URL');
 const namespace = `broker_spec_${randomUUID()}`;
 const logger = createLogger('test', 'info', { write: () => undefined });
 
@@ -38,11 +38,11 @@ describe('a connection to RabbitMQ', () => {
   });
 
   it('counts as connected only once all of its channels are set up', async () => {
-    const during = new Promise<boolean>((resolve) => {
+    const connectedDuringSetup = new Promise<boolean>((resolve) => {
       broker.use(() => Promise.resolve(resolve(broker.connected)));
     });
     broker.start();
-    expect(await during).toBe(false);
+    expect(await connectedDuringSetup).toBe(false);
   });
 
   it('opens no channels when it is stopped while it connects', async () => {

@@ -41,14 +41,12 @@ export class Broker {
     this.topology = topologyOf(settings.namespace);
   }
 
+  /** Whether the connection is open and its channels are set up. */
   get connected(): boolean {
     return this.isReady;
   }
 
-  /**
-   * RabbitMQ is short of memory or disk and accepts no messages: those sent anyway would pile up in this
-   * process.
-   */
+  /** Whether RabbitMQ, short of memory or disk, accepts no messages. Those sent anyway fill this process. */
   get blocked(): boolean {
     return this.isBlocked;
   }
@@ -58,7 +56,7 @@ export class Broker {
     this.queues.push(queue);
   }
 
-  /** Call before `start`. */
+  /** Registers a user of a channel. Call before `start`. */
   use(user: ChannelUser): void {
     this.users.push(user);
   }
@@ -100,7 +98,7 @@ export class Broker {
     if (this.running !== undefined) await resolveWithin(stopTimeoutMs, this.running, () => undefined);
   }
 
-  /** Does not wait: `runConnection` continues at the connection's `close` event. */
+  /** Does not wait for the end: `runConnection` continues at the connection's `close` event. */
   private closeConnection(): void {
     if (this.connection !== undefined) void close(this.connection).catch(() => undefined);
   }

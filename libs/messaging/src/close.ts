@@ -5,8 +5,8 @@ const timeoutMs = 5_000;
 
 /**
  * Closes a channel or a connection. Use it instead of their own `close`, whose promise never settles when the
- * connection ends before RabbitMQ confirms. After 5 s without a response it returns; the
- * heartbeat then ends the connection.
+ * connection ends before RabbitMQ confirms. Returns after 5 s without a response; the heartbeat then ends the
+ * connection.
  * @throws Error when it was closed before
  */
 export async function close(target: Channel | ChannelModel): Promise<void> {

@@ -1,14 +1,15 @@
-import { listen } from '@fulfilment/testing';
+import { listen, storeUrl } from '@fulfilment/testing';
 import { createServer } from 'node:net';
 import { close } from './close.js';
 import { connect } from './connect.js';
 
-const url = process.env.TEST_RABBITMQ_URL ?? '';
-const away = 'amqp://127.0.0.1:1';
+const url = storeUrl('TEST_RABBITMQ_URL');
+const unreachable = 'amqp://127.0.0.1:1';
 
 describe('a connection to a cluster of RabbitMQ', () => {
   it('is opened to the next node when nodes cannot be reached, whichever is tried first', async () => {
-    for (let round = 0; round < 8; round += 1) await close(await connect([away, away, url].join(',')));
+    for (let round = 0; round < 8; round += 1)
+      await close(await connect([unreachable, unreachable, url].join(',')));
   });
 
   it('is opened to the next node when a node closes the connection before it is set up', async () => {
@@ -19,8 +20,8 @@ describe('a connection to a cluster of RabbitMQ', () => {
   });
 
   it('reports the reason of the only node, or those of all nodes', async () => {
-    await expect(connect(away)).rejects.toThrow('ECONNREFUSED');
-    const error: unknown = await connect(`${away},${away}`).catch((thrown: unknown) => thrown);
+    await expect(connect(unreachable)).rejects.toThrow('ECONNREFUSED');
+    const error: unknown = await connect(`${unreachable},${unreachable}`).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(AggregateError);
     expect(error).toMatchObject({ errors: [{ code: 'ECONNREFUSED' }, { code: 'ECONNREFUSED' }] });
   });

@@ -14,25 +14,25 @@ import {
 } from './testing/effects-replica.js';
 
 const queue = 'store-api.fulfilment';
-const quick = { first: 1, last: 20 };
+const retryDelayMs = { min: 1, max: 20 };
 
 describe('a consumer', () => {
-  let stores: ScratchDatabase;
+  let scratch: ScratchDatabase;
   let broker: ScratchBroker;
-  let line: FlakyProxy;
+  let proxy: FlakyProxy;
   let replicas: Replica[];
 
   beforeEach(async () => {
-    stores = await scratchDatabase([EffectsTables1700000000000]);
+    scratch = await scratchDatabase([EffectsTables1700000000000]);
     broker = await scratchBroker([queue]);
-    line = await flakyProxy(stores.url);
+    proxy = await flakyProxy(scratch.url);
     replicas = [];
   });
   afterEach(async () => {
     await Promise.all(replicas.map((replica) => replica.stop()));
-    await line.stop();
+    await proxy.stop();
     await broker.drop();
-    await stores.drop();
+    await scratch.drop();
   });
 
   const start = async (
@@ -43,10 +43,10 @@ describe('a consumer', () => {
     await eventually(() => replica.messaging.connected || undefined);
     return replica;
   };
-  const applied = (count: number) =>
+  const untilApplied = (count: number) =>
     eventually(
       async () => {
-        const ids = await appliedIds(stores.database);
+        const ids = await appliedIds(scratch.database);
         return ids.length >= count ? ids : undefined;
       },
       20_000,
@@ -54,36 +54,38 @@ describe('a consumer', () => {
     );
   const ids = (sent: readonly Message[]) => sent.map(({ id }) => id);
 
-  it.each(['is closed', 'goes silent'])(
+  it.each([
+    ['is closed', (proxy: FlakyProxy) => proxy.disconnect()],
+    ['goes silent', (proxy: FlakyProxy) => proxy.discardData()],
+  ])(
     'returns its messages when its connection to PostgreSQL %s, and another replica applies them in order',
-    async (how) => {
-      await start({ databaseUrl: line.url, times: { returnAfterMs: 300, retryMs: quick } });
+    async (_, interrupt) => {
+      await start({ databaseUrl: proxy.url, times: { returnAfterMs: 300, retryDelayMs } });
       const before = stockCounts(5);
       await broker.publish(...before);
-      await applied(5); // the first replica is the active one
-      await start({ databaseUrl: stores.url });
-      if (how === 'is closed') line.disconnect();
-      else line.discardData();
+      await untilApplied(5); // the first replica is the active one
+      await start({ databaseUrl: scratch.url });
+      interrupt(proxy);
       const during = stockCounts(20);
       await broker.publish(...during);
-      expect(await applied(25)).toEqual(ids([...before, ...during]));
-      line.restore();
+      expect(await untilApplied(25)).toEqual(ids([...before, ...during]));
+      proxy.restore();
     },
     60_000,
   );
 
   it('resumes when its database is back', async () => {
     const { messaging } = await start({
-      databaseUrl: line.url,
-      times: { returnAfterMs: 100, retryMs: quick },
+      databaseUrl: proxy.url,
+      times: { returnAfterMs: 100, retryDelayMs },
     });
-    line.disconnect();
+    proxy.disconnect();
     const sent = stockCounts(3);
     await broker.publish(...sent);
     // Not ready, since its messages were returned.
     await eventually(() => (messaging.connected ? undefined : true));
-    line.restore();
-    expect(await applied(3)).toEqual(ids(sent));
+    proxy.restore();
+    expect(await untilApplied(3)).toEqual(ids(sent));
     expect(await broker.takeDeadLetters(queue)).toEqual([]);
   });
 
@@ -94,42 +96,42 @@ describe('a consumer', () => {
       failures -= 1;
       if (failures > 0) await tx.run(diskFull);
     };
-    await start({ databaseUrl: stores.url, times: { returnAfterMs: 1, retryMs: quick }, onHandle });
+    await start({ databaseUrl: scratch.url, times: { returnAfterMs: 1, retryDelayMs }, onHandle });
     const sent = stockCounts(3);
     await broker.publish(...sent);
-    expect(await applied(3)).toEqual(ids(sent));
+    expect(await untilApplied(3)).toEqual(ids(sent));
     expect(await broker.takeDeadLetters(queue)).toEqual([]);
   });
 
-  const shortLimit = statement('test.limit', `SET LOCAL statement_timeout = '20ms'`);
-  const shortLockLimit = statement('test.lock-limit', `SET LOCAL lock_timeout = '20ms'`);
+  const shortStatementTimeout = statement('test.statement-timeout', `SET LOCAL statement_timeout = '20ms'`);
+  const shortLockTimeout = statement('test.lock-timeout', `SET LOCAL lock_timeout = '20ms'`);
   const sleep = statement('test.sleep', 'SELECT pg_sleep(30)');
   const lock = statement('test.lock', 'LOCK TABLE locked_table');
   it.each([
-    ['statement timeout', shortLimit, sleep],
-    ['lock timeout', shortLockLimit, lock],
+    ['statement timeout', shortStatementTimeout, sleep],
+    ['lock timeout', shortLockTimeout, lock],
   ])(
     'dead-letters a message whose work meets the %s each time, and applies its neighbours',
-    async (limit, short, work) => {
-      await stores.dataSource.query('CREATE TABLE locked_table ()');
-      const blocker = await stores.database.begin();
+    async (timeout, setShortTimeout, work) => {
+      await scratch.dataSource.query('CREATE TABLE locked_table ()');
+      const blocker = await scratch.database.begin();
       await blocker.tx.run(lock);
       const slow = stockSet(13);
       let attempts = 0;
       const onHandle = async (tx: Transaction, message: Message) => {
         if (message.id !== slow.id) return;
         attempts += 1;
-        await tx.run(short);
+        await tx.run(setShortTimeout);
         await tx.run(work);
       };
-      await start({ databaseUrl: stores.url, times: { retryMs: quick }, onHandle });
+      await start({ databaseUrl: scratch.url, times: { retryDelayMs }, onHandle });
       const [before, after] = [stockCounts(7), stockCounts(7)];
       await broker.publish(...before, slow, ...after);
-      expect(await applied(14)).toEqual(ids([...before, ...after]));
+      expect(await untilApplied(14)).toEqual(ids([...before, ...after]));
       await blocker.rollback();
       expect(attempts).toBeGreaterThanOrEqual(12);
       expect(await eventually(async () => (await broker.takeDeadLetters(queue))[0])).toBe(
-        `took too long: ${limit} in 12 attempts`,
+        `took too long: ${timeout} in 12 attempts`,
       );
     },
     30_000,

@@ -32,7 +32,7 @@ export interface ConsumerTimes {
    */
   readonly returnAfterMs?: number;
   /** Delays between two attempts to handle a message. */
-  readonly retryMs?: { readonly first: number; readonly last: number };
+  readonly retryDelayMs?: { readonly min: number; readonly max: number };
   /** Time for which a replica consumes a shard while other replicas wait for it. */
   readonly timeSliceMs?: number;
 }
@@ -85,7 +85,7 @@ export class Consumer {
     broker.use((channel, connection) => this.open(channel, connection));
   }
 
-  /** Takes no more messages, and resolves when those in work are done. */
+  /** Accepts no more messages, and resolves when those in work are done. */
   async stop(): Promise<void> {
     this.stopping = true;
     this.waiting = [];
@@ -155,7 +155,7 @@ export class Consumer {
   }
 
   private async work(): Promise<void> {
-    await new Promise((resolve) => setImmediate(resolve)); // messages of the same frame make one batch
+    await new Promise((resolve) => setImmediate(resolve)); // messages that arrive together make one batch
     while (this.waiting.length > 0) {
       const channel = this.channel;
       const batch = this.waiting.splice(0, this.nextBatchSize());
@@ -170,7 +170,7 @@ export class Consumer {
     return redelivered === -1 ? batchSize : Math.max(redelivered, 1);
   }
 
-  /** Messages that can neither be handled nor dead-lettered are redelivered on a new connection. */
+  /** Handles messages. What can neither be handled nor dead-lettered is redelivered after a reconnect. */
   private async handleOrReconnect(channel: ConfirmChannel, batch: readonly ConsumeMessage[]): Promise<void> {
     try {
       const [first] = batch;
@@ -185,7 +185,7 @@ export class Consumer {
     } catch (error) {
       this.logger.error(
         { error, queue: this.options.queue },
-        'Messages could not be moved to the dead-letter queue; they will be redelivered.',
+        'Rejected messages could not be dead-lettered or recorded; all messages in hand will be redelivered.',
       );
       this.waiting = [];
       // Each return raises the delivery count of all messages in hand, so during a database outage they
@@ -253,7 +253,7 @@ export class Consumer {
   }
 }
 
-/** Number of connections that closed while the message was being handled. */
+/** Returns how often the message was delivered before without an acknowledgement. */
 function deliveryCountOf(raw: ConsumeMessage): number {
   const count: unknown = raw.properties.headers?.['x-delivery-count'];
   return typeof count === 'number' ? count : 0;

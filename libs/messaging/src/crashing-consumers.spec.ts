@@ -22,7 +22,7 @@ describe('a message that kills its process each time', () => {
     'is dead-lettered from %s, and its neighbours are applied',
     async (_, queue, make, expected) => {
       if (!existsSync(program)) throw new Error(`Build first: there is no ${program}.`);
-      const stores = await scratchDatabase([EffectsTables1700000000000]);
+      const scratch = await scratchDatabase([EffectsTables1700000000000]);
       const broker = await scratchBroker(['store-api.fulfilment', 'webhook-worker.clients']);
       const letters = await DeadLetterQueues.open(broker);
       const sent = Array.from({ length: 60 }, (_, n) => make(n));
@@ -37,7 +37,7 @@ describe('a message that kills its process each time', () => {
           child = spawn(process.execPath, [program], {
             env: {
               NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
-              DATABASE_URL: stores.url,
+              DATABASE_URL: scratch.url,
               RABBITMQ_URL: broker.url,
               RABBITMQ_NAMESPACE: broker.namespace,
               QUEUE: queue,
@@ -52,7 +52,7 @@ describe('a message that kills its process each time', () => {
       const running = keepRunning();
       try {
         await eventually(
-          async () => ((await appliedIds(stores.database)).length >= sent.length ? true : undefined),
+          async () => ((await appliedIds(scratch.database)).length >= sent.length ? true : undefined),
           150_000,
           () => `${sent.length} effects, after ${deaths} deaths`,
         );
@@ -64,7 +64,7 @@ describe('a message that kills its process each time', () => {
         expect((await letters.list(queue)).map(({ id, reason }) => ({ id, reason }))).toEqual([
           { id: killer.id, reason: expected },
         ]);
-        const applied = await appliedIds(stores.database);
+        const applied = await appliedIds(scratch.database);
         const ids = sent.map(({ id }) => id);
         if (orderedQueues.has(queue)) expect(applied).toEqual(ids);
         else expect(applied.toSorted()).toEqual(ids.toSorted());
@@ -74,7 +74,7 @@ describe('a message that kills its process each time', () => {
         await running;
         await letters.close();
         await broker.drop();
-        await stores.drop();
+        await scratch.drop();
       }
     },
     300_000,

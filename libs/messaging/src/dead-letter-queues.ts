@@ -7,12 +7,13 @@ import { ConfirmedPublisher } from './confirmed-publisher.js';
 import { type DeadLetter, deadLetter } from './dead-letter.js';
 import { replayHeaders } from './publish-dead-letter.js';
 
-/** Maximum number of messages in hand at one time. */
+/** Maximum number of unacknowledged messages. */
 const pageSize = 500;
 const maxListed = 1000;
 const lockTimeoutMs = 60_000;
 const retryDelayMs = 100;
 
+/** What `scan` does with a dead letter. */
 type Action = 'keep' | 'remove';
 
 /** Rejected messages, for an operator. Close it after use. */
@@ -120,7 +121,7 @@ export class DeadLetterQueues {
       const seen = new Set<string>();
       let left = await this.count(queue);
       while (left > 0) {
-        const inHand = await this.take(name, Math.min(left, pageSize));
+        const inHand = await this.getMessages(name, Math.min(left, pageSize));
         if (inHand.length === 0) return;
         left -= inHand.length;
         for (const raw of inHand) {
@@ -136,7 +137,7 @@ export class DeadLetterQueues {
     });
   }
 
-  private async take(name: string, limit: number): Promise<GetMessage[]> {
+  private async getMessages(name: string, limit: number): Promise<GetMessage[]> {
     const inHand: GetMessage[] = [];
     while (inHand.length < limit) {
       const raw = await this.channel.get(name);
@@ -179,13 +180,11 @@ export class DeadLetterQueues {
   }
 }
 
-/**
- * Sorts by time of rejection. Messages that the broker itself dead-lettered have no such time and come first.
- */
+/** Returns the first by time of rejection. RabbitMQ's own dead letters have no such time and come first. */
 function oldest(letters: readonly DeadLetter[]): DeadLetter[] {
   // words: member of the command's output
-  const at = ({ refused_at }: DeadLetter) => Date.parse(refused_at ?? '') || 0;
-  return letters.toSorted((a, b) => at(a) - at(b)).slice(0, maxListed);
+  const rejectedAtMs = ({ refused_at }: DeadLetter) => Date.parse(refused_at ?? '') || 0;
+  return letters.toSorted((a, b) => rejectedAtMs(a) - rejectedAtMs(b)).slice(0, maxListed);
 }
 
 /** Whether the catalogue has a queue with this name. */

@@ -21,6 +21,7 @@ export interface DeadLetter {
 const idNames = ['order_id', 'sku', 'release_id', 'track_id', 'creator_id'] as const;
 const entityNames = ['order', 'product', 'creator', 'edition'] as const;
 
+/** Describes a raw message of a dead-letter queue. */
 export function deadLetter(queue: MessageQueue, raw: Pick<GetMessage, 'content' | 'properties'>): DeadLetter {
   const message = jsonOf(raw.content);
   const headers: unknown = raw.properties.headers;

@@ -1,4 +1,3 @@
-/** Tests of the operator commands on dead letters in libs/messaging. */
 import { messages, type Message } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import {
@@ -35,14 +34,14 @@ const cancelled = (): Message =>
   );
 
 describe('dead letters', () => {
-  let stores: ScratchDatabase;
+  let scratch: ScratchDatabase;
   let broker: ScratchBroker;
   let messaging: Messaging;
   let letters: DeadLetterQueues;
   let onHandle: (message: Message) => void;
 
   beforeEach(async () => {
-    stores = await scratchDatabase([Tables1700000000000]);
+    scratch = await scratchDatabase([Tables1700000000000]);
     broker = await scratchBroker([queue]);
     letters = await DeadLetterQueues.open(broker);
     onHandle = () => {
@@ -50,7 +49,7 @@ describe('dead letters', () => {
     };
     messaging = new Messaging(
       { url: broker.url, service: 'test', namespace: broker.namespace },
-      stores.database,
+      scratch.database,
       createLogger('test', 'silent'),
     );
     messaging.consume({
@@ -67,16 +66,16 @@ describe('dead letters', () => {
     await letters.close().catch(() => undefined);
     await messaging.stop();
     await broker.drop();
-    await stores.drop();
+    await scratch.drop();
   });
 
-  const waiting = (count: number, withinMs?: number) =>
-    eventually(async () => ((await letters.count(queue)) === count ? true : undefined), withinMs);
+  const untilCount = (count: number, timeoutMs?: number) =>
+    eventually(async () => ((await letters.count(queue)) === count ? true : undefined), timeoutMs);
   const effects = async () =>
-    (await stores.database.rows<{ id: string }>(readEffects)).map(({ id }) => id).sort();
+    (await scratch.database.rows<{ id: string }>(readEffects)).map(({ id }) => id).sort();
   const reject = async (...sent: Message[]) => {
     await broker.publish(...sent);
-    await waiting(sent.length, 60_000);
+    await untilCount(sent.length, 60_000);
   };
 
   it('show type, id and reason of a message, and no personal data', async () => {
@@ -97,11 +96,11 @@ describe('dead letters', () => {
     expect(others).toEqual([]);
   });
 
-  it('are all listed in order, however often', async () => {
+  it('remain, and are listed in the same order each time', async () => {
     const sent = Array.from({ length: 5 }, cancelled);
     await reject(...sent);
     await broker.publishRaw('fulfilment.shipped', Buffer.from('{'));
-    await waiting(6);
+    await untilCount(6);
     const first = await letters.list(queue);
     expect(first.slice(0, 5).map(({ id }) => id)).toEqual(sent.map(({ id }) => id));
     expect(first[5]).toMatchObject({ id: expect.stringMatching(/^sha256-/), type: null, reason: 'not JSON' });
@@ -125,15 +124,16 @@ describe('dead letters', () => {
     await eventually(async () => ((await effects()).length === 1_199 ? true : undefined), 60_000);
   }, 180_000);
 
-  it('are all kept once after several concurrent, aborted listings', async () => {
+  it('remain, each once, after concurrent listings', async () => {
     const sent = Array.from({ length: 8 }, cancelled);
     await reject(...sent);
-    const look = async () => {
+    const listOnConnection = async () => {
       const queues = await DeadLetterQueues.open(broker);
       await queues.list(queue);
       await queues.close();
     };
-    for (let times = 0; times < 5; times += 1) await Promise.all([look(), look(), look()]);
+    for (let times = 0; times < 5; times += 1)
+      await Promise.all([listOnConnection(), listOnConnection(), listOnConnection()]);
     expect(await letters.count(queue)).toBe(8);
     expect((await letters.list(queue)).map(({ id }) => id).sort()).toEqual(sent.map(({ id }) => id).sort());
   });
@@ -156,27 +156,27 @@ describe('dead letters', () => {
   it('return, and are listed once, when they are rejected again', async () => {
     await reject(cancelled(), cancelled());
     expect(await letters.replay(queue)).toHaveLength(2);
-    await waiting(2);
+    await untilCount(2);
     expect(await letters.list(queue)).toHaveLength(2);
   });
 
   it('are neither lost nor applied twice when the command is killed during a replay', async () => {
     const sent = Array.from({ length: 10 }, cancelled);
     await reject(...sent);
-    const line = await flakyProxy(broker.url);
+    const proxy = await flakyProxy(broker.url);
     let handled = 0;
     onHandle = () => {
       handled += 1;
-      if (handled === 1) line.sever();
+      if (handled === 1) proxy.sever();
     };
-    const dying = await DeadLetterQueues.open({ url: line.url, namespace: broker.namespace });
+    const dying = await DeadLetterQueues.open({ url: proxy.url, namespace: broker.namespace });
     await dying.replay(queue).catch(() => undefined); // cut before or after the broker's confirmation
     await eventually(async () => {
       await letters.replay(queue);
       return (await effects()).length === 10 && (await letters.count(queue)) === 0 ? true : undefined;
     });
     expect(await effects()).toEqual(sent.map(({ id }) => id).sort());
-    await line.stop();
+    await proxy.stop();
   });
 
   it('are deleted when they are discarded', async () => {

@@ -1,4 +1,3 @@
-/** Tests of the partitions of the inbox. */
 import { messages, type Message, uuidv7 } from '@fulfilment/contracts';
 import { addDays, currentDay, dayPartition, partitionsOf, statement } from '@fulfilment/database';
 import { type ScratchDatabase, scratchDatabase } from '@fulfilment/database/testing';
@@ -32,21 +31,21 @@ const daysAgo = (days: number): Date => new Date(Date.now() - days * dayMs);
 const messageOf = (at: Date): Message =>
   messages.fulfilmentStockSet.make({ sku: 'prod_x', quantity: 1 }, { occurredAt: at });
 
-let stores: ScratchDatabase;
+let scratch: ScratchDatabase;
 let partitions: InboxPartitions;
 
 beforeEach(async () => {
-  stores = await scratchDatabase([EffectsTables1700000000000]);
-  partitions = new InboxPartitions(stores.database, logger);
+  scratch = await scratchDatabase([EffectsTables1700000000000]);
+  partitions = new InboxPartitions(scratch.database, logger);
 });
-afterEach(() => stores.drop());
+afterEach(() => scratch.drop());
 
-const names = async (): Promise<string[]> => [...(await partitionsOf(stores.database, 'inbox'))].toSorted();
+const names = async (): Promise<string[]> => [...(await partitionsOf(scratch.database, 'inbox'))].toSorted();
 /** Creates the partition of a day on which the service ran. */
 const createDay = async (daysBack: number): Promise<string> => {
-  const day = addDays(await currentDay(stores.database), -daysBack);
+  const day = addDays(await currentDay(scratch.database), -daysBack);
   const name = dayPartition('inbox', day);
-  await stores.dataSource.query(
+  await scratch.dataSource.query(
     `CREATE TABLE ${name} PARTITION OF inbox FOR VALUES FROM ('${firstIdOf(day)}') TO ('${firstIdOf(addDays(day, 1))}')`,
   );
   return name;
@@ -54,19 +53,19 @@ const createDay = async (daysBack: number): Promise<string> => {
 
 describe('the partitions of the inbox', () => {
   it('exist from today to two days ahead, also if several replicas create them', async () => {
-    await Promise.all([1, 2, 3].map(() => new InboxPartitions(stores.database, logger).round()));
+    await Promise.all([1, 2, 3].map(() => new InboxPartitions(scratch.database, logger).round()));
     await partitions.round();
-    const today = await currentDay(stores.database);
+    const today = await currentDay(scratch.database);
     const days = [0, 1, 2].map((ahead) => dayPartition('inbox', addDays(today, ahead)));
     expect(await names()).toEqual([...days, 'inbox_other_days']);
   });
 
   it('take the rows of their day from the default partition, and later ones', async () => {
-    await stores.database.run(insert, [uuidv7(), 'applied', '0']);
+    await scratch.database.run(insert, [uuidv7(), 'applied', '0']);
     await partitions.round();
-    await stores.database.run(insert, [uuidv7(), 'applied', '0']);
-    const today = dayPartition('inbox', await currentDay(stores.database));
-    expect(await stores.database.rows(readPartitions)).toEqual([{ name: today }, { name: today }]);
+    await scratch.database.run(insert, [uuidv7(), 'applied', '0']);
+    const today = dayPartition('inbox', await currentDay(scratch.database));
+    expect(await scratch.database.rows(readPartitions)).toEqual([{ name: today }, { name: today }]);
   });
 
   it('are dropped except today and the last seven days on which the service ran', async () => {
@@ -83,19 +82,19 @@ describe('the partitions of the inbox', () => {
   it('leave rows of messages that were not applied when they are dropped', async () => {
     for (const daysBack of [9, 8, 7, 6, 5, 4, 3, 2, 1]) await createDay(daysBack);
     const [applied, rejected] = [uuidv7(daysAgo(9)), uuidv7(daysAgo(9))];
-    await stores.database.run(insert, [applied, 'applied', '9 days']);
-    await stores.database.run(insert, [rejected, 'refused', '9 days']);
+    await scratch.database.run(insert, [applied, 'applied', '9 days']);
+    await scratch.database.run(insert, [rejected, 'refused', '9 days']);
     await partitions.round();
     await partitions.round();
-    expect(await findOutcome(stores.database, applied)).toBeUndefined();
-    expect(await findOutcome(stores.database, rejected)).toMatchObject({ outcome: 'refused' });
+    expect(await findOutcome(scratch.database, applied)).toBeUndefined();
+    expect(await findOutcome(scratch.database, rejected)).toMatchObject({ outcome: 'refused' });
   });
 
   it('are retried without blocking writers for long while a reader holds the table', async () => {
-    const reader = await stores.database.begin({ snapshot: true });
+    const reader = await scratch.database.begin({ snapshot: true });
     await reader.tx.rows(readPartitions);
     const maintenance = partitions.round();
-    await stores.database.run(insert, [uuidv7(), 'applied', '0']);
+    await scratch.database.run(insert, [uuidv7(), 'applied', '0']);
     await maintenance;
     expect(await names()).toEqual(['inbox_other_days']);
     await reader.rollback();
@@ -113,11 +112,11 @@ describe('the clean-up of the default partition of the inbox', () => {
       ['refused', '364 days'],
       ['refused', '366 days'],
     ];
-    for (const row of rows) await stores.database.run(insert, [uuidv7(daysAgo(400)), ...row]);
+    for (const row of rows) await scratch.database.run(insert, [uuidv7(daysAgo(400)), ...row]);
     // The same physical position in another partition.
-    for (const row of rows) await stores.database.run(insert, [uuidv7(), ...row]);
-    expect(await deleteExpiredInboxRows(stores.database)).toBe(2);
-    expect(await stores.database.rows(readPartitions)).toHaveLength(6);
+    for (const row of rows) await scratch.database.run(insert, [uuidv7(), ...row]);
+    expect(await deleteExpiredInboxRows(scratch.database)).toBe(2);
+    expect(await scratch.database.rows(readPartitions)).toHaveLength(6);
   });
 });
 
@@ -133,7 +132,7 @@ describe('a consumer', () => {
     rejects = false;
     messaging = new Messaging(
       { url: broker.url, service: 'test', namespace: broker.namespace },
-      stores.database,
+      scratch.database,
       logger,
     );
     messaging.consume({
@@ -156,7 +155,7 @@ describe('a consumer', () => {
     eventually(async () => ((await letters.count(queue)) === count ? true : undefined), 30_000);
   const untilHandled = ({ id }: Message, outcome: string) =>
     eventually(
-      async () => (await findOutcome(stores.database, id))?.outcome === outcome || undefined,
+      async () => (await findOutcome(scratch.database, id))?.outcome === outcome || undefined,
       30_000,
     );
   /** The service runs for eight more days, and drops the day before them. */
@@ -176,7 +175,7 @@ describe('a consumer', () => {
     const last = messageOf(new Date());
     await broker.publish(message, last);
     await untilHandled(last, 'applied');
-    expect(await appliedIds(stores.database)).toEqual([message.id, last.id]);
+    expect(await appliedIds(scratch.database)).toEqual([message.id, last.id]);
   });
 
   it('handles a message of any age that was never in a dropped partition', async () => {
@@ -185,7 +184,7 @@ describe('a consumer', () => {
     const [ancient, unhandled] = [messageOf(daysAgo(500)), messageOf(daysAgo(7))];
     await broker.publish(ancient, unhandled);
     await untilHandled(unhandled, 'applied');
-    expect(await appliedIds(stores.database)).toEqual([ancient.id, unhandled.id]);
+    expect(await appliedIds(scratch.database)).toEqual([ancient.id, unhandled.id]);
   });
 
   it('does not handle a copy from a dropped day: it goes to the dead letters, and a replay handles it once', async () => {
@@ -199,14 +198,14 @@ describe('a consumer', () => {
     await broker.publish(message, another, recent);
     await untilLetters(2);
     await untilHandled(recent, 'applied');
-    expect(await appliedIds(stores.database)).toEqual([message.id, recent.id]);
+    expect(await appliedIds(scratch.database)).toEqual([message.id, recent.id]);
     expect((await letters.list(queue))[0]?.reason).toContain('older than the inbox');
     await letters.replay(queue, another.id);
     await untilHandled(another, 'applied');
     const last = messageOf(new Date());
     await broker.publish(another, last);
     await untilHandled(last, 'applied');
-    expect(await appliedIds(stores.database)).toEqual([message.id, recent.id, another.id, last.id]);
+    expect(await appliedIds(scratch.database)).toEqual([message.id, recent.id, another.id, last.id]);
   });
 
   it('handles no further copy of a message from a dropped day after it rejected one', async () => {
@@ -220,7 +219,7 @@ describe('a consumer', () => {
     const recent = messageOf(new Date());
     await broker.publish(message, recent);
     await untilHandled(recent, 'applied');
-    expect(await appliedIds(stores.database)).toEqual([message.id, recent.id]);
+    expect(await appliedIds(scratch.database)).toEqual([message.id, recent.id]);
     await untilLetters(2);
   });
 
@@ -237,6 +236,6 @@ describe('a consumer', () => {
     const last = messageOf(new Date());
     await broker.publish(message, last);
     await untilHandled(last, 'applied');
-    expect(await appliedIds(stores.database)).toEqual([message.id, last.id]);
+    expect(await appliedIds(scratch.database)).toEqual([message.id, last.id]);
   });
 });

@@ -1,3 +1,4 @@
+import { formatUuid } from '@fulfilment/contracts';
 import {
   addDays,
   changePartitions,
@@ -21,10 +22,9 @@ const maxMovedRows = 20_000;
 /** Arbitrary, equal for all replicas. */
 const advisoryLock = 7_391_006;
 
-/** The lowest UUIDv7 of a day, and of no earlier one. */
+/** Returns the lowest UUIDv7 of a day, higher than all of earlier days. */
 export function firstIdOf(day: string): string {
-  const hex = Date.parse(day).toString(16).padStart(12, '0');
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+  return formatUuid(Date.parse(day).toString(16).padStart(12, '0').padEnd(32, '0'));
 }
 
 /**
@@ -89,8 +89,8 @@ export class InboxPartitions extends BackgroundLoop {
 }
 
 /**
- * A stopped service creates no partitions. So days are counted, not time: after an outage, the queues still
- * have messages of the days before it.
+ * Returns all but the last days on which the service ran. A stopped service creates no partitions, so these
+ * days are counted, not time: after an outage, the queues still have messages of the days before it.
  */
 function expiredDays(names: ReadonlySet<string>, today: string): string[] {
   const days = [...names].flatMap((name) => dayOfPartition(name) ?? []);

@@ -2,7 +2,7 @@ import type { MessageQueue } from '@fulfilment/contracts';
 import { type Database, statement, type Transaction } from '@fulfilment/database';
 import type { InternalRoute } from '@fulfilment/runtime';
 
-// A rejected message that an operator replays, and a held one, are handled once more.
+// A rejected message that an operator replays, and a deferred one (`held`), are handled once more.
 const claim = statement(
   'inbox.claim',
   `INSERT INTO inbox (message_id, queue, outcome)
@@ -29,7 +29,7 @@ export const olderThanInbox =
 /** Messages of dropped days are at least seven days old. One day less, since clocks differ. */
 const oldMessageMs = 6 * 86_400_000;
 // Prevents that a day is dropped between this statement and the end of the transaction.
-const keepDays = statement('inbox.keep-days', 'LOCK TABLE ONLY inbox IN ROW EXCLUSIVE MODE');
+const lockPartitions = statement('inbox.lock-partitions', 'LOCK TABLE ONLY inbox IN ROW EXCLUSIVE MODE');
 // A message that was rejected for its age has a row, which does not show whether it was handled before.
 const findOfDroppedDays = statement(
   'inbox.of-dropped-days',
@@ -49,7 +49,7 @@ export async function hasDroppedMessages(
 ): Promise<boolean> {
   const old = ids.filter((id) => uuidTime(id) < Date.now() - oldMessageMs);
   if (old.length === 0) return false;
-  await tx.run(keepDays);
+  await tx.run(lockPartitions);
   return (await tx.rows(findOfDroppedDays, [old, queue, olderThanInbox])).length > 0;
 }
 
@@ -66,6 +66,7 @@ const reject = statement(
      WHERE inbox.outcome <> 'applied'`,
 );
 
+/** Records the rejection of a message, unless it was applied before. */
 export async function recordRejection(
   database: Database,
   queue: string,
@@ -81,8 +82,8 @@ const record = statement(
 );
 
 /**
- * Updates the outcome of a message that was held, or is decided later. Only the inbox of store-api allows
- * `held`.
+ * Updates the outcome of a claimed message that its handler deferred (`held`) or rejected, or of one that was
+ * deferred before. Only the inbox of store-api allows `held`.
  */
 export async function recordOutcome(
   tx: Transaction,
@@ -105,9 +106,7 @@ export function findOutcome(
   return database.row(outcome, [messageId]);
 }
 
-/**
- * `/messages/{message_id}` on the internal port: the outcome of a message in this service, for its sender.
- */
+/** Serves `/messages/{message_id}` on the internal port: the outcome of a message, for its sender. */
 export function messageOutcomes(database: Database): InternalRoute {
   return async (path) => {
     const messageId = /^\/messages\/([0-9a-f-]{36})$/i.exec(path)?.[1]?.toLowerCase();

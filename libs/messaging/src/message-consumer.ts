@@ -12,7 +12,7 @@ export interface ConsumerOptions {
   readonly joinsBatch?: (message: Message) => boolean;
 }
 
-/** Consumes one queue. A service starts all its providers of this class. */
+/** Consumer of one queue. A service starts all its providers of this class. */
 export abstract class MessageConsumer implements ConsumerOptions {
   abstract readonly queue: MessageQueue;
   abstract readonly batchSize: number;

@@ -15,7 +15,7 @@ import { inMessageSpans } from './message-spans.js';
 import { isReplayed, publishDeadLetter } from './publish-dead-letter.js';
 import { claimMessages, hasDroppedMessages, olderThanInbox, recordRejection } from './inbox.js';
 
-const defaultRetryMs = { first: 100, last: 5_000 };
+const defaultRetryDelayMs = { min: 100, max: 5_000 };
 const defaultReturnAfterMs = 15_000;
 const maxUnexpectedErrors = 5;
 const maxTimeouts = 12;
@@ -26,7 +26,7 @@ const handled = new Counter({
   labelNames: ['queue', 'outcome'],
 });
 
-/** Counts from 0, so that the first message is an increase, and that of an idle consumer is 0. */
+/** Starts the counters at 0, so that the first message is an increase, which alerts need. */
 export function startCounting(queue: MessageQueue): void {
   for (const outcome of ['applied', 'refused']) handled.inc({ queue, outcome }, 0);
 }
@@ -74,7 +74,7 @@ export interface HandlingOptions extends HandlerCallbacks {
   /** Shared by the consumers of a lane. */
   readonly limit?: Limit | undefined;
   readonly returnAfterMs?: number;
-  readonly retryMs?: { readonly first: number; readonly last: number };
+  readonly retryDelayMs?: { readonly min: number; readonly max: number };
 }
 
 interface Delivery {
@@ -84,7 +84,7 @@ interface Delivery {
 
 /** Applies messages in batches. Retries those that fail one by one, and dead-letters them with a reason. */
 export class MessageHandling implements MessageHandler {
-  /** Start of the first work that failed by an outage, until work succeeds; in ms of `performance.now()`. */
+  /** When the first work of an outage started (`performance.now()`); undefined after work that succeeded. */
   private outageSinceMs: number | undefined;
 
   constructor(
@@ -166,9 +166,9 @@ export class MessageHandling implements MessageHandler {
 
   /** Retries one message until it is applied, dead-lettered or returned. Outages are not counted. */
   private async handleSingle(channel: ConfirmChannel, delivery: Delivery): Promise<void> {
-    const { retryMs: { first, last } = defaultRetryMs } = this.options;
+    const { min, max } = this.options.retryDelayMs ?? defaultRetryDelayMs;
     const failures = { unexpected: 0, timeouts: 0 };
-    for (let retryMs = first; this.options.isOpen(channel); retryMs = Math.min(retryMs * 2, last)) {
+    for (let delayMs = min; this.options.isOpen(channel); delayMs = Math.min(delayMs * 2, max)) {
       const error = await this.trySingle(channel, delivery);
       if (error === undefined) return;
       const reason = reasonToReject(error, failures);
@@ -178,7 +178,7 @@ export class MessageHandling implements MessageHandler {
         'A message could not be handled; will retry.',
       );
       if (this.isOutageTooLong && (await this.options.returnMessages())) return;
-      await delay(retryMs);
+      await delay(delayMs);
     }
   }
 

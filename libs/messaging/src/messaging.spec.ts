@@ -1,7 +1,3 @@
-/**
- * Tests of libs/messaging. They are here because libs/testing depends on messaging, and libraries have no
- * cycles.
- */
 import { messages, type Message, type MessageQueue } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import {
@@ -41,17 +37,17 @@ const stockSet = (quantity: number): Message =>
 describe('messaging', () => {
   const lines: string[] = [];
   const logger = createLogger('test', 'info', { write: (line) => lines.push(line) });
-  let stores: ScratchDatabase;
+  let scratch: ScratchDatabase;
   let broker: ScratchBroker;
-  let line: FlakyProxy;
+  let proxy: FlakyProxy;
   let messaging: Messaging;
   /** Called by the handler in addition to its effect. */
   let onHandle: (message: Message) => void = () => undefined;
 
   const start = (queue: MessageQueue = 'store-api.fulfilment'): Messaging => {
     const created = new Messaging(
-      { url: line.url, service: 'test', namespace: broker.namespace },
-      stores.database,
+      { url: proxy.url, service: 'test', namespace: broker.namespace },
+      scratch.database,
       logger,
     );
     created.consume({
@@ -66,7 +62,7 @@ describe('messaging', () => {
     created.start();
     return created;
   };
-  const effects = async () => stores.database.row<{ effects: number; distinct: number }>(countEffects);
+  const effects = async () => scratch.database.row<{ effects: number; distinct: number }>(countEffects);
   const effectsReach = (count: number) =>
     eventually(
       // A test may terminate the connection of this query, so it is retried.
@@ -76,24 +72,24 @@ describe('messaging', () => {
     );
 
   beforeEach(async () => {
-    stores = await scratchDatabase([Tables1700000000000]);
+    scratch = await scratchDatabase([Tables1700000000000]);
     broker = await scratchBroker(['store-api.fulfilment', 'webhook-worker.clients']);
-    line = await flakyProxy(broker.url);
+    proxy = await flakyProxy(broker.url);
     onHandle = () => undefined;
     messaging = start();
   });
   afterEach(async () => {
     await messaging.stop();
-    await line.stop();
+    await proxy.stop();
     await broker.drop();
-    await stores.drop();
+    await scratch.drop();
   });
 
   it('delivers committed messages, no rolled-back ones, and leaves the outbox empty', async () => {
     const kept = Array.from({ length: 1200 }, (_, quantity) => stockSet(quantity));
-    await stores.database.transaction((tx) => messaging.outbox.add(tx, ...kept));
+    await scratch.database.transaction((tx) => messaging.outbox.add(tx, ...kept));
     await expect(
-      stores.database.transaction(async (tx) => {
+      scratch.database.transaction(async (tx) => {
         await messaging.outbox.add(tx, stockSet(9999));
         throw new Error('rolled back');
       }),
@@ -101,7 +97,7 @@ describe('messaging', () => {
     await effectsReach(1200);
     expect(broker.published.map(({ id }) => id)).toEqual(kept.map(({ id }) => id));
     await eventually(async () =>
-      (await stores.database.row<{ waiting: number }>(countOutbox))?.waiting === 0 ? true : undefined,
+      (await scratch.database.row<{ waiting: number }>(countOutbox))?.waiting === 0 ? true : undefined,
     );
   });
 
@@ -127,7 +123,7 @@ describe('messaging', () => {
     expect(await effects()).toEqual({ effects: 2, distinct: 2 });
   });
 
-  it('handles a message once that is repeated with its id in capitals', async () => {
+  it('handles a message once if it is repeated with its id in upper case', async () => {
     const message = stockSet(1);
     await broker.publish({ ...message, id: message.id.toUpperCase() }, message);
     await broker.publish(stockSet(2)); // after both
@@ -142,7 +138,7 @@ describe('messaging', () => {
     };
     await broker.publish(stockSet(1), rejected, stockSet(2));
     await effectsReach(2);
-    const outcome = messageOutcomes(stores.database);
+    const outcome = messageOutcomes(scratch.database);
     expect(await eventually(() => outcome(`/messages/${rejected.id}`))).toEqual({
       message_id: rejected.id,
       outcome: 'refused',
@@ -166,7 +162,7 @@ describe('messaging', () => {
   it('records the outcome of an invalid message that has an id', async () => {
     const bad = { ...stockSet(1), version: 9 };
     await broker.publish(bad);
-    expect(await eventually(() => messageOutcomes(stores.database)(`/messages/${bad.id}`))).toMatchObject({
+    expect(await eventually(() => messageOutcomes(scratch.database)(`/messages/${bad.id}`))).toMatchObject({
       outcome: 'refused',
       reason: 'fulfilment.stock_set has no version 9',
     });
@@ -178,7 +174,7 @@ describe('messaging', () => {
     onHandle = () => {
       if (failures > 0) {
         failures -= 1;
-        throw new Error('a bug that passes');
+        throw new Error('a transient bug');
       }
     };
     await broker.publish(stockSet(1));
@@ -187,14 +183,13 @@ describe('messaging', () => {
 
   it('handles a message again when the process died before its acknowledgement', async () => {
     const message = stockSet(1);
-    let died: () => void = () => undefined;
-    const inHand = new Promise<void>((resolve) => (died = resolve));
+    const started = Promise.withResolvers<void>();
     onHandle = () => {
-      died();
+      started.resolve();
       throw new DependencyUnavailable('the database is away');
     };
     await broker.publish(message);
-    await inHand;
+    await started.promise;
     await messaging.stop();
     onHandle = () => undefined;
     messaging = start();
@@ -204,7 +199,7 @@ describe('messaging', () => {
   it('survives the loss of its database connections during a handler', async () => {
     let ending: Promise<void> | undefined;
     onHandle = () => {
-      ending ??= stores.endConnections();
+      ending ??= scratch.endConnections();
     };
     await broker.publish(stockSet(1), stockSet(2));
     await effectsReach(2);
@@ -228,7 +223,7 @@ describe('messaging', () => {
     await broker.publish(...Array.from({ length: 200 }, (_, quantity) => stockSet(quantity)));
     await effectsReach(200);
     expect(ended).toBe(true);
-    const found = await stores.database.row<{ transactions: number }>(countTransactions);
+    const found = await scratch.database.row<{ transactions: number }>(countTransactions);
     expect(found?.transactions).toBeLessThan(30);
   });
 
@@ -240,46 +235,46 @@ describe('messaging', () => {
     await eventually(() => messaging.connected || undefined);
     // Of class connection (AMQP 0-9-1), reason "x".
     const [blocked, unblocked] = ['01000000000006000a003c0178ce', '01000000000004000a003dce'];
-    line.sendToClients(Buffer.from(blocked, 'hex'));
+    proxy.sendToClients(Buffer.from(blocked, 'hex'));
     await eventually(
       () => lines.some((text) => /"test, publishing".*blocks publishing/.test(text)) || undefined,
     );
     const publishing = broker.publish(deleted('a'));
-    await stores.database.transaction((tx) => messaging.outbox.add(tx, deleted('b')));
+    await scratch.database.transaction((tx) => messaging.outbox.add(tx, deleted('b')));
     await publishing;
     await effectsReach(1);
-    expect(await stores.database.row(countOutbox)).toEqual({ waiting: 1 });
-    line.sendToClients(Buffer.from(unblocked, 'hex'));
+    expect(await scratch.database.row(countOutbox)).toEqual({ waiting: 1 });
+    proxy.sendToClients(Buffer.from(unblocked, 'hex'));
     await effectsReach(2);
   });
 
   it('reports how long the oldest message has waited while the broker is down', async () => {
     const waiting = async () =>
       (await metrics.getSingleMetric('outbox_oldest_seconds')?.get())?.values[0]?.value;
-    line.disconnect();
-    await stores.database.transaction((tx) => messaging.outbox.add(tx, stockSet(1)));
+    proxy.disconnect();
+    await scratch.database.transaction((tx) => messaging.outbox.add(tx, stockSet(1)));
     await eventually(async () => Number(await waiting()) > 0.05 || undefined);
-    line.restore();
+    proxy.restore();
     await effectsReach(1);
     await eventually(async () => (await waiting()) === 0 || undefined);
   });
 
   it('reconnects after its connection to the broker was closed', async () => {
-    line.sever();
-    await stores.database.transaction((tx) => messaging.outbox.add(tx, stockSet(1)));
+    proxy.sever();
+    await scratch.database.transaction((tx) => messaging.outbox.add(tx, stockSet(1)));
     await effectsReach(1);
   });
 
   it('rejects no message when the broker connection is lost between the effect and its acknowledgement', async () => {
     let cut = false;
     onHandle = () => {
-      if (!cut) line.sever();
+      if (!cut) proxy.sever();
       cut = true;
     };
     const sent = [stockSet(1), stockSet(2), stockSet(3)];
     await broker.publish(...sent);
     await effectsReach(3);
-    await stores.database.transaction((tx) => messaging.outbox.add(tx, stockSet(4)));
+    await scratch.database.transaction((tx) => messaging.outbox.add(tx, stockSet(4)));
     await effectsReach(4); // after all redelivered messages
     expect(await effects()).toEqual({ effects: 4, distinct: 4 });
     expect(await broker.takeDeadLetters('store-api.fulfilment')).toEqual([]);

@@ -65,7 +65,7 @@ export class Messaging {
     return this.publishing.connected && this.consuming.connected;
   }
 
-  /** Call before `start`. */
+  /** Registers a consumer. Call before `start`. */
   consume(consumer: ConsumerOptions): void {
     const { queue, batchSize } = consumer;
     this.queues.push(queue);
@@ -77,41 +77,23 @@ export class Messaging {
     const patterns = messageQueues[queue];
     if (sharded === undefined) {
       const source = { current: topology.queue(queue), retired, patterns };
-      this.add({ queue, source, batchSize }, (callbacks) => this.handling(consumer, callbacks));
+      this.addConsumer({ queue, source, batchSize }, (callbacks) => this.newHandling(consumer, callbacks));
       return;
     }
     for (const { intake, shards, maxTransactions } of sharded.lanes) {
       const source = { current: intake, retired, patterns };
-      this.add(
+      this.addConsumer(
         { queue, source, batchSize: movedAtOnce },
         (callbacks) => new MoveToShards(queue, sharded, this.publishing, this.logger, callbacks),
       );
       const limit = new Limit(maxTransactions);
       const { timeSliceMs = shardTimeSliceMs } = this.settings.consumerTimes ?? {};
       for (const current of shards)
-        this.add(
+        this.addConsumer(
           { queue, source: { current, retired: [], patterns: [] }, batchSize, timeSliceMs },
-          (callbacks) => this.handling(consumer, { ...callbacks, limit }),
+          (callbacks) => this.newHandling(consumer, { ...callbacks, limit }),
         );
     }
-  }
-
-  private add(
-    settings: Omit<ConsumerSettings, 'ping'>,
-    makeHandler: (callbacks: HandlerCallbacks) => MessageHandler,
-  ): void {
-    const { ping = () => this.database.ping() } = this.settings;
-    this.consumers.push(new Consumer({ ...settings, ping }, this.consuming, this.logger, makeHandler));
-  }
-
-  private handling(consumer: ConsumerOptions, options: HandlingOptions): MessageHandling {
-    const { topology } = this.consuming;
-    const { returnAfterMs, retryMs } = this.settings.consumerTimes ?? {};
-    return new MessageHandling(consumer, this.database, topology, this.logger, {
-      ...options,
-      ...(returnAfterMs !== undefined && { returnAfterMs }),
-      ...(retryMs !== undefined && { retryMs }),
-    });
   }
 
   start(): void {
@@ -129,5 +111,23 @@ export class Messaging {
       ...this.consumers.map((consumer) => consumer.stop()),
     ]);
     await Promise.all([this.publishing.stop(), this.consuming.stop()]);
+  }
+
+  private addConsumer(
+    settings: Omit<ConsumerSettings, 'ping'>,
+    makeHandler: (callbacks: HandlerCallbacks) => MessageHandler,
+  ): void {
+    const { ping = () => this.database.ping() } = this.settings;
+    this.consumers.push(new Consumer({ ...settings, ping }, this.consuming, this.logger, makeHandler));
+  }
+
+  private newHandling(consumer: ConsumerOptions, options: HandlingOptions): MessageHandling {
+    const { topology } = this.consuming;
+    const { returnAfterMs, retryDelayMs } = this.settings.consumerTimes ?? {};
+    return new MessageHandling(consumer, this.database, topology, this.logger, {
+      ...options,
+      ...(returnAfterMs !== undefined && { returnAfterMs }),
+      ...(retryDelayMs !== undefined && { retryDelayMs }),
+    });
   }
 }

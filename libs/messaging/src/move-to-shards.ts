@@ -64,7 +64,7 @@ export class MoveToShards implements MessageHandler {
     await this.options.acknowledge(channel, raw);
   }
 
-  /** @returns whether RabbitMQ has confirmed each message in its shard; false while it cannot publish */
+  /** @returns true when each message is confirmed in its shard; false while nothing can be published */
   private async publish(batch: readonly ConsumeMessage[]): Promise<boolean> {
     const { publisher } = this;
     if (publisher === undefined || this.publishing.blocked) return false;

@@ -24,7 +24,8 @@ class ObservedDatabase extends Database {
   ): Promise<Result> {
     return super.transaction((tx) => {
       const rows: Sql['rows'] = async (query, values) => {
-        if (query.name === 'outbox.take') this.buffers.push(await this.buffersOf(tx, query.text, values));
+        if (query.name === 'outbox.lock-batch')
+          this.buffers.push(await this.buffersOf(tx, query.text, values));
         return tx.rows(query, values);
       };
       return work({ ...tx, rows });
@@ -40,7 +41,7 @@ class ObservedDatabase extends Database {
 }
 
 describe('the outbox relay', () => {
-  let stores: ScratchDatabase;
+  let scratch: ScratchDatabase;
   let broker: ScratchBroker;
   let database: ObservedDatabase;
   let messaging: Messaging | undefined;
@@ -55,39 +56,39 @@ describe('the outbox relay', () => {
     return messaging;
   };
   const add = ({ outbox }: Messaging, ...sent: readonly Message[]) =>
-    stores.database.transaction((tx) => outbox.add(tx, ...sent));
-  const emptied = () =>
+    scratch.database.transaction((tx) => outbox.add(tx, ...sent));
+  const untilEmpty = () =>
     eventually(
       async () =>
-        (await stores.database.row<{ waiting: number }>(countOutbox))?.waiting === 0 ? true : undefined,
+        (await scratch.database.row<{ waiting: number }>(countOutbox))?.waiting === 0 ? true : undefined,
       30_000,
       () => 'an empty outbox',
     );
 
   beforeEach(async () => {
-    stores = await scratchDatabase([EffectsTables1700000000000]);
+    scratch = await scratchDatabase([EffectsTables1700000000000]);
     broker = await scratchBroker([]);
-    database = new ObservedDatabase(stores.dataSource);
+    database = new ObservedDatabase(scratch.dataSource);
   });
   afterEach(async () => {
     await messaging?.stop();
     await broker.drop();
-    await stores.drop();
+    await scratch.drop();
   });
 
   it('does not read index entries of sent messages while an old snapshot keeps them', async () => {
-    const snapshot = await stores.database.begin({ snapshot: true });
+    const snapshot = await scratch.database.begin({ snapshot: true });
     await snapshot.tx.row(countOutbox);
     const relay = start({ lagMs: 20, fullScanMs: 600_000 });
     for (let round = 0; round < 8; round += 1) {
       await add(relay, ...stockCounts(1000));
-      await emptied();
+      await untilEmpty();
     }
     const before = database.buffers.length;
     // Two rounds without messages.
     await eventually(() => (database.buffers.length > before + 2 ? true : undefined));
     await add(relay, stockSet(1));
-    await emptied();
+    await untilEmpty();
     await snapshot.rollback();
     expect(Math.min(...database.buffers.slice(before))).toBeLessThan(50);
     expect(database.buffers.at(-1)).toBeLessThan(100);
@@ -95,7 +96,7 @@ describe('the outbox relay', () => {
 
   it('finds a message with a lower position that commits long after higher ones were sent', async () => {
     const relay = start({ lagMs: 20, fullScanMs: 300 });
-    const slow = await stores.database.begin();
+    const slow = await scratch.database.begin();
     const late = messages.fulfilmentStockSet.make({ sku: 'prod_x', quantity: 1 }, { occurredAt: new Date() });
     await relay.outbox.add(slow.tx, late);
     for (let round = 0; round < 5; round += 1) {

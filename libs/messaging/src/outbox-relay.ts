@@ -27,8 +27,8 @@ interface OutboxRow {
   body: string;
 }
 
-const takeBatch = statement(
-  'outbox.take',
+const lockBatch = statement(
+  'outbox.lock-batch',
   `SELECT position, message_id, type AS routing_key, body::text FROM outbox WHERE position >= $1
    ORDER BY position LIMIT ${batchSize} FOR UPDATE SKIP LOCKED`,
 );
@@ -42,7 +42,7 @@ const deleteBatch = statement('outbox.delete', 'DELETE FROM outbox WHERE positio
 /**
  * Publishes the outbox to RabbitMQ: a batch is locked, published, confirmed, deleted, committed. After a
  * crash at any point, the batch is published again under the same ids; no message is lost. Several replicas
- * may run: each takes rows that no other has locked.
+ * may run: each publishes rows that no other has locked.
  */
 export class OutboxRelay extends BackgroundLoop {
   private channel: ConfirmChannel | undefined;
@@ -82,9 +82,7 @@ export class OutboxRelay extends BackgroundLoop {
     if (channel === undefined || this.broker.blocked) return undefined;
     this.position = this.scanStart.position();
     try {
-      const positions = await this.database.transaction((tx) =>
-        sendBatch(tx, channel, this.broker.topology.factsExchange, () => this.take(tx)),
-      );
+      const positions = await this.database.transaction((tx) => this.sendBatch(tx, channel));
       this.scanStart.advance(positions);
       published.inc(positions.length);
       return positions.length;
@@ -97,10 +95,29 @@ export class OutboxRelay extends BackgroundLoop {
     }
   }
 
-  private async take(tx: Transaction): Promise<OutboxRow[]> {
+  /** @returns the positions of the sent messages, in order */
+  private async sendBatch(tx: Transaction, channel: ConfirmChannel): Promise<number[]> {
+    const rows = await this.lockBatch(tx);
+    if (rows.length === 0) return [];
+    const startedAtMs = performance.now();
+    for (const row of rows) {
+      channel.publish(this.broker.topology.factsExchange, row.routing_key, Buffer.from(row.body), {
+        persistent: true,
+        messageId: row.message_id,
+        contentType: 'application/json',
+      });
+    }
+    await waitForConfirmation(channel);
+    if (isTracing()) recordSending(rows, startedAtMs);
+    const positions = rows.map((row) => row.position);
+    tx.sendWithCommit(tx.run(deleteBatch, [positions]));
+    return positions;
+  }
+
+  private async lockBatch(tx: Transaction): Promise<OutboxRow[]> {
     const startedAtMs = performance.now();
     try {
-      return await tx.rows<OutboxRow>(takeBatch, [this.position]);
+      return await tx.rows<OutboxRow>(lockBatch, [this.position]);
     } finally {
       if (this.position === 0) this.scanStart.fullScanTook(performance.now() - startedAtMs);
     }
@@ -109,28 +126,4 @@ export class OutboxRelay extends BackgroundLoop {
   private async oldestSeconds(): Promise<number> {
     return (await this.database.row<{ seconds: number }>(readOldest, [this.position]))?.seconds ?? 0;
   }
-}
-
-/** @returns the positions of the sent messages, in order */
-async function sendBatch(
-  tx: Transaction,
-  channel: ConfirmChannel,
-  exchange: string,
-  take: () => Promise<readonly OutboxRow[]>,
-): Promise<number[]> {
-  const rows = await take();
-  if (rows.length === 0) return [];
-  const startedAtMs = performance.now();
-  for (const row of rows) {
-    channel.publish(exchange, row.routing_key, Buffer.from(row.body), {
-      persistent: true,
-      messageId: row.message_id,
-      contentType: 'application/json',
-    });
-  }
-  await waitForConfirmation(channel);
-  if (isTracing()) recordSending(rows, startedAtMs);
-  const positions = rows.map((row) => row.position);
-  tx.sendWithCommit(tx.run(deleteBatch, [positions]));
-  return positions;
 }

@@ -1,4 +1,3 @@
-/** Tests of the gauges of a service's queues. */
 import { topologyOf } from '@fulfilment/contracts';
 import { RejectedMessage } from './index.js';
 import { metrics } from '@fulfilment/runtime';
@@ -14,13 +13,12 @@ const gauge = async (name: string): Promise<number | undefined> =>
 
 describe('the queue gauges', () => {
   it('report waiting messages, and dead letters of the service and of RabbitMQ', async () => {
-    const stores = await scratchDatabase([EffectsTables1700000000000]);
+    const scratch = await scratchDatabase([EffectsTables1700000000000]);
     const broker = await scratchBroker([queue]);
-    let release: () => void = () => undefined;
-    const released = new Promise<void>((resolve) => (release = resolve));
+    const released = Promise.withResolvers<void>();
     const sent = stockCounts(10);
     const replica = await startReplica({
-      databaseUrl: stores.url,
+      databaseUrl: scratch.url,
       url: broker.url,
       namespace: broker.namespace,
       queue,
@@ -28,7 +26,7 @@ describe('the queue gauges', () => {
       gaugeIntervalMs: 20,
       onHandle: (_, { id }) => {
         if (id === sent[0]?.id) throw new RejectedMessage('not now');
-        return released;
+        return released.promise;
       },
     });
     try {
@@ -46,17 +44,17 @@ describe('the queue gauges', () => {
       await channel.waitForConfirms();
       await connection.close();
       await eventually(async () => ((await gauge('messaging_dead_letters')) === 2 ? true : undefined));
-      release();
+      released.resolve();
       await eventually(async () => ((await gauge('messaging_queue_messages')) === 0 ? true : undefined));
       await broker.takeDeadLetters(queue);
       await eventually(async () =>
         (await gauge('messaging_dead_letters_waiting_seconds')) === 0 ? true : undefined,
       );
     } finally {
-      release();
+      released.resolve();
       await replica.stop();
       await broker.drop();
-      await stores.drop();
+      await scratch.drop();
     }
   });
 });

@@ -56,7 +56,7 @@ export class QueueGauges {
       const waiting = await this.countAll(queuesBehind(topology, queue));
       const dead = await this.broker.inspect(topology.deadLetterQueue(queue));
       if (waiting !== undefined) depth.set({ queue }, waiting);
-      if (dead !== undefined) this.report(queue, dead.messageCount);
+      if (dead !== undefined) this.setDeadLetters(queue, dead.messageCount);
     }
     return false;
   }
@@ -72,7 +72,7 @@ export class QueueGauges {
     return sum;
   }
 
-  private report(queue: MessageQueue, count: number): void {
+  private setDeadLetters(queue: MessageQueue, count: number): void {
     const nowMs = performance.now();
     const sinceMs = count === 0 ? undefined : (this.nonEmptySinceMs.get(queue) ?? nowMs);
     if (sinceMs === undefined) this.nonEmptySinceMs.delete(queue);

@@ -22,7 +22,7 @@ const claim = statement(
 const insertEffect = statement('test.effect', 'INSERT INTO effects (message_id) VALUES ($1)');
 
 describe('a queue of the previous release, with other arguments', () => {
-  let stores: ScratchDatabase;
+  let scratch: ScratchDatabase;
   let broker: ScratchBroker;
   let connection: ChannelModel;
   let replicas: Replica[];
@@ -30,7 +30,7 @@ describe('a queue of the previous release, with other arguments', () => {
   let retired: string;
 
   beforeEach(async () => {
-    stores = await scratchDatabase([EffectsTables1700000000000]);
+    scratch = await scratchDatabase([EffectsTables1700000000000]);
     broker = await scratchBroker([queue]);
     connection = await connect(broker.url);
     replicas = [];
@@ -48,12 +48,12 @@ describe('a queue of the previous release, with other arguments', () => {
     await channel.deleteExchange(`${broker.namespace}.dead-letters`);
     await connection.close();
     await broker.drop();
-    await stores.drop();
+    await scratch.drop();
   });
 
   /** Declares the queue like the previous release, at each start. */
-  const declareRetired = async (on: ChannelModel) => {
-    const channel = await on.createChannel();
+  const declareRetired = async (owner: ChannelModel) => {
+    const channel = await owner.createChannel();
     const deadLetterExchange = `${broker.namespace}.dead-letters`;
     await channel.assertExchange(deadLetterExchange, 'direct', { durable: true });
     await channel.assertQueue(retired, {
@@ -67,14 +67,14 @@ describe('a queue of the previous release, with other arguments', () => {
   };
   /** A replica of the previous release, with its own connection and the same inbox. */
   const startOldReplica = async () => {
-    const line = await connect(broker.url);
-    oldConnections.push(line);
-    const channel = await declareRetired(line);
+    const oldConnection = await connect(broker.url);
+    oldConnections.push(oldConnection);
+    const channel = await declareRetired(oldConnection);
     await channel.prefetch(2);
     let last: Promise<void> = Promise.resolve();
     const apply = async (raw: ConsumeMessage) => {
       const { id } = parseMessage(raw.content);
-      await stores.database.transaction(async (tx) => {
+      await scratch.database.transaction(async (tx) => {
         if ((await tx.run(claim, [id])) > 0) await tx.run(insertEffect, [id]);
       });
       channel.ack(raw);
@@ -82,11 +82,11 @@ describe('a queue of the previous release, with other arguments', () => {
     await channel.consume(retired, (raw) => {
       if (raw !== null) last = last.then(() => apply(raw)).catch(() => undefined);
     });
-    return { stop: () => line.close() };
+    return { stop: () => oldConnection.close() };
   };
   const startNewReplica = async () => {
     const replica = await startReplica({
-      databaseUrl: stores.url,
+      databaseUrl: scratch.url,
       url: broker.url,
       namespace: broker.namespace,
       queue,
@@ -94,11 +94,11 @@ describe('a queue of the previous release, with other arguments', () => {
     replicas.push(replica);
     await eventually(() => replica.messaging.connected || undefined);
   };
-  const applied = async (sent: readonly Message[]) => {
+  const untilApplied = async (sent: readonly Message[]) => {
     let state = '';
     return eventually(
       async () => {
-        const found = await appliedIds(stores.database);
+        const found = await appliedIds(scratch.database);
         if (found.length >= sent.length) return found;
         state = `${found.length} of ${sent.length} effects; ${await describeQueues()}`;
         return undefined;
@@ -145,7 +145,7 @@ describe('a queue of the previous release, with other arguments', () => {
     await Promise.all([startNewReplica(), startNewReplica()]);
     const after = stockCounts(10);
     await broker.publish(...after);
-    expect(await applied([...before, ...after])).toEqual(ids([...before, ...after]));
+    expect(await untilApplied([...before, ...after])).toEqual(ids([...before, ...after]));
     await eventually(async () => ((await inspect()) === undefined ? true : undefined));
   });
 
@@ -161,22 +161,22 @@ describe('a queue of the previous release, with other arguments', () => {
     const old = await startOldReplica();
     await startNewReplica();
     await publish(10); // to both queues
-    expect(await applied(sent)).toEqual(ids(sent));
+    expect(await untilApplied(sent)).toEqual(ids(sent));
     expect(await inspect()).toMatchObject({ consumerCount: 1 });
 
     const publishing = publish(100);
     await old.stop(); // with unacknowledged messages
     await publishing;
     await publish(10);
-    expect(await applied(sent)).toEqual(ids(sent));
+    expect(await untilApplied(sent)).toEqual(ids(sent));
     await untilHandedOver();
     expect(await inspect()).toBeUndefined();
 
     const late = await startOldReplica(); // stops late, and declares its queue again
     await publish(10);
-    expect(await applied(sent)).toEqual(ids(sent));
+    expect(await untilApplied(sent)).toEqual(ids(sent));
     await late.stop();
     await publish(10);
-    expect(await applied(sent)).toEqual(ids(sent));
+    expect(await untilApplied(sent)).toEqual(ids(sent));
   });
 });

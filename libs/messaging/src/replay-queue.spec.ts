@@ -1,12 +1,11 @@
-/** Tests of replay queues in libs/messaging. */
 import { messages, type Message, topologyOf } from '@fulfilment/contracts';
 import { ReplayQueue } from './index.js';
 import { connect } from 'amqplib';
 import { type ScratchBroker, scratchBroker } from './testing/scratch-broker.js';
 
-const some = (count: number): Message[] =>
+const cancellations = (count: number): Message[] =>
   Array.from({ length: count }, () =>
-    messages.fulfilmentCancelled.make({ order_id: 'ord_1', reason: 'again' }, { occurredAt: new Date() }),
+    messages.fulfilmentCancelled.make({ order_id: 'ord_1', reason: 'a test' }, { occurredAt: new Date() }),
   );
 
 describe('a replay queue', () => {
@@ -16,7 +15,7 @@ describe('a replay queue', () => {
   });
   afterEach(() => broker.drop());
 
-  const inQueue = async (
+  const withQueue = async (
     settings: { stallTimeoutMs?: number },
     work: (queue: ReplayQueue) => Promise<void>,
   ) => {
@@ -29,7 +28,7 @@ describe('a replay queue', () => {
   };
 
   it('bypasses the exchange, so that no other queue receives its messages', async () => {
-    await inQueue({}, (queue) => queue.write(some(10)));
+    await withQueue({}, (queue) => queue.write(cancellations(10)));
     expect(broker.published).toEqual([]);
   });
 
@@ -37,10 +36,10 @@ describe('a replay queue', () => {
     const connection = await connect(broker.url);
     const channel = await connection.createChannel();
     const name = topologyOf(broker.namespace).queue('creator-api.replay');
-    await inQueue({}, async (queue) => {
-      await queue.write(some(2_000));
+    await withQueue({}, async (queue) => {
+      await queue.write(cancellations(2_000));
       let written = false;
-      const next = queue.write(some(500)).then(() => {
+      const next = queue.write(cancellations(500)).then(() => {
         written = true;
       });
       expect((await channel.checkQueue(name)).messageCount).toBe(2_000);
@@ -54,15 +53,15 @@ describe('a replay queue', () => {
   });
 
   it('fails when it has no consumer', async () => {
-    await inQueue({ stallTimeoutMs: 100 }, async (queue) => {
-      await queue.write(some(2_000));
-      await expect(queue.write(some(1))).rejects.toThrow('No consumer receives messages from');
+    await withQueue({ stallTimeoutMs: 100 }, async (queue) => {
+      await queue.write(cancellations(2_000));
+      await expect(queue.write(cancellations(1))).rejects.toThrow('No consumer receives messages from');
     });
   });
 
   it('fails when it does not exist', async () => {
     const queue = await ReplayQueue.open({ ...broker, namespace: 'nobody' }, 'creator-api.replay');
-    await expect(queue.write(some(1))).rejects.toThrow('nobody.creator-api.replay');
+    await expect(queue.write(cancellations(1))).rejects.toThrow('nobody.creator-api.replay');
     await queue.close().catch(() => undefined);
   });
 });

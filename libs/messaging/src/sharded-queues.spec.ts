@@ -11,34 +11,34 @@ import {
 } from './testing/effects-replica.js';
 
 const queue = 'store-api.fulfilment';
-const timing = { occurredAt: new Date() };
+const now = { occurredAt: new Date() };
 const reason = 'a test';
 const orderIds = (count: number) => Array.from({ length: count }, () => publicId('ord', uuidv7()));
-const cancellationOf = (order_id: string) => messages.fulfilmentCancelled.make({ order_id, reason }, timing);
-const countOf = (sku: string) => messages.fulfilmentStockSet.make({ sku, quantity: 1 }, timing);
+const cancellationOf = (order_id: string) => messages.fulfilmentCancelled.make({ order_id, reason }, now);
+const stockCountOf = (sku: string) => messages.fulfilmentStockSet.make({ sku, quantity: 1 }, now);
 const idsOf = (sent: readonly Message[]) => sent.map(({ id }) => id);
-const keyOf = ({ data }: Message): unknown =>
+const orderIdOf = ({ data }: Message): unknown =>
   typeof data === 'object' && data !== null ? Reflect.get(data, 'order_id') : undefined;
 
 describe('a sharded queue', () => {
-  let stores: ScratchDatabase;
+  let scratch: ScratchDatabase;
   let broker: ScratchBroker;
   let replicas: Replica[];
 
   beforeEach(async () => {
-    stores = await scratchDatabase([EffectsTables1700000000000]);
+    scratch = await scratchDatabase([EffectsTables1700000000000]);
     broker = await scratchBroker([queue]);
     replicas = [];
   });
   afterEach(async () => {
     await Promise.all(replicas.map((replica) => replica.stop()));
     await broker.drop();
-    await stores.drop();
+    await scratch.drop();
   });
 
   const start = async (settings: Partial<Parameters<typeof startReplica>[0]> = {}): Promise<Replica> => {
     const { url, namespace } = broker;
-    const replica = await startReplica({ databaseUrl: stores.url, url, namespace, queue, ...settings });
+    const replica = await startReplica({ databaseUrl: scratch.url, url, namespace, queue, ...settings });
     replicas.push(replica);
     await eventually(() => replica.messaging.connected || undefined);
     return replica;
@@ -46,7 +46,7 @@ describe('a sharded queue', () => {
   const allApplied = (sent: readonly Message[]) =>
     eventually(
       async () => {
-        const applied = await appliedIds(stores.database);
+        const applied = await appliedIds(scratch.database);
         return applied.length >= sent.length ? applied : undefined;
       },
       30_000,
@@ -55,7 +55,7 @@ describe('a sharded queue', () => {
   /** Expects that each message was applied once, and those about one order in the sequence of `sent`. */
   const expectSequenceOfEach = (applied: readonly string[], sent: readonly Message[]) => {
     expect(applied.toSorted()).toEqual(idsOf(sent).toSorted());
-    for (const [order, ofOrder] of Map.groupBy(sent, keyOf)) {
+    for (const [order, ofOrder] of Map.groupBy(sent, orderIdOf)) {
       const ids = new Set(idsOf(ofOrder));
       expect([order, applied.filter((id) => ids.has(id))]).toEqual([order, idsOf(ofOrder)]);
     }
@@ -65,29 +65,29 @@ describe('a sharded queue', () => {
     const orders = orderIds(16);
     const sent = Array.from({ length: 150 }, () => orders.map(cancellationOf)).flat();
     await broker.publish(...sent);
-    const counts = [0, 0];
+    const handledBy = [0, 0];
     for (const index of [0, 1])
       await start({
         batchSize: 10,
         times: { timeSliceMs: 0 },
         onHandle: () => {
-          counts[index] = (counts[index] ?? 0) + 1;
+          handledBy[index] = (handledBy[index] ?? 0) + 1;
         },
       });
     expectSequenceOfEach(await allApplied(sent), sent);
-    for (const count of counts) expect(count).toBeGreaterThan(sent.length / 10);
+    for (const count of handledBy) expect(count).toBeGreaterThan(sent.length / 10);
   });
 
   it('keeps the sequence of messages about one order when connections are cut', async () => {
-    const line = await flakyProxy(broker.url);
+    const proxy = await flakyProxy(broker.url);
     try {
       const orders = orderIds(5);
       const sent = Array.from({ length: 60 }, () => orders.map(cancellationOf)).flat();
       const cutAt = new Set([30, 100, 170].map((index) => sent[index]?.id));
       await start({
-        url: line.url,
+        url: proxy.url,
         onHandle: (_, { id }) => {
-          if (cutAt.delete(id)) line.sever();
+          if (cutAt.delete(id)) proxy.sever();
         },
       });
       await start();
@@ -95,26 +95,25 @@ describe('a sharded queue', () => {
       expectSequenceOfEach(await allApplied(sent), sent);
       expect(cutAt.size).toBeLessThan(3); // the other replica may handle the later ones
     } finally {
-      await line.stop();
+      await proxy.stop();
     }
   });
 
   it('applies stock counts while no fulfilment event of an order can be applied', async () => {
-    let release: () => void = () => undefined;
-    const released = new Promise<void>((resolve) => (release = resolve));
+    const released = Promise.withResolvers<void>();
     try {
       await start({
-        onHandle: (_, { type }) => (type.startsWith('fulfilment.stock_') ? undefined : released),
+        onHandle: (_, { type }) => (type.startsWith('fulfilment.stock_') ? undefined : released.promise),
       });
       const cancellations = orderIds(100).map(cancellationOf);
-      const counts = Array.from({ length: 20 }, () => countOf(publicId('prod', uuidv7())));
+      const counts = Array.from({ length: 20 }, () => stockCountOf(publicId('prod', uuidv7())));
       await broker.publish(...cancellations, ...counts);
       const applied = await allApplied(counts);
       expect(applied.toSorted()).toEqual(idsOf(counts).toSorted());
-      release();
+      released.resolve();
       await allApplied([...cancellations, ...counts]);
     } finally {
-      release();
+      released.resolve();
     }
   });
 
@@ -125,24 +124,23 @@ describe('a sharded queue', () => {
     const first = cancellationOf(blocked);
     const cancellations = others.map(cancellationOf);
     const elsewhere = cancellations.filter((message) => shard(message) !== shard(first));
-    let release: () => void = () => undefined;
-    const released = new Promise<void>((resolve) => (release = resolve));
+    const released = Promise.withResolvers<void>();
     try {
-      await start({ onHandle: (_, { id }) => (id === first.id ? released : undefined) });
+      await start({ onHandle: (_, { id }) => (id === first.id ? released.promise : undefined) });
       await broker.publish(first, ...cancellations);
       const applied = await allApplied(elsewhere);
       expect(applied).toEqual(expect.arrayContaining(idsOf(elsewhere)));
       expect(applied).not.toContain(first.id);
-      release();
+      released.resolve();
       await allApplied([first, ...cancellations]);
     } finally {
-      release();
+      released.resolve();
     }
   });
 
   it('dead-letters a message of a type that no lane names', async () => {
     await start();
-    const unknown = { ...countOf('prod_x'), type: 'fulfilment.unknown' };
+    const unknown = { ...stockCountOf('prod_x'), type: 'fulfilment.unknown' };
     await broker.publish(unknown);
     const reasons = await eventually(async () => {
       const found = await broker.takeDeadLetters(queue);

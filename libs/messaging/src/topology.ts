@@ -70,10 +70,7 @@ export async function ensureFactsExchange(connection: ChannelModel, topology: To
   await close(channel);
 }
 
-/**
- * Declares each queue with its bindings and dead-letter queue. The broker dead-letters at least once (ADR
- * 23).
- */
+/** Declares each queue with its bindings and its dead-letter queue. */
 export async function declareQueues(
   connection: ChannelModel,
   topology: Topology,

@@ -20,7 +20,7 @@ class Tables1700000000000 implements MigrationInterface {
   }
 }
 
-const nothing = statement('test.nothing', 'SELECT');
+const doNothing = statement('test.nothing', 'SELECT');
 const randomHex = () => randomUUID().replaceAll('-', '');
 const parentId = 'c'.repeat(16);
 const stockSet = (traceparent?: string): Message =>
@@ -31,7 +31,7 @@ const stockSet = (traceparent?: string): Message =>
 const type = 'fulfilment.stock_set';
 
 describe('the trace of a message', () => {
-  let stores: ScratchDatabase;
+  let scratch: ScratchDatabase;
   let broker: ScratchBroker;
   let messaging: Messaging;
   let recorded: RecordedSpans;
@@ -39,11 +39,11 @@ describe('the trace of a message', () => {
   let traceIds: string[];
 
   beforeAll(async () => {
-    stores = await scratchDatabase([Tables1700000000000]);
+    scratch = await scratchDatabase([Tables1700000000000]);
     broker = await scratchBroker(['store-api.fulfilment']);
     messaging = new Messaging(
       { url: broker.url, service: 'test', namespace: broker.namespace },
-      stores.database,
+      scratch.database,
       createLogger('test', 'silent'),
     );
     messaging.consume({
@@ -56,13 +56,13 @@ describe('the trace of a message', () => {
   afterAll(async () => {
     await messaging.stop();
     await broker.drop();
-    await stores.drop();
+    await scratch.drop();
   });
   beforeEach(() => {
     recorded = recordSpans();
     traceIds = [randomHex(), randomHex()];
     handle = async (tx: Transaction) => {
-      await tx.run(nothing);
+      await tx.run(doNothing);
     };
   });
   afterEach(() => recorded.stop());
@@ -80,7 +80,7 @@ describe('the trace of a message', () => {
 
   it('goes from the outbox over the broker to the transaction of its consumer', async () => {
     const message = stockSet(received());
-    await stores.database.transaction((tx) => messaging.outbox.add(tx, message));
+    await scratch.database.transaction((tx) => messaging.outbox.add(tx, message));
     const [process] = await processed(1);
     const [send] = await eventually(() => {
       const sent = named(`send ${type}`);
@@ -101,7 +101,7 @@ describe('the trace of a message', () => {
     });
   });
 
-  it('stays its own when messages of several traces share a transaction', async () => {
+  it('stays separate when messages of several traces share a transaction', async () => {
     const handled: (string | undefined)[] = [];
     handle = (_tx, batch) => {
       handled.push(...batch.filter(ofThisTest).map(({ traceparent }) => traceparent));

@@ -6,7 +6,7 @@ export interface CleanupJob {
   /** The rows that it deletes, for logs. */
   readonly name: string;
   readonly intervalMs: number;
-  /** Deletes a batch that is small enough to hold no lock for long. Returns the number of rows; 0 at the end. */
+  /** Deletes a batch, small enough to hold no lock for long. Returns the number of rows; 0 at the end. */
   readonly deleteBatch: () => Promise<number>;
 }
 

@@ -1,3 +1,9 @@
+/**
+ * A program: a service that only publishes messages, with the suite's outbox and relay. It publishes an
+ * `order.created` for each order snapshot in the posted array, in one transaction, and responds with the time
+ * of the commit. Prints its port when it is ready. Environment: DATABASE_URL (of an empty database),
+ * RABBITMQ_URL, RABBITMQ_NAMESPACE.
+ */
 import { messages, type OrderSnapshot } from '@fulfilment/contracts';
 import { createDataSource, Database, migrate } from '@fulfilment/database';
 import { createMessagingTables, declareQueuesOf, Messaging } from '../index.js';
@@ -7,12 +13,6 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { z } from 'zod';
 import { eventually, listen } from '@fulfilment/testing';
 
-/**
- * A program: a service that only publishes messages, with the suite's outbox and relay. It publishes an
- * `order.created` for each order snapshot in the posted array, in one transaction, and responds with the time
- * of the commit. Prints its port when it is ready. Environment: DATABASE_URL (of an empty database),
- * RABBITMQ_URL, RABBITMQ_NAMESPACE.
- */
 class MessagingTables implements MigrationInterface {
   readonly name = 'MessagingTables1764000000000';
 
@@ -48,19 +48,19 @@ const messaging = new Messaging({ url, service: 'facts-sender', namespace }, dat
 messaging.start();
 await eventually(() => messaging.connected || undefined);
 
-/** @returns the time of the commit, in ms since 1970 */
-async function commit(snapshots: readonly OrderSnapshot[]): Promise<number> {
+/** @returns the time of the commit, in milliseconds since the epoch */
+async function publishCreated(snapshots: readonly OrderSnapshot[]): Promise<number> {
   // An event happens before its transaction commits, so `occurred_at` is never later than the commit.
   const now = { occurredAt: new Date() };
-  const facts = snapshots.map((order) => messages.orderCreated.make({ order }, now));
-  let committedAt = Number.NaN;
+  const created = snapshots.map((order) => messages.orderCreated.make({ order }, now));
+  let committedAtMs = Number.NaN;
   await database.transaction(async (tx) => {
     tx.afterCommit(() => {
-      committedAt = performance.timeOrigin + performance.now();
+      committedAtMs = performance.timeOrigin + performance.now();
     });
-    await messaging.outbox.add(tx, ...facts);
+    await messaging.outbox.add(tx, ...created);
   });
-  return committedAt;
+  return committedAtMs;
 }
 
 async function readBody(request: IncomingMessage): Promise<unknown> {
@@ -71,8 +71,8 @@ async function readBody(request: IncomingMessage): Promise<unknown> {
 
 const server = createServer((request, response) => {
   readBody(request)
-    .then((body) => commit(orders.parse(body)))
-    .then((committedAt) => response.writeHead(201).end(JSON.stringify({ committed_at_ms: committedAt })))
+    .then((body) => publishCreated(orders.parse(body)))
+    .then((committedAtMs) => response.writeHead(201).end(JSON.stringify({ committed_at_ms: committedAtMs })))
     .catch((error: unknown) => response.writeHead(500).end(String(error)));
 });
 const { port } = await listen(server);

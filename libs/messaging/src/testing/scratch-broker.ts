@@ -3,6 +3,7 @@ import {
   type MessageQueue,
   parseEnvelope,
   parseMessage,
+  routingKeyOf,
   type Topology,
   topologyOf,
 } from '@fulfilment/contracts';
@@ -45,8 +46,9 @@ export async function scratchBroker(queues: readonly MessageQueue[] = queueNames
     spy,
     (raw) => {
       if (raw === null || raw.properties.headers?.['x-test-raw'] !== undefined) return;
-      const ours = !raw.fields.routingKey.startsWith('fulfilment.'); // others publish these, in any shape
-      published.push(ours ? parseMessage(raw.content) : parseEnvelope(raw.content));
+      // The warehouse publishes these, in any shape.
+      const isForeign = raw.fields.routingKey.startsWith('fulfilment.');
+      published.push(isForeign ? parseEnvelope(raw.content) : parseMessage(raw.content));
     },
     { noAck: true },
   );
@@ -98,7 +100,8 @@ async function publishOn(
   messages: readonly Message[],
 ): Promise<void> {
   for (const message of messages) {
-    channel.publish(factsExchange, message.type, Buffer.from(JSON.stringify(message)), { persistent: true });
+    const content = Buffer.from(JSON.stringify(message));
+    channel.publish(factsExchange, routingKeyOf(message), content, { persistent: true });
   }
   await channel.waitForConfirms();
 }
