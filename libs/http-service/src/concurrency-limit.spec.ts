@@ -27,7 +27,7 @@ describe('ConcurrencyInterceptor', () => {
   /** Requests that end when the test closes their response. */
   function requests(limit: ConcurrencyInterceptor, count: number, caller: Partial<Caller> = {}) {
     return Array.from({ length: count }, (_, index) => {
-      const [request, response] = [{}, new EventEmitter()];
+      const [request, response] = [{}, Object.assign(new EventEmitter(), { closed: false })];
       setCaller(request, { ...anyone, ...caller });
       const handled = limit.intercept(new ExecutionContextHost([request, response]), {
         handle: () => {
@@ -35,21 +35,36 @@ describe('ConcurrencyInterceptor', () => {
           return of(index);
         },
       });
-      return { handled, close: () => response.emit('close') };
+      const close = (): void => {
+        response.closed = true;
+        response.emit('close');
+      };
+      return { handled, close };
     });
   }
-  const settle = () => new Promise(setImmediate);
+  const nextTick = () => new Promise(setImmediate);
 
   it('limits concurrent requests, and handles waiting ones in the order of their arrival', async () => {
     const all = requests(new ConcurrencyInterceptor({ maxConcurrent: 2 }), 5);
-    await settle();
+    await nextTick();
     expect(started).toEqual([0, 1]);
     all[1]?.close();
-    await settle();
+    await nextTick();
     expect(started).toEqual([0, 1, 2]);
-    for (const { close } of all) close();
-    await settle();
+    for (const { close } of all) {
+      close();
+      await nextTick();
+    }
     expect(started).toEqual([0, 1, 2, 3, 4]);
+  });
+
+  it('does not handle a waiting request whose client has disconnected', async () => {
+    const all = requests(new ConcurrencyInterceptor({ maxConcurrent: 1 }), 3);
+    await nextTick();
+    all[1]?.close();
+    all[0]?.close();
+    await nextTick();
+    expect(started).toEqual([0, 2]);
   });
 
   it('rejects requests beyond the waiting limit with 503, and accepts requests when slots are free', async () => {
@@ -58,7 +73,7 @@ describe('ConcurrencyInterceptor', () => {
     await expect(all[capacity]?.handled).rejects.toThrow(ServiceUnavailable);
     for (const { close } of all.slice(0, capacity)) {
       close();
-      await settle();
+      await nextTick();
     }
     expect(started).toHaveLength(capacity);
     const [next] = requests(limit, 1);
@@ -83,18 +98,18 @@ describe('ConcurrencyInterceptor', () => {
     expect(started).toHaveLength(4);
   });
 
-  it('gives back the slot of its tenant when a request is rejected with 503', async () => {
+  it('frees the slot of the tenant when a request is rejected with 503', async () => {
     const limit = new ConcurrencyInterceptor({ maxConcurrent: 1, maxPerTenant: capacity });
     const all = requests(limit, capacity, { organisationId: 'org_a' });
     const [rejected] = requests(limit, 1, { organisationId: 'org_b' });
     await expect(rejected?.handled).rejects.toThrow(ServiceUnavailable);
     for (const { close } of all) {
       close();
-      await settle();
+      await nextTick();
     }
     const allowed = requests(limit, capacity, { organisationId: 'org_b' });
     // With a lost slot the last one would be rejected with 429.
-    await expect(Promise.race([allowed.at(-1)?.handled, settle().then(() => 'waits')])).resolves.toBe(
+    await expect(Promise.race([allowed.at(-1)?.handled, nextTick().then(() => 'waits')])).resolves.toBe(
       'waits',
     );
   });

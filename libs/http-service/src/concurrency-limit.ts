@@ -6,7 +6,7 @@ import {
   UseInterceptors,
 } from '@nestjs/common';
 import type { Response } from 'express';
-import type { Observable } from 'rxjs';
+import { type Observable, of } from 'rxjs';
 import { callerOf, tenantOf } from './access/caller.js';
 
 export const maxWaiting = 100;
@@ -47,8 +47,11 @@ export class ConcurrencyInterceptor implements NestInterceptor {
     };
     // `close` comes after the whole response, and also when the client disconnects.
     const response = http.getResponse<Response>();
-    if (response.closed) end();
-    else response.once('close', end);
+    if (response.closed) {
+      end(); // the client disconnected while the request waited
+      return of(undefined);
+    }
+    response.once('close', end);
     return next.handle();
   }
 
@@ -73,7 +76,7 @@ export class ConcurrencyInterceptor implements NestInterceptor {
     }
     if (this.waiting.length >= maxWaiting)
       throw new ServiceUnavailable('Too many of these requests are in progress.');
-    await new Promise<void>((resolve) => this.waiting.push(resolve)); // until `end` passes a slot on
+    await new Promise<void>((resolve) => this.waiting.push(resolve)); // until `end` hands over a slot
   }
 
   private end(): void {
