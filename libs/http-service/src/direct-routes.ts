@@ -43,7 +43,9 @@ export class DirectRoutes {
     const end = url.indexOf('?');
     const path = end === -1 ? url : url.slice(0, end);
     const segments = path.split('/');
-    const route = this.byShape.get(`${method} ${segments.length}`)?.find((one) => matches(one, segments));
+    const route = this.byShape
+      .get(`${method} ${segments.length}`)
+      ?.find((candidate) => matches(candidate, segments));
     if (route === undefined || !requestedPath.test(path) || !isExpress(request) || !isExpress(response)) {
       express();
       return;
@@ -81,7 +83,7 @@ function run(route: DirectRoute, requested: readonly string[], { request, respon
   );
 }
 
-/** Nest handles the errors of routes, so this is an error of Nest. */
+/** Sends an error of Nest itself: Nest handles the errors of routes. */
 function sendError(response: Response, error: unknown): void {
   if (response.headersSent) {
     response.destroy();

@@ -6,9 +6,9 @@ describe('FailureThrottle', () => {
     let nowMs = 0;
     const throttle = new FailureThrottle({ requests: 2, windowSeconds: 60 }, () => nowMs);
     throttle.check('one');
-    throttle.add('one');
+    throttle.countFailure('one');
     throttle.check('one');
-    throttle.add('one');
+    throttle.countFailure('one');
     nowMs = 10_500;
     expect(() => throttle.check('one')).toThrow(RateLimited);
     expect(() => throttle.check('one')).toThrow(

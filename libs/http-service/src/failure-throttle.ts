@@ -25,7 +25,7 @@ export class FailureThrottle {
       throw new RateLimited((window.endsAtMs - this.nowMs()) / 1_000);
   }
 
-  add(caller: string): void {
+  countFailure(caller: string): void {
     const window = this.find(caller);
     if (window !== undefined) window.failures += 1;
     else this.windows.set(caller, { endsAtMs: this.nowMs() + this.quota.windowSeconds * 1_000, failures: 1 });

@@ -1,4 +1,4 @@
-/** Markup that is safe to send. Only `html` creates it. */
+/** Markup that is sent as it is. `html` creates it; use the constructor only for the output of a library. */
 export class Html {
   readonly text: string;
 
@@ -10,8 +10,8 @@ export class Html {
 export type Part = Html | string | number | undefined | readonly Html[];
 
 /**
- * Markup with every inserted text escaped, in content and in quoted attributes alike; undefined inserts
- * nothing.
+ * Creates markup in which every inserted text is escaped, in content and in quoted attributes; undefined
+ * inserts nothing.
  */
 export function html(literals: TemplateStringsArray, ...parts: readonly Part[]): Html {
   let text = literals[0] ?? '';

@@ -7,7 +7,7 @@ export interface PlainResponse {
   readonly body: string;
 }
 
-/** Keeps headers that are already set. */
+/** Sends a response. Headers that are already set stay. */
 export function sendPlain(response: ServerResponse, { status, headers, body }: PlainResponse): void {
   response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) }).end(body);
 }

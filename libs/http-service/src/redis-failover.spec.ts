@@ -155,8 +155,8 @@ describe('a connection to Redis with a replica', () => {
     expect(written).not.toHaveBeenCalled(); // standard error is for log lines
   });
 
-  it('is opened again when the primary at a stable address has become a replica', async () => {
-    const url = `redis://127.0.0.1:${ports.replica}`; // the primary, after the test before
+  it('is reopened when the primary at a stable address has become a replica', async () => {
+    const url = `redis://127.0.0.1:${ports.replica}`; // the primary since the previous test
     await direct(ports.replica, (client) => client.replicaof('NO', 'ONE'));
     const connection = new RedisConnection({ REDIS_URL: url }, logger);
     const write = () => connection.tryCommand('test', (client) => client.set('test', '1'));

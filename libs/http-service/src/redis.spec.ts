@@ -1,4 +1,3 @@
-/** Tests that requests never wait for Redis while it is down, and use it again when it is back. */
 import { RateLimiter, RedisConnection } from './index.js';
 import { createLogger } from '@fulfilment/runtime';
 import { randomUUID } from 'node:crypto';
@@ -24,10 +23,10 @@ describe('RedisConnection', () => {
       }
     };
     const callers = Array.from({ length: 8 }, call);
-    for (let time = 0; time < 10; time += 1) {
-      if (time % 2 === 0) proxy.disconnect();
+    for (let outage = 0; outage < 10; outage += 1) {
+      if (outage % 2 === 0) proxy.disconnect();
       else proxy.sever();
-      for (let turn = 0; turn < 20; turn += 1) await redis.tryCommand('test', (client) => client.ping());
+      for (let ping = 0; ping < 20; ping += 1) await redis.tryCommand('test', (client) => client.ping());
       proxy.restore();
       await eventually(() => redis.tryCommand('test', (client) => client.ping()));
     }

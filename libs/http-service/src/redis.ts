@@ -1,6 +1,6 @@
 import { Counter, type Logger, type RedisSettings, WarningLimit } from '@fulfilment/runtime';
 import { Redis } from 'ioredis';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { redisOptions } from './redis-options.js';
 
 const commandTimeoutMs = 250;
@@ -63,7 +63,7 @@ export class RedisConnection {
     const waiting = new AbortController();
     client.once('end', () => waiting.abort());
     client.disconnect();
-    await sleep(2 * disconnectTimeoutMs, undefined, waiting).catch(() => undefined);
+    await delay(2 * disconnectTimeoutMs, undefined, waiting).catch(() => undefined);
   }
 
   private warn(error: unknown, use: string): void {

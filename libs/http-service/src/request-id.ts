@@ -5,8 +5,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 const wellFormed = /^[\w.:/+=-]{1,128}$/;
 
 /**
- * Makes the context of a request, and adds `X-Request-Id` to its response: the client's if it is well-formed,
- * else a new one.
+ * Creates the context of a request, and adds `X-Request-Id` to its response: the client's if it is well
+ * formed, else a new one.
  */
 export function requestContext(request: IncomingMessage, response: ServerResponse): WorkContext {
   const { 'x-request-id': requested } = request.headers;
@@ -20,7 +20,7 @@ export function requestContext(request: IncomingMessage, response: ServerRespons
   );
 }
 
-/** The route is known at the end of the request. */
+/** Starts the span of a request. Its route is known only at the end of the request. */
 function traceOf({ method = '', url = '' }: IncomingMessage, id: string, received?: string): Trace {
   if (url.includes('/health/')) return 'unsampled';
   const attributes = { 'http.request.method': method };

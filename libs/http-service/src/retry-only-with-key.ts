@@ -4,17 +4,17 @@ import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { routeTargets, type RouteTargets } from './route-targets.js';
 
-const retryOnlyWithKeyKey = 'request:retry-only-with-key';
+const metadataKey = 'request:retry-only-with-key';
 
 /**
  * A repeated request without an `idempotency-key` may do its work twice. So error responses to requests
  * without one have no `Retry-After`, which generic clients take as permission to repeat the request. The
  * gateway does the same.
  */
-export const RetryOnlyWithKey = () => SetMetadata(retryOnlyWithKeyKey, true);
+export const RetryOnlyWithKey = () => SetMetadata(metadataKey, true);
 
 export function isRetriedOnlyWithKey(reflector: Reflector, targets: RouteTargets): boolean {
-  return reflector.getAllAndOverride<boolean | undefined>(retryOnlyWithKeyKey, targets) === true;
+  return reflector.getAllAndOverride<boolean | undefined>(metadataKey, targets) === true;
 }
 
 /** Rejects nothing. It is the first guard, because it also applies to the errors of the other guards. */

@@ -5,7 +5,7 @@ import { createServer, IncomingMessage, ServerResponse } from 'node:http';
 import { addEntityTag, hasEntityTag } from './entity-tag.js';
 import { ResponseWithHeaders } from './response-with-headers.js';
 
-/** Nest's adapter for Express, with a shorter way for what every request needs (ADR 60). */
+/** Nest's adapter for Express, with less work for each request (ADR 60). */
 export class ServiceAdapter extends ExpressAdapter {
   constructor(private readonly app: Express) {
     super(app);

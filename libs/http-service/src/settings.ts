@@ -5,7 +5,7 @@ import type { Quotas } from './access/rate-limiter.js';
 import { minCursorSecretLength } from './signed-cursors.js';
 
 /** A setting of the form REQUESTS/SECONDS. */
-export function quotaSetting(requests: number, windowSeconds: number, what: string) {
+export function quotaSetting(requests: number, windowSeconds: number, description: string) {
   return z
     .string()
     .regex(/^[1-9]\d{0,8}\/[1-9]\d{0,5}$/, 'must be REQUESTS/SECONDS')
@@ -14,7 +14,7 @@ export function quotaSetting(requests: number, windowSeconds: number, what: stri
       const [count, seconds] = text.split('/').map(Number);
       return { requests: count ?? requests, windowSeconds: seconds ?? windowSeconds };
     })
-    .describe(`Rate limit, REQUESTS/SECONDS: ${what}`);
+    .describe(`Rate limit, REQUESTS/SECONDS: ${description}`);
 }
 
 /** Settings of a resource server. */
@@ -62,12 +62,12 @@ type OperationQuotas = { readonly [Name in keyof typeof operationQuotaSettings]?
 type ApiQuotas = Pick<ApiSettings, 'RATE_LIMIT_DEFAULT' | 'RATE_LIMIT_ANONYMOUS'>;
 
 export function quotasOf(settings: ApiQuotas & OperationQuotas): Quotas {
-  const { RATE_LIMIT_DEFAULT: byDefault } = settings;
+  const { RATE_LIMIT_DEFAULT: defaultQuota } = settings;
   return {
-    default: byDefault,
-    'orders-create': settings.RATE_LIMIT_ORDERS_CREATE ?? byDefault,
-    quotes: settings.RATE_LIMIT_QUOTES ?? byDefault,
-    stats: settings.RATE_LIMIT_STATS ?? byDefault,
+    default: defaultQuota,
+    'orders-create': settings.RATE_LIMIT_ORDERS_CREATE ?? defaultQuota,
+    quotes: settings.RATE_LIMIT_QUOTES ?? defaultQuota,
+    stats: settings.RATE_LIMIT_STATS ?? defaultQuota,
     anonymous: settings.RATE_LIMIT_ANONYMOUS,
   };
 }

@@ -30,6 +30,7 @@ export class SignedCursors {
   }
 
   /**
+   * Returns the cursor of a row.
    * @param boundTo list, creator and filters; not `limit`, `currency` or `format`, which may change from page
    * to page
    */
@@ -55,7 +56,7 @@ export class SignedCursors {
     return { page, pagination: { next_cursor: next, has_more: hasMore } };
   }
 
-  /** @throws ValidationFailed on the parameter that has the cursor */
+  /** Returns the key in a cursor. @throws ValidationFailed on the parameter that has the cursor */
   open(
     boundTo: readonly (string | undefined)[],
     cursor: string,

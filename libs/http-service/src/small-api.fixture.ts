@@ -33,8 +33,8 @@ class NoteDto {
 class NotesController {
   @Get()
   @Scopes('orders:read')
-  list(@CurrentCaller() who: Caller) {
-    return { subject: who.subject, client: who.clientId, creator: who.creatorId ?? null };
+  list(@CurrentCaller() { subject, clientId, creatorId }: Caller) {
+    return { subject, client: clientId, creator: creatorId ?? null };
   }
 
   @Get('quoted')
@@ -92,7 +92,7 @@ export interface SmallApi {
   stop(): Promise<void>;
 }
 
-/** An API with three routes, started like every API. Quotes are limited to two per minute. */
+/** Starts an API with a few routes, like every API. Quotes are limited to two per minute. */
 export async function smallApi(
   maker: TokenMaker,
   options: {
@@ -140,7 +140,7 @@ export async function smallApi(
   };
 }
 
-/** Returns a different address for each test, so that tests do not share an anonymous quota. */
+/** Returns a random address, so that tests do not share an anonymous quota. */
 export function freshAddress(): string {
   return `198.51.${randomInt(256)}.${randomInt(256)}`;
 }

@@ -26,7 +26,7 @@ import { requestContext } from './request-id.js';
 import { measureRequest } from './request-metrics.js';
 import { ServiceAdapter } from './service-adapter.js';
 
-// Longer than the gateway's, so that it never sends on a connection we are closing.
+// Longer than the gateway's, so that the gateway never sends on a connection that this service closes.
 const keepAliveMs = 75_000;
 const maxHeaderWaitMs = 80_000;
 

@@ -45,7 +45,11 @@ export class CreateRelease {
     }
     const at = this.clock();
     const scope = key === undefined ? undefined : { creatorId, clientId: caller.clientId, key };
-    const request: KeyedRequest | undefined = scope && { scope, fingerprints: [fingerprint(body)], at };
+    const request: KeyedRequest | undefined = scope && {
+      scope,
+      fingerprints: [fingerprint(body)],
+      receivedAt: at,
+    };
     const { response, headers } = await this.visibility.transaction(caller, async (tx) => {
       await selectCreator(tx, creatorId);
       return createOnce(tx, request, () => this.create(tx, creatorId, body, at));

@@ -109,7 +109,7 @@ export class RegisterTrackUpload {
     const key = `${clientId}:${creatorId ?? subject}`; // the same key as the rate limiter
     this.rejectedTargets.check(key);
     const problem = await this.client.findTargetProblem(url);
-    if (problem !== undefined) this.rejectedTargets.add(key);
+    if (problem !== undefined) this.rejectedTargets.countFailure(key);
     assertNoUrlProblem(problem);
   }
 

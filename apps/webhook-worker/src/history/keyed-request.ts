@@ -11,13 +11,13 @@ export function keyedRequest(
   webhookId: string,
   key: string | undefined,
   effect: object,
-  now: Date,
+  receivedAt: Date,
 ): KeyedRequest | undefined {
   if (key === undefined) return undefined;
   const { id, creatorId, clientId } = ownedId(caller, webhookId);
   return {
     scope: { creatorId, clientId, key },
     fingerprints: [fingerprint({ subscription: id, ...effect })],
-    at: now,
+    receivedAt,
   };
 }

@@ -49,7 +49,7 @@ export class CheckTarget implements BodyCheck {
     this.rejectedTargets.check(ownerKey);
     const reason = await this.client.findTargetProblem(url);
     if (reason === undefined) return;
-    this.rejectedTargets.add(ownerKey);
+    this.rejectedTargets.countFailure(ownerKey);
     throw new ValidationFailed([{ field: 'url', reason }]);
   }
 

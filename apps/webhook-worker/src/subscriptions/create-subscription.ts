@@ -95,7 +95,7 @@ export class CreateSubscription {
 
   private keyed({ creatorId, clientId }: Owner, key: string, input: CreateSubscriptionDto): KeyedRequest {
     const fingerprints = this.secrets.keys.map((secret) => keyedFingerprint(input, secret));
-    return { scope: { creatorId, clientId, key }, fingerprints, at: this.clock() };
+    return { scope: { creatorId, clientId, key }, fingerprints, receivedAt: this.clock() };
   }
 
   private create(

@@ -11,10 +11,10 @@ export const rateLimitMetadata = 'access:rate-limit';
  */
 export const Scopes = (...scopes: readonly StoreScope[]) => SetMetadata(scopesMetadata, scopes);
 
-/** The route needs no token. */
+/** Declares that the route needs no token. */
 export const Public = () => SetMetadata(publicRouteMetadata, true);
 
 export type RateLimitName = 'default' | 'orders-create' | 'quotes' | 'stats';
 
-/** The route uses its own quota instead of `default`. */
+/** The quota of the route, instead of `default`. */
 export const RateLimit = (name: RateLimitName) => SetMetadata(rateLimitMetadata, name);

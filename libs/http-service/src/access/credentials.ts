@@ -10,8 +10,8 @@ const bearer = /^Bearer +([\w.~+/-]+=*)$/i;
 const dpop = /^DPoP +([\w.~+/-]+=*)$/i;
 
 /**
- * RFC 6750 §2.1, RFC 9449 §7.1. Scheme names are case-insensitive (RFC 9110 §11.1). Tokens elsewhere are
- * ignored.
+ * Reads an `Authorization` header (RFC 6750 §2.1, RFC 9449 §7.1). Scheme names are case-insensitive (RFC 9110
+ * §11.1). A token anywhere else in a request is ignored.
  */
 export function credentialsOf(header: string | undefined): Credentials | undefined {
   if (header === undefined) return undefined;
@@ -21,7 +21,7 @@ export function credentialsOf(header: string | undefined): Credentials | undefin
   return bound === undefined ? undefined : { scheme: 'DPoP', token: bound };
 }
 
-/** Value of `WWW-Authenticate`, in the scheme of the request (RFC 6750 §3, RFC 9449 §7.1). */
+/** Returns the value of `WWW-Authenticate`, in the scheme of the request (RFC 6750 §3, RFC 9449 §7.1). */
 export function challengeOf(
   scheme: Credentials['scheme'],
   members: Readonly<Record<string, string>>,

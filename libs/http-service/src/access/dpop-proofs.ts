@@ -93,11 +93,11 @@ async function verifiedProof(proof: string): Promise<VerifiedProof | undefined> 
 }
 
 /**
- * Ignores query and fragment (RFC 9449 §4.3). Normalises scheme, host and port by the URL standard, not the
- * path.
+ * Whether a proof is for the URL of the request, without query and fragment (RFC 9449 §4.3). Scheme, host and
+ * port are normalised as the URL standard requires.
  */
 function isSameUrl(claimed: string, requested: string): boolean {
-  const [one, other] = [URL.parse(claimed), URL.parse(requested)];
-  if (one === null || other === null || one.username !== '' || one.password !== '') return false;
-  return one.origin === other.origin && one.pathname === other.pathname;
+  const [claim, request] = [URL.parse(claimed), URL.parse(requested)];
+  if (claim === null || request === null || claim.username !== '' || claim.password !== '') return false;
+  return claim.origin === request.origin && claim.pathname === request.pathname;
 }

@@ -1,4 +1,4 @@
-/** Tests of DPoP-bound access tokens in libs/http-service (RFC 9449). */
+/** Tests of DPoP-bound access tokens (RFC 9449). */
 import {
   calculateJwkThumbprint,
   exportJWK,
@@ -81,7 +81,7 @@ describe('a DPoP-bound access token', () => {
   });
 
   it.each([
-    ['the host in capitals', 'https://SUIte.localhost/store/notes'],
+    ['the host in upper case', 'https://SUIte.localhost/store/notes'],
     ['the default port', 'https://suite.localhost:443/store/notes'],
     ['a query and a fragment', 'https://suite.localhost/store/notes?limit=1#x'],
     ['a dot segment', 'https://suite.localhost/store/./notes'],
@@ -106,7 +106,7 @@ describe('a DPoP-bound access token', () => {
     'two proofs': async () => `${await proof()}, ${await proof()}`,
     'another typ': () => proof({}, { header: { typ: 'JWT' } }),
     'no typ': () => proof({}, { header: { typ: undefined } }),
-    'another key than the token’s': () => proof({}, { by: otherKeys }),
+    "another key than the token's": () => proof({}, { by: otherKeys }),
     'the signature of another key': async () =>
       proof({}, { by: otherKeys, header: { jwk: await exportJWK(keys.publicKey) } }),
     'no key in its header': () => proof({}, { header: { jwk: undefined } }),
@@ -131,10 +131,10 @@ describe('a DPoP-bound access token', () => {
       return `${header}.${payload}.`;
     },
     'another method': () => proof({ htm: 'POST' }),
-    'the method in small letters': () => proof({ htm: 'get' }),
+    'the method in lower case': () => proof({ htm: 'get' }),
     'no method': () => proof({ htm: undefined }),
     'another path': () => proof({ htu: `${maker.baseUrl}/store/notes/quoted` }),
-    'the path in capitals': () => proof({ htu: `${maker.baseUrl}/store/NOTES` }),
+    'the path in upper case': () => proof({ htu: `${maker.baseUrl}/store/NOTES` }),
     'a slash at the end': () => proof({ htu: `${maker.baseUrl}/store/notes/` }),
     'another host': () => proof({ htu: 'https://evil.example/store/notes' }),
     'another port': () => proof({ htu: 'https://suite.localhost:8443/store/notes' }),

@@ -11,7 +11,7 @@ describe('ExhaustedNetworks', () => {
   });
   const allowed = (address: string, times: number) =>
     Array.from({ length: times }, () => networks.countSignatureCheck(address)).filter(
-      (taken) => taken === undefined,
+      (rejection) => rejection === undefined,
     ).length;
 
   it('allows every signature check of a network with quota left', () => {

@@ -1,4 +1,3 @@
-/** Tests that libs/http-service accepts tokens of new signing keys, and that forged tokens are cheap. */
 import { audiences, issuer } from '@fulfilment/contracts';
 import { TokenVerifier } from '../index.js';
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
@@ -92,8 +91,8 @@ describe('the verification keys', () => {
   it('are reloaded every minute, so that cached tokens of a removed key are rejected', async () => {
     const [removed, kept] = [await keys.publish(), await keys.publish()];
     const [ended, other] = [await token(removed), await token(kept)];
-    for (const one of [ended, ended, other])
-      expect(await tokens.verify(one)).toMatchObject({ subject: 'somebody' });
+    for (const cached of [ended, ended, other])
+      expect(await tokens.verify(cached)).toMatchObject({ subject: 'somebody' });
     keys.remove(removed.kid);
     nowMs += 60_001;
     await eventually(async () => ((await tokens.verify(ended)) === undefined ? true : undefined));

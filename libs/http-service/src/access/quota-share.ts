@@ -46,7 +46,7 @@ export class QuotaShare {
   private isTaking = false;
   /** Permits that remained in the caller's bucket when Redis last granted some. */
   private inBucket = 0;
-  /** Permits of this share that are left, and those that were used. */
+  /** Permits of this share that are unused, and those that were used. */
   private unused = 0;
   private used = 0;
   private queriedAtMs = -Infinity;
@@ -57,7 +57,7 @@ export class QuotaShare {
     private readonly nowMs: () => number,
   ) {}
 
-  /** Returns undefined when Redis did not respond. */
+  /** Takes the permit for one request. Returns undefined when Redis did not respond. */
   take(): Promise<RateLimitDecision | undefined> {
     if (!this.isTaking && this.unused > 0 && this.nowMs() - this.queriedAtMs < shareLifetimeMs) {
       return Promise.resolve(this.use());

@@ -1,4 +1,3 @@
-/** Tests that replicas share a quota, and that frequent clients do not cost a Redis command per request. */
 import { RateLimiter, RedisConnection } from '../index.js';
 import { createLogger } from '@fulfilment/runtime';
 import { randomUUID } from 'node:crypto';
@@ -35,10 +34,11 @@ describe('RateLimiter', () => {
   }
   type Replica = Awaited<ReturnType<typeof replica>>;
 
-  async function inTurn(times: number, client: string, ...replicas: Replica[]): Promise<number[]> {
+  /** Sends requests to the replicas one after another. Returns how many each replica allowed. */
+  async function sendInTurn(count: number, client: string, ...replicas: Replica[]): Promise<number[]> {
     const allowed = replicas.map(() => 0);
-    for (let turn = 0; turn < times; turn += 1) {
-      const index = turn % replicas.length;
+    for (let request = 0; request < count; request += 1) {
+      const index = request % replicas.length;
       const decision = await replicas[index]?.take(client);
       if (decision?.allowed === true) allowed[index] = (allowed[index] ?? 0) + 1;
     }
@@ -47,7 +47,7 @@ describe('RateLimiter', () => {
 
   it('allows exactly the quota to sequential and to concurrent requests', async () => {
     const one = await replica(500);
-    expect(await inTurn(600, randomUUID(), one)).toEqual([500]);
+    expect(await sendInTurn(600, randomUUID(), one)).toEqual([500]);
     const client = randomUUID();
     const decisions = await Promise.all(Array.from({ length: 600 }, () => one.take(client)));
     expect(decisions.filter((decision) => decision?.allowed === true)).toHaveLength(500);
@@ -69,24 +69,24 @@ describe('RateLimiter', () => {
 
   it('allows all replicas together nearly the whole quota, and never more', async () => {
     const replicas = [await replica(2_000), await replica(2_000), await replica(2_000)];
-    const [first = 0, second = 0, third = 0] = await inTurn(3_000, randomUUID(), ...replicas);
+    const [first = 0, second = 0, third = 0] = await sendInTurn(3_000, randomUUID(), ...replicas);
     expect(first + second + third).toBe(2_000);
     for (const allowed of [first, second, third]) expect(allowed).toBeGreaterThan(500);
   });
 
   it('calls Redis rarely for frequent clients, and for each request of rare ones', async () => {
     const one = await replica(100_000);
-    await inTurn(2_000, randomUUID(), one);
+    await sendInTurn(2_000, randomUUID(), one);
     expect(one.redis.commands).toBeLessThan(20);
     const [before, client] = [one.redis.commands, randomUUID()];
-    for (let turn = 0; turn < 10; turn += 1, nowMs += 1_000) await one.take(client);
+    for (let request = 0; request < 10; request += 1, nowMs += 1_000) await one.take(client);
     expect(one.redis.commands - before).toBe(10);
   });
 
-  it('returns the unused part of a prefetched quota', async () => {
+  it('returns the unused permits of a share to Redis', async () => {
     const one = await replica(1_000);
     const client = randomUUID();
-    await inTurn(100, client, one);
+    await sendInTurn(100, client, one);
     nowMs += 1_000;
     expect(await one.take(client)).toMatchObject({ allowed: true, remaining: 899 });
     const other = await replica(1_000);

@@ -41,7 +41,10 @@ redis.call('PEXPIRE', KEYS[1], window_ms)
 return {granted, tostring(tokens)}
 `;
 
-/** @typeParam Name names of the quotas: those of the APIs, or those of the authorization server */
+/**
+ * Limits requests by quotas in Redis, which all replicas share.
+ * @typeParam Name names of the quotas: those of the APIs, or those of the authorization server
+ */
 export class RateLimiter<Name extends string = RateLimitName | 'anonymous'> {
   private readonly shares = new LRUCache<string, QuotaShare>({ max: rememberedCallers });
 
@@ -51,10 +54,6 @@ export class RateLimiter<Name extends string = RateLimitName | 'anonymous'> {
     private readonly nowMs: () => number = () => performance.now(),
   ) {
     redis.client.defineCommand('grantPermits', { numberOfKeys: 1, lua: grantPermits });
-  }
-
-  quota(name: Name): Quota {
-    return this.quotas[name];
   }
 
   /**
@@ -100,7 +99,7 @@ export class RateLimiter<Name extends string = RateLimitName | 'anonymous'> {
     return granted === undefined ? undefined : { requests: granted[0], remaining: Number(granted[1]) };
   }
 
-  /** The IETF's RateLimit header fields (draft-ietf-httpapi-ratelimit-headers). */
+  /** Returns the IETF's RateLimit header fields (draft-ietf-httpapi-ratelimit-headers). */
   headers(name: Name, decision: RateLimitDecision): Record<string, string> {
     const { requests, windowSeconds } = this.quotas[name];
     return {

@@ -20,6 +20,7 @@ export class RevokedTokens {
 
   constructor(private readonly redis: RedisConnection) {}
 
+  /** Whether the token is revoked. */
   has(tokenId: string): Promise<boolean> {
     const cached = this.results.get(tokenId);
     const nowMs = performance.now();

@@ -48,7 +48,7 @@ export interface BoundCaller {
 export class TokenVerifier {
   private readonly settings: TokenVerifierSettings;
   private readonly keys: PublishedKeys;
-  private readonly known = new LRUCache<string, Verified>({ max: cachedTokens });
+  private readonly cache = new LRUCache<string, Verified>({ max: cachedTokens });
 
   /** @param nowMs a monotonic clock for reading the keys */
   constructor(settings: TokenVerifierSettings, nowMs?: () => number) {
@@ -63,7 +63,7 @@ export class TokenVerifier {
    * @throws DependencyUnavailable when the signing keys could not be read
    */
   async verify(token: string, beforeSignature?: () => void): Promise<Caller | undefined> {
-    const verified = await this.verified(token, beforeSignature);
+    const verified = await this.find(token, beforeSignature);
     return verified?.keyThumbprint === undefined ? verified?.caller : undefined;
   }
 
@@ -72,24 +72,24 @@ export class TokenVerifier {
    * @throws DependencyUnavailable when the signing keys could not be read
    */
   async verifyBound(token: string, beforeSignature?: () => void): Promise<BoundCaller | undefined> {
-    const verified = await this.verified(token, beforeSignature);
+    const verified = await this.find(token, beforeSignature);
     if (verified?.keyThumbprint === undefined) return undefined;
     return { caller: verified.caller, keyThumbprint: verified.keyThumbprint };
   }
 
-  private async verified(token: string, beforeSignature?: () => void): Promise<Verified | undefined> {
+  private async find(token: string, beforeSignature?: () => void): Promise<Verified | undefined> {
     if (!compactEs256.test(token)) return undefined;
     const digest = hash('sha256', token, 'base64');
-    const known = this.known.get(digest);
-    if (known !== undefined && known.expiresAtMs > Date.now() && this.keys.isPublished(known.keyId))
-      return known;
-    const fresh = await this.check(token, beforeSignature);
-    if (fresh !== undefined) this.known.set(digest, fresh);
-    else this.known.delete(digest);
+    const cached = this.cache.get(digest);
+    if (cached !== undefined && cached.expiresAtMs > Date.now() && this.keys.isPublished(cached.keyId))
+      return cached;
+    const fresh = await this.verifyUncached(token, beforeSignature);
+    if (fresh !== undefined) this.cache.set(digest, fresh);
+    else this.cache.delete(digest);
     return fresh;
   }
 
-  private async check(token: string, beforeSignature?: () => void): Promise<Verified | undefined> {
+  private async verifyUncached(token: string, beforeSignature?: () => void): Promise<Verified | undefined> {
     const decoded = decode(token);
     if (
       decoded === undefined ||

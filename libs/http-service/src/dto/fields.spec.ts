@@ -114,7 +114,7 @@ describe('a text', () => {
   });
 
   it.each(['\u200b', ' \u200d\u2060', '\u3164', '\u2800', '\ufeff', '\u{e0041}', '\ufe0f', '\u200e\u00ad'])(
-    'is nothing when %j is all of it',
+    'counts as empty if it consists of %j only',
     (text) => {
       expect(read(TextDto, { text })).toBeUndefined();
       expect(read(TextDto, { text: `a${text}` })).toEqual({ text: `a${text}` });
@@ -151,10 +151,10 @@ describe('a title before normalisation', () => {
   const marks = '\u0301'.repeat(65_000) + '\u0316'.repeat(65_000);
 
   it('is rejected without normalisation when it is far too long', () => {
-    const started = process.threadCpuUsage();
+    const before = process.threadCpuUsage();
     expect(read(TitleDto, { title: marks })).toBeUndefined();
     expect(read(TextDto, { text: marks })).toBeUndefined();
-    const { user, system } = process.threadCpuUsage(started);
+    const { user, system } = process.threadCpuUsage(before);
     expect((user + system) / 1_000).toBeLessThan(50);
   });
 

@@ -13,7 +13,7 @@ export interface TextMapBounds {
   readonly maxValueLength: number;
 }
 
-/** An object of texts by keys that the client chooses. A reason names a key, never a value. */
+/** An object of texts, whose keys the client chooses. The reason of an error names a key, never a value. */
 export function TextMapField({ maxKeys, maxKeyLength, maxValueLength }: TextMapBounds): PropertyDecorator {
   const problemOfMember = ([key, value]: [string, unknown]): string | undefined => {
     const keyProblem = textProblem(key, 1, maxKeyLength);

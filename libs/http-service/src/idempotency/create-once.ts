@@ -9,7 +9,8 @@ export interface KeyedRequest {
    * Fingerprints of the body. The first is stored; the others, under previous keys, count as the same body.
    */
   readonly fingerprints: readonly Buffer[];
-  readonly at: Date;
+  /** When the request was received; an expired key counts as absent. */
+  readonly receivedAt: Date;
 }
 
 /** A response, and the headers that mark it if it is a replay. */
@@ -57,7 +58,7 @@ const claim = statement(
      WHERE existing.created_at <= excluded.created_at - ${lifetime}`,
 );
 const storeResponse = statement(
-  'idempotency.remember',
+  'idempotency.store-response',
   'UPDATE idempotency_keys SET response = $4 WHERE creator_id = $1 AND client_id = $2 AND key = $3',
 );
 const deleteExpired = statement(
@@ -72,9 +73,9 @@ const deleteExpired = statement(
  */
 export async function findCreated<Response>(
   sql: Sql,
-  { scope, fingerprints, at }: KeyedRequest,
+  { scope, fingerprints, receivedAt }: KeyedRequest,
 ): Promise<CreatedOnce<Response> | undefined> {
-  const stored = await sql.row<StoredKey<Response>>(read, [...valuesOf(scope), at]);
+  const stored = await sql.row<StoredKey<Response>>(read, [...valuesOf(scope), receivedAt]);
   if (stored === undefined) return undefined;
   if (!fingerprints.some((known) => known.equals(stored.fingerprint))) throw keyMismatch();
   return stored.response === null ? undefined : { response: stored.response, headers: replayHeaders };
@@ -92,8 +93,8 @@ export async function createOnce<Response>(
   create: () => Promise<Response>,
 ): Promise<CreatedOnce<Response>> {
   if (request === undefined) return { response: await create(), headers: {} };
-  const { scope, fingerprints, at } = request;
-  if ((await tx.run(claim, [...valuesOf(scope), at, fingerprints[0]])) === 0) {
+  const { scope, fingerprints, receivedAt } = request;
+  if ((await tx.run(claim, [...valuesOf(scope), receivedAt, fingerprints[0]])) === 0) {
     const created = await findCreated<Response>(tx, request);
     if (created === undefined) throw keyInUse(); // the key expired between the two statements
     return created;
@@ -104,8 +105,8 @@ export async function createOnce<Response>(
 }
 
 /** Deletes a batch of keys older than 24 hours. Returns their number. */
-export function deleteExpiredIdempotencyKeys(sql: Sql, at: Date): Promise<number> {
-  return sql.run(deleteExpired, [at]);
+export function deleteExpiredIdempotencyKeys(sql: Sql, now: Date): Promise<number> {
+  return sql.run(deleteExpired, [now]);
 }
 
 function valuesOf({ creatorId, clientId, key }: KeyScope): readonly string[] {

@@ -56,7 +56,7 @@ const document = z
   .looseObject({ openapi: z.literal('3.1.1').describe('Version of the OpenAPI specification') })
   .meta({ id: 'OpenApiDocument', description: 'An OpenAPI 3.1 document.' });
 
-/** The operations of every API that have no controller, since `startApi` serves them. */
+/** Returns the operations that every API has without a controller: `startHttp` and `ApiModule` serve them. */
 export function serviceReference(api: Api, name: string, scopes: readonly string[]): ServiceReference {
   const metadataExample = protectedResourceMetadata(api, name, scopes, localAddresses);
   const notReady = new ServiceUnavailable('The service is not ready.', [
