@@ -1,5 +1,5 @@
 import { operationsOf } from '@fulfilment/api-reference';
-import { exampleFaults, formatFaults, readDocument, undescribed } from '@fulfilment/testing/reference';
+import { exampleFaults, formatFaults, readDocument, undescribedMembers } from '@fulfilment/testing/reference';
 
 describe.each(['store', 'creator'] as const)('the OpenAPI document of the API %s', (api) => {
   const document = readDocument(api);
@@ -13,7 +13,7 @@ describe.each(['store', 'creator'] as const)('the OpenAPI document of the API %s
   });
 
   it('has a description of every member', () => {
-    expect(undescribed(document)).toEqual([]);
+    expect(undescribedMembers(document)).toEqual([]);
   });
 
   it('has a unique name for every operation', () => {

@@ -32,17 +32,17 @@ export async function flakyProxy(url: string): Promise<FlakyProxy> {
     packetsLeft -= 1;
     if (packetsLeft === 0) setImmediate(sever);
   };
-  const server = createServer((near) => {
+  const server = createServer((client) => {
     if (isDown) {
-      near.destroy();
+      client.destroy();
       return;
     }
-    near.on('data', countPacket);
-    clients.add(near.once('close', () => clients.delete(near)));
-    const far = connect(Number(target.port), target.hostname);
+    client.on('data', countPacket);
+    clients.add(client.once('close', () => clients.delete(client)));
+    const upstream = connect(Number(target.port), target.hostname);
     for (const [from, to] of [
-      [near, far],
-      [far, near],
+      [client, upstream],
+      [upstream, client],
     ] as const) {
       sockets.add(from);
       from.on('error', () => to.destroy());

@@ -53,7 +53,7 @@ export class FormBrowser {
     return this.cookies.get(key)?.value;
   }
 
-  /** The cookies for a URL. */
+  /** Returns the `Cookie` header for a URL. */
   cookieHeader(target: URL): string {
     return [...this.cookies]
       .filter(([, { path }]) => target.pathname.startsWith(path))
@@ -79,7 +79,7 @@ export class FormBrowser {
         redirect: 'manual',
         headers: { accept: 'text/html', ...request.headers, cookie: this.cookieHeader(target) },
       });
-      this.keepCookies(response);
+      this.storeCookies(response);
       const location = response.headers.get('location');
       const text = await response.text();
       if (location === null)
@@ -96,9 +96,9 @@ export class FormBrowser {
     throw new Error(`Too many redirects from ${url}.`);
   }
 
-  private keepCookies(response: Response): void {
-    for (const line of response.headers.getSetCookie()) {
-      const [pair = '', ...attributes] = line.split('; ');
+  private storeCookies(response: Response): void {
+    for (const setCookie of response.headers.getSetCookie()) {
+      const [pair = '', ...attributes] = setCookie.split('; ');
       const [name = '', value = ''] = pair.split(/=(.*)/s);
       const path = attributes.find((text) => /^path=/i.test(text))?.slice(5) ?? '/';
       const key = `${name}@${path}`;

@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 /**
  * Below the ephemeral ports of Linux and macOS (from 32768 and 49152), and outside the ports of the suite.
  */
-const [first, end] = [12_000, 18_000];
+const [firstPort, endPort] = [12_000, 18_000];
 const reservations: Socket[] = [];
 
 /**
@@ -14,7 +14,7 @@ const reservations: Socket[] = [];
  * test listens only a second later, when one of the many connections of a test run may use the port.
  */
 export async function freePort(): Promise<number> {
-  const port = randomInt(first, end);
+  const port = randomInt(firstPort, endPort);
   const reservation = createSocket('udp4').unref();
   const server = createServer();
   try {

@@ -97,13 +97,13 @@ describe('the limits of the gateway', () => {
   });
 
   describe('and its 503 response', () => {
-    let away: TestGateway;
+    let withoutServices: TestGateway;
     beforeAll(async () => {
-      away = await testGateway({});
+      withoutServices = await testGateway({});
     });
-    afterAll(() => away.stop());
+    afterAll(() => withoutServices.stop());
     const post = (path: string, headers: Readonly<Record<string, string>> = {}) =>
-      away.fetch(`${away.url}${path}`, { method: 'POST', headers, body: '{}' });
+      withoutServices.fetch(`${withoutServices.url}${path}`, { method: 'POST', headers, body: '{}' });
 
     it('has Retry-After, except for an order without an idempotency key', async () => {
       const retryAfter = async (response: Promise<Response>) => {
@@ -114,7 +114,10 @@ describe('the limits of the gateway', () => {
       expect(await retryAfter(post('/store/v1/orders'))).toEqual([503, null]);
       expect(await retryAfter(post('/store/v1/orders?a=b'))).toEqual([503, null]);
       expect(await retryAfter(post('/store/v1/shipping-rates'))).toEqual([503, '1']);
-      expect(await retryAfter(away.fetch(`${away.url}/store/v1/orders`))).toEqual([503, '1']);
+      expect(await retryAfter(withoutServices.fetch(`${withoutServices.url}/store/v1/orders`))).toEqual([
+        503,
+        '1',
+      ]);
     });
   });
 });

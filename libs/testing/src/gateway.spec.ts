@@ -24,7 +24,7 @@ afterAll(async () => {
 });
 
 /** Returns the headers that a service receives for sequential requests over one connection. */
-async function arriving(...requests: readonly Readonly<Record<string, string>>[]) {
+async function headersAtService(...requests: readonly Readonly<Record<string, string>>[]) {
   const client = new Client(gateway.url, { connect: { ca: gateway.ca } });
   const arrived: IncomingHttpHeaders[] = [];
   for (const headers of requests) {
@@ -36,7 +36,7 @@ async function arriving(...requests: readonly Readonly<Record<string, string>>[]
 }
 
 it('sends the age of the connection with its first request, and removes this header from clients', async () => {
-  const [first, second] = await arriving({}, { 'x-connection-age': '0.5' });
+  const [first, second] = await headersAtService({}, { 'x-connection-age': '0.5' });
   expect(first?.['x-connection-age']).toMatch(/^\d+\.\d{3}$/);
   expect(Number(first?.['x-connection-age'])).toBeLessThan(5);
   expect(second).not.toHaveProperty('x-connection-age');
@@ -50,7 +50,7 @@ it('overwrites every forwarding header of a client', async () => {
     'x-forwarded-prefix',
     'x-real-ip',
   ];
-  const [headers] = await arriving({
+  const [headers] = await headersAtService({
     ...Object.fromEntries(forwardingHeaders.map((name) => [name, 'evil.example'])),
     'x-forwarded-proto': 'gopher',
     forwarded: 'host=evil.example',

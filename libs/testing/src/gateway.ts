@@ -100,10 +100,11 @@ export async function testGateway(
   };
 }
 
-/** The line of an upstream; nothing listens at the default address. */
+/** Returns the line of an upstream server. Nothing listens at the default address. */
 function serverLine(address = '127.0.0.1:1'): string {
   return `server ${address};`;
 }
+
 /** All clients of the tests share one address. */
 const limitsForTests = {
   GATEWAY_CONNECTIONS_PER_CLIENT: '8000',

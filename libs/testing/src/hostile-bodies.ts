@@ -26,7 +26,7 @@ const units = [
   ...'./%-0=@+"',
 ];
 
-/** Texts of at most `maxBytes` in JSON, made of two units that alternate or follow each other. */
+/** Generates texts of at most `maxBytes` in JSON, made of two units that alternate or follow each other. */
 function hostileTexts(maxBytes: number): fc.Arbitrary<string> {
   const unit = fc.constantFrom(...units);
   const bytes = fc.constantFrom(300, 2_000, 16_000, maxBytes).map((size) => Math.min(size, maxBytes));
@@ -36,7 +36,7 @@ function hostileTexts(maxBytes: number): fc.Arbitrary<string> {
   });
 }
 
-/** JSON that is expensive because of the length of a text, the number of members, or the depth. */
+/** Generates JSON that is expensive because of the length of a text, the number of members, or the depth. */
 function hostileJson(maxBytes: number): fc.Arbitrary<string> {
   const element = fc.constantFrom('{}', '[]', '0', '""', 'null', '{"sku":""}', '{"a":{"b":[{}]}}', '1e400');
   const size = fc.constantFrom(500, 5_000, 50_000, maxBytes).map((bytes) => Math.min(bytes, maxBytes));
@@ -67,8 +67,8 @@ function hostileJson(maxBytes: number): fc.Arbitrary<string> {
 }
 
 /**
- * Bodies of at most `maxBytes`: a valid body with one hostile member at any place, an entirely hostile body,
- * or a truncated one.
+ * Generates bodies of at most `maxBytes`: a valid body with one hostile member at any place, an entirely
+ * hostile body, or a truncated one.
  */
 function hostileBodies(good: object, maxBytes = 256 * 1024): fc.Arbitrary<string> {
   const places = placesIn(good);
@@ -100,7 +100,7 @@ export async function rejectLongBlocks(
   await assertNoLongBlock(hostileBodies(good), send, runs);
 }
 
-/** The same for texts other than JSON, such as the parameters of a form. */
+/** Does the same with texts other than JSON, such as the parameters of a form. */
 export async function rejectLongBlocksByText(
   maxBytes: number,
   send: (text: string) => Promise<unknown>,
@@ -131,7 +131,8 @@ async function assertNoLongBlock(
 }
 
 /**
- * Copies of the body, each with the placeholder instead of one member at any depth, or as an unknown member.
+ * Returns copies of the body, each with the placeholder instead of one member at any depth, or as an unknown
+ * member.
  */
 function placesIn(good: object): string[] {
   const places = [JSON.stringify({ ...good, unknown: placeholder })];

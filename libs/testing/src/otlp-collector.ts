@@ -11,7 +11,7 @@ export interface OtlpCollector {
 }
 
 /**
- * A collector that keeps the spans that it receives (OTLP over HTTP).
+ * Starts a fake collector that stores the spans that it receives (OTLP over HTTP).
  * @param port a free one by default
  * @param respond ends the response; by default with 200
  */

@@ -55,22 +55,22 @@ function children(message: Buffer, number: number): Buffer[] {
   );
 }
 
-/** The fields of a message of Protocol Buffers. */
+/** Returns the fields of a message of Protocol Buffers. */
 function fieldsOf(message: Buffer): Field[] {
   const fields: Field[] = [];
-  let at = 0;
+  let offset = 0;
   const varint = (): bigint => {
     let value = 0n;
     for (let shift = 0n; ; shift += 7n) {
-      const byte = message.readUInt8(at);
-      at += 1;
+      const byte = message.readUInt8(offset);
+      offset += 1;
       value |= BigInt(byte & 0x7f) << shift;
       if (byte < 0x80) return value;
     }
   };
   const bytes = (length: number): Buffer => {
-    at += length;
-    return message.subarray(at - length, at);
+    offset += length;
+    return message.subarray(offset - length, offset);
   };
   // Wire types of Protocol Buffers: 0 is a varint, 1 has 8 bytes, 5 has 4, 2 has its length before it.
   const readValue = (wireType: number): Buffer | bigint => {
@@ -78,7 +78,7 @@ function fieldsOf(message: Buffer): Field[] {
     if (wireType === 1) return bytes(8).readBigUInt64LE();
     return bytes(wireType === 5 ? 4 : Number(varint()));
   };
-  while (at < message.length) {
+  while (offset < message.length) {
     const tag = Number(varint());
     fields.push({ number: tag >> 3, value: readValue(tag & 7) });
   }

@@ -11,21 +11,21 @@ import { join } from 'node:path';
 
 const folder = join(import.meta.dirname, '..', '..', 'contracts', 'published-messages');
 
-/** The texts of messages that releases have published, by file name: the type and version (ADR 58). */
+/** Returns the texts of messages that releases have published, by file name: type and version (ADR 58). */
 export function publishedTexts(): ReadonlyMap<string, string> {
   return new Map(readdirSync(folder).map((file) => [file, readFileSync(join(folder, file), 'utf8')]));
 }
 
 /**
- * The published messages that a queue receives, as today's consumers read them. Their ids and times are new:
- * consumers keep what belongs to days of long ago no longer.
- * @throws InvalidMessage when today's consumers reject one
+ * Returns the published messages that a queue receives, as the current consumers parse them. Their ids and
+ * times are new, since consumers delete rows of old days.
+ * @throws InvalidMessage when the current consumers reject one
  */
 export function publishedMessages(queue: MessageQueue): Message[] {
-  const now = { occurred_at: new Date().toISOString() };
+  const occurred_at = new Date().toISOString();
   const all = [...publishedTexts().values()].map((text) => {
     const published: unknown = JSON.parse(text);
-    return parseMessage(JSON.stringify({ ...Object(published), ...now, id: uuidv7() }));
+    return parseMessage(JSON.stringify({ ...Object(published), occurred_at, id: uuidv7() }));
   });
   return all.filter((message) => isReceived(queue, message));
 }
@@ -36,7 +36,7 @@ function isReceived(queue: MessageQueue, message: Message): boolean {
   return messageQueues[queue].some((pattern) => keyPattern(pattern).test(key));
 }
 
-/** A pattern of a topic exchange, in which `*` is one word. */
+/** Converts a pattern of a topic exchange, in which `*` is one word. */
 function keyPattern(pattern: string): RegExp {
   return new RegExp(`^${pattern.replaceAll('.', String.raw`\.`).replaceAll('*', '[^.]+')}$`);
 }

@@ -6,7 +6,7 @@ import { freePort } from './free-port.js';
 
 const readyTimeoutMs = 20_000;
 
-/** Settings that every API needs. */
+/** Settings of an API that a test chooses. */
 export interface ApiProcessSettings {
   readonly DATABASE_URL: string;
   readonly REDIS_URL: string;

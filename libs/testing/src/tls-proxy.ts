@@ -16,7 +16,7 @@ export interface TlsProxy {
 }
 
 /**
- * Serves a plain TCP store over TLS.
+ * Starts a proxy that serves a store of plain TCP over TLS.
  * @param isPostgres whether clients send SSLRequest first, as PostgreSQL's do
  */
 export async function tlsProxy(
@@ -32,12 +32,12 @@ export async function tlsProxy(
     socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
   };
   const serve = (socket: Socket): void => {
-    const near = new TLSSocket(socket, { isServer: true, ...identity });
-    const far = connect(Number(target.port), target.hostname);
-    track(far);
-    near.on('error', () => far.destroy()).on('close', () => far.destroy());
-    far.on('close', () => near.destroy());
-    near.pipe(far).pipe(near);
+    const client = new TLSSocket(socket, { isServer: true, ...identity });
+    const upstream = connect(Number(target.port), target.hostname);
+    track(upstream);
+    client.on('error', () => upstream.destroy()).on('close', () => upstream.destroy());
+    upstream.on('close', () => client.destroy());
+    client.pipe(upstream).pipe(client);
   };
   const server = createServer((socket) => {
     track(socket);

@@ -16,6 +16,7 @@ export interface PrometheusServer {
 }
 
 /**
+ * Starts Prometheus.
  * @param targets `host:port` of each job
  * @param ruleFiles paths of alerting rules
  */

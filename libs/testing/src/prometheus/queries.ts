@@ -5,10 +5,12 @@ export interface Selector {
   readonly job: string | undefined;
 }
 
-/** The selectors of a query in PromQL. A name without `_` is one only with matchers. */
+/** Returns the selectors of a query in PromQL. A name without `_` counts only with label matchers. */
 export function selectorsOf(query: string): readonly Selector[] {
-  const bare = query.replaceAll(/\b(?:by|without|on|ignoring) \([^)]*\)/g, '').replaceAll(/\[[^\]]*\]/g, '');
-  const found = [...bare.matchAll(/\b([a-zA-Z]\w*)\b(?:\{([^}]*)\}|(?!\s*[({"]))/g)];
+  const withoutClauses = query
+    .replaceAll(/\b(?:by|without|on|ignoring) \([^)]*\)/g, '')
+    .replaceAll(/\[[^\]]*\]/g, '');
+  const found = [...withoutClauses.matchAll(/\b([a-zA-Z]\w*)\b(?:\{([^}]*)\}|(?!\s*[({"]))/g)];
   return found
     .filter(([, name = '', matchers]) => matchers !== undefined || name.includes('_') || name === 'ALERTS')
     .map(([, metric = '', matchers = '']) => ({
@@ -18,7 +20,7 @@ export function selectorsOf(query: string): readonly Selector[] {
     }));
 }
 
-/** The labels by which a query groups. */
+/** Returns the labels by which a query groups. */
 export function groupLabelsOf(query: string): readonly string[] {
   return [...query.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(/,\s*/));
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { boundValues } from './bound-values.js';
 import { mentionsField } from './mentions-field.js';
 
-type Reply = PromiseLike<{ readonly status: number; readonly body: unknown }>;
+type PendingResponse = PromiseLike<{ readonly status: number; readonly body: unknown }>;
 
 /** A request body that differs from a valid one in one member, and whether the document allows it. */
 interface Probe {
@@ -27,7 +27,7 @@ export async function boundMismatches(
   document: OpenApiDocument,
   shape: string,
   good: object,
-  send: (body: object) => Reply,
+  send: (body: object) => PendingResponse,
 ): Promise<string[]> {
   const { schemas } = document.components;
   const probes = probesOf(schemas[shape] ?? {}, schemas, good, [], (body) => body);
@@ -41,20 +41,23 @@ export async function boundMismatches(
   return mismatches;
 }
 
-/** @param put returns the body with another value of the member */
+/**
+ * Returns the probes of a value and its members.
+ * @param withValue returns the body with another value of the member
+ */
 function probesOf(
   given: Schema,
   schemas: Schemas,
   good: unknown,
   path: readonly string[],
-  put: (value: unknown) => unknown,
+  withValue: (value: unknown) => unknown,
 ): Probe[] {
   const schema = { ...schemas[referredName(given) ?? ''], ...given };
   const probe = (allowed: boolean) => (value: unknown) => ({
     field: path.join('.'),
     allowed,
     value,
-    body: put(value),
+    body: withValue(value),
   });
   const { allowed, rejected } = boundValues(schema, good);
   const ofWrongType = schema.type === 'string' ? 5 : String(schema.minimum ?? 'text');
@@ -63,21 +66,21 @@ function probesOf(
     const [first, ...others] = z.array(z.unknown()).parse(good);
     return [
       ...own,
-      ...probesOf(schema.items, schemas, first, [...path, '0'], (value) => put([value, ...others])),
+      ...probesOf(schema.items, schemas, first, [...path, '0'], (value) => withValue([value, ...others])),
     ];
   }
   if (schema.properties === undefined) return own;
   const members = asObject.parse(good);
   const inner = Object.entries(schema.properties).flatMap(([name, member]) => {
-    const putMember = (value: unknown): unknown => put({ ...members, [name]: value });
+    const withMember = (value: unknown): unknown => withValue({ ...members, [name]: value });
     const absent = {
       field: [...path, name].join('.'),
       allowed: schema.required?.includes(name) !== true,
       value: undefined,
-      body: putMember(undefined),
+      body: withMember(undefined),
     };
     const present =
-      name in members ? probesOf(member, schemas, members[name], [...path, name], putMember) : [];
+      name in members ? probesOf(member, schemas, members[name], [...path, name], withMember) : [];
     return [absent, ...present];
   });
   return path.length === 0 ? inner : [...own, ...inner];
@@ -93,7 +96,7 @@ export async function queryMismatches(
   document: OpenApiDocument,
   path: string,
   good: Readonly<Record<string, string>>,
-  send: (query: string) => Reply,
+  send: (query: string) => PendingResponse,
 ): Promise<string[]> {
   const mismatches: string[] = [];
   const parameters = document.paths[path]?.get?.parameters ?? [];
@@ -113,8 +116,8 @@ export async function queryMismatches(
     for (const value of accepted) await expectRejection(false, [value]);
     for (const value of rejected) await expectRejection(true, [value]);
     if (schema.type === 'integer') await expectRejection(true, ['']);
-    const some = accepted[0] ?? good[name] ?? '';
-    await expectRejection(true, [some, some]);
+    const valid = accepted[0] ?? good[name] ?? '';
+    await expectRejection(true, [valid, valid]);
   }
   return mismatches;
 }

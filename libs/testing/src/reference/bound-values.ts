@@ -28,7 +28,7 @@ const byFormat: Readonly<Record<string, BoundValues>> = {
   },
 };
 
-/** @param good a valid value */
+/** Returns values that the schema allows, and values that it rejects. @param good a valid value */
 export function boundValues(schema: Schema, good: unknown): BoundValues {
   const { type, enum: values, minimum = 0, maximum = 0, minItems = 0, maxItems = 0 } = schema;
   if (values !== undefined) return { allowed: values, rejected: ['none of them', ''] };

@@ -16,6 +16,7 @@ export async function formatFaults(document: OpenApiDocument): Promise<unknown> 
   return valid ? [] : errors;
 }
 
+/** Returns the operations of paths and webhooks. */
 function allOperations(document: OpenApiDocument): DocumentedOperation[] {
   return [...Object.values(document.paths), ...Object.values(document.webhooks ?? {})].flatMap((item) =>
     Object.values(item),
@@ -57,7 +58,7 @@ export function exampleFaults(document: OpenApiDocument): string[] {
 }
 
 /** Returns the members of schemas that have no description. */
-export function undescribed(document: OpenApiDocument): string[] {
+export function undescribedMembers(document: OpenApiDocument): string[] {
   const { schemas } = document.components;
   const isDescribed = (schema: Schema): boolean =>
     schema.description !== undefined || schemas[referredName(schema) ?? '']?.description !== undefined;

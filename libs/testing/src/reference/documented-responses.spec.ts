@@ -72,7 +72,7 @@ describe('the check of a response against the OpenAPI document', () => {
       }),
       'allowed values',
     ],
-  ])('rejects %s that is not documented', (_what, actual, fault) => {
+  ])('rejects %s that is not documented', (_, actual, fault) => {
     expect(() => documented.check(actual)).toThrow(fault);
     expect(documented.faults.splice(0).join()).toContain(fault);
   });

@@ -58,22 +58,23 @@ export class DocumentedResponses {
     const method = response.request.method.toLowerCase();
     const { pathname } = new URL(response.request.url, 'http://unused.example');
     const route = this.routes.find((known) => known.method === method && known.pattern.test(pathname));
-    const ours = pathname === this.prefix || pathname.startsWith(`${this.prefix}/`) || route !== undefined;
-    if (!ours || method === 'options') return [];
+    const isOfThisApi =
+      pathname === this.prefix || pathname.startsWith(`${this.prefix}/`) || route !== undefined;
+    if (!isOfThisApi || method === 'options') return [];
     const faults =
-      route === undefined ? this.undocumented(response) : this.documented(response, route.operation);
+      route === undefined ? this.faultsWithoutOperation(response) : this.faultsOf(response, route.operation);
     return faults.map(
       (fault) => `${method.toUpperCase()} ${pathname} responded ${response.status}: ${fault}`,
     );
   }
 
   /** A response of a path without an operation must be an error in the envelope. */
-  private undocumented({ status, body }: ActualResponse): string[] {
+  private faultsWithoutOperation({ status, body }: ActualResponse): string[] {
     if (status < 400) return ['no operation is documented there'];
     return this.validator.faults({ $ref: '#/components/schemas/Error' }, body);
   }
 
-  private documented(actual: ActualResponse, operation: DocumentedOperation): string[] {
+  private faultsOf(actual: ActualResponse, operation: DocumentedOperation): string[] {
     const given = operation.responses[String(actual.status)];
     if (given === undefined) return ['the status is not documented'];
     const response = responseOf(this.document, given);

@@ -1,5 +1,5 @@
 export { boundMismatches, queryMismatches } from './bound-mismatches.js';
-export { exampleFaults, formatFaults, undescribed } from './document-faults.js';
+export { exampleFaults, formatFaults, undescribedMembers } from './document-faults.js';
 export { DocumentedResponses, type ActualResponse } from './documented-responses.js';
 export { mentionsField } from './mentions-field.js';
 export { readDocument } from './read-document.js';

@@ -33,6 +33,7 @@ export class SchemaValidator {
   }
 }
 
+/** Returns the schema without additional properties, with references into the definitions above. */
 function closed(schema: Schema): Schema {
   const text = JSON.stringify(schema).replaceAll('#/components/schemas/', `${base}#/$defs/`);
   return schemaShape.parse(
