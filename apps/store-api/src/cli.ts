@@ -58,10 +58,10 @@ async function rechargeAndWait(database: Database, order: string) {
   const rechargeOrder = newRechargeOrder(database);
   await rechargeOrder.run(order);
   const deadlineMs = performance.now() + rechargeTimeoutMs;
-  let recharge = await rechargeOrder.newest(order);
+  let recharge = await rechargeOrder.newestCharge(order);
   while (recharge.charge === 'pending' && performance.now() < deadlineMs) {
     await delay(pollIntervalMs);
-    recharge = await rechargeOrder.newest(order);
+    recharge = await rechargeOrder.newestCharge(order);
   }
   return { order, ...recharge };
 }
@@ -74,7 +74,7 @@ async function reconcile(database: Database, range: TimeRange) {
   const { findings, ...counts } = await reconcilePayments({
     database,
     gateway,
-    window: range,
+    range,
     signal: AbortSignal.timeout(reconcileTimeoutMs),
   });
   const rows = findings.map(({ kind, reference, chargeId }) => ({ kind, reference, charge_id: chargeId }));

@@ -1,6 +1,6 @@
 import type { Database } from '@fulfilment/database';
 import { BackgroundLoop, type Logger } from '@fulfilment/runtime';
-import { measureOversold } from './catalogue/oversold-stock.js';
+import { measureOversold } from './catalogue/measure-oversold.js';
 import { measureOrders } from './orders/measure-orders.js';
 
 const intervalMs = 10_000;

@@ -3,5 +3,5 @@
  * a millisecond with every change. `now()` would not do: it is the start of the transaction, which may be
  * before the commit of another one.
  */
-export const nextUpdateTime =
+export const nextUpdateTimeSql =
   "greatest(date_trunc('milliseconds', clock_timestamp()), updated_at + interval '1 millisecond')";

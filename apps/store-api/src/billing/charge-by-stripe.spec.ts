@@ -190,7 +190,7 @@ describe('orders that are charged by Stripe', () => {
     const settle = store.app.get(SettleOrder);
     const reference = intents()[0]?.id ?? null;
     await settle.run(store.database, charge, { status: 'declined', reason: 'refused', reference: null });
-    const paid = { status: 'succeeded', at: new Date(), reference } as const;
+    const paid = { status: 'succeeded', chargedAt: new Date(), reference } as const;
     expect(await settle.run(store.database, charge, paid)).toMatchObject({ status: 'payment_failed' });
     await store.resumeOrders();
     expect((await store.get(`/store/v1/orders/${order.id}`, creator.token)).body.status).toBe(

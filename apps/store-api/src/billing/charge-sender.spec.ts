@@ -22,7 +22,7 @@ describe('the circuit of the payment provider', () => {
     isFirstRequest: true,
     isTest,
   });
-  const paid = { status: 'succeeded', at: new Date(), reference: null } as const;
+  const paid = { status: 'succeeded', chargedAt: new Date(), reference: null } as const;
   const unavailable = () => Promise.reject(new PaymentProviderError('unavailable', 'timeout'));
 
   it('is neither opened nor closed by charges of test orders, which are sent while it is open', async () => {

@@ -83,7 +83,7 @@ export class DailyReconciliation extends BackgroundLoop {
       const result = await reconcilePayments({
         database: this.database,
         gateway: this.gateway,
-        window: { from, to },
+        range: { from, to },
         signal: this.stopping.signal,
       });
       for (const { kind, reference, chargeId } of result.findings) {

@@ -66,7 +66,11 @@ describe('a recharge', () => {
       status: 'processing',
       billing: { payment_status: 'paid', charged_at: expect.any(String) },
     });
-    expect(await recharge.newest(order)).toEqual({ status: 'processing', charge: 'succeeded', attempt: 2 });
+    expect(await recharge.newestCharge(order)).toEqual({
+      status: 'processing',
+      charge: 'succeeded',
+      attempt: 2,
+    });
     expect(await outcomes()).toEqual(['declined', 'succeeded']);
     expect(await desk.events(creator, 'order.')).toEqual([
       'order.created',
@@ -83,7 +87,7 @@ describe('a recharge', () => {
     await recharge.run(order);
     await desk.complete(creator);
     expect((await read()).status).toBe('payment_failed');
-    expect(await recharge.newest(order)).toEqual({
+    expect(await recharge.newestCharge(order)).toEqual({
       status: 'payment_failed',
       charge: 'declined',
       attempt: 2,
@@ -114,7 +118,7 @@ describe('a recharge', () => {
     await succeedsBy('pm_timeout');
     await recharge.run(order);
     await desk.complete(creator);
-    expect((await recharge.newest(order)).charge).toBe('pending');
+    expect((await recharge.newestCharge(order)).charge).toBe('pending');
     await expect(recharge.run(order)).rejects.toThrow('A charge of the order is in progress.');
     await desk.complete(creator);
     expect((await read()).status).toBe('processing');

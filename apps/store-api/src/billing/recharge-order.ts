@@ -14,8 +14,8 @@ const lockOrder = statement(
   'recharge.lock',
   `SELECT id, creator_id AS "creatorId", status, redacted_at IS NOT NULL AS redacted FROM orders WHERE id = $1 FOR UPDATE`,
 );
-// Runs before the order is locked: a stock count that makes a product a limited edition locks the product,
-// then its orders.
+// Runs before the order is locked, because a stock count that makes a product a limited edition locks the
+// product, then its orders. KEY SHARE conflicts with the locks of stock events, not with sales and returns.
 const lockProducts = statement(
   'recharge.lock-products',
   `SELECT id FROM products WHERE id IN (SELECT product_id FROM order_items WHERE order_id = $1) ORDER BY id FOR KEY SHARE`,
@@ -38,8 +38,8 @@ const resumeNow = statement(
   'recharge.resume',
   'UPDATE orders SET resume_at = now(), resume_tries = 0 WHERE id = $1',
 );
-const readAttempt = statement(
-  'recharge.attempt',
+const readNewestCharge = statement(
+  'recharge.newest-charge',
   `SELECT o.status, c.status AS charge, c.attempt FROM charges c JOIN orders o ON o.id = c.order_id
    WHERE o.id = $1 ORDER BY c.attempt DESC LIMIT 1`,
 );
@@ -52,7 +52,7 @@ interface OrderLine {
 }
 
 /** The newest charge of an order. */
-export interface Recharge {
+export interface NewestCharge {
   readonly status: OrderStatus;
   readonly charge: 'pending' | 'succeeded' | 'declined' | 'refund_due' | 'refunded';
   readonly attempt: number;
@@ -70,14 +70,17 @@ export class RechargeOrder {
   ) {}
 
   /**
+   * @param order the public id
    * @throws NotFound, Conflict, Unprocessable when the order cannot be recharged; then nothing has changed
    */
   async run(order: string): Promise<void> {
     await this.database.transaction((tx) => this.begin(tx, uuidOf(order)));
   }
 
-  async newest(order: string): Promise<Recharge> {
-    return (await this.database.row<Recharge>(readAttempt, [uuidOf(order)])) ?? throwNotFound('order');
+  async newestCharge(order: string): Promise<NewestCharge> {
+    return (
+      (await this.database.row<NewestCharge>(readNewestCharge, [uuidOf(order)])) ?? throwNotFound('order')
+    );
   }
 
   private async begin(tx: Transaction, orderId: string): Promise<void> {
@@ -103,12 +106,12 @@ export class RechargeOrder {
 
   private async takeStock(tx: Transaction, orderId: string, attempt: number): Promise<void> {
     const lines = await tx.rows<OrderLine>(readLines, [orderId]);
-    assertNone(
+    rejectUnlessEmpty(
       lines.filter(({ status }) => status !== 'available').map(({ productId }) => productId),
       'No longer available',
     );
     const limited = lines.filter(({ limitedEdition }) => limitedEdition);
-    assertNone(await this.stock.take(tx, orderId, limited, attempt), 'Sold out');
+    rejectUnlessEmpty(await this.stock.take(tx, orderId, limited, attempt), 'Sold out');
   }
 }
 
@@ -116,7 +119,7 @@ function uuidOf(order: string): string {
   return parsePublicId('ord', order) ?? throwNotFound('order');
 }
 
-function assertNone(productIds: readonly string[], problem: string): void {
+function rejectUnlessEmpty(productIds: readonly string[], problem: string): void {
   if (productIds.length === 0) return;
   const skus = [...new Set(productIds)].map((id) => publicId('prod', id));
   throw new Unprocessable(`${problem}: ${skus.join(', ')}.`, []);

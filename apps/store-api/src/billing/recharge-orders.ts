@@ -5,7 +5,7 @@ import type { RechargeOrder } from './recharge-order.js';
 
 const pageSize = 500;
 
-// Declines within the window that are the newest charge of their order.
+// Declines within the time range that are the newest charge of their order.
 const readPage = statement(
   'recharge.declined',
   `SELECT c.id, c.order_id AS "orderId" FROM charges c JOIN orders o ON o.id = c.order_id
@@ -14,10 +14,7 @@ const readPage = statement(
    ORDER BY c.id LIMIT ${pageSize}`,
 );
 
-/**
- * The result of a run. Another run with the same `since` and `until` continues where this one was
- * interrupted.
- */
+/** The result of a run. */
 export interface RechargedOrders {
   readonly since: string;
   readonly until: string;
@@ -28,8 +25,8 @@ export interface RechargedOrders {
 }
 
 /**
- * Recharges every order whose last charge was declined within the window. Each order is one transaction, so
- * an interrupted run can be repeated with the same window: it no longer contains the orders that were
+ * Recharges every order whose last charge was declined within the time range. Each order is one transaction,
+ * so an interrupted run can be repeated with the same range: it no longer contains the orders that were
  * recharged.
  */
 export async function rechargeOrders(

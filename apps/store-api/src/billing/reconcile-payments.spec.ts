@@ -55,7 +55,7 @@ describe('the reconciliation with Stripe', () => {
     reconcilePayments({
       database: orders.store.database,
       gateway: orders.store.app.get(PaymentGateway),
-      window: { from: new Date(Date.now() - hourMs), to: new Date(Date.now() + hourMs) },
+      range: { from: new Date(Date.now() - hourMs), to: new Date(Date.now() + hourMs) },
       signal: AbortSignal.timeout(20_000),
     });
 

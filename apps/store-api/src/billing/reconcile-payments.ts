@@ -1,4 +1,4 @@
-import { nilUuid } from '@fulfilment/contracts';
+import { isUuid, nilUuid } from '@fulfilment/contracts';
 import { type Database, statement } from '@fulfilment/database';
 import type { Charge, PaymentGateway, ProviderPayment, TimeRange } from '../payments/payment-gateway.js';
 
@@ -18,9 +18,9 @@ export interface Finding {
 }
 
 export interface Reconciliation {
-  /** Our payments at the provider in the window. */
+  /** Number of our payments at the provider in the time range. */
   readonly payments: number;
-  /** Our charges that were settled as paid in the window. */
+  /** Number of our charges that were settled as paid in the time range. */
   readonly charges: number;
   readonly findings: readonly Finding[];
 }
@@ -28,8 +28,6 @@ export interface Reconciliation {
 /** A refund may fail this long after it was made (https://docs.stripe.com/refunds#failed-refunds). */
 const maxRefundFailureDelayMs = 30 * 86_400_000;
 const pageSize = 500;
-
-const isUuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const readKnown = statement(
   'reconcile.known',
@@ -53,30 +51,30 @@ interface KnownCharge extends Charge {
 interface Comparison {
   readonly database: Database;
   readonly gateway: PaymentGateway;
-  readonly window: TimeRange;
+  readonly range: TimeRange;
   readonly signal: AbortSignal;
 }
 
 /**
- * Compares the provider's payments of a window with our charges, in both directions. Read-only. Pending
+ * Compares the provider's payments of a time range with our charges, in both directions. Read-only. Pending
  * charges are not reported, since the completer settles them.
  */
 export async function reconcilePayments(comparison: Comparison): Promise<Reconciliation> {
-  const { database, gateway, window, signal } = comparison;
+  const { database, gateway, range, signal } = comparison;
   const findings: Finding[] = [];
-  const seen = new Set<string>();
+  const paidAtProvider = new Set<string>();
   let payments = 0;
-  for await (const page of gateway.listPayments(window, signal)) {
-    const ours = page.filter(({ chargeId }) => isUuid.test(chargeId));
-    for (const { chargeId } of ours) seen.add(chargeId);
+  for await (const page of gateway.listPayments(range, signal)) {
+    const ours = page.filter(({ chargeId }) => isUuid(chargeId));
+    for (const { chargeId } of ours) paidAtProvider.add(chargeId);
     payments += ours.length;
     findings.push(...(await unknownPayments(database, ours)));
   }
   let charges = 0;
-  for await (const page of paidCharges(database, window)) {
+  for await (const page of paidCharges(database, range)) {
     charges += page.length;
-    // A charge that was settled in this window may have been paid in an earlier one.
-    for (const charge of page.filter(({ id }) => !seen.has(id))) {
+    // A charge that was settled in this time range may have been paid in an earlier one.
+    for (const charge of page.filter(({ id }) => !paidAtProvider.has(id))) {
       if ((await gateway.find(charge, signal)) === undefined)
         findings.push({ kind: 'missing_payment', reference: charge.reference, chargeId: charge.id });
     }
@@ -99,7 +97,7 @@ function matchesPayment(charge: KnownCharge | undefined, { reference }: Provider
   return charge.reference === null || reference === null || charge.reference === reference;
 }
 
-/** Pages of our charges that were settled as paid in the window. */
+/** Pages of our charges that were settled as paid in the time range. */
 async function* paidCharges(database: Database, { from, to }: TimeRange): AsyncGenerator<Charge[]> {
   for (let after: string | undefined = nilUuid; after !== undefined;) {
     const page: Charge[] = await database.rows<Charge>(readPaid, [from, to, after]);
@@ -108,10 +106,10 @@ async function* paidCharges(database: Database, { from, to }: TimeRange): AsyncG
   }
 }
 
-async function failedRefunds({ database, gateway, window, signal }: Comparison): Promise<Finding[]> {
+async function failedRefunds({ database, gateway, range, signal }: Comparison): Promise<Finding[]> {
   const findings: Finding[] = [];
-  const from = new Date(window.from.getTime() - maxRefundFailureDelayMs);
-  for await (const page of gateway.listFailedRefunds({ from, to: window.to }, signal)) {
+  const from = new Date(range.from.getTime() - maxRefundFailureDelayMs);
+  for await (const page of gateway.listFailedRefunds({ from, to: range.to }, signal)) {
     const rows = await database.rows<Charge>(readRefunded, [page.map(({ payment }) => payment)]);
     const failed = new Set(page.map(({ reference }) => reference));
     for (const { id, reference } of rows) {

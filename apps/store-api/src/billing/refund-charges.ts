@@ -79,11 +79,17 @@ export class RefundCharges extends SlotLoop<DueRefund> {
         return outcome;
       });
       this.faultPoints.pass('refunded');
-      if (result.status === 'refunded') await this.database.run(markRefunded, [id, result.reference]);
-      if (result.status === 'under_way') await retryLater(result.reference);
-      if (result.status !== 'failed') return;
-      this.logger.error({ charge_id: id, reason: result.reason }, 'Refund failed; will retry.');
-      await retryLater(null);
+      switch (result.status) {
+        case 'refunded':
+          await this.database.run(markRefunded, [id, result.reference]);
+          break;
+        case 'under_way':
+          await retryLater(result.reference);
+          break;
+        case 'failed':
+          this.logger.error({ charge_id: id, reason: result.reason }, 'Refund failed; will retry.');
+          await retryLater(null);
+      }
     } catch (error) {
       if (stopping.aborted) return;
       this.logger.error({ error, charge_id: id }, 'Refund could not be made yet; will retry.');

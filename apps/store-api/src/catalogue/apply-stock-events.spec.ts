@@ -3,7 +3,7 @@ import { RejectedMessage } from '@fulfilment/messaging';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { metrics } from '@fulfilment/runtime';
 import { migrations } from '../migrations/index.js';
-import { measureOversold } from './oversold-stock.js';
+import { measureOversold } from './measure-oversold.js';
 import { type StockOfOneProduct, stockOfOneProduct } from './stock.fixture.js';
 
 describe('stock events of the warehouse', () => {

@@ -4,7 +4,7 @@ import { NeedsOwnTransaction, RejectedMessage } from '@fulfilment/messaging';
 import { LOGGER, type Logger, traceparentOfEffect } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { inRounds } from '../in-rounds.js';
-import { nextUpdateTime } from '../next-update-time.js';
+import { nextUpdateTimeSql } from '../next-update-time.js';
 import { type ProductRow, productColumns, productSnapshot } from './product-row.js';
 import { type Balance, balanceAfterCount, maxStock, stockOf } from './stock-balance.rules.js';
 import { Stock } from './stock.js';
@@ -64,7 +64,7 @@ const insertAdjustments = statement(
 );
 const setBalances = statement(
   'stock.set-balances',
-  `UPDATE products SET quantity = new.quantity, oversold = new.oversold, version = version + 1, updated_at = ${nextUpdateTime}
+  `UPDATE products SET quantity = new.quantity, oversold = new.oversold, version = version + 1, updated_at = ${nextUpdateTimeSql}
    FROM unnest($1::uuid[], $2::int[], $3::int[]) AS new (product_id, quantity, oversold)
    WHERE products.id = new.product_id RETURNING ${columnsOfProducts}`,
 );

@@ -4,7 +4,7 @@ import { Outbox, RejectedMessage } from '@fulfilment/messaging';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { type ProductRow, productColumns, productSnapshot } from './product-row.js';
-import { nextUpdateTime } from '../next-update-time.js';
+import { nextUpdateTimeSql } from '../next-update-time.js';
 
 export interface Approval {
   /** `prod_…` or UUID. */
@@ -24,7 +24,7 @@ const publishPending = statement(
      status = 'available', status_set_at = least(:occurred_at, now()), product_type = t.product_type, lead_time_days = t.lead_time_days, royalty_rate = t.royalty_rate,
      price_gbp = coalesce(:gbp, t.price_gbp), price_usd = coalesce(:usd, t.price_usd),
      price_eur = coalesce(:eur, t.price_eur), price_jpy = coalesce(:jpy, t.price_jpy),
-     version = p.version + 1, updated_at = ${nextUpdateTime}
+     version = p.version + 1, updated_at = ${nextUpdateTimeSql}
    FROM product_types t
    WHERE p.release_id = :release_id AND p.status = 'pending' AND t.product_type = coalesce(:product_type, p.product_type)
    RETURNING ${ofTable('p', productColumns)}`,
@@ -44,18 +44,18 @@ export class ApproveRelease {
   /** @throws RejectedMessage */
   async run(
     tx: Transaction,
-    { release_id: name, prices, product_type: productType }: Approval,
+    { release_id: releaseId, prices, product_type: productType }: Approval,
     occurredAt: string,
   ): Promise<void> {
-    const id = isUuid(name) ? name : parsePublicId('prod', name);
-    if (id === undefined || (await tx.row(lockRelease, [id])) === undefined) {
-      throw new RejectedMessage(`release ${name.slice(0, 40)} does not exist`);
+    const uuid = isUuid(releaseId) ? releaseId : parsePublicId('prod', releaseId);
+    if (uuid === undefined || (await tx.row(lockRelease, [uuid])) === undefined) {
+      throw new RejectedMessage(`release ${releaseId.slice(0, 40)} does not exist`);
     }
     if (productType !== undefined && (await tx.row(readType, [productType])) === undefined) {
       throw new RejectedMessage('the product type does not exist');
     }
     const products = await tx.rows<ProductRow>(publishPending, {
-      release_id: id,
+      release_id: uuid,
       product_type: productType,
       gbp: prices?.GBP,
       usd: prices?.USD,

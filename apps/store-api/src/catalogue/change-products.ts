@@ -4,7 +4,7 @@ import { Outbox, RejectedMessage } from '@fulfilment/messaging';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { type ProductRow, productColumns, productSnapshot } from './product-row.js';
-import { nextUpdateTime } from '../next-update-time.js';
+import { nextUpdateTimeSql } from '../next-update-time.js';
 
 const lockProduct = statement(
   'product.lock',
@@ -13,7 +13,7 @@ const lockProduct = statement(
 // An event from a clock that is ahead counts as of now, so that it does not override later events.
 const setStatus = statement(
   'product.set-status',
-  `UPDATE products SET status = $2, status_set_at = least($3, now()), version = version + 1, updated_at = ${nextUpdateTime}
+  `UPDATE products SET status = $2, status_set_at = least($3, now()), version = version + 1, updated_at = ${nextUpdateTimeSql}
    WHERE id = $1 AND status <> $2 AND ($2 <> 'available' OR price_gbp IS NOT NULL)
    RETURNING ${productColumns}`,
 );

@@ -3,7 +3,7 @@ import { BatchLoader, Database, ReadDatabase, type Sql } from '@fulfilment/datab
 import { throwNotFound } from '@fulfilment/error-envelope';
 import { type Caller, SignedCursors } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
-import type { ReleaseFacts, ReleaseSummary, ReleaseView } from './release.shapes.js';
+import type { ReleaseDetails, ReleaseSummary, ReleaseView } from './release.shapes.js';
 import {
   listPages,
   type PageRequest,
@@ -16,7 +16,7 @@ import {
 } from './release-pages.js';
 import {
   type ProductOfReleaseRow,
-  releaseFacts,
+  releaseDetails,
   releaseSummary,
   type ReleaseSummaryRow,
   releaseView,
@@ -41,7 +41,7 @@ export class ReadReleases {
   async list(
     caller: Caller,
     query: ListReleasesDto,
-  ): Promise<CursorPage<ReleaseSummary | (ReleaseSummary & ReleaseFacts)>> {
+  ): Promise<CursorPage<ReleaseSummary | (ReleaseSummary & ReleaseDetails)>> {
     const { limit, currency, format } = query;
     const times = [query.created_after, query.created_before];
     const boundTo = ['releases', caller.creatorId, query.search];
@@ -108,7 +108,7 @@ export class ReadReleases {
   private async detailed(
     page: readonly ReleaseSummaryRow[],
     currency: Currency,
-  ): Promise<(ReleaseSummary & ReleaseFacts)[]> {
+  ): Promise<(ReleaseSummary & ReleaseDetails)[]> {
     const ids = page.map(({ id }) => id);
     const [releases, products] = await this.reads.read((database) =>
       Promise.all([
@@ -123,7 +123,7 @@ export class ReadReleases {
       if (whole === undefined) return [];
       return {
         ...releaseSummary(row, currency),
-        ...releaseFacts(whole, productsById.get(row.id) ?? [], currency),
+        ...releaseDetails(whole, productsById.get(row.id) ?? [], currency),
       };
     });
   }

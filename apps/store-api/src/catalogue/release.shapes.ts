@@ -93,7 +93,7 @@ export const releaseSummaryExample = {
   product_types: ['vinyl_12_lp'],
   price_range: { currency: 'GBP' as const, min: 2499, max: 2499 },
 };
-const facts = {
+const details = {
   description: z.string().nullable().describe('Description of the release; null if there is none'),
   copyright: z.string().nullable().describe('Copyright line; null if there is none'),
   status: status.describe(
@@ -102,7 +102,7 @@ const facts = {
   created_at: z.iso.datetime().describe('When the release was created'),
   products: z.array(productShape).describe('Products of the release, in order'),
 };
-export const releaseFactsExample = {
+export const releaseDetailsExample = {
   description: 'Eight songs about looms.',
   copyright: '℗ 2026 Harbour Lights',
   status: 'available' as const,
@@ -118,17 +118,17 @@ export const releaseSummaryShape = z.object(listed).meta({
 export type ReleaseSummary = z.infer<typeof releaseSummaryShape>;
 
 /** Members that `format=detailed` adds to a summary. */
-export type ReleaseFacts = z.infer<z.ZodObject<typeof facts>>;
+export type ReleaseDetails = z.infer<z.ZodObject<typeof details>>;
 
-export const detailedReleaseShape = z.object({ ...listed, ...facts }).meta({
+export const detailedReleaseShape = z.object({ ...listed, ...details }).meta({
   id: 'DetailedRelease',
   description: 'A release as returned in lists with `format=detailed`.',
-  examples: [{ ...releaseSummaryExample, ...releaseFactsExample }],
+  examples: [{ ...releaseSummaryExample, ...releaseDetailsExample }],
 });
 
-export const releaseShape = z.object({ ...identity, ...facts }).meta({
+export const releaseShape = z.object({ ...identity, ...details }).meta({
   id: 'Release',
   description: 'A release with all its products.',
-  examples: [{ ...identityExample, ...releaseFactsExample }],
+  examples: [{ ...identityExample, ...releaseDetailsExample }],
 });
 export type ReleaseView = z.infer<typeof releaseShape>;

@@ -1,5 +1,5 @@
 import { type CatalogueStatus, type Currency, publicId } from '@fulfilment/contracts';
-import type { ProductView, ReleaseFacts, ReleaseSummary, ReleaseView } from './release.shapes.js';
+import type { ProductView, ReleaseDetails, ReleaseSummary, ReleaseView } from './release.shapes.js';
 
 interface IdentityRow {
   id: string;
@@ -52,11 +52,11 @@ export function releaseSummary(row: ReleaseSummaryRow, currency: Currency): Rele
   };
 }
 
-export function releaseFacts(
+export function releaseDetails(
   row: WholeReleaseRow,
   products: readonly ProductOfReleaseRow[],
   currency: Currency,
-): ReleaseFacts {
+): ReleaseDetails {
   return {
     description: row.description,
     copyright: row.copyright,
@@ -71,7 +71,7 @@ export function releaseView(
   products: readonly ProductOfReleaseRow[],
   currency: Currency,
 ): ReleaseView {
-  return { ...identity(row), ...releaseFacts(row, products, currency) };
+  return { ...identity(row), ...releaseDetails(row, products, currency) };
 }
 
 /** Available if any product is, else pending if any is. */

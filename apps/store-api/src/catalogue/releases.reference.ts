@@ -4,7 +4,7 @@ import { NotFound } from '@fulfilment/error-envelope';
 import { z } from 'zod';
 import {
   detailedReleaseShape,
-  releaseFactsExample,
+  releaseDetailsExample,
   releaseShape,
   releaseSummaryExample,
   releaseSummaryShape,
@@ -27,7 +27,7 @@ export const listReleases = {
       summary: { summary: '`format=summary`', value: { data: [releaseSummaryExample], pagination } },
       detailed: {
         summary: '`format=detailed`',
-        value: { data: [{ ...releaseSummaryExample, ...releaseFactsExample }], pagination },
+        value: { data: [{ ...releaseSummaryExample, ...releaseDetailsExample }], pagination },
       },
     },
   },

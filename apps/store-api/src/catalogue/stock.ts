@@ -4,7 +4,7 @@ import { Outbox } from '@fulfilment/messaging';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { type ProductRow, productColumns, productSnapshot } from './product-row.js';
-import { nextUpdateTime } from '../next-update-time.js';
+import { nextUpdateTimeSql } from '../next-update-time.js';
 
 export interface StockLine {
   readonly productId: string;
@@ -13,7 +13,7 @@ export interface StockLine {
 
 const take = statement(
   'stock.take',
-  `UPDATE products SET quantity = quantity - $2, version = version + 1, updated_at = ${nextUpdateTime}
+  `UPDATE products SET quantity = quantity - $2, version = version + 1, updated_at = ${nextUpdateTimeSql}
    WHERE id = $1 AND quantity >= $2
    RETURNING ${productColumns}`,
 );
@@ -21,7 +21,7 @@ const take = statement(
 const returnPieces = statement(
   'stock.return',
   `UPDATE products SET quantity = greatest(0, quantity - oversold + $2), oversold = greatest(0, oversold - quantity - $2),
-                       version = version + 1, updated_at = ${nextUpdateTime}
+                       version = version + 1, updated_at = ${nextUpdateTimeSql}
    WHERE id = $1 AND limited_edition
    RETURNING ${productColumns}, oversold`,
 );

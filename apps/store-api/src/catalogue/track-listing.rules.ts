@@ -23,17 +23,18 @@ export function trackListing(
   taken: readonly number[],
   tracks: readonly ProcessedTrack[],
 ): readonly ListedTrack[] {
-  const fixed = new Set(taken);
-  const places = new Map<number, ProcessedTrack>();
-  const oldestFirst = tracks.toSorted(byAge);
-  const unplaced = oldestFirst.filter((track) => {
-    if (track.position === null || fixed.has(track.position) || places.has(track.position)) return true;
-    places.set(track.position, track);
-    return false;
-  });
-  let last = Math.max(0, ...taken, ...places.keys());
-  for (const track of unplaced) places.set(++last, track);
-  return [...places]
+  const catalogued = new Set(taken);
+  const byPosition = new Map<number, ProcessedTrack>();
+  const unplaced: ProcessedTrack[] = [];
+  for (const track of tracks.toSorted(byAge)) {
+    const { position } = track;
+    const isFree = position !== null && !catalogued.has(position) && !byPosition.has(position);
+    if (isFree) byPosition.set(position, track);
+    else unplaced.push(track);
+  }
+  let last = Math.max(0, ...taken, ...byPosition.keys());
+  for (const track of unplaced) byPosition.set(++last, track);
+  return [...byPosition]
     .toSorted(([a], [b]) => a - b)
     .map(([position, { track_id, title, duration_seconds }]) => ({
       track_id,
@@ -45,5 +46,6 @@ export function trackListing(
 
 function byAge(a: ProcessedTrack, b: ProcessedTrack): number {
   const difference = a.first_processed_at.getTime() - b.first_processed_at.getTime();
-  return difference !== 0 ? difference : a.track_id < b.track_id ? -1 : 1;
+  if (difference !== 0) return difference;
+  return a.track_id < b.track_id ? -1 : 1;
 }

@@ -19,7 +19,7 @@ const readCreator = statement(
   'SELECT id, name, payment_method, tax_interview_completed, payment_terms_accepted, test FROM creators WHERE id = $1',
 );
 
-/** The creator this authorization is connected to. */
+/** Reads the connected creator: the one that the access token is authorised for. */
 @Injectable()
 export class ReadCreator {
   constructor(private readonly database: Database) {}

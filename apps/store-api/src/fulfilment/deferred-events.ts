@@ -102,7 +102,7 @@ export class DeferredEvents extends BackgroundLoop {
   }
 
   /** Returns the ids of the deferred events by their order's UUID. The caller has locked the orders. */
-  async ofOrders(tx: Transaction, orderIds: readonly string[]): Promise<Map<string, Set<string>>> {
+  async idsByOrder(tx: Transaction, orderIds: readonly string[]): Promise<Map<string, Set<string>>> {
     const ids = new Map<string, Set<string>>();
     const rows = await tx.rows<{ order_id: string; message_id: string }>(readIds, [orderIds]);
     for (const { order_id: orderId, message_id: id } of rows)

@@ -17,7 +17,7 @@ export class FulfilmentConsumer extends MessageConsumer {
   constructor(
     private readonly handleFulfilmentEvents: HandleFulfilmentEvents,
     private readonly changeProducts: ChangeProducts,
-    private readonly stockEvents: ApplyStockEvents,
+    private readonly applyStockEvents: ApplyStockEvents,
     private readonly approveRelease: ApproveRelease,
   ) {
     super();
@@ -35,7 +35,7 @@ export class FulfilmentConsumer extends MessageConsumer {
     const packageEvents = batch.filter(isPackageEvent);
     const stockEvents = batch.flatMap((message) => stockEvent(message) ?? []);
     if (packageEvents.length > 0) await this.handleFulfilmentEvents.run(tx, packageEvents);
-    if (stockEvents.length > 0) await this.stockEvents.run(tx, stockEvents);
+    if (stockEvents.length > 0) await this.applyStockEvents.run(tx, stockEvents);
     await this.handleOthers(
       tx,
       batch.filter((message) => !this.joinsBatch(message)),
@@ -45,12 +45,13 @@ export class FulfilmentConsumer extends MessageConsumer {
   }
 
   private readonly handleOthers = forEachMessage((tx, message) => {
-    const at = message.occurred_at;
+    const occurredAt = message.occurred_at;
     if (messages.fulfilmentProductReleased.is(message))
-      return this.changeProducts.release(tx, message.data.sku, at);
+      return this.changeProducts.release(tx, message.data.sku, occurredAt);
     if (messages.fulfilmentProductWithdrawn.is(message))
-      return this.changeProducts.withdraw(tx, message.data.sku, at);
-    if (messages.catalogueReleaseApproved.is(message)) return this.approveRelease.run(tx, message.data, at);
+      return this.changeProducts.withdraw(tx, message.data.sku, occurredAt);
+    if (messages.catalogueReleaseApproved.is(message))
+      return this.approveRelease.run(tx, message.data, occurredAt);
     return this.handleFulfilmentEvents.run(tx, [message]);
   });
 }

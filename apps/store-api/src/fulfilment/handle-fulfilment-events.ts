@@ -24,11 +24,11 @@ export class HandleFulfilmentEvents {
     const ids = [...new Set(events.map(({ orderId }) => orderId))];
     const [orders, deferred] = await allInOrder([
       this.transitionOrders.lock(tx, ids),
-      this.deferredEvents.ofOrders(tx, ids),
+      this.deferredEvents.idsByOrder(tx, ids),
     ]);
     const outgoing: Message[] = [];
     for (const round of inRounds(events, ({ orderId }) => orderId)) {
-      const transitions = await this.transitionsOf(tx, orders, deferred, round);
+      const transitions = await this.planTransitions(tx, orders, deferred, round);
       outgoing.push(...(await this.transitionOrders.apply(tx, transitions)));
       for (const { order, cause } of transitions)
         outgoing.push(...(await this.applyDeferred(tx, order, cause, deferred.get(order.row.id))));
@@ -36,8 +36,8 @@ export class HandleFulfilmentEvents {
     await this.outbox.add(tx, ...outgoing);
   }
 
-  /** Defers the events that are out of order. @throws RejectedMessage */
-  private async transitionsOf(
+  /** Returns the transitions of a round, and defers the events that are out of order. @throws RejectedMessage */
+  private async planTransitions(
     tx: Transaction,
     orders: ReadonlyMap<string, LockedOrder>,
     deferred: Map<string, Set<string>>,
@@ -77,7 +77,7 @@ export class HandleFulfilmentEvents {
 
 /** @throws RejectedMessage, EventOutOfOrderError */
 function transitionOf(order: LockedOrder | undefined, event: OrderEvent): Transition {
-  if (order === undefined) throw unknownOrder(event.orderName);
+  if (order === undefined) throw unknownOrder(event.publicOrderId);
   const change = orderChange({ ...order.row, package_history: order.history, items: order.items }, event);
   return { order, change, cause: event.message };
 }

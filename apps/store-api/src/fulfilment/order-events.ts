@@ -22,7 +22,7 @@ export interface OrderEvent {
   /** UUID of the order. */
   readonly orderId: string;
   /** The public id of the order, as written in the event. */
-  readonly orderName: string;
+  readonly publicOrderId: string;
   readonly action: FulfilmentAction;
   readonly change:
     | { readonly kind: 'package'; readonly event: PackageEvent }
@@ -79,34 +79,34 @@ export function orderEvent(message: Message): OrderEvent {
       occurred_at,
       ...(items !== undefined && { items }),
     } as const;
-    return ofOrder(message, message.data.order_id, 'ship', { kind: 'package', event });
+    return newOrderEvent(message, message.data.order_id, 'ship', { kind: 'package', event });
   }
   if (messages.fulfilmentTrackingCorrected.is(message)) {
     const { replaces_tracking_number: replaces = null } = message.data;
     const event = { kind: 'corrected', ...trackingOf(message.data), replaces, occurred_at } as const;
-    return ofOrder(message, message.data.order_id, 'correct_tracking', { kind: 'package', event });
+    return newOrderEvent(message, message.data.order_id, 'correct_tracking', { kind: 'package', event });
   }
   if (messages.fulfilmentDelivered.is(message)) {
     const { tracking_number = null, delivered_at = occurred_at } = message.data;
     const event = { kind: 'delivered', tracking_number, delivered_at, occurred_at } as const;
-    return ofOrder(message, message.data.order_id, 'deliver', { kind: 'package', event });
+    return newOrderEvent(message, message.data.order_id, 'deliver', { kind: 'package', event });
   }
   if (messages.fulfilmentCancelled.is(message)) {
     const { order_id, reason } = message.data;
-    return ofOrder(message, order_id, 'cancel', { kind: 'cancel', reason });
+    return newOrderEvent(message, order_id, 'cancel', { kind: 'cancel', reason });
   }
   throw new RejectedMessage(`${message.type} does not belong to this queue`);
 }
 
-function ofOrder(
+function newOrderEvent(
   message: Message,
-  orderName: string,
+  publicOrderId: string,
   action: FulfilmentAction,
   change: OrderEvent['change'],
 ): OrderEvent {
-  const orderId = parsePublicId('ord', orderName);
-  if (orderId === undefined) throw unknownOrder(orderName);
-  return { message, orderId, orderName, action, change };
+  const orderId = parsePublicId('ord', publicOrderId);
+  if (orderId === undefined) throw unknownOrder(publicOrderId);
+  return { message, orderId, publicOrderId, action, change };
 }
 
 /**
@@ -141,10 +141,10 @@ function packagesChange(order: OrderState, event: PackageEvent): OrderChange {
   if (reason === 'unknown_package')
     throw new EventOutOfOrderError(order.id, 'the order has no such package yet');
   if (isDeepStrictEqual(packages, order.packages)) return { kind: 'history', history };
-  const tracked = !isDeepStrictEqual(packages.map(trackingOf), order.packages.map(trackingOf));
+  const trackingChanged = !isDeepStrictEqual(packages.map(trackingOf), order.packages.map(trackingOf));
   const isComplete = !isPartialShipment(packages, ordered);
   const status = nextStatus(packages, isComplete, order.status);
-  const messageType = messageTypeFor(order.status, status, tracked);
+  const messageType = messageTypeFor(order.status, status, trackingChanged);
   return {
     kind: 'packages',
     history,
@@ -152,13 +152,13 @@ function packagesChange(order: OrderState, event: PackageEvent): OrderChange {
     status,
     deliveredAt: status === 'delivered' ? lastArrival(packages) : null,
     // Each `order.tracking_updated` has a newer `tracking.updated_at` than the one before.
-    changesTracking: tracked || messageType === messages.orderTrackingUpdated,
+    changesTracking: trackingChanged || messageType === messages.orderTrackingUpdated,
     messageType,
   };
 }
 
-export function unknownOrder(name: string): RejectedMessage {
-  return new RejectedMessage(`order ${name.slice(0, 40)} does not exist`);
+export function unknownOrder(publicOrderId: string): RejectedMessage {
+  return new RejectedMessage(`order ${publicOrderId.slice(0, 40)} does not exist`);
 }
 
 function trackingOf({ carrier, tracking_number, tracking_url }: Tracking): Tracking {
@@ -167,9 +167,9 @@ function trackingOf({ carrier, tracking_number, tracking_url }: Tracking): Track
 
 /** Returns one item per product, in the order of the skus, so that equal contents have equal lists. */
 function packedItems(items: readonly PackedItem[]): PackedItem[] {
-  const named = items.map(({ sku, quantity }) => ({ sku: canonicalSku(sku), quantity }));
-  const skus = [...new Set(named.map(({ sku }) => sku))].sort();
-  return skus.map((sku) => ({ sku, quantity: piecesOf(sku, named) }));
+  const canonical = items.map(({ sku, quantity }) => ({ sku: canonicalSku(sku), quantity }));
+  const skus = [...new Set(canonical.map(({ sku }) => sku))].sort();
+  return skus.map((sku) => ({ sku, quantity: piecesOf(sku, canonical) }));
 }
 
 function canonicalSku(sku: string): string {
@@ -198,21 +198,18 @@ function nextStatus(packages: readonly PackageRow[], isComplete: boolean, before
   return isComplete && haveArrived ? 'delivered' : 'shipped';
 }
 
-/** Returns the time of the latest arrival. */
+/** Returns the time of the latest arrival, or null before the first one. */
 function lastArrival(packages: readonly PackageRow[]): string | null {
-  return packages.reduce<string | null>(
-    (last, { delivered_at: at }) =>
-      at !== null && (last === null || Date.parse(at) > Date.parse(last)) ? at : last,
-    null,
-  );
+  const arrivals = packages.flatMap(({ delivered_at }) => delivered_at ?? []);
+  return arrivals.toSorted((one, other) => Date.parse(one) - Date.parse(other)).at(-1) ?? null;
 }
 
 /**
  * Partial deliveries publish no message, unless the order is already `delivered`: then
  * `order.tracking_updated` is the only way to report them.
  */
-function messageTypeFor(before: OrderStatus, after: OrderStatus, tracked: boolean) {
+function messageTypeFor(before: OrderStatus, after: OrderStatus, trackingChanged: boolean) {
   if (before === 'processing') return messages.orderShipped;
   if (before !== after) return messages.orderDelivered;
-  return tracked || after === 'delivered' ? messages.orderTrackingUpdated : undefined;
+  return trackingChanged || after === 'delivered' ? messages.orderTrackingUpdated : undefined;
 }

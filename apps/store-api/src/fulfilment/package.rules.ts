@@ -196,6 +196,6 @@ function canonical(event: PackageEvent): string {
   return JSON.stringify(Object.entries(event).sort(([a], [b]) => compare(a, b)));
 }
 
-function time(at: string): number {
-  return Date.parse(at);
+function time(timestamp: string): number {
+  return Date.parse(timestamp);
 }

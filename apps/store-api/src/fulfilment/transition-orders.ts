@@ -2,7 +2,7 @@ import { messages, type Message } from '@fulfilment/contracts';
 import { allInOrder, statement, type Transaction, ofTable } from '@fulfilment/database';
 import { CLOCK, type Clock, traceparentOfEffect } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
-import { CancelLockedOrder } from '../orders/cancellation.js';
+import { CancelLockedOrder } from '../orders/cancel-locked-order.js';
 import {
   type ItemRow,
   itemsOfOrders,
@@ -10,7 +10,7 @@ import {
   type OrderRow,
   orderSnapshot,
 } from '../orders/order-row.js';
-import { nextUpdateTime } from '../next-update-time.js';
+import { nextUpdateTimeSql } from '../next-update-time.js';
 import type { OrderChange, PackagesChange } from './order-events.js';
 import type { PackageEvent } from './package.rules.js';
 
@@ -22,8 +22,8 @@ const setPackages = statement(
   'orders.set-packages',
   `UPDATE orders SET packages = new.packages, package_history = new.history, status = new.status,
                      delivered_at = coalesce(new.arrived_at, orders.delivered_at),
-                     tracking_updated_at = CASE WHEN new.tracked THEN ${nextUpdateTime} ELSE tracking_updated_at END,
-                     version = version + 1, updated_at = ${nextUpdateTime}
+                     tracking_updated_at = CASE WHEN new.tracked THEN ${nextUpdateTimeSql} ELSE tracking_updated_at END,
+                     version = version + 1, updated_at = ${nextUpdateTimeSql}
    FROM unnest($1::uuid[], $2::jsonb[], $3::jsonb[], $4::text[], $5::timestamptz[], $6::boolean[])
         AS new (order_id, packages, history, status, arrived_at, tracked)
    WHERE orders.id = new.order_id RETURNING ${ofTable('orders', orderColumns)}`,

@@ -58,7 +58,8 @@ export const warehouseCommands = {
     operands: ['ORDER'],
     options: trackingOptions,
     arguments: z.object(tracking),
-    run: (context: Context, args) => report(context, messages.fulfilmentShipped.make(packageOf(args), now())),
+    run: (context: Context, args) =>
+      report(context, messages.fulfilmentShipped.make(packageOf(args), occurredNow())),
   }),
   'order track': defineCommand({
     summary: 'corrects the tracking of the newest package, or of the package with the number --replaces',
@@ -70,7 +71,7 @@ export const warehouseCommands = {
         context,
         messages.fulfilmentTrackingCorrected.make(
           { ...packageOf(args), replaces_tracking_number: args.replaces },
-          now(),
+          occurredNow(),
         ),
       ),
   }),
@@ -80,7 +81,7 @@ export const warehouseCommands = {
     options: ['--tracking-number <N>'],
     arguments: z.object({ ORDER: orderArgument, 'tracking-number': textArgument().optional() }),
     run: (context: Context, { ORDER: order_id, 'tracking-number': tracking_number }) =>
-      report(context, messages.fulfilmentDelivered.make({ order_id, tracking_number }, now())),
+      report(context, messages.fulfilmentDelivered.make({ order_id, tracking_number }, occurredNow())),
   }),
   'order cancel': defineCommand({
     summary: 'cancels an order',
@@ -88,35 +89,35 @@ export const warehouseCommands = {
     options: ['--reason <R>'],
     arguments: z.object({ ORDER: orderArgument, reason: textArgument(500) }),
     run: (context: Context, { ORDER: order_id, reason }) =>
-      report(context, messages.fulfilmentCancelled.make({ order_id, reason }, now())),
+      report(context, messages.fulfilmentCancelled.make({ order_id, reason }, occurredNow())),
   }),
   'stock set': defineCommand({
     summary: 'sets the number of pieces left; the product becomes a limited edition',
     operands: ['SKU', 'N'],
     arguments: z.object({ SKU: skuArgument, N: pieces }),
     run: (context: Context, { SKU: sku, N: quantity }) =>
-      report(context, messages.fulfilmentStockSet.make({ sku, quantity }, now())),
+      report(context, messages.fulfilmentStockSet.make({ sku, quantity }, occurredNow())),
   }),
   'stock adjust': defineCommand({
     summary: 'adds pieces to a limited edition, or removes them (`-3`); prefer it to `stock set`',
     operands: ['SKU', 'DELTA'],
     arguments: z.object({ SKU: skuArgument, DELTA: changeOfPieces }),
     run: (context: Context, { SKU: sku, DELTA: delta }) =>
-      report(context, messages.fulfilmentStockAdjusted.make({ sku, delta }, now())),
+      report(context, messages.fulfilmentStockAdjusted.make({ sku, delta }, occurredNow())),
   }),
   'product release': defineCommand({
     summary: 'releases a product for sale',
     operands: ['SKU'],
     arguments: z.object({ SKU: skuArgument }),
     run: (context: Context, { SKU: sku }) =>
-      report(context, messages.fulfilmentProductReleased.make({ sku }, now())),
+      report(context, messages.fulfilmentProductReleased.make({ sku }, occurredNow())),
   }),
   'product withdraw': defineCommand({
     summary: 'withdraws a product from sale',
     operands: ['SKU'],
     arguments: z.object({ SKU: skuArgument }),
     run: (context: Context, { SKU: sku }) =>
-      report(context, messages.fulfilmentProductWithdrawn.make({ sku }, now())),
+      report(context, messages.fulfilmentProductWithdrawn.make({ sku }, occurredNow())),
   }),
   'release approve': defineCommand({
     summary: 'prices and publishes a pending release',
@@ -124,11 +125,12 @@ export const warehouseCommands = {
     options: ['--product-type <T>'],
     arguments: z.object({ RELEASE: releaseArgument, 'product-type': textArgument().optional() }),
     run: (context: Context, { RELEASE: release_id, 'product-type': product_type }) =>
-      report(context, messages.catalogueReleaseApproved.make({ release_id, product_type }, now())),
+      report(context, messages.catalogueReleaseApproved.make({ release_id, product_type }, occurredNow())),
   }),
 };
 
-function now() {
+/** The metadata of an event that occurs now. */
+function occurredNow() {
   return { occurredAt: new Date() };
 }
 

@@ -7,7 +7,7 @@ import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { FaultPoints } from '../fault-points.js';
 import type { CancelOrderDto } from './cancel-order.dto.js';
-import { CancelLockedOrder } from './cancellation.js';
+import { CancelLockedOrder } from './cancel-locked-order.js';
 import { IdempotencyKeys } from './idempotency-keys.js';
 import { itemsOf } from './order-row.js';
 import { canTransition } from './order.rules.js';
@@ -48,9 +48,9 @@ export class CancelOrder {
     const creatorId = caller.creatorId ?? throwNotFound('order');
     const isReplay = await this.database.transaction(async (tx) => {
       const scope = key === undefined ? undefined : { creatorId, clientId: caller.clientId, key };
-      const request = fingerprint({ cancel: orderId, reason });
+      const requestFingerprint = fingerprint({ cancel: orderId, reason });
       const response = { id: publicId('ord', orderId), status: 'cancelled' as const };
-      const isNew = scope === undefined || (await this.keys.store(tx, scope, request, response));
+      const isNew = scope === undefined || (await this.keys.store(tx, scope, requestFingerprint, response));
       await this.cancel(tx, orderId, creatorId, reason);
       return !isNew;
     });

@@ -26,7 +26,7 @@ interface NewKey {
 interface ExistingKey {
   readonly hasSameBody: boolean;
   readonly response: PlacedOrder | null;
-  /** Its request died, or its 24 hours are over. */
+  /** Whether another request may claim the key: its request died, or its 24 hours are over. */
   readonly claimable: boolean;
 }
 
@@ -165,7 +165,7 @@ export class IdempotencyKeys {
   ): Promise<boolean> {
     const lookup = [scope.creatorId, scope.clientId, scope.key, fingerprint];
     if ((await tx.run(store, [...lookup, response])) > 0) return true;
-    replayOf(await tx.row<ExistingKey>(readExisting, lookup));
+    replayOf(await tx.row<ExistingKey>(readExisting, lookup)); // throws the conflict, if there is one
     return false;
   }
 
@@ -185,7 +185,10 @@ export class IdempotencyKeys {
   }
 }
 
-/** The claim of a repeated request. @throws Conflict */
+/**
+ * Returns the claim of a repeated request.
+ * @throws Conflict when the key was used with another body, or its request is still in progress
+ */
 function replayOf(existing: ExistingKey | undefined): Claim {
   if (existing?.hasSameBody === false) throw keyMismatch();
   if (existing?.response == null) throw keyInUse();

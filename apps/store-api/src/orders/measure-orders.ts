@@ -27,7 +27,10 @@ const gauges = new Map([
   ],
   [
     'deferred_oldest',
-    gauge('deferred_reports_oldest_seconds', 'Time since the oldest of these events arrived.'),
+    gauge(
+      'deferred_reports_oldest_seconds',
+      'Time since the oldest fulfilment event arrived that waits for an earlier one.',
+    ),
   ],
 ]);
 

@@ -47,7 +47,7 @@ const insertNewOrder = statement(
           (SELECT count(*) FROM unlimited) = cardinality(:unlimited_products::uuid[]) AS unlimited`,
 );
 
-/** The row of an order that was just placed. */
+/** Returns the row of an order that is about to be written. */
 export function newOrderRow({ caller, creatorId, order, orderId }: Placement, priced: PricedOrder): OrderRow {
   const { source, shipping_address: address } = order;
   return {

@@ -38,7 +38,7 @@ export function cursorContext(
 }
 
 /** Returns the statement of a page with its values. It reads one row more than the page has. */
-export function pageOf(
+export function pageQuery(
   creatorId: string | undefined,
   query: ListOrdersDto,
   after: CursorKey | undefined,
@@ -72,14 +72,17 @@ export function pageStatement({
   afterCursor = false,
 }: PageShape): Statement {
   let lastParameter = 2;
-  const next = (): string => `$${(lastParameter += 1)}`;
+  const nextParameter = (): string => `$${(lastParameter += 1)}`;
   const position = byUpdateTime ? 'updated_at' : 'created_at';
-  const conditions: string[] = filters.map((name) => `${name} = ${next()}`);
+  const conditions: string[] = filters.map((name) => `${name} = ${nextParameter()}`);
   if (createdBounds)
-    conditions.push(`created_at > ${next()}::timestamptz`, `created_at < ${next()}::timestamptz`);
-  if (byUpdateTime) conditions.push(`updated_at >= ${next()}::timestamptz`);
+    conditions.push(
+      `created_at > ${nextParameter()}::timestamptz`,
+      `created_at < ${nextParameter()}::timestamptz`,
+    );
+  if (byUpdateTime) conditions.push(`updated_at >= ${nextParameter()}::timestamptz`);
   if (afterCursor) {
-    const key = `('epoch'::timestamptz + ${next()}::bigint * interval '1 microsecond', ${next()}::uuid)`;
+    const key = `('epoch'::timestamptz + ${nextParameter()}::bigint * interval '1 microsecond', ${nextParameter()}::uuid)`;
     conditions.push(`(${position}, id) ${byUpdateTime ? '>' : '<'} ${key}`);
   }
   const variant = [...filters, ...(createdBounds ? ['created'] : []), ...(byUpdateTime ? ['updated'] : [])];

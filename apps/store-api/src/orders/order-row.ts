@@ -14,14 +14,14 @@ export interface PackedItem {
   readonly quantity: number;
 }
 
-/** A package as it was handed over. */
+/** A package of an order, as the column `packages` contains it. */
 export interface PackageRow {
   readonly carrier: string;
   readonly tracking_number: string;
   readonly tracking_url: string;
   readonly shipped_at: string;
   readonly delivered_at: string | null;
-  /** Absent if the warehouse did not report them. */
+  /** Absent if the warehouse did not report the items. */
   readonly items?: PackedItem[];
 }
 
@@ -142,7 +142,10 @@ export function orderSnapshot(row: OrderRow, items: readonly ItemRow[]): OrderSn
   };
 }
 
-/** The time is set with the first package, so an order with packages has it. */
+/**
+ * Returns when tracking was last added or corrected. An order with packages always has the time: the fallback is
+ * for the type.
+ */
 export function trackingTime({
   tracking_updated_at,
   updated_at,

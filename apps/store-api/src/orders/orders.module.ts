@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { BillingModule } from '../billing/billing.module.js';
 import { CatalogueModule } from '../catalogue/catalogue.module.js';
 import { ShippingModule } from '../shipping/shipping.module.js';
-import { CancelLockedOrder } from './cancellation.js';
+import { CancelLockedOrder } from './cancel-locked-order.js';
 import { CancelOrder } from './cancel-order.js';
 import { EstimateOrder } from './estimate-order.js';
 import { IdempotencyKeys } from './idempotency-keys.js';

@@ -10,7 +10,7 @@ import { FaultPoints } from '../fault-points.js';
 import type { NewOrder } from './new-order.js';
 import { statusesBefore } from './order.rules.js';
 import { type ItemRow, itemsOf, orderColumns, type OrderRow, orderSnapshot } from './order-row.js';
-import { nextUpdateTime } from '../next-update-time.js';
+import { nextUpdateTimeSql } from '../next-update-time.js';
 
 // The charge row serialises concurrent callers, so a charge gets its outcome once. The order's columns are
 // null if the order was settled or cancelled before. `charged_at` is not before the charge row was written,
@@ -23,7 +23,7 @@ const settle = statement(
    ), settled AS (
      UPDATE orders SET status = :status, payment_status = :payment_status, reason = :reason, resume_at = NULL,
                        charged_at = CASE WHEN :charged_at::timestamptz IS NOT NULL THEN greatest(:charged_at, charge.started_at) END,
-                       version = version + 1, updated_at = ${nextUpdateTime}
+                       version = version + 1, updated_at = ${nextUpdateTimeSql}
      FROM charge WHERE orders.id = charge.order_id
        AND orders.status = ANY(:statuses_before::text[])
      RETURNING ${orderColumns}
@@ -68,7 +68,7 @@ const readStatus = statement('orders.status', 'SELECT status FROM orders WHERE i
 /** The id is null if the order had another status than expected. */
 type SettledRow = OrderRow | { readonly id: null };
 type PaidOutcome = Extract<ChargeOutcome, { status: 'succeeded' }>;
-type SettledCharge = Pick<OpenCharge, 'id' | 'orderId'>;
+type ChargeToSettle = Pick<OpenCharge, 'id' | 'orderId'>;
 
 /**
  * Turns the outcome of a charge into the order's state. One commit writes the state, the event and the stored
@@ -93,7 +93,7 @@ export class SettleOrder {
    */
   async run(
     database: Database,
-    charge: SettledCharge,
+    charge: ChargeToSettle,
     outcome: ChargeOutcome | undefined,
     newOrder?: NewOrder,
   ): Promise<PlacedOrder> {
@@ -119,7 +119,7 @@ export class SettleOrder {
   private async settleUnchanged(
     database: Database,
     { row, items, charge, createdAtMs }: NewOrder,
-    { at, reference }: PaidOutcome,
+    { chargedAt, reference }: PaidOutcome,
   ): Promise<PlacedOrder | undefined> {
     const elapsedMs = Math.max(1, Math.floor(performance.now() - createdAtMs));
     const paid: OrderRow = {
@@ -127,7 +127,7 @@ export class SettleOrder {
       version: row.version + 1,
       status: 'processing',
       payment_status: 'paid',
-      charged_at: at > row.created_at ? at : row.created_at,
+      charged_at: chargedAt > row.created_at ? chargedAt : row.created_at,
       updated_at: new Date(row.updated_at.getTime() + elapsedMs), // by PostgreSQL's clock
     };
     const settled: PlacedOrder = { id: publicId('ord', row.id), status: paid.status };
@@ -138,7 +138,7 @@ export class SettleOrder {
       statuses_before: statusesBefore(paid.status),
       reference,
       response: settled,
-      ...outboxRow(this.event(paid, items)),
+      ...outboxRow(this.messageOf(paid, items)),
     });
     if (written === 0) return undefined;
     this.outbox.wakeRelay();
@@ -148,7 +148,7 @@ export class SettleOrder {
 
   private async settle(
     database: Database,
-    { id: chargeId, orderId }: SettledCharge,
+    { id: chargeId, orderId }: ChargeToSettle,
     outcome: ChargeOutcome,
   ): Promise<PlacedOrder> {
     const placed = await database.transaction(async (tx) => {
@@ -160,7 +160,7 @@ export class SettleOrder {
         reference: outcome.reference,
         status,
         payment_status: paid ? 'paid' : 'failed',
-        charged_at: paid ? outcome.at : null,
+        charged_at: paid ? outcome.chargedAt : null,
         reason: paid ? null : outcome.reason,
         statuses_before: statusesBefore(status),
       });
@@ -181,7 +181,7 @@ export class SettleOrder {
       }
       const settled: PlacedOrder = { id: publicId('ord', orderId), status: row.status };
       tx.sendWithCommit(
-        this.outbox.add(tx, this.event(row, items)),
+        this.outbox.add(tx, this.messageOf(row, items)),
         this.keys.saveFinalResponse(tx, orderId, settled),
       );
       this.faultPoints.pass('order-settled-uncommitted');
@@ -191,7 +191,8 @@ export class SettleOrder {
     return placed;
   }
 
-  private event(row: OrderRow, items: readonly ItemRow[]): Message {
+  /** The message that reports the new status. */
+  private messageOf(row: OrderRow, items: readonly ItemRow[]): Message {
     const order = orderSnapshot(row, items);
     const occurredAt = this.clock();
     if (row.status === 'processing') return messages.orderProcessing.make({ order }, { occurredAt });

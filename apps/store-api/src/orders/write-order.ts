@@ -55,7 +55,8 @@ export class WriteOrder {
         });
       }
     } catch (error) {
-      if (!(error instanceof DependencyUnavailable) || !(await this.wasWritten(placement))) throw error;
+      const mayBeWritten = error instanceof DependencyUnavailable;
+      if (!mayBeWritten || !(await this.wasWritten(placement))) throw error;
     }
     this.outbox.wakeRelay();
     return order;

@@ -112,7 +112,7 @@ describe.each([
   it('charges once per key, and returns the same outcome to repeated requests', async () => {
     const what = request();
     const first = await charge(what);
-    expect(first).toMatchObject({ status: 'succeeded', at: expect.any(Date) });
+    expect(first).toMatchObject({ status: 'succeeded', chargedAt: expect.any(Date) });
     expect(await charge(what)).toEqual(first);
     expect(await provider.ledger()).toEqual([entry]);
   });

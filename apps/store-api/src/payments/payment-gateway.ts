@@ -22,7 +22,7 @@ export interface OpenCharge extends Charge {
 }
 
 export type ChargeOutcome =
-  | { readonly status: 'succeeded'; readonly at: Date; readonly reference: string | null }
+  | { readonly status: 'succeeded'; readonly chargedAt: Date; readonly reference: string | null }
   /** @param reason the provider's code: `card_declined`, `insufficient_funds`, `amount_too_large` */
   | { readonly status: 'declined'; readonly reason: string; readonly reference: string | null };
 

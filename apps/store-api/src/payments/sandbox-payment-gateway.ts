@@ -76,7 +76,7 @@ export class SandboxPaymentGateway extends PaymentGateway {
     if (paymentMethod === 'pm_timeout' && charge.first) await neverRespond(signal);
     if (charge.outcome === 'declined')
       return { status: 'declined', reason: 'card_declined', reference: null };
-    return { status: 'succeeded', at: charge.charged_at, reference: null };
+    return { status: 'succeeded', chargedAt: charge.charged_at, reference: null };
   }
 
   async refund({ id }: RefundRequest): Promise<RefundOutcome> {

@@ -4,10 +4,12 @@ import type { Quote } from './sealed-quotes.js';
 
 /** @throws Unprocessable when the quote has expired or is for another country */
 export function requireUsableQuote(quote: Quote, countryCode: string, now: Date): void {
-  const reason =
-    quote.expiresAt <= now ? 'expired' : quote.countryCode !== countryCode ? 'other_country' : undefined;
-  if (reason === undefined) return;
-  throw new Unprocessable('This shipping rate cannot be used for the order.', [
+  if (quote.expiresAt <= now) throw unusableQuote('expired');
+  if (quote.countryCode !== countryCode) throw unusableQuote('other_country');
+}
+
+function unusableQuote(reason: 'expired' | 'other_country'): Unprocessable {
+  return new Unprocessable('This shipping rate cannot be used for the order.', [
     { field: 'shipping_rate_id', reason },
   ]);
 }

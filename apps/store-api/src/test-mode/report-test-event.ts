@@ -43,11 +43,11 @@ export class ReportTestEvent {
       if (order === undefined) return throwNotFound('order');
       if (!order.test) throw notATestOrder();
       const scope = key === undefined ? undefined : { creatorId, clientId: caller.clientId, key };
-      const request = fingerprint({ event, order: orderId });
+      const requestFingerprint = fingerprint({ event, order: orderId });
       const response = { id: publicId('ord', orderId), status: order.status };
-      if (scope !== undefined && !(await this.keys.store(tx, scope, request, response))) return true;
-      await this.apply(tx, orderId, order.status, event);
-      return false;
+      const isNew = scope === undefined || (await this.keys.store(tx, scope, requestFingerprint, response));
+      if (isNew) await this.apply(tx, orderId, order.status, event);
+      return !isNew;
     });
     return new ResponseWithHeaders(await this.readOrders.read(caller, id), isReplay ? replayHeaders : {});
   }
@@ -62,13 +62,13 @@ export class ReportTestEvent {
     try {
       await this.handleFulfilmentEvents.run(tx, [simulatedEvent(event, orderId, this.clock())]);
     } catch (error) {
+      // The status allows the event, so only the number of events can be the reason.
       if (error instanceof RejectedMessage) throw tooManyEvents();
       throw error;
     }
   }
 }
 
-/** Error for an event that the status allows: only the number of events can be the reason. */
 export function tooManyEvents(): Conflict {
   return new Conflict(`An order stores at most ${maxPackageEvents} events of its packages.`, [
     { field: 'event', reason: 'too_many_events' },

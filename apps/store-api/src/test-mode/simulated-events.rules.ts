@@ -12,11 +12,11 @@ export const statusesForEvent: Readonly<Record<WarehouseEvent, readonly OrderSta
 /** Returns the fulfilment event that a warehouse would publish. All pieces are in one package. */
 export function simulatedEvent(event: WarehouseEvent, orderId: string, occurredAt: Date): Message {
   const order_id = publicId('ord', orderId);
-  const number = `TEST${occurredAt.getTime()}`;
+  const trackingNumber = `TEST${occurredAt.getTime()}`;
   const tracking = {
     carrier: 'Test Carrier',
-    tracking_number: number,
-    tracking_url: `https://track.example/${number}`,
+    tracking_number: trackingNumber,
+    tracking_url: `https://track.example/${trackingNumber}`,
   };
   switch (event) {
     case 'shipped':

@@ -34,9 +34,9 @@ export function isSignedByStripe(
 ): boolean {
   return secrets.some((secret) => {
     try {
-      const { signature: signatures } = Stripe.webhooks;
+      const { signature: verifier } = Stripe.webhooks;
       return (
-        signatures?.verifyHeader(body, signature, secret, toleranceSeconds, undefined, now.getTime()) === true
+        verifier?.verifyHeader(body, signature, secret, toleranceSeconds, undefined, now.getTime()) === true
       );
     } catch (error) {
       if (error instanceof Stripe.errors.StripeSignatureVerificationError) return false;

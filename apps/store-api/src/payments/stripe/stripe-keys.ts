@@ -27,8 +27,8 @@ const useNext = statement(
   `UPDATE stripe_keys SET key_number = key_number + 1, unusable_since = NULL
    WHERE charge_id = $1 AND key_number = $2 AND unusable_since IS NOT NULL AND payment_intent IS NULL`,
 );
-const readRefundNumber = statement(
-  'stripe-keys.refund-number',
+const readRefundKeyNumber = statement(
+  'stripe-keys.refund-key-number',
   'SELECT refund_key_number AS number FROM stripe_keys WHERE charge_id = $1',
 );
 const useNextForRefund = statement(
@@ -77,16 +77,16 @@ export class StripeKeys {
     return (await this.database.run(useNext, [id, keyNumber])) === 1;
   }
 
-  async refundNumber({ id }: Charge): Promise<number> {
-    return (await this.database.row<{ number: number }>(readRefundNumber, [id]))?.number ?? 1;
+  async refundKeyNumber({ id }: Charge): Promise<number> {
+    return (await this.database.row<{ number: number }>(readRefundKeyNumber, [id]))?.number ?? 1;
   }
 
-  async useNextForRefund({ id }: Charge, refundNumber: number): Promise<void> {
-    await this.database.run(useNextForRefund, [id, refundNumber]);
+  async useNextForRefund({ id }: Charge, keyNumber: number): Promise<void> {
+    await this.database.run(useNextForRefund, [id, keyNumber]);
   }
 }
 
-/** The idempotency key of this number. */
+/** Returns the idempotency key with a number: the first one, then `<first>:2` and so on. */
 export function numberedKey(first: string, number: number): string {
   return number === 1 ? first : `${first}:${number}`;
 }

@@ -53,7 +53,7 @@ export class StripeLedger {
   }
 }
 
-/** Returns undefined for one that did not succeed, or that other software created. */
+/** Returns undefined for a PaymentIntent that did not succeed, or that other software created. */
 function paymentOf({
   id,
   status,

@@ -25,7 +25,7 @@ export class StripeMode {
 
   private async compare(): Promise<void> {
     const expected = !isTestKey(this.secretKey);
-    const livemode = await this.read();
+    const livemode = await this.readLivemode();
     if (livemode !== undefined && livemode !== expected)
       throw new PaymentProviderError('rejected', 'livemode_mismatch');
   }
@@ -34,7 +34,7 @@ export class StripeMode {
    * Reads the balance, which every account has. Returns undefined for a restricted key without that
    * permission.
    */
-  private async read(): Promise<boolean | undefined> {
+  private async readLivemode(): Promise<boolean | undefined> {
     try {
       return (await this.stripe.balance.retrieve()).livemode;
     } catch (error) {

@@ -8,7 +8,7 @@ export function outcomeOf({ amount }: OpenCharge, intent: Stripe.PaymentIntent):
   const reference = intent.id;
   switch (intent.status) {
     case 'succeeded':
-      return { status: 'succeeded', at: chargedAt(intent), reference };
+      return { status: 'succeeded', chargedAt: chargeTime(intent), reference };
     case 'requires_payment_method':
     case 'requires_action': // the creator is absent and cannot act
     case 'canceled':
@@ -19,11 +19,11 @@ export function outcomeOf({ amount }: OpenCharge, intent: Stripe.PaymentIntent):
 }
 
 /** Time of the charge in whole seconds. A PaymentIntent may be older than its charge. */
-function chargedAt({ latest_charge: charge, created }: Stripe.PaymentIntent): Date {
+function chargeTime({ latest_charge: charge, created }: Stripe.PaymentIntent): Date {
   return new Date((charge !== null && typeof charge === 'object' ? charge.created : created) * 1000);
 }
 
-/** Whether it was created but never sent to the bank, because Stripe failed in between. */
+/** Whether a PaymentIntent was created but never sent to the bank, because Stripe failed in between. */
 export function awaitsConfirmation({ status, last_payment_error }: Stripe.PaymentIntent): boolean {
   return (
     status === 'requires_confirmation' ||

@@ -177,7 +177,7 @@ describe('the Stripe payment gateway', () => {
     intent.status = 'succeeded';
     intent.latest_charge.created = intent.created + 3_600;
     const outcome = await stripe.charge({ ...what, reference: intent.id });
-    expect(outcome).toMatchObject({ at: new Date((intent.created + 3_600) * 1000) });
+    expect(outcome).toMatchObject({ chargedAt: new Date((intent.created + 3_600) * 1000) });
   });
 
   it('reads a charge that Stripe is processing by its id', async () => {

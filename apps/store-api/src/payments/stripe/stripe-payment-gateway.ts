@@ -93,7 +93,8 @@ export class StripePaymentGateway extends PaymentGateway {
       host: apiUrl.hostname,
       port: apiUrl.port === '' ? (apiUrl.protocol === 'http:' ? 80 : 443) : apiUrl.port,
       timeout: timeoutMs,
-      // The completer retries. After a closed connection the library retries once under the same key.
+      // The completer retries. Even with 0 the library retries once, under the same key, after a closed
+      // connection.
       maxNetworkRetries: 0,
       telemetry: false,
     });
@@ -125,7 +126,7 @@ export class StripePaymentGateway extends PaymentGateway {
   refund(request: RefundRequest, signal: AbortSignal): Promise<RefundOutcome | UnderWay> {
     return untilAborted(signal, async () => {
       await this.mode.check();
-      const keyNumber = await this.keys.refundNumber(request);
+      const keyNumber = await this.keys.refundKeyNumber(request);
       const outcome = await this.refundOnce(request, keyNumber);
       // The next key may be used at once: Stripe refunds no more than was charged.
       if (outcome.status === 'failed') await this.keys.useNextForRefund(request, keyNumber);

@@ -3,7 +3,7 @@ import { statement, type Transaction } from '@fulfilment/database';
 import { Injectable } from '@nestjs/common';
 import type { z } from 'zod';
 import { Stock } from '../catalogue/stock.js';
-import { nextUpdateTime } from '../next-update-time.js';
+import { nextUpdateTimeSql } from '../next-update-time.js';
 import { type ItemRow, orderColumns, type OrderRow, orderSnapshot } from './order-row.js';
 
 /** The data of `order.cancelled`. */
@@ -16,7 +16,7 @@ const cancel = statement(
   `UPDATE orders SET status = 'cancelled', reason = $2,
                      payment_status = CASE payment_status WHEN 'paid' THEN 'refunded' WHEN 'pending' THEN 'failed' ELSE payment_status END,
                      refunded_at = CASE payment_status WHEN 'paid' THEN now() END,
-                     version = version + 1, updated_at = ${nextUpdateTime}
+                     version = version + 1, updated_at = ${nextUpdateTimeSql}
    WHERE id = $1 RETURNING ${orderColumns}`,
 );
 const markRefundDue = statement(
