@@ -95,6 +95,20 @@ describe('redacting orders', () => {
     await expect(redactOrder(store.database, 'nonsense')).rejects.toThrow(NotFound);
   });
 
+  it('rejects an order that is being charged again, until the charge is settled', async () => {
+    const { creator, order } = await place('pm_declined');
+    await new RechargeOrder(store.database, store.app.get(Stock)).run(order);
+    await expect(redactOrder(store.database, order)).rejects.toThrow(
+      'The order is being charged again and needs its address. Cancel the order first.',
+    );
+    await store.database.run(age, [creator.id, 31]);
+    await redactOldAddresses(store.database, 30);
+    expect((await view(creator, order)).shipping_address.full_name).toBe(address.full_name);
+    await desk.complete(creator);
+    await redactOrder(store.database, order);
+    expect((await view(creator, order)).shipping_address.full_name).toBe('redacted');
+  });
+
   it('prevents a recharge of the order, since it could not be sent', async () => {
     const { order } = await place('pm_declined');
     await redactOrder(store.database, order);

@@ -13,10 +13,12 @@ const redactedAddress = `(
   SELECT jsonb_object_agg(part.key, CASE WHEN part.key = 'country_code' OR part.value IN ('""', 'null') THEN part.value
                                          ELSE to_jsonb('${redactedText}'::text) END)
   FROM jsonb_each(o.shipping_address) AS part)`;
+// A pending or paid order needs its address, and so does one that is being charged again.
+const needsNoAddress = `status NOT IN ('pending', 'processing') AND (status <> 'payment_failed' OR resume_at IS NULL)`;
 const redactOne = statement(
   'orders.redact',
   `UPDATE orders o SET shipping_address = ${redactedAddress}, metadata = '{}', redacted_at = now()
-   WHERE id = $1 AND redacted_at IS NULL AND status NOT IN ('pending', 'processing')`,
+   WHERE id = $1 AND redacted_at IS NULL AND ${needsNoAddress}`,
 );
 const readState = statement(
   'orders.redaction-state',
@@ -27,7 +29,7 @@ const redactOld = statement(
   'orders.redact-old',
   `UPDATE orders o SET shipping_address = ${redactedAddress}, metadata = '{}', redacted_at = now()
    FROM (SELECT id FROM orders
-         WHERE redacted_at IS NULL AND status NOT IN ('pending', 'processing')
+         WHERE redacted_at IS NULL AND ${needsNoAddress}
            AND coalesce(delivered_at, updated_at) < now() - $1::int * interval '1 day'
          ORDER BY coalesce(delivered_at, updated_at) LIMIT ${batchSize} FOR UPDATE SKIP LOCKED) AS old
    WHERE o.id = old.id`,
@@ -43,7 +45,9 @@ export async function redactOrder(database: Database, order: string): Promise<{ 
   const state = await database.row<{ status: OrderStatus; redactedAt: Date | null }>(readState, [orderId]);
   if (state === undefined) return throwNotFound('order');
   if (state.redactedAt === null)
-    throw new Conflict(`The order is ${state.status} and needs its address. Cancel the order first.`);
+    throw new Conflict(
+      `The order is ${state.status === 'payment_failed' ? 'being charged again' : state.status} and needs its address. Cancel the order first.`,
+    );
   return { redacted_at: state.redactedAt.toISOString() };
 }
 
