@@ -14,6 +14,8 @@ import {
   type TimeRange,
 } from './payment-gateway.js';
 
+const pageSize = 500;
+
 // The no-op update returns the row of an earlier request. `same`: the row is for the same charge.
 const insertCharge = statement(
   'sandbox.insert-charge',
@@ -27,15 +29,17 @@ const markRefunded = statement(
   `UPDATE sandbox_charges SET refunded_at = coalesce(refunded_at, now()) WHERE idempotency_key = $1 AND outcome = 'succeeded'`,
 );
 
+const paymentColumns =
+  'NULL AS reference, idempotency_key AS "chargeId", refunded_at IS NOT NULL AS refunded';
 const readPayments = statement(
   'sandbox.payments',
-  `SELECT NULL AS reference, idempotency_key AS "chargeId", refunded_at IS NOT NULL AS refunded
-   FROM sandbox_charges WHERE outcome = 'succeeded' AND charged_at >= $1 AND charged_at < $2`,
+  `SELECT ${paymentColumns} FROM sandbox_charges
+   WHERE outcome = 'succeeded' AND charged_at >= $1 AND charged_at < $2 AND idempotency_key > $3
+   ORDER BY idempotency_key LIMIT ${pageSize}`,
 );
 const readPayment = statement(
   'sandbox.payment',
-  `SELECT NULL AS reference, idempotency_key AS "chargeId", refunded_at IS NOT NULL AS refunded
-   FROM sandbox_charges WHERE idempotency_key = $1 AND outcome = 'succeeded'`,
+  `SELECT ${paymentColumns} FROM sandbox_charges WHERE idempotency_key = $1 AND outcome = 'succeeded'`,
 );
 
 /**
@@ -90,7 +94,11 @@ export class SandboxPaymentGateway extends PaymentGateway {
   }
 
   async *listPayments({ from, to }: TimeRange): AsyncGenerator<ProviderPayment[]> {
-    yield await this.database.rows<ProviderPayment>(readPayments, [from, to]);
+    for (let after: string | undefined = ''; after !== undefined;) {
+      const page: ProviderPayment[] = await this.database.rows(readPayments, [from, to, after]);
+      yield page;
+      after = page.length < pageSize ? undefined : page.at(-1)?.chargeId;
+    }
   }
 
   async *listFailedRefunds(): AsyncGenerator<FailedRefund[]> {
