@@ -1,6 +1,6 @@
 import { BackgroundTask, LOGGER, type Logger } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
-import { PaymentGateway } from './payment-gateway.js';
+import { PaymentGateway, PaymentProviderError } from './payment-gateway.js';
 
 /** Checks at start whether the payment provider accepts our key. */
 @Injectable()
@@ -12,10 +12,16 @@ export class CheckProviderKey extends BackgroundTask {
     super();
   }
 
-  /** Does not wait: while the provider is away or rejects the key, orders are placed as pending. */
+  /** Does not wait: while the provider does not respond or rejects the key, orders are placed as pending. */
   start(): void {
     this.gateway.checkKey().catch((error: unknown) => {
-      this.logger.error({ error }, 'The payment provider rejects our key; orders stay pending.');
+      if (error instanceof PaymentProviderError && error.failure === 'rejected')
+        this.logger.error({ error }, 'The payment provider rejects our key; orders stay pending.');
+      else
+        this.logger.warn(
+          { error },
+          'The key could not be checked at the payment provider; charges check it.',
+        );
     });
   }
 

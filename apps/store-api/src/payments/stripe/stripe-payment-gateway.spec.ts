@@ -1,7 +1,9 @@
 import { publicId } from '@fulfilment/contracts';
+import { createLogger } from '@fulfilment/runtime';
 import { eventually } from '@fulfilment/testing';
 import { type ScratchDatabase, scratchDatabase } from '@fulfilment/database/testing';
 import { migrations } from '../../migrations/index.js';
+import { CheckProviderKey } from '../check-provider-key.js';
 import { hourMs, intentsPath, stripeGateway, type StripeGatewayUnderTest } from './stripe-gateway.fixture.js';
 import type { FakeStripeFault } from './fake-stripe.fixture.js';
 
@@ -163,9 +165,22 @@ describe('the Stripe payment gateway', () => {
     expect(stripe.api.intents()).toHaveLength(1);
   });
 
-  it('reports an unknown outcome while Stripe rejects our key', async () => {
-    await expect(stripe.charge(stripe.request(), stripe.open('sk_test_other'))).rejects.toThrow();
+  it('charges nothing with a key that Stripe rejects', async () => {
+    const other = stripe.open('sk_test_other');
+    await expect(stripe.charge(stripe.request(), other)).rejects.toMatchObject({ failure: 'rejected' });
     expect(stripe.api.intents()).toEqual([]);
+  });
+
+  it.each([
+    ['error', 'rejects our key', { status: 401, error: invalid('api_key_expired') }],
+    ['warn', 'could not be checked', { status: 503, error: broken }],
+  ])('logs at the level %s when the key is checked at start and %s', async (level, sentence, response) => {
+    const lines: string[] = [];
+    const logger = createLogger('test', 'info', { write: (line) => void lines.push(line) });
+    stripe.api.fail('/v1/balance', response);
+    new CheckProviderKey(stripe.gateway, logger).start();
+    const line: unknown = JSON.parse(await eventually(() => lines[0]));
+    expect(line).toMatchObject({ level, message: expect.stringContaining(sentence) });
   });
 
   it('returns the time of the charge, which may be after that of the PaymentIntent', async () => {
