@@ -20,7 +20,7 @@ describe('the API reference of the Store API', () => {
   beforeAll(async () => {
     store = await startStoreApi();
     creator = await store.creator();
-    [sku = ''] = (await store.release(creator.id)).skus;
+    ({ sku } = await store.release(creator.id));
     rate = await store.quote(creator.token);
   });
   afterAll(() => store.stop());

@@ -33,7 +33,7 @@ const bands = (light: number, heavy: number) => [
   { max_weight_grams: 500, amount: light, extra_500g_amount: 100 },
   { max_weight_grams: 2000, amount: heavy, extra_500g_amount: 200 },
 ];
-const card = (zone: string, currency: string, light: number, heavy: number) => ({
+const rateCard = (zone: string, currency: string, light: number, heavy: number) => ({
   zone,
   currency,
   bands: bands(light, heavy),
@@ -49,7 +49,7 @@ export const shipping = {
       regions: ['United Kingdom'],
       position: 1,
       delivery_days: { uk: { min: 1, max: 2 } },
-      rate_cards: ['GBP', 'USD', 'EUR', 'JPY'].map((currency) => card('uk', currency, 350, 550)),
+      rate_cards: ['GBP', 'USD', 'EUR', 'JPY'].map((currency) => rateCard('uk', currency, 350, 550)),
     },
     {
       id: '01900000-0000-7000-8000-0000000000a2',
@@ -59,8 +59,8 @@ export const shipping = {
       regions: [],
       position: 2,
       rate_cards: ['GBP', 'USD', 'EUR', 'JPY'].flatMap((currency) => [
-        card('uk', currency, 250, 400),
-        card('world', currency, 900, 1900),
+        rateCard('uk', currency, 250, 400),
+        rateCard('world', currency, 900, 1900),
       ]),
     },
   ],
@@ -74,15 +74,15 @@ const countOrders = statement('test.count-orders', 'SELECT count(*) AS count FRO
 export const quoteSigningKey = randomBytes(32);
 
 /**
- * A store-api of the test's own: real PostgreSQL, Redis and RabbitMQ, its own tokens.
+ * Starts a store-api of the test's own, with real PostgreSQL, Redis and RabbitMQ and its own tokens.
  * @param connectTo opens a proxy to PostgreSQL for requests; the test and the consumers connect directly
  */
 export async function startStoreApi(
   environment: Readonly<Record<string, string>> = {},
   connectTo?: (url: string) => Promise<{ readonly url: string; stop(): Promise<void> }>,
 ) {
-  const stores = await scratchDatabase(migrations);
-  const proxy = await connectTo?.(stores.url);
+  const scratch = await scratchDatabase(migrations);
+  const proxy = await connectTo?.(scratch.url);
   const proxied =
     proxy && createDataSource({ url: proxy.url, poolSize: 5, applicationName: 'proxied', migrations: [] });
   await proxied?.initialize();
@@ -93,7 +93,7 @@ export async function startStoreApi(
     INTERNAL_PORT: '0',
     HOST: '127.0.0.1',
     LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'fatal',
-    DATABASE_URL: stores.url,
+    DATABASE_URL: scratch.url,
     REDIS_URL: storeUrl('TEST_REDIS_URL'),
     RABBITMQ_URL: broker.url,
     RABBITMQ_NAMESPACE: broker.namespace,
@@ -105,12 +105,12 @@ export async function startStoreApi(
     QUOTE_SIGNING_KEY: quoteSigningKey.toString('base64'),
     ...environment,
   });
-  const requests = proxied === undefined ? stores.database : new Database(proxied);
+  const requests = proxied === undefined ? scratch.database : new Database(proxied);
   const testing = await Test.createTestingModule({ imports: [StoreApiModule.forRoot(config)] })
     .overrideProvider(DatabasePools)
     .useValue({
-      open: () => stores.database,
-      openReplica: () => absentReplica(stores.database),
+      open: () => scratch.database,
+      openReplica: () => absentReplica(scratch.database),
       close: () => undefined,
     })
     .overrideProvider(Database)
@@ -118,17 +118,19 @@ export async function startStoreApi(
     .compile();
   const app = await startHttp((...args) => testing.createNestApplication(...args));
   app.get(ServiceLifecycle).startMessaging();
-  await loadShipping(stores.database, shipping);
+  await loadShipping(scratch.database, shipping);
   const server = app.getHttpServer();
-  const findOutcome = messageOutcomes(stores.database);
+  const get = (path: string, token: string) =>
+    request(server).get(path).auth(token, { type: 'bearer' }).expect(documented.check);
+  const findOutcome = messageOutcomes(scratch.database);
   /** Waits until a message is applied, deferred or rejected. */
   const outcomeOf = async ({ id }: Message) =>
     outcomeSchema.parse(await eventually(() => findOutcome(`/messages/${id}`)));
 
+  /** Registers a creator, and waits until the service knows it. Returns its id with a token of all scopes. */
   const creator = async (
-    payment: CreatorSnapshot['payment_method'] = 'pm_ok',
-    terms = true,
-    test = false,
+    paymentMethod: CreatorSnapshot['payment_method'] = 'pm_ok',
+    { termsAccepted = true, test = false } = {},
   ): Promise<TestCreator> => {
     const id = uuidv7();
     await broker.publish(
@@ -139,8 +141,8 @@ export async function startStoreApi(
             version: 1,
             organisation_id: 'org_test',
             name: 'Harbour Lights',
-            payment_method: payment,
-            payment_terms_accepted: terms,
+            payment_method: paymentMethod,
+            payment_terms_accepted: termsAccepted,
             tax_interview_completed: true,
             settlement_currency: 'GBP',
             registered_at: new Date().toISOString(),
@@ -164,17 +166,17 @@ export async function startStoreApi(
 
   return {
     server,
-    database: stores.database,
+    database: scratch.database,
     broker,
     tokens,
     config,
     app,
     creator,
-    /** Creates a release with products, and returns their skus. */
+    /** Creates a release. Returns its id, and the skus of its products: the first one, and all. */
     release: async (creatorId: string, products: readonly TestProduct[] = [{}], name = 'Tidal Maps') => {
       const releaseId = uuidv7();
       const ids = products.map(() => uuidv7());
-      await loadCatalogue(stores.database, {
+      await loadCatalogue(scratch.database, {
         product_types: productTypes,
         releases: [
           {
@@ -204,16 +206,15 @@ export async function startStoreApi(
           },
         ],
       });
-      return {
-        id: publicId('prod', releaseId),
-        uuid: releaseId,
-        skus: ids.map((id) => publicId('prod', id)),
-      };
+      const skus = ids.map((id) => publicId('prod', id));
+      return { id: publicId('prod', releaseId), uuid: releaseId, sku: skus[0] ?? '', skus };
     },
-    get: (path: string, token: string) =>
-      request(server).get(path).auth(token, { type: 'bearer' }).expect(documented.check),
+    get,
+    readOrder: async ({ token }: TestCreator, id: string) =>
+      (await get(`/store/v1/orders/${id}`, token)).body,
     post: (path: string, token: string, body: object) =>
       request(server).post(path).auth(token, { type: 'bearer' }).send(body).expect(documented.check),
+    /** Returns the id of the cheapest shipping rate. */
     quote: async (
       token: string,
       country = 'GB',
@@ -239,14 +240,14 @@ export async function startStoreApi(
       return outcomes.map(({ outcome, reason }) => reason ?? outcome);
     },
     published: (type: string) => broker.published.filter((message) => message.type === type),
-    orderCount: async () => (await stores.database.row<{ count: number }>(countOrders))?.count,
+    orderCount: async () => (await scratch.database.row<{ count: number }>(countOrders))?.count,
     stop: async () => {
       await app.close();
       await tokens.stop();
       await proxied?.destroy();
       await proxy?.stop();
       await broker.drop();
-      await stores.drop();
+      await scratch.drop();
     },
   };
 }

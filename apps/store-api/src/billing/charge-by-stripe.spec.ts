@@ -67,7 +67,7 @@ describe('orders that are charged by Stripe', () => {
 
   it('are charged no earlier than they were placed, although Stripe reports whole seconds', async () => {
     const { creator, order } = await place('pm_card_visa');
-    const { billing, created_at } = (await store.get(`/store/v1/orders/${order.id}`, creator.token)).body;
+    const { billing, created_at } = await store.readOrder(creator, order.id);
     expect(Date.parse(billing.charged_at)).toBeGreaterThanOrEqual(Date.parse(created_at));
   });
 
@@ -94,7 +94,7 @@ describe('orders that are charged by Stripe', () => {
       await desk.complete(creator); // once per remaining fault
       return (await desk.open(creator)) === 0;
     });
-    expect((await store.get(`/store/v1/orders/${order.id}`, creator.token)).body.status).toBe('processing');
+    expect((await store.readOrder(creator, order.id)).status).toBe('processing');
     expect(intents()).toHaveLength(1);
   });
 
@@ -109,7 +109,7 @@ describe('orders that are charged by Stripe', () => {
       return placed;
     };
     const statusOf = async ({ creator, order }: Awaited<ReturnType<typeof place>>) =>
-      (await store.get(`/store/v1/orders/${order.id}`, creator.token)).body.status;
+      (await store.readOrder(creator, order.id)).status;
 
     it.each([
       ['broken-before', 2],
@@ -178,7 +178,7 @@ describe('orders that are charged by Stripe', () => {
     ]);
     if (intent !== undefined) intent.status = 'succeeded';
     await desk.complete(creator);
-    expect((await store.get(`/store/v1/orders/${order.id}`, creator.token)).body.status).toBe('processing');
+    expect((await store.readOrder(creator, order.id)).status).toBe('processing');
     expect(stripe.requests.at(-1)?.path).toBe(`${intentsPath}/${intent?.id}`);
   });
 
@@ -193,9 +193,7 @@ describe('orders that are charged by Stripe', () => {
     const paid = { status: 'succeeded', chargedAt: new Date(), reference } as const;
     expect(await settle.run(store.database, charge, paid)).toMatchObject({ status: 'payment_failed' });
     await store.resumeOrders();
-    expect((await store.get(`/store/v1/orders/${order.id}`, creator.token)).body.status).toBe(
-      'payment_failed',
-    );
+    expect((await store.readOrder(creator, order.id)).status).toBe('payment_failed');
     expect(stripe.refunds.filter((refund) => refund.payment_intent === reference)).toHaveLength(1);
   });
 });

@@ -28,7 +28,7 @@ describe('while the payment provider fails for all,', () => {
 
   const invalid = (code: string) => ({ type: 'invalid_request_error', code, message: 'No.' });
   const statusOf = async ({ creator, order }: Placed): Promise<string> =>
-    (await orders.store.get(`/store/v1/orders/${order.id}`, creator.token)).body.status;
+    (await orders.store.readOrder(creator, order.id)).status;
   /** Runs rounds of the completer until each order is settled. */
   const untilSettled = (placed: readonly Placed[]) =>
     eventually(async () => {

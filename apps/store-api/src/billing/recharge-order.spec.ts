@@ -39,12 +39,12 @@ describe('a recharge', () => {
   /** An order of two of ten pieces whose charge was declined. */
   beforeEach(async () => {
     creator = await store.creator('pm_declined');
-    const [sku = ''] = (await store.release(creator.id, [{ quantity: 10 }])).skus;
+    const { sku } = await store.release(creator.id, [{ quantity: 10 }]);
     const body = orderBody(sku, await store.quote(creator.token), 2);
     order = (await desk.place(creator, body, 'first')).body.id;
   });
 
-  const read = async () => (await store.get(`/store/v1/orders/${order}`, creator.token)).body;
+  const read = async () => store.readOrder(creator, order);
   const outcomes = async () => (await desk.ledger(creator)).map(({ outcome }) => outcome);
   const succeedsBy = (method: string) => store.database.run(payBy, [creator.id, method]);
   const cancel = async () => {

@@ -36,12 +36,12 @@ describe('recharging the orders of a window', () => {
   /** An order whose payment failed at the given time. */
   const failed = async (at: string): Promise<{ creator: TestCreator; status: () => Promise<string> }> => {
     const creator = await store.creator('pm_declined');
-    const [sku = ''] = (await store.release(creator.id, [{}])).skus;
+    const { sku } = await store.release(creator.id);
     const { body } = await desk.place(creator, orderBody(sku, await store.quote(creator.token)));
     await store.database.run(failedAt, [creator.id, new Date(at)]);
     return {
       creator,
-      status: async () => (await store.get(`/store/v1/orders/${body.id}`, creator.token)).body.status,
+      status: async () => (await store.readOrder(creator, body.id)).status,
     };
   };
   const run = () =>

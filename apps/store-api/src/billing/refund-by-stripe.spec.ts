@@ -40,7 +40,7 @@ describe('cancelled orders that were charged by Stripe', () => {
   const status = async (creator: TestCreator) =>
     (await store.database.row<{ status: string }>(references, [creator.id]))?.status;
   const billing = async (creator: TestCreator, order: { id: string }) =>
-    (await store.get(`/store/v1/orders/${order.id}`, creator.token)).body.billing.payment_status;
+    (await store.readOrder(creator, order.id)).billing.payment_status;
   /** Makes refunds due and runs a round. */
   const retryRefunds = async () => {
     await store.database.run(refundsDueNow);

@@ -24,7 +24,7 @@ export async function stripeOrders(environment: Readonly<Record<string, string>>
     desk,
     place: async (paymentMethod: string, idempotencyKey?: string) => {
       const creator = await store.creator(paymentMethod);
-      const [sku = ''] = (await store.release(creator.id, [{ quantity: 4 }])).skus;
+      const { sku } = await store.release(creator.id, [{ quantity: 4 }]);
       const body = orderBody(sku, await store.quote(creator.token));
       const { status, body: order } = await desk.place(creator, body, idempotencyKey);
       expect(status).toBe(201);

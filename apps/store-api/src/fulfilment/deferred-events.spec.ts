@@ -1,84 +1,71 @@
-import { type Message, messages } from '@fulfilment/contracts';
+import { type Message, parsePublicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
 import { randomUUID } from 'node:crypto';
 import { DeferredEvents } from './deferred-events.js';
+import { cancelled, corrected, delivered, setUpOrders, shipped } from './fulfilment.fixture.js';
 import { permutations } from './permutations.fixture.js';
-import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
 
-const age = statement(
-  'test.age-held',
+const makeOverdue = statement(
+  'test.make-overdue',
   `UPDATE deferred_events SET deferred_at = deferred_at - interval '2 days', retry_at = now() WHERE message_id = $1`,
 );
-const dueNow = statement(
-  'test.held-due',
+const makeDue = statement(
+  'test.make-due',
   'UPDATE deferred_events SET retry_at = now() WHERE message_id = $1',
 );
-const outdate = statement(
-  'test.outdate-held',
+const setUnknownVersion = statement(
+  'test.set-unknown-version',
   `UPDATE deferred_events SET retry_at = now(), body = jsonb_set(body, '{version}', '9') WHERE message_id = $1`,
 );
-const heldOf = statement('test.held', 'SELECT count(*) AS held FROM deferred_events');
-const setStatus = statement('test.set-status', 'UPDATE orders SET status = $2 WHERE id::text = $1');
-const uuidOf = statement('test.newest', 'SELECT id::text AS id FROM orders ORDER BY created_at DESC LIMIT 1');
+const countDeferred = statement('test.count-deferred', 'SELECT count(*) AS deferred FROM deferred_events');
+const setStatus = statement('test.set-status', 'UPDATE orders SET status = $2 WHERE id = $1');
+const insertRejectedEvents = statement(
+  'test.insert-rejected-events',
+  `WITH deferred AS (
+     INSERT INTO deferred_events (message_id, order_id, occurred_at, body, retry_at)
+     SELECT gen_random_uuid(), $1, now(), '{}', 'infinity' FROM generate_series(1, $2)
+     RETURNING message_id
+   )
+   INSERT INTO inbox (message_id, queue, outcome) SELECT message_id, 'store-api.fulfilment', 'refused' FROM deferred`,
+);
 
 describe('fulfilment events of an order', () => {
-  let store: StoreApiUnderTest;
-  let creator: TestCreator;
-  let sku: string;
-  let rate: string;
+  const setup = setUpOrders();
+  const { placeOrder, readOrder } = setup;
 
-  beforeAll(async () => {
-    store = await startStoreApi();
-    creator = await store.creator();
-    [sku = ''] = (await store.release(creator.id)).skus;
-    rate = await store.quote(creator.token);
-  });
-  afterAll(() => store.stop());
-
-  const placed = async (): Promise<string> =>
-    (await store.post('/store/v1/orders', creator.token, orderBody(sku, rate))).body.id;
-  const read = async (id: string) => (await store.get(`/store/v1/orders/${id}`, creator.token)).body;
-  const report = async (message: Message) => {
-    await store.broker.publish(message);
-    return store.outcomeOf(message);
+  const publish = async (event: Message) => {
+    await setup.store.broker.publish(event);
+    return setup.store.outcomeOf(event);
   };
-  const becomes = (message: Message, outcome: string) =>
-    eventually(async () => (await store.outcomeOf(message)).outcome === outcome);
-  const minute = (number: number) => ({ occurredAt: new Date(Date.UTC(2026, 0, 1, 9, number)) });
-  const parcel = (order_id: string, tracking_number: string) => ({
-    order_id,
-    carrier: 'Royal Mail',
-    tracking_number,
-    tracking_url: `https://track.example/${tracking_number}`,
-  });
-  /** Events by time: two packages, one corrected, all delivered. */
-  const storyOf = (id: string): [Message, Message, Message, Message] => [
-    messages.fulfilmentShipped.make(parcel(id, 'A'), minute(1)),
-    messages.fulfilmentShipped.make(parcel(id, 'B'), minute(2)),
-    messages.fulfilmentTrackingCorrected.make(
-      { ...parcel(id, 'A2'), replaces_tracking_number: 'A' },
-      minute(3),
-    ),
-    messages.fulfilmentDelivered.make({ order_id: id }, minute(4)),
-  ];
-  const takenLetters = () => store.broker.takeDeadLetters('store-api.fulfilment');
+  const untilOutcome = (event: Message, outcome: string) =>
+    eventually(async () => (await setup.store.outcomeOf(event)).outcome === outcome);
+  const round = () => setup.store.app.get(DeferredEvents).round();
+  const deferredCount = async () =>
+    (await setup.store.database.row<{ deferred: number }>(countDeferred))?.deferred;
+  const takeDeadLetters = () => setup.store.broker.takeDeadLetters('store-api.fulfilment');
+  const uuidOf = (id: string) => parsePublicId('ord', id) ?? '';
   const publishedCount = (id: string, type: string) =>
     new Set(
-      store
+      setup.store
         .published(type)
-        .filter(({ data }) => JSON.stringify(data).includes(id))
+        .filter(({ data }) => JSON.stringify(data).includes(uuidOf(id)))
         .map((message) => message.id),
     ).size;
 
   it('have the same result in any order of arrival, also with repetitions', async () => {
     for (const order of permutations([0, 1, 2, 3])) {
-      const id = await placed();
-      const story = storyOf(id);
-      const inOrder = order.map((index) => story[index] ?? story[0]);
-      for (const message of [...inOrder, ...inOrder]) await report(message);
-      for (const message of inOrder) await report({ ...message, id: randomUUID() });
-      const { status, tracking } = await read(id);
+      const id = await placeOrder();
+      const events = [
+        shipped(id, 'A', 1),
+        shipped(id, 'B', 2),
+        corrected(id, 'A2', 3, 'A'),
+        delivered(id, 4),
+      ];
+      const arriving = order.flatMap((index) => events[index] ?? []);
+      for (const event of [...arriving, ...arriving]) await publish(event);
+      for (const event of arriving) await publish({ ...event, id: randomUUID() });
+      const { status, tracking } = await readOrder(id);
       const packages = tracking.packages.map((one: { tracking_number: string; delivered_at: unknown }) => [
         one.tracking_number,
         one.delivered_at === null,
@@ -92,99 +79,105 @@ describe('fulfilment events of an order', () => {
         ],
       });
     }
-    expect(await store.database.row(heldOf)).toEqual({ held: 0 });
-    expect(await store.broker.takeDeadLetters('store-api.fulfilment')).toEqual([]);
+    expect(await deferredCount()).toBe(0);
+    expect(await takeDeadLetters()).toEqual([]);
   });
 
   it('are deferred with a reason until the event they need arrives, and each message is published once', async () => {
-    const id = await placed();
-    const [shipped, , , delivered] = storyOf(id);
-    expect(await report(delivered)).toMatchObject({
+    const id = await placeOrder();
+    const delivery = delivered(id, 4);
+    expect(await publish(delivery)).toMatchObject({
       outcome: 'held',
       reason: 'cannot deliver an order that is still processing',
     });
-    await report(shipped);
-    await becomes(delivered, 'applied');
-    expect((await read(id)).status).toBe('delivered');
-    const uuid = (await store.database.row<{ id: string }>(uuidOf))?.id ?? '';
-    await eventually(() => publishedCount(uuid, 'order.delivered') === 1);
-    expect(publishedCount(uuid, 'order.shipped')).toBe(1);
+    await publish(shipped(id, 'A', 1));
+    await untilOutcome(delivery, 'applied');
+    expect((await readOrder(id)).status).toBe('delivered');
+    await eventually(() => publishedCount(id, 'order.delivered') === 1);
+    expect(publishedCount(id, 'order.shipped')).toBe(1);
   });
 
   it('are retried on their own when the order changed without an event', async () => {
-    const id = await placed();
-    const uuid = (await store.database.row<{ id: string }>(uuidOf))?.id;
-    await store.database.run(setStatus, [uuid, 'pending']); // its charge has no outcome yet
-    const cancelled = messages.fulfilmentCancelled.make({ order_id: id, reason: 'no stock' }, minute(1));
-    expect(await report(cancelled)).toMatchObject({ outcome: 'held' });
-    await store.database.run(setStatus, [uuid, 'processing']);
-    await store.database.run(dueNow, [cancelled.id]);
-    await store.app.get(DeferredEvents).round();
-    await becomes(cancelled, 'applied');
-    expect((await read(id)).status).toBe('cancelled');
+    const id = await placeOrder();
+    await setup.store.database.run(setStatus, [uuidOf(id), 'pending']); // its charge has no outcome yet
+    const cancellation = cancelled(id, 1);
+    expect(await publish(cancellation)).toMatchObject({ outcome: 'held' });
+    await setup.store.database.run(setStatus, [uuidOf(id), 'processing']);
+    await setup.store.database.run(makeDue, [cancellation.id]);
+    await round();
+    await untilOutcome(cancellation, 'applied');
+    expect((await readOrder(id)).status).toBe('cancelled');
   });
 
   it('are rejected with a reason when they waited too long, and retried when the dead letter is replayed', async () => {
-    const id = await placed();
-    const [shipped, , , delivered] = storyOf(id);
-    await report(delivered);
-    await store.database.run(age, [delivered.id]);
-    await store.app.get(DeferredEvents).round();
-    await becomes(delivered, 'refused');
-    expect(await store.broker.takeDeadLetters('store-api.fulfilment')).toEqual([
+    const id = await placeOrder();
+    const delivery = delivered(id, 4);
+    await publish(delivery);
+    await setup.store.database.run(makeOverdue, [delivery.id]);
+    await round();
+    await untilOutcome(delivery, 'refused');
+    expect(await takeDeadLetters()).toEqual([
       'cannot deliver an order that is still processing; waited for 86400 s',
     ]);
-    expect((await read(id)).status).toBe('processing');
-    await store.app.get(DeferredEvents).round();
-    await store.broker.publish(delivered);
-    await becomes(delivered, 'held'); // its wait restarts
-    await report(shipped);
-    await becomes(delivered, 'applied');
-    expect((await read(id)).status).toBe('delivered');
+    expect((await readOrder(id)).status).toBe('processing');
+    await round();
+    await setup.store.broker.publish(delivery);
+    await untilOutcome(delivery, 'held'); // its wait restarts
+    await publish(shipped(id, 'A', 1));
+    await untilOutcome(delivery, 'applied');
+    expect((await readOrder(id)).status).toBe('delivered');
   });
 
   it('are rejected once when another event made them invalid', async () => {
-    const id = await placed();
-    const [, , , delivered] = storyOf(id);
-    await report(delivered);
-    await report(messages.fulfilmentCancelled.make({ order_id: id, reason: 'no stock' }, minute(1)));
-    await store.app.get(DeferredEvents).round();
-    await becomes(delivered, 'refused');
-    await store.database.run(dueNow, [delivered.id]);
-    await store.app.get(DeferredEvents).round();
-    expect(await store.database.row(heldOf)).toEqual({ held: 0 });
-    expect(await store.broker.takeDeadLetters('store-api.fulfilment')).toEqual([
-      'cannot deliver an order that is cancelled',
-    ]);
+    const id = await placeOrder();
+    const delivery = delivered(id, 4);
+    await publish(delivery);
+    await publish(cancelled(id, 1));
+    await round();
+    await untilOutcome(delivery, 'refused');
+    await setup.store.database.run(makeDue, [delivery.id]);
+    await round();
+    expect(await deferredCount()).toBe(0);
+    expect(await takeDeadLetters()).toEqual(['cannot deliver an order that is cancelled']);
   });
 
   it('are rejected, without delaying others, when their format is no longer known', async () => {
-    const [old, other] = [await placed(), await placed()];
-    const [shipped, , , outdated] = storyOf(old);
-    const delivered = messages.fulfilmentDelivered.make({ order_id: other }, minute(4));
-    await report(outdated);
-    await report(delivered);
-    await store.database.run(outdate, [outdated.id]);
-    await store.database.run(dueNow, [delivered.id]);
-    expect(await report(shipped)).toMatchObject({ outcome: 'applied' });
-    await store.app.get(DeferredEvents).round();
-    await becomes(outdated, 'refused');
-    await report(messages.fulfilmentShipped.make(parcel(other, 'Z'), minute(1)));
-    await becomes(delivered, 'applied');
-    expect(await eventually(async () => (await takenLetters()).at(0))).toBe(
+    const [id, other] = [await placeOrder(), await placeOrder()];
+    const [invalid, delivery] = [delivered(id, 4), delivered(other, 4)];
+    await publish(invalid);
+    await publish(delivery);
+    await setup.store.database.run(setUnknownVersion, [invalid.id]);
+    await setup.store.database.run(makeDue, [delivery.id]);
+    expect(await publish(shipped(id, 'A', 1))).toMatchObject({ outcome: 'applied' });
+    await round();
+    await untilOutcome(invalid, 'refused');
+    await publish(shipped(other, 'Z', 1));
+    await untilOutcome(delivery, 'applied');
+    expect(await eventually(async () => (await takeDeadLetters()).at(0))).toBe(
       'fulfilment.delivered has no version 9',
     );
-    expect(await store.database.row(heldOf)).toEqual({ held: 0 });
+    expect(await deferredCount()).toBe(0);
   });
 
   it('are rejected at once when no later event could make them valid', async () => {
-    const id = await placed();
-    const [shipped, second, , delivered] = storyOf(id);
-    await report(messages.fulfilmentCancelled.make({ order_id: id, reason: 'no stock' }, minute(0)));
-    expect(await report(shipped)).toMatchObject({ reason: 'cannot ship an order that is cancelled' });
-    expect(await report(delivered)).toMatchObject({ reason: 'cannot deliver an order that is cancelled' });
-    expect(await report(second)).toMatchObject({ outcome: 'refused' });
-    expect(await store.broker.takeDeadLetters('store-api.fulfilment')).toHaveLength(3);
-    expect((await read(id)).status).toBe('cancelled');
+    const id = await placeOrder();
+    await publish(cancelled(id, 0));
+    expect(await publish(shipped(id, 'A', 1))).toMatchObject({
+      reason: 'cannot ship an order that is cancelled',
+    });
+    expect(await publish(delivered(id, 4))).toMatchObject({
+      reason: 'cannot deliver an order that is cancelled',
+    });
+    expect(await takeDeadLetters()).toHaveLength(2);
+    expect((await readOrder(id)).status).toBe('cancelled');
+  });
+
+  it('are deleted after they were rejected, 50 at a time', async () => {
+    const id = await placeOrder();
+    await setup.store.database.run(insertRejectedEvents, [uuidOf(id), 102]);
+    for (const left of [52, 2, 0]) {
+      expect(await round()).toBe(left > 0);
+      expect(await deferredCount()).toBe(left);
+    }
   });
 });

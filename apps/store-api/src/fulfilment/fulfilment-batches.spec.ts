@@ -1,9 +1,9 @@
 /** Tests that fulfilment events which share a transaction have the same effects as one after another. */
 import { type Message, messages, parsePublicId, shardOf, topologyOf } from '@fulfilment/contracts';
-import { type OpenTransaction, statement } from '@fulfilment/database';
+import { statement, type Transaction } from '@fulfilment/database';
 import { eventually, publishedMessages } from '@fulfilment/testing';
 import { FulfilmentConsumer } from './fulfilment.consumer.js';
-import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
+import { atMinute, cancelled, delivered, setUpOrders, shipped } from './fulfilment.fixture.js';
 
 const lockOrders = statement(
   'test.lock-orders',
@@ -20,41 +20,21 @@ const transactionsOf = statement(
 );
 
 describe('fulfilment events in one batch', () => {
-  let store: StoreApiUnderTest;
-  let creator: TestCreator;
-  let sku: string;
-  let rate: string;
+  const setup = setUpOrders();
+  const { placeOrder, readOrder } = setup;
 
-  beforeAll(async () => {
-    store = await startStoreApi();
-    creator = await store.creator();
-    [sku = ''] = (await store.release(creator.id)).skus;
-    rate = await store.quote(creator.token);
-  });
-  afterAll(() => store.stop());
-
-  const placed = async (count: number): Promise<[string, ...string[]]> => {
-    const place = async (): Promise<string> =>
-      (await store.post('/store/v1/orders', creator.token, orderBody(sku, rate))).body.id;
-    const ids: [string, ...string[]] = [await place()];
-    while (ids.length < count) ids.push(await place());
+  const placeOrders = async (count: number): Promise<string[]> => {
+    const ids: string[] = [];
+    while (ids.length < count) ids.push(await placeOrder());
     return ids;
   };
   const uuidOf = (id: string): string => parsePublicId('ord', id) ?? '';
-  const read = async (id: string) => (await store.get(`/store/v1/orders/${id}`, creator.token)).body;
-  const minute = (number: number) => ({ occurredAt: new Date(Date.UTC(2026, 0, 1, 9, number)) });
-  const ship = (order_id: string, tracking_number = 'A', at = 1) => {
-    const tracking_url = `https://track.example/${tracking_number}`;
-    const parcel = { order_id, carrier: 'Royal Mail', tracking_number, tracking_url };
-    return messages.fulfilmentShipped.make(parcel, minute(at));
-  };
-  const deliver = (order_id: string, at = 9) => messages.fulfilmentDelivered.make({ order_id }, minute(at));
-  const count = (counted: string, quantity: number, at = 1) =>
-    messages.fulfilmentStockSet.make({ sku: counted, quantity }, minute(at));
-  const adjust = (adjusted: string, delta: number, at = 5) =>
-    messages.fulfilmentStockAdjusted.make({ sku: adjusted, delta }, minute(at));
+  const counted = (sku: string, quantity: number, minute = 1) =>
+    messages.fulfilmentStockSet.make({ sku, quantity }, atMinute(minute));
+  const adjusted = (sku: string, delta: number, minute = 5) =>
+    messages.fulfilmentStockAdjusted.make({ sku, delta }, atMinute(minute));
   const outcomeOf = async (message: Message) => {
-    const { outcome, reason } = await store.outcomeOf(message);
+    const { outcome, reason } = await setup.store.outcomeOf(message);
     return reason ?? outcome;
   };
   /**
@@ -63,56 +43,60 @@ describe('fulfilment events in one batch', () => {
    * the others.
    */
   const publishTogether = async (
-    lock: (held: OpenTransaction) => Promise<unknown>,
+    lockRows: (tx: Transaction) => Promise<unknown>,
     first: readonly Message[],
     ...others: Message[]
   ): Promise<string[]> => {
-    const held = await store.database.begin();
-    await lock(held);
-    await store.broker.publish(...first);
-    await eventually(async () => (await store.database.rows(lockWaits)).length >= first.length);
-    await store.broker.publish(...others);
-    await held.commit();
+    const { database, broker } = setup.store;
+    const locking = await database.begin();
+    await lockRows(locking.tx);
+    await broker.publish(...first);
+    await eventually(async () => (await database.rows(lockWaits)).length >= first.length);
+    await broker.publish(...others);
+    await locking.commit();
     return Promise.all(others.map(outcomeOf));
   };
   const shardOfOrder = (id: string): string => {
-    const sharded = topologyOf(store.broker.namespace).sharded('store-api.fulfilment');
-    return sharded === undefined ? '' : shardOf(sharded, Buffer.from(JSON.stringify(ship(id))));
+    const sharded = topologyOf(setup.store.broker.namespace).sharded('store-api.fulfilment');
+    return sharded === undefined ? '' : shardOf(sharded, Buffer.from(JSON.stringify(shipped(id, 'A', 1))));
   };
-  const shipTogether = async (...events: Message[]) => {
-    const [one] = await placed(1);
-    let [other] = await placed(1);
-    while (shardOfOrder(other) === shardOfOrder(one)) [other] = await placed(1);
-    const lock = ({ tx }: OpenTransaction) => tx.rows(lockOrders, [[one, other].map(uuidOf)]);
-    return publishTogether(lock, [ship(one), ship(other)], ...events);
+  /** Publishes the events together, while shipments of two orders use both shards of packages. */
+  const publishPackageEvents = async (...events: Message[]) => {
+    const one = await placeOrder();
+    let other = await placeOrder();
+    while (shardOfOrder(other) === shardOfOrder(one)) other = await placeOrder();
+    const first = [shipped(one, 'A', 1), shipped(other, 'A', 1)];
+    return publishTogether((tx) => tx.rows(lockOrders, [[one, other].map(uuidOf)]), first, ...events);
   };
   const versionsOf = (id: string) =>
-    store.broker.published
+    setup.store.broker.published
       .filter(({ type, data }) => type.startsWith('order.') && JSON.stringify(data).includes(uuidOf(id)))
       .map(({ type, data }) => `${type} ${/"version":(\d+)/.exec(JSON.stringify(data))?.[1] ?? ''}`);
 
   it('share transactions, and a rejected one is the only one that is not applied', async () => {
-    const ids = await placed(30);
+    const ids = await placeOrders(30);
     const unknown = 'ord_00000000000000000000000000';
-    expect(await shipTogether(...ids.map((id) => ship(id)))).toEqual(ids.map(() => 'applied'));
-    const found = await store.database.row<{ count: number }>(transactionsOf, [ids.map(uuidOf)]);
+    expect(await publishPackageEvents(...ids.map((id) => shipped(id, 'A', 1)))).toEqual(
+      ids.map(() => 'applied'),
+    );
+    const found = await setup.store.database.row<{ count: number }>(transactionsOf, [ids.map(uuidOf)]);
     expect(found?.count).toBeLessThan(20);
 
-    const events = [...ids.slice(0, 15), unknown, ...ids.slice(15)].map((id) => deliver(id));
-    expect(await shipTogether(...events)).toEqual(
+    const events = [...ids.slice(0, 15), unknown, ...ids.slice(15)].map((id) => delivered(id, 9));
+    expect(await publishPackageEvents(...events)).toEqual(
       events.map((_, index) => (index === 15 ? `order ${unknown} does not exist` : 'applied')),
     );
-    for (const id of ids) expect((await read(id)).status).toBe('delivered');
-    expect(await store.broker.takeDeadLetters('store-api.fulfilment')).toEqual([
+    for (const id of ids) expect((await readOrder(id)).status).toBe('delivered');
+    expect(await setup.store.broker.takeDeadLetters('store-api.fulfilment')).toEqual([
       `order ${unknown} does not exist`,
     ]);
   });
 
   it('are applied in sequence if they are about one order, each with its own message', async () => {
-    const [id, other] = await placed(2);
-    const events = [ship(id, 'A', 1), ship(id, 'B', 2), ship(other ?? ''), deliver(id)];
-    expect(await shipTogether(...events)).toEqual(events.map(() => 'applied'));
-    expect((await read(id)).tracking.packages).toHaveLength(2);
+    const [id, other] = [await placeOrder(), await placeOrder()];
+    const events = [shipped(id, 'A', 1), shipped(id, 'B', 2), shipped(other, 'A', 1), delivered(id, 9)];
+    expect(await publishPackageEvents(...events)).toEqual(events.map(() => 'applied'));
+    expect((await readOrder(id)).tracking.packages).toHaveLength(2);
     await eventually(() => versionsOf(id).length === 5);
     expect(versionsOf(id)).toEqual([
       'order.created 1',
@@ -124,43 +108,42 @@ describe('fulfilment events in one batch', () => {
   });
 
   it('enable a deferred one of the same batch', async () => {
-    const [id] = await placed(1);
-    const delivered = deliver(id);
-    await shipTogether(delivered, ship(id));
-    await eventually(async () => (await outcomeOf(delivered)) === 'applied');
-    expect((await read(id)).status).toBe('delivered');
+    const id = await placeOrder();
+    const delivery = delivered(id, 9);
+    await publishPackageEvents(delivery, shipped(id, 'A', 1));
+    await eventually(async () => (await outcomeOf(delivery)) === 'applied');
+    expect((await readOrder(id)).status).toBe('delivered');
   });
 
   it('apply a cancellation after the shipment before it', async () => {
-    const [id, other] = await placed(2);
-    const cancelled = (order_id: string) =>
-      messages.fulfilmentCancelled.make({ order_id, reason: 'pressing fault' }, minute(1));
-    expect(await shipTogether(ship(id), cancelled(id), cancelled(other ?? ''), ship(other ?? ''))).toEqual([
+    const [id, other] = [await placeOrder(), await placeOrder()];
+    const events = [shipped(id, 'A', 1), cancelled(id, 1), cancelled(other, 1), shipped(other, 'A', 1)];
+    expect(await publishPackageEvents(...events)).toEqual([
       'applied',
       'cannot cancel an order that is shipped',
       'applied',
       'cannot ship an order that is cancelled',
     ]);
-    await store.broker.takeDeadLetters('store-api.fulfilment');
+    await setup.store.broker.takeDeadLetters('store-api.fulfilment');
   });
 
   it('set the stock of several products, also of one that was not counted before', async () => {
     const products = [{ quantity: 5 }, { quantity: 5 }, {}, { quantity: 5 }];
-    const { id, skus } = await store.release(creator.id, products);
+    const { id, skus } = await setup.store.release(setup.creator.id, products);
     const [blocked = '', one = '', uncounted = '', two = ''] = skus;
     const outcomes = await publishTogether(
-      ({ tx }) => tx.row(lockProduct, [parsePublicId('prod', blocked) ?? '']),
-      [count(blocked, 1)],
-      count(one, 10, 1),
-      count(two, 20, 2),
-      adjust(one, -3),
-      count(uncounted, 7),
-      count(two, 30, 1), // older
-      adjust(one, 4, 1), // included in the count
-      adjust(two, 1),
+      (tx) => tx.row(lockProduct, [parsePublicId('prod', blocked) ?? '']),
+      [counted(blocked, 1)],
+      counted(one, 10, 1),
+      counted(two, 20, 2),
+      adjusted(one, -3),
+      counted(uncounted, 7),
+      counted(two, 30, 1), // older
+      adjusted(one, 4, 1), // included in the count
+      adjusted(two, 1),
     );
     expect(outcomes).toEqual(outcomes.map(() => 'applied'));
-    const { body } = await store.get(`/store/v1/releases/${id}`, creator.token);
+    const { body } = await setup.store.get(`/store/v1/releases/${id}`, setup.creator.token);
     const quantities = body.products.map((product: { id: string; availability: { quantity: number } }) => [
       product.id,
       product.availability.quantity,
@@ -182,14 +165,16 @@ describe('fulfilment events in one batch', () => {
         'catalogue.release_approved': 'pending',
         'fulfilment.product_released': 'unavailable',
       };
-      const own = await store.release(creator.id, [
+      const own = await setup.store.release(setup.creator.id, [
         { status: Reflect.get(status, type) ?? 'available', quantity: type.includes('stock') ? 10 : null },
       ]);
-      const subjects = { order_id: (await placed(1))[0], sku: own.skus[0], release_id: own.id };
+      const subjects = { order_id: await placeOrder(), sku: own.sku, release_id: own.id };
       const data = new Map(Object.entries(Object(message.data)));
       for (const [name, id] of Object.entries(subjects)) if (data.has(name)) data.set(name, id);
       const aboutThem = { ...message, data: Object.fromEntries(data) };
-      await store.database.transaction((tx) => store.app.get(FulfilmentConsumer).handle(tx, [aboutThem]));
+      await setup.store.database.transaction((tx) =>
+        setup.store.app.get(FulfilmentConsumer).handle(tx, [aboutThem]),
+      );
     },
   );
 });

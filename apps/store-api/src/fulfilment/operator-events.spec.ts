@@ -10,7 +10,7 @@ describe('a fulfilment event of an operator', () => {
 
   it('is recorded with the operator’s name when it is applied, unlike one of the warehouse', async () => {
     const creator = await store.creator();
-    const [sku = ''] = (await store.release(creator.id, [{ quantity: 10 }])).skus;
+    const { sku } = await store.release(creator.id, [{ quantity: 10 }]);
     const count = (quantity: number) =>
       messages.fulfilmentStockSet.make({ sku, quantity }, { occurredAt: new Date() });
     const [ofOperator, ofWarehouse] = [{ ...count(4), operator: 'ann' }, count(5)];

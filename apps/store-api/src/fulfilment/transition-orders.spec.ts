@@ -2,6 +2,7 @@ import { messages } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
 import { z } from 'zod';
+import { cancelled, corrected, delivered, shipped } from './fulfilment.fixture.js';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
 
 const stockOf = statement('test.stock', 'SELECT quantity FROM products WHERE creator_id = $1 ORDER BY id');
@@ -29,10 +30,10 @@ describe('a fulfilment event', () => {
   afterAll(() => store.stop());
   beforeEach(async () => {
     creator = await store.creator();
-    [sku = ''] = (await store.release(creator.id, [{ quantity: 10 }])).skus;
+    ({ sku } = await store.release(creator.id, [{ quantity: 10 }]));
   });
 
-  const placed = async (quantity = 1): Promise<string> => {
+  const placeOrder = async (quantity = 1): Promise<string> => {
     const response = await store.post(
       '/store/v1/orders',
       creator.token,
@@ -40,19 +41,12 @@ describe('a fulfilment event', () => {
     );
     return response.body.id;
   };
-  const read = async (id: string) => (await store.get(`/store/v1/orders/${id}`, creator.token)).body;
-  const at = { occurredAt: new Date() };
-  const parcel = (order_id: string, tracking_number = 'TEST1') => ({
-    order_id,
-    carrier: 'Royal Mail',
-    tracking_number,
-    tracking_url: `https://track.example/${tracking_number}`,
-  });
-  const ship = (id: string, number?: string) => messages.fulfilmentShipped.make(parcel(id, number), at);
+  const read = (id: string) => store.readOrder(creator, id);
+  const metadata = { occurredAt: new Date() };
   /** The types of the messages about an order, once all that were committed are published. */
   const eventsOf = async (id: string): Promise<string[]> => {
     await eventually(async () => (await store.database.row(anyOutgoing)) === undefined);
-    const last = messages.fulfilmentStockSet.make({ sku, quantity: 10 }, at);
+    const last = messages.fulfilmentStockSet.make({ sku, quantity: 10 }, metadata);
     await store.broker.publish(last);
     await eventually(() => store.broker.published.some((message) => message.id === last.id));
     return store.broker.published
@@ -61,8 +55,11 @@ describe('a fulfilment event', () => {
   };
 
   it('ships the order with the first package, updates tracking with later ones, and delivers it with the last', async () => {
-    const id = await placed();
-    expect(await store.publishAndWait(ship(id, 'TEST1'), ship(id, 'TEST2'))).toEqual(['applied', 'applied']);
+    const id = await placeOrder();
+    expect(await store.publishAndWait(shipped(id, 'TEST1', 1), shipped(id, 'TEST2', 2))).toEqual([
+      'applied',
+      'applied',
+    ]);
     expect(await read(id)).toMatchObject({
       status: 'shipped',
       tracking: {
@@ -75,11 +72,9 @@ describe('a fulfilment event', () => {
         packages: [{ tracking_number: 'TEST1' }, { tracking_number: 'TEST2' }],
       },
     });
-    await store.publishAndWait(
-      messages.fulfilmentDelivered.make({ order_id: id, tracking_number: 'TEST1' }, at),
-    );
+    await store.publishAndWait(delivered(id, 3, 'TEST1'));
     expect((await read(id)).status).toBe('shipped');
-    await store.publishAndWait(messages.fulfilmentDelivered.make({ order_id: id }, at));
+    await store.publishAndWait(delivered(id, 4));
     const order = await read(id);
     expect(order.status).toBe('delivered');
     expect(order.tracking.delivered_at).toEqual(expect.any(String));
@@ -93,15 +88,10 @@ describe('a fulfilment event', () => {
   });
 
   it('corrects the newest package, or the named one', async () => {
-    const id = await placed();
-    await store.publishAndWait(ship(id, 'TEST1'), ship(id, 'TEST2'));
-    await store.publishAndWait(messages.fulfilmentTrackingCorrected.make(parcel(id, 'TEST3'), at));
-    await store.publishAndWait(
-      messages.fulfilmentTrackingCorrected.make(
-        { ...parcel(id, 'TEST4'), replaces_tracking_number: 'TEST1' },
-        at,
-      ),
-    );
+    const id = await placeOrder();
+    await store.publishAndWait(shipped(id, 'TEST1', 1), shipped(id, 'TEST2', 2));
+    await store.publishAndWait(corrected(id, 'TEST3', 3));
+    await store.publishAndWait(corrected(id, 'TEST4', 3, 'TEST1'));
     const { tracking } = await read(id);
     expect(tracking.packages.map((one: { tracking_number: string }) => one.tracking_number)).toEqual([
       'TEST4',
@@ -111,31 +101,26 @@ describe('a fulfilment event', () => {
   });
 
   it('is applied once when it arrives twice, with the same id or another one', async () => {
-    const id = await placed();
-    const shipped = ship(id);
-    await store.publishAndWait(shipped, shipped, ship(id));
+    const id = await placeOrder();
+    const shipment = shipped(id, 'TEST1', 1);
+    await store.publishAndWait(shipment, shipment, shipped(id, 'TEST1', 1));
     expect((await eventsOf(id)).filter((type) => type === 'order.shipped')).toHaveLength(1);
     expect((await read(id)).tracking.packages).toHaveLength(1);
   });
 
   it('corrects once when the correction is repeated', async () => {
-    const id = await placed();
-    await store.publishAndWait(ship(id, 'TEST1'));
-    const correct = () =>
-      messages.fulfilmentTrackingCorrected.make(
-        { ...parcel(id, 'TEST2'), replaces_tracking_number: 'TEST1' },
-        at,
-      );
-    expect(await store.publishAndWait(correct(), correct())).toEqual(['applied', 'applied']);
+    const id = await placeOrder();
+    await store.publishAndWait(shipped(id, 'TEST1', 1));
+    const correction = () => corrected(id, 'TEST2', 2, 'TEST1');
+    expect(await store.publishAndWait(correction(), correction())).toEqual(['applied', 'applied']);
     expect((await read(id)).tracking.packages).toHaveLength(1);
     expect((await eventsOf(id)).filter((type) => type === 'order.tracking_updated')).toHaveLength(1);
   });
 
   it('cancels an order before it ships, with one refund and one return of stock', async () => {
-    const id = await placed(3);
+    const id = await placeOrder(3);
     expect(await store.database.row(stockOf, [creator.id])).toEqual({ quantity: 7 });
-    const cancelled = () => messages.fulfilmentCancelled.make({ order_id: id, reason: 'pressing fault' }, at);
-    await store.publishAndWait(cancelled(), cancelled());
+    await store.publishAndWait(cancelled(id, 1), cancelled(id, 1));
     expect(await read(id)).toMatchObject({ status: 'cancelled', billing: { payment_status: 'refunded' } });
     expect(await store.database.row(stockOf, [creator.id])).toEqual({ quantity: 10 });
     await store.resumeOrders();
@@ -144,13 +129,13 @@ describe('a fulfilment event', () => {
   });
 
   it("is rejected with a reason, and changes nothing, when the order's status does not allow it", async () => {
-    const id = await placed();
-    await store.publishAndWait(ship(id));
+    const id = await placeOrder();
+    await store.publishAndWait(shipped(id, 'TEST1', 1));
     const rejections = await store.publishAndWait(
-      messages.fulfilmentCancelled.make({ order_id: id, reason: 'too late' }, at),
-      ship('ord_00000000000000000000000000'),
-      ship('nonsense'),
-      messages.fulfilmentStockSet.make({ sku: 'prod_00000000000000000000000000', quantity: 1 }, at),
+      cancelled(id, 2),
+      shipped('ord_00000000000000000000000000', 'TEST1', 1),
+      shipped('nonsense', 'TEST1', 1),
+      messages.fulfilmentStockSet.make({ sku: 'prod_00000000000000000000000000', quantity: 1 }, metadata),
     );
     expect(rejections).toEqual([
       'cannot cancel an order that is shipped',
@@ -163,11 +148,11 @@ describe('a fulfilment event', () => {
   });
 
   it('publishes out_of_stock and in_stock exactly once per crossing of zero', async () => {
-    const { skus, uuid } = await store.release(creator.id, [{}]);
+    const { skus, uuid } = await store.release(creator.id);
     const counted = (quantity: number, index: number) =>
       messages.fulfilmentStockSet.make(
         { sku: skus[0] ?? '', quantity },
-        { occurredAt: new Date(at.occurredAt.getTime() + index) },
+        { occurredAt: new Date(metadata.occurredAt.getTime() + index) },
       );
     for (const count of [5, 5, 0, 0, 4].map(counted)) await store.publishAndWait(count);
     const productEvents = () =>
@@ -206,21 +191,20 @@ describe('a fulfilment event', () => {
   });
 
   it('withdraws and releases a product, and approves a pending release', async () => {
-    const { id, skus } = await store.release(creator.id, [{ status: 'pending' }]);
-    const sku0 = skus[0] ?? '';
+    const { id, sku: pending } = await store.release(creator.id, [{ status: 'pending' }]);
     const status = async () => (await store.get(`/store/v1/releases/${id}`, creator.token)).body.status;
     expect(await status()).toBe('pending');
-    await store.publishAndWait(messages.catalogueReleaseApproved.make({ release_id: id }, at));
+    await store.publishAndWait(messages.catalogueReleaseApproved.make({ release_id: id }, metadata));
     expect(await status()).toBe('available');
-    await store.publishAndWait(messages.fulfilmentProductWithdrawn.make({ sku: sku0 }, at));
+    await store.publishAndWait(messages.fulfilmentProductWithdrawn.make({ sku: pending }, metadata));
     expect(await status()).toBe('unavailable');
     const response = await store.post(
       '/store/v1/orders',
       creator.token,
-      orderBody(sku0, await store.quote(creator.token)),
+      orderBody(pending, await store.quote(creator.token)),
     );
     expect(response.body.details).toEqual([{ field: 'items.0.sku', reason: 'not_available' }]);
-    await store.publishAndWait(messages.fulfilmentProductReleased.make({ sku: sku0 }, at));
+    await store.publishAndWait(messages.fulfilmentProductReleased.make({ sku: pending }, metadata));
     expect(await status()).toBe('available');
   });
 
@@ -234,8 +218,8 @@ describe('a fulfilment event', () => {
       created_at: new Date().toISOString(),
     };
     await store.publishAndWait(
-      messages.editionCreated.make({ edition }, at),
-      messages.editionCreated.make({ edition }, at),
+      messages.editionCreated.make({ edition }, metadata),
+      messages.editionCreated.make({ edition }, metadata),
     );
     const { body } = await store.get('/store/v1/releases?search=night', creator.token);
     expect(body.data).toMatchObject([

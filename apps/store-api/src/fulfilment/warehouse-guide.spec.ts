@@ -20,7 +20,7 @@ describe('the program of docs/warehouses.md', () => {
   beforeAll(async () => {
     store = await startStoreApi();
     creator = await store.creator();
-    [sku = ''] = (await store.release(creator.id)).skus;
+    ({ sku } = await store.release(creator.id));
   });
   afterAll(async () => {
     await kill();
@@ -75,18 +75,18 @@ describe('the program of docs/warehouses.md', () => {
     const rate = await store.quote(creator.token);
     return (await store.post('/store/v1/orders', creator.token, orderBody(sku, rate, 2))).body.id;
   };
-  const read = async (id: string) => (await store.get(`/store/v1/orders/${id}`, creator.token)).body;
-  const shipped = (id: string) =>
+  const read = (id: string) => store.readOrder(creator, id);
+  const untilShipped = (id: string) =>
     eventually(async () => {
       const order = await read(id);
       return order.status === 'shipped' ? order : undefined;
     });
-  const reportsOf = (id: string) =>
+  const shipmentsOf = (id: string) =>
     store.broker.published.filter(
       (message) => messages.fulfilmentShipped.is(message) && message.data.order_id === id,
     );
   /** The message for which the warehouse produces the order. */
-  const paid = (id: string) =>
+  const processingMessageOf = (id: string) =>
     eventually(() =>
       store.broker.published.find(
         (message) => messages.orderProcessing.is(message) && publicId('ord', message.data.order.id) === id,
@@ -97,7 +97,7 @@ describe('the program of docs/warehouses.md', () => {
     start();
     await eventually(async () => await isBound()); // orders from before are not in its queue
     const first = await place();
-    expect((await shipped(first)).tracking.packages).toMatchObject([{ items: [{ sku, quantity: 2 }] }]);
+    expect((await untilShipped(first)).tracking.packages).toMatchObject([{ items: [{ sku, quantity: 2 }] }]);
 
     await kill();
     const cancelled = await place();
@@ -107,13 +107,17 @@ describe('the program of docs/warehouses.md', () => {
     );
     await withChannel((channel) => channel.purgeQueue(queueName()));
     // A copy, and two messages in the opposite order.
-    await store.broker.publish(await paid(first), cancellation, await paid(cancelled));
+    await store.broker.publish(
+      await processingMessageOf(first),
+      cancellation,
+      await processingMessageOf(cancelled),
+    );
     const second = await place();
     start();
-    await shipped(second);
+    await untilShipped(second);
     const last = await place(); // the queue is read in order: all before it is handled when it is shipped
-    await shipped(last);
-    expect([first, second, cancelled, last].map((id) => reportsOf(id).length)).toEqual([1, 1, 0, 1]);
+    await untilShipped(last);
+    expect([first, second, cancelled, last].map((id) => shipmentsOf(id).length)).toEqual([1, 1, 0, 1]);
     expect((await read(cancelled)).status).toBe('cancelled');
     expect(await store.broker.takeDeadLetters('store-api.fulfilment')).toEqual([]);
   });

@@ -44,7 +44,7 @@ describe('the commands of a warehouse', () => {
     beforeAll(async () => {
       store = await startStoreApi();
       const creator = await store.creator();
-      [sku = ''] = (await store.release(creator.id, [{ quantity: 10 }])).skus;
+      ({ sku } = await store.release(creator.id, [{ quantity: 10 }]));
     });
     afterAll(() => store.stop());
 

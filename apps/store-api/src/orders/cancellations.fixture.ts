@@ -35,7 +35,7 @@ export function setUpCancellations() {
     idempotencyKey = key(),
   ): Promise<PlacedOrder & { body: object }> => {
     const creator = await store.creator(paymentMethod);
-    const [sku = ''] = (await store.release(creator.id, [{ quantity: 10 }])).skus;
+    const { sku } = await store.release(creator.id, [{ quantity: 10 }]);
     const body = orderBody(sku, await store.quote(creator.token), 3);
     const { body: order } = await desk.place(creator, body, idempotencyKey);
     return { creator, id: order.id, body };
@@ -46,8 +46,7 @@ export function setUpCancellations() {
       .auth(creator.token, { type: 'bearer' });
     return (idempotencyKey === undefined ? sent : sent.set('idempotency-key', idempotencyKey)).send(body);
   };
-  const read = async ({ creator, id }: PlacedOrder) =>
-    (await store.get(`/store/v1/orders/${id}`, creator.token)).body;
+  const read = async ({ creator, id }: PlacedOrder) => store.readOrder(creator, id);
   const shipped = ({ id: order_id }: PlacedOrder) =>
     messages.fulfilmentShipped.make(
       { order_id, carrier: 'DHL', tracking_number: 'D1', tracking_url: 'https://track.example/D1' },

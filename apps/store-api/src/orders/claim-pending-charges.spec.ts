@@ -34,7 +34,7 @@ describe('the statements that claim pending orders, with 20,000 orders that wait
   beforeAll(async () => {
     store = await startStoreApi();
     const creator = await store.creator();
-    const [sku = ''] = (await store.release(creator.id, [{}])).skus;
+    const { sku } = await store.release(creator.id);
     await orderDesk(store).place(creator, orderBody(sku, await store.quote(creator.token)));
     await store.database.run(setTries);
     await store.database.run(copyOrders, [creator.id, tried, unresponsivePaymentMethod]);

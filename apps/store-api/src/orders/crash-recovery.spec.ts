@@ -39,7 +39,7 @@ describe('a killed store-api', () => {
   };
   const buyer = async (method: 'pm_ok' | 'pm_declined') => {
     const creator = await store.creator(method);
-    const [sku = ''] = (await store.release(creator.id, [{ quantity: 10 }])).skus;
+    const { sku } = await store.release(creator.id, [{ quantity: 10 }]);
     return { creator, body: orderBody(sku, await store.quote(creator.token), 3) };
   };
   const statusOf = async (token: string, id: string) =>

@@ -56,7 +56,7 @@ describe('POST /v1/orders/estimate', () => {
     const { body } = await estimate(order);
     const placed = await store.post('/store/v1/orders', creator.token, order);
     expect(placed.status).toBe(201);
-    const { body: view } = await store.get(`/store/v1/orders/${placed.body.id}`, creator.token);
+    const view = await store.readOrder(creator, placed.body.id);
     expect([body.cost, body.shipping]).toEqual([view.billing.amount, view.shipping]);
   });
 

@@ -33,7 +33,7 @@ describe('GET /v1/orders with times', () => {
   beforeAll(async () => {
     store = await startStoreApi();
     model = await store.creator();
-    const [sku = ''] = (await store.release(model.id)).skus;
+    const { sku } = await store.release(model.id);
     await store.post('/store/v1/orders', model.token, orderBody(sku, await store.quote(model.token)));
     creator = await store.creator();
     await store.database.run(copyOrders, [creator.id, model.id, 10]);

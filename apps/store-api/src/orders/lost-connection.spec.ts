@@ -35,7 +35,7 @@ describe('placing an order whose connection to PostgreSQL is lost', () => {
       'after %i packets returns 201 exactly when there is an order, which is charged once',
       async (count) => {
         const creator = await store.creator();
-        const [sku = ''] = (await store.release(creator.id, [{ quantity }])).skus;
+        const { sku } = await store.release(creator.id, [{ quantity }]);
         const body = orderBody(sku, await store.quote(creator.token));
         line.severAfter(count);
         const response = await desk.place(creator, body, idempotencyKey);

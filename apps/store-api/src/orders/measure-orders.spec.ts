@@ -34,7 +34,7 @@ describe('the gauges of orders', () => {
       expect(await gauge(name)).toBe(0);
 
     const creator = await store.creator();
-    const [sku = ''] = (await store.release(creator.id)).skus;
+    const { sku } = await store.release(creator.id);
     const rate = await store.quote(creator.token);
     const { id } = (await store.post('/store/v1/orders', creator.token, orderBody(sku, rate))).body;
     const placed = await metrics.getSingleMetric('orders_placed_total')?.get();

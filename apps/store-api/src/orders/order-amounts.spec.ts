@@ -19,7 +19,7 @@ describe('the amounts of an order', () => {
   afterAll(() => store.stop());
   beforeEach(async () => {
     creator = await store.creator();
-    [sku = ''] = (await store.release(creator.id)).skus;
+    ({ sku } = await store.release(creator.id));
   });
 
   const body = async (currency: Currency, unitAmount: number, quantity = 1) => ({
@@ -29,7 +29,7 @@ describe('the amounts of an order', () => {
 
   it.each(currencies)('are in one currency, as in the request: %s', async (currency) => {
     const placed = await desk.place(creator, await body(currency, 3100));
-    const { body: order } = await store.get(`/store/v1/orders/${placed.body.id}`, creator.token);
+    const order = await store.readOrder(creator, placed.body.id);
     const charged = prices[currency] + shippingAmount;
     expect(order).toMatchObject({
       total: { amount: 3100 + shippingAmount, currency },

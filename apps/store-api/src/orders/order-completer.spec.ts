@@ -75,7 +75,7 @@ describe('the completer while the provider does not respond', () => {
   /** Creates a creator with one order. */
   const place = async (paymentMethod: string): Promise<TestCreator> => {
     const creator = await store.creator(paymentMethod);
-    const [sku = ''] = (await store.release(creator.id, [{}])).skus;
+    const { sku } = await store.release(creator.id);
     const { status } = await desk.place(creator, orderBody(sku, await store.quote(creator.token)), uuidv7());
     expect(status).toBe(201);
     return creator;
@@ -155,7 +155,7 @@ describe('the completer while the provider does not respond', () => {
       await start({ RESUME_AFTER_MS: '60000', PAYMENT_TIMEOUT_MS: '100' });
       const due = await place(unresponsivePaymentMethod);
       const creator = await store.creator(unresponsivePaymentMethod);
-      const [sku = ''] = (await store.release(creator.id, [{}])).skus;
+      const { sku } = await store.release(creator.id);
       const body = orderBody(sku, await store.quote(creator.token));
       running = await startStoreProcess(store, { ...byStripe(), PAYMENT_TIMEOUT_MS: '4000' });
       await running.untilReady();

@@ -23,15 +23,14 @@ describe('the metadata of an order', () => {
     store = await startStoreApi();
     desk = orderDesk(store);
     creator = await store.creator();
-    const [sku = ''] = (await store.release(creator.id)).skus;
+    const { sku } = await store.release(creator.id);
     body = orderBody(sku, await store.quote(creator.token));
   });
   afterAll(() => store.stop());
 
   const place = async (metadata?: object | null) =>
     store.post('/store/v1/orders', creator.token, { ...body, metadata });
-  const metadataOf = async (id: string) =>
-    (await store.get(`/store/v1/orders/${id}`, creator.token)).body.metadata;
+  const metadataOf = async (id: string) => (await store.readOrder(creator, id)).metadata;
   /** `metadata` in the first two messages of an order. */
   const published = (id: string) =>
     eventually(() => {
@@ -121,10 +120,10 @@ describe('the metadata of an order', () => {
 
   it('is deleted when the address is redacted', async () => {
     const buyer = await store.creator('pm_declined');
-    const [sku = ''] = (await store.release(buyer.id)).skus;
+    const { sku } = await store.release(buyer.id);
     const order = { ...orderBody(sku, await store.quote(buyer.token)), metadata: { gift: 'for Ana' } };
     const { body: placed } = await desk.place(buyer, order);
     await redactOrder(store.database, placed.id);
-    expect((await store.get(`/store/v1/orders/${placed.id}`, buyer.token)).body.metadata).toEqual({});
+    expect((await store.readOrder(buyer, placed.id)).metadata).toEqual({});
   });
 });

@@ -16,7 +16,7 @@ describe('the trace of an order', () => {
 
   it('contains its request, statements, charge and messages, and nothing of the address', async () => {
     const creator = await store.creator();
-    const [sku = ''] = (await store.release(creator.id, [{}])).skus;
+    const { sku } = await store.release(creator.id);
     const body = orderBody(sku, await store.quote(creator.token));
     recorded = recordSpans();
     const { body: order } = await orderDesk(store)

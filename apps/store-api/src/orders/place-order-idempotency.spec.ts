@@ -37,7 +37,7 @@ describe('POST /v1/orders with an idempotency key', () => {
     store = await startStoreApi();
     desk = orderDesk(store);
     creator = await store.creator();
-    [sku = ''] = (await store.release(creator.id)).skus;
+    ({ sku } = await store.release(creator.id));
     rate = await store.quote(creator.token);
   });
   afterAll(() => store.stop());

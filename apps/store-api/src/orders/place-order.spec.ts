@@ -28,7 +28,7 @@ describe('POST /v1/orders', () => {
     store = await startStoreApi({ PAYMENT_TIMEOUT_MS: '300', RESUME_AFTER_MS: '60000' });
     desk = orderDesk(store);
     creator = await store.creator();
-    [sku = ''] = (await store.release(creator.id)).skus;
+    ({ sku } = await store.release(creator.id));
     rate = await store.quote(creator.token);
   });
   afterAll(() => store.stop());
@@ -40,7 +40,7 @@ describe('POST /v1/orders', () => {
     expect(placed.body).toEqual({ id: expect.stringMatching(/^ord_[0-9a-z]{26}$/), status: 'processing' });
     expect(placed.headers['location']).toBe(`${store.config.BASE_URL}/store/v1/orders/${placed.body.id}`);
 
-    const { body: order } = await store.get(`/store/v1/orders/${placed.body.id}`, creator.token);
+    const order = await store.readOrder(creator, placed.body.id);
     expect(order).toMatchObject({
       id: placed.body.id,
       status: 'processing',
@@ -89,7 +89,7 @@ describe('POST /v1/orders', () => {
     const placed = await desk.place(poor, orderBody(limited, await store.quote(poor.token), 2));
     expect([placed.status, placed.body.status]).toEqual([201, 'payment_failed']);
     expect(await desk.stock(poor)).toEqual([5]);
-    const { body: order } = await store.get(`/store/v1/orders/${placed.body.id}`, poor.token);
+    const order = await store.readOrder(poor, placed.body.id);
     expect(order.billing).toMatchObject({ payment_status: 'failed', charged_at: null });
     expect(await desk.events(poor, 'order.')).toEqual(['order.created', 'order.payment_failed']);
   });
@@ -117,8 +117,8 @@ describe('POST /v1/orders', () => {
     ])(
       'returns 422 on billing (method %s, terms %s), takes no stock and releases the key',
       async (...given) => {
-        const [method, terms, reason, message] = given;
-        const unready = await store.creator(method, terms);
+        const [method, termsAccepted, reason, message] = given;
+        const unready = await store.creator(method, { termsAccepted });
         const [item = ''] = (await store.release(unready.id, [{ quantity: 3 }])).skus;
         const body = orderBody(item, await store.quote(unready.token));
         const response = await desk.place(unready, body, 'unready');

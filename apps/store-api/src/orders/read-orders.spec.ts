@@ -34,7 +34,7 @@ describe('GET /v1/orders', () => {
   beforeAll(async () => {
     store = await startStoreApi({ DATABASE_READ_URL: 'postgres://replica.example/test' });
     creator = await store.creator();
-    const [sku = ''] = (await store.release(creator.id)).skus;
+    const { sku } = await store.release(creator.id);
     const rate = await store.quote(creator.token);
     placed = [];
     for (let index = 0; index < 6; index += 1) {

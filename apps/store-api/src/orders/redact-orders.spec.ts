@@ -49,12 +49,11 @@ describe('redacting orders', () => {
 
   const place = async (paymentMethod: string): Promise<{ creator: TestCreator; order: string }> => {
     const creator = await store.creator(paymentMethod);
-    const [sku = ''] = (await store.release(creator.id, [{}])).skus;
+    const { sku } = await store.release(creator.id);
     const { body } = await desk.place(creator, orderBody(sku, await store.quote(creator.token)));
     return { creator, order: body.id };
   };
-  const view = async (creator: TestCreator, order: string) =>
-    (await store.get(`/store/v1/orders/${order}`, creator.token)).body;
+  const view = async (creator: TestCreator, order: string) => store.readOrder(creator, order);
   const cancel = async (creator: TestCreator, order: string) => {
     await store.broker.publish(
       messages.fulfilmentCancelled.make({ order_id: order, reason: 'asked for' }, { occurredAt: new Date() }),

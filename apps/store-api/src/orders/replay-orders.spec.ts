@@ -17,7 +17,7 @@ describe('replayed orders', () => {
     store = await startStoreApi();
     desk = orderDesk(store);
     creator = await store.creator();
-    [sku = ''] = (await store.release(creator.id)).skus;
+    ({ sku } = await store.release(creator.id));
     rate = await store.quote(creator.token);
   });
   afterAll(() => store.stop());

@@ -29,8 +29,8 @@ describe('test mode', () => {
 
   const placed = async ({ test = true, paymentMethod = 'pm_ok' } = {}) => {
     const { store, desk } = suite;
-    const creator = await store.creator(test ? paymentMethod : 'pm_card_visa', true, test);
-    const [sku = ''] = (await store.release(creator.id, [{ quantity: 10 }])).skus;
+    const creator = await store.creator(test ? paymentMethod : 'pm_card_visa', { test });
+    const { sku } = await store.release(creator.id, [{ quantity: 10 }]);
     const { status, body } = await desk.place(creator, orderBody(sku, await store.quote(creator.token), 3));
     expect(status).toBe(201);
     return { creator, id: String(body.id) };
@@ -215,11 +215,11 @@ describe('the simulated warehouse', () => {
   afterAll(() => store.stop());
 
   const place = async (test: boolean) => {
-    const creator = await store.creator('pm_ok', true, test);
-    const [sku = ''] = (await store.release(creator.id)).skus;
+    const creator = await store.creator('pm_ok', { test });
+    const { sku } = await store.release(creator.id);
     const rate = await store.quote(creator.token);
     const { body } = await store.post('/store/v1/orders', creator.token, orderBody(sku, rate, 2));
-    const read = async () => (await store.get(`/store/v1/orders/${body.id}`, creator.token)).body;
+    const read = async () => store.readOrder(creator, body.id);
     return { id: String(body.id), sku, creator, read };
   };
   const untilDelivered = ({ read }: Awaited<ReturnType<typeof place>>) =>
