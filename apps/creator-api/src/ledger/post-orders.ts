@@ -128,8 +128,8 @@ export async function postOrders(
     postAllRefunds(), // pipelined after the sales, so it sees their rows
   ]);
   const postedOrders = new Set(sameCurrency.map((row) => row.order_id));
-  // The remaining lines are selected by the ledger, not by currency: a creator may be added or changed between two
-  // statements.
+  // The remaining lines are selected by the ledger, not by currency: a creator may be added or changed
+  // between two statements.
   const remainingIds = orderIds.filter((id) => !postedOrders.has(id));
   const lines = remainingIds.length === 0 ? [] : await tx.rows<PaidLineRow>(readPaidLines, [remainingIds]);
   const waiting = new Set<string>();

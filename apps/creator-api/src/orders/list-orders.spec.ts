@@ -1,4 +1,4 @@
-import { uuidv7 } from '@fulfilment/contracts';
+import { type OrderSnapshot, uuidv7 } from '@fulfilment/contracts';
 import { creatorApi, type CreatorApi, ownerClaims } from '../test/creator-api.fixture.js';
 import { aCreator } from '../creators/creator-snapshot.fixture.js';
 import supertest from 'supertest';
@@ -11,16 +11,16 @@ describe('GET /api/v1/orders', () => {
   const creator = aCreator('org_harbour');
   const placed = (at: string) => anOrder(creator.id, { placed_at: at, updated_at: at });
 
-  const waiting = placed('2026-03-01T00:00:00.000Z');
+  const pending = placed('2026-03-01T00:00:00.000Z');
   const failed = transitioned(placed('2026-03-01T23:59:59.999Z'), 'payment_failed');
   const inProduction = paid(placed('2026-03-02T00:00:00.000Z'));
-  const sent = transitioned(paid(placed('2026-03-03T10:00:00.000Z')), 'shipped');
-  const arrived = transitioned(
+  const shipped = transitioned(paid(placed('2026-03-03T10:00:00.000Z')), 'shipped');
+  const delivered = transitioned(
     transitioned(paid(placed('2026-03-04T10:00:00.000Z')), 'shipped'),
     'delivered',
   );
   const refunded = transitioned(paid(placed('2026-03-04T10:00:00.000Z')), 'cancelled');
-  const all = [waiting, failed, inProduction, sent, arrived, refunded];
+  const all = [pending, failed, inProduction, shipped, delivered, refunded];
 
   beforeAll(async () => {
     api = await creatorApi();
@@ -33,9 +33,7 @@ describe('GET /api/v1/orders', () => {
     expect(status).toBe(200);
     return { ...body, uuids: body.data.map((order: { uuid: string }) => order.uuid) };
   };
-  const newestFirst = [...all].sort(
-    (one, other) => other.placed_at.localeCompare(one.placed_at) || other.id.localeCompare(one.id),
-  );
+  const newestFirst = sortNewestFirst(all);
 
   it('lists the newest order first, with the exact total', async () => {
     const { uuids, meta } = await list('');
@@ -58,13 +56,13 @@ describe('GET /api/v1/orders', () => {
       for (let count = 0; count < 90; count += 1) await api.record({ orders: [anOrder(busy.id)] });
       isInserting = false;
     })();
-    const torn: unknown[] = [];
+    const inconsistent: unknown[] = [];
     while (isInserting) {
       const { body } = await api.get(`/api/v1/orders?creator=${busy.id}&per_page=100`, owner);
-      if (body.data.length !== body.meta.total) torn.push([body.data.length, body.meta.total]);
+      if (body.data.length !== body.meta.total) inconsistent.push([body.data.length, body.meta.total]);
     }
     await inserts;
-    expect(torn).toEqual([]);
+    expect(inconsistent).toEqual([]);
   });
 
   it('lists each order on exactly one page for any distribution of days, times and statuses', async () => {
@@ -72,20 +70,19 @@ describe('GET /api/v1/orders', () => {
     const orders = Array.from({ length: 83 }, (_, index) => {
       const at = `2026-05-0${1 + (index % 4)}T0${index % 3}:00:00.000Z`;
       const order = anOrder(busy.id, { placed_at: at, updated_at: at });
-      return index % 7 === 0 ? order : index % 11 === 0 ? transitioned(order, 'payment_failed') : paid(order);
+      if (index % 7 === 0) return order;
+      return index % 11 === 0 ? transitioned(order, 'payment_failed') : paid(order);
     });
     await api.record({ creators: [busy], orders });
-    const sorted = [...orders].sort(
-      (one, other) => other.placed_at.localeCompare(one.placed_at) || other.id.localeCompare(one.id),
-    );
-    const orderStates = {
+    const storeStatuses = {
       pending: ['pending', 'payment_failed'],
       paid: ['processing'],
       failed: ['payment_failed'],
     };
-    for (const [status, states] of Object.entries(orderStates)) {
+    for (const [status, statuses] of Object.entries(storeStatuses)) {
       for (const perPage of [1, 7, 20, 100]) {
-        const expected = sorted.filter((order) => states.includes(order.status)).map((order) => order.id);
+        const matching = orders.filter((order) => statuses.includes(order.status));
+        const expected = sortNewestFirst(matching).map((order) => order.id);
         const seen: string[] = [];
         for (let page = 1; seen.length < expected.length; page += 1) {
           const query = `creator=${busy.id}&status=${status}&per_page=${perPage}&page=${page}`;
@@ -100,14 +97,14 @@ describe('GET /api/v1/orders', () => {
   });
 
   it.each([
-    ['paid', [inProduction, sent, arrived]],
+    ['paid', [inProduction, shipped, delivered]],
     ['failed', [failed]],
     ['refunded', [refunded]],
     ['in_production', [inProduction]],
-    ['dispatched', [sent]],
-    ['delivered', [arrived]],
+    ['dispatched', [shipped]],
+    ['delivered', [delivered]],
     ['cancelled', [refunded]],
-    ['pending', [waiting, failed]], // `failed` only by its dispatch status: nothing was produced
+    ['pending', [pending, failed]], // `failed` only by its dispatch status: nothing was produced
   ])('filters by the status %s, of payment or of dispatch', async (status, expected) => {
     const { uuids, meta } = await list(`&status=${status}`);
     expect(new Set(uuids)).toEqual(new Set(expected.map((order) => order.id)));
@@ -115,11 +112,11 @@ describe('GET /api/v1/orders', () => {
   });
 
   it.each([
-    ['&from=2026-03-02', [inProduction, sent, arrived, refunded]],
-    ['&to=2026-03-01', [waiting, failed]],
-    ['&from=2026-03-01&to=2026-03-01', [waiting, failed]],
-    ['&from=2026-03-02&to=2026-03-03', [inProduction, sent]],
-    ['&from=2026-03-02&status=paid&to=9999-12-31', [inProduction, sent, arrived]],
+    ['&from=2026-03-02', [inProduction, shipped, delivered, refunded]],
+    ['&to=2026-03-01', [pending, failed]],
+    ['&from=2026-03-01&to=2026-03-01', [pending, failed]],
+    ['&from=2026-03-02&to=2026-03-03', [inProduction, shipped]],
+    ['&from=2026-03-02&status=paid&to=9999-12-31', [inProduction, shipped, delivered]],
     ['&from=0001-01-01&to=2026-02-28', []],
   ])('treats from and to as inclusive days in UTC: %s', async (query, expected) => {
     const { uuids, meta } = await list(query);
@@ -190,3 +187,9 @@ describe('GET /api/v1/orders', () => {
     expect([status, body.code]).toEqual([404, 'NOT_FOUND']);
   });
 });
+
+function sortNewestFirst(orders: readonly OrderSnapshot[]): OrderSnapshot[] {
+  return orders.toSorted(
+    (one, other) => other.placed_at.localeCompare(one.placed_at) || other.id.localeCompare(one.id),
+  );
+}

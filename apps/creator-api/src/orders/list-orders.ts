@@ -9,8 +9,9 @@ import type { OrderSummary } from './order.shapes.js';
 import { type OrderColumns, orderSummary } from './order.view.js';
 import type { OrdersQuery } from './orders.dto.js';
 
-const isListed = `creator_id = :creator AND (:status::text IS NULL OR payment_status = :status OR dispatch_status = :status)`;
+const matchesFilters = `creator_id = :creator AND (:status::text IS NULL OR payment_status = :status OR dispatch_status = :status)`;
 
+/** The counts of all orders, or those of one app. */
 interface Source {
   readonly name: string;
   readonly counts: string;
@@ -20,36 +21,37 @@ interface Source {
 const allApps: Source = { name: '', counts: 'order_counts', isOfApp: 'true' };
 const oneApp: Source = { name: '_of_app', counts: 'order_counts_by_app', isOfApp: 'client_id = :app' };
 
-const count = ({ name, counts, isOfApp }: Source) =>
+const countStatement = ({ name, counts, isOfApp }: Source) =>
   statement(
     `orders.count${name}`,
     `SELECT COALESCE(sum(orders), 0)::bigint AS total FROM ${counts}
-   WHERE ${isListed} AND ${isOfApp} AND placed_on BETWEEN :from::date AND :to::date`,
+   WHERE ${matchesFilters} AND ${isOfApp} AND placed_on BETWEEN :from::date AND :to::date`,
   );
 
 // The counts locate the days of the page and the offset within its first day. So neither a deep page nor a
 // rare status reads the orders of other days.
-const read = ({ name, counts, isOfApp }: Source) =>
+const pageStatement = ({ name, counts, isOfApp }: Source) =>
   statement(
     `orders.page${name}`,
     `WITH days AS MATERIALIZED (
      SELECT placed_on::timestamp AT TIME ZONE 'UTC' AS starts_at, (placed_on + 1)::timestamp AT TIME ZONE 'UTC' AS ends_at,
        sum(sum(orders)) OVER (ORDER BY placed_on DESC)::bigint AS running_total, sum(orders)::bigint AS day_total
-     FROM ${counts} WHERE ${isListed} AND ${isOfApp} AND placed_on BETWEEN :from::date AND :to::date
+     FROM ${counts} WHERE ${matchesFilters} AND ${isOfApp} AND placed_on BETWEEN :from::date AND :to::date
      GROUP BY placed_on HAVING sum(orders) > 0
    )
    SELECT o.* FROM days CROSS JOIN LATERAL (
      SELECT id, placed_at, currency, payment_status, dispatch_status, tracking_code, gross_amount, royalty_amount, item_count, client_id
-     FROM orders WHERE ${isListed} AND ${isOfApp} AND placed_at >= starts_at AND placed_at < ends_at
+     FROM orders WHERE ${matchesFilters} AND ${isOfApp} AND placed_at >= starts_at AND placed_at < ends_at
      ORDER BY placed_at DESC, id DESC LIMIT :limit OFFSET GREATEST(:skip - (running_total - day_total), 0)
    ) o
    WHERE running_total > :skip::bigint AND running_total - day_total < :skip + :limit
    ORDER BY placed_at DESC, id DESC LIMIT :limit`,
   );
 
-export const countOrders = count(allApps);
-export const readOrders = read(allApps);
-const [countOfApp, readOfApp] = [count(oneApp), read(oneApp)];
+export const countOrders = countStatement(allApps);
+export const readOrders = pageStatement(allApps);
+const countOrdersOfApp = countStatement(oneApp);
+const readOrdersOfApp = pageStatement(oneApp);
 
 /** A creator's orders, the newest first, a numbered page at a time with the exact total. */
 @Injectable()
@@ -64,11 +66,12 @@ export class ListOrders {
     if (from !== undefined && to !== undefined && from > to) {
       throw new ValidationFailed([{ field: 'from', reason: 'must not be after to' }]);
     }
-    const [countAll, readPage] = app === undefined ? [countOrders, readOrders] : [countOfApp, readOfApp];
+    const [count, readPage] =
+      app === undefined ? [countOrders, readOrders] : [countOrdersOfApp, readOrdersOfApp];
     const filters = { creator, status, from: from ?? '-infinity', to: to ?? 'infinity', app };
     return this.visibility.replicaSnapshot(caller, async (tx) => {
       await selectCreator(tx, creator);
-      const total = (await tx.row<{ total: number }>(countAll, filters))?.total ?? 0;
+      const total = (await tx.row<{ total: number }>(count, filters))?.total ?? 0;
       const skip = (page - 1) * per_page;
       const rows =
         skip < total ? await tx.rows<OrderColumns>(readPage, { ...filters, limit: per_page, skip }) : [];

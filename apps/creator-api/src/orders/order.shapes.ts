@@ -1,10 +1,11 @@
 import { currencies, dispatchStatuses, idShape, maxAmount, paymentStatuses } from '@fulfilment/contracts';
 import { z } from 'zod';
 
-const amount = (what: string) =>
-  z.int().min(0).max(maxAmount).describe(`${what}, in minor units of the order's currency`);
+const amount = (meaning: string) =>
+  z.int().min(0).max(maxAmount).describe(`${meaning}, in minor units of the order's currency`);
 
-const head = {
+/** The members that list and detail share. */
+const sharedMembers = {
   uuid: z.uuid().describe('The order'),
   human_order_id: idShape('ord', 'The id of the order in the Store API, also shown to people'),
   placed_at: z.iso.datetime().describe('When the order was placed'),
@@ -19,7 +20,7 @@ const head = {
     .nullable()
     .describe('`client_id` of the app that placed the order; null if it is not known'),
 };
-const headExample = {
+const sharedExample = {
   uuid: '019a7f2e-a1b2-7c3d-8e4f-506172839405',
   human_order_id: 'ord_01k9zjx8dje1yrwkt0c5rr7502',
   placed_at: '2026-11-20T10:15:30.000Z',
@@ -30,11 +31,15 @@ const headExample = {
   app: 'app_reader',
 };
 
-export const orderSummaryExample = { ...headExample, totals: { gross: 4998, royalty: 625 }, items_count: 2 };
+export const orderSummaryExample = {
+  ...sharedExample,
+  totals: { gross: 4998, royalty: 625 },
+  items_count: 2,
+};
 
 export const orderSummaryShape = z
   .object({
-    ...head,
+    ...sharedMembers,
     totals: z
       .object({
         gross: amount('Sum of the lines, including VAT and excluding shipping'),
@@ -88,7 +93,7 @@ const orderItemShape = z
 
 export const orderDetailShape = z
   .object({
-    ...head,
+    ...sharedMembers,
     totals: z
       .object({ royalty: amount("The creator's royalties, summed over all lines") })
       .describe('Totals of the order'),
@@ -97,6 +102,6 @@ export const orderDetailShape = z
   .meta({
     id: 'Order',
     description: 'An order with its lines, VAT and royalties.',
-    examples: [{ ...headExample, totals: { royalty: 625 }, items: [itemExample] }],
+    examples: [{ ...sharedExample, totals: { royalty: 625 }, items: [itemExample] }],
   });
 export type OrderDetail = z.infer<typeof orderDetailShape>;

@@ -29,7 +29,7 @@ export interface ItemColumns {
 }
 
 /** The members that list and detail share. `human_order_id` is the id that the Store shows to people. */
-function orderHead(order: OrderColumns) {
+function sharedMembers(order: OrderColumns) {
   return {
     uuid: order.id,
     human_order_id: publicId('ord', order.id),
@@ -44,7 +44,7 @@ function orderHead(order: OrderColumns) {
 
 export function orderSummary(order: OrderColumns): OrderSummary {
   return {
-    ...orderHead(order),
+    ...sharedMembers(order),
     totals: { gross: order.gross_amount, royalty: order.royalty_amount },
     items_count: order.item_count,
   };
@@ -53,7 +53,7 @@ export function orderSummary(order: OrderColumns): OrderSummary {
 /** All lines of an order are dispatched together, so an item's `status` is the order's dispatch status. */
 export function orderDetail(order: OrderColumns, items: readonly ItemColumns[]): OrderDetail {
   return {
-    ...orderHead(order),
+    ...sharedMembers(order),
     totals: { royalty: order.royalty_amount },
     items: items.map((item) => ({
       uuid: item.id,

@@ -6,15 +6,17 @@ import { postOrders } from '../ledger/post-orders.js';
 import { countChanges } from './count-changes.rules.js';
 import { type OrderRow, orderRow } from './order-row.rules.js';
 
-const columns = `id uuid, creator_id uuid, version int, placed_at timestamptz, currency text, payment_status text,
-  dispatch_status text, tracking_code text, gross_amount bigint, royalty_amount bigint, item_count bigint,
-  country_code text, platform text, client_id text, charged_at timestamptz, refunded_at timestamptz`;
+const columns = `creator_id, version, placed_at, currency, payment_status, dispatch_status, tracking_code, gross_amount, royalty_amount,
+  item_count, country_code, platform, client_id, charged_at, refunded_at`;
+/** SQL: the columns with the name of their table. */
+const columnsOf = (table: string): string => columns.replaceAll(/\w+/g, (column) => `${table}.${column}`);
+const snapshotRows = `jsonb_to_recordset($1::jsonb) AS o(id uuid, creator_id uuid, version int, placed_at timestamptz, currency text,
+  payment_status text, dispatch_status text, tracking_code text, gross_amount bigint, royalty_amount bigint, item_count bigint,
+  country_code text, platform text, client_id text, charged_at timestamptz, refunded_at timestamptz)`;
 
 const insertNew = statement(
   'orders.insert',
-  `INSERT INTO orders (id, creator_id, version, placed_at, currency, payment_status, dispatch_status, tracking_code,
-     gross_amount, royalty_amount, item_count, country_code, platform, client_id, charged_at, refunded_at)
-   SELECT o.* FROM jsonb_to_recordset($1::jsonb) AS o(${columns}) ORDER BY id
+  `INSERT INTO orders (id, ${columns}) SELECT o.* FROM ${snapshotRows} ORDER BY id
    ON CONFLICT (id) DO NOTHING RETURNING id`,
 );
 
@@ -48,18 +50,14 @@ const update = statement(
   `UPDATE orders SET version = o.version, payment_status = o.payment_status, dispatch_status = o.dispatch_status,
      tracking_code = o.tracking_code, country_code = o.country_code, platform = o.platform,
      client_id = o.client_id, charged_at = o.charged_at, refunded_at = o.refunded_at
-   FROM jsonb_to_recordset($1::jsonb) AS o(${columns}) WHERE orders.id = o.id`,
+   FROM ${snapshotRows} WHERE orders.id = o.id`,
 );
 
-// Overwrites every column of a stored version during a replay. Writes no row that is already correct.
-const columnsWithoutId = `creator_id, version, placed_at, currency, payment_status, dispatch_status, tracking_code, gross_amount, royalty_amount,
-  item_count, country_code, platform, client_id, charged_at, refunded_at`;
-const newValues = columnsWithoutId.replaceAll(/\w+/g, (column) => `o.${column}`);
+// For a replay, which overwrites every column of a stored order. Writes no row that is already correct.
 const overwriteOrders = statement(
   'orders.overwrite',
-  `UPDATE orders SET (${columnsWithoutId}) = ROW(${newValues})
-   FROM jsonb_to_recordset($1::jsonb) AS o(${columns})
-   WHERE orders.id = o.id AND (${columnsWithoutId.replaceAll(/\w+/g, (column) => `orders.${column}`)}) IS DISTINCT FROM (${newValues})`,
+  `UPDATE orders SET (${columns}) = ROW(${columnsOf('o')}) FROM ${snapshotRows}
+   WHERE orders.id = o.id AND (${columnsOf('orders')}) IS DISTINCT FROM (${columnsOf('o')})`,
 );
 const overwriteItems = statement(
   'orders.overwrite_items',
@@ -71,12 +69,12 @@ const overwriteItems = statement(
    WHERE order_items IS DISTINCT FROM excluded`,
 );
 
-const changedCounts = `jsonb_to_recordset($1::jsonb) AS m(creator_id uuid, placed_on date, payment_status text,
+const countChangeRows = `jsonb_to_recordset($1::jsonb) AS m(creator_id uuid, placed_on date, payment_status text,
      dispatch_status text, client_id text, orders bigint)`;
 const changeCounts = statement(
   'orders.change_counts',
   `INSERT INTO order_counts AS c (creator_id, placed_on, payment_status, dispatch_status, orders)
-   SELECT creator_id, placed_on, payment_status, dispatch_status, sum(orders) FROM ${changedCounts}
+   SELECT creator_id, placed_on, payment_status, dispatch_status, sum(orders) FROM ${countChangeRows}
    GROUP BY 1, 2, 3, 4 HAVING sum(orders) <> 0 ORDER BY 1, 2, 3, 4
    ON CONFLICT (creator_id, placed_on, payment_status, dispatch_status)
      DO UPDATE SET orders = c.orders + excluded.orders`,
@@ -85,7 +83,7 @@ const changeCounts = statement(
 const changeCountsByApp = statement(
   'orders.change_counts_by_app',
   `INSERT INTO order_counts_by_app AS c (creator_id, client_id, placed_on, payment_status, dispatch_status, orders)
-   SELECT creator_id, client_id, placed_on, payment_status, dispatch_status, orders FROM ${changedCounts}
+   SELECT creator_id, client_id, placed_on, payment_status, dispatch_status, orders FROM ${countChangeRows}
    WHERE client_id IS NOT NULL ORDER BY 1, 2, 3, 4, 5
    ON CONFLICT (creator_id, client_id, placed_on, payment_status, dispatch_status)
      DO UPDATE SET orders = c.orders + excluded.orders`,
@@ -129,10 +127,10 @@ export async function projectOrders(
   const addedIds = new Set(added.map((order) => order.id));
   const known = orders.filter((order) => !addedIds.has(order.id));
   const updated = await updateKnown(tx, known, replay);
-  const withReleases = replay ? orders : added;
+  const ordersToRecord = replay ? orders : added;
   const changes = countChanges(added, updated);
   await Promise.all([
-    withReleases.length > 0 && tx.run(recordReleases, [releasesIn(withReleases)]),
+    ordersToRecord.length > 0 && tx.run(recordReleases, [releasesIn(ordersToRecord)]),
     changes.length > 0 && tx.run(changeCounts, [JSON.stringify(changes)]),
     changes.length > 0 && tx.run(changeCountsByApp, [JSON.stringify(changes)]),
   ]);
@@ -158,9 +156,9 @@ async function insertUnknown(tx: Transaction, orders: readonly OrderRow[]): Prom
   const known = laterIds.length === 0 ? new Set<string>() : await selectIds(tx, findKnown, [laterIds]);
   const unknown = orders.filter((order) => !known.has(order.id));
   if (unknown.length === 0) return [];
-  // Without orders that another replica has just inserted.
-  const ids = await selectIds(tx, insertNew, [toRowsJson(unknown)]);
-  const added = unknown.filter((order) => ids.has(order.id));
+  const insertedIds = await selectIds(tx, insertNew, [toRowsJson(unknown)]);
+  // Another replica may have inserted some of them just before.
+  const added = unknown.filter((order) => insertedIds.has(order.id));
   if (added.length > 0) await tx.run(insertItems, [JSON.stringify(added.flatMap((order) => order.items))]);
   return added;
 }

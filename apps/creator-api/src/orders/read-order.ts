@@ -19,7 +19,7 @@ const readItems = statement(
    FROM order_items WHERE order_id = $1 ORDER BY position`,
 );
 
-/** One order with its lines, VAT and royalties. */
+/** Returns an order with its lines, VAT and royalties. */
 @Injectable()
 export class ReadOrder {
   constructor(private readonly visibility: Visibility) {}

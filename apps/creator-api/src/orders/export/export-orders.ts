@@ -68,7 +68,7 @@ export class ExportOrders {
 
   /**
    * The stream holds a connection until it has been read. It ends with an error when it is not read for
-   * half a minute, or not to its end within ten minutes.
+   * half a minute (`idle_in_transaction_session_timeout`), or not to its end within ten minutes.
    * @throws NotFound when the caller sees no such creator; ValidationFailed on an empty range
    */
   run(caller: Caller, { creator, status, from, to, app }: OrdersFilter): Promise<Readable> {

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { finished } from 'node:stream/promises';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as eventLoopTurn } from 'node:timers/promises';
 import { textStream as startTextStream, type WriteText } from './text-stream.js';
 
 const block = 'x'.repeat(64 * 1024);
@@ -23,7 +23,7 @@ describe('a stream of text', () => {
     const stream = await textStream(async (write) => {
       for (; written < 50; written += 1) await write(block);
     });
-    for (let turn = 0; turn < 100; turn += 1) await nextTurn();
+    for (let turn = 0; turn < 100; turn += 1) await eventLoopTurn();
     expect(written).toBeLessThan(4);
     await text(stream);
     expect(written).toBe(50);

@@ -19,14 +19,14 @@ export function textStream(
   return new Promise((resolve, reject) => {
     const write: WriteText = (text) => {
       resolve(stream);
-      return new Promise((written, failed) => {
+      return new Promise((resolveWrite, rejectWrite) => {
         // A transform that is destroyed never calls back for the text that it holds.
-        const left = () => failed(new Error('The reader has left.'));
-        stream.once('close', left);
+        const rejectAtClose = () => rejectWrite(new Error('The reader has left.'));
+        stream.once('close', rejectAtClose);
         stream.write(text, (error) => {
-          stream.off('close', left);
-          if (error == null) written();
-          else failed(error);
+          stream.off('close', rejectAtClose);
+          if (error == null) resolveWrite();
+          else rejectWrite(error);
         });
       });
     };

@@ -36,7 +36,7 @@ interface EventRow {
   readonly tracking: TimelineEntry['tracking'];
 }
 
-/** The events of an order, from the messages about it. */
+/** Returns the events of an order, from the messages about it. */
 @Injectable()
 export class ReadTimeline {
   constructor(
@@ -58,12 +58,12 @@ export class ReadTimeline {
   }
 }
 
-/** Sorts by time; events of one moment in the order in which they follow each other. */
+/** Sorts the events by time, and those of one moment in the order of `timelineEvents`. */
 function timeline(dates: OrderDates, events: readonly EventRow[]): TimelineEntry[] {
   const entries = [
-    ...dated('placed', dates.placed_at),
-    ...dated('paid', dates.charged_at),
-    ...dated('refunded', dates.refunded_at),
+    ...entryOf('placed', dates.placed_at),
+    ...entryOf('paid', dates.charged_at),
+    ...entryOf('refunded', dates.refunded_at),
     ...events.map(({ occurred_at, type, reason, tracking }) => ({
       at: occurred_at.toISOString(),
       event: type,
@@ -82,6 +82,6 @@ function timeline(dates: OrderDates, events: readonly EventRow[]): TimelineEntry
   );
 }
 
-function dated(event: 'placed' | 'paid' | 'refunded', at: Date | null): TimelineEntry[] {
+function entryOf(event: 'placed' | 'paid' | 'refunded', at: Date | null): TimelineEntry[] {
   return at === null ? [] : [{ at: at.toISOString(), event, reason: null, tracking: null }];
 }

@@ -33,9 +33,9 @@ function orderEvent(message: Message): OrderEventRow[] {
   if (messages.orderPaymentFailed.is(message))
     return [row(message, 'charge_failed', message.data, { reason: message.data.reason })];
   if (messages.orderShipped.is(message))
-    return [row(message, 'shipped', message.data, tracked(message.data))];
+    return [row(message, 'shipped', message.data, trackingOf(message.data))];
   if (messages.orderTrackingUpdated.is(message))
-    return [row(message, 'tracking_updated', message.data, tracked(message.data))];
+    return [row(message, 'tracking_updated', message.data, trackingOf(message.data))];
   if (messages.orderDelivered.is(message)) return [row(message, 'delivered', message.data)];
   if (messages.orderCancelled.is(message))
     return [row(message, 'cancelled', message.data, { reason: message.data.reason })];
@@ -46,7 +46,7 @@ interface OrderData {
   readonly order: { readonly id: string; readonly creator_id: string; readonly tracking: object | null };
 }
 
-function tracked({ order: { tracking } }: OrderData): { tracking: object | null } {
+function trackingOf({ order: { tracking } }: OrderData): { tracking: object | null } {
   return { tracking };
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+/** In the order in which they follow each other at one moment. */
 export const timelineEvents = [
   'placed',
   'charge_failed',

@@ -20,21 +20,21 @@ describe('the timeline of an order', () => {
   const handle = (...batch: Message[]) => api.database.transaction((tx) => consumer.handle(tx, batch));
   const timeline = async (id: string) => (await api.get(`/api/v1/orders/${id}/timeline`, owner)).body.data;
 
-  /** A declined charge, a charge, a shipment, a correction and an arrival. */
-  function delivered() {
+  /** Returns the messages of an order: declined charge, charge, shipment, tracking correction, delivery. */
+  function deliveredOrder() {
     const placed = anOrder(creator.id);
     const declined = transitioned(placed, 'payment_failed', at(1));
     const charged = transitioned(declined, 'processing', at(2));
     const shipped = transitioned(charged, 'shipped', at(3));
     const tracking = { carrier: 'Post', tracking_number: 'TEST2', tracking_url: '', updated_at: at(4) };
     const corrected = { ...shipped, version: shipped.version + 1, tracking };
-    const arrived = transitioned(corrected, 'delivered', at(5));
+    const delivered = transitioned(corrected, 'delivered', at(5));
     const correction = messages.orderTrackingUpdated.make(
       { order: corrected },
       { occurredAt: new Date(at(4)) },
     );
     const sentMessages = [placed, declined, charged, shipped].map(orderMessage);
-    return { id: placed.id, sentMessages: [...sentMessages, correction, orderMessage(arrived)] };
+    return { id: placed.id, sentMessages: [...sentMessages, correction, orderMessage(delivered)] };
   }
   const tracking = (number: string, url = '') => ({
     carrier: 'Post',
@@ -51,10 +51,10 @@ describe('the timeline of an order', () => {
   ];
 
   it('has each event once and in order, also if messages come twice and in reverse', async () => {
-    const { id, sentMessages } = delivered();
+    const { id, sentMessages } = deliveredOrder();
     for (const message of sentMessages) await handle(message);
     expect(await timeline(id)).toEqual(expected);
-    const other = delivered();
+    const other = deliveredOrder();
     await handle(...other.sentMessages.toReversed());
     for (const message of other.sentMessages) await handle(message);
     expect(await timeline(other.id)).toEqual(expected);
@@ -71,7 +71,7 @@ describe('the timeline of an order', () => {
     ]);
   });
 
-  it('leads to the deliveries of webhooks about the order', async () => {
+  it('names the URL of the deliveries of webhooks about the order', async () => {
     const placed = anOrder(creator.id);
     await handle(orderMessage(placed));
     const { body } = await api.get(`/api/v1/orders/${placed.id}/timeline`, owner);
@@ -80,7 +80,7 @@ describe('the timeline of an order', () => {
     );
   });
 
-  it('has the events that an order itself shows, if its messages came before timelines were recorded', async () => {
+  it('has the events that the order itself dates, if its messages came before timelines were recorded', async () => {
     const charged = transitioned(anOrder(creator.id), 'processing', at(1));
     await api.record({ orders: [charged] });
     expect((await timeline(charged.id)).map(({ event }: { event: string }) => event)).toEqual([
