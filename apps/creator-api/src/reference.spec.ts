@@ -13,8 +13,9 @@ import { aCreator } from './creators/creator-snapshot.fixture.js';
 import { anOrder, paid } from './orders/order-snapshot.fixture.js';
 
 const document = readDocument('creator');
-const unknownRoutes = /^\/(health|docs|openapi\.json|\.well-known)/;
-const operations = operationsOf(document).filter(({ path }) => !unknownRoutes.test(path));
+/** Routes that are not of a controller. */
+const plainRoutes = /^\/(health|docs|openapi\.json|\.well-known)/;
+const operations = operationsOf(document).filter(({ path }) => !plainRoutes.test(path));
 
 const creator = aCreator('org_harbour');
 const order = paid(anOrder(creator.id));
@@ -43,7 +44,7 @@ const queries: Readonly<Record<string, { path: string; query: Record<string, str
     path: `/api/v1/creators/${creator.id}/stats/royalties`,
     query: { period: '2026-11' },
   },
-  streamOrders: { path: '/api/v1/order-stream', query: { creator: uuidv7() } }, // 404: others have no end
+  streamOrders: { path: '/api/v1/order-stream', query: { creator: uuidv7() } }, // 404, since another stream does not end
   listStatements: { path: `/api/v1/creators/${creator.id}/statements`, query: {} },
   listConnectedApps: {
     path: `/api/v1/creators/${creator.id}/apps`,
@@ -77,24 +78,24 @@ describe('the OpenAPI document of the Creator API', () => {
     async ({ operation }) => {
       const { path = '', shape = '', body = {} } = bodies[operation.operationId] ?? {};
       expect(path).not.toBe('');
-      const disagreements = await boundMismatches(document, shape, body, (changed) =>
+      const mismatches = await boundMismatches(document, shape, body, (changed) =>
         api.post(path, caller, changed),
       );
-      expect(disagreements).toEqual([]);
+      expect(mismatches).toEqual([]);
     },
   );
 
   it.each(
-    operations.filter(({ operation }) => operation.parameters?.some(({ in: place }) => place === 'query')),
+    operations.filter(({ operation }) => operation.parameters?.some((parameter) => parameter.in === 'query')),
   )(
     'documents the same bounds of the query of $method $path as the validation enforces',
     async ({ path, operation }) => {
-      const good = queries[operation.operationId];
-      expect(good).toBeDefined();
-      const disagreements = await queryMismatches(document, path, good?.query ?? {}, (query) =>
-        api.get(`${good?.path}?${query}`, caller),
+      const valid = queries[operation.operationId];
+      expect(valid).toBeDefined();
+      const mismatches = await queryMismatches(document, path, valid?.query ?? {}, (query) =>
+        api.get(`${valid?.path}?${query}`, caller),
       );
-      expect(disagreements).toEqual([]);
+      expect(mismatches).toEqual([]);
     },
   );
 

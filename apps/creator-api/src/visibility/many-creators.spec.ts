@@ -28,13 +28,13 @@ const sumBreakdown = statement(
   'test.sum_breakdown',
   'SELECT sum(units) FROM monthly_breakdown WHERE creator_id = $1',
 );
-const trueCounts = statement(
-  'test.true_counts',
+const countedCreators = statement(
+  'test.counted_creators',
   `SELECT organisation_id, (registered_at AT TIME ZONE 'UTC')::date::text AS day, count(*) AS creators FROM creators GROUP BY 1, 2
    UNION ALL SELECT '', (registered_at AT TIME ZONE 'UTC')::date::text, count(*) FROM creators GROUP BY 1, 2 ORDER BY 1, 2`,
 );
-const keptCounts = statement(
-  'test.kept_counts',
+const storedCounts = statement(
+  'test.stored_counts',
   `SELECT organisation_id, registered_on::text AS day, creators FROM creator_counts WHERE creators <> 0 ORDER BY 1, 2`,
 );
 
@@ -54,8 +54,8 @@ describe('an organisation with many creators', () => {
   afterAll(() => scratch.drop());
 
   /** Number of 8 kB pages that a statement reads with the caller's role. */
-  const buffersOf = async (
-    who: Caller,
+  const countPagesRead = async (
+    caller: Caller,
     measured: Statement,
     values: Values = [],
     { selected }: { readonly selected?: string } = {},
@@ -65,38 +65,38 @@ describe('an organisation with many creators', () => {
       name: `test.explain_${measured.name}`,
       text: `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${measured.text}`,
     };
-    const row = await new Visibility(database, new ReadDatabase(database)).transaction(who, async (tx) => {
+    const row = await new Visibility(database, new ReadDatabase(database)).transaction(caller, async (tx) => {
       if (selected !== undefined) await selectCreator(tx, selected);
       return tx.row<{ 'QUERY PLAN': { Plan: Record<string, number> }[] }>(explain, values);
     });
     const plan = row?.['QUERY PLAN'][0]?.Plan ?? {};
     return (plan['Shared Hit Blocks'] ?? NaN) + (plan['Shared Read Blocks'] ?? NaN);
   };
-  const measured = async (): Promise<Record<string, number>> => {
+  const measureAll = async (): Promise<Record<string, number>> => {
     await database.run(analyse);
     const filters = { creator: creator.id, status: null, from: '-infinity', to: 'infinity' };
     return {
-      orders: await buffersOf(aMember, readOrders, { ...filters, limit: 25, skip: 0 }),
-      count: await buffersOf(aMember, countOrders, filters),
-      month: await buffersOf(aMember, monthTotals, [creator.id, '2026-03']),
-      creators: await buffersOf(aMember, countCreators),
-      page: await buffersOf(aMember, readCreators, [25, 0]),
-      allCreators: await buffersOf(globalAdmin, countCreators),
-      deepPage: await buffersOf(globalAdmin, readCreators, [25, 290]),
+      orders: await countPagesRead(aMember, readOrders, { ...filters, limit: 25, skip: 0 }),
+      count: await countPagesRead(aMember, countOrders, filters),
+      month: await countPagesRead(aMember, monthTotals, [creator.id, '2026-03']),
+      creators: await countPagesRead(aMember, countCreators),
+      page: await countPagesRead(aMember, readCreators, [25, 0]),
+      allCreators: await countPagesRead(globalAdmin, countCreators),
+      deepPage: await countPagesRead(globalAdmin, readCreators, [25, 290]),
     };
   };
 
   it('needs no more page reads for an order, a month or a list of creators than one with few creators', async () => {
     await database.run(addCreators, ['org_harbour', 300]);
-    const few = await measured();
+    const few = await measureAll();
     for (let added = 0; added < 30_000; added += 6_000)
       await database.run(addCreators, ['org_harbour', 6_000]);
-    const many = await measured();
-    for (const [what, buffers] of Object.entries(many)) {
+    const many = await measureAll();
+    for (const [name, pages] of Object.entries(many)) {
       // A day has a hundred times as many creators. All of them fill more than 500 pages, without indexes.
-      const allowed = 2 * (few[what] ?? 0) + 150;
-      expect([what, buffers <= allowed ? 'bounded' : `${buffers} of at most ${allowed}`]).toEqual([
-        what,
+      const allowed = 2 * (few[name] ?? 0) + 150;
+      expect([name, pages <= allowed ? 'bounded' : `${pages} of at most ${allowed}`]).toEqual([
+        name,
         'bounded',
       ]);
     }
@@ -104,16 +104,16 @@ describe('an organisation with many creators', () => {
 
   it('needs few row reads for the last page of a global admin', async () => {
     // 30301 creators on 301 days; a scan up to the page would touch more than 30000 index entries and rows.
-    expect(await buffersOf(globalAdmin, readCreators, [25, 30_000])).toBeLessThan(700);
+    expect(await countPagesRead(globalAdmin, readCreators, [25, 30_000])).toBeLessThan(700);
   });
 
   it('needs no page reads for the visibility of each row of a creator that was selected', async () => {
     await database.run(addBreakdown, [creator.id]);
     await database.run(analyse);
-    const ofEachRow = await buffersOf(aMember, sumBreakdown, [creator.id]);
-    const once = await buffersOf(aMember, sumBreakdown, [creator.id], { selected: creator.id });
-    expect(ofEachRow).toBeGreaterThan(3000);
-    expect(once).toBeLessThan(500);
+    const checkingEachRow = await countPagesRead(aMember, sumBreakdown, [creator.id]);
+    const checkingOnce = await countPagesRead(aMember, sumBreakdown, [creator.id], { selected: creator.id });
+    expect(checkingEachRow).toBeGreaterThan(3000);
+    expect(checkingOnce).toBeLessThan(500);
   });
 
   it('has counts that follow registrations, changes of the organisation and deletions', async () => {
@@ -124,8 +124,8 @@ describe('an organisation with many creators', () => {
     await record({ version: 2, organisation_id: 'org_b' });
     await record({ version: 1, organisation_id: 'org_c' });
     await record({ version: 3, organisation_id: 'org_b', registered_at: '2026-02-01T23:59:59.999Z' });
-    expect(await database.rows(keptCounts)).toEqual(await database.rows(trueCounts));
+    expect(await database.rows(storedCounts)).toEqual(await database.rows(countedCreators));
     await database.run(statement('test.delete', 'DELETE FROM creators WHERE id = $1'), [moved.id]);
-    expect(await database.rows(keptCounts)).toEqual(await database.rows(trueCounts));
+    expect(await database.rows(storedCounts)).toEqual(await database.rows(countedCreators));
   });
 });

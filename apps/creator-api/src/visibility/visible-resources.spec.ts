@@ -1,5 +1,6 @@
 import { jest } from '@jest/globals';
 import { uuidv7 } from '@fulfilment/contracts';
+import { registeredRoutes } from '@fulfilment/testing/reference';
 import { creatorApi, type CreatorApi, operator, ownerClaims } from '../test/creator-api.fixture.js';
 import {
   mine,
@@ -29,7 +30,7 @@ const outsiders: [string, Claims][] = [
 
 type SendRequest = (api: CreatorApi, claims: Claims) => Promise<{ status: number; body: unknown }>;
 
-const listOfCreators = 'GET /creator/api/v1/creators';
+const listOfCreators = 'get /api/v1/creators';
 /** A request of every operation. The last test fails if an operation is missing here. */
 const operations: Record<string, (resources: Resources) => SendRequest> = {
   [listOfCreators]:
@@ -40,8 +41,8 @@ const operations: Record<string, (resources: Resources) => SendRequest> = {
       const sees = body.data.some(({ uuid }: { uuid: string }) => uuid === creator);
       return { status: sees ? 200 : 404, body };
     },
-  'GET /creator/api/v1/orders': ({ creator }) => getting(`/api/v1/orders?creator=${creator}`),
-  'GET /creator/api/v1/order-stream':
+  'get /api/v1/orders': ({ creator }) => get(`/api/v1/orders?creator=${creator}`),
+  'get /api/v1/order-stream':
     ({ creator }) =>
     async (api, claims) => {
       const path = `/api/v1/order-stream?creator=${creator}`;
@@ -50,43 +51,42 @@ const operations: Record<string, (resources: Resources) => SendRequest> = {
       leave();
       return { status: response.status, body };
     },
-  'GET /creator/api/v1/orders/:uuid': ({ order }) => getting(`/api/v1/orders/${order}`),
-  'GET /creator/api/v1/orders/export': ({ creator }) => getting(`/api/v1/orders/export?creator=${creator}`),
-  'GET /creator/api/v1/orders/:uuid/timeline': ({ order }) => getting(`/api/v1/orders/${order}/timeline`),
-  'GET /creator/api/v1/creators/:uuid/stats/sales': ({ creator }) =>
-    getting(`/api/v1/creators/${creator}/stats/sales?period=2026-03`),
-  'GET /creator/api/v1/creators/:uuid/stats/royalties': ({ creator }) =>
-    getting(`/api/v1/creators/${creator}/stats/royalties?period=2026-03`),
-  'GET /creator/api/v1/creators/:uuid/ledger': ({ creator }) =>
-    getting(`/api/v1/creators/${creator}/ledger?period=2026-03`),
-  'GET /creator/api/v1/creators/:uuid/stats/series': ({ creator }) =>
-    getting(`/api/v1/creators/${creator}/stats/series?group_by=release`),
-  'GET /creator/api/v1/creators/:uuid/apps': ({ creator }) => getting(`/api/v1/creators/${creator}/apps`),
-  'GET /creator/api/v1/creators/:uuid/statements': ({ creator }) =>
-    getting(`/api/v1/creators/${creator}/statements`),
-  'GET /creator/api/v1/creators/:uuid/statements/:number': ({ creator }) =>
-    getting(`/api/v1/creators/${creator}/statements/1`),
-  'GET /creator/api/v1/creators/:uuid/statements/:number/csv': ({ creator }) =>
-    getting(`/api/v1/creators/${creator}/statements/1/csv`),
-  'GET /creator/api/v1/releases': ({ creator }) => getting(`/api/v1/releases?creator=${creator}`),
-  'GET /creator/api/v1/releases/:id': ({ createdRelease }) => getting(`/api/v1/releases/${createdRelease}`),
-  'POST /creator/api/v1/releases': ({ creator }) =>
-    posting('/api/v1/releases', { title: 'Tidal Maps', release_type_id: 1, creator }),
-  'POST /creator/api/v1/releases/:id/track-upload': ({ orderedRelease }) =>
-    posting(`/api/v1/releases/${orderedRelease}/track-upload`, upload),
-  'GET /creator/api/v1/track-uploads/:id': ({ upload: id }) => getting(`/api/v1/track-uploads/${id}`),
+  'get /api/v1/orders/{uuid}': ({ order }) => get(`/api/v1/orders/${order}`),
+  'get /api/v1/orders/export': ({ creator }) => get(`/api/v1/orders/export?creator=${creator}`),
+  'get /api/v1/orders/{uuid}/timeline': ({ order }) => get(`/api/v1/orders/${order}/timeline`),
+  'get /api/v1/creators/{uuid}/stats/sales': ({ creator }) =>
+    get(`/api/v1/creators/${creator}/stats/sales?period=2026-03`),
+  'get /api/v1/creators/{uuid}/stats/royalties': ({ creator }) =>
+    get(`/api/v1/creators/${creator}/stats/royalties?period=2026-03`),
+  'get /api/v1/creators/{uuid}/ledger': ({ creator }) =>
+    get(`/api/v1/creators/${creator}/ledger?period=2026-03`),
+  'get /api/v1/creators/{uuid}/stats/series': ({ creator }) =>
+    get(`/api/v1/creators/${creator}/stats/series?group_by=release`),
+  'get /api/v1/creators/{uuid}/apps': ({ creator }) => get(`/api/v1/creators/${creator}/apps`),
+  'get /api/v1/creators/{uuid}/statements': ({ creator }) => get(`/api/v1/creators/${creator}/statements`),
+  'get /api/v1/creators/{uuid}/statements/{number}': ({ creator }) =>
+    get(`/api/v1/creators/${creator}/statements/1`),
+  'get /api/v1/creators/{uuid}/statements/{number}/csv': ({ creator }) =>
+    get(`/api/v1/creators/${creator}/statements/1/csv`),
+  'get /api/v1/releases': ({ creator }) => get(`/api/v1/releases?creator=${creator}`),
+  'get /api/v1/releases/{id}': ({ createdRelease }) => get(`/api/v1/releases/${createdRelease}`),
+  'post /api/v1/releases': ({ creator }) =>
+    post('/api/v1/releases', { title: 'Tidal Maps', release_type_id: 1, creator }),
+  'post /api/v1/releases/{id}/track-upload': ({ orderedRelease }) =>
+    post(`/api/v1/releases/${orderedRelease}/track-upload`, upload),
+  'get /api/v1/track-uploads/{id}': ({ upload: id }) => get(`/api/v1/track-uploads/${id}`),
 };
 
-function getting(path: string): SendRequest {
+function get(path: string): SendRequest {
   return (api, claims) => api.get(path, claims);
 }
 
-function posting(path: string, body: object): SendRequest {
+function post(path: string, body: object): SendRequest {
   return (api, claims) => api.post(path, claims, body);
 }
 
-/** Returns the response to an owner of Harbour and the names of the statements that ran with its role. */
-async function watched(api: CreatorApi, send: SendRequest) {
+/** Sends a request of an owner of Harbour. Returns the response and the names of its statements. */
+async function recordStatements(api: CreatorApi, send: SendRequest) {
   const transactions: string[][] = [];
   const transaction = api.database.transaction.bind(api.database);
   const spy = jest.spyOn(api.database, 'transaction').mockImplementation((work, options) => {
@@ -155,8 +155,8 @@ describe('the visibility of resources to callers', () => {
         upload: uuidv7(),
       };
       const [foreignResponse, missing] = [
-        await watched(api, requestFor(theirs)),
-        await watched(api, requestFor(missingResources)),
+        await recordStatements(api, requestFor(theirs)),
+        await recordStatements(api, requestFor(missingResources)),
       ];
       expect(foreignResponse).toEqual(missing);
       expect(foreignResponse.status).toBe(404);
@@ -191,12 +191,7 @@ describe('the visibility of resources to callers', () => {
   });
 
   it('covers every operation of the API', () => {
-    const routes: unknown[] = [];
-    for (const layer of api.app.getHttpAdapter().getInstance().router.stack) {
-      if (layer.route === undefined) continue;
-      for (const method of Object.keys(Reflect.get(layer.route, 'methods')))
-        routes.push(`${method.toUpperCase()} ${layer.route.path}`);
-    }
-    expect(routes.sort()).toEqual(Object.keys(operations).sort());
+    const routes = registeredRoutes(api.app.getHttpAdapter().getInstance(), '/creator');
+    expect(routes.toSorted()).toEqual(Object.keys(operations).toSorted());
   });
 });
