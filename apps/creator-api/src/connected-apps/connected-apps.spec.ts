@@ -63,11 +63,11 @@ describe('GET /api/v1/creators/:uuid/apps', () => {
   });
 
   it('adds up to the statistics and the lists of each app, for any orders and refunds', async () => {
-    const withoutApp = fc.array(fc.boolean(), { minLength: 6, maxLength: 6 });
+    const appIsUnknown = fc.array(fc.boolean(), { minLength: 6, maxLength: 6 });
     await fc.assert(
       fc.asyncProperty(
         fc.array(orderHistory, { minLength: 1, maxLength: 6 }),
-        withoutApp,
+        appIsUnknown,
         async (histories, isUnknown) => {
           const creators = [await api.newCreator(), await api.newCreator({ settlement_currency: 'JPY' })];
           const orders = histories.flatMap((history, index) =>
@@ -80,12 +80,12 @@ describe('GET /api/v1/creators/:uuid/apps', () => {
             const { data, unknown } = await apps(creator);
             const { totals } = await read(creator, '/stats/series?from=2026-01&to=2026-03');
             const list = (query = '') => api.get(`/api/v1/orders?creator=${creator.id}${query}`, owner);
-            const all = [...data, unknown].reduce(add, nothing);
-            expect(all).toEqual({ orders: (await list()).body.meta.total, totals });
+            const sum = [...data, unknown].reduce(add, nothing);
+            expect(sum).toEqual({ orders: (await list()).body.meta.total, totals });
             for (const app of data) {
               const filter = `app=${app.client_id}`;
-              const ofApp = await read(creator, `/stats/series?from=2026-01&to=2026-03&${filter}`);
-              expect(ofApp.totals).toEqual(app.totals);
+              const appSeries = await read(creator, `/stats/series?from=2026-01&to=2026-03&${filter}`);
+              expect(appSeries.totals).toEqual(app.totals);
               const { body } = await list(`&${filter}`);
               expect(body.meta.total).toBe(app.orders);
               expect(body.data.map((order: { app: string }) => order.app)).toEqual(
@@ -112,10 +112,11 @@ describe('GET /api/v1/creators/:uuid/apps', () => {
     expect(unknown).toEqual(nothing);
   });
 
-  it('keeps the apps of the newest version of a creator', async () => {
+  it('shows the apps of the newest version of a creator, also if a later version reports none', async () => {
     const creator = await api.newCreator({ version: 5, apps: [connector] });
     await api.record({ creators: [{ ...creator, version: 4, apps: [] }] });
     expect((await apps(creator)).data).toHaveLength(1);
+    // An earlier release publishes no apps.
     await api.record({ creators: [{ ...creator, version: 6, apps: undefined }] });
     expect((await apps(creator)).data).toHaveLength(1);
     await api.record({ creators: [{ ...creator, version: 7, apps: [] }] });

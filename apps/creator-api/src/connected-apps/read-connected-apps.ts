@@ -36,14 +36,15 @@ const countApps = statement(
      UNION SELECT client_id FROM creator_apps WHERE creator_id = $1 AND connected_at IS NOT NULL
    ) AS app`,
 );
-const unknown = (column: string): string =>
+/** SQL: what all apps earned, minus what the known ones earned. */
+const unknownSum = (column: string): string =>
   `(SELECT COALESCE(sum(${column}), 0) FROM monthly_statistics WHERE ${inMonths})
      - (SELECT COALESCE(sum(${column}), 0) FROM monthly_app_breakdown WHERE ${inMonths} AND client_id <> '')`;
 const readUnknown = statement(
   'connected-apps.unknown',
   `SELECT ((SELECT COALESCE(sum(orders), 0) FROM order_counts WHERE ${inDays})
      - (SELECT COALESCE(sum(orders), 0) FROM order_counts_by_app WHERE ${inDays}))::bigint AS orders,
-     (${unknown('units')})::text AS units, (${unknown('revenue')})::text AS revenue, (${unknown('royalties')})::text AS royalties`,
+     (${unknownSum('units')})::text AS units, (${unknownSum('revenue')})::text AS revenue, (${unknownSum('royalties')})::text AS royalties`,
 );
 
 interface FiguresRow {
@@ -59,7 +60,7 @@ interface AppRow extends FiguresRow {
   readonly connected_at: Date | null;
 }
 
-/** Returns the apps that are connected to a creator, or have orders of the range, with their figures. */
+/** Returns the apps that are connected to a creator, or have orders or payments in the range. */
 @Injectable()
 export class ReadConnectedApps {
   constructor(
@@ -74,7 +75,7 @@ export class ReadConnectedApps {
     return this.visibility.replicaSnapshot(caller, async (tx) => {
       const { currency } = await selectCreator(tx, creatorId);
       const values = [creatorId, currency, range.from, range.to];
-      const [apps, counted, rest] = await Promise.all([
+      const [apps, count, unknownApp] = await Promise.all([
         tx.rows<AppRow>(readApps, [...values, per_page, (page - 1) * per_page]),
         tx.row<{ total: number }>(countApps, values),
         tx.row<FiguresRow>(readUnknown, values),
@@ -82,7 +83,7 @@ export class ReadConnectedApps {
       return {
         ...range,
         currency,
-        unknown: figures(rest ?? { orders: 0, units: '0', revenue: '0', royalties: '0' }),
+        unknown: figures(unknownApp ?? { orders: 0, units: '0', revenue: '0', royalties: '0' }),
         data: apps.map((row) => ({
           client_id: row.client_id,
           name: row.name,
@@ -90,7 +91,7 @@ export class ReadConnectedApps {
           connected_at: row.connected_at?.toISOString() ?? null,
           ...figures(row),
         })),
-        meta: { page, per_page, total: counted?.total ?? 0 },
+        meta: { page, per_page, total: count?.total ?? 0 },
       };
     });
   }

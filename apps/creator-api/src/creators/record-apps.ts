@@ -11,6 +11,7 @@ const recordFirstParty = statement(
    WHERE a.first_party AND (known.client_id IS NULL OR known.name IS DISTINCT FROM a.name) ORDER BY a.client_id
    ON CONFLICT (client_id) DO UPDATE SET name = excluded.name`,
 );
+// Ends the connections of apps that the newest version of a creator no longer has.
 const disconnect = statement(
   'apps.disconnect',
   `UPDATE creator_apps SET connected_at = NULL WHERE creator_id = ANY($2::uuid[]) AND connected_at IS NOT NULL
@@ -28,14 +29,15 @@ const connect = statement(
  * @param creators the newest versions, whose rows the transaction has locked
  */
 export async function recordApps(tx: Transaction, creators: readonly CreatorSnapshot[]): Promise<void> {
-  const known = creators.filter((creator) => creator.apps !== undefined);
-  if (known.length === 0) return;
+  // A replica of an earlier release publishes no apps: those that are known stay.
+  const withApps = creators.filter((creator) => creator.apps !== undefined);
+  if (withApps.length === 0) return;
   const rows = JSON.stringify(
-    known.flatMap(({ id: creator_id, apps = [] }) => apps.map((app) => ({ creator_id, ...app }))),
+    withApps.flatMap(({ id: creator_id, apps = [] }) => apps.map((app) => ({ creator_id, ...app }))),
   );
   await Promise.all([
     tx.run(recordFirstParty, [rows]),
-    tx.run(disconnect, [rows, known.map(({ id }) => id)]),
+    tx.run(disconnect, [rows, withApps.map(({ id }) => id)]),
     tx.run(connect, [rows]),
   ]);
 }

@@ -35,7 +35,7 @@ export function readEcbRates(text: string): EuroRate[] {
   return [...rates, ...days.map((rate_date) => ({ rate_date, currency: 'EUR', per_euro: '1' }))];
 }
 
-/** `<Cube time='2026-11-20'><Cube currency='USD' rate='1.0423'/>…` */
+/** Parses `<Cube time='2026-11-20'><Cube currency='USD' rate='1.0423'/>…` */
 function readXml(text: string): EuroRate[] {
   const rates: EuroRate[] = [];
   let day: string | undefined;
@@ -54,7 +54,7 @@ function readXml(text: string): EuroRate[] {
   return rates;
 }
 
-/** `Date, USD, JPY, …`, then a line per day. A day is `20 November 2026` or `2026-11-20`. */
+/** Parses `Date, USD, JPY, …`, then a line per day. A day is `20 November 2026` or `2026-11-20`. */
 function readCsv(text: string): EuroRate[] {
   const [header = [], ...lines] = text
     .trim()

@@ -9,16 +9,16 @@ import { fetchRates, ExchangeRatesJob } from './exchange-rates.job.js';
 
 const xml = `<?xml version="1.0"?><Cube><Cube time='2026-11-20'><Cube currency='USD' rate='1.0423'/>
   <Cube currency='GBP' rate='0.8345'/></Cube></Cube>`;
-const rates = statement(
+const readRates = statement(
   'test.rates',
   'SELECT currency, per_euro::text FROM exchange_rates ORDER BY currency',
 );
-const due = statement(
-  'test.due',
+const makeDue = statement(
+  'test.make_due',
   `UPDATE exchange_rate_source SET next_fetch_at = '-infinity' RETURNING next_fetch_at`,
 );
-const dueIn = statement(
-  'test.due_in',
+const readDelay = statement(
+  'test.read_delay',
   'SELECT extract(epoch FROM next_fetch_at - now())::float8 AS seconds FROM exchange_rate_source',
 );
 const deleteRates = statement('test.delete_rates', 'TRUNCATE exchange_rates');
@@ -52,7 +52,7 @@ describe('exchange rates from a URL', () => {
   });
   beforeEach(async () => {
     await database.run(deleteRates);
-    await database.run(due);
+    await database.run(makeDue);
     source.requests = 0;
     source.respond = (_request, response: ServerResponse) => response.end(xml);
   });
@@ -64,18 +64,18 @@ describe('exchange rates from a URL', () => {
       logger,
       config: { EXCHANGE_RATES_URL: url, EXCHANGE_RATES_INTERVAL_MS: 3_600_000 },
     });
-  const secondsUntilDue = async () => (await database.row<{ seconds: number }>(dueIn))?.seconds ?? NaN;
+  const secondsUntilDue = async () => (await database.row<{ seconds: number }>(readDelay))?.seconds ?? NaN;
 
   it('are fetched and stored after each interval', async () => {
     expect(await fetchNow()).toBe(true);
-    expect(await database.rows(rates)).toEqual([
+    expect(await database.rows(readRates)).toEqual([
       { currency: 'EUR', per_euro: '1' },
       { currency: 'GBP', per_euro: '0.8345' },
       { currency: 'USD', per_euro: '1.0423' },
     ]);
     expect(await fetchNow()).toBe(false);
     expect(await secondsUntilDue()).toBeGreaterThan(3_000);
-    await database.run(due);
+    await database.run(makeDue);
     expect(await fetchNow()).toBe(true);
     expect(source.requests).toBe(2);
   });
@@ -104,7 +104,7 @@ describe('exchange rates from a URL', () => {
     async (_what, respond) => {
       source.respond = respond;
       expect(await fetchNow()).toBe(false);
-      expect(await database.rows(rates)).toEqual([]);
+      expect(await database.rows(readRates)).toEqual([]);
       expect(await secondsUntilDue()).toBeLessThan(301);
     },
   );
@@ -121,7 +121,7 @@ describe('exchange rates from a URL', () => {
 
   it('trigger the posting of orders that wait for them', async () => {
     const config = { EXCHANGE_RATES_URL: source.url, EXCHANGE_RATES_INTERVAL_MS: 3_600_000 };
-    const woken = new Promise<void>((resolve) => {
+    const loaded = new Promise<void>((resolve) => {
       const ratesLoaded = (): void => {
         void job.stop();
         resolve();
@@ -129,7 +129,7 @@ describe('exchange rates from a URL', () => {
       const job = new ExchangeRatesJob(database, config, client, logger, { ratesLoaded });
       job.start();
     });
-    await woken;
-    expect(await database.rows(rates)).toHaveLength(3);
+    await loaded;
+    expect(await database.rows(readRates)).toHaveLength(3);
   });
 });

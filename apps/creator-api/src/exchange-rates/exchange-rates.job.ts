@@ -35,7 +35,7 @@ const scheduleNext = statement(
 
 type RateSettings = Pick<CreatorApiSettings, 'EXCHANGE_RATES_URL' | 'EXCHANGE_RATES_INTERVAL_MS'>;
 
-export interface RateParts {
+export interface FetchRatesDependencies {
   readonly database: Database;
   readonly config: RateSettings;
   readonly client: GuardedClient;
@@ -68,10 +68,15 @@ export class ExchangeRatesJob extends BackgroundLoop {
 }
 
 /** Fetches the rates if they are due and no other replica is fetching. Returns whether rates were stored. */
-export async function fetchRates({ database, config, client, logger }: RateParts): Promise<boolean> {
+export async function fetchRates({
+  database,
+  config,
+  client,
+  logger,
+}: FetchRatesDependencies): Promise<boolean> {
   const { EXCHANGE_RATES_URL: url, EXCHANGE_RATES_INTERVAL_MS: intervalMs } = config;
   if (url === undefined || (await database.run(claim, [retryDelayMs])) === 0) return false;
-  const fetched = await readFile(client, url);
+  const fetched = await downloadFile(client, url);
   if ('problem' in fetched) {
     logger.warn(fetched, 'Exchange rates could not be fetched; will retry.');
     return false;
@@ -81,7 +86,7 @@ export async function fetchRates({ database, config, client, logger }: RateParts
     logger.info({ last_day }, 'Fetched and stored exchange rates.');
   } catch (error) {
     if (!(error instanceof UnreadableRates)) throw error;
-    logger.warn({ problem: error.message }, 'The fetched exchange rates could not be parsed.');
+    logger.warn({ problem: error.message }, 'The fetched exchange rates could not be parsed; will retry.');
     return false;
   }
   await database.run(scheduleNext, [intervalMs]);
@@ -90,7 +95,7 @@ export async function fetchRates({ database, config, client, logger }: RateParts
 
 type Fetched = { readonly file: string } | { readonly problem: string; readonly status?: number | undefined };
 
-async function readFile(client: GuardedClient, url: string): Promise<Fetched> {
+async function downloadFile(client: GuardedClient, url: string): Promise<Fetched> {
   const problem = await client.findTargetProblem(url);
   if (problem !== undefined) return { problem: `EXCHANGE_RATES_URL ${problem}` };
   const exchange = await client.send({

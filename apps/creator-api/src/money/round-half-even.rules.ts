@@ -1,8 +1,8 @@
 /** Returns numerator / denominator, rounded half to even. @param denominator above 0 */
 export function divideHalfEven(numerator: bigint, denominator: bigint): bigint {
   const quotient = numerator / denominator; // towards zero
-  const twiceRest = 2n * (numerator - quotient * denominator);
-  const distance = twiceRest < 0n ? -twiceRest : twiceRest;
+  const twiceRemainder = 2n * (numerator - quotient * denominator);
+  const distance = twiceRemainder < 0n ? -twiceRemainder : twiceRemainder;
   const isOdd = quotient % 2n !== 0n;
   if (distance < denominator || (distance === denominator && !isOdd)) return quotient;
   return numerator < 0n ? quotient - 1n : quotient + 1n;

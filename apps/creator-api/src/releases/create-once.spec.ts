@@ -14,7 +14,7 @@ const countKeys = statement(
 const path = '/api/v1/releases';
 const release = { title: 'Tidal Maps', release_type_id: 1, ean: '2000000000015' };
 const key = 'one-key';
-const hour = 3_600_000;
+const hourMs = 3_600_000;
 
 type Claims = Readonly<Record<string, unknown>>;
 
@@ -34,8 +34,8 @@ describe('POST /api/v1/releases with an idempotency key', () => {
   });
   afterAll(() => api.stop());
 
-  const create = (body: object = release, claims: Claims = connected, text = key) =>
-    api.post(path, claims, body, { 'idempotency-key': text });
+  const create = (body: object = release, claims: Claims = connected, sentKey = key) =>
+    api.post(path, claims, body, { 'idempotency-key': sentKey });
   const editions = async (id = mine.id) =>
     (await api.database.row<{ editions: number }>(countEditions, [id]))?.editions;
   const keys = async () => (await api.database.row<{ keys: number }>(countKeys, [mine.id]))?.keys;
@@ -106,7 +106,7 @@ describe('POST /api/v1/releases with an idempotency key', () => {
 
   it('stores the key for 24 hours, then accepts it for a new request and deletes it', async () => {
     const first = await create();
-    now = new Date(now.getTime() + 24 * hour - 1);
+    now = new Date(now.getTime() + 24 * hourMs - 1);
     expect((await create()).text).toBe(first.text);
     now = new Date(now.getTime() + 1);
     const second = await create({ ...release, title: 'Other Maps' });
@@ -115,7 +115,7 @@ describe('POST /api/v1/releases with an idempotency key', () => {
     expect(await editions()).toBe(2);
     await deleteExpiredIdempotencyKeys(api.database, now);
     expect(await keys()).toBe(1);
-    await deleteExpiredIdempotencyKeys(api.database, new Date(now.getTime() + 24 * hour));
+    await deleteExpiredIdempotencyKeys(api.database, new Date(now.getTime() + 24 * hourMs));
     expect(await keys()).toBe(0);
   });
 });

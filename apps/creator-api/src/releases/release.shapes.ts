@@ -24,7 +24,7 @@ export const releaseShape = z.object(release).meta({
 });
 export type ReleaseView = z.infer<typeof releaseShape>;
 
-const count = (what: string) => z.int().min(0).describe(`Number of tracks whose newest upload ${what}`);
+const count = (state: string) => z.int().min(0).describe(`Number of tracks whose newest upload ${state}`);
 
 const listed = {
   ...release,
