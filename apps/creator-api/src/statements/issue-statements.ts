@@ -24,7 +24,7 @@ const lockCreator = statement(
 const insert = statement(
   'statements.insert',
   `INSERT INTO statements (creator_id, number, period, currency, lines, units, revenue, royalties, csv_bytes, csv_sha256)
-   VALUES (:creator_id, :number, :period, :currency, :lines, :units, :revenue, :royalties, :bytes, :digest)`,
+   VALUES (:creator_id, :number, :period, :currency, :lines, :units, :revenue, :royalties, :csv_bytes, :csv_sha256)`,
 );
 
 interface NextStatement {
@@ -48,18 +48,20 @@ export async function issueStatements(database: Database, creatorId: string): Pr
 }
 
 /**
- * The number follows from the statements that are stored, under the lock of the creator: concurrent replicas
- * issue one after the other, and a process that dies has used no number.
+ * Issues the next statement of a creator. Returns whether one was missing. Its number follows from the stored
+ * statements, under a lock of the creator: concurrent replicas issue one after the other, and a process that
+ * dies has used no number.
  */
 export async function issueNext(tx: Transaction, creatorId: string): Promise<boolean> {
   await tx.run(lockCreator, [creatorId]);
   const next = await tx.row<NextStatement>(findNext, [[creatorId]]);
   if (next === undefined) return false;
   const digest = createHash('sha256');
-  let [lines, bytes, units, revenue, royalties] = [0, 0, 0n, 0n, 0n];
+  let [lines, csvBytes] = [0, 0];
+  let [units, revenue, royalties] = [0n, 0n, 0n];
   for await (const part of statementCsv(tx, next)) {
     digest.update(part.text);
-    bytes += Buffer.byteLength(part.text);
+    csvBytes += Buffer.byteLength(part.text);
     lines += part.lines;
     units += part.units;
     revenue += part.revenue;
@@ -72,8 +74,8 @@ export async function issueNext(tx: Transaction, creatorId: string): Promise<boo
     units: String(units),
     revenue: String(revenue),
     royalties: String(royalties),
-    bytes,
-    digest: digest.digest(),
+    csv_bytes: csvBytes,
+    csv_sha256: digest.digest(),
   });
   return true;
 }

@@ -16,7 +16,7 @@ const maxDownloadMs = 10 * 60_000;
 
 const columns =
   'number, period, currency, lines, units::text, revenue::text, royalties::text, csv_bytes, csv_sha256, issued_at';
-// Numbers have no gaps.
+// The highest number is the number of statements, since numbers have no gaps.
 const count = statement(
   'statements.count',
   'SELECT COALESCE(max(number), 0) AS total FROM statements WHERE creator_id = $1',
@@ -79,12 +79,12 @@ export class ReadStatements {
    * @throws NotFound like `read`
    */
   async download(caller: Caller, path: StatementPath): Promise<StatementFile> {
-    const { promise, resolve } = Promise.withResolvers<StatementRow>();
+    const found = Promise.withResolvers<StatementRow>();
     const content = await textStream(
       (write) =>
         this.visibility.snapshot(caller, async (tx) => {
           const row = await find(tx, path);
-          resolve(row);
+          found.resolve(row);
           const digest = createHash('sha256');
           const { period, currency } = row;
           for await (const { text } of statementCsv(tx, { creatorId: path.uuid, period, currency })) {
@@ -96,7 +96,7 @@ export class ReadStatements {
         }),
       maxDownloadMs,
     );
-    const { number, period, csv_sha256: sha256 } = await promise;
+    const { number, period, csv_sha256: sha256 } = await found.promise;
     return { name: `statement-${number}-${period}.csv`, sha256, content };
   }
 }

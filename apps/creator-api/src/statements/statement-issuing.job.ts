@@ -8,25 +8,27 @@ import { creatorsWithoutStatements, issueStatements } from './issue-statements.j
 const intervalMs = 10_000;
 const creatorsPerRound = 500;
 
-const readMonths = statement(
+const readFirstOpenMonth = statement(
   'statements.months',
   `SELECT first_open_month AS "firstOpenMonth" FROM statistics_close WHERE statements_before < first_open_month`,
 );
 const readCreators = creatorsIn('statements.creators', ['ledger']);
-const finish = statement(
+const finishPass = statement(
   'statements.finish',
   'UPDATE statistics_close SET statements_before = $1 WHERE statements_before < $1',
 );
 
+/** One pass through all creators. */
 interface Pass {
   /** The first open month when the pass began. */
   readonly firstOpenMonth: string;
+  /** Id of the last creator that was checked. */
   readonly after: string;
 }
 
 /**
- * Issues the statements of months that have closed, creator by creator. Any number of replicas may run it; a
- * pass that ends early begins again.
+ * Issues the statements of months that have closed, creator by creator. Any number of replicas may run it.
+ * After a restart the pass begins again.
  */
 @Injectable()
 export class StatementIssuing extends BackgroundLoop {
@@ -41,7 +43,7 @@ export class StatementIssuing extends BackgroundLoop {
 
   /** Returns whether there are more creators in this pass. */
   async issuePage(): Promise<boolean> {
-    const pass = this.pass ?? (await this.begin());
+    const pass = this.pass ?? (await this.beginPass());
     if (pass === undefined) return false;
     const rows = await this.database.rows<{ creator_id: string }>(readCreators, [
       pass.after,
@@ -55,12 +57,12 @@ export class StatementIssuing extends BackgroundLoop {
     const last = creators.at(-1);
     const isLastPage = last === undefined || creators.length < creatorsPerRound;
     this.pass = isLastPage ? undefined : { ...pass, after: last };
-    if (isLastPage) await this.database.run(finish, [pass.firstOpenMonth]);
+    if (isLastPage) await this.database.run(finishPass, [pass.firstOpenMonth]);
     return !isLastPage;
   }
 
-  private async begin(): Promise<Pass | undefined> {
-    const months = await this.database.row<Pick<Pass, 'firstOpenMonth'>>(readMonths);
-    return months && { ...months, after: nilUuid };
+  private async beginPass(): Promise<Pass | undefined> {
+    const row = await this.database.row<Pick<Pass, 'firstOpenMonth'>>(readFirstOpenMonth);
+    return row && { ...row, after: nilUuid };
   }
 }

@@ -3,7 +3,8 @@ import { TextField, UuidField } from '@fulfilment/http-service';
 import { applyDecorators } from '@nestjs/common';
 import { IsOptional, Matches } from 'class-validator';
 
-/** Optional parameters that select sales, of the series and of the ledger lines. */
+// Optional query parameters of the series, the ledger lines and, for apps, the orders.
+
 export function ReleaseFilter(): PropertyDecorator {
   return applyDecorators(
     Description(

@@ -1,6 +1,5 @@
 import { Description } from '@fulfilment/api-reference';
 import { StorePageDto } from '@fulfilment/http-service';
-import { Matches } from 'class-validator';
 import {
   AppFilter,
   CountryFilter,
@@ -8,11 +7,11 @@ import {
   ProductTypeFilter,
   ReleaseFilter,
 } from './breakdown-filters.js';
-import { monthPattern } from './statistics.shapes.js';
+import { MonthParameter } from './period.dto.js';
 
 export class LedgerLinesQuery extends StorePageDto {
   @Description('The month in which the lines count, in UTC', '2026-11')
-  @Matches(monthPattern, { message: 'must be a month, YYYY-MM' })
+  @MonthParameter()
   period: string;
 
   @ReleaseFilter() release?: string;

@@ -2,8 +2,8 @@ import { currencies, cursorPageShape, idShape } from '@fulfilment/contracts';
 import { z } from 'zod';
 import { monthPattern, sums } from './statistics.shapes.js';
 
-const amount = (what: string) => z.bigint().describe(`${what}, in minor units; negative for a refund`);
-const settled = {
+const amount = (meaning: string) => z.bigint().describe(`${meaning}, in minor units; negative for a refund`);
+const amounts = {
   revenue: amount('Sale including VAT'),
   vat: amount('VAT in it'),
   royalty: amount('Royalty'),
@@ -57,10 +57,10 @@ const line = z
         'Royalty rate in basis points: the royalty is this share of `revenue` minus `vat`, rounded half to even. Null if it is not known',
       ),
     original: z
-      .object({ currency: z.enum(currencies).describe('Currency of the order'), ...settled })
+      .object({ currency: z.enum(currencies).describe('Currency of the order'), ...amounts })
       .describe('Amounts as charged, in the currency of the order'),
     settled: z
-      .object({ currency: z.enum(currencies).describe('The settlement currency'), ...settled })
+      .object({ currency: z.enum(currencies).describe('The settlement currency'), ...amounts })
       .describe(
         'The same amounts in the settlement currency, each rounded half to even: the figures add these up',
       ),

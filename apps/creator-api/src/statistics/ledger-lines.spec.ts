@@ -36,8 +36,8 @@ describe('the ledger lines of a month', () => {
 
   const page = async ({ id }: CreatorSnapshot, query: string) =>
     (await api.get(`/api/v1/creators/${id}/ledger?${query}`, owner)).body;
-  const stats = async ({ id }: CreatorSnapshot, what: string) =>
-    (await api.get(`/api/v1/creators/${id}/stats/${what}`, owner)).body;
+  const stats = async ({ id }: CreatorSnapshot, path: string) =>
+    (await api.get(`/api/v1/creators/${id}/stats/${path}`, owner)).body;
   /** Returns the totals, and the lines of all pages. */
   async function read(creator: CreatorSnapshot, query: string) {
     const lines: Line[] = [];
@@ -48,7 +48,7 @@ describe('the ledger lines of a month', () => {
       cursor = `&cursor=${pagination.next_cursor}`;
     }
   }
-  const sumOf = (lines: readonly Line[]) =>
+  const sumLines = (lines: readonly Line[]) =>
     lines.reduce(
       (sum, { units, settled }) => ({
         units: sum.units + units,
@@ -69,12 +69,12 @@ describe('the ledger lines of a month', () => {
             const { totals, by_release } = await stats(creator, `royalties?period=${period}`);
             const all = await read(creator, `period=${period}&limit=2`);
             expect(all.totals).toEqual(totals);
-            expect(sumOf(all.lines)).toEqual(totals);
+            expect(sumLines(all.lines)).toEqual(totals);
             for (const release of new Set<string>(
               by_release.map((row: { release_group: string }) => row.release_group),
             )) {
               const one = await read(creator, `period=${period}&release=${release}`);
-              expect(sumOf(one.lines)).toEqual(one.totals);
+              expect(sumLines(one.lines)).toEqual(one.totals);
               const units = by_release
                 .filter((row: { release_group: string }) => row.release_group === release)
                 .reduce((sum: number, row: { units: number }) => sum + row.units, 0);
@@ -85,7 +85,7 @@ describe('the ledger lines of a month', () => {
               .groups) {
               const one = await read(creator, `period=${period}&country=${key}`);
               expect(one.totals).toEqual(expected);
-              expect(sumOf(one.lines)).toEqual(expected);
+              expect(sumLines(one.lines)).toEqual(expected);
             }
           }
       }),
@@ -116,7 +116,7 @@ describe('the ledger lines of a month', () => {
       for (const name of ['revenue', 'vat', 'royalty'] as const)
         expect(settled[name]).toBe(inPounds(original[name]));
     }
-    expect(sumOf(lines)).toEqual({ units: 0, revenue: 0, royalties: 0 });
+    expect(sumLines(lines)).toEqual({ units: 0, revenue: 0, royalties: 0 });
   });
 
   it('have a cursor that is valid for the same creator, month and filters only', async () => {
@@ -124,12 +124,12 @@ describe('the ledger lines of a month', () => {
     const items = [anItem(), anItem(), anItem()];
     await api.record({ orders: [paid(anOrder(creator.id, { items }), '2026-01-15T08:00:00.000Z')] });
     const { pagination } = await page(creator, 'period=2026-01&limit=1');
-    for (const [of, query] of [
+    for (const [cursorUser, query] of [
       [creator, 'period=2026-02'],
       [creator, 'period=2026-01&country=GB'],
       [other, 'period=2026-01'],
     ] as const) {
-      const body = await page(of, `${query}&cursor=${pagination.next_cursor}`);
+      const body = await page(cursorUser, `${query}&cursor=${pagination.next_cursor}`);
       expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'cursor' }] });
     }
   });

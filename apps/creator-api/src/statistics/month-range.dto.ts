@@ -1,13 +1,11 @@
 import { Description } from '@fulfilment/api-reference';
-import { IsOptional, Matches } from 'class-validator';
-import { monthPattern } from './statistics.shapes.js';
-
-const month = { message: 'must be a month, YYYY-MM' };
+import { IsOptional } from 'class-validator';
+import { MonthParameter } from './period.dto.js';
 
 export class MonthRangeQuery {
   @Description('The first month, in UTC. By default 11 months before `to`', '2026-01')
   @IsOptional()
-  @Matches(monthPattern, month)
+  @MonthParameter()
   from?: string;
 
   @Description(
@@ -15,6 +13,6 @@ export class MonthRangeQuery {
     '2026-12',
   )
   @IsOptional()
-  @Matches(monthPattern, month)
+  @MonthParameter()
   to?: string;
 }

@@ -10,6 +10,10 @@ export class CreatorPath {
 
 export class PeriodQuery {
   @Description('The month, in UTC', '2026-11')
-  @Matches(monthPattern, { message: 'must be a month, YYYY-MM' })
+  @MonthParameter()
   period: string;
+}
+
+export function MonthParameter(): PropertyDecorator {
+  return Matches(monthPattern, { message: 'must be a month, YYYY-MM' });
 }

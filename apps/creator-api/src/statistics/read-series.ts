@@ -13,13 +13,13 @@ import { type GroupRow, type MonthRow, seriesView } from './series.view.js';
 const sums = 'sum(units)::text AS units, sum(revenue)::text AS revenue, sum(royalties)::text AS royalties';
 const inRange = 'creator_id = :creator AND currency = :currency AND period BETWEEN :from AND :to';
 
-// The same sums that the statistics of a month have.
+// Reads the same sums as the statistics of a month.
 const readMonths = statement(
   'series.months',
   `SELECT period, ${sums} FROM monthly_statistics WHERE ${inRange} GROUP BY period`,
 );
 const breakdown = `monthly_breakdown WHERE ${inRange} AND ${matchesFilters}`;
-// Only for requests about apps, since it lacks the postings from before the upgrade that added it.
+// Used only for requests about apps, since it lacks the postings from before the upgrade that added it.
 const appBreakdown = `monthly_app_breakdown WHERE ${inRange} AND ${matchesFilters}
      AND (:app::text IS NULL OR client_id = :app)`;
 const filteredMonths = (name: string, from: string): Statement =>

@@ -21,7 +21,7 @@ const correct = (table: string, key: string): string => `
    )
    SELECT count(true_units) AS rows, count(*) FILTER (WHERE (units, revenue, royalties) <> (0, 0, 0)) AS differed FROM compared`;
 
-// A missing row counts as zeros, so those of a sale that was refunded in its month may be deleted as well.
+// A missing row counts as zeros, so rows of zeros may be deleted even if the ledger has postings for them.
 const deleteEmpty = (table: string): string =>
   `DELETE FROM ${table} WHERE creator_id = ANY($1::uuid[]) AND (units, revenue, royalties) = (0, 0, 0)`;
 
@@ -31,17 +31,12 @@ const plan = (name: string, table: string, key: string): RebuildPlan => ({
   correct: statement(`${name}.correct`, correct(table, key)),
   deleteEmpty: statement(`${name}.delete_empty`, deleteEmpty(table)),
 });
-const plans = [
-  plan('breakdown', 'monthly_breakdown', breakdownKey),
-  plan('app-breakdown', 'monthly_app_breakdown', appBreakdownKey),
-];
+const breakdownPlan = plan('breakdown', 'monthly_breakdown', breakdownKey);
+const appBreakdownPlan = plan('app-breakdown', 'monthly_app_breakdown', appBreakdownKey);
 
 /** Recalculates the breakdowns from the ledger and the orders, during concurrent postings. */
 export async function rebuildBreakdown(database: Database): Promise<Rebuilt> {
-  let sum = { rows: 0, differed: 0 };
-  for (const each of plans) {
-    const { rows, differed } = await rebuildByCreator(database, each);
-    sum = { rows: sum.rows + rows, differed: sum.differed + differed };
-  }
-  return sum;
+  const breakdown = await rebuildByCreator(database, breakdownPlan);
+  const byApp = await rebuildByCreator(database, appBreakdownPlan);
+  return { rows: breakdown.rows + byApp.rows, differed: breakdown.differed + byApp.differed };
 }

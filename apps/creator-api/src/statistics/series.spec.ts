@@ -16,18 +16,18 @@ interface Sums {
   readonly revenue: number;
   readonly royalties: number;
 }
-const total = (all: readonly Sums[]): Sums =>
-  all.reduce(
-    (sum, each) => ({
-      units: sum.units + each.units,
-      revenue: sum.revenue + each.revenue,
-      royalties: sum.royalties + each.royalties,
+const total = (addends: readonly Sums[]): Sums =>
+  addends.reduce(
+    (sum, { units, revenue, royalties }) => ({
+      units: sum.units + units,
+      revenue: sum.revenue + revenue,
+      royalties: sum.royalties + royalties,
     }),
     { units: 0, revenue: 0, royalties: 0 },
   );
 type Month = Sums & { readonly period: string };
-const ofMonth = (all: readonly Month[], period: string): Sums =>
-  total(all.filter((month) => month.period === period));
+const totalOfMonth = (rows: readonly Month[], period: string): Sums =>
+  total(rows.filter((month) => month.period === period));
 
 describe('the series of statistics', () => {
   let api: CreatorApi;
@@ -77,13 +77,15 @@ describe('the series of statistics', () => {
                 await month(creator, 'sales', period),
                 await month(creator, 'royalties', period),
               ];
-              const shown = ofMonth(all.months, period);
+              const shown = totalOfMonth(all.months, period);
               expect(shown).toEqual(royalties.totals);
               expect(shown).toMatchObject(sales.totals);
-              const grouped = all.groups.map((group: { months: Month[] }) => ofMonth(group.months, period));
-              expect(total([...grouped, ofMonth(all.other.months, period)])).toEqual(shown);
-              expect(ofMonth(all.other.months, period)).toEqual(total([]));
-              expect(filtered.map((one) => ofMonth(one.months, period))).toEqual(grouped);
+              const grouped = all.groups.map((group: { months: Month[] }) =>
+                totalOfMonth(group.months, period),
+              );
+              expect(total([...grouped, totalOfMonth(all.other.months, period)])).toEqual(shown);
+              expect(totalOfMonth(all.other.months, period)).toEqual(total([]));
+              expect(filtered.map((one) => totalOfMonth(one.months, period))).toEqual(grouped);
             }
           }
         },
@@ -140,11 +142,11 @@ describe('the series of statistics', () => {
   it('counts payments of orders without country and platform as other, until they are rebuilt', async () => {
     const creator = await api.newCreator();
     await sell(creator, { quantity: 2, unit_amount: 500 });
-    const deleteAll = statement(
+    const deleteBreakdown = statement(
       'test.delete_breakdown',
       'DELETE FROM monthly_breakdown WHERE creator_id = $1',
     );
-    await api.database.run(deleteAll, [creator.id]);
+    await api.database.run(deleteBreakdown, [creator.id]);
     const before = await series(creator, 'from=2026-01&group_by=country');
     expect(before).toMatchObject({ groups: [], other: { totals: { units: 2 } }, totals: { units: 2 } });
     const byRelease = await series(creator, 'from=2026-01&group_by=release');
@@ -160,8 +162,8 @@ describe('the series of statistics', () => {
 
   it('is exact above the safe integers of JavaScript', async () => {
     const creator = await api.newCreator();
-    const most = { unit_amount: Number.MAX_SAFE_INTEGER, quantity: 1, royalty_rate: 10_000 };
-    for (let index = 0; index < 3; index += 1) await sell(creator, most);
+    const maximum = { unit_amount: Number.MAX_SAFE_INTEGER, quantity: 1, royalty_rate: 10_000 };
+    for (let index = 0; index < 3; index += 1) await sell(creator, maximum);
     const { text } = await api.get(
       `/api/v1/creators/${creator.id}/stats/series?from=2026-01&to=2026-01&group_by=country`,
       owner,

@@ -13,8 +13,8 @@ const units = z
   .describe('Pieces sold minus pieces refunded; negative if more pieces were refunded than sold');
 
 /** Sums are exact whatever their size (exact-integers.interceptor.ts), so they have no bounds. */
-const sum = (what: string) =>
-  z.bigint().describe(`${what}, in minor units; negative if the refunds of the month exceed its sales`);
+const sum = (meaning: string) =>
+  z.bigint().describe(`${meaning}, in minor units; negative if the refunds of the month exceed its sales`);
 const revenue = sum('Sales including VAT and excluding shipping, minus refunds');
 export const sums = { units, revenue, royalties: sum('Royalties') };
 

@@ -60,22 +60,22 @@ describe('monthly statistics', () => {
       for (let count = 0; count < 90; count += 1) await sell(creator, '2026-01-20T10:00:00.000Z');
       arriving = false;
     })();
-    const torn: unknown[] = [];
+    const inconsistent: unknown[] = [];
     while (arriving) {
       const { totals, by_release } = await royalties(creator, '2026-01');
       const units = by_release.reduce((sum: number, release: { units: number }) => sum + release.units, 0);
-      if (units !== totals.units) torn.push([units, totals.units]);
+      if (units !== totals.units) inconsistent.push([units, totals.units]);
     }
     await arrived;
-    expect(torn).toEqual([]);
+    expect(inconsistent).toEqual([]);
   });
 
   it('exclude unpaid orders', async () => {
     const creator = await api.newCreator();
     const pending = anOrder(creator.id);
     const failed = transitioned(anOrder(creator.id), 'payment_failed');
-    const called_off = transitioned(transitioned(anOrder(creator.id), 'payment_failed'), 'cancelled');
-    await api.record({ orders: [pending, failed, called_off] });
+    const cancelled = transitioned(transitioned(anOrder(creator.id), 'payment_failed'), 'cancelled');
+    await api.record({ orders: [pending, failed, cancelled] });
     expect(await sales(creator, '2026-03')).toEqual({
       period: '2026-03',
       currency: 'GBP',
@@ -140,10 +140,10 @@ describe('monthly statistics', () => {
 
   it('are exact above the safe integers of JavaScript', async () => {
     const creator = await api.newCreator();
-    const most = { quantity: 1, unit_amount: Number.MAX_SAFE_INTEGER, royalty_rate: 10_000 };
-    for (let index = 0; index < 3; index += 1) await sell(creator, '2026-04-01T00:00:00.000Z', most);
+    const maximum = { quantity: 1, unit_amount: Number.MAX_SAFE_INTEGER, royalty_rate: 10_000 };
+    for (let index = 0; index < 3; index += 1) await sell(creator, '2026-04-01T00:00:00.000Z', maximum);
     const path = `/api/v1/creators/${creator.id}/stats`;
-    const read = async (what: string) => (await api.get(`${path}/${what}?period=2026-04`, owner)).text;
+    const read = async (kind: string) => (await api.get(`${path}/${kind}?period=2026-04`, owner)).text;
     expect(await read('sales')).toContain('"revenue":27021597764222973}');
     const { text, headers } = await api.get(`${path}/royalties?period=2026-04`, owner);
     expect(text).toContain('"royalties":27021597764222973}');
@@ -169,11 +169,11 @@ describe('monthly statistics', () => {
       bookings_waiting: 0,
     });
     // ¥4800 / 162.43 × 0.8345 = £24.66; ¥720 = £3.699.
-    const booked = { units: 1, revenue: 2466, royalties: 370 };
-    expect(await royalties(creator, '2026-06')).toMatchObject({ currency: 'GBP', totals: booked });
+    const posted = { units: 1, revenue: 2466, royalties: 370 };
+    expect(await royalties(creator, '2026-06')).toMatchObject({ currency: 'GBP', totals: posted });
 
     await loadRates(api.database, 'Date,USD,JPY,GBP\n2026-06-05,1.05,200,0.5\n');
-    expect(await royalties(creator, '2026-06')).toMatchObject({ totals: booked });
+    expect(await royalties(creator, '2026-06')).toMatchObject({ totals: posted });
     await api.record({ orders: [transitioned(order, 'cancelled', '2026-07-01T00:00:00.000Z')] });
     const rate = { rate_date: '2026-06-05', rate_from: '162.43', rate_to: '0.8345' };
     expect(await api.database.rows(readLedger, [order.id])).toEqual([
@@ -243,25 +243,25 @@ describe('monthly statistics', () => {
     '?period=2026-01-01',
   ])('reject the period in "%s"', async (query) => {
     const creator = await api.newCreator();
-    for (const which of ['sales', 'royalties']) {
-      const { status, body } = await api.get(`/api/v1/creators/${creator.id}/stats/${which}${query}`, owner);
+    for (const kind of ['sales', 'royalties']) {
+      const { status, body } = await api.get(`/api/v1/creators/${creator.id}/stats/${kind}${query}`, owner);
       expect(status).toBe(400);
       expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'period' }] });
     }
   });
 
-  it.each(['sales', 'royalties'])('reject a malformed UUID for %s', async (which) => {
-    const { status, body } = await api.get(`/api/v1/creators/crt_1/stats/${which}?period=2026-01`, owner);
+  it.each(['sales', 'royalties'])('reject a malformed UUID for %s', async (kind) => {
+    const { status, body } = await api.get(`/api/v1/creators/crt_1/stats/${kind}?period=2026-01`, owner);
     expect(status).toBe(400);
     expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'uuid' }] });
   });
 
-  it('are rebuilt from the ledger, which reports how many sums were wrong', async () => {
+  it('are rebuilt from the ledger, with the number of sums that were wrong', async () => {
     const creator = await api.newCreator();
     await sell(creator, '2026-09-09T09:09:09.000Z', { quantity: 3, unit_amount: 500 });
     const before = await royalties(creator, '2026-09');
     await api.database.run(
-      statement('test.spoil', 'UPDATE monthly_statistics SET units = units + 1 WHERE creator_id = $1'),
+      statement('test.damage_sums', 'UPDATE monthly_statistics SET units = units + 1 WHERE creator_id = $1'),
       [creator.id],
     );
     expect(await rebuildStatistics(api.database)).toMatchObject({ differed: 1 });
