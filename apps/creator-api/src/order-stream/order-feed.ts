@@ -1,18 +1,20 @@
 import { type Database, type Sql, statement } from '@fulfilment/database';
 import type { OrderColumns } from '../orders/order.view.js';
 
-const numberedAtOnce = 500;
-const micros = '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint';
+const entriesPerBatch = 500;
+/** SQL: the current time in microseconds. Positions are not below it when assigned, so they show their age. */
+const nowMicros = '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint';
+const dayMicros = 24 * 3_600 * 1_000_000;
 
 // The lock waits for a transaction that numbers entries, so the position is not below theirs.
 const begin = statement(
   'order-feed.begin',
-  `INSERT INTO order_feeds AS feed (creator_id, last_position) VALUES ($1, ${micros})
+  `INSERT INTO order_feeds AS feed (creator_id, last_position) VALUES ($1, ${nowMicros})
    ON CONFLICT (creator_id) DO UPDATE SET last_position = greatest(feed.last_position, excluded.last_position), read_at = now()
-   RETURNING id, last_position AS position, ${micros} - 86400000000 AS "oldestPosition"`,
+   RETURNING id, last_position AS position, ${nowMicros} - ${dayMicros} AS "oldestPosition"`,
 );
-const keep = statement(
-  'order-feed.keep',
+const keepAlive = statement(
+  'order-feed.keep_alive',
   `UPDATE order_feeds SET read_at = now() WHERE creator_id = $1 AND read_at < now() - interval '1 hour'`,
 );
 const findUnnumbered = statement(
@@ -20,16 +22,19 @@ const findUnnumbered = statement(
   `SELECT creator.id FROM unnest($1::uuid[]) AS creator(id)
    WHERE EXISTS (SELECT FROM order_feed_entries WHERE creator_id = creator.id AND position = 0)`,
 );
-const lock = statement('order-feed.lock', 'SELECT FROM order_feeds WHERE creator_id = $1 FOR NO KEY UPDATE');
-// Numbers only what has been committed, above every number that was ever returned.
-const number = statement(
+const lockFeed = statement(
+  'order-feed.lock',
+  'SELECT FROM order_feeds WHERE creator_id = $1 FOR NO KEY UPDATE',
+);
+// Numbers only entries that were committed, and above every position that was ever returned.
+const numberEntries = statement(
   'order-feed.number',
   `WITH unnumbered AS MATERIALIZED (
      SELECT order_id, row_number() OVER (ORDER BY order_id) AS place FROM (
-       SELECT order_id FROM order_feed_entries WHERE creator_id = $1 AND position = 0 ORDER BY order_id LIMIT ${numberedAtOnce}
+       SELECT order_id FROM order_feed_entries WHERE creator_id = $1 AND position = 0 ORDER BY order_id LIMIT ${entriesPerBatch}
      ) AS first
    ), feed AS (
-     SELECT greatest(last_position, ${micros}) AS base FROM order_feeds WHERE creator_id = $1
+     SELECT greatest(last_position, ${nowMicros}) AS base FROM order_feeds WHERE creator_id = $1
    ), numbered AS (
      UPDATE order_feed_entries entry SET position = feed.base + unnumbered.place FROM unnumbered, feed
      WHERE entry.order_id = unnumbered.order_id
@@ -65,20 +70,20 @@ export async function beginFeed(database: Database, creatorId: string): Promise<
   return feed;
 }
 
-/** Call while a stream is open, so that its feed is not deleted. Wakes no stream. */
+/** Prevents the deletion of the feed of an open stream. Wakes no stream. */
 export async function keepFeedAlive(database: Database, creatorId: string): Promise<void> {
-  await database.run(keep, [creatorId]);
+  await database.run(keepAlive, [creatorId]);
 }
 
-/** Gives new orders their positions. Returns the highest position of each creator. */
+/** Assigns positions to new orders. Returns the highest position of each creator. */
 export async function assignPositions(
   database: Database,
   creatorIds: readonly string[],
 ): Promise<Map<string, number>> {
   for (const { id } of await database.rows<{ id: string }>(findUnnumbered, [creatorIds]))
     await database.transaction(async (tx) => {
-      // The second statement has a newer snapshot, with the positions that the last holder of the lock gave.
-      await Promise.all([tx.run(lock, [id]), tx.run(number, [id])]);
+      // The second statement has a newer snapshot, with the positions that the last lock holder assigned.
+      await Promise.all([tx.run(lockFeed, [id]), tx.run(numberEntries, [id])]);
     });
   const rows = await database.rows<{ creatorId: string; position: number }>(readLast, [creatorIds]);
   return new Map(rows.map(({ creatorId, position }) => [creatorId, position]));
@@ -88,6 +93,7 @@ export interface PositionedOrder extends OrderColumns {
   readonly position: number;
 }
 
+/** Returns the orders after a position, at most a page. */
 export function readNewOrders(sql: Sql, creatorId: string, after: number): Promise<PositionedOrder[]> {
   return sql.rows<PositionedOrder>(readPage, [creatorId, after]);
 }

@@ -25,7 +25,7 @@ interface SentEvent {
 
 describe('the stream of new orders', () => {
   let api: CreatorApi;
-  const left: (() => void)[] = [];
+  const leaveStreams: (() => void)[] = [];
   beforeAll(async () => {
     api = await creatorApi();
     api.app.get(OrderStreams).start();
@@ -35,7 +35,7 @@ describe('the stream of new orders', () => {
     await api.stop();
   });
   afterEach(async () => {
-    for (const leave of left.splice(0)) leave();
+    for (const leave of leaveStreams.splice(0)) leave();
     await eventually(() => api.app.get(OrderStreams).count === 0 || undefined);
   });
 
@@ -58,30 +58,31 @@ describe('the stream of new orders', () => {
       { ...ownerClaims(creator.organisation_id), ...claims },
       lastEventId === '' ? {} : { 'Last-Event-ID': lastEventId },
     );
-    left.push(leave);
-    const seen: SentEvent[] = [];
-    const ended = collect(response, seen).then(
+    leaveStreams.push(leave);
+    const events: SentEvent[] = [];
+    const ended = collect(response, events).then(
       () => 'ended',
       () => 'aborted',
     );
-    const after = (count: number) =>
-      eventually(() => (seen.length >= count ? seen.slice(0, count) : undefined));
-    return { response, seen, ended, leave, after, status: response.status };
+    /** Resolves with the first events when there are so many. */
+    const first = (count: number) =>
+      eventually(() => (events.length >= count ? events.slice(0, count) : undefined));
+    return { response, events, ended, leave, first, status: response.status };
   };
-  const ids = (events: readonly SentEvent[]) => events.map(({ data }) => data.uuid);
+  const orderIds = (events: readonly SentEvent[]) => events.map(({ data }) => data.uuid);
 
   it('has each new order as the list has it, and no earlier one', async () => {
     const creator = await newCreator();
     await place(creator);
     const stream = await open(creator);
-    await stream.after(1);
+    await stream.first(1);
     const placed = [await place(creator), await place(creator)];
-    const [first, ...events] = await stream.after(3);
+    const [first, ...events] = await stream.first(3);
     expect([first?.event, stream.response.headers.get('content-type')]).toEqual([
       'open',
       'text/event-stream; charset=utf-8',
     ]);
-    expect(ids(events)).toEqual(placed);
+    expect(orderIds(events)).toEqual(placed);
     const list = await api.get(`/api/v1/orders?creator=${creator.id}`, ownerClaims(creator.organisation_id));
     expect(list.body.data).toContainEqual(events[0]?.data);
   });
@@ -89,50 +90,50 @@ describe('the stream of new orders', () => {
   it('does not repeat an order when it changes', async () => {
     const creator = await newCreator();
     const stream = await open(creator);
-    await stream.after(1);
+    await stream.first(1);
     const first = order(creator);
     await api.record({ orders: [first] });
     await api.record({ orders: [paid(first)] });
     const second = await place(creator);
-    expect(ids((await stream.after(3)).slice(1))).toEqual([first.id, second]);
+    expect(orderIds((await stream.first(3)).slice(1))).toEqual([first.id, second]);
   });
 
   it('does not skip an order whose transaction commits after later ones were read', async () => {
     const creator = await newCreator();
     const stream = await open(creator);
-    await stream.after(1);
-    const late = paid(order(creator)); // orders with one status share a count, which they would wait for
+    await stream.first(1);
+    const late = paid(order(creator)); // of another status: orders of one status wait for their common count
     const transaction = await api.database.begin();
     await projectOrders(transaction.tx, [late]);
     const early = await place(creator);
-    const [, seen] = await stream.after(2);
-    expect(seen?.data.uuid).toBe(early);
+    const [, created] = await stream.first(2);
+    expect(created?.data.uuid).toBe(early);
     stream.leave();
     await transaction.commit();
-    const resumed = await open(creator, { lastEventId: seen?.id ?? '' });
-    expect(ids((await resumed.after(2)).slice(1))).toEqual([late.id]);
+    const resumed = await open(creator, { lastEventId: created?.id ?? '' });
+    expect(orderIds((await resumed.first(2)).slice(1))).toEqual([late.id]);
   });
 
   it('continues after the last event of a client that was away', async () => {
     const creator = await newCreator();
     const stream = await open(creator);
-    await stream.after(1);
+    await stream.first(1);
     const placed = [await place(creator), await place(creator), await place(creator)];
-    const [, first] = await stream.after(2);
+    const [, first] = await stream.first(2);
     stream.leave();
     const resumed = await open(creator, { lastEventId: first?.id ?? '' });
-    const events = await resumed.after(3);
+    const events = await resumed.first(3);
     expect(events[0]?.event).toBe('open');
-    expect(ids(events.slice(1))).toEqual(placed.filter((id) => id !== first?.data.uuid));
+    expect(orderIds(events.slice(1))).toEqual(placed.filter((id) => id !== first?.data.uuid));
   });
 
   it('reads nothing while there is no new order, also after it was resumed', async () => {
     const creator = await newCreator();
     const stream = await open(creator);
-    const [first] = await stream.after(1);
+    const [first] = await stream.first(1);
     stream.leave();
     const resumed = await open(creator, { lastEventId: first?.id ?? '' });
-    await resumed.after(1);
+    await resumed.first(1);
     await open(creator); // begins after the position of the other stream
     const streams = api.app.get(OrderStreams);
     // Each stream may read once after another one has begun. A stream that reads is not waiting.
@@ -142,31 +143,31 @@ describe('the stream of new orders', () => {
       return streams.waitingCount === 2 || undefined;
     });
     const placed = await place(creator);
-    expect(ids((await resumed.after(2)).slice(1))).toEqual([placed]);
+    expect(orderIds((await resumed.first(2)).slice(1))).toEqual([placed]);
   });
 
   it('begins with a reset after an id that it cannot continue', async () => {
     const [creator, other] = [await newCreator(), await newCreator()];
     const [ofCreator, ofOther] = [await open(creator), await open(other)];
-    const [[first], [foreign]] = [await ofCreator.after(1), await ofOther.after(1)];
+    const [[first], [foreign]] = [await ofCreator.first(1), await ofOther.first(1)];
     ofCreator.leave();
     await place(creator);
-    for (const make of makeOld) await api.database.run(make, [creator.id]);
+    for (const change of makeOld) await api.database.run(change, [creator.id]);
     expect(await deleteOldFeeds(api.database)).toBe(2);
     expect(await api.database.rows(entries, [creator.id])).toEqual([]);
     for (const lastEventId of [first?.id ?? '', foreign?.id ?? '', 'forged']) {
-      const [event] = await (await open(creator, { lastEventId })).after(1);
+      const [event] = await (await open(creator, { lastEventId })).first(1);
       expect(event?.event).toBe('reset');
     }
   });
 
-  it('keeps no entries for a creator without a stream, nor for orders that a rebuild restores', async () => {
-    const [without, rebuilt] = [await newCreator(), await newCreator()];
-    await place(without);
+  it('stores no entries for a creator without a stream, nor for orders that a rebuild restores', async () => {
+    const [withoutStream, rebuilt] = [await newCreator(), await newCreator()];
+    await place(withoutStream);
     const stream = await open(rebuilt);
-    await stream.after(1);
+    await stream.first(1);
     await api.record({ orders: [anOrder(rebuilt.id)] }); // placed months ago
-    expect(await api.database.rows(entries, [without.id])).toEqual([]);
+    expect(await api.database.rows(entries, [withoutStream.id])).toEqual([]);
     expect(await api.database.rows(entries, [rebuilt.id])).toEqual([]);
   });
 
@@ -180,7 +181,7 @@ describe('the stream of new orders', () => {
     const creator = await newCreator();
     const jti = uuidv7();
     const stream = await open(creator, { claims: { jti } });
-    await stream.after(1);
+    await stream.first(1);
     const redis = new Redis(storeUrl('TEST_REDIS_URL'));
     await redis.set(revokedTokenKey(jti), '1', 'EX', 60);
     redis.disconnect();
@@ -188,17 +189,17 @@ describe('the stream of new orders', () => {
     await eventually(async () => (await api.get('/api/v1/creators', claims)).status === 401 || undefined);
     await place(creator);
     expect(await stream.ended).toBe('ended');
-    expect(stream.seen).toHaveLength(1);
+    expect(stream.events).toHaveLength(1);
   });
 
   it('ends when the creator leaves the organisation', async () => {
     const creator = await newCreator();
     const stream = await open(creator);
-    await stream.after(1);
+    await stream.first(1);
     await api.record({ creators: [{ ...creator, version: 2, organisation_id: 'org_buyer' }] });
     await place(creator);
     await stream.ended;
-    expect(stream.seen).toHaveLength(1);
+    expect(stream.events).toHaveLength(1);
   });
 
   it('sends comments more often than the gateway waits, which passes events on at once', async () => {
@@ -218,7 +219,7 @@ describe('the stream of new orders', () => {
   });
 });
 
-async function collect(response: Response, seen: SentEvent[]): Promise<void> {
+async function collect(response: Response, events: SentEvent[]): Promise<void> {
   if (response.status !== 200 || response.body === null) return;
   let text = '';
   for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
@@ -228,7 +229,7 @@ async function collect(response: Response, seen: SentEvent[]): Promise<void> {
     for (const block of blocks) {
       const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(block)?.[1] ?? '';
       if (field('event') !== '')
-        seen.push({ event: field('event'), id: field('id'), data: JSON.parse(field('data')) });
+        events.push({ event: field('event'), id: field('id'), data: JSON.parse(field('data')) });
     }
   }
 }

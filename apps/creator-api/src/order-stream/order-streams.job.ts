@@ -13,7 +13,7 @@ const retryAfterSeconds = 5;
 export interface OrderStream {
   readonly creatorId: string;
   readonly tenant: string;
-  /** Set while it waits: the position up to which it has read, and what continues it. */
+  /** Set while it waits: the position up to which it has read, and the function that ends the wait. */
   waiting?: { readonly position: number; readonly end: (newPosition?: number) => void };
 }
 
@@ -49,8 +49,8 @@ export class OrderStreams extends BackgroundLoop {
 
   /** @throws RateLimited when the tenant, or this process, has too many streams */
   open(tenant: string, creatorId: string): OrderStream {
-    const ofTenant = [...this.streams].filter((stream) => stream.tenant === tenant);
-    if (ofTenant.length >= maxStreamsPerTenant || this.streams.size >= maxStreams)
+    const tenantStreams = [...this.streams].filter((stream) => stream.tenant === tenant);
+    if (tenantStreams.length >= maxStreamsPerTenant || this.streams.size >= maxStreams)
       throw new RateLimited(retryAfterSeconds);
     const stream: OrderStream = { creatorId, tenant };
     this.streams.add(stream);
@@ -70,8 +70,8 @@ export class OrderStreams extends BackgroundLoop {
   }
 
   /**
-   * Resolves with the new position of the feed when there may be an order after the given one; with undefined
-   * when the time is over, or the stream must end.
+   * Resolves with the new position of the feed when there may be an order after the given position; with
+   * undefined after the timeout, or when the stream must end.
    */
   async wait(
     stream: OrderStream,
@@ -98,7 +98,7 @@ export class OrderStreams extends BackgroundLoop {
     await super.stop();
   }
 
-  /** Continues the streams of creators with new orders. */
+  /** Ends the wait of the streams of creators with new orders. */
   async round(): Promise<boolean> {
     const waiting = this.waitingStreams();
     if (waiting.length === 0) return false;

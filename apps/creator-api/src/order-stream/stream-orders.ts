@@ -11,7 +11,7 @@ import { type OrderStream, OrderStreams } from './order-streams.job.js';
 
 /** Below the read timeout of the gateway (30 s). */
 export const heartbeatMs = 15_000;
-/** Time after the expiry of the token, for a client that does not read the end. */
+/** Time that a client has to read the rest of the stream after its token has expired. */
 const graceMs = 60_000;
 
 export interface StreamRequest {
@@ -59,12 +59,12 @@ export class StreamOrders {
     const feed = await this.streams.beginFeed(stream);
     const resumed = this.resumedPosition(creatorId, feed, lastEventId);
     let position = resumed ?? feed.position;
-    // Position of the feed before the last read: when that returned no order, there is none up to here.
-    let readTo = feed.position;
-    const first = lastEventId !== undefined && resumed === undefined ? 'reset' : 'open';
-    const idOf = (at: number): string =>
-      this.cursors.seal(['order-stream', creatorId], { micros: at, id: feed.id });
-    await write(`retry: 1000\n${sentEvent(first, idOf(position), {})}`);
+    // A position of the feed from before the last read. If that read returned no order, none is up to here.
+    let readUpTo = feed.position;
+    const firstEvent = lastEventId !== undefined && resumed === undefined ? 'reset' : 'open';
+    const eventId = (micros: number): string =>
+      this.cursors.seal(['order-stream', creatorId], { micros, id: feed.id });
+    await write(`retry: 1000\n${formatEvent(firstEvent, eventId(position), {})}`);
     let heartbeatAtMs = this.clock().getTime() + heartbeatMs;
     while (!signal.aborted && !this.streams.isStopping) {
       const remainingMs = this.remainingMs(caller);
@@ -72,15 +72,15 @@ export class StreamOrders {
       const orders = await this.read(caller, creatorId, position);
       for (const order of orders) {
         position = order.position;
-        await write(sentEvent('order.created', idOf(position), orderSummary(order)));
+        await write(formatEvent('order.created', eventId(position), orderSummary(order)));
       }
       if (orders.length > 0) continue;
       const newPosition = await this.streams.wait(stream, {
-        position: Math.max(position, readTo),
+        position: Math.max(position, readUpTo),
         timeoutMs: Math.min(heartbeatMs, remainingMs),
         signal,
       });
-      readTo = newPosition ?? readTo;
+      readUpTo = newPosition ?? readUpTo;
       if (this.clock().getTime() < heartbeatAtMs) continue;
       await this.streams.keepFeedAlive(stream);
       await write(': heartbeat\n\n');
@@ -99,7 +99,7 @@ export class StreamOrders {
     });
   }
 
-  /** Returns undefined without an id, and for one after which orders may have been deleted. */
+  /** Returns undefined without an id, and for an id after which entries of the feed may have been deleted. */
   private resumedPosition(
     creatorId: string,
     feed: FeedPosition,
@@ -115,6 +115,7 @@ export class StreamOrders {
   }
 }
 
-function sentEvent(event: string, id: string, data: object): string {
+/** Formats a server-sent event. */
+function formatEvent(event: string, id: string, data: object): string {
   return `event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
 }
