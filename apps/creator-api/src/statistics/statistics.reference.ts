@@ -9,8 +9,9 @@ const errors = [
   { when: 'The creator does not exist, or is not visible to you.', example: new NotFound('creator') },
 ];
 
-const booked = [
-  'A sale counts in the month (UTC) in which it was paid, a refund in the month in which it was made, so earlier months never change. Amounts are in the',
+const monthOfPosting = [
+  'A sale counts in the month (UTC) in which it was paid, a refund in the month in which it was made. Months close a few days after their end: what becomes known later counts in the first open month, so a',
+  'closed month never changes. Amounts are in the',
   'settlement currency, converted at the reference rate of the European Central Bank for the day of the payment. A payment appears within 5 seconds, or as soon as its exchange rate is published.',
   'A month without payments, or in the future, has zeros.',
 ].join(' ');
@@ -19,7 +20,7 @@ export const readSales = {
   id: 'readSalesStatistics',
   tag,
   summary: 'Read the sales of a month',
-  description: booked,
+  description: monthOfPosting,
   response: { description: 'The sales of the month.', shape: salesShape },
   errors,
 } satisfies OperationDoc<typeof salesShape>;
@@ -28,7 +29,7 @@ export const readRoyalties = {
   id: 'readRoyaltyStatistics',
   tag,
   summary: 'Read the royalties of a month',
-  description: booked,
+  description: monthOfPosting,
   response: { description: 'The royalties of the month.', shape: royaltiesShape },
   errors,
 } satisfies OperationDoc<typeof royaltiesShape>;
