@@ -12,9 +12,9 @@
 # So this script resolves them, every GATEWAY_RESOLVE_SECONDS, and reloads the configuration when an address or the
 # certificate has changed. A reload ends no request.
 #
-# It also takes replicas out that do not respond to /health/serving with 200 within a second, twice in a row, and
-# takes them back after one response. nginx alone notices a suspended replica only after requests have waited for it.
-# A service whose replicas are all sick keeps them: then the cause is not a replica.
+# It also stops using a replica that fails to respond to /health/serving with 200 within a second, twice in a row, and
+# uses it again after one response. nginx alone notices a suspended replica only after requests have waited for it.
+# If all replicas of a service fail, it uses all of them, because the cause is then not a replica.
 set -eu
 
 template=${GATEWAY_TEMPLATE:-/gateway/nginx.conf.template}
@@ -25,7 +25,7 @@ GATEWAY_SITE_DIR=${GATEWAY_SITE_DIR:-/gateway/dist}
 GATEWAY_USER_LINE=
 interval=${GATEWAY_RESOLVE_SECONDS:-2}
 config=$GATEWAY_RUN_DIR/nginx.conf
-sick=$GATEWAY_RUN_DIR/sick
+failures=$GATEWAY_RUN_DIR/failures
 services='STORE_API CREATOR_API AUTH_SERVER WEBHOOK_WORKER'
 
 fail() {
@@ -50,7 +50,7 @@ for name in GATEWAY_CERTIFICATE GATEWAY_CERTIFICATE_KEY; do
   [ -r "$value" ] || fail "The setting $name is invalid: the file $value cannot be read."
 done
 touch "$config.new" 2>/dev/null || fail "The directory $GATEWAY_RUN_DIR is not writable. Mount a tmpfs there."
-mkdir -p "$sick"
+mkdir -p "$failures"
 
 if [ -z "${GATEWAY_LISTEN_LINES:-}" ]; then
   GATEWAY_LISTEN_LINES='listen 8443 ssl; http2 on;'
@@ -68,22 +68,22 @@ addresses_of() {
   done | sort -u
 }
 
-# Examines a replica. A file with its name has a line for each failure since its last good response.
+# Examines a replica. A file with its name has a line for each failure since its last success.
 examine() {
   if [ "$(curl --silent --max-time 1 --output /dev/null --write-out '%{http_code}' "http://$1/health/serving")" = 200 ]; then
-    rm -f "$sick/$1"
+    rm -f "$failures/$1"
   else
-    echo >>"$sick/$1"
+    echo >>"$failures/$1"
   fi
 }
 
-# Prints the addresses that are not sick, or all if every one is. A single address is never examined.
+# Prints the addresses that have not failed twice in a row, or all if all have. A single address is not examined.
 healthy_of() {
   [ $# -gt 1 ] && command -v curl >/dev/null || { printf '%s\n' "$@"; return; }
   for replica in "$@"; do examine "$replica" & done
   wait
   healthy=$(for replica in "$@"; do
-    [ "$(cat "$sick/$replica" 2>/dev/null | wc -l)" -ge 2 ] || echo "$replica"
+    [ "$(cat "$failures/$replica" 2>/dev/null | wc -l)" -ge 2 ] || echo "$replica"
   done)
   if [ -n "$healthy" ]; then echo "$healthy"; else printf '%s\n' "$@"; fi
 }
@@ -115,7 +115,7 @@ write_config() {
   mv "$config.new" "$config"
 }
 
-# What a reload is for: other addresses, or a renewed certificate.
+# Prints a text that changes when a reload is needed: with the addresses, or with the certificate.
 state() {
   echo "$STORE_API_SERVERS|$CREATOR_API_SERVERS|$AUTH_SERVER_SERVERS|$WEBHOOK_WORKER_SERVERS"
   cat "$GATEWAY_CERTIFICATE" "$GATEWAY_CERTIFICATE_KEY" | cksum
@@ -131,7 +131,7 @@ if ! nginx -e stderr -q -t -c "$config" -g 'daemon off;' 2>/dev/null; then
 fi
 nginx -e stderr -q -t -c "$config" -g 'daemon off;' || fail 'nginx rejects the configuration; its message is above.'
 
-# Runs beside nginx, which takes the place of this process and so receives the signals of the container.
+# Runs concurrently with nginx, which replaces this process (exec) and so receives the signals of the container.
 nginx_pid=$$
 (
   last=$(state)
