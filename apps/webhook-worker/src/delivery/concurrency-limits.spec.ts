@@ -6,10 +6,11 @@ import {
   ordersCreated,
 } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
-import { maxConcurrentDeliveries } from '../dispatch-queue/lanes.rules.js';
+import { maxUnhealthyAttempts } from '../dispatch-queue/lanes.rules.js';
 import { windowSizes } from './window.rules.js';
 
 const given = setUpWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,600000' });
+const subscription = { events: ['order.created'], secret: 'whsec_test' };
 let maxRunning: number;
 
 /** Responds after a delay, and counts the maximum number of concurrent requests. */
@@ -36,7 +37,6 @@ async function aHealthySubscriber(settings: object = {}) {
   await deliveriesWhen(given.stores, haveStatuses('succeeded'));
   return { client, id: String(body.id), publish };
 }
-const subscription = { events: ['order.created'], secret: 'whsec_test' };
 const allSucceed = (count: number) => deliveriesWhen(given.stores, allHaveStatus(count, 'succeeded'));
 
 describe('the deliveries of one subscription', () => {
@@ -46,7 +46,7 @@ describe('the deliveries of one subscription', () => {
     respondCounting(204);
     await given.stores.broker.publish(...ordersCreated(client.creatorId, 30));
     await given.receiver.waitFor(1);
-    expect(maxRunning).toBe(maxConcurrentDeliveries.unknown);
+    expect(maxRunning).toBe(maxUnhealthyAttempts.unknown);
     await allSucceed(30);
     expect(maxRunning).toBeGreaterThanOrEqual(windowSizes.initial);
   });
@@ -108,6 +108,6 @@ describe('the deliveries of one subscription', () => {
     await given.stores.broker.publish(...ordersCreated(client.creatorId, 20));
     await Promise.all(Array.from({ length: 3 }, () => client.post({}, `/${id}/test`).expect(202)));
     await given.receiver.waitFor(9 + 23);
-    expect(maxRunning).toBe(maxConcurrentDeliveries.failing);
+    expect(maxRunning).toBe(maxUnhealthyAttempts.failing);
   });
 });

@@ -4,7 +4,7 @@ import { initialWindow } from './window.rules.js';
 
 const url = 'https://receiver.example/hook';
 const delivery = { subscriptionId: 'a', url, test: false };
-const started = { reductions: 0, isFull: true };
+const atStart = { reductions: 0, isFull: true };
 const failed: Exchange = {
   outcome: 'timeout',
   statusCode: undefined,
@@ -28,20 +28,20 @@ describe('the windows of a process', () => {
   const sizeOf = (subscriptionId: string): number => windows.get(subscriptionId).window.size;
 
   it('change with the results of their own subscription only', () => {
-    windows.record(delivery, started, failed);
+    windows.record(delivery, atStart, failed);
     expect([sizeOf('a'), sizeOf('b'), sizeOf('c')]).toEqual([4, 8, 8]);
   });
 
   it('do not change with test events and failures on our side', () => {
-    windows.record({ ...delivery, test: true }, started, failed);
-    windows.record(delivery, started, { ...failed, isLocalFailure: true });
+    windows.record({ ...delivery, test: true }, atStart, failed);
+    windows.record(delivery, atStart, { ...failed, isLocalFailure: true });
     expect(windows.get('a')).toEqual({ url, window: initialWindow });
   });
 
   it('have the initial size for a new URL, which results of the old URL do not change', () => {
-    windows.record(delivery, started, failed);
+    windows.record(delivery, atStart, failed);
     expect(windows.use('a', 'https://new.example/')).toEqual(initialWindow);
-    windows.record(delivery, started, failed);
+    windows.record(delivery, atStart, failed);
     expect(sizeOf('a')).toBe(8);
   });
 });

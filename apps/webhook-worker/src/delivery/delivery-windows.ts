@@ -2,7 +2,7 @@ import type { Exchange } from '@fulfilment/guarded-fetch';
 import { Injectable } from '@nestjs/common';
 import { setNewest } from '../set-newest.js';
 import type { LeasedDelivery } from './lease.js';
-import { afterAttempt, initialWindow, type StartedAttempt, type Window } from './window.rules.js';
+import { initialWindow, type Window, windowAfterAttempt, type WindowAtStart } from './window.rules.js';
 
 const maxWindows = 50_000;
 
@@ -35,13 +35,13 @@ export class DeliveryWindows {
   /** Ignores test events, failures on our side, and receivers that were replaced during the attempt. */
   record(
     { subscriptionId, url, test }: Pick<LeasedDelivery, 'subscriptionId' | 'url' | 'test'>,
-    started: StartedAttempt,
+    atStart: WindowAtStart,
     { outcome, isLocalFailure, processStalled, durationMs }: Exchange,
   ): void {
     const known = this.windows.get(subscriptionId);
     if (test || isLocalFailure || known?.url !== url) return;
-    const window = afterAttempt(known.window, {
-      ...started,
+    const window = windowAfterAttempt(known.window, {
+      ...atStart,
       succeeded: outcome === 'succeeded',
       durationMs: processStalled ? null : durationMs,
     });

@@ -19,7 +19,7 @@ import {
 import { Lease, type LeasedDelivery } from './lease.js';
 import { PostWebhook } from './post-webhook.js';
 import { SettlementBatches } from './settlement-batches.js';
-import { mayContinue, type StartedAttempt } from './window.rules.js';
+import { mayContinue, type WindowAtStart } from './window.rules.js';
 
 /** The attempts that a batch has started. */
 interface StartedBatch {
@@ -36,7 +36,7 @@ interface Activity {
   /** Deliveries became due during the claim, perhaps too late for it, so another batch follows. */
   repeatClaim: boolean;
   /** Number of running attempts after the last claim. */
-  started: number;
+  runningAfterClaim: number;
   /** More deliveries may be due that could be sent when some of the running attempts have ended. */
   mayHaveMore: boolean;
   /** The current lane of the subscription. */
@@ -104,14 +104,15 @@ export class Dispatcher extends BackgroundTask {
     const { size } = this.windows.get(subscriptionId).window;
     const slots = this.slots[due.lane].take(Math.max(0, size - activity.running), activity.running);
     if (slots.count === 0) {
-      activity.mayHaveMore = true; // the running attempts continue with it
+      activity.mayHaveMore = true; // requeued when the running attempts have ended
       return;
     }
     try {
       const { attempts, mayHaveMore } = await this.startAttempts(due, activity, slots);
       if (attempts.length === 0) {
         if (mayHaveMore) this.requeue(subscriptionId, activity);
-        // The limit of the receiver may be reached: then its running attempts continue when they end.
+        // The limit of the receiver may be reached: then the subscription is requeued when its attempts have
+        // ended.
         activity.mayHaveMore = activity.running > 0;
         return;
       }
@@ -174,7 +175,7 @@ export class Dispatcher extends BackgroundTask {
       this.hosts.rememberHost(subscriptionId, first.url);
       const window = this.windows.use(subscriptionId, first.url);
       deliveryMetrics.windowSize.observe(window.size);
-      const started = { reductions: window.reductions, isFull: running + used >= window.size };
+      const windowAtStart = { reductions: window.reductions, isFull: running + used >= window.size };
       const free = (): void => {
         slots.free(1);
         hostSlots?.free(1);
@@ -183,12 +184,12 @@ export class Dispatcher extends BackgroundTask {
         this.deleteIfIdle(subscriptionId, activity);
       };
       return {
-        attempts: deliveries.map((delivery) => this.attempt(delivery, started).finally(free)),
+        attempts: deliveries.map((delivery) => this.attempt(delivery, windowAtStart).finally(free)),
         mayHaveMore,
       };
     } finally {
       activity.claiming = false;
-      if (used > 0) activity.started = activity.running;
+      if (used > 0) activity.runningAfterClaim = activity.running;
       slots.free(slots.count - used);
       hostSlots?.free(hostSlots.count - used);
       this.deleteIfIdle(subscriptionId, activity);
@@ -205,7 +206,7 @@ export class Dispatcher extends BackgroundTask {
       running: 0,
       claiming: false,
       repeatClaim: false,
-      started: 0,
+      runningAfterClaim: 0,
       mayHaveMore: false,
       lane,
       days,
@@ -218,10 +219,10 @@ export class Dispatcher extends BackgroundTask {
     if (!activity.claiming && activity.running === 0) this.activities.delete(subscriptionId);
   }
 
-  private async attempt(delivery: LeasedDelivery, started: StartedAttempt): Promise<void> {
+  private async attempt(delivery: LeasedDelivery, windowAtStart: WindowAtStart): Promise<void> {
     // If this process stalled since the claim, the lease may be too short: another process makes the attempt.
     if (performance.now() + this.config.WEBHOOK_TIMEOUT_MS > delivery.leaseEndsAtMs) return;
-    if (delivery.first) {
+    if (delivery.isFirst) {
       const seconds = (Date.now() - delivery.occurredAt.getTime()) / 1_000;
       deliveryMetrics.eventToFirstAttempt.observeIn(recordedTrace(delivery.traceparent), {}, seconds);
     }
@@ -229,8 +230,8 @@ export class Dispatcher extends BackgroundTask {
       const exchange = await this.post.run(delivery);
       const { outcome, durationMs, span } = exchange;
       deliveryMetrics.attemptDuration.observeIn(span, { outcome }, durationMs / 1_000);
-      if (exchange.isLocalFailure) deliveryMetrics.localFailures.inc({ outcome: exchange.outcome });
-      this.windows.record(delivery, started, exchange);
+      if (exchange.isLocalFailure) deliveryMetrics.localFailures.inc({ outcome });
+      this.windows.record(delivery, windowAtStart, exchange);
       await this.settlements.settle({ delivery, exchange });
     } catch (error) {
       // Does not count against the receiver. When the lease ends, the delivery becomes due again.

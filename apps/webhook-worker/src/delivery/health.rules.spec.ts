@@ -1,4 +1,4 @@
-import { afterAttempts, type Health } from './health.rules.js';
+import { healthAfterAttempts, type Health } from './health.rules.js';
 
 const healthy: Health = {
   status: 'active',
@@ -21,25 +21,27 @@ const failures = (count: number) => Array.from({ length: count }, () => failure)
 
 describe('the health of a subscription after attempts', () => {
   it('counts the failures since the last success, in the order in which attempts ended', () => {
-    expect(afterAttempts(healthy, [failure, success, failure, failure], now, limits)).toMatchObject({
+    expect(healthAfterAttempts(healthy, [failure, success, failure, failure], now, limits)).toMatchObject({
       consecutiveFailures: 2,
       failingSince: now,
       lastDeliveryAt: now,
       lastFailureAt: now,
     });
-    expect(afterAttempts(healthy, [failure, success], now, limits)).toMatchObject({
+    expect(healthAfterAttempts(healthy, [failure, success], now, limits)).toMatchObject({
       consecutiveFailures: 0,
       failingSince: null,
     });
   });
 
   it('is unchanged after local failures', () => {
-    expect(afterAttempts(healthy, [{ ...failure, isLocalFailure: true }], now, limits)).toEqual(healthy);
+    expect(healthAfterAttempts(healthy, [{ ...failure, isLocalFailure: true }], now, limits)).toEqual(
+      healthy,
+    );
   });
 
   it('keeps its latency after a success that was read late by a stalled process', () => {
     const before = { ...healthy, consecutiveFailures: 2, latencyMs: 40 };
-    expect(afterAttempts(before, [{ ...success, durationMs: null }], now, limits)).toMatchObject({
+    expect(healthAfterAttempts(before, [{ ...success, durationMs: null }], now, limits)).toMatchObject({
       consecutiveFailures: 0,
       latencyMs: 40,
       lane: 'fast',
@@ -47,12 +49,12 @@ describe('the health of a subscription after attempts', () => {
   });
 
   it('becomes disabled after enough failures and enough time, not after only one of both', () => {
-    const burst = afterAttempts(healthy, failures(500), now, limits);
+    const burst = healthAfterAttempts(healthy, failures(500), now, limits);
     expect(burst).toMatchObject({ status: 'active', consecutiveFailures: 500 });
     const quiet = { ...healthy, consecutiveFailures: 5, failingSince: hoursAgo(200) };
-    expect(afterAttempts(quiet, failures(1), now, limits).status).toBe('active');
+    expect(healthAfterAttempts(quiet, failures(1), now, limits).status).toBe('active');
     const both = { ...healthy, consecutiveFailures: 19, failingSince: hoursAgo(72) };
-    expect(afterAttempts(both, failures(1), now, limits)).toMatchObject({
+    expect(healthAfterAttempts(both, failures(1), now, limits)).toMatchObject({
       status: 'disabled',
       disabledAt: now,
       disabledReason: 'failing',
@@ -63,18 +65,18 @@ describe('the health of a subscription after attempts', () => {
     let health: Health = { ...healthy, lastDeliveryAt: hoursAgo(7 * 24) };
     for (let failed = 0; failed < 20; failed += 1) {
       const at = new Date(now.getTime() + failed * 180_000);
-      health = afterAttempts(health, [failure], at, limits);
+      health = healthAfterAttempts(health, [failure], at, limits);
     }
     expect(health).toMatchObject({ status: 'active', consecutiveFailures: 20, failingSince: now });
   });
 
   it('restarts the 72 hours with each success', () => {
     const failing = { ...healthy, consecutiveFailures: 19, failingSince: hoursAgo(100) };
-    expect(afterAttempts(failing, [success, ...failures(25)], now, limits).status).toBe('active');
+    expect(healthAfterAttempts(failing, [success, ...failures(25)], now, limits).status).toBe('active');
   });
 
   it('becomes disabled at once by a 410', () => {
-    expect(afterAttempts(healthy, [{ ...failure, gone: true }], now, limits)).toMatchObject({
+    expect(healthAfterAttempts(healthy, [{ ...failure, gone: true }], now, limits)).toMatchObject({
       status: 'disabled',
       disabledReason: 'gone',
       consecutiveFailures: 1,
@@ -88,25 +90,25 @@ describe('the health of a subscription after attempts', () => {
       disabledAt: hoursAgo(1),
       disabledReason: 'owner',
     };
-    expect(afterAttempts(disabled, [success], now, limits)).toMatchObject({
+    expect(healthAfterAttempts(disabled, [success], now, limits)).toMatchObject({
       status: 'disabled',
       disabledReason: 'owner',
     });
-    expect(afterAttempts(disabled, [{ ...failure, gone: true }], now, limits)).toMatchObject({
+    expect(healthAfterAttempts(disabled, [{ ...failure, gone: true }], now, limits)).toMatchObject({
       disabledAt: hoursAgo(1),
       disabledReason: 'owner',
     });
   });
 
   it('changes to the slow lane after three failures or by latency, and back after recovery', () => {
-    expect(afterAttempts(healthy, failures(2), now, limits).lane).toBe('fast');
-    const failing = afterAttempts(healthy, failures(3), now, limits);
+    expect(healthAfterAttempts(healthy, failures(2), now, limits).lane).toBe('fast');
+    const failing = healthAfterAttempts(healthy, failures(3), now, limits);
     expect(failing.lane).toBe('slow');
-    expect(afterAttempts(failing, [success], now, limits).lane).toBe('fast');
-    const slow = afterAttempts(healthy, [{ ...success, durationMs: 14_000 }], now, limits);
+    expect(healthAfterAttempts(failing, [success], now, limits).lane).toBe('fast');
+    const slow = healthAfterAttempts(healthy, [{ ...success, durationMs: 14_000 }], now, limits);
     expect(slow.lane).toBe('slow');
     expect(
-      afterAttempts(
+      healthAfterAttempts(
         slow,
         Array.from({ length: 10 }, () => success),
         now,

@@ -45,16 +45,21 @@ const newestWeight = 0.2;
  * Returns the health after these attempts, in the order in which they ended. Attempts of test events are
  * excluded.
  */
-export function afterAttempts(
+export function healthAfterAttempts(
   before: Health,
   attempts: readonly AttemptResult[],
   now: Date,
   limits: DisableLimits,
 ): Health {
-  return attempts.reduce((health, attempt) => afterAttempt(health, attempt, now, limits), before);
+  return attempts.reduce((health, attempt) => healthAfterAttempt(health, attempt, now, limits), before);
 }
 
-function afterAttempt(health: Health, attempt: AttemptResult, now: Date, limits: DisableLimits): Health {
+function healthAfterAttempt(
+  health: Health,
+  attempt: AttemptResult,
+  now: Date,
+  limits: DisableLimits,
+): Health {
   if (attempt.isLocalFailure) return health;
   const latencyMs =
     health.latencyMs + newestWeight * ((attempt.durationMs ?? health.latencyMs) - health.latencyMs);

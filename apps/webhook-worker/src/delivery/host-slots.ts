@@ -60,7 +60,7 @@ export class HostSlots {
     this.hostLanes.set(key, hostLane);
     const count = slotsFor(subscriptionId, maxCount, lane, hostLane);
     if (count <= 0) {
-      hostLane.waiting.set(subscriptionId, { subscriptionId, lane }); // searches all days
+      hostLane.waiting.set(subscriptionId, { subscriptionId, lane }); // without days: searches all
       return undefined;
     }
     hostLane.waiting.delete(subscriptionId);
@@ -100,8 +100,8 @@ export class HostSlots {
     if (remaining > 0) hostLane.takenBySubscription.set(subscriptionId, remaining);
     else hostLane.takenBySubscription.delete(subscriptionId);
     if (hostLane.taken === 0 && hostLane.waiting.size === 0) this.hostLanes.delete(key);
-    // The next one is queued only when a full batch of slots is free, so that a full host does not proceed
-    // one by one.
+    // The next subscription is queued only when slots for a whole batch are free, so that a full host does
+    // not proceed one by one.
     const batch = Math.min(windowSizes.initial, hostLane.limit);
     const next = hostLane.waiting.values().next().value;
     if (next === undefined || hostLane.limit - hostLane.taken < batch) return;

@@ -6,7 +6,7 @@ import { CONFIG, DELIVERY_DATABASE, type WebhookWorkerSettings } from '../config
 import { type DaySpan, mergeSpans } from '../dispatch-queue/day-span.rules.js';
 import type { ReceiverWindow } from './delivery-windows.js';
 import type { DeliveryStatus, Trigger } from './delivery.rules.js';
-import { maxConcurrentDeliveries, failingThreshold, type Lane } from '../dispatch-queue/lanes.rules.js';
+import { maxUnhealthyAttempts, failingThreshold, type Lane } from '../dispatch-queue/lanes.rules.js';
 import { windowSizes } from './window.rules.js';
 import { DueScans } from './due-scans.js';
 import { LostClaims } from './lost-claims.js';
@@ -24,7 +24,7 @@ export interface LeasedDelivery {
   /** Number of the attempt, from 1. */
   readonly number: number;
   /** First attempt of a delivery that was not held, recovered or manually retried before. */
-  readonly first: boolean;
+  readonly isFirst: boolean;
   readonly scheduleStep: number;
   /** The status before a manual retry; null for other attempts. */
   readonly priorStatus: Exclude<DeliveryStatus, 'in_flight'> | null;
@@ -60,15 +60,15 @@ const claimRequests = new RowParameters<DatedRequest>('r', {
 });
 /** SQL: the maximum number of concurrent attempts for a subscription. A limit that is null does not apply. */
 const attemptLimit = `least(s.max_in_flight,
-         CASE WHEN s.consecutive_failures >= ${failingThreshold} THEN ${maxConcurrentDeliveries.failing}
-              WHEN s.last_delivery_at IS NULL THEN ${maxConcurrentDeliveries.unknown}
-              WHEN s.lane = 'slow' THEN ${maxConcurrentDeliveries.slow} END,
+         CASE WHEN s.consecutive_failures >= ${failingThreshold} THEN ${maxUnhealthyAttempts.failing}
+              WHEN s.last_delivery_at IS NULL THEN ${maxUnhealthyAttempts.unknown}
+              WHEN s.lane = 'slow' THEN ${maxUnhealthyAttempts.slow} END,
          CASE WHEN s.url = r.window_url THEN r.window_size ELSE ${windowSizes.initial} END)`;
 // Finds due deliveries in the index of open deliveries, and their rows by key. Each subscription occurs once,
 // since a process runs one claim at a time for each: SKIP LOCKED does not skip rows that the same statement
 // has locked. The days are parameters, so that PostgreSQL prunes the partitions of other days at the start of
 // the execution: with a month of partitions, opening all of them took half of the time.
-const claim = statement(
+const claimDueDeliveries = statement(
   'deliveries.claim',
   `WITH requested AS MATERIALIZED (
      SELECT r.index, s.id, s.status, s.url, s.secret,
@@ -88,19 +88,22 @@ const claim = statement(
      AND d.day BETWEEN :first_day AND :last_day AND e.day BETWEEN :first_day AND :last_day
    RETURNING due.index::int - 1 AS index, requested.max_claimed AS "maxClaimed", requested.lane, due.next_attempt_at AS "dueAt",
      d.day, d.id, d.subscription_id AS "subscriptionId", d.event_id AS "eventId", d.event, d.test, d.trigger, d.attempt_count AS number,
-     d.attempt_count = 1 AND d.trigger = 'auto' AND due.status = 'pending' AS first, d.schedule_step AS "scheduleStep",
+     d.attempt_count = 1 AND d.trigger = 'auto' AND due.status = 'pending' AS "isFirst", d.schedule_step AS "scheduleStep",
      d.prior_status AS "priorStatus", e.occurred_at AS "occurredAt", e.traceparent, e.body, requested.url, requested.secret,
      requested.previous_secret AS "previousSecret", requested.signing_key AS "signingKey",
      requested.previous_signing_key AS "previousSigningKey"`,
 );
 
-/** Rows that determine the days of some batches; after these batches, the days are determined again. */
+/**
+ * Number of due deliveries that determine the days of the next batches; after these batches, the days are
+ * determined again.
+ */
 const maxDueRows = 64;
 const searches = new RowParameters<Search>('r', {
   id: ['uuid', ({ subscriptionId }) => subscriptionId],
   due_from: ['float8', ({ dueFromMs }) => dueFromMs / 1000],
 });
-const findDays = statement(
+const findDueDays = statement(
   'deliveries.days-due',
   `SELECT r.index::int - 1 AS index, min(due.day) AS "from", max(due.day) AS "to", count(*) = ${maxDueRows} AS more
    FROM ${searches.tableWithIndex()}
@@ -163,8 +166,8 @@ interface ClaimedRow extends Omit<LeasedDelivery, 'token' | 'leaseEndsAtMs'> {
 export class Lease {
   private readonly leaseMs: number;
   private readonly lostClaims: LostClaims;
-  private readonly days: BatchLoader<Search, DaySpan>;
-  private readonly claims: BatchLoader<DatedRequest, Claimed>;
+  private readonly dayLoader: BatchLoader<Search, DaySpan>;
+  private readonly claimLoader: BatchLoader<DatedRequest, Claimed>;
 
   constructor(
     @Inject(DELIVERY_DATABASE) private readonly database: Database,
@@ -174,8 +177,8 @@ export class Lease {
     this.leaseMs = config.WEBHOOK_TIMEOUT_MS + config.WEBHOOK_LEASE_SLACK_MS;
     this.lostClaims = new LostClaims(database);
     const limits = { maxConcurrent: maxConcurrentStatements, maxBatchSize: maxSubscriptionsPerStatement };
-    this.days = new BatchLoader({ run: (searches) => this.findDays(searches), ...limits });
-    this.claims = new BatchLoader({ run: (requests) => this.claimAll(requests), ...limits });
+    this.dayLoader = new BatchLoader({ run: (requested) => this.findDays(requested), ...limits });
+    this.claimLoader = new BatchLoader({ run: (requests) => this.claimAll(requests), ...limits });
   }
 
   /**
@@ -196,16 +199,19 @@ export class Lease {
   }
 
   private async claimFrom(request: ClaimRequest & Search): Promise<Claim> {
-    const days = request.days ?? (await this.days.load(request));
+    const days = request.days ?? (await this.dayLoader.load(request));
     if (days === undefined) return { ...emptyClaim, days };
-    const claim = (await this.claims.load({ ...request, days })) ?? emptyClaim;
+    const claim = (await this.claimLoader.load({ ...request, days })) ?? emptyClaim;
     return areDaysExhausted(days, request, claim)
       ? { ...claim, mayHaveMore: true, days: undefined }
       : { ...claim, days };
   }
 
   private async findDays(requested: readonly Search[]): Promise<{ index: number; row: DaySpan }[]> {
-    const rows = await this.database.rows<DaySpan & { index: number }>(findDays, searches.values(requested));
+    const rows = await this.database.rows<DaySpan & { index: number }>(
+      findDueDays,
+      searches.values(requested),
+    );
     return rows.map(({ index, ...row }) => ({ index, row }));
   }
 
@@ -213,7 +219,7 @@ export class Lease {
     const days = requests.map((request) => request.days).reduce(mergeSpans);
     const token = uuidv7();
     const leaseEndsAtMs = performance.now() + this.leaseMs;
-    const claiming = this.database.rows<ClaimedRow>(claim, {
+    const claiming = this.database.rows<ClaimedRow>(claimDueDeliveries, {
       first_day: days.from,
       last_day: days.to,
       lease_token: token,
@@ -247,27 +253,4 @@ function areDaysExhausted(days: DaySpan, request: ClaimRequest, claim: Claimed):
   // Nothing was claimed. Days that were determined just now are up to date, and after running attempts the
   // next batch searches them.
   return request.days !== undefined && request.running === 0;
-}
-
-const expire = statement(
-  'deliveries.expire-leases',
-  `WITH expired AS (
-     SELECT day, id FROM webhook_deliveries WHERE status = 'in_flight' AND lease_until < now()
-     ORDER BY lease_until LIMIT 500 FOR UPDATE SKIP LOCKED
-   ), freed AS (
-     UPDATE webhook_deliveries d SET status = 'retrying', next_attempt_at = now(), lease_token = NULL, lease_until = NULL
-     FROM expired WHERE d.day = expired.day AND d.id = expired.id
-     RETURNING d.day, d.id, d.attempt_count, d.trigger, d.attempt_started_at
-   )
-   INSERT INTO webhook_attempts (day, delivery_id, number, trigger, started_at, outcome)
-   SELECT day, id, attempt_count, trigger, attempt_started_at, 'lost' FROM freed
-   ON CONFLICT DO NOTHING`,
-);
-
-/**
- * Frees deliveries of lost attempts: they are due at once, and no step of the schedule is spent. Returns
- * their number.
- */
-export function expireLeases(database: Pick<Database, 'run'>): Promise<number> {
-  return database.run(expire);
 }

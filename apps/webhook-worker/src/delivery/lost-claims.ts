@@ -13,7 +13,7 @@ interface LostClaim {
 
 // Reverts the deliveries to their state before the claim: no process knows of them, so none has started an
 // attempt. They are found among the deliveries in flight, which are few.
-const free = statement(
+const revertClaims = statement(
   'deliveries.free-lost-claims',
   `UPDATE webhook_deliveries SET status = CASE WHEN attempt_count = 1 THEN 'pending' ELSE 'retrying' END, attempt_count = attempt_count - 1,
      next_attempt_at = now(), lease_token = NULL, lease_until = NULL
@@ -45,7 +45,7 @@ export class LostClaims {
       await delay(retryIntervalMs, undefined, { ref: false });
       const now = performance.now();
       const tokens = [...this.tokens.keys()];
-      const isFreed = await this.database.run(free, [tokens]).then(
+      const isFreed = await this.database.run(revertClaims, [tokens]).then(
         () => true,
         () => false,
       );

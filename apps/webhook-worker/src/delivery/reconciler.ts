@@ -9,7 +9,7 @@ import { DispatchQueue } from '../dispatch-queue/dispatch-queue.js';
 import type { DueSubscription } from '../dispatch-queue/lane-queue.js';
 import { HostSlots } from './host-slots.js';
 import { type Lane, lanes } from '../dispatch-queue/lanes.rules.js';
-import { expireLeases } from './lease.js';
+import { expireLeases } from './expire-leases.js';
 import { type IdRange, rangesOfShards } from './scan-ranges.rules.js';
 
 const pollIntervalMs = 2_000;
@@ -59,6 +59,7 @@ const findOpen = statement(
    FROM page JOIN webhook_subscriptions s ON s.id = page.subscription_id
    ORDER BY page.subscription_id`,
 );
+
 /**
  * Finds due deliveries that a crash, a lost wake-up or a flushed Redis left, using PostgreSQL alone. Each
  * replica scans the subscriptions of its shards. A subscription that two replicas scan is queued in both,
@@ -94,7 +95,7 @@ export class Reconciler extends BackgroundLoop {
     const open = await this.limit.measure(() =>
       this.database.transaction((tx) => this.repairAndFindOpen(tx, range)),
     );
-    // Disabled ones stay: their manual retries and test events are sent.
+    // Includes disabled subscriptions, whose manual retries and test events are sent.
     const due = open.filter((row) => row.due_seconds >= 0 && row.state !== 'deleted');
     this.reportLostWakeUps(due);
     this.queue.requeue(due.map(dueSubscription));
@@ -136,7 +137,7 @@ export class Reconciler extends BackgroundLoop {
   }
 
   private reportLostWakeUps(due: readonly OpenSubscription[]): void {
-    // A subscription that waits in another replica is counted too.
+    // Also includes a subscription that waits in another replica.
     const lost = due.filter(
       (row) =>
         row.due_seconds >= wakeUpLostAfterSeconds[row.lane] &&

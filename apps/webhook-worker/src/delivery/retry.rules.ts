@@ -26,9 +26,9 @@ export function retryDelayMs(
   const stepMs = scheduleMs[stepsTaken];
   if (stepMs === undefined) return undefined;
   const spreadMs = Math.round(stepMs * (1 + jitter * (2 * chance - 1)));
-  const overwhelmed = failed.outcome === 'timeout' || failed.statusCode === 429;
+  const isOverwhelmed = failed.outcome === 'timeout' || failed.statusCode === 429;
   // At most the longest step of the schedule, so that a short schedule (in tests) stays short.
-  const minDelayMs = overwhelmed ? Math.min(minBackoffMs, Math.max(...scheduleMs)) : 0;
+  const minDelayMs = isOverwhelmed ? Math.min(minBackoffMs, Math.max(...scheduleMs)) : 0;
   return Math.max(spreadMs, minDelayMs, retryAfterMs(failed.retryAfter, now));
 }
 

@@ -8,7 +8,7 @@ import { BulkUpdateRequests } from '../subscriptions/bulk-update-requests.js';
 import { mergeSpans, singleDay } from '../dispatch-queue/day-span.rules.js';
 import { deliveryMetrics } from './delivery-metrics.js';
 import type { LeasedDelivery } from './lease.js';
-import { afterAttempts, type AttemptResult, type Health } from './health.rules.js';
+import { healthAfterAttempts, type AttemptResult, type Health } from './health.rules.js';
 import { historyHeaders, type NextState, nextState } from './settlement.rules.js';
 import { lockSubscriptions, saveHealth, type SubscriptionHealth } from './subscription-health.js';
 import {
@@ -170,7 +170,7 @@ export class SettleAttempts {
       const own = attempts.get(subscription.id) ?? [];
       const counted = own.filter(({ delivery }) => delivery.url === subscription.url && !delivery.test);
       if (counted.length === 0) return [];
-      const health = afterAttempts(subscription.health, counted.map(attemptResult), now, limits);
+      const health = healthAfterAttempts(subscription.health, counted.map(attemptResult), now, limits);
       return [{ ...subscription, health }];
     });
   }

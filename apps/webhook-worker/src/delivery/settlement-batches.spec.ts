@@ -43,7 +43,7 @@ function attemptOf(subscriptionId: string): Attempt {
       test: false,
       trigger: 'auto',
       number: 1,
-      first: true,
+      isFirst: true,
       scheduleStep: 0,
       priorStatus: null,
       occurredAt: new Date(),

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { afterAttempt, initialWindow, mayContinue, type Window, windowSizes } from './window.rules.js';
+import { windowAfterAttempt, initialWindow, mayContinue, type Window, windowSizes } from './window.rules.js';
 
 /** Runs an attempt of a full window. */
 function succeed(window: Window, durationMs: number): Window {
-  return afterAttempt(window, {
+  return windowAfterAttempt(window, {
     succeeded: true,
     isFull: true,
     durationMs,
@@ -12,7 +12,7 @@ function succeed(window: Window, durationMs: number): Window {
 }
 
 function fail(window: Window): Window {
-  return afterAttempt(window, {
+  return windowAfterAttempt(window, {
     succeeded: false,
     isFull: true,
     durationMs: 50,
@@ -21,7 +21,7 @@ function fail(window: Window): Window {
 }
 
 /** Runs attempts at a receiver whose latency depends on the number of concurrent attempts. */
-function deliver(from: Window, attempts: number, latencyMs: (concurrent: number) => number): Window[] {
+function runAttempts(from: Window, attempts: number, latencyMs: (concurrent: number) => number): Window[] {
   const windows = [from];
   for (let sent = 0, window = from; sent < attempts; sent += 1) {
     window = succeed(window, latencyMs(window.size));
@@ -40,23 +40,23 @@ const anAttempt = fc.record({
 
 describe('the window of a receiver', () => {
   it('doubles with each round of successes while the latency stays flat, up to 64', () => {
-    const sizes = deliver(initialWindow, 8 + 16 + 32 + 1_000, flat).map(({ size }) => size);
+    const sizes = runAttempts(initialWindow, 8 + 16 + 32 + 1_000, flat).map(({ size }) => size);
     expect([sizes[7], sizes[8], sizes[8 + 16], sizes[8 + 16 + 32]]).toEqual([8, 16, 32, 64]);
     expect(sizes.at(-1)).toBe(64);
   });
 
   it('is halved by a failure, and then grows by one with each round', () => {
-    const failed = fail(lastOf(deliver(initialWindow, 200, flat)));
+    const failed = fail(lastOf(runAttempts(initialWindow, 200, flat)));
     expect(failed.size).toBe(32);
-    expect(lastOf(deliver(failed, 32, flat)).size).toBe(33);
-    expect(lastOf(deliver(failed, 32 + 33, flat)).size).toBe(34);
+    expect(lastOf(runAttempts(failed, 32, flat)).size).toBe(33);
+    expect(lastOf(runAttempts(failed, 32 + 33, flat)).size).toBe(34);
   });
 
   it('is halved once by failures of attempts that started together', () => {
-    const large = lastOf(deliver(initialWindow, 200, flat));
+    const large = lastOf(runAttempts(initialWindow, 200, flat));
     const together = { succeeded: false, isFull: true, durationMs: 50, reductions: large.reductions };
     let window = large;
-    for (let failed = 0; failed < 64; failed += 1) window = afterAttempt(window, together);
+    for (let failed = 0; failed < 64; failed += 1) window = windowAfterAttempt(window, together);
     expect(window.size).toBe(32);
   });
 
@@ -64,14 +64,14 @@ describe('the window of a receiver', () => {
     let window = initialWindow;
     for (let failed = 0; failed < 10; failed += 1) window = fail(window);
     expect(window.size).toBe(windowSizes.min);
-    expect(lastOf(deliver(window, 1 + 2 + 4, flat)).size).toBe(windowSizes.initial);
+    expect(lastOf(runAttempts(window, 1 + 2 + 4, flat)).size).toBe(windowSizes.initial);
   });
 
   it.each([1, 8, 12, 20])(
     'stays near the capacity of a receiver that handles %d at once and queues the rest',
     (capacity) => {
       const queueing = (concurrent: number): number => 100 * Math.max(1, concurrent / capacity);
-      const later = deliver(initialWindow, 20_000, queueing).slice(10_000);
+      const later = runAttempts(initialWindow, 20_000, queueing).slice(10_000);
       const sizes = later.map(({ size }) => size);
       expect(Math.min(...sizes)).toBeGreaterThanOrEqual(windowSizes.initial);
       expect(Math.max(...sizes)).toBeLessThanOrEqual(Math.max(2 * windowSizes.initial, 2.5 * capacity));
@@ -79,8 +79,8 @@ describe('the window of a receiver', () => {
   );
 
   it('grows again at a receiver that has become slower permanently', () => {
-    const fast = lastOf(deliver(initialWindow, 2_000, flat));
-    const slower = deliver(fast, 5_000, () => 300).map(({ size }) => size);
+    const fast = lastOf(runAttempts(initialWindow, 2_000, flat));
+    const slower = runAttempts(fast, 5_000, () => 300).map(({ size }) => size);
     expect(Math.min(...slower)).toBe(windowSizes.initial);
     expect(slower.at(-1)).toBe(windowSizes.max);
   });
@@ -90,7 +90,7 @@ describe('the window of a receiver', () => {
       fc.property(fc.array(fc.integer({ min: 1, max: 15_000 })), (durations) => {
         const sizes = durations.reduce(
           (window, durationMs) =>
-            afterAttempt(window, { succeeded: true, isFull: false, durationMs, reductions: 0 }),
+            windowAfterAttempt(window, { succeeded: true, isFull: false, durationMs, reductions: 0 }),
           initialWindow,
         );
         expect(sizes.size).toBe(windowSizes.initial);
@@ -104,7 +104,10 @@ describe('the window of a receiver', () => {
         let window = initialWindow;
         for (const { isLate, ...attempt } of attempts) {
           const before = window;
-          window = afterAttempt(before, { ...attempt, reductions: before.reductions - (isLate ? 1 : 0) });
+          window = windowAfterAttempt(before, {
+            ...attempt,
+            reductions: before.reductions - (isLate ? 1 : 0),
+          });
           expect(window.size).toBeGreaterThanOrEqual(windowSizes.min);
           expect(window.size).toBeLessThanOrEqual(windowSizes.max);
           if (!attempt.succeeded) expect(window.size).toBeLessThanOrEqual(before.size);
@@ -118,10 +121,10 @@ describe('the window of a receiver', () => {
     fc.assert(
       fc.property(fc.array(anAttempt, { maxLength: 200 }), (attempts) => {
         const past = attempts.reduce(
-          (window, attempt) => afterAttempt(window, { ...attempt, reductions: window.reductions }),
+          (window, attempt) => windowAfterAttempt(window, { ...attempt, reductions: window.reductions }),
           initialWindow,
         );
-        expect(lastOf(deliver(past, 20_000, flat)).size).toBe(windowSizes.max);
+        expect(lastOf(runAttempts(past, 20_000, flat)).size).toBe(windowSizes.max);
       }),
       { numRuns: 30 },
     );
@@ -134,7 +137,10 @@ describe('a batch', () => {
     [8, 0, true],
     [64, 33, false],
     [64, 32, true],
-  ])('of %d attempts is followed by the next when %d are running: %s', (started, running, expected) => {
-    expect(mayContinue({ started, running })).toBe(expected);
-  });
+  ])(
+    'of %d attempts is followed by the next when %d are running: %s',
+    (runningAfterClaim, running, expected) => {
+      expect(mayContinue({ runningAfterClaim, running })).toBe(expected);
+    },
+  );
 });

@@ -36,14 +36,14 @@ export const initialWindow: Window = {
 };
 
 /** State of the window at the start of an attempt. */
-export interface StartedAttempt {
+export interface WindowAtStart {
   /** Value of `reductions`. */
   readonly reductions: number;
   /** Whether the window was full with this attempt and those that started with it. */
   readonly isFull: boolean;
 }
 
-export interface WindowResult extends StartedAttempt {
+export interface WindowResult extends WindowAtStart {
   readonly succeeded: boolean;
   /** Null when this process stalled, which makes the duration meaningless. */
   readonly durationMs: number | null;
@@ -55,7 +55,7 @@ export interface WindowResult extends StartedAttempt {
  * nothing about a larger one, so it stays. One incident with many failures is one reduction: results of
  * attempts that started before it are ignored.
  */
-export function afterAttempt(window: Window, attempt: WindowResult): Window {
+export function windowAfterAttempt(window: Window, attempt: WindowResult): Window {
   if (attempt.reductions !== window.reductions) return window;
   if (!attempt.succeeded) return reduce(window, windowSizes.min);
   if (!attempt.isFull || attempt.durationMs === null) return window;
@@ -97,8 +97,15 @@ function reduce(window: Window, minSize: number): Window {
 /**
  * Whether to claim more deliveries while attempts are running: when half of a large batch has ended, so that
  * slow responses do not delay the others, and claims stay large; a small batch must have ended.
- * @param started number of running attempts after the last claim
+ * @param runningAfterClaim number of running attempts after the last claim
  */
-export function mayContinue({ started, running }: { started: number; running: number }): boolean {
-  return running <= (started > windowSizes.initial ? started / 2 : 0);
+export function mayContinue({
+  runningAfterClaim,
+  running,
+}: {
+  readonly runningAfterClaim: number;
+  readonly running: number;
+}): boolean {
+  const isLarge = runningAfterClaim > windowSizes.initial;
+  return running <= (isLarge ? runningAfterClaim / 2 : 0);
 }

@@ -17,7 +17,7 @@ export const failingThreshold = 3;
 export const slowThresholdMs = 2_000;
 
 /**
- * Maximum number of concurrent deliveries of one process to one subscription that is not healthy. A failing
- * or new receiver gets one until it responds with 2xx. A healthy one has a window (window.rules.ts).
+ * Maximum number of concurrent attempts of one process to one receiver that is not healthy. A failing or new
+ * receiver gets one until it responds with 2xx. A healthy one has a window (delivery/window.rules.ts).
  */
-export const maxConcurrentDeliveries = { slow: 4, failing: 1, unknown: 1 } as const;
+export const maxUnhealthyAttempts = { slow: 4, failing: 1, unknown: 1 } as const;
