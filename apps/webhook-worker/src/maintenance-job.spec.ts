@@ -9,26 +9,26 @@ import { NotifyOwners } from './subscriptions/notify-owners.js';
 import { MaintenanceJob } from './maintenance-job.js';
 
 const logger = createLogger('test', 'silent');
-let stores: ScratchDatabase;
+let scratch: ScratchDatabase;
 let maintenance: MaintenanceJob;
 
 beforeEach(async () => {
-  stores = await scratchDatabase(migrations);
+  scratch = await scratchDatabase(migrations);
   const limits = { WEBHOOK_DISABLE_FAILURES: 20, WEBHOOK_DISABLE_AFTER_MS: 72 * 3_600_000 };
   maintenance = new MaintenanceJob(
-    stores.database,
-    new NotifyOwners(stores.database, new Outbox(), limits),
+    scratch.database,
+    new NotifyOwners(scratch.database, new Outbox(), limits),
     logger,
   );
 });
-afterEach(() => stores.drop());
+afterEach(() => scratch.drop());
 
-const partitions = statement(
-  'test.partitions',
+const readPartitions = statement(
+  'test.read-partitions',
   "SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND relname LIKE 'webhook\\_deliveries\\_2%' ORDER BY 1",
 );
-const insert = statement(
-  'test.insert',
+const insertDelivery = statement(
+  'test.insert-delivery',
   `INSERT INTO webhook_deliveries (day, id, subscription_id, event_id, event, api_version, status, created_at)
    VALUES ($1, $2, $3, $4, 'order.created', 'v', 'held', $5)`,
 );
@@ -42,12 +42,15 @@ const insertEvent = statement(
   `INSERT INTO webhook_events (day, id, api_version, event, creator_id, occurred_at, body)
    VALUES ($1, $2, 'v', 'order.created', $2, now(), '')`,
 );
-const attached = statement(
-  'test.attached',
+const readAttachedPartitions = statement(
+  'test.read-attached-partitions',
   `SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
    WHERE i.inhparent = 'webhook_deliveries'::regclass AND c.relname LIKE 'webhook\\_deliveries\\_2%'`,
 );
-const count = statement('test.count', 'SELECT count(*) AS count FROM webhook_deliveries');
+const countDeliveries = statement(
+  'test.count-deliveries',
+  'SELECT count(*) AS count FROM webhook_deliveries',
+);
 
 const daysAgo = (days: number): Date => new Date(Date.now() - days * 86_400_000);
 const day = (at: Date): string => at.toISOString().slice(0, 10);
@@ -56,7 +59,7 @@ describe('the maintenance job', () => {
   it('creates a partition for each day from yesterday to a week ahead, also when repeated', async () => {
     await maintenance.round();
     await maintenance.round();
-    const names = (await stores.database.rows<{ name: string }>(partitions)).map((row) => row.name);
+    const names = (await scratch.database.rows<{ name: string }>(readPartitions)).map((row) => row.name);
     expect(names).toEqual(
       Array.from(
         { length: 9 },
@@ -69,28 +72,28 @@ describe('the maintenance job', () => {
     const old = daysAgo(32);
     const name = `webhook_deliveries_${day(old).replaceAll('-', '_')}`;
     const next = day(daysAgo(31));
-    await stores.dataSource.query(
+    await scratch.dataSource.query(
       `CREATE TABLE ${name} PARTITION OF webhook_deliveries FOR VALUES FROM ('${day(old)}') TO ('${next}')`,
     );
     for (const at of [old, daysAgo(40), daysAgo(20)]) {
-      await stores.database.run(insert, [day(at), uuidv7(), uuidv7(), uuidv7(), new Date()]);
+      await scratch.database.run(insertDelivery, [day(at), uuidv7(), uuidv7(), uuidv7(), new Date()]);
     }
-    expect(await deleteExpiredDays(stores.database, logger)).toBe(1);
-    expect((await stores.database.row<{ count: number }>(count))?.count).toBe(1);
-    const names = (await stores.database.rows<{ name: string }>(partitions)).map((row) => row.name);
+    expect(await deleteExpiredDays(scratch.database, logger)).toBe(1);
+    expect((await scratch.database.row<{ count: number }>(countDeliveries))?.count).toBe(1);
+    const names = (await scratch.database.rows<{ name: string }>(readPartitions)).map((row) => row.name);
     expect(names).not.toContain(name);
   });
 
   it('creates the partition of a day that already has deliveries, and moves them into it', async () => {
     const tomorrow = daysAgo(-1);
     const key = [day(tomorrow), uuidv7()];
-    await stores.database.run(insert, [...key, uuidv7(), uuidv7(), new Date()]);
-    await stores.database.run(insertAttempt, key);
-    await stores.database.run(insertEvent, key);
+    await scratch.database.run(insertDelivery, [...key, uuidv7(), uuidv7(), new Date()]);
+    await scratch.database.run(insertAttempt, key);
+    await scratch.database.run(insertEvent, key);
     await maintenance.round();
     const suffix = day(tomorrow).replaceAll('-', '_');
     for (const table of ['webhook_deliveries', 'webhook_attempts', 'webhook_events']) {
-      const rows = await stores.dataSource.query(
+      const rows = await scratch.dataSource.query(
         `SELECT tableoid::regclass::text AS partition FROM ${table}`,
       );
       expect(rows).toEqual([{ partition: `${table}_${suffix}` }]);
@@ -100,44 +103,52 @@ describe('the maintenance job', () => {
   it('does not reject deliveries that are written while the partition of their day is created', async () => {
     const write = async (): Promise<void> => {
       for (let count = 0; count < 60; count += 1)
-        await stores.database.run(insert, [day(new Date()), uuidv7(), uuidv7(), uuidv7(), new Date()]);
+        await scratch.database.run(insertDelivery, [
+          day(new Date()),
+          uuidv7(),
+          uuidv7(),
+          uuidv7(),
+          new Date(),
+        ]);
     };
     await Promise.all([maintenance.round(), ...Array.from({ length: 8 }, write)]);
     await maintenance.round();
-    expect((await stores.database.row<{ count: number }>(count))?.count).toBe(480);
-    const outside = await stores.dataSource.query('SELECT FROM webhook_deliveries_other_days');
+    expect((await scratch.database.row<{ count: number }>(countDeliveries))?.count).toBe(480);
+    const outside = await scratch.dataSource.query('SELECT FROM webhook_deliveries_other_days');
     expect(outside).toHaveLength(0);
   });
 
   it('warns owners even if counting held deliveries fails', async () => {
-    await stores.dataSource.query(`
+    await scratch.dataSource.query(`
       INSERT INTO webhook_subscriptions (id, creator_id, client_id, url, events, secret, api_version, status, consecutive_failures, failing_since)
       VALUES (gen_random_uuid(), gen_random_uuid(), 'c', 'https://shop.example/', '{order.created}', 'x', 'v', 'active', 20, now() - interval '60 hours');
       ALTER TABLE webhook_deliveries RENAME COLUMN status TO other`);
     await maintenance.round();
-    const warned = await stores.dataSource.query(
+    const warned = await scratch.dataSource.query(
       "SELECT body->'data'->>'reason' AS reason FROM outbox WHERE body->>'type' = 'webhook.subscription.degraded'",
     );
     expect(warned).toEqual([{ reason: 'to_be_disabled' }]);
   });
 
   it('creates and drops other partitions when one of them fails', async () => {
-    const [taken, kept, old] = [daysAgo(-2), daysAgo(33), daysAgo(32)];
+    const [uncreatable, undroppable, old] = [daysAgo(-2), daysAgo(33), daysAgo(32)];
     const name = (at: Date): string => `webhook_deliveries_${day(at).replaceAll('-', '_')}`;
-    await stores.dataSource.query(`CREATE TABLE ${name(taken)} (unrelated int)`);
-    for (const at of [kept, old]) {
+    await scratch.dataSource.query(`CREATE TABLE ${name(uncreatable)} (unrelated int)`);
+    for (const at of [undroppable, old]) {
       const following = day(new Date(at.getTime() + 86_400_000));
-      await stores.dataSource.query(
+      await scratch.dataSource.query(
         `CREATE TABLE ${name(at)} PARTITION OF webhook_deliveries FOR VALUES FROM ('${day(at)}') TO ('${following}')`,
       );
     }
-    await stores.dataSource.query(`CREATE VIEW dependent_view AS SELECT * FROM ${name(kept)}`); // blocks DROP
+    await scratch.dataSource.query(`CREATE VIEW dependent_view AS SELECT * FROM ${name(undroppable)}`); // blocks DROP
     await maintenance.round();
-    await deleteExpiredDays(stores.database, logger);
-    const names = (await stores.database.rows<{ name: string }>(attached)).map((row) => row.name);
+    await deleteExpiredDays(scratch.database, logger);
+    const names = (await scratch.database.rows<{ name: string }>(readAttachedPartitions)).map(
+      (row) => row.name,
+    );
     expect(names).toHaveLength(1 + 8);
-    expect(names).toContain(name(kept));
+    expect(names).toContain(name(undroppable));
     expect(names).toContain(name(daysAgo(-7)));
-    expect(names).not.toContain(name(taken));
+    expect(names).not.toContain(name(uncreatable));
   });
 });

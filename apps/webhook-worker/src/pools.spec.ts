@@ -12,7 +12,7 @@ const readNames = statement(
    WHERE datname = current_database() AND application_name LIKE 'webhook-worker%' ORDER BY 1`,
 );
 
-describe('a service', () => {
+describe('the webhook worker', () => {
   it('has connection pools that cannot exhaust each other, each named in pg_stat_activity', async () => {
     const stores = await webhookStores();
     const settings = webhookWorkerSettings.parse({
@@ -34,10 +34,10 @@ describe('a service', () => {
       expect(await readiness.postgres?.()).toBe(false); // the service is starting
       await service.get(DatabasePools, { strict: false }).connect();
       const [requests, deliveries] = [
-        await held(service.get(Database, { strict: false })),
-        await held(delivery),
+        await holdConnection(service.get(Database, { strict: false })),
+        await holdConnection(delivery),
       ];
-      const background = await held(service.get(BACKGROUND_DATABASE, { strict: false }));
+      const background = await holdConnection(service.get(BACKGROUND_DATABASE, { strict: false }));
       // PostgreSQL can be reached, however busy the pools are.
       expect(await readiness.postgres?.()).not.toBe(false);
       await deliveries.rollback();
@@ -58,7 +58,7 @@ describe('a service', () => {
 });
 
 /** Opens a transaction that holds a connection of a pool. */
-async function held(database: Database) {
+async function holdConnection(database: Database) {
   const open = await database.begin();
   await open.tx.rows(readNames);
   return open;

@@ -4,6 +4,13 @@ import { workerEnvironment, type WebhookStores } from './webhook-worker.fixture.
 
 const program = join(import.meta.dirname, '..', 'dist', 'main.js');
 
+/** Leases of two seconds, so that deliveries of a lost process or statement are soon due again. */
+export const shortLeases = {
+  WEBHOOK_RETRY_SCHEDULE_MS: '0,100,100,200,400,800',
+  WEBHOOK_TIMEOUT_MS: '1000',
+  WEBHOOK_LEASE_SLACK_MS: '1000',
+};
+
 /** Starts the built webhook-worker in a process of its own, on the stores of a test. */
 export async function startWorkerProcess(
   stores: WebhookStores,

@@ -52,7 +52,7 @@ describe('the v1a signatures of Standard Webhooks', () => {
       .map((signature) => signature.split(','));
 
   /** Verifies each signature with a published key by WebCrypto. Returns the results. */
-  async function verifiedBy(delivery: Delivery, jwk: Jwk): Promise<boolean[]> {
+  async function verifyEach(delivery: Delivery, jwk: Jwk): Promise<boolean[]> {
     const key = await crypto.subtle.importKey('jwk', jwk, 'Ed25519', false, ['verify']);
     const { headers, rawBody } = delivery;
     const signed = Buffer.concat([
@@ -81,28 +81,31 @@ describe('the v1a signatures of Standard Webhooks', () => {
     if (key === undefined) throw new Error('no key');
     expect(others).toEqual([]);
     expect(key).toEqual({
-      ...{ kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA', use: 'sig' },
+      kty: 'OKP',
+      crv: 'Ed25519',
+      alg: 'EdDSA',
+      use: 'sig',
       kid: expect.any(String),
       x: expect.any(String),
     });
     const delivery = await deliver(id);
     expect(signaturesOf(delivery).map(([version]) => version)).toEqual(['v1', 'v1a']);
-    expect(await verifiedBy(delivery, key)).toEqual([true]);
+    expect(await verifyEach(delivery, key)).toEqual([true]);
     const { headers, rawBody: body } = delivery;
     const { x } = key;
     expect(
       verifyWebhook({ headers, body }, { publicKeys: [{ kty: 'OKP', crv: 'Ed25519', x: String(x) }] }).event,
     ).toBe('order.created');
-    const official = new Webhook(Buffer.from('a secret'), { format: 'raw' });
+    const officialLibrary = new Webhook(Buffer.from('a secret'), { format: 'raw' });
     const standard = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => [
       name,
       String(headers[name]),
     ]);
-    expect(official.verify(body.toString(), Object.fromEntries(standard))).toMatchObject({
+    expect(officialLibrary.verify(body.toString(), Object.fromEntries(standard))).toMatchObject({
       event: 'order.created',
     });
     const tampered = { ...delivery, rawBody: Buffer.concat([delivery.rawBody, Buffer.from(' ')]) };
-    expect(await verifiedBy(tampered, key)).toEqual([false]);
+    expect(await verifyEach(tampered, key)).toEqual([false]);
   });
 
   it('are of both keys for 24 hours after a change, which a repeated request does not shorten', async () => {
@@ -116,28 +119,28 @@ describe('the v1a signatures of Standard Webhooks', () => {
     if (current === undefined || old === undefined) throw new Error('no key');
     expect(current.kid).not.toBe(old.kid);
     const delivery = await deliver(id);
-    expect(await verifiedBy(delivery, current)).toEqual([true, false]);
-    expect(await verifiedBy(delivery, old)).toEqual([false, true]);
+    expect(await verifyEach(delivery, current)).toEqual([true, false]);
+    expect(await verifyEach(delivery, old)).toEqual([false, true]);
 
     await given.stores.database.run(endOverlap, [parsePublicId('whk', id)]);
     expect(await jwks(id)).toEqual([current]);
-    expect(await verifiedBy(await deliver(id), current)).toEqual([true]);
+    expect(await verifyEach(await deliver(id), current)).toEqual([true]);
     await client.patch(id, { new_signing_key: true }).expect(200);
     expect((await jwks(id)).map(({ kid }) => kid)).toEqual([expect.any(String), current.kid]);
   });
 
   it('end, and their keys are deleted, when the subscription changes to v1 or is deleted', async () => {
-    const keysOf = (id: string) => given.stores.database.row(readKeys, [parsePublicId('whk', id)]);
+    const storedKeys = (id: string) => given.stores.database.row(readKeys, [parsePublicId('whk', id)]);
     const none = { signing_key: null, previous_signing_key: null };
     const id = await subscribe({ signature: 'v1a' });
     await client.patch(id, { new_signing_key: true }).expect(200);
     expect((await client.patch(id, { signature: 'v1' }).expect(200)).body.signature).toBe('v1');
-    expect([await jwks(id), await keysOf(id)]).toEqual([[], none]);
+    expect([await jwks(id), await storedKeys(id)]).toEqual([[], none]);
     expect(signaturesOf(await deliver(id)).map(([version]) => version)).toEqual(['v1']);
 
     const deleted = await subscribe({ signature: 'v1a' });
     await client.delete(deleted).expect(204);
-    expect(await keysOf(deleted)).toEqual(none);
+    expect(await storedKeys(deleted)).toEqual(none);
     await request(given.worker.server).get(`/store/v1/webhooks/${deleted}/jwks.json`).expect(404);
   });
 
@@ -153,7 +156,7 @@ describe('the v1a signatures of Standard Webhooks', () => {
     expect(row?.signing_key.includes(header)).toBe(false);
   });
 
-  it('reject other values, a new key without v1a, and unknown ids', async () => {
+  it('cannot be requested by another value, nor get a new key without v1a; unknown ids have no keys', async () => {
     const { body } = await client
       .post({ url: receiver.url, events: ['*'], secret: 's', signature: 'v2' })
       .expect(400);

@@ -1,7 +1,7 @@
 import { AttemptSlots } from './attempt-slots.js';
 
 describe('the attempt slots of a lane', () => {
-  it('are never more than their number, and are taken as soon as one is free', async () => {
+  it('are at most as many as configured, and can be taken as soon as one is free', async () => {
     const slots = new AttemptSlots(10);
     const first = slots.take(8, 0);
     const second = slots.take(8, 0);

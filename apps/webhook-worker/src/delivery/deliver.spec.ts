@@ -16,6 +16,11 @@ import { setUpWorker } from '../worker-setup.fixture.js';
 
 const given = setUpWorker();
 
+const endLeases = statement(
+  'test.end-leases',
+  "UPDATE webhook_deliveries SET lease_until = now() - interval '1 second' WHERE status = 'in_flight'",
+);
+
 describe('a delivery', () => {
   it('is sent for a message, signed, and with identifiers and state only', async () => {
     const client = await given.client();
@@ -142,15 +147,15 @@ describe('a delivery', () => {
     async (retryAfter) => {
       const client = await given.client();
       await client.subscribe(given.receiver.url);
-      const at: number[] = [];
+      const receivedAtMs: number[] = [];
       given.receiver.respondWith((response) => {
-        at.push(performance.now());
-        if (at.length === 1) response.setHeader('retry-after', retryAfter);
-        response.writeHead(at.length === 1 ? 503 : 204).end();
+        receivedAtMs.push(performance.now());
+        if (receivedAtMs.length === 1) response.setHeader('retry-after', retryAfter);
+        response.writeHead(receivedAtMs.length === 1 ? 503 : 204).end();
       });
       await given.stores.broker.publish(orderCreated(client.creatorId));
       await given.receiver.waitFor(2);
-      expect((at[1] ?? 0) - (at[0] ?? 0)).toBeGreaterThan(950);
+      expect((receivedAtMs[1] ?? 0) - (receivedAtMs[0] ?? 0)).toBeGreaterThan(950);
     },
   );
 
@@ -161,12 +166,7 @@ describe('a delivery', () => {
     await given.stores.broker.publish(orderCreated(client.creatorId));
     await given.receiver.waitFor(1);
     given.receiver.respondWith((response) => response.writeHead(204).end());
-    await given.stores.database.run(
-      statement(
-        'test.expire',
-        "UPDATE webhook_deliveries SET lease_until = now() - interval '1 second' WHERE status = 'in_flight'",
-      ),
-    );
+    await given.stores.database.run(endLeases);
     given.worker.reconcile();
     const deliveries = await given.receiver.waitFor(2);
     expect(deliveries[1]?.headers['x-service-delivery']).toBe(deliveries[0]?.headers['x-service-delivery']);

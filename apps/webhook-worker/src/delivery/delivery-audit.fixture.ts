@@ -6,12 +6,12 @@ import { aClient, isSignedWith, type Served, type WebhookStores } from '../webho
 
 const creatorCount = 10;
 /** Events and secrets of each creator's subscriptions: shortest, longest and non-ASCII secrets. */
-const kinds = [
+const subscriptionKinds = [
   { events: ['order.created'], secrets: ['s', 'x'.repeat(256), '\u{1F3B6} schlüssel'] },
   { events: ['order.created', 'order.processing'], secrets: ['whsec_1', '語'.repeat(256)] },
 ];
-/** The first attempt of every ninth event is rejected. */
-const rejectedEach = 9;
+/** The receiver rejects the first attempt of every ninth event. */
+const rejectionInterval = 9;
 /**
  * Possible outcomes in the history of an attempt that the receiver accepted: the response may have been too
  * late, or the process was gone.
@@ -76,16 +76,16 @@ export async function deliveryAudit(stores: WebhookStores, worker: Served) {
   const rejected = new Set<string>();
   /** `delivery attempt` of every accepted attempt. */
   const accepted = new Set<string>();
-  let beforeResponse: (post: ReceivedDelivery) => Promise<unknown> | undefined = () => undefined;
+  let beforeResponse: (request: ReceivedDelivery) => Promise<unknown> | undefined = () => undefined;
 
-  receiver.respondWith((response, post) => {
-    const attempt = attemptOf(post);
-    const status = attempt.endsWith(' 1') && rejected.has(post.body.id) ? 503 : 204;
+  receiver.respondWith((response, request) => {
+    const attempt = attemptOf(request);
+    const status = attempt.endsWith(' 1') && rejected.has(request.body.id) ? 503 : 204;
     const respond = (): void => {
       if (status === 204) accepted.add(attempt);
       response.writeHead(status).end();
     };
-    const waiting = beforeResponse(post);
+    const waiting = beforeResponse(request);
     if (waiting === undefined) respond();
     else void waiting.then(respond, respond);
   });
@@ -106,9 +106,9 @@ export async function deliveryAudit(stores: WebhookStores, worker: Served) {
       const creatorId = creators[number % creators.length] ?? '';
       const isOdd = Math.floor(number / creators.length) % 2 === 1;
       const order = anOrder(creatorId, { status: isOdd ? 'processing' : 'pending' });
-      const kind = isOdd ? messages.orderProcessing : messages.orderCreated;
-      const message = kind.make({ order }, { occurredAt: new Date() });
-      if (number % rejectedEach === 0) rejected.add(publicId('evt', message.id));
+      const messageType = isOdd ? messages.orderProcessing : messages.orderCreated;
+      const message = messageType.make({ order }, { occurredAt: new Date() });
+      if (number % rejectionInterval === 0) rejected.add(publicId('evt', message.id));
       return { message, creatorId, orderId: publicId('ord', order.id) };
     });
     changes.push(...created);
@@ -116,14 +116,14 @@ export async function deliveryAudit(stores: WebhookStores, worker: Served) {
   };
 
   /** Resolves when the count reaches the number of expected deliveries. */
-  const untilCounted = (counted: (found: readonly StatusCount[]) => number) => {
+  const untilAllCounted = (count: (found: readonly StatusCount[]) => number) => {
     const expectedCount = expected().length;
     let last = '';
     return eventually(
       async () => {
         const found = await stores.database.rows<StatusCount>(countByStatus, [creators]);
         last = JSON.stringify(found);
-        return counted(found) >= expectedCount ? true : undefined;
+        return count(found) >= expectedCount ? true : undefined;
       },
       settleTimeoutMs,
       () => `${last} of ${expectedCount}`,
@@ -131,10 +131,10 @@ export async function deliveryAudit(stores: WebhookStores, worker: Served) {
   };
 
   return {
-    change: createChanges,
+    createChanges,
     /** Creates changes, and publishes each once. */
     publish: (count: number) => stores.broker.publish(...createChanges(count)),
-    posts: receiver.deliveries,
+    requests: receiver.deliveries,
     /** Returns the number of accepted attempts whose response was lost, so that the delivery was repeated. */
     lostResponses: () => accepted.size - expected().length,
     rows,
@@ -148,11 +148,11 @@ export async function deliveryAudit(stores: WebhookStores, worker: Served) {
       );
     },
     /** Delays the response to a request until the returned promise settles. */
-    respondAfter: (wait: (post: ReceivedDelivery) => Promise<unknown> | undefined) => {
+    respondAfter: (wait: (request: ReceivedDelivery) => Promise<unknown> | undefined) => {
       beforeResponse = wait;
     },
     /** Resolves when PostgreSQL has all expected deliveries. */
-    untilWritten: () => untilCounted((found) => found.reduce((sum, { count }) => sum + count, 0)),
+    untilWritten: () => untilAllCounted((found) => found.reduce((sum, { count }) => sum + count, 0)),
     /** Resolves when all deliveries in PostgreSQL have succeeded. */
     untilDelivered: () =>
       eventually(async () => {
@@ -161,7 +161,7 @@ export async function deliveryAudit(stores: WebhookStores, worker: Served) {
       }, settleTimeoutMs),
     /** Resolves when all expected deliveries have succeeded. */
     untilSettled: () =>
-      untilCounted((found) => found.find(({ status }) => status === 'succeeded')?.count ?? 0),
+      untilAllCounted((found) => found.find(({ status }) => status === 'succeeded')?.count ?? 0),
     /** Compares published, stored and received deliveries. */
     expectNothingLost: async () => {
       const found = await rows();
@@ -192,7 +192,7 @@ async function subscribeAll(
   const subscriptions: Subscription[] = [];
   for (let creator = 0; creator < creatorCount; creator += 1) {
     const client = await aClient(stores, worker);
-    for (const { events, secrets } of kinds) {
+    for (const { events, secrets } of subscriptionKinds) {
       const path = `/hook/${subscriptions.length}`;
       const secret = secrets[creator % secrets.length] ?? '';
       const id = await client.subscribe(new URL(path, receiverUrl).href, events, secret);
@@ -229,12 +229,12 @@ function isConsistent(row: AuditedDelivery, accepted: ReadonlySet<string>): bool
  * Each change arrives at a subscription under one event id and one delivery id, however often it is posted.
  */
 function expectStableIds(
-  posts: readonly ReceivedDelivery[],
+  requests: readonly ReceivedDelivery[],
   expectedPairs: readonly { readonly change: Change; readonly subscription: Subscription }[],
   found: readonly AuditedDelivery[],
 ): void {
   const arrived = new Set(
-    posts.map(({ path, body, headers }) =>
+    requests.map(({ path, body, headers }) =>
       [path, body.event, body.data['order_id'], body.id, headers['x-service-delivery']].join(' '),
     ),
   );
@@ -250,10 +250,13 @@ function expectStableIds(
 }
 
 /** Every attempt has the same bytes, signed with the secret of the subscription. */
-function expectSignedBytes(posts: readonly ReceivedDelivery[], subscriptions: readonly Subscription[]): void {
+function expectSignedBytes(
+  requests: readonly ReceivedDelivery[],
+  subscriptions: readonly Subscription[],
+): void {
   const secrets = new Map(subscriptions.map(({ path, secret }) => [path, secret]));
   const bytes = new Map<string, Buffer>();
-  const wrong = posts.filter(({ path, headers, rawBody }) => {
+  const wrong = requests.filter(({ path, headers, rawBody }) => {
     const id = String(headers['x-service-delivery']);
     const before = bytes.get(id) ?? rawBody;
     bytes.set(id, before);

@@ -17,8 +17,8 @@ const given = setUpWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,200' });
 /** Stopped, since it would find the deliveries that the code under test must find. */
 beforeAll(() => given.worker.app.get(Reconciler).stop());
 
-const waiting = statement(
-  'test.waiting',
+const findWaitingLocks = statement(
+  'test.find-waiting-locks',
   'SELECT FROM pg_locks WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())',
 );
 
@@ -53,11 +53,11 @@ const allSucceed = (count: number) => deliveriesWhen(given.stores, allHaveStatus
 
 /** Delays the receiver's responses until the returned function is called. */
 function delayResponses(): () => void {
-  const kept: ServerResponse[] = [];
-  given.receiver.respondWith((response) => kept.push(response));
+  const openResponses: ServerResponse[] = [];
+  given.receiver.respondWith((response) => openResponses.push(response));
   return () => {
     given.receiver.respondWith((response) => response.writeHead(204).end());
-    for (const response of kept) response.writeHead(204).end();
+    for (const response of openResponses) response.writeHead(204).end();
   };
 }
 
@@ -96,7 +96,7 @@ describe("a due delivery of another day, while today's are sent", () => {
     await given.stores.database.transaction(async (tx) => {
       await tx.run({ name: '', text: 'LOCK TABLE webhook_subscriptions IN ACCESS EXCLUSIVE MODE' });
       given.worker.app.get(DispatchQueue).requeue([today]);
-      await eventually(async () => (await tx.rows(waiting)).length > 0 || undefined);
+      await eventually(async () => (await tx.rows(findWaitingLocks)).length > 0 || undefined);
       wakeWithoutDays(); // the running claim is repeated
     });
     await allSucceed(3);
@@ -115,13 +115,13 @@ describe("a due delivery of another day, while today's are sent", () => {
 });
 
 describe('a wake-up with the day of a due delivery', () => {
-  it('sends it at once, even if the day has no partition of its own', async () => {
+  it('leads to its attempt at once, even if the day has no partition of its own', async () => {
     const { fanOutOn } = await aSubscriber();
     await fanOutOn(-1, 20, 0);
     await allSucceed(3);
   });
 
-  it('retries it at its time, each on its day', async () => {
+  it('leads to its retry, on the same day, if the attempt fails', async () => {
     const { fanOutOn } = await aSubscriber();
     given.receiver.respondWith((response) => response.writeHead(500).end());
     await fanOutOn(-1, 0);

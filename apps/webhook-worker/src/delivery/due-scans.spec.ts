@@ -61,14 +61,14 @@ const today = dayFromNow(0);
 const subscriptionId = uuidv7();
 
 describe('claims during a snapshot that keeps sent deliveries', () => {
-  let stores: ScratchDatabase;
+  let scratch: ScratchDatabase;
   let database: ObservedDatabase;
   beforeAll(async () => {
-    stores = await scratchDatabase(migrations, { forceGenericPlan: true });
-    database = new ObservedDatabase(stores.dataSource);
-    await stores.database.run(subscribe, [subscriptionId]);
+    scratch = await scratchDatabase(migrations, { forceGenericPlan: true });
+    database = new ObservedDatabase(scratch.dataSource);
+    await scratch.database.run(subscribe, [subscriptionId]);
   });
-  afterAll(() => stores.drop());
+  afterAll(() => scratch.drop());
 
   const claimWith = async (scans: DueScans) => {
     const settings = { WEBHOOK_TIMEOUT_MS: 30_000, WEBHOOK_LEASE_SLACK_MS: 30_000 };
@@ -84,12 +84,12 @@ describe('claims during a snapshot that keeps sent deliveries', () => {
   };
 
   it('read the index entries of sent deliveries once, then start from the deliveries claimed last', async () => {
-    const snapshot = await stores.database.begin({ snapshot: true });
+    const snapshot = await scratch.database.begin({ snapshot: true });
     await snapshot.tx.row(count);
-    await writeDue(stores.database, subscriptionId, { day: today, count: 5_000, forSeconds: 120 });
-    await stores.database.run(settleAll);
+    await writeDue(scratch.database, subscriptionId, { day: today, count: 5_000, forSeconds: 120 });
+    await scratch.database.run(settleAll);
     for (const forSeconds of [90, 80, 70, 60])
-      await writeDue(stores.database, subscriptionId, { day: today, count: 8, forSeconds });
+      await writeDue(scratch.database, subscriptionId, { day: today, count: 8, forSeconds });
     const { claimed, buffers } = await claimWith(new FollowingScans());
     await snapshot.rollback();
     expect(new Set(claimed.map(({ id }) => id)).size).toBe(32);
@@ -99,10 +99,10 @@ describe('claims during a snapshot that keeps sent deliveries', () => {
 
   it('find a delivery that is due since before those claimed last, in a full scan only', async () => {
     for (const forSeconds of [10, 9, 8])
-      await writeDue(stores.database, subscriptionId, { day: today, count: 8, forSeconds });
+      await writeDue(scratch.database, subscriptionId, { day: today, count: 8, forSeconds });
     const scans = new FollowingScans();
     expect((await claimWith(scans)).claimed).toHaveLength(24);
-    await writeDue(stores.database, subscriptionId, { day: today, count: 3, forSeconds: 3_600 });
+    await writeDue(scratch.database, subscriptionId, { day: today, count: 3, forSeconds: 3_600 });
     expect((await claimWith(scans)).claimed).toEqual([]);
     expect((await claimWith(new FollowingScans())).claimed).toHaveLength(3);
   });

@@ -1,16 +1,10 @@
 import { type FlakyProxy, flakyProxy, storeUrl } from '@fulfilment/testing';
 import { Redis } from 'ioredis';
 import { deleteRedisKeys, webhookStores, type WebhookStores } from '../webhook-worker.fixture.js';
-import { startWorkerProcess, type WorkerProcess } from '../worker-process.fixture.js';
+import { shortLeases, startWorkerProcess, type WorkerProcess } from '../worker-process.fixture.js';
 import { attemptOf, deliveryAudit, type DeliveryAudit } from './delivery-audit.fixture.js';
 
 const eventCount = 2_000;
-/** A lease of two seconds, so that deliveries of a lost statement are soon due again. */
-const shortLeases = {
-  WEBHOOK_RETRY_SCHEDULE_MS: '0,100,100,200,400,800',
-  WEBHOOK_TIMEOUT_MS: '1000',
-  WEBHOOK_LEASE_SLACK_MS: '1000',
-};
 
 /**
  * Redis loses its keys, stores drop connections and are unreachable. Every delivery must arrive nevertheless.
@@ -19,7 +13,7 @@ describe('2000 events are delivered under stable ids', () => {
   let stores: WebhookStores;
   let audit: DeliveryAudit;
   let worker: WorkerProcess;
-  let proxy: FlakyProxy | undefined;
+  let startedProxy: FlakyProxy | undefined;
   beforeAll(async () => {
     stores = await webhookStores();
   });
@@ -27,8 +21,8 @@ describe('2000 events are delivered under stable ids', () => {
   afterEach(async () => {
     await worker.kill();
     await audit.stop();
-    await proxy?.stop();
-    proxy = undefined;
+    await startedProxy?.stop();
+    startedProxy = undefined;
   });
 
   const start = async (environment: Readonly<Record<string, string>> = {}): Promise<void> => {
@@ -37,17 +31,18 @@ describe('2000 events are delivered under stable ids', () => {
     audit = await deliveryAudit(stores, worker);
   };
   const startBehindProxy = async (setting: string, url: string): Promise<FlakyProxy> => {
-    proxy = await flakyProxy(url);
+    const proxy = await flakyProxy(url);
+    startedProxy = proxy;
     await start({ [setting]: proxy.url });
     return proxy;
   };
-  const everythingArrives = async (): Promise<void> => {
+  const expectEverythingArrives = async (): Promise<void> => {
     await audit.untilSettled();
     await audit.expectNothingLost();
   };
 
   it('while Redis loses all keys and is unreachable for a while', async () => {
-    const line = await startBehindProxy('REDIS_URL', storeUrl('TEST_REDIS_URL'));
+    const proxy = await startBehindProxy('REDIS_URL', storeUrl('TEST_REDIS_URL'));
     const redis = new Redis(storeUrl('TEST_REDIS_URL'));
     for (let round = 0; round < 4; round += 1) {
       const arriving = audit.untilMoreArrive(100);
@@ -56,49 +51,49 @@ describe('2000 events are delivered under stable ids', () => {
       await deleteRedisKeys(redis, stores.prefix);
     }
     redis.disconnect();
-    line.disconnect();
+    proxy.disconnect();
     const arriving = audit.untilMoreArrive(300);
     await audit.publish(eventCount / 5);
     await arriving; // without Redis
-    line.restore();
-    await everythingArrives();
+    proxy.restore();
+    await expectEverythingArrives();
   });
 
   it('while RabbitMQ repeatedly drops connections and is unreachable for a while', async () => {
-    const line = await startBehindProxy('RABBITMQ_URL', stores.broker.url);
+    const proxy = await startBehindProxy('RABBITMQ_URL', stores.broker.url);
     for (let round = 0; round < 4; round += 1) {
       const arriving = audit.untilMoreArrive(50);
       await audit.publish(eventCount / 5);
       await arriving;
-      line.sever();
+      proxy.sever();
     }
-    line.disconnect();
+    proxy.disconnect();
     await audit.publish(eventCount / 5);
     await audit.untilDelivered();
-    line.restore();
-    await everythingArrives();
+    proxy.restore();
+    await expectEverythingArrives();
   });
 
   it('while PostgreSQL repeatedly drops connections', async () => {
-    const line = await startBehindProxy('DATABASE_URL', stores.url);
+    const proxy = await startBehindProxy('DATABASE_URL', stores.url);
     for (let round = 0; round < 5; round += 1) {
       const arriving = audit.untilMoreArrive(100);
       await audit.publish(eventCount / 5);
       await arriving;
       // Drops the connection at once, or before the response to a statement, which may be a commit.
-      if (round % 2 === 0) line.sever();
-      else line.severAfter(10 + round);
+      if (round % 2 === 0) proxy.sever();
+      else proxy.severAfter(10 + round);
     }
-    await everythingArrives();
+    await expectEverythingArrives();
   });
 
   it('when every message is published five times concurrently, to two replicas', async () => {
     await start();
     const other = await startWorkerProcess(stores, shortLeases);
     try {
-      await stores.broker.publishOnEach(5, audit.change(eventCount));
-      await everythingArrives();
-      expect(audit.posts.length).toBe(new Set(audit.posts.map(attemptOf)).size);
+      await stores.broker.publishOnEach(5, audit.createChanges(eventCount));
+      await expectEverythingArrives();
+      expect(audit.requests.length).toBe(new Set(audit.requests.map(attemptOf)).size);
     } finally {
       await other.kill();
     }

@@ -13,9 +13,9 @@ const dripIntervalMs = 50;
 /** Behaviour of a server on a connection. */
 type Behaviour = (socket: Socket) => void;
 
-const once = (response: string | Buffer): Behaviour => afterRequest((socket) => socket.end(response));
+const respondOnce = (response: string | Buffer): Behaviour => afterRequest((socket) => socket.end(response));
 const redirect = (status: number, target: string): Behaviour =>
-  once(`HTTP/1.1 ${status} Moved\r\nlocation: ${target}\r\ncontent-length: 0\r\n\r\n`);
+  respondOnce(`HTTP/1.1 ${status} Moved\r\nlocation: ${target}\r\ncontent-length: 0\r\n\r\n`);
 const reset = (socket: Socket): void => void socket.resetAndDestroy();
 
 /**
@@ -67,9 +67,9 @@ const repeated = (text: string): Buffer => Buffer.from(text.repeat(Math.ceil(65_
 export const speakNoTls: Behaviour = (socket) =>
   void socket.on('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
 
-/** Every behaviour over plain HTTP, with its outcome in the history. `bait` is the target of redirects. */
+/** Every behaviour over plain HTTP, with its outcome in the history. */
 export function hostileBehaviours(
-  bait: string,
+  redirectTarget: string,
 ): readonly (readonly [name: string, outcome: string, Behaviour])[] {
   return [
     ['never responds', 'timeout', () => undefined],
@@ -82,8 +82,8 @@ export function hostileBehaviours(
       flood(`${ok}transfer-encoding: chunked\r\n\r\n`, repeated('1\r\na\r\n')),
     ],
     ['sends an endless error', 'http_error', flood('HTTP/1.1 500 No\r\n\r\n', Buffer.alloc(65_536, 'a'))],
-    ['sends a gzip bomb', 'succeeded', once(Buffer.concat([Buffer.from(bombHead), bomb]))],
-    ['sends a huge header', 'connection_failed', once(`${ok}x-long: ${'a'.repeat(100_000)}\r\n\r\n`)],
+    ['sends a gzip bomb', 'succeeded', respondOnce(Buffer.concat([Buffer.from(bombHead), bomb]))],
+    ['sends a huge header', 'connection_failed', respondOnce(`${ok}x-long: ${'a'.repeat(100_000)}\r\n\r\n`)],
     ['sends endless headers', 'connection_failed', flood(ok, repeated(`x-more: ${'a'.repeat(100)}\r\n`))],
     ['sends an endless status line', 'timeout', flood('HTTP/1.1 200 ', Buffer.alloc(65_536, 'a'))],
     [
@@ -92,15 +92,15 @@ export function hostileBehaviours(
       redirect(302, 'http://169.254.169.254/latest/meta-data/'),
     ],
     ['redirects permanently to metadata', 'redirect_not_followed', redirect(308, 'http://[fd00:ec2::254]/')],
-    ['redirects to a neighbour', 'redirect_not_followed', redirect(307, bait)],
+    ['redirects to another server', 'redirect_not_followed', redirect(307, redirectTarget)],
     ['resets at once', 'connection_failed', reset],
     ['resets after the request', 'connection_failed', afterRequest(reset)],
     ['resets in the headers', 'connection_failed', breakOff(`${ok}content-le`)],
     ['resets in the body', 'succeeded', breakOff(`${ok}content-length: 100\r\n\r\nshort`)],
     ['closes at once', 'connection_failed', (socket) => void socket.end()],
-    ['closes in the headers', 'connection_failed', once(`${ok}content-le`)],
+    ['closes in the headers', 'connection_failed', respondOnce(`${ok}content-le`)],
     [
-      'says 100 and no more',
+      'responds with 100 and no more',
       'connection_failed',
       afterRequest((socket) => socket.write('HTTP/1.1 100 Continue\r\n\r\n')),
     ],
@@ -109,19 +109,23 @@ export function hostileBehaviours(
     [
       'switches protocols',
       'connection_failed',
-      once('HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'),
+      respondOnce('HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'),
     ],
-    ['promises more than it sends', 'succeeded', once(`${ok}content-length: 1000\r\n\r\nshort`)],
+    ['promises more than it sends', 'succeeded', respondOnce(`${ok}content-length: 1000\r\n\r\nshort`)],
     [
       'sends more than it promises',
       'succeeded',
-      once(`${ok}content-length: 2\r\n\r\nlonger HTTP/1.1 500 No\r\n\r\n`),
+      respondOnce(`${ok}content-length: 2\r\n\r\nlonger HTTP/1.1 500 No\r\n\r\n`),
     ],
-    ['has two lengths', 'connection_failed', once(`${ok}content-length: 2\r\ncontent-length: 3\r\n\r\nabc`)],
-    ['has a length below zero', 'connection_failed', once(`${ok}content-length: -1\r\n\r\n`)],
-    ['speaks HTTP/0.9', 'connection_failed', once('<html>It works!</html>')],
+    [
+      'has two lengths',
+      'connection_failed',
+      respondOnce(`${ok}content-length: 2\r\ncontent-length: 3\r\n\r\nabc`),
+    ],
+    ['has a length below zero', 'connection_failed', respondOnce(`${ok}content-length: -1\r\n\r\n`)],
+    ['speaks HTTP/0.9', 'connection_failed', respondOnce('<html>It works!</html>')],
     ['speaks another protocol', 'connection_failed', (socket) => void socket.end('220 mail ESMTP\r\n')],
-    ['has a status that is none', 'connection_failed', once('HTTP/1.1 000 \r\n\r\n')],
+    ['has an invalid status', 'connection_failed', respondOnce('HTTP/1.1 000 \r\n\r\n')],
   ];
 }
 
@@ -135,7 +139,7 @@ export function hostileServers() {
     stops.push(close);
     return port;
   };
-  const keep = (socket: Socket): void => {
+  const track = (socket: Socket): void => {
     connections += 1;
     sockets.add(socket);
     socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
@@ -147,7 +151,7 @@ export function hostileServers() {
     plain: (behaviour: Behaviour) =>
       open(
         createServer((socket) => {
-          keep(socket);
+          track(socket);
           behaviour(socket);
         }),
       ),
@@ -157,7 +161,7 @@ export function hostileServers() {
         { cert: await readFile(certificate.cert), key: await readFile(certificate.key) },
         afterRequest((socket) => socket.write('HTTP/1.1 204 No Content\r\n\r\n')),
       );
-      server.on('connection', keep).on('tlsClientError', () => undefined);
+      server.on('connection', track).on('tlsClientError', () => undefined);
       return open(server);
     },
     stop: async () => {
@@ -172,18 +176,18 @@ export function hostileServers() {
  * one.
  */
 export async function certificates(directory: string) {
-  const at = (name: string): string => join(directory, name);
+  const pathOf = (name: string): string => join(directory, name);
   const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
   const openssl = (...args: string[]) => run('openssl', args);
   const selfSigned = async (name: string, ...more: string[]) => {
-    const [cert, key] = [at(`${name}.pem`), at(`${name}.key`)];
+    const [cert, key] = [pathOf(`${name}.pem`), pathOf(`${name}.key`)];
     await openssl('req', '-x509', ...newKey, '-keyout', key, '-out', cert, '-subj', `/CN=${name}`, ...more);
     return { cert, key };
   };
   const authority = await selfSigned('authority');
   const signed = async (name: string, host: string, days: number) => {
-    const [cert, key] = [at(`${name}.pem`), at(`${name}.key`)];
-    const [request, extension] = [at(`${name}.csr`), at(`${name}.ext`)];
+    const [cert, key] = [pathOf(`${name}.pem`), pathOf(`${name}.key`)];
+    const [request, extension] = [pathOf(`${name}.csr`), pathOf(`${name}.ext`)];
     await writeFile(extension, `subjectAltName=${host}`);
     await openssl('req', '-new', ...newKey, '-keyout', key, '-out', request, '-subj', `/CN=${name}`);
     const authorityFiles = ['-CA', authority.cert, '-CAkey', authority.key, '-CAcreateserial'];

@@ -13,8 +13,8 @@ import { certificates, hostileBehaviours, speakNoTls, hostileServers } from './h
 const timeoutMs = 2_000;
 const attempts = 2;
 const deadCount = 200;
-const backlog = 5_000;
-const measured = 300;
+const backlogSize = 5_000;
+const measuredEvents = 300;
 const maxGrowthBytes = 256 * 1024 * 1024;
 
 const countOpen = statement(
@@ -94,9 +94,9 @@ describe('a worker whose receivers are hostile', () => {
   it('records the right outcome for every misbehaving receiver, keeps memory bounded and follows no redirect', async () => {
     const redirectTargets = hostileServers();
     stops.push(redirectTargets.stop);
-    const bait = await redirectTargets.plain((socket) => void socket.end());
-    const behaviours = hostileBehaviours(`http://127.0.0.1:${bait}/`);
-    const good = await servers.tls(certificateFiles.good);
+    const redirectTargetPort = await redirectTargets.plain((socket) => void socket.end());
+    const behaviours = hostileBehaviours(`http://127.0.0.1:${redirectTargetPort}/`);
+    const goodTlsPort = await servers.tls(certificateFiles.good);
     const targets: (readonly [name: string, outcome: string, url: string])[] = [
       ...(await Promise.all(
         behaviours.map(async ([name, outcome, behaviour]) => {
@@ -104,7 +104,7 @@ describe('a worker whose receivers are hostile', () => {
         }),
       )),
       ['rejects connections', 'connection_failed', `http://127.0.0.1:${await freePort()}/`],
-      ['has a good certificate', 'succeeded', `https://127.0.0.1:${good}/`],
+      ['has a good certificate', 'succeeded', `https://127.0.0.1:${goodTlsPort}/`],
       [
         'has the certificate of another host',
         'tls_error',
@@ -146,8 +146,8 @@ describe('a worker whose receivers are hostile', () => {
       );
       return found.every((one) => one !== undefined) ? found : undefined;
     }, 40_000);
-    const kinds = outcomes.map(([name, several]) => [name, [...new Set(several)].join()]);
-    expect(Object.fromEntries(kinds)).toEqual(
+    const outcomesByName = outcomes.map(([name, ofAttempts]) => [name, [...new Set(ofAttempts)].join()]);
+    expect(Object.fromEntries(outcomesByName)).toEqual(
       Object.fromEntries(targets.map(([name, outcome]) => [name, outcome])),
     );
     expect(peak - before).toBeLessThan(maxGrowthBytes);
@@ -165,17 +165,17 @@ describe('a worker whose receivers are hostile', () => {
     }
     const good = await goodReceiver();
     const messages: Message[] = [];
-    for (let count = 0; count < backlog / deadCount; count += 1) {
+    for (let count = 0; count < backlogSize / deadCount; count += 1) {
       messages.push(...creators.map(({ creatorId }) => orderCreated(creatorId)));
     }
     await stores.broker.publish(...messages);
     await eventually(() => (servers.connections() >= deadCount ? true : undefined));
     const latencies: number[] = [];
-    while (latencies.length < measured) latencies.push(await good.measure());
+    while (latencies.length < measuredEvents) latencies.push(await good.measure());
     const open = await stores.database.row<{ count: number }>(countOpen, [
       creators.map((one) => one.creatorId),
     ]);
-    expect(open?.count).toBeGreaterThan(backlog / 2); // the backlog lasted until the end
+    expect(open?.count).toBeGreaterThan(backlogSize / 2); // the backlog lasted until the end
     expect(p99(latencies)).toBeLessThan(timeoutMs); // the benchmark has a closer limit
   });
 });

@@ -1,18 +1,12 @@
 import { statement } from '@fulfilment/database';
 import { publicId } from '@fulfilment/contracts';
 import { webhookStores, type WebhookStores } from '../webhook-worker.fixture.js';
-import { startWorkerProcess, type WorkerProcess } from '../worker-process.fixture.js';
+import { shortLeases, startWorkerProcess, type WorkerProcess } from '../worker-process.fixture.js';
 import { followFeed } from '../feed/followed-feed.fixture.js';
 import { deliveryAudit, type DeliveryAudit } from './delivery-audit.fixture.js';
 
 const eventCount = 2_000;
-const kills = 5;
-/** A lease of two seconds, so that deliveries of a dead process are soon due again. */
-const shortLeases = {
-  WEBHOOK_RETRY_SCHEDULE_MS: '0,100,100,200,400,800',
-  WEBHOOK_TIMEOUT_MS: '1000',
-  WEBHOOK_LEASE_SLACK_MS: '1000',
-};
+const killCount = 5;
 const attemptsOf = statement(
   'test.attempts-of',
   `SELECT a.delivery_id, a.number, a.outcome, a.started_at, a.duration_ms FROM webhook_attempts a
@@ -32,19 +26,19 @@ describe('2000 events are delivered under stable ids', () => {
     started = [];
   });
   afterEach(async () => {
-    await Promise.all(started.map((process) => process.kill()));
+    await Promise.all(started.map((worker) => worker.kill()));
     await audit.stop();
   });
 
   const start = async (environment: Readonly<Record<string, string>> = {}): Promise<WorkerProcess> => {
-    const process = await startWorkerProcess(stores, { ...shortLeases, ...environment });
-    started.push(process);
-    return process;
+    const worker = await startWorkerProcess(stores, { ...shortLeases, ...environment });
+    started.push(worker);
+    return worker;
   };
   const startReady = async (environment: Readonly<Record<string, string>> = {}): Promise<WorkerProcess> => {
-    const process = await start(environment);
-    await process.untilReady();
-    return process;
+    const worker = await start(environment);
+    await worker.untilReady();
+    return worker;
   };
 
   it('while one of two replicas is repeatedly killed between a POST and its settlement, and the feed has the same events', async () => {
@@ -52,55 +46,55 @@ describe('2000 events are delivered under stable ids', () => {
     const replicas = [first, await startReady()];
     audit = await deliveryAudit(stores, first);
     const feed = await followFeed(stores, stores.creators[0] ?? '', () => replicas);
-    for (let round = 0; round < kills; round += 1) {
+    for (let round = 0; round < killCount; round += 1) {
       const dying = replicas[round % 2];
-      let posts = 0;
+      let requests = 0;
       // From the hundredth on, responses are sent only after the process is dead, so it never gets its own.
       audit.respondAfter(() => {
-        posts += 1;
-        return posts < 100 ? undefined : dying?.kill();
+        requests += 1;
+        return requests < 100 ? undefined : dying?.kill();
       });
-      await audit.publish(eventCount / kills);
+      await audit.publish(eventCount / killCount);
       expect(await dying?.ended).toBe('SIGKILL');
       audit.respondAfter(() => undefined);
       replicas[round % 2] = await start();
     }
     await audit.untilSettled();
     await audit.expectNothingLost();
-    expect(audit.lostResponses()).toBeGreaterThanOrEqual(kills);
+    expect(audit.lostResponses()).toBeGreaterThanOrEqual(killCount);
     // The second subscription of the first creator is for all events that the audit publishes.
-    const delivered = audit.posts.filter(({ path }) => path === '/hook/1').map(({ body }) => body.id);
+    const delivered = audit.requests.filter(({ path }) => path === '/hook/1').map(({ body }) => body.id);
     expect((await feed.end()).toSorted()).toEqual([...new Set(delivered)].toSorted());
   });
 
   it('when a process stalls for longer than its leases, without overwriting what others settled', async () => {
-    const frozen = await startReady({ WEBHOOK_TIMEOUT_MS: '4000' }); // no attempt ends before all are claimed
-    audit = await deliveryAudit(stores, frozen);
-    const held: (() => void)[] = [];
-    const inHand = new Set<string>();
+    const stalled = await startReady({ WEBHOOK_TIMEOUT_MS: '4000' }); // no attempt ends before all are claimed
+    audit = await deliveryAudit(stores, stalled);
+    const openResponses: (() => void)[] = [];
+    const openDeliveries = new Set<string>();
     await audit.publish(eventCount - 300);
     await audit.untilWritten();
     const arriving = audit.untilMoreArrive(100);
     audit.respondAfter(({ headers }) => {
-      inHand.add(String(headers['x-service-delivery']));
-      return new Promise((resolve) => held.push(() => resolve(undefined)));
+      openDeliveries.add(String(headers['x-service-delivery']));
+      return new Promise((resolve) => openResponses.push(() => resolve(undefined)));
     });
     await audit.publish(200);
     await audit.untilWritten(); // otherwise unacknowledged messages would wait for RabbitMQ
     await arriving;
-    frozen.signal('SIGSTOP');
+    stalled.signal('SIGSTOP');
     audit.respondAfter(() => undefined);
-    for (const respond of held) respond(); // the responses wait in the sockets of the frozen process
+    for (const respond of openResponses) respond(); // the responses wait in the sockets of the stalled process
     const second = await startReady();
     await audit.untilSettled();
     const uuids = (await audit.rows())
-      .filter(({ id }) => inHand.has(publicId('whd', id)))
+      .filter(({ id }) => openDeliveries.has(publicId('whd', id)))
       .map(({ id }) => id);
     expect(uuids.length).toBeGreaterThanOrEqual(99);
     const before = await stores.database.rows(attemptsOf, [uuids]);
-    frozen.signal('SIGCONT');
+    stalled.signal('SIGCONT');
     await second.kill();
-    // Once it has settled these, it has settled what it was holding before.
+    // Once it has settled these, it has settled what it held before the stall.
     await audit.publish(100);
     await audit.untilSettled();
     expect(await stores.database.rows(attemptsOf, [uuids])).toEqual(before);

@@ -9,7 +9,7 @@ import { DueScans } from './due-scans.js';
 import { Lease } from './lease.js';
 import { initialWindow } from './window.rules.js';
 
-let stores: ScratchDatabase;
+let scratch: ScratchDatabase;
 let lease: Lease;
 let subscriptionId: string;
 
@@ -27,13 +27,13 @@ const holdAllBut = statement(
 const settings = { WEBHOOK_TIMEOUT_MS: 30_000, WEBHOOK_LEASE_SLACK_MS: 30_000 };
 
 beforeAll(async () => {
-  stores = await scratchDatabase(migrations, { forceGenericPlan: true });
-  lease = new Lease(stores.database, settings, new DueScans());
+  scratch = await scratchDatabase(migrations, { forceGenericPlan: true });
+  lease = new Lease(scratch.database, settings, new DueScans());
 });
-afterAll(() => stores.drop());
+afterAll(() => scratch.drop());
 beforeEach(async () => {
   subscriptionId = uuidv7();
-  await stores.database.run(subscribe, [subscriptionId]);
+  await scratch.database.run(subscribe, [subscriptionId]);
 });
 
 const [yesterday, today] = [dayFromNow(-1), dayFromNow(0)];
@@ -43,8 +43,8 @@ const claim = (days?: DaySpan) => lease.claim({ subscriptionId, maxCount: 8, run
 
 describe('a claim', () => {
   it('finds all due deliveries if its days are unknown, and returns the days to search next', async () => {
-    await writeDue(stores.database, subscriptionId, { day: today });
-    await writeDue(stores.database, subscriptionId, { day: dayFromNow(20) });
+    await writeDue(scratch.database, subscriptionId, { day: today });
+    await writeDue(scratch.database, subscriptionId, { day: dayFromNow(20) });
     const { deliveries, days } = await claim();
     expect(deliveries.map(({ day }) => day).toSorted()).toEqual([today, dayFromNow(20)]);
     expect(days).toEqual({ from: today, to: dayFromNow(20), more: false });
@@ -52,18 +52,18 @@ describe('a claim', () => {
   });
 
   it('searches only its days if they are known', async () => {
-    await writeDue(stores.database, subscriptionId, { day: yesterday });
-    await writeDue(stores.database, subscriptionId, { day: today });
+    await writeDue(scratch.database, subscriptionId, { day: yesterday });
+    await writeDue(scratch.database, subscriptionId, { day: today });
     const { deliveries } = await claim({ from: today, to: today });
     expect(deliveries.map(({ day }) => day)).toEqual([today]);
   });
 
   it('continues with other days when other processes have taken the deliveries it had found', async () => {
-    await writeDue(stores.database, subscriptionId, { day: yesterday, count: 70, forSeconds: 120 });
-    await writeDue(stores.database, subscriptionId, { day: today });
+    await writeDue(scratch.database, subscriptionId, { day: yesterday, count: 70, forSeconds: 120 });
+    await writeDue(scratch.database, subscriptionId, { day: today });
     const first = await claim();
     expect(first).toMatchObject({ mayHaveMore: true, days: { from: yesterday, to: yesterday, more: true } });
-    await stores.database.run(holdAllBut, [subscriptionId, yesterday, 2]);
+    await scratch.database.run(holdAllBut, [subscriptionId, yesterday, 2]);
     const second = await claim(first.days);
     expect(second.deliveries.every(({ day }) => day === yesterday)).toBe(true);
     expect(second).toMatchObject({ mayHaveMore: true, days: undefined });
@@ -72,8 +72,8 @@ describe('a claim', () => {
   });
 
   it('continues with other days when full batches have sent all deliveries it had found', async () => {
-    await writeDue(stores.database, subscriptionId, { day: yesterday, count: 64, forSeconds: 120 });
-    await writeDue(stores.database, subscriptionId, { day: today });
+    await writeDue(scratch.database, subscriptionId, { day: yesterday, count: 64, forSeconds: 120 });
+    await writeDue(scratch.database, subscriptionId, { day: today });
     let { days } = await claim();
     for (let batch = 1; batch < 8; batch += 1) ({ days } = await claim(days));
     const empty = await claim(days);
@@ -83,17 +83,17 @@ describe('a claim', () => {
   });
 
   it('is reverted long before its lease ends when its response is lost with the connection', async () => {
-    const line = await flakyProxy(stores.url);
-    const source = createDataSource({ url: line.url, poolSize: 1, applicationName: 'cut', migrations: [] });
+    const proxy = await flakyProxy(scratch.url);
+    const source = createDataSource({ url: proxy.url, poolSize: 1, applicationName: 'cut', migrations: [] });
     await source.initialize();
     try {
-      const cut = new Lease(new Database(source), settings, new DueScans());
+      const leaseBehindProxy = new Lease(new Database(source), settings, new DueScans());
       const days = { from: today, to: today };
       const request = { subscriptionId, maxCount: 8, running: 0, receiver, days };
-      await cut.claim(request); // so that the statement is prepared
-      await writeDue(stores.database, subscriptionId, { day: today, count: 3 });
-      line.severAfter(1); // the next statement, which is the claim
-      await expect(cut.claim(request)).rejects.toThrow();
+      await leaseBehindProxy.claim(request); // so that the statement is prepared
+      await writeDue(scratch.database, subscriptionId, { day: today, count: 3 });
+      proxy.severAfter(1); // the next statement, which is the claim
+      await expect(leaseBehindProxy.claim(request)).rejects.toThrow();
       const { deliveries } = await eventually(async () => {
         const claimed = await claim({ from: today, to: today });
         return claimed.deliveries.length > 0 ? claimed : undefined;
@@ -101,7 +101,7 @@ describe('a claim', () => {
       expect(deliveries.map(({ number }) => number)).toEqual([1, 1, 1]);
     } finally {
       await source.destroy();
-      await line.stop();
+      await proxy.stop();
     }
   });
 });

@@ -24,9 +24,9 @@ async function aTenant() {
 }
 
 const succeeded =
-  (count: number, but?: string) =>
+  (count: number, except?: string) =>
   (rows: readonly DeliveryRow[]): boolean =>
-    rows.filter((row) => row.status === 'succeeded' && row.subscription_id !== but).length === count;
+    rows.filter((row) => row.status === 'succeeded' && row.subscription_id !== except).length === count;
 
 describe('a worker, while the row of a subscription is locked', () => {
   it('settles the attempts of all other tenants, and that of the subscription after the lock ends', async () => {

@@ -29,8 +29,8 @@ function tablesOf(plan: z.infer<typeof scanned>): string[] {
   return [...(own === undefined ? [] : [own]), ...(plan.Plans ?? []).flatMap(tablesOf)];
 }
 
-const counts = statement(
-  'test.plans',
+const readCustomPlans = statement(
+  'test.read-custom-plans',
   "SELECT name, custom_plans AS custom FROM pg_prepared_statements WHERE name NOT LIKE 'test.%' AND custom_plans > 0",
 );
 const [today, id] = [dayFromNow(0), '00000000-0000-0000-0000-000000000000'];
@@ -63,7 +63,7 @@ describe('the statements of a delivery', () => {
       await subscribe(receiver.url);
       await stores.broker.publish(orderCreated(creatorId));
       await deliveriesWhen(stores, haveStatuses('succeeded'));
-      expect(await database.rows(counts)).toEqual([]);
+      expect(await database.rows(readCustomPlans)).toEqual([]);
       const partition = today.replaceAll('-', '_');
       for (const [name, values] of Object.entries(parameters)) {
         const text = `EXPLAIN (FORMAT JSON) EXECUTE "${name}"(${values})`;

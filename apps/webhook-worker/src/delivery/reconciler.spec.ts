@@ -39,6 +39,7 @@ describe('the reconcilers of several replicas', () => {
       reconciler.wake(); // so that the next scan follows at once
     };
     const ended = Promise.withResolvers<void>();
+    let scans = 0;
     const shards = {
       // A scan reads its shards when it begins. The second one is the end of the first.
       get owned() {
@@ -48,7 +49,6 @@ describe('the reconcilers of several replicas', () => {
       },
       onTaken: () => undefined,
     };
-    let scans = 0;
     const reconciler = new Reconciler(
       scratch.database,
       { requeue, isWaiting: () => false },

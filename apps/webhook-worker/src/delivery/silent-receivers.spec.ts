@@ -2,9 +2,9 @@ import { webhookReceiver } from '@fulfilment/testing';
 import { orderCreated, ordersCreated } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 
-const perClient = 50;
+const subscriptionsPerClient = 50;
 /** More than may wait for the dispatcher of a process, less than its attempts. */
-const silent = 600;
+const silentCount = 600;
 const timeoutMs = 60_000;
 const soonMs = 10_000;
 
@@ -18,18 +18,18 @@ describe('receivers that never respond', () => {
     const [dead, good] = [await webhookReceiver(), await webhookReceiver()];
     try {
       dead.respondWith(() => undefined);
-      for (let count = 0; count < silent; count += perClient) {
+      for (let count = 0; count < silentCount; count += subscriptionsPerClient) {
         const { creatorId, subscribe } = await given.client();
-        await Promise.all(Array.from({ length: perClient }, () => subscribe(dead.url)));
+        await Promise.all(Array.from({ length: subscriptionsPerClient }, () => subscribe(dead.url)));
         await given.stores.broker.publish(...ordersCreated(creatorId, 8));
       }
-      await dead.waitFor(silent, soonMs);
+      await dead.waitFor(silentCount, soonMs);
       const { creatorId, subscribe } = await given.client();
       await subscribe(good.url);
       await given.stores.broker.publish(orderCreated(creatorId));
       await good.waitFor(1, soonMs);
       expect(good.deliveries).toHaveLength(1);
-      expect(dead.deliveries.length).toBeGreaterThanOrEqual(silent); // none of them has ended
+      expect(dead.deliveries.length).toBeGreaterThanOrEqual(silentCount); // none of them has ended
     } finally {
       await dead.stop(); // ends the attempts that wait for it
       await good.stop();

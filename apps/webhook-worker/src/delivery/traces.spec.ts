@@ -29,8 +29,8 @@ describe('the trace of an event', () => {
       const spans = recorded.named('deliver order.created');
       return spans.length === 2 ? spans : undefined;
     });
-    const [process] = recorded.named('process order.created');
-    const parent = { traceId, spanId: process?.spanContext().spanId };
+    const [consumerSpan] = recorded.named('process order.created');
+    const parent = { traceId, spanId: consumerSpan?.spanContext().spanId };
     expect(attempts).toMatchObject([
       {
         parentSpanContext: parent,

@@ -4,7 +4,7 @@ import { renderBody } from './envelope.rules.js';
 import { eventContent, IncompleteMessage } from './event-data.rules.js';
 import { eventDay } from './event-day.rules.js';
 
-const at = { occurredAt: new Date('2026-11-20T12:00:00Z') };
+const options = { occurredAt: new Date('2026-11-20T12:00:00Z') };
 const creatorId = uuidv7();
 const order = anOrder(creatorId);
 const order_id = publicId('ord', order.id);
@@ -22,7 +22,7 @@ const { updated_at } = order;
 
 const expected: readonly [Message, object][] = [
   [
-    messages.orderCreated.make({ order }, at),
+    messages.orderCreated.make({ order }, options),
     {
       order_id,
       status: 'pending',
@@ -32,24 +32,24 @@ const expected: readonly [Message, object][] = [
       updated_at,
     },
   ],
-  [messages.orderProcessing.make({ order }, at), { order_id, status: 'pending', updated_at }],
-  [messages.orderShipped.make({ order: shipped }, at), { order_id, ...tracking }],
-  [messages.orderTrackingUpdated.make({ order: shipped }, at), { order_id, ...tracking }],
+  [messages.orderProcessing.make({ order }, options), { order_id, status: 'pending', updated_at }],
+  [messages.orderShipped.make({ order: shipped }, options), { order_id, ...tracking }],
+  [messages.orderTrackingUpdated.make({ order: shipped }, options), { order_id, ...tracking }],
   [
     messages.orderDelivered.make(
       { order: { ...shipped, status: 'delivered', delivered_at: updated_at } },
-      at,
+      options,
     ),
     { order_id, status: 'delivered', delivered_at: updated_at, updated_at },
   ],
   [
-    messages.orderCancelled.make({ order: { ...order, status: 'cancelled' }, reason: 'No vinyl.' }, at),
+    messages.orderCancelled.make({ order: { ...order, status: 'cancelled' }, reason: 'No vinyl.' }, options),
     { order_id, status: 'cancelled', reason: 'No vinyl.', updated_at },
   ],
   [
     messages.orderPaymentFailed.make(
       { order: { ...order, status: 'payment_failed' }, reason: 'declined' },
-      at,
+      options,
     ),
     {
       order_id,
@@ -60,63 +60,64 @@ const expected: readonly [Message, object][] = [
     },
   ],
   [
-    messages.productAvailable.make({ product }, at),
+    messages.productAvailable.make({ product }, options),
     { product_id, release_id, status: 'available', updated_at: product.updated_at },
   ],
   [
-    messages.productUnavailable.make({ product: { ...product, status: 'unavailable' } }, at),
+    messages.productUnavailable.make({ product: { ...product, status: 'unavailable' } }, options),
     { product_id, release_id, status: 'unavailable', updated_at: product.updated_at },
   ],
   [
-    messages.productInventoryChanged.make({ product, previous_quantity: 5 }, at),
+    messages.productInventoryChanged.make({ product, previous_quantity: 5 }, options),
     { product_id, release_id, quantity: 4, previous_quantity: 5, updated_at: product.updated_at },
   ],
   [
-    messages.productInventoryChanged.make({ product, previous_quantity: null }, at),
+    messages.productInventoryChanged.make({ product, previous_quantity: null }, options),
     { product_id, release_id, quantity: 4, previous_quantity: null, updated_at: product.updated_at },
   ],
   [
-    messages.productInStock.make({ product }, at),
+    messages.productInStock.make({ product }, options),
     { product_id, release_id, quantity: 4, updated_at: product.updated_at },
   ],
   [
-    messages.productOutOfStock.make({ product: { ...product, quantity: 0 } }, at),
+    messages.productOutOfStock.make({ product: { ...product, quantity: 0 } }, options),
     { product_id, release_id, quantity: 0, updated_at: product.updated_at },
   ],
 ];
 
+const cases = expected.map(([message, data]) => [message.type, message, data] as const);
+const orderCases = cases.filter(([type]) => type.startsWith('order.'));
+
 describe('the content of an event', () => {
-  it.each(expected)('of $type has exactly the expected members', (message, data) => {
+  it.each(cases)('of %s has exactly the expected members', (_type, message, data) => {
     const subjectId = message.type.startsWith('order.') ? order.id : product.id;
     expect(eventContent(message)).toEqual({ event: message.type, creatorId, subjectId, data });
   });
 
-  it.each(expected.filter(([message]) => message.type.startsWith('order.')))(
-    'of $type has the metadata of its order, if it has any',
-    (message, data) => {
-      const { type, version, id, occurred_at } = message;
-      const sent = { cart: 'c_8841' };
-      const withMetadata = { order: { ...Object(Object(message.data).order), metadata: sent } };
-      const changed = { id, type, version, occurred_at, data: { ...Object(message.data), ...withMetadata } };
-      expect(eventContent(changed)?.data).toEqual({ ...data, metadata: sent });
-    },
-  );
+  it.each(orderCases)('of %s has the metadata of its order, if it has any', (_type, message, data) => {
+    const { type, version, id, occurred_at } = message;
+    const sent = { cart: 'c_8841' };
+    const withMetadata = { order: { ...Object(Object(message.data).order), metadata: sent } };
+    const changed = { id, type, version, occurred_at, data: { ...Object(message.data), ...withMetadata } };
+    expect(eventContent(changed)?.data).toEqual({ ...data, metadata: sent });
+  });
 
-  it.each(expected.filter(([message]) => message.type.startsWith('order.')))(
-    'of $type says that a test order is not live',
-    (message, data) => {
-      const test = { order: { ...Object(Object(message.data).order), test: true } };
-      const changed = { ...message, data: { ...Object(message.data), ...test } };
-      expect(eventContent(changed)?.data).toEqual({ ...data, livemode: false });
-    },
-  );
+  it.each(orderCases)('of %s says that a test order is not live', (_type, message, data) => {
+    const test = { order: { ...Object(Object(message.data).order), test: true } };
+    const changed = { ...message, data: { ...Object(message.data), ...test } };
+    expect(eventContent(changed)?.data).toEqual({ ...data, livemode: false });
+  });
 
   it.each([messages.orderShipped, messages.orderTrackingUpdated])(
     'of $type has the items of the newest package, if they are known',
     (type) => {
       const items = [{ sku: 'prod_01m7xwmwp2eabtq0f8c3vs9k1n', quantity: 2 }];
       const packed = { ...shipped, tracking: { ...tracking, items } };
-      expect(eventContent(type.make({ order: packed }, at))?.data).toEqual({ order_id, ...tracking, items });
+      expect(eventContent(type.make({ order: packed }, options))?.data).toEqual({
+        order_id,
+        ...tracking,
+        items,
+      });
     },
   );
 
@@ -134,12 +135,12 @@ describe('the content of an event', () => {
   });
 
   it('is rejected when a shipped order has no tracking', () => {
-    expect(() => eventContent(messages.orderShipped.make({ order }, at))).toThrow(IncompleteMessage);
+    expect(() => eventContent(messages.orderShipped.make({ order }, options))).toThrow(IncompleteMessage);
   });
 
   it('is undefined for other messages', () => {
     expect(
-      eventContent({ ...messages.orderCreated.make({ order }, at), type: 'creator.changed' }),
+      eventContent({ ...messages.orderCreated.make({ order }, options), type: 'creator.changed' }),
     ).toBeUndefined();
   });
 });

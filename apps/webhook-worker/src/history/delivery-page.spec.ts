@@ -12,17 +12,17 @@ import { executedPlan, parentIndexes, type Planned } from './executed-plan.fixtu
 const count = 30_000;
 const pageSize = 21;
 const subscriptionId = uuidv7();
-let stores: ScratchDatabase;
+let scratch: ScratchDatabase;
 let database: Database;
 
 beforeAll(async () => {
-  stores = await scratchDatabase(migrations, { forceGenericPlan: true, poolSize: 1 });
-  ({ database } = stores);
+  scratch = await scratchDatabase(migrations, { forceGenericPlan: true, poolSize: 1 });
+  ({ database } = scratch);
   await createDayPartitions(database, createLogger('test', 'silent'));
   await writeHistory(database, subscriptionId, { count, failedEvery: 5_000, days: 2 });
   await writeHistory(database, uuidv7(), { count, failedEvery: 2, days: 2 });
 });
-afterAll(() => stores.drop());
+afterAll(() => scratch.drop());
 
 async function planOf(filters: DeliveryFilters, after?: PageEnd): Promise<readonly Planned[]> {
   const { statement: page, values } = pageQuery(subscriptionId, filters, pageSize, after);

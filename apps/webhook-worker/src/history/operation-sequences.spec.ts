@@ -22,7 +22,7 @@ const subscriptionOf = statement(
   'test.subscription-of',
   `SELECT status, deleted_at IS NOT NULL AS deleted,
      EXISTS (SELECT FROM webhook_state_syncs a WHERE a.subscription_id = s.id)
-       OR status = 'active' AND EXISTS (SELECT FROM webhook_recoveries r WHERE r.subscription_id = s.id) AS moving
+       OR status = 'active' AND EXISTS (SELECT FROM webhook_recoveries r WHERE r.subscription_id = s.id) AS updating
    FROM webhook_subscriptions s WHERE id = $1`,
 );
 const loseLeases = statement(
@@ -56,24 +56,26 @@ async function startScenario() {
   const path = `/hook/${client.creatorId}`;
   const id = await client.subscribe(new URL(path, given.receiver.url).href);
   const uuid = parsePublicId('whk', id);
-  const held = new Map<string, ServerResponse>();
+  const responses = new Map<string, ServerResponse>();
   given.receiver.respondWith((response, { headers }) => {
     const key = `${String(headers['x-service-delivery'])} ${String(headers['x-service-attempt'])}`;
-    expect(held.has(key)).toBe(false); // no attempt number is repeated
-    held.set(key, response);
+    expect(responses.has(key)).toBe(false); // no attempt number is repeated
+    responses.set(key, response);
   });
   const rows = () => given.stores.database.rows<Row>(deliveriesOf, [uuid]);
   const subscription = () =>
-    given.stores.database.row<{ status: string; deleted: boolean; moving: boolean }>(subscriptionOf, [uuid]);
+    given.stores.database.row<{ status: string; deleted: boolean; updating: boolean }>(subscriptionOf, [
+      uuid,
+    ]);
   const recovered = new Set<string>();
 
-  const respond = (status: number, which: number): void => {
-    const waiting = [...held].filter(([, response]) => !response.writableEnded);
-    waiting[which % waiting.length]?.[1].writeHead(status).end();
+  const respond = (status: number, choice: number): void => {
+    const waiting = [...responses].filter(([, response]) => !response.writableEnded);
+    waiting[choice % waiting.length]?.[1].writeHead(status).end();
   };
-  const some = async (which: number): Promise<string | undefined> => {
+  const pickDelivery = async (choice: number): Promise<string | undefined> => {
     const found = await rows();
-    const row = found[which % found.length];
+    const row = found[choice % found.length];
     return row === undefined ? undefined : publicId('whd', row.id);
   };
 
@@ -83,11 +85,11 @@ async function startScenario() {
     recovered: (row: Row) => recovered.has(row.id),
     operations: {
       publish: () => given.stores.broker.publish(orderCreated(client.creatorId)),
-      accept: (which: number) => respond(204, which),
-      reject: (which: number) => respond(500, which),
-      gone: (which: number) => respond(410, which),
-      retry: async (which: number) => {
-        const delivery = await some(which);
+      accept: (choice: number) => respond(204, choice),
+      reject: (choice: number) => respond(500, choice),
+      gone: (choice: number) => respond(410, choice),
+      retry: async (choice: number) => {
+        const delivery = await pickDelivery(choice);
         if (delivery !== undefined) await client.post({}, `/${id}/deliveries/${delivery}/retry`);
       },
       recover: async () => {
@@ -98,7 +100,7 @@ async function startScenario() {
       enable: () => client.patch(id, { status: 'active' }),
       /** Ends the leases, as when the worker stalls for longer: later responses must change nothing. */
       loseLeases: async () => {
-        const late = [...held].filter(([, response]) => !response.writableEnded);
+        const late = [...responses].filter(([, response]) => !response.writableEnded);
         await given.stores.database.run(loseLeases, [uuid]);
         given.worker.reconcile();
         await eventually(async () => {
@@ -115,14 +117,14 @@ async function startScenario() {
       return eventually(
         async () => {
           const [found, state] = [await rows(), await subscription()];
-          last = JSON.stringify({ found, state, held: [...held.keys()] });
+          last = JSON.stringify({ found, state, responses: [...responses.keys()] });
           const underWay = found.filter(({ status }) => status === 'in_flight');
           const arrived = underWay.every((row) =>
-            held.has(`${publicId('whd', row.id)} ${row.attempt_count}`),
+            responses.has(`${publicId('whd', row.id)} ${row.attempt_count}`),
           );
           // A failing receiver gets one attempt at a time.
           const waits = found.some(({ planned }) => planned) && underWay.length === 0;
-          return arrived && !waits && state?.moving === false ? true : undefined;
+          return arrived && !waits && state?.updating === false ? true : undefined;
         },
         15_000,
         () => last,
@@ -143,7 +145,7 @@ async function startScenario() {
     },
     /** Accepts all waiting and future attempts. */
     acceptAll: () => {
-      for (const response of held.values()) if (!response.writableEnded) response.writeHead(204).end();
+      for (const response of responses.values()) if (!response.writableEnded) response.writeHead(204).end();
       given.receiver.respondWith((response) => response.writeHead(204).end());
     },
   };
@@ -156,7 +158,7 @@ function attemptOf(row: Row): string {
 }
 
 /** Returns the violated invariants of a delivery. */
-function problemsOf(row: Row, recovered: boolean): string[] {
+function violationsOf(row: Row, recovered: boolean): string[] {
   const { status, attempts, attempt_count: count, schedule_step: step } = row;
   const fields = attempts.map((attempt) => attempt.split(' '));
   const numbers = fields.map(([number]) => Number(number));
@@ -204,20 +206,20 @@ function problemsOf(row: Row, recovered: boolean): string[] {
 
 async function expectInvariants(scenario: Scenario): Promise<Row[]> {
   const found = await scenario.rows();
-  expect(found.flatMap((row) => problemsOf(row, scenario.recovered(row)))).toEqual([]);
+  expect(found.flatMap((row) => violationsOf(row, scenario.recovered(row)))).toEqual([]);
   return found;
 }
 
-const which = fc.nat(5);
+const choice = fc.nat(5);
 const operation = fc.oneof(
-  { weight: 3, arbitrary: fc.record({ name: fc.constant('publish' as const), which }) },
-  { weight: 4, arbitrary: fc.record({ name: fc.constant('reject' as const), which }) },
-  { weight: 3, arbitrary: fc.record({ name: fc.constant('retry' as const), which }) },
+  { weight: 3, arbitrary: fc.record({ name: fc.constant('publish' as const), choice }) },
+  { weight: 4, arbitrary: fc.record({ name: fc.constant('reject' as const), choice }) },
+  { weight: 3, arbitrary: fc.record({ name: fc.constant('retry' as const), choice }) },
   {
     weight: 7,
     arbitrary: fc.record({
       name: fc.constantFrom('accept', 'gone', 'recover', 'disable', 'enable', 'loseLeases'),
-      which,
+      choice,
     }),
   },
 );
@@ -238,7 +240,7 @@ describe('attempts, manual retries, recoveries, disabling, enabling and lost lea
         await scenario.operations.publish();
         for (const step of steps) {
           if (pace === 'quiet') await scenario.untilQuiet();
-          await scenario.operations[step.name](step.which);
+          await scenario.operations[step.name](step.choice);
           await expectInvariants(scenario);
         }
         if (pace === 'quiet') await scenario.untilQuiet();

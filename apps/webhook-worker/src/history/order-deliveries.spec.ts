@@ -18,8 +18,8 @@ async function list(token: string, query: string, expected = 200): Promise<Liste
   return response.body;
 }
 
-/** An order whose creation was reported to two apps, and another order. */
-async function reportedOrder() {
+/** Delivers the creation of an order to two apps, and that of another order. */
+async function deliveredOrder() {
   const store = { aud: audiences(given.stores.tokens.baseUrl).store };
   const first = await given.client(store);
   const sameCreator = { ...store, creator_id: first.creatorId };
@@ -39,7 +39,7 @@ async function reportedOrder() {
 
 describe('the deliveries about an order', () => {
   it('are those of an app, and of all apps of the creator for a first-party app', async () => {
-    const { first, second, dashboard, order } = await reportedOrder();
+    const { first, second, dashboard, order } = await deliveredOrder();
     const clientsOf = async (token: string) =>
       (await list(token, `order_id=${order}`)).data.map(({ client_id }) => client_id).toSorted();
     expect(await clientsOf(first.token)).toEqual([first.claims.client_id]);
@@ -51,7 +51,7 @@ describe('the deliveries about an order', () => {
   });
 
   it('come in pages, each once', async () => {
-    const { dashboard, order } = await reportedOrder();
+    const { dashboard, order } = await deliveredOrder();
     const one = await list(dashboard.token, `order_id=${order}&limit=1`);
     const two = await list(dashboard.token, `order_id=${order}&limit=1&cursor=${one.pagination.next_cursor}`);
     expect(new Set([...one.data, ...two.data].map(({ client_id }) => client_id)).size).toBe(2);
@@ -59,7 +59,7 @@ describe('the deliveries about an order', () => {
   });
 
   it('have cursors that only their list accepts: that of the order and the client', async () => {
-    const { first, dashboard, order } = await reportedOrder();
+    const { first, dashboard, order } = await deliveredOrder();
     const page = await list(dashboard.token, `order_id=${order}&limit=1`);
     const cursor = `cursor=${page.pagination.next_cursor}`;
     await list(dashboard.token, `order_id=${order}&${cursor}`);
@@ -74,7 +74,7 @@ describe('the deliveries about an order', () => {
   });
 
   it('are none for another creator, for an unknown order, and without a creator', async () => {
-    const { order } = await reportedOrder();
+    const { order } = await deliveredOrder();
     const other = await given.client();
     const without = await given.client({ creator_id: undefined });
     expect((await list(other.token, `order_id=${order}`)).data).toEqual([]);

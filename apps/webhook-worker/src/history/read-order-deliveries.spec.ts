@@ -33,19 +33,19 @@ const analyse = statement(
   'ANALYZE webhook_events, webhook_deliveries, webhook_subscriptions',
 );
 
-let stores: ScratchDatabase;
+let scratch: ScratchDatabase;
 let database: Database;
 
 beforeAll(async () => {
-  stores = await scratchDatabase(migrations, { forceGenericPlan: true, poolSize: 1 });
-  ({ database } = stores);
+  scratch = await scratchDatabase(migrations, { forceGenericPlan: true, poolSize: 1 });
+  ({ database } = scratch);
   await createDayPartitions(database, createLogger('test', 'silent'));
   const values = { creator_id: creatorId, subscription_id: subscriptionId, order_id: orderId };
   await database.run(subscribe, values);
   await database.run(write, { ...values, day: dayFromNow(0) });
   await database.run(analyse);
 });
-afterAll(() => stores.drop());
+afterAll(() => scratch.drop());
 
 describe('a page of the deliveries about an order', () => {
   it('finds the events by their subject, and each delivery by its id in the partition of its day', async () => {

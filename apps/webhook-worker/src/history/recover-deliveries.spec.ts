@@ -1,6 +1,7 @@
 import { parsePublicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
+import { lockSeeds } from '../advisory-locks.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 import { deliveriesWhen, orderCreated } from '../webhook-worker.fixture.js';
 
@@ -12,7 +13,10 @@ const readWaitingLocks = statement(
   `SELECT FROM pg_locks WHERE NOT granted AND locktype = 'advisory'
      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
 );
-const serialise = statement('test.serialise', 'SELECT pg_advisory_xact_lock(hashtextextended($1::text, 52))');
+const serialise = statement(
+  'test.serialise',
+  `SELECT pg_advisory_xact_lock(hashtextextended($1::text, ${lockSeeds.recoveries}))`,
+);
 
 async function aSubscription() {
   const client = await given.client();
@@ -39,7 +43,7 @@ describe('recoveries of one subscription', () => {
       );
       await given.stores.broker.publish(orderCreated(client.creatorId));
       await deliveriesWhen(given.stores, (rows) => rows[0]?.status === 'succeeded');
-      return { recovery };
+      return { recovery }; // not awaited by the transaction, which blocks it
     });
     expect((await recovering.recovery).status).toBe(202);
   });

@@ -9,12 +9,14 @@ import { SecretBox } from '@fulfilment/runtime';
 const given = setUpWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,50' });
 
 const longAgo = '2020-01-01T00:00:00Z';
-const secrets = statement(
-  'test.secrets',
+const readSecrets = statement(
+  'test.read-secrets',
   'SELECT secret, previous_secret FROM webhook_subscriptions WHERE id = $1',
 );
-const times = <Result>(count: number, work: (index: number) => PromiseLike<Result>): Promise<Result[]> =>
-  Promise.all(Array.from({ length: count }, (_, index) => work(index)));
+const concurrently = <Result>(
+  count: number,
+  work: (index: number) => PromiseLike<Result>,
+): Promise<Result[]> => Promise.all(Array.from({ length: count }, (_, index) => work(index)));
 
 /** Creates a subscription with a running attempt, whose response the test sends. */
 async function withRunningAttempt() {
@@ -28,13 +30,14 @@ async function withRunningAttempt() {
   return { client, id, respond: (status: number) => void waiting[0]?.writeHead(status).end() };
 }
 
-const only = (status: string) => (rows: readonly { status: string }[]) => rows[0]?.status === status;
+const firstHasStatus = (status: string) => (rows: readonly { status: string }[]) =>
+  rows[0]?.status === status;
 
 describe('concurrent requests', () => {
   it('send at most ten test events in a minute', async () => {
     const client = await given.client();
     const id = await client.subscribe(given.receiver.url);
-    const responses = await times(30, () => client.post({}, `/${id}/test`));
+    const responses = await concurrently(30, () => client.post({}, `/${id}/test`));
     expect(responses.filter(({ status }) => status === 202)).toHaveLength(10);
     expect(responses.filter(({ status }) => status === 429)).toHaveLength(20);
   });
@@ -50,12 +53,14 @@ describe('concurrent requests', () => {
     expect(responses.map(({ status }) => status)).toEqual([200, 200, 200]);
     expect((await client.get(`/${id}`)).body.events).toEqual(['order.shipped']);
     const uuid = parsePublicId('whk', id) ?? '';
-    const row = await given.stores.database.row<{ secret: Buffer; previous_secret: Buffer }>(secrets, [uuid]);
+    const row = await given.stores.database.row<{ secret: Buffer; previous_secret: Buffer }>(readSecrets, [
+      uuid,
+    ]);
     const box = new SecretBox(given.worker.config.SECRET_ENCRYPTION_KEY);
-    const kept = [row?.secret, row?.previous_secret].map((sealed) =>
+    const storedSecrets = [row?.secret, row?.previous_secret].map((sealed) =>
       box.open(sealed ?? Buffer.alloc(0), uuid).toString(),
     );
-    expect(kept.toSorted()).toEqual(['second', 'third']);
+    expect(storedSecrets.toSorted()).toEqual(['second', 'third']);
   });
 
   it('count each failed delivery once if they are recoveries', async () => {
@@ -65,7 +70,7 @@ describe('concurrent requests', () => {
     await given.stores.broker.publish(...ordersCreated(client.creatorId, 8));
     await deliveriesWhen(given.stores, allHaveStatus(8, 'failed'));
     given.receiver.respondWith((response) => response.writeHead(204).end());
-    const responses = await times(6, () => client.post({ since: longAgo }, `/${id}/recover`));
+    const responses = await concurrently(6, () => client.post({ since: longAgo }, `/${id}/recover`));
     expect(responses.map(({ body }) => body.matched).toSorted()).toEqual([0, 0, 0, 0, 0, 8]);
     await deliveriesWhen(given.stores, allHaveStatus(8, 'succeeded'));
   });
@@ -76,7 +81,7 @@ describe('during a running attempt', () => {
     const { client, id, respond } = await withRunningAttempt();
     await client.delete(id).expect(204);
     respond(500);
-    const [row] = await deliveriesWhen(given.stores, only('failed'));
+    const [row] = await deliveriesWhen(given.stores, firstHasStatus('failed'));
     expect(row?.failure_reason).toBe('subscription_deleted');
     expect(given.receiver.deliveries).toHaveLength(1);
   });
@@ -85,14 +90,14 @@ describe('during a running attempt', () => {
     const { client, id, respond } = await withRunningAttempt();
     await client.delete(id).expect(204);
     respond(204);
-    await deliveriesWhen(given.stores, only('succeeded'));
+    await deliveriesWhen(given.stores, firstHasStatus('succeeded'));
   });
 
   it('a failure is held if the owner disabled the subscription', async () => {
     const { client, id, respond } = await withRunningAttempt();
     await client.patch(id, { status: 'disabled' }).expect(200);
     respond(500);
-    await deliveriesWhen(given.stores, only('held'));
+    await deliveriesWhen(given.stores, firstHasStatus('held'));
   });
 
   it('a 410 of a replaced receiver does not disable, and the delivery is sent to the new URL', async () => {
@@ -102,7 +107,7 @@ describe('during a running attempt', () => {
       await client.patch(id, { url: other.url }).expect(200);
       respond(410);
       await other.waitFor(1);
-      await deliveriesWhen(given.stores, only('succeeded'));
+      await deliveriesWhen(given.stores, firstHasStatus('succeeded'));
       expect((await client.get(`/${id}`)).body).toMatchObject({ status: 'active', consecutive_failures: 0 });
     } finally {
       await other.stop();
@@ -112,10 +117,10 @@ describe('during a running attempt', () => {
   it('a concurrent change does not undo the disabling by a 410', async () => {
     const { client, id, respond } = await withRunningAttempt();
     respond(410);
-    await times(5, (index) =>
+    await concurrently(5, (index) =>
       client.patch(id, { events: ['order.created', 'order.shipped'].slice(index % 2) }),
     );
-    await deliveriesWhen(given.stores, only('failed'));
+    await deliveriesWhen(given.stores, firstHasStatus('failed'));
     expect((await client.get(`/${id}`)).body).toMatchObject({ status: 'disabled' });
     expect((await client.get(`/${id}`)).body.disabled_at).not.toBeNull();
   });

@@ -9,12 +9,12 @@ import { SecretBox } from '@fulfilment/runtime';
 const [older, newer] = [randomBytes(32), randomBytes(32)];
 const [before, both, after] = [new SecretBox([older]), new SecretBox([newer, older]), new SecretBox([newer])];
 
-let stores: ScratchDatabase;
+let scratch: ScratchDatabase;
 
 beforeEach(async () => {
-  stores = await scratchDatabase(migrations);
+  scratch = await scratchDatabase(migrations);
 });
-afterEach(() => stores.drop());
+afterEach(() => scratch.drop());
 
 const insert = statement(
   'test.insert',
@@ -31,7 +31,7 @@ const read = statement(
 async function subscribe(box: SecretBox, previousForHours: number | null = null): Promise<string> {
   const id = uuidv7();
   const previous = (text: string) => (previousForHours === null ? null : box.seal(text, id));
-  await stores.database.run(insert, [
+  await scratch.database.run(insert, [
     id,
     box.seal(`secret of ${id}`, id),
     previous(`old of ${id}`),
@@ -48,13 +48,13 @@ interface Row {
   readonly signing_key: Buffer | null;
   readonly previous_signing_key: Buffer | null;
 }
-const rows = () => stores.database.rows<Row>(read);
+const rows = () => scratch.database.rows<Row>(read);
 
 describe('resealing secrets', () => {
   it('leaves no secret that needs an old key, in any number of batches', async () => {
     for (let count = 0; count < 450; count += 1) await subscribe(before, count % 2 === 0 ? 1 : null);
     await subscribe(both);
-    expect(await resealSecrets(stores.database, both)).toEqual({ resealed: 450, unreadable: 0 });
+    expect(await resealSecrets(scratch.database, both)).toEqual({ resealed: 450, unreadable: 0 });
     for (const { id, secret, previous_secret: previous, ...keys } of await rows()) {
       const open = (sealed: Buffer | null) => sealed && after.open(sealed, id).toString();
       expect(open(secret)).toBe(`secret of ${id}`);
@@ -68,15 +68,15 @@ describe('resealing secrets', () => {
 
   it('changes nothing when it is repeated', async () => {
     await subscribe(before, 1);
-    await resealSecrets(stores.database, both);
+    await resealSecrets(scratch.database, both);
     const sealed = await rows();
-    expect(await resealSecrets(stores.database, both)).toEqual({ resealed: 0, unreadable: 0 });
+    expect(await resealSecrets(scratch.database, both)).toEqual({ resealed: 0, unreadable: 0 });
     expect(await rows()).toEqual(sealed);
   });
 
   it('deletes an expired previous secret and key', async () => {
     await subscribe(before, -1);
-    await resealSecrets(stores.database, both);
+    await resealSecrets(scratch.database, both);
     const [row] = await rows();
     expect([row?.previous_secret, row?.previous_signing_key]).toEqual([null, null]);
     expect(row?.signing_key).not.toBeNull();
@@ -86,7 +86,7 @@ describe('resealing secrets', () => {
     await subscribe(new SecretBox([randomBytes(32)]));
     const [lost] = await rows();
     await subscribe(before);
-    expect(await resealSecrets(stores.database, both)).toEqual({ resealed: 1, unreadable: 1 });
+    expect(await resealSecrets(scratch.database, both)).toEqual({ resealed: 1, unreadable: 1 });
     expect(await rows()).toContainEqual(lost);
   });
 });
