@@ -140,7 +140,8 @@ describe('the maintenance job', () => {
         `CREATE TABLE ${name(at)} PARTITION OF webhook_deliveries FOR VALUES FROM ('${day(at)}') TO ('${following}')`,
       );
     }
-    await scratch.dataSource.query(`CREATE VIEW dependent_view AS SELECT * FROM ${name(undroppable)}`); // blocks DROP
+    const dependentView = `CREATE VIEW dependent_view AS SELECT * FROM ${name(undroppable)}`; // blocks DROP
+    await scratch.dataSource.query(dependentView);
     await maintenance.round();
     await deleteExpiredDays(scratch.database, logger);
     const names = (await scratch.database.rows<{ name: string }>(readAttachedPartitions)).map(

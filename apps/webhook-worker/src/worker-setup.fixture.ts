@@ -30,20 +30,21 @@ export function setUpWorker(...settings: WorkerArguments) {
   afterEach(() => receiver?.stop());
   return {
     get stores() {
-      return started(stores);
+      return requireStarted(stores);
     },
     get worker() {
-      return started(worker);
+      return requireStarted(worker);
     },
     get receiver() {
-      return started(receiver);
+      return requireStarted(receiver);
     },
     /** A client that calls the worker. @param claims of its access token */
-    client: (claims?: Parameters<typeof aClient>[2]) => aClient(started(stores), started(worker), claims),
+    client: (claims?: Parameters<typeof aClient>[2]) =>
+      aClient(requireStarted(stores), requireStarted(worker), claims),
   };
 }
 
-function started<Part>(part: Part | undefined): Part {
+function requireStarted<Part>(part: Part | undefined): Part {
   if (part === undefined) throw new Error('The hooks have not run yet.');
   return part;
 }

@@ -29,7 +29,7 @@ export interface Exchange {
   readonly processStalled: boolean;
 }
 
-/** Deadline exceeded, body too slow, limit of size or of interim responses reached, or aborted by the caller. */
+/** `slow`: below the minimum throughput. `limit`: too many bytes or interim responses. */
 export type AbortReason = 'deadline' | 'slow' | 'limit' | 'caller';
 
 export interface ExchangeOptions {

@@ -23,7 +23,7 @@ export interface Operation {
   readonly documented: DocumentedOperation;
 }
 
-/** @param prefix first segment of the API's paths; the paths of operations with servers of their own are already complete */
+/** @param prefix first segment of the API's paths, which those of operations with own servers already have */
 export function operationsWithFullPaths(document: OpenApiDocument, prefix: string): Operation[] {
   return operationsOf(document).map(({ method, path, operation: documented }) => {
     const fullPath = documented.servers === undefined ? `${prefix}${path}` : path;

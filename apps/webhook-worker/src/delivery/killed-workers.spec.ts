@@ -68,7 +68,8 @@ describe('2000 events are delivered under stable ids', () => {
   });
 
   it('when a process stalls for longer than its leases, without overwriting what others settled', async () => {
-    const stalled = await startReady({ WEBHOOK_TIMEOUT_MS: '4000' }); // no attempt ends before all are claimed
+    // No attempt ends before all are claimed.
+    const stalled = await startReady({ WEBHOOK_TIMEOUT_MS: '4000' });
     audit = await deliveryAudit(stores, stalled);
     const openResponses: (() => void)[] = [];
     const openDeliveries = new Set<string>();
@@ -84,7 +85,7 @@ describe('2000 events are delivered under stable ids', () => {
     await arriving;
     stalled.signal('SIGSTOP');
     audit.respondAfter(() => undefined);
-    for (const respond of openResponses) respond(); // the responses wait in the sockets of the stalled process
+    for (const respond of openResponses) respond(); // the responses wait in the sockets
     const second = await startReady();
     await audit.untilSettled();
     const uuids = (await audit.rows())

@@ -1,7 +1,7 @@
 import { webhookEnvelopeShape } from '@fulfilment/contracts';
 import { Database } from '@fulfilment/database';
 import { throwNotFound, ValidationFailed } from '@fulfilment/error-envelope';
-import { type Caller, SignedCursors } from '@fulfilment/http-service';
+import { type Caller, type CursorKey, SignedCursors } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import { ownerOf } from '../subscriptions/owner.js';
 import type { EventsQuery } from './feed.dto.js';
@@ -61,10 +61,7 @@ export class ReadEvents {
  * 1970, or slightly more.
  * @throws ValidationFailed on a position of a feed that has ended
  */
-function positionIn(
-  feed: Feed,
-  cursor: { readonly micros: number; readonly id: string } | undefined,
-): number {
+function positionIn(feed: Feed, cursor: CursorKey | undefined): number {
   if (cursor === undefined) return 0;
   if (cursor.id !== feed.id)
     throw new ValidationFailed([{ field: 'after', reason: 'is not a position of this feed' }]);

@@ -8,14 +8,14 @@ import { deliveryIdSql } from '../delivery/delivery-id.js';
 import { DispatchQueue } from '../dispatch-queue/dispatch-queue.js';
 import { renderBody } from '../fan-out/envelope.rules.js';
 import { eventDay } from '../fan-out/event-day.rules.js';
+import { sampleData } from '../fan-out/sample-event.rules.js';
+import { firstEventOf } from '../subscriptions/subscription.rules.js';
 import type { SendTestEventDto } from './delivery.dto.js';
 import type { DeliveryView } from './delivery.shapes.js';
 import { deliveryColumns, type DeliveryRow, deliveryView } from './delivery.view.js';
 import { keyedRequest } from './keyed-request.js';
 import { lockOwned, type OwnedSubscription } from './owned-subscription.js';
-import { sampleData } from '../fan-out/sample-event.rules.js';
 import { countOwnerRequest } from './owner-requests.js';
-import { firstEventOf } from '../subscriptions/subscription.rules.js';
 
 const insertEvent = statement(
   'history.insert-test-event',

@@ -2,7 +2,13 @@ import { parsePublicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { webhookReceiver } from '@fulfilment/testing';
 import type { ServerResponse } from 'node:http';
-import { allHaveStatus, deliveriesWhen, orderCreated, ordersCreated } from '../webhook-worker.fixture.js';
+import {
+  allHaveStatus,
+  deliveriesWhen,
+  haveStatuses,
+  orderCreated,
+  ordersCreated,
+} from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 import { SecretBox } from '@fulfilment/runtime';
 
@@ -29,9 +35,6 @@ async function withRunningAttempt() {
   given.receiver.respondWith((response) => response.writeHead(204).end());
   return { client, id, respond: (status: number) => void waiting[0]?.writeHead(status).end() };
 }
-
-const firstHasStatus = (status: string) => (rows: readonly { status: string }[]) =>
-  rows[0]?.status === status;
 
 describe('concurrent requests', () => {
   it('send at most ten test events in a minute', async () => {
@@ -81,7 +84,7 @@ describe('during a running attempt', () => {
     const { client, id, respond } = await withRunningAttempt();
     await client.delete(id).expect(204);
     respond(500);
-    const [row] = await deliveriesWhen(given.stores, firstHasStatus('failed'));
+    const [row] = await deliveriesWhen(given.stores, haveStatuses('failed'));
     expect(row?.failure_reason).toBe('subscription_deleted');
     expect(given.receiver.deliveries).toHaveLength(1);
   });
@@ -90,14 +93,14 @@ describe('during a running attempt', () => {
     const { client, id, respond } = await withRunningAttempt();
     await client.delete(id).expect(204);
     respond(204);
-    await deliveriesWhen(given.stores, firstHasStatus('succeeded'));
+    await deliveriesWhen(given.stores, haveStatuses('succeeded'));
   });
 
   it('a failure is held if the owner disabled the subscription', async () => {
     const { client, id, respond } = await withRunningAttempt();
     await client.patch(id, { status: 'disabled' }).expect(200);
     respond(500);
-    await deliveriesWhen(given.stores, firstHasStatus('held'));
+    await deliveriesWhen(given.stores, haveStatuses('held'));
   });
 
   it('a 410 of a replaced receiver does not disable, and the delivery is sent to the new URL', async () => {
@@ -107,7 +110,7 @@ describe('during a running attempt', () => {
       await client.patch(id, { url: other.url }).expect(200);
       respond(410);
       await other.waitFor(1);
-      await deliveriesWhen(given.stores, firstHasStatus('succeeded'));
+      await deliveriesWhen(given.stores, haveStatuses('succeeded'));
       expect((await client.get(`/${id}`)).body).toMatchObject({ status: 'active', consecutive_failures: 0 });
     } finally {
       await other.stop();
@@ -120,7 +123,7 @@ describe('during a running attempt', () => {
     await concurrently(5, (index) =>
       client.patch(id, { events: ['order.created', 'order.shipped'].slice(index % 2) }),
     );
-    await deliveriesWhen(given.stores, firstHasStatus('failed'));
+    await deliveriesWhen(given.stores, haveStatuses('failed'));
     expect((await client.get(`/${id}`)).body).toMatchObject({ status: 'disabled' });
     expect((await client.get(`/${id}`)).body.disabled_at).not.toBeNull();
   });
