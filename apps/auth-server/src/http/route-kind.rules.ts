@@ -1,10 +1,10 @@
 /** Routes that people open in a browser: errors are pages there. */
 const browserRoute = /^\/(account|interaction|api\/auth\/oauth2\/(authorize|end-session))(\/|$)/;
 /** Below the mount path. */
-const publicDocument = /^\/(jwks|\.well-knownRoute\/[\w-]+)$/;
+const publicDocument = /^\/(jwks|\.well-known\/[\w-]+)$/;
 /** Below the mount path, without the ids of clients and interactions that may follow. */
 const knownRoute =
-  /^\/(jwks|\.well-knownRoute\/(openid-configuration|oauth-authorization-server)|oauth2\/(authorize|token|register|userinfo|introspect|revoke|end-session|par))(\/|$)/;
+  /^\/(jwks|\.well-known\/(openid-configuration|oauth-authorization-server)|oauth2\/(authorize|token|register|userinfo|introspect|revoke|end-session|par))(\/|$)/;
 
 export const mountPath = '/api/auth';
 
