@@ -50,7 +50,7 @@ const messages: readonly Panel[] = [
   deadLetters(),
   {
     title: 'Lag of the read models',
-    description: 'Age of the oldest fact that a projection has received and cannot apply yet.',
+    description: 'Age of the oldest message that a service has received and cannot apply yet.',
     unit: 's',
     queries: {
       'ledger of creator-api': 'max(bookings_waiting_oldest_seconds)',

@@ -90,7 +90,7 @@ export const ownPanels: Readonly<Record<ServiceName, readonly Panel[]>> = {
       alerts: ['SignInsFail', 'SignInsLocked'],
     },
     {
-      title: 'Rejected clients, and ended families of tokens',
+      title: 'Rejected clients, and ended token families',
       unit: 'short',
       queries: {
         '{{event}}': increase(

@@ -35,7 +35,7 @@ export function messagesReference(): string {
       ]),
     ),
     '',
-    'The messages of `store-api.fulfilment` are moved to shards: those of one order to one shard, and those about stock, apart from them, by product (ADR 44).',
+    'The messages of `store-api.fulfilment` are distributed to shards: those about orders by order, and those about stock by product (ADR 44).',
     '',
     '## Types',
     '',

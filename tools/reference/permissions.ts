@@ -30,8 +30,8 @@ rabbitmqadmin declare exchange name=${exchange} type=topic durable=true
 \`\`\`
 
 ${storeUsers.map((user) => brokerCommands(user)).join('\n')}
-The user \`operator\` is for \`node dist/cli.js dead-letters …\`, \`orders republish\` and \`creator republish\`, and for operator commands that publish \`fulfilment.*\` and \`catalogue.*\`. A warehouse gets a user of its own: [warehouses.md](../warehouses.md). Set the operator's in the
-\`RABBITMQ_URL\` of these programs, never in that of a service.
+The user \`operator\` is for \`node dist/cli.js dead-letters …\`, \`orders republish\` and \`creator republish\`, and for operator commands that publish \`fulfilment.*\` and \`catalogue.*\`. Set a URL with
+this user as \`RABBITMQ_URL\` of these programs, never of a service. A warehouse gets a separate user: [warehouses.md](../warehouses.md).
 
 ## Redis
 
