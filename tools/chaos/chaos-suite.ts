@@ -1,6 +1,7 @@
 import { certificatesIn } from '@fulfilment/testing/certificates';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { unlimited } from '../bench/bench-context.ts';
 import { seed } from '../demo/seed.ts';
 import { buildAll } from '../dev/build.ts';
 import { createDatabases } from '../dev/databases.ts';
@@ -49,7 +50,6 @@ export async function inChaosSuite<Result>(
   { onStateWiped, ...options }: StartOptions & { readonly onStateWiped?: () => void },
   work: (suite: ChaosSuite, cleanups: Cleanups) => Promise<Result>,
 ): Promise<Result> {
-  const unlimited = '100000000/1';
   const settings: Settings = {
     ...given,
     externalUrls: {},

@@ -5,15 +5,15 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { z } from 'zod';
+import { ownerEmail } from '../demo/accounts.ts';
 import { openStore } from '../demo/api.ts';
 import { demoToken } from '../demo/demo-token.ts';
 import { unlimitedProduct } from '../demo/find-product.ts';
+import { shippingAddress } from '../demo/shipping-address.ts';
 import { Failure } from '../dev/failure.ts';
 import type { Stack } from '../dev/stack-file.ts';
 
-export const shopOwner = 'owner@harbour.example';
 export const orderEvents = ['order.created', 'order.processing'] as const;
-const countryCode = 'GB';
 const concurrency = 16;
 const retryDelayMs = 250;
 /** Long enough that a client gives up only after every store has been available again for a while. */
@@ -71,7 +71,7 @@ export class Shopper {
       client,
       query: { currency: 'GBP' },
       body: {
-        country_code: countryCode,
+        country_code: shippingAddress.country_code,
         items: [
           { sku: limitedSku, quantity: 1 },
           { sku, quantity: 1 },
@@ -79,7 +79,8 @@ export class Shopper {
       },
     });
     const rateId = rates.data[0]?.id;
-    if (rateId === undefined) throw new Failure(`No shipping service ships to ${countryCode}.`);
+    if (rateId === undefined)
+      throw new Failure(`No shipping service ships to ${shippingAddress.country_code}.`);
     await createWebhook({ client, body: { url: receiver, secret, events: [...orderEvents] } });
     return new Shopper(stack, token, { limitedSku, sku, rateId });
   }
@@ -157,13 +158,7 @@ export class Shopper {
           { sku: limitedSku, quantity: 1, unit_price: price },
           { sku, quantity: units, unit_price: price },
         ],
-        shipping_address: {
-          full_name: 'Aiko Mori',
-          address_line_1: '1 Quay Street',
-          city: 'London',
-          postal_code: 'N1 1AA',
-          country_code: countryCode,
-        },
+        shipping_address: shippingAddress,
         shipping_rate_id: rateId,
       }),
     });
@@ -185,5 +180,5 @@ export class Shopper {
 }
 
 export function signIn(stack: Stack): Promise<string> {
-  return demoToken(stack, { email: shopOwner, scopes: ['openid', 'profile', ...Object.keys(storeScopes)] });
+  return demoToken(stack, { email: ownerEmail, scopes: ['openid', 'profile', ...Object.keys(storeScopes)] });
 }

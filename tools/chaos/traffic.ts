@@ -1,6 +1,7 @@
 import * as creatorApi from '@fulfilment/client/creator';
 import { publicId } from '@fulfilment/contracts';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ownerEmail } from '../demo/accounts.ts';
 import { openCreator } from '../demo/api.ts';
 import { Failure } from '../dev/failure.ts';
 import type { Stack } from '../dev/stack-file.ts';
@@ -15,7 +16,7 @@ import {
   type ReceivedDelivery,
 } from './compare-with-accepted.ts';
 import { isSame } from './sets.rules.ts';
-import { Shopper, shopOwner, signIn } from './shopper.ts';
+import { Shopper, signIn } from './shopper.ts';
 
 const webhookSecret = 'chaos-webhook-secret';
 const convergenceTimeoutMs = 120_000;
@@ -110,7 +111,7 @@ function isEqual({ sets, sums }: Comparison): boolean {
 }
 
 async function readSoldUnits(stack: Stack): Promise<number> {
-  const uuid = stack.users.find(({ email }) => email === shopOwner)?.creators[0]?.uuid;
+  const uuid = stack.users.find(({ email }) => email === ownerEmail)?.creators[0]?.uuid;
   if (uuid === undefined) throw new Failure('The demo account has no creator.');
   const client = openCreator(stack, await signIn(stack));
   const period = new Date().toISOString().slice(0, 7);

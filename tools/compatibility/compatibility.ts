@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { unlimited } from '../bench/bench-context.ts';
 import { buildAll } from '../dev/build.ts';
 import { runMain } from '../dev/failure.ts';
 import { serviceNames, type ServiceName } from '../dev/ports.ts';
@@ -77,8 +78,8 @@ async function rollOutInBothOrders(commit: string): Promise<Outcome[]> {
 function rollOutInOrder(services: readonly ServiceName[], released: string): Promise<Outcome[]> {
   const settings = readSeparateSettings('compatibility', {
     ...process.env,
-    RATE_LIMIT_DEFAULT: '100000000/1',
-    RATE_LIMIT_ORDERS_CREATE: '100000000/1',
+    RATE_LIMIT_DEFAULT: unlimited,
+    RATE_LIMIT_ORDERS_CREATE: unlimited,
   });
   return inSeparateSuite(settings, { gateway: true }, say, async (suite) => {
     for (const service of services) suite.useCode(service, released);

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { Integration, type PlacedOrder } from '../bench/suite/integration.ts';
 import { ReceiverProcess } from '../bench/webhooks/receiver-process.ts';
+import { ownerEmail } from '../demo/accounts.ts';
 import { demoToken } from '../demo/demo-token.ts';
 import { Failure } from '../dev/failure.ts';
 import type { Stack } from '../dev/stack-file.ts';
@@ -34,7 +35,7 @@ export class Traffic {
     const orders = await this.placeOrdersDuring(change);
     await this.checkDelivered(orders);
     await this.integration.waitUntilProjected(orders);
-    await demoToken(this.stack, { email: 'owner@harbour.example', scopes: ['openid', 'orders:read'] });
+    await demoToken(this.stack, { email: ownerEmail, scopes: ['openid', 'orders:read'] });
   }
 
   async stop(): Promise<void> {

@@ -28,6 +28,9 @@ export const organisations = [
   },
 ] as const;
 
+/** The account that tools use by default: the owner of the first organisation. */
+export const ownerEmail = organisations[0].users[0].email;
+
 export const operator = {
   email: 'operator@platform.example',
   name: 'Alex Operator',

@@ -12,10 +12,12 @@ import {
 import { readFileSync } from 'node:fs';
 import { eventually } from '../dev/eventually.ts';
 import { reasonOf, Failure } from '../dev/failure.ts';
+import { ownerEmail } from './accounts.ts';
 import { openShopReceiver, type ShopReceiver } from './receiver.ts';
 import { expectEqual, expectThat, Steps } from './steps.ts';
 import { ThirdPartyApp } from './third-party-app.ts';
 import { demoToken, runningStack } from './demo-token.ts';
+import { shippingAddress } from './shipping-address.ts';
 import { shipWithOps } from './warehouse.ts';
 import { openCreator, openStore } from './api.ts';
 
@@ -37,9 +39,7 @@ const scopes = [
 /** Acts as a third-party app that uses only the public interfaces. Stops at the first mismatch. */
 async function demo(): Promise<void> {
   const stack = await runningStack();
-  const owner =
-    stack.users.find(({ email }) => email === 'owner@harbour.example') ??
-    fail('The demo account is missing.');
+  const owner = stack.users.find(({ email }) => email === ownerEmail) ?? fail('The demo account is missing.');
   const ca = readFileSync(stack.ca_file, 'utf8');
   const steps = new Steps();
   const receiver = await openShopReceiver(webhookSecret);
@@ -103,13 +103,7 @@ async function demo(): Promise<void> {
 
     const body: PlaceOrderRequest = {
       items: items.map((item) => ({ ...item, unit_price: { amount: 2999, currency: 'GBP' } })),
-      shipping_address: {
-        full_name: 'Aiko Mori',
-        address_line_1: '1 Quay Street',
-        city: 'London',
-        postal_code: 'N1 1AA',
-        country_code: 'GB',
-      },
+      shipping_address: shippingAddress,
       shipping_rate_id: rate.id,
       source: { platform: 'demo', external_order_id: `demo-${Date.now()}` },
     };

@@ -1,6 +1,7 @@
 import { storeScopes } from '@fulfilment/contracts';
 import { parseArgs } from 'node:util';
 import { runMain } from '../dev/failure.ts';
+import { ownerEmail } from './accounts.ts';
 import { demoToken, runningStack } from './demo-token.ts';
 
 const help = `npm run -s token: prints an access token of a demo account, obtained through the sign-in pages.
@@ -16,7 +17,7 @@ async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
       help: { type: 'boolean', short: 'h' },
-      email: { type: 'string', default: 'owner@harbour.example' },
+      email: { type: 'string', default: ownerEmail },
       password: { type: 'string' },
       scope: { type: 'string', default: `openid ${Object.keys(storeScopes).join(' ')}` },
       client: { type: 'string' },

@@ -200,13 +200,9 @@ export class Suite {
   }
 
   dependencyUrls(): Record<DependencyName, string> {
-    const storeUrlFor = (name: DependencyName): string =>
+    const urlOf = (name: DependencyName): string =>
       this.choice.dependencies.find((dependency) => dependency.name === name)?.url ?? '';
-    return {
-      postgres: storeUrlFor('postgres'),
-      redis: storeUrlFor('redis'),
-      rabbitmq: storeUrlFor('rabbitmq'),
-    };
+    return { postgres: urlOf('postgres'), redis: urlOf('redis'), rabbitmq: urlOf('rabbitmq') };
   }
 
   status(): PartStatus[] {

@@ -1,5 +1,6 @@
 import { isWebhookEvent, type WebhookEvent, webhookEvents } from '@fulfilment/contracts';
 import { parseArgs } from 'node:util';
+import { ownerEmail } from '../demo/accounts.ts';
 import { Failure } from '../dev/failure.ts';
 
 const program = 'npm run -s tools -- listen';
@@ -55,7 +56,7 @@ export function readListenOptions(args: readonly string[]): ListenOptions | unde
       delay: text,
       port: text,
       secret: text,
-      email: { type: 'string', default: 'owner@harbour.example' },
+      email: { type: 'string', default: ownerEmail },
       password: text,
       token: text,
       help: { ...flag, short: 'h' },

@@ -2,19 +2,12 @@ import { publicId } from '@fulfilment/contracts';
 import { randomUUID } from 'node:crypto';
 import { Pool } from 'undici';
 import { z } from 'zod';
+import { shippingAddress } from '../../demo/shipping-address.ts';
 import { Failure } from '../../dev/failure.ts';
 import type { Caller } from '../rounds.ts';
 import { rateId, type ShopData } from './shop-data.ts';
 
 export const callerCount = 16;
-
-const address = {
-  full_name: 'Aiko Mori',
-  address_line_1: '1 Quay Street',
-  city: 'London',
-  postal_code: 'N1 1AA',
-  country_code: 'GB',
-};
 
 /** Requests to store-api and to the bare server. */
 export interface StoreRequests {
@@ -70,7 +63,7 @@ export function baselineRequests(origin: string, data: ShopData): StoreRequests 
   const send = requestSender(origin, {});
   const { creatorId: creator } = data;
   const { unlimited: product, limited } = data.productUuids;
-  const order = () => ({ creator, product, rate: rateId, address, key: randomUUID() });
+  const order = () => ({ creator, product, rate: rateId, address: shippingAddress, key: randomUUID() });
   return {
     order: () => send('GET', `/orders/${creator}/${pickRandom(data.orderIds)}`, 200),
     releases: () => send('GET', `/releases/${creator}`, 200),
@@ -112,7 +105,7 @@ export function requestSender(origin: string, headers: Readonly<Record<string, s
 function orderBody(sku: string, rate: string, quantities: readonly number[]): object {
   return {
     items: quantities.map((quantity) => ({ sku, quantity, unit_price: { amount: 2499, currency: 'GBP' } })),
-    shipping_address: address,
+    shipping_address: shippingAddress,
     shipping_rate_id: rate,
   };
 }

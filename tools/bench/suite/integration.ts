@@ -5,9 +5,11 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { z } from 'zod';
+import { ownerEmail } from '../../demo/accounts.ts';
 import { openCreator, openStore } from '../../demo/api.ts';
 import { demoToken } from '../../demo/demo-token.ts';
 import { limitedProduct, unlimitedProduct } from '../../demo/find-product.ts';
+import { shippingAddress } from '../../demo/shipping-address.ts';
 import { Failure } from '../../dev/failure.ts';
 import type { Stack } from '../../dev/stack-file.ts';
 import { callerCount } from '../store/store-callers.ts';
@@ -22,7 +24,6 @@ const unavailable = new Set([502, 503, 504]);
 const retryIntervalMs = 200;
 const placed = z.object({ id: z.string() });
 const delivered = z.object({ data: z.object({ order_id: z.string() }) });
-const countryCode = 'GB';
 
 export interface PlacedOrder {
   readonly id: string;
@@ -48,9 +49,11 @@ export class Integration {
   /** Signs in as an owner of the demo data. */
   static async open(stack: Stack, receiver: ReceiverProcess): Promise<Integration> {
     const ca = readFileSync(stack.ca_file, 'utf8');
-    const email = 'owner@harbour.example';
-    const storeToken = await demoToken(stack, { email, scopes: ['openid', ...Object.keys(storeScopes)] });
-    const creatorToken = await demoToken(stack, { email, scopes: ['openid', 'profile'] });
+    const storeToken = await demoToken(stack, {
+      email: ownerEmail,
+      scopes: ['openid', ...Object.keys(storeScopes)],
+    });
+    const creatorToken = await demoToken(stack, { email: ownerEmail, scopes: ['openid', 'profile'] });
     const client = openStore(stack, storeToken);
     const sku = await unlimitedProduct(client);
     const body = await orderBody(client, sku, [1, 2]);
@@ -171,19 +174,14 @@ async function orderBody(client: Client, sku: string, quantities: readonly numbe
   const { data: rates } = await quoteRates({
     client,
     query: { currency: 'GBP' },
-    body: { country_code: countryCode, items },
+    body: { country_code: shippingAddress.country_code, items },
   });
   const rateId = rates.data[0]?.id;
-  if (rateId === undefined) throw new Failure(`No shipping service ships to ${countryCode}.`);
+  if (rateId === undefined)
+    throw new Failure(`No shipping service ships to ${shippingAddress.country_code}.`);
   return JSON.stringify({
     items: items.map((item) => ({ ...item, unit_price: { amount: 2999, currency: 'GBP' } })),
-    shipping_address: {
-      full_name: 'Aiko Mori',
-      address_line_1: '1 Quay Street',
-      city: 'London',
-      postal_code: 'N1 1AA',
-      country_code: countryCode,
-    },
+    shipping_address: shippingAddress,
     shipping_rate_id: rateId,
   });
 }

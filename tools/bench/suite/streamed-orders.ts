@@ -1,6 +1,6 @@
 import { type Client, followOrders } from '@fulfilment/client/creator';
 import { parsePublicId } from '@fulfilment/contracts';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '../../dev/eventually.ts';
 import { Failure, reasonOf } from '../../dev/failure.ts';
 import type { PlacedOrder } from './integration.ts';
 
@@ -32,13 +32,12 @@ export class StreamedOrders {
 
   /** Returns the ms from the response to each order to its event, once all have arrived. @throws Failure */
   async delaysMs(orders: readonly PlacedOrder[]): Promise<number[]> {
-    const timeoutAtMs = performance.now() + timeoutMs;
     const arrival = ({ id }: PlacedOrder) => this.arrivedAtMs.get(parsePublicId('ord', id) ?? '');
-    while (orders.some((order) => arrival(order) === undefined)) {
-      if (performance.now() > timeoutAtMs)
-        throw new Failure(`Not all orders arrived in the stream. ${this.failure}`);
-      await sleep(50);
-    }
+    const haveArrived = (): boolean => {
+      if (this.failure !== '') throw new Failure(this.failure);
+      return orders.every((order) => arrival(order) !== undefined);
+    };
+    await eventually(haveArrived, timeoutMs, 'all orders have arrived in the stream', 50);
     return orders.map((order) => (arrival(order) ?? Number.NaN) - order.respondedAtMs);
   }
 
