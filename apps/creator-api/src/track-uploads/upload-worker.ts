@@ -17,11 +17,12 @@ const retryDelayMs = 1_000;
 export class UploadWorker {
   private readonly connection: Redis;
   private readonly worker: Worker<UploadJob>;
-  private readonly warnings = new WarningLimit();
+  private readonly redisWarnings = new WarningLimit();
+  private readonly runWarnings = new WarningLimit();
   private stopping = false;
 
   constructor(
-    private readonly processUpload: ProcessUpload,
+    private readonly processUpload: Pick<ProcessUpload, 'run' | 'stop'>,
     config: RedisSettings &
       Pick<CreatorApiSettings, 'TRACK_UPLOAD_QUEUE_PREFIX' | 'TRACK_UPLOAD_CONCURRENCY'>,
     private readonly logger: Logger,
@@ -44,6 +45,7 @@ export class UploadWorker {
       runRetryDelay: retryDelayMs,
     });
     this.worker.on('error', (error) => this.warn(error));
+    this.worker.on('failed', (job, error) => this.warnOfRun(error, job?.data.uploadId));
   }
 
   start(): void {
@@ -66,10 +68,19 @@ export class UploadWorker {
   }
 
   private warn(error: unknown): void {
-    if (this.warnings.allows())
+    if (this.redisWarnings.allows())
       this.logger.warn(
         { error },
         'Redis does not respond to the track upload worker; uploads wait in PostgreSQL.',
+      );
+  }
+
+  /** `requeueUploads` adds the upload again when its lease has ended. */
+  private warnOfRun(error: unknown, uploadId: string | undefined): void {
+    if (this.runWarnings.allows())
+      this.logger.warn(
+        { error, upload_id: uploadId },
+        'A run of a track upload ended with an unexpected error; will retry.',
       );
   }
 }
