@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 
 /** An error of the operation itself. Those of access, query and body are added automatically. */
 export interface ErrorDoc {
@@ -48,6 +48,9 @@ type Immutable<Body> = Body extends readonly (infer Item)[]
 type HandlerResult<Body> = Promise<
   Body | { readonly body: Body; readonly headers: Readonly<Record<string, string>> }
 >;
+
+/** The body of a response that its handler writes as text. A general type, since the handler returns none. */
+export const textBody: z.ZodType = z.string();
 
 const operations = new WeakMap<object, OperationDoc>();
 

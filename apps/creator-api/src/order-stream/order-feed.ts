@@ -2,7 +2,7 @@ import { type Database, type Sql, statement } from '@fulfilment/database';
 import type { OrderColumns } from '../orders/order.view.js';
 
 const entriesPerBatch = 500;
-/** SQL: the current time in microseconds. Positions are not below it when assigned, so they show their age. */
+/** SQL: the current time in microseconds. A new position is not below it, so a position shows its age. */
 const nowMicros = '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint';
 const dayMicros = 24 * 3_600 * 1_000_000;
 

@@ -1,8 +1,5 @@
-import type { OperationDoc } from '@fulfilment/api-reference';
+import { type OperationDoc, textBody } from '@fulfilment/api-reference';
 import { NotFound, RateLimited } from '@fulfilment/error-envelope';
-import { z } from 'zod';
-
-const events: z.ZodType = z.string();
 
 export const streamOrders = {
   id: 'streamOrders',
@@ -19,7 +16,7 @@ export const streamOrders = {
       example: 'MTc5NTI1MzQwMDAwMDAwMDo1YjY0.4Rk1bJ3pQy8',
     },
   },
-  response: { description: 'The events.', shape: events, contentType: 'text/event-stream' },
+  response: { description: 'The events.', shape: textBody, contentType: 'text/event-stream' },
   errors: [
     { when: 'The creator does not exist, or is not visible to you.', example: new NotFound('creator') },
     { when: 'Your organisation has 20 streams open.', example: new RateLimited(5) },

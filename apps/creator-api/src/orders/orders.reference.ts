@@ -1,7 +1,6 @@
-import type { OperationDoc } from '@fulfilment/api-reference';
+import { type OperationDoc, textBody } from '@fulfilment/api-reference';
 import { numberedPageShape } from '@fulfilment/contracts';
 import { NotFound, RateLimited, ValidationFailed } from '@fulfilment/error-envelope';
-import { z } from 'zod';
 import { timelineShape } from './timeline/timeline.shapes.js';
 import { orderDetailShape, orderSummaryExample, orderSummaryShape } from './order.shapes.js';
 
@@ -41,8 +40,6 @@ export const readTimeline = {
   errors: [{ when: 'The order does not exist, or is not visible to you.', example: new NotFound('order') }],
 } as const satisfies OperationDoc<typeof timelineShape>;
 
-const csv: z.ZodType = z.string();
-
 export const exportOrders = {
   id: 'exportOrders',
   tag,
@@ -51,7 +48,7 @@ export const exportOrders = {
     'Returns a line for each order line, the newest order first, from one snapshot. The first line names the columns; amounts are in minor units of `currency`. A cell that a spreadsheet would run',
     'as a formula begins with an apostrophe. A response that breaks off is incomplete: send the request again.',
   ].join(' '),
-  response: { description: 'The order lines.', shape: csv, contentType: 'text/csv' },
+  response: { description: 'The order lines.', shape: textBody, contentType: 'text/csv' },
   errors: [
     { when: 'The creator does not exist, or is not visible to you.', example: new NotFound('creator') },
     {

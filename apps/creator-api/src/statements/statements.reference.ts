@@ -1,6 +1,5 @@
-import type { OperationDoc } from '@fulfilment/api-reference';
+import { type OperationDoc, textBody } from '@fulfilment/api-reference';
 import { NotFound, RateLimited } from '@fulfilment/error-envelope';
-import { z } from 'zod';
 import { statementShape, statementsShape } from './statements.shapes.js';
 
 const tag = 'Statements';
@@ -34,8 +33,6 @@ export const readStatement = {
   errors: [noStatement],
 } as const satisfies OperationDoc<typeof statementShape>;
 
-const csv: z.ZodType = z.string();
-
 export const downloadStatement = {
   id: 'downloadStatement',
   tag,
@@ -46,7 +43,7 @@ export const downloadStatement = {
   ].join(' '),
   response: {
     description: 'The ledger lines.',
-    shape: csv,
+    shape: textBody,
     contentType: 'text/csv',
     headers: ['Repr-Digest'],
   },
