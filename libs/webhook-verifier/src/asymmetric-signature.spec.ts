@@ -10,7 +10,7 @@ const request = {
 const now = () => (accepted?.now ?? 0) * 1000;
 
 describe('a signature v1a', () => {
-  it.each(v1a)('$name: $outcome', (vector) => {
+  it.each(v1a)('results in $outcome for $name', (vector) => {
     const { headers, public_keys: publicKeys, outcome } = vector;
     const verify = () =>
       verifyWebhook(

@@ -38,7 +38,7 @@ function errorOf(run: () => unknown): WebhookVerificationError {
 }
 
 describe('verifyWebhook', () => {
-  it.each(vectors)('$name: $outcome', (vector) => {
+  it.each(vectors)('results in $outcome for $name', (vector) => {
     expect(outcomeOf(vector)).toBe(vector.outcome);
   });
 

@@ -23,7 +23,7 @@ describe('lineFigures', () => {
       expected: [9007199254740991n, 0n, 9007199254740991n],
     },
   ])(
-    '$quantity × $unitAmount to $country at $royaltyRate bp',
+    'calculates the amounts of $quantity × $unitAmount to $country at $royaltyRate basis points',
     ({ quantity, unitAmount, country, royaltyRate, expected }) => {
       const figures = lineFigures({ quantity, unitAmount, vatRate: standardVatRate(country), royaltyRate });
       expect([figures.totalAmount, figures.vatAmount, figures.royaltyAmount]).toEqual(expected);

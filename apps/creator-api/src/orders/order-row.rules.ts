@@ -3,7 +3,7 @@ import { lineFigures } from './line-figures.rules.js';
 import { standardVatRate } from './vat-rates.rules.js';
 
 /** The dispatch status for each status of an order in the Store. */
-export const dispatchStatuses = {
+const dispatchStatusByOrderStatus = {
   pending: 'pending',
   payment_failed: 'pending',
   processing: 'in_production',
@@ -72,7 +72,7 @@ export function orderRow(order: OrderSnapshot): OrderRow {
     placed_at: order.placed_at,
     currency: order.currency,
     payment_status: order.payment.status,
-    dispatch_status: dispatchStatuses[order.status],
+    dispatch_status: dispatchStatusByOrderStatus[order.status],
     tracking_code: order.tracking?.tracking_number ?? '',
     gross_amount: sum(lines.map(({ figures }) => figures.totalAmount)),
     royalty_amount: sum(lines.map(({ figures }) => figures.royaltyAmount)),

@@ -1,4 +1,4 @@
-import { tooManyLostRuns, nextRun } from './next-run.rules.js';
+import { findLostRunsProblem, nextRun } from './next-run.rules.js';
 import { permanentProblem, transientProblem } from './upload-failure.rules.js';
 
 const schedule = [10, 60];
@@ -20,11 +20,11 @@ describe('nextRun', () => {
   });
 });
 
-describe('tooManyLostRuns', () => {
+describe('findLostRunsProblem', () => {
   it('allows ten runs whose process died, not counting failed runs', () => {
-    expect(tooManyLostRuns(1, 0)).toBeUndefined();
-    expect(tooManyLostRuns(11, 0)).toBeUndefined();
-    expect(tooManyLostRuns(12, 0)).toMatchObject({ code: 'internal_error', isTransient: false });
-    expect(tooManyLostRuns(15, 4)).toBeUndefined();
+    expect(findLostRunsProblem(1, 0)).toBeUndefined();
+    expect(findLostRunsProblem(11, 0)).toBeUndefined();
+    expect(findLostRunsProblem(12, 0)).toMatchObject({ code: 'internal_error', isTransient: false });
+    expect(findLostRunsProblem(15, 4)).toBeUndefined();
   });
 });

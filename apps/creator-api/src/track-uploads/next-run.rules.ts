@@ -13,8 +13,8 @@ export function nextRun(problem: UploadProblem, failedRuns: number, scheduleMs: 
   return problem.isTransient && delayMs !== undefined ? { delayMs } : { failure: problem };
 }
 
-/** Returns a problem if too many runs ended with a lost process. @param run number of this run */
-export function tooManyLostRuns(run: number, failedRuns: number): UploadProblem | undefined {
+/** Returns the problem if too many runs ended with a lost process. @param run number of this run */
+export function findLostRunsProblem(run: number, failedRuns: number): UploadProblem | undefined {
   return run - 1 - failedRuns > maxLostRuns
     ? permanentProblem('internal_error', 'The processing of the file was interrupted too often.')
     : undefined;

@@ -4,7 +4,7 @@ import { InvalidAudio } from './audio/invalid-audio.js';
 import type { DescribedAudio } from './audio/describe-audio.js';
 import type { ReadAudio } from './audio/read-audio.js';
 import type { FetchAudio } from './fetch-audio.js';
-import { tooManyLostRuns, nextRun } from './next-run.rules.js';
+import { findLostRunsProblem, nextRun } from './next-run.rules.js';
 import type { RecordOutcome } from './record-outcome.js';
 import type { Spool } from './spool.js';
 import { transientProblem, type UploadProblem } from './upload-failure.rules.js';
@@ -59,7 +59,7 @@ export class ProcessUpload {
     const { recordOutcome, logger } = this.dependencies;
     const startedAtMs = performance.now();
     const result =
-      tooManyLostRuns(upload.run, upload.failedRuns) ?? (await this.fetchAndRead(upload, signal));
+      findLostRunsProblem(upload.run, upload.failedRuns) ?? (await this.fetchAndRead(upload, signal));
     const fields = { upload_id: upload.id, duration_ms: Math.round(performance.now() - startedAtMs) };
     if ('audio' in result) {
       await recordOutcome.complete(upload, result);

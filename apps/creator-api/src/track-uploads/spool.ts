@@ -3,7 +3,7 @@ import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const ownName = /^track-upload-[0-9a-f-]{36}$/;
+const fileName = /^track-upload-[0-9a-f-]{36}$/;
 const staleAfterMs = 60_000;
 
 /** A file that is written and then read by its descriptor. */
@@ -53,7 +53,7 @@ export class Spool {
   /** Deletes the empty files that a crash between `open` and `rm` left. */
   async deleteStaleFiles(now: Date): Promise<void> {
     const names = await readdir(this.directory).catch(() => []);
-    for (const name of names.filter((file) => ownName.test(file))) {
+    for (const name of names.filter((file) => fileName.test(file))) {
       const path = join(this.directory, name);
       const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Infinity }));
       if (now.getTime() - mtimeMs > staleAfterMs) await rm(path, { force: true });
