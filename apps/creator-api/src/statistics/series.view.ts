@@ -25,27 +25,27 @@ export function seriesView(
   rows: readonly MonthRow[],
   groups?: readonly GroupRow[],
 ): SeriesView {
-  const known = new Map(rows.map((row) => [row.period, sumsOf(row)]));
-  const all = months.map((period) => ({ period, ...(known.get(period) ?? zeros) }));
-  const byKey = Map.groupBy(groups ?? [], ({ key }) => key);
-  const rest = new Map(all.map((month) => [month.period, month]));
+  const sumsByMonth = new Map(rows.map((row) => [row.period, sumsOf(row)]));
+  const allMonths = months.map((period) => ({ period, ...(sumsByMonth.get(period) ?? zeros) }));
+  const rowsByKey = Map.groupBy(groups ?? [], ({ key }) => key);
+  const ungrouped = new Map(allMonths.map((month) => [month.period, month]));
   for (const row of groups ?? []) {
-    const month = rest.get(row.period);
-    if (month !== undefined) rest.set(row.period, { ...month, ...add(month, sumsOf(row), -1) });
+    const month = ungrouped.get(row.period);
+    if (month !== undefined) ungrouped.set(row.period, { ...month, ...add(month, sumsOf(row), -1) });
   }
   return {
     from: months[0] ?? '',
     to: months.at(-1) ?? '',
     currency,
-    ...withTotals(all),
+    ...withTotals(allMonths),
     groups:
       groups === undefined
         ? null
-        : [...byKey].map(([key, cells]) => ({
+        : [...rowsByKey].map(([key, groupRows]) => ({
             key,
-            ...withTotals(cells.map((row) => ({ period: row.period, ...sumsOf(row) }))),
+            ...withTotals(groupRows.map((row) => ({ period: row.period, ...sumsOf(row) }))),
           })),
-    other: groups === undefined ? null : withTotals([...rest.values()]),
+    other: groups === undefined ? null : withTotals([...ungrouped.values()]),
   };
 }
 
