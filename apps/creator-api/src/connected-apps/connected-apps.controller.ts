@@ -2,7 +2,7 @@ import { Operation } from '@fulfilment/api-reference';
 import { type Caller, CurrentCaller, RateLimit, Scopes } from '@fulfilment/http-service';
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ExactIntegers } from '../statistics/exact-integers.interceptor.js';
-import { CreatorPath } from '../statistics/period.dto.js';
+import { CreatorPath } from '../creators/creator-path.dto.js';
 import { ConnectedAppsQuery } from './connected-apps.dto.js';
 import * as reference from './connected-apps.reference.js';
 import { ReadConnectedApps } from './read-connected-apps.js';

@@ -11,7 +11,7 @@ import {
 import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { ExactIntegers } from '../statistics/exact-integers.interceptor.js';
-import { CreatorPath } from '../statistics/period.dto.js';
+import { CreatorPath } from '../creators/creator-path.dto.js';
 import { ReadStatements } from './read-statements.js';
 import { StatementPath } from './statements.dto.js';
 import * as reference from './statements.reference.js';

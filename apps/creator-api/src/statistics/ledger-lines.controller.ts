@@ -3,7 +3,7 @@ import { type Caller, CurrentCaller, RateLimit, Scopes } from '@fulfilment/http-
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ExactIntegers } from './exact-integers.interceptor.js';
 import { LedgerLinesQuery } from './ledger-lines.dto.js';
-import { CreatorPath } from './period.dto.js';
+import { CreatorPath } from '../creators/creator-path.dto.js';
 import { ReadLedgerLines } from './read-ledger-lines.js';
 import * as reference from './statistics.reference.js';
 
