@@ -8,7 +8,7 @@ import {
   registeredRoutes,
 } from '@fulfilment/testing/reference';
 import request from 'supertest';
-import { creatorApi, type CreatorApi, operator } from './test/creator-api.fixture.js';
+import { creatorApi, type CreatorApi, globalAdminClaims } from './test/creator-api.fixture.js';
 import { aCreator } from './creators/creator-snapshot.fixture.js';
 import { anOrder, paid } from './orders/order-snapshot.fixture.js';
 
@@ -19,7 +19,7 @@ const operations = operationsOf(document).filter(({ path }) => !plainRoutes.test
 
 const creator = aCreator('org_harbour');
 const order = paid(anOrder(creator.id));
-const caller = { ...operator, creator_id: creator.id };
+const caller = { ...globalAdminClaims, creator_id: creator.id };
 
 /** Valid requests by operation. A test fails for an operation with a body or query that is missing here. */
 const bodies: Readonly<Record<string, { path: string; shape: string; body: object }>> = {

@@ -1,7 +1,7 @@
 import { messages } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
-import { creatorApi, type CreatorApi, operator, ownerClaims } from '../test/creator-api.fixture.js';
+import { creatorApi, type CreatorApi, globalAdminClaims, ownerClaims } from '../test/creator-api.fixture.js';
 import { aCreator } from './creator-snapshot.fixture.js';
 
 const creatorRow = statement(
@@ -31,12 +31,12 @@ describe('GET /api/v1/creators', () => {
   };
 
   it('lists the newest creator first, in pages, with the exact total', async () => {
-    expect(await list('?per_page=2', operator)).toEqual({
+    expect(await list('?per_page=2', globalAdminClaims)).toEqual({
       uuids: newestFirst.slice(0, 2),
       meta: { page: 1, per_page: 2, total: 5 },
     });
-    expect((await list('?per_page=2&page=3', operator)).uuids).toEqual(newestFirst.slice(4));
-    expect(await list('?page=10000&per_page=100', operator)).toEqual({
+    expect((await list('?per_page=2&page=3', globalAdminClaims)).uuids).toEqual(newestFirst.slice(4));
+    expect(await list('?page=10000&per_page=100', globalAdminClaims)).toEqual({
       uuids: [],
       meta: { page: 10_000, per_page: 100, total: 5 },
     });
@@ -68,7 +68,7 @@ describe('GET /api/v1/creators', () => {
     ['per_page=101', 'per_page'],
     ['per_page=5&per_page=6', 'per_page'],
   ])('rejects ?%s', async (query, field) => {
-    const { status, body } = await api.get(`/api/v1/creators?${query}`, operator);
+    const { status, body } = await api.get(`/api/v1/creators?${query}`, globalAdminClaims);
     expect(status).toBe(400);
     expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field }] });
   });

@@ -1,6 +1,6 @@
 import { statement } from '@fulfilment/database';
 import { deleteExpiredIdempotencyKeys } from '@fulfilment/http-service';
-import { creatorApi, type CreatorApi, operator, ownerClaims } from '../test/creator-api.fixture.js';
+import { creatorApi, type CreatorApi, globalAdminClaims, ownerClaims } from '../test/creator-api.fixture.js';
 import { aCreator } from '../creators/creator-snapshot.fixture.js';
 
 const countEditions = statement(
@@ -92,7 +92,10 @@ describe('POST /api/v1/releases with an idempotency key', () => {
     await create({ ...release, creator: mine.id });
     const foreign = { ...ownerClaims('org_meridian'), client_id: 'one-client' };
     expect((await create({ ...release, creator: mine.id }, foreign)).status).toBe(404);
-    const repeated = await create({ ...release, creator: mine.id }, { ...operator, client_id: 'one-client' });
+    const repeated = await create(
+      { ...release, creator: mine.id },
+      { ...globalAdminClaims, client_id: 'one-client' },
+    );
     expect([repeated.status, repeated.headers['idempotent-replayed']]).toEqual([201, 'true']);
   });
 

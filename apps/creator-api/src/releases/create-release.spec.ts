@@ -1,7 +1,7 @@
 import { messages, uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
-import { creatorApi, type CreatorApi, operator, ownerClaims } from '../test/creator-api.fixture.js';
+import { creatorApi, type CreatorApi, globalAdminClaims, ownerClaims } from '../test/creator-api.fixture.js';
 import { aCreator } from '../creators/creator-snapshot.fixture.js';
 
 const countEditions = statement('test.editions', 'SELECT count(*) AS editions FROM editions');
@@ -42,9 +42,14 @@ describe('POST /api/v1/releases', () => {
   });
 
   it.each([
-    ['the creator it names', connected, sister.id, sister.id],
-    ['the creator the operator names', operator, foreign.id, foreign.id],
-    ['the creator a caller without one names', ownerClaims('org_harbour'), mine.id, mine.id],
+    ['the creator that the caller names', connected, sister.id, sister.id],
+    ['the creator that a global admin names', globalAdminClaims, foreign.id, foreign.id],
+    [
+      'the creator that a caller without a connected creator names',
+      ownerClaims('org_harbour'),
+      mine.id,
+      mine.id,
+    ],
   ])('creates a release of %s', async (_what, claims, creator, expected) => {
     const { status, body } = await api.post(path, claims, { ...valid, creator });
     expect(status).toBe(201);
@@ -84,7 +89,7 @@ describe('POST /api/v1/releases', () => {
   });
 
   it('requires `creator` from a caller without a connected creator', async () => {
-    for (const claims of [ownerClaims('org_harbour'), operator]) {
+    for (const claims of [ownerClaims('org_harbour'), globalAdminClaims]) {
       const { status, body } = await api.post(path, claims, valid);
       expect(status).toBe(400);
       expect(body.details).toEqual([expect.objectContaining({ field: 'creator' })]);
@@ -93,7 +98,7 @@ describe('POST /api/v1/releases', () => {
 
   it.each([
     ['another organisation’s', connected, foreign.id],
-    ['unknown', operator, uuidv7()],
+    ['unknown', globalAdminClaims, uuidv7()],
     ['one of an organisation the token does not name', { org_role: 'owner' }, mine.id],
   ])('responds with 404 to a creator that is %s', async (_what, claims, creator) => {
     const before = await editions();

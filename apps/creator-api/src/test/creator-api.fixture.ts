@@ -173,4 +173,4 @@ export async function creatorApi(
 export type CreatorApi = Awaited<ReturnType<typeof creatorApi>>;
 
 export const ownerClaims = (organisationId: string) => ({ org_id: organisationId, org_role: 'owner' });
-export const operator = { org_role: 'global_admin' };
+export const globalAdminClaims = { org_role: 'global_admin' };

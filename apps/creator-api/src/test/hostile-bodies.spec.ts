@@ -1,6 +1,6 @@
 import { rejectLongBlocks } from '@fulfilment/testing';
 import { randomUUID } from 'node:crypto';
-import { type CreatorApi, creatorApi, operator } from './creator-api.fixture.js';
+import { type CreatorApi, creatorApi, globalAdminClaims } from './creator-api.fixture.js';
 
 let api: CreatorApi;
 let url: string;
@@ -14,7 +14,7 @@ const sendTo = (path: string) => async (body: string) => {
   const response = await fetch(`${url}/creator${path}`, {
     method: 'POST',
     headers: {
-      authorization: `Bearer ${await api.tokens.token(operator)}`,
+      authorization: `Bearer ${await api.tokens.token(globalAdminClaims)}`,
       'content-type': 'application/json',
     },
     body,

@@ -1,6 +1,6 @@
 import { ReadDatabase, statement } from '@fulfilment/database';
 import { NotFound } from '@fulfilment/error-envelope';
-import { creatorApi, type CreatorApi, operator } from '../test/creator-api.fixture.js';
+import { creatorApi, type CreatorApi, globalAdminClaims } from '../test/creator-api.fixture.js';
 import { aMember, globalAdmin } from './caller.fixture.js';
 import { selectCreator } from './select-creator.js';
 import { foreign, mine, recordTwoOrganisations } from './two-organisations.fixture.js';
@@ -17,7 +17,7 @@ describe('row-level security', () => {
   afterAll(() => api.stop());
 
   it('hides foreign rows of every table from a query without a condition', async () => {
-    await api.post('/api/v1/releases', operator, {
+    await api.post('/api/v1/releases', globalAdminClaims, {
       title: 'Theirs',
       release_type_id: 1,
       creator: foreign.id,

@@ -5,7 +5,7 @@ import { closeMonths } from '../ledger/close-months.js';
 import { issueStatements } from '../statements/issue-statements.js';
 import { anOrder, orderMessage, paid, transitioned } from '../orders/order-snapshot.fixture.js';
 import { recordOrderEvents } from '../orders/timeline/record-order-events.js';
-import { type CreatorApi, operator } from '../test/creator-api.fixture.js';
+import { type CreatorApi, globalAdminClaims } from '../test/creator-api.fixture.js';
 
 const app = { client_id: 'app', name: 'App', first_party: false, connected_at: '2026-01-02T03:04:05.678Z' };
 export const mine = aCreator('org_harbour', { apps: [app] });
@@ -13,7 +13,7 @@ export const foreign = aCreator('org_meridian', { apps: [app] });
 const unregistered = aCreator('org_unregistered'); // its registration never arrives
 export const myOrder = paid(anOrder(mine.id, { client_id: 'app' }));
 const foreignOrder = paid(anOrder(foreign.id, { client_id: 'app' }));
-export const orphan = paid(anOrder(unregistered.id));
+export const orderOfUnregistered = paid(anOrder(unregistered.id));
 
 /** Resources of one organisation; tests pass those of another, or ids that do not exist. */
 export interface Resources {
@@ -34,7 +34,7 @@ export const upload = { track_uuid: uuidv7(), upload_url: 'https://files.example
 export async function recordTwoOrganisations(
   api: CreatorApi,
 ): Promise<{ readonly ours: Resources; readonly theirs: Resources }> {
-  await api.record({ creators: [mine, foreign], orders: [myOrder, foreignOrder, orphan] });
+  await api.record({ creators: [mine, foreign], orders: [myOrder, foreignOrder, orderOfUnregistered] });
   await closeMonths(api.database, 5, new Date('2026-04-05T00:00:00.000Z'));
   for (const { id } of [mine, foreign]) await issueStatements(api.database, id);
   await api.database.run(addFeedEntries);
@@ -56,8 +56,8 @@ async function createResources(
   const orderedRelease = item?.release_id ?? '';
   const release = { title: 'Tidal Maps', release_type_id: 1, creator };
   const [uploaded, created] = [
-    await api.post(`/api/v1/releases/${orderedRelease}/track-upload`, operator, upload),
-    await api.post('/api/v1/releases', operator, release),
+    await api.post(`/api/v1/releases/${orderedRelease}/track-upload`, globalAdminClaims, upload),
+    await api.post('/api/v1/releases', globalAdminClaims, release),
   ];
   return { creator, order, orderedRelease, createdRelease: created.body.id, upload: uploaded.body.id };
 }

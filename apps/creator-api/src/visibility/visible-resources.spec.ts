@@ -1,11 +1,11 @@
 import { jest } from '@jest/globals';
 import { uuidv7 } from '@fulfilment/contracts';
 import { registeredRoutes } from '@fulfilment/testing/reference';
-import { creatorApi, type CreatorApi, operator, ownerClaims } from '../test/creator-api.fixture.js';
+import { creatorApi, type CreatorApi, globalAdminClaims, ownerClaims } from '../test/creator-api.fixture.js';
 import {
   mine,
   myOrder,
-  orphan,
+  orderOfUnregistered,
   recordTwoOrganisations,
   type Resources,
   upload,
@@ -16,7 +16,7 @@ const insiders: [string, Claims][] = [
   ['an owner', ownerClaims('org_harbour')],
   ['an admin', { org_id: 'org_harbour', org_role: 'admin' }],
   ['a member', { org_id: 'org_harbour', org_role: 'member' }],
-  ['the operator', operator],
+  ['a global admin', globalAdminClaims],
 ];
 const outsiders: [string, Claims][] = [
   ['an owner of another organisation', ownerClaims('org_meridian')],
@@ -138,7 +138,7 @@ describe('the visibility of resources to callers', () => {
 
     it('rejects a token of another API', async () => {
       const { status, body } = await requestFor(ours)(api, {
-        ...operator,
+        ...globalAdminClaims,
         aud: 'https://suite.localhost/store',
       });
       expect(status).toBe(401);
@@ -170,7 +170,7 @@ describe('the visibility of resources to callers', () => {
       data: [{ uuid: mine.id, org_id: 'org_harbour' }],
       meta: { page: 1, per_page: 25, total: 1 },
     });
-    expect((await api.get('/api/v1/creators', operator)).body.meta.total).toBe(2);
+    expect((await api.get('/api/v1/creators', globalAdminClaims)).body.meta.total).toBe(2);
     const withoutOrganisation = await api.get('/api/v1/creators', {});
     expect([withoutOrganisation.status, withoutOrganisation.body]).toEqual([
       200,
@@ -178,15 +178,17 @@ describe('the visibility of resources to callers', () => {
     ]);
   });
 
-  it('shows an order of an unregistered creator to the operator only', async () => {
-    expect((await api.get(`/api/v1/orders/${orphan.id}`, operator)).status).toBe(200);
-    expect((await api.get(`/api/v1/orders/${orphan.id}`, ownerClaims('org_unregistered'))).status).toBe(404);
+  it('shows an order of an unregistered creator to a global admin only', async () => {
+    expect((await api.get(`/api/v1/orders/${orderOfUnregistered.id}`, globalAdminClaims)).status).toBe(200);
+    expect(
+      (await api.get(`/api/v1/orders/${orderOfUnregistered.id}`, ownerClaims('org_unregistered'))).status,
+    ).toBe(404);
   });
 
-  it('counts the creators of one organisation, or of all for an operator, and none without an organisation', async () => {
+  it('counts the creators of one organisation, or of all for a global admin, and none without an organisation', async () => {
     const total = async (claims: Claims) => (await api.get('/api/v1/creators', claims)).body.meta.total;
     expect(await total(ownerClaims('org_harbour'))).toBe(1);
-    expect(await total(operator)).toBe(2);
+    expect(await total(globalAdminClaims)).toBe(2);
     expect(await total({ org_id: '', org_role: 'owner' })).toBe(0);
   });
 
