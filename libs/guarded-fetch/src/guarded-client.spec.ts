@@ -116,55 +116,24 @@ describe('the guarded client', () => {
   });
 
   it.each([
-    [
-      'the name does not exist',
-      Object.assign(new Error(), { code: 'ENOTFOUND', syscall: 'queryA' }),
-      'dns_error',
-      false,
-    ],
-    [
-      'the name has no address',
-      Object.assign(new Error(), { code: 'ENODATA', syscall: 'queryA' }),
-      'dns_error',
-      false,
-    ],
-    [
-      'the name server fails',
-      Object.assign(new Error(), { code: 'ESERVFAIL', syscall: 'queryA' }),
-      'dns_error',
-      true,
-    ],
-    [
-      'the name server is unreachable',
-      Object.assign(new Error(), { code: 'ECONNREFUSED', syscall: 'queryA' }),
-      'dns_error',
-      true,
-    ],
-    [
-      'this machine cannot resolve names',
-      Object.assign(new Error(), { code: 'EAI_AGAIN', syscall: 'getaddrinfo' }),
-      'dns_error',
-      true,
-    ],
-    [
-      'this machine has no file descriptors left',
-      Object.assign(new Error(), { code: 'EMFILE', syscall: 'connect' }),
-      'connection_failed',
-      true,
-    ],
-    [
-      'the host is unreachable',
-      Object.assign(new Error(), { code: 'EHOSTUNREACH', syscall: 'connect' }),
-      'connection_failed',
-      false,
-    ],
-  ])('distinguishes local from remote failures when %s', async (_case, error, outcome, isLocalFailure) => {
-    const failing = newClient({ resolve: () => Promise.reject(error) });
-    expect(await failing.send(postRequest('http://receiver.example/'))).toMatchObject({
-      outcome,
-      isLocalFailure,
-    });
-  });
+    ['the name does not exist', 'ENOTFOUND', 'queryA', 'dns_error', false],
+    ['the name has no address', 'ENODATA', 'queryA', 'dns_error', false],
+    ['the name server fails', 'ESERVFAIL', 'queryA', 'dns_error', true],
+    ['the name server is unreachable', 'ECONNREFUSED', 'queryA', 'dns_error', true],
+    ['this machine cannot resolve names', 'EAI_AGAIN', 'getaddrinfo', 'dns_error', true],
+    ['this machine has no file descriptors left', 'EMFILE', 'connect', 'connection_failed', true],
+    ['the host is unreachable', 'EHOSTUNREACH', 'connect', 'connection_failed', false],
+  ])(
+    'distinguishes local from remote failures when %s',
+    async (_case, code, syscall, outcome, isLocalFailure) => {
+      const error = Object.assign(new Error(), { code, syscall });
+      const failing = newClient({ resolve: () => Promise.reject(error) });
+      expect(await failing.send(postRequest('http://receiver.example/'))).toMatchObject({
+        outcome,
+        isLocalFailure,
+      });
+    },
+  );
 
   it('reports a silent name server as a local failure', async () => {
     const silent = newClient({ resolve: () => new Promise(() => undefined) });
