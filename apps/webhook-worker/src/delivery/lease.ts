@@ -42,6 +42,37 @@ export interface LeasedDelivery {
   readonly leaseEndsAtMs: number;
 }
 
+export interface Claim {
+  readonly deliveries: readonly LeasedDelivery[];
+  /** Whether more may be due now: the limit of the receiver or of the host slots was reached. */
+  readonly mayHaveMore: boolean;
+  /** The current lane of the subscription; undefined when nothing was due. */
+  readonly lane: Lane | undefined;
+  /** Days to search next; undefined when they must be determined again. */
+  readonly days: DaySpan | undefined;
+}
+
+/** The claim of one batch. One statement claims for many. */
+export interface ClaimRequest {
+  readonly subscriptionId: string;
+  /** Number of host slots. */
+  readonly maxCount: number;
+  /** Number of attempts that this process is already running. */
+  readonly running: number;
+  readonly receiver: ReceiverWindow;
+  /** Days to search; undefined when they must be determined first. */
+  readonly days: DaySpan | undefined;
+}
+
+/** A search for the due deliveries of a subscription. */
+interface Search {
+  readonly subscriptionId: string;
+  /** Deliveries that were due before this time are not searched; 0 for a full scan. */
+  readonly dueFromMs: number;
+}
+/** A claim whose days are known. */
+type DatedRequest = ClaimRequest & Search & { readonly days: DaySpan };
+
 /** SQL: the due deliveries of a subscription since a time in seconds, oldest first. */
 const selectDue = (subscription: string, dueFrom: string, condition = ''): string =>
   `SELECT day, id, status, next_attempt_at FROM webhook_deliveries
@@ -115,36 +146,6 @@ const findDueDays = statement(
 const maxSubscriptionsPerStatement = 25;
 const maxConcurrentStatements = 2;
 
-export interface Claim {
-  readonly deliveries: readonly LeasedDelivery[];
-  /** Whether more may be due now: the limit of the receiver or of the host slots was reached. */
-  readonly mayHaveMore: boolean;
-  /** The current lane of the subscription; undefined when nothing was due. */
-  readonly lane: Lane | undefined;
-  /** Days to search next; undefined when they must be determined again. */
-  readonly days: DaySpan | undefined;
-}
-
-/** The claim of one batch. One statement claims for many. */
-export interface ClaimRequest {
-  readonly subscriptionId: string;
-  /** Number of host slots. */
-  readonly maxCount: number;
-  /** Number of attempts that this process is already running. */
-  readonly running: number;
-  readonly receiver: ReceiverWindow;
-  /** Days to search; undefined when they must be determined first. */
-  readonly days: DaySpan | undefined;
-}
-
-/** A search for the due deliveries of a subscription. */
-interface Search {
-  readonly subscriptionId: string;
-  /** Deliveries that were due before this time are not searched; 0 for a full scan. */
-  readonly dueFromMs: number;
-}
-/** A claim whose days are known. */
-type DatedRequest = ClaimRequest & Search & { readonly days: DaySpan };
 type Claimed = Omit<Claim, 'days'>;
 const emptyClaim = { deliveries: [], mayHaveMore: false, lane: undefined } as const;
 

@@ -102,13 +102,8 @@ export class SettleAttempts {
         .map((attempt) => this.decide(attempt, subscriptions, now));
       if (decided.length === 0) return lockedByOthers;
       const settled = await writeSettled(tx, decided);
-      await this.updateHealth(
-        tx,
-        decided.filter(({ delivery }) => settled.has(delivery.id)),
-        subscriptions,
-        now,
-      );
-      this.queue.scheduleAfterCommit(tx, retriesOf(decided, subscriptions));
+      await this.saveHealthAndNotify(tx, settled, subscriptions, now);
+      this.queue.scheduleAfterCommit(tx, retriesOf(settled, subscriptions));
       return lockedByOthers;
     });
   }
@@ -130,7 +125,7 @@ export class SettleAttempts {
     return { ...attempt, next };
   }
 
-  private async updateHealth(
+  private async saveHealthAndNotify(
     tx: Transaction,
     settled: readonly DecidedAttempt[],
     before: ReadonlyMap<string, SubscriptionHealth>,
@@ -198,10 +193,10 @@ export class SettleAttempts {
 }
 
 function retriesOf(
-  decided: readonly DecidedAttempt[],
+  settled: readonly DecidedAttempt[],
   subscriptions: ReadonlyMap<string, SubscriptionHealth>,
 ): DueSubscription[] {
-  return decided.flatMap(({ delivery: { subscriptionId, day, traceparent }, next: { delayMs } }) => {
+  return settled.flatMap(({ delivery: { subscriptionId, day, traceparent }, next: { delayMs } }) => {
     const lane = subscriptions.get(subscriptionId)?.health.lane ?? 'slow';
     return delayMs === null ? [] : [{ subscriptionId, lane, days: singleDay(day), delayMs, traceparent }];
   });
@@ -234,10 +229,11 @@ function attemptResult({ exchange, next }: DecidedAttempt): AttemptResult {
   };
 }
 
-/** Returns the ids of the deliveries that were still leased. */
-async function writeSettled(tx: Transaction, decided: readonly DecidedAttempt[]): Promise<Set<string>> {
+/** Returns the attempts whose deliveries were still leased. */
+async function writeSettled(tx: Transaction, decided: readonly DecidedAttempt[]): Promise<DecidedAttempt[]> {
   const days = decided.map(({ delivery }) => singleDay(delivery.day)).reduce(mergeSpans);
   const values = { first_day: days.from, last_day: days.to, ...results.values(decided) };
   const rows = await tx.rows<{ delivery_id: string }>(settle, values);
-  return new Set(rows.map((row) => row.delivery_id));
+  const settledIds = new Set(rows.map((row) => row.delivery_id));
+  return decided.filter(({ delivery }) => settledIds.has(delivery.id));
 }

@@ -97,15 +97,11 @@ function reduce(window: Window, minSize: number): Window {
 /**
  * Whether to claim more deliveries while attempts are running: when half of a large batch has ended, so that
  * slow responses do not delay the others, and claims stay large; a small batch must have ended.
- * @param runningAfterClaim number of running attempts after the last claim
  */
-export function mayContinue({
-  runningAfterClaim,
-  running,
-}: {
+export function mayContinue(attempts: {
   readonly runningAfterClaim: number;
   readonly running: number;
 }): boolean {
-  const isLarge = runningAfterClaim > windowSizes.initial;
-  return running <= (isLarge ? runningAfterClaim / 2 : 0);
+  const { runningAfterClaim, running } = attempts;
+  return running <= (runningAfterClaim > windowSizes.initial ? runningAfterClaim / 2 : 0);
 }

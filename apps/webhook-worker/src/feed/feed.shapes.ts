@@ -2,7 +2,7 @@ import { webhookEnvelopeShape } from '@fulfilment/contracts';
 import { z } from 'zod';
 import { maxPageEvents } from './feed.dto.js';
 
-export const eventExample = {
+const eventExample = {
   id: 'evt_01m7xwmx3fyb2a9s6d4k8q1r7c',
   api_version: '2026-11-01',
   created_at: '2026-11-21T09:30:00.000Z',
