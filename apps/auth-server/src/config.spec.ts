@@ -4,8 +4,8 @@ import { relaxedAuthServerSettings, authServerSettings } from './config.js';
 const { SECOND_FACTOR_FOR_GLOBAL_ADMINS: setting } = authServerSettings.shape;
 
 it('global admins need a second factor unless it is switched off explicitly, which is reported as a relaxed setting', () => {
-  const relaxed = (given: string | undefined) =>
-    relaxedAuthServerSettings({ SECOND_FACTOR_FOR_GLOBAL_ADMINS: setting.parse(given) }).map(
+  const relaxed = (value: string | undefined) =>
+    relaxedAuthServerSettings({ SECOND_FACTOR_FOR_GLOBAL_ADMINS: setting.parse(value) }).map(
       ({ setting: name }) => name,
     );
   expect(setting.parse(undefined)).toBe(true);

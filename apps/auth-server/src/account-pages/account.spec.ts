@@ -1,35 +1,26 @@
 import { FormBrowser, formOf, type Page } from '@fulfilment/testing/form-browser';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { movePasswordChangeAfterSignIns } from '../test/backdate.js';
 import { App } from '../test/app.js';
 import { auditEventsOf, auditRecords } from '../test/audit-records.js';
-import { makeUser } from '../test/make-user.js';
-import { password, runningServer, type RunningServer } from '../test/running-server.js';
+import { newUser, password } from '../test/users.js';
+import { server, startServer } from '../test/server.js';
 
-let server: RunningServer;
-beforeAll(async () => {
-  server = await runningServer();
-});
-afterAll(() => server.stop());
+startServer();
 
 const newPassword = 'quite another horse';
-let people = 0;
-async function person(): Promise<string> {
-  people += 1;
-  const email = `account-${String(people)}@harbour.example`;
-  await makeUser(server.database, { email, password, organisation: 'org_harbour', role: 'member' });
-  return email;
-}
+const newEmail = async () => (await newUser(server)).email;
 
-/** Opens an account page, signing in on the way. */
-async function account(email: string, path: string) {
+/** Opens an account page in a new browser and signs in. */
+async function openAccountPage(email: string, path: string) {
   const browser = new FormBrowser(server);
   const page = await browser.get(`${server.url}${path}`);
   const shown = await browser.submit(formOf(page, '/login'), { email, password });
   return { browser, shown };
 }
 
-const accessStatus = async (token: string) =>
+/** The status of UserInfo: 401 when the access token has ended. */
+const userInfoStatus = async (token: string) =>
   (
     await server.fetch(`${server.url}/api/auth/oauth2/userinfo`, {
       headers: { authorization: `Bearer ${token}` },
@@ -40,14 +31,14 @@ describe('the account pages', () => {
   it.each(['/account', '/account/apps', '/account/browsers', '/account/security'])(
     'redirect from %s to the sign-in without a session, and back after it',
     async (path) => {
-      const { shown } = await account(await person(), path);
+      const { shown } = await openAccountPage(await newEmail(), path);
       expect([shown.status, shown.url.pathname]).toEqual([200, path]);
     },
   );
 
   it('leave no token family behind after the sign-in', async () => {
-    const email = await person();
-    await account(email, '/account');
+    const email = await newEmail();
+    await openAccountPage(email, '/account');
     const rows = await server.database.rows(
       {
         name: 'test.left-behind',
@@ -60,8 +51,8 @@ describe('the account pages', () => {
   });
 
   it('are closed to a disabled user', async () => {
-    const email = await person();
-    const { browser } = await account(email, '/account');
+    const email = await newEmail();
+    const { browser } = await openAccountPage(email, '/account');
     await server.database.run(
       { name: 'test.disable', text: 'UPDATE users SET disabled_at = now() WHERE email = $1' },
       [email],
@@ -69,15 +60,18 @@ describe('the account pages', () => {
     expect((await browser.get(`${server.url}/account`)).text).not.toContain('Connected apps');
   });
 
-  it('show a signed-out page when the sign-in is cancelled, whatever page was requested', async () => {
+  it('show a signed-out page when the sign-in is cancelled', async () => {
     const browser = new FormBrowser(server);
     const page = await browser.get(`${server.url}/account/security`);
     const cancelled = await browser.submit(formOf(page, '/abort'));
     expect(cancelled.url.pathname).toBe('/account/signed-out');
-    const { browser: known } = await account(await person(), '/account');
-    const back = await known.get(`${server.url}/account/signed-in?state=https://evil.example&code=x%00`);
+  });
+
+  it('redirect only to account pages after the sign-in, whatever state the URL has', async () => {
+    const { browser } = await openAccountPage(await newEmail(), '/account');
+    const back = await browser.get(`${server.url}/account/signed-in?state=https://evil.example&code=x%00`);
     expect(back.status).toBe(400);
-    const home = await known.get(`${server.url}/account/signed-in?state=https://evil.example&code=x`);
+    const home = await browser.get(`${server.url}/account/signed-in?state=https://evil.example&code=x`);
     expect(home.url.href).toBe(`${server.url}/account`);
   });
 
@@ -91,8 +85,11 @@ describe('the account pages', () => {
   ])(
     'reject a form at %s without its token, with the token of another session, or from another site',
     async (action) => {
-      const { browser, shown } = await account(await person(), '/account/security');
-      const { browser: other, shown: othersPage } = await account(await person(), '/account/security');
+      const { browser, shown } = await openAccountPage(await newEmail(), '/account/security');
+      const { browser: other, shown: othersPage } = await openAccountPage(
+        await newEmail(),
+        '/account/security',
+      );
       const csrf = formOf(shown, '/password').hidden['csrf'] ?? '';
       const othersCsrf = formOf(othersPage, '/password').hidden['csrf'] ?? '';
       expect(csrf).not.toBe(othersCsrf);
@@ -107,7 +104,7 @@ describe('the account pages', () => {
   );
 
   it('cannot be framed and are never cached', async () => {
-    const { shown } = await account(await person(), '/account/apps');
+    const { shown } = await openAccountPage(await newEmail(), '/account/apps');
     expect(shown.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
     expect(shown.headers.get('content-security-policy')).toContain("default-src 'none'");
     expect(shown.headers.get('cache-control')).toBe('no-store');
@@ -116,12 +113,12 @@ describe('the account pages', () => {
 
 describe('connected apps', () => {
   it('are listed with their permissions, and lose access immediately when they are disconnected', async () => {
-    const email = await person();
+    const email = await newEmail();
     const app = await App.registered(server, { client_name: 'Tour <b>Planner</b>' });
     const { tokens } = await app.signIn('openid orders:read offline_access', { email });
     const other = await App.registered(server, { client_name: 'Another app' });
-    const { tokens: othersTokens } = await other.signIn('openid offline_access', { email });
-    const { browser, shown } = await account(email, '/account/apps');
+    const { tokens: otherTokens } = await other.signIn('openid offline_access', { email });
+    const { browser, shown } = await openAccountPage(email, '/account/apps');
     expect(shown.text).toContain('Tour &lt;b&gt;Planner&lt;/b&gt;');
     expect(shown.text).toContain('Read fulfilment orders');
     expect(shown.text).toContain('For Harbour Lights');
@@ -130,19 +127,19 @@ describe('connected apps', () => {
     expect(done.text).toContain('The app has been disconnected');
     expect(done.text).not.toContain('Planner');
     expect(done.text).toContain('Another app');
-    expect(await accessStatus(tokens.access_token)).toBe(401);
+    expect(await userInfoStatus(tokens.access_token)).toBe(401);
     await expect(app.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
-    expect(await accessStatus(othersTokens.access_token)).toBe(200);
+    expect(await userInfoStatus(otherTokens.access_token)).toBe(200);
     const { steps } = await app.authorize('openid orders:read', { email });
     expect(steps).toEqual(['login', 'consent']); // the consent is gone
     expect(await auditEventsOf(server, { email })).toContain('app_disconnected');
   });
 
   it('of another user are neither listed nor disconnected', async () => {
-    const [mine, theirs] = [await person(), await person()];
+    const [mine, theirs] = [await newEmail(), await newEmail()];
     const app = await App.registered(server, { client_name: 'Their app' });
     const { tokens } = await app.signIn('openid offline_access', { email: theirs });
-    const { browser, shown } = await account(mine, '/account/apps');
+    const { browser, shown } = await openAccountPage(mine, '/account/apps');
     expect(shown.text).not.toContain('Their app');
     const security = await browser.get(`${server.url}/account/security`);
     const csrf = formOf(security, '/password').hidden['csrf'] ?? '';
@@ -150,32 +147,32 @@ describe('connected apps', () => {
       action: '/account/apps/disconnect',
       hidden: { csrf, client_id: app.clientId },
     });
-    expect(await accessStatus(tokens.access_token)).toBe(200);
+    expect(await userInfoStatus(tokens.access_token)).toBe(200);
   });
 });
 
 describe('browsers', () => {
   it('are listed and signed out one by one, which ends the tokens of the session and keeps offline access', async () => {
-    const email = await person();
+    const email = await newEmail();
     const app = await App.registered(server);
     const bound = await app.signIn('openid', { email });
     const offline = await app.signIn('openid offline_access', { email, browser: bound.browser });
-    const { browser, shown } = await account(email, '/account/browsers');
+    const { browser, shown } = await openAccountPage(email, '/account/browsers');
     expect(shown.text).toContain('this browser');
     const form = formOf(shown, '/browsers/sign-out');
     const done = await browser.submit(form);
     expect(done.text).toContain('Signed out of that browser.');
     expect(done.forms).toEqual([]);
-    expect(await accessStatus(bound.tokens.access_token)).toBe(401);
-    expect(await accessStatus(offline.tokens.access_token)).toBe(200);
+    expect(await userInfoStatus(bound.tokens.access_token)).toBe(401);
+    expect(await userInfoStatus(offline.tokens.access_token)).toBe(200);
     const repeated = await app.authorize('openid', { email, browser: bound.browser });
     expect(repeated.steps).toContain('login');
   });
 
   it('stay signed out when a request in progress saves the session again', async () => {
-    const email = await person();
-    const { browser } = await account(email, '/account');
-    const other = await account(email, '/account/browsers');
+    const email = await newEmail();
+    const { browser } = await openAccountPage(email, '/account');
+    const other = await openAccountPage(email, '/account/browsers');
     const sessions = {
       name: 'test.sessions-of',
       text: `SELECT model, id, payload, account_id, session_uid, expires_at FROM oidc_model
@@ -199,12 +196,12 @@ describe('browsers', () => {
   });
 
   it('cannot be signed out by another user', async () => {
-    const theirs = await account(await person(), '/account/browsers');
+    const theirs = await openAccountPage(await newEmail(), '/account/browsers');
     const [row] = await server.database.rows<{ uid: string }>({
       name: 'test.newest-browser',
       text: 'SELECT uid FROM browser_sessions ORDER BY signed_in_at DESC LIMIT 1',
     });
-    const { browser } = await account(await person(), '/account/browsers');
+    const { browser } = await openAccountPage(await newEmail(), '/account/browsers');
     const security = await browser.get(`${server.url}/account/security`);
     const csrf = formOf(security, '/password').hidden['csrf'] ?? '';
     await browser.submit({
@@ -225,9 +222,9 @@ describe('the password', () => {
     });
 
   it('is changed by the person, which signs out every other browser', async () => {
-    const email = await person();
-    const elsewhere = await account(email, '/account');
-    const { browser, shown } = await account(email, '/account/security');
+    const email = await newEmail();
+    const elsewhere = await openAccountPage(email, '/account');
+    const { browser, shown } = await openAccountPage(email, '/account/security');
     const done = await change(browser, shown);
     expect(done.text).toContain('Your password has been changed.');
     const left = await elsewhere.browser.get(`${server.url}/account`);
@@ -250,15 +247,15 @@ describe('the password', () => {
       400,
     ],
   ])('is not changed %s', async (_, fields, status) => {
-    const email = await person();
-    const { browser, shown } = await account(email, '/account/security');
+    const email = await newEmail();
+    const { browser, shown } = await openAccountPage(email, '/account/security');
     expect((await change(browser, shown, fields)).status).toBe(status);
-    expect((await account(email, '/account')).shown.url.pathname).toBe('/account');
+    expect((await openAccountPage(email, '/account')).shown.url.pathname).toBe('/account');
   });
 
-  it('is audited once when a wrong one is entered', async () => {
-    const email = await person();
-    const { browser, shown } = await account(email, '/account/security');
+  it('is not changed with a wrong current password, which is audited once', async () => {
+    const email = await newEmail();
+    const { browser, shown } = await openAccountPage(email, '/account/security');
     await change(browser, shown, { current_password: 'wrong' });
     const records = await auditRecords(server, { email });
     expect(records.filter(({ event }) => event.startsWith('password_'))).toEqual([
@@ -271,30 +268,30 @@ describe('the password', () => {
   });
 
   it('ends sign-ins in progress with the old one when it is changed', async () => {
-    const email = await person();
+    const email = await newEmail();
     const late = new FormBrowser(server);
     const page = await late.get(`${server.url}/account`);
-    const proved = await late.submit(formOf(page, '/login'), { email, password });
-    expect(proved.url.pathname).toBe('/account');
+    const signedIn = await late.submit(formOf(page, '/login'), { email, password });
+    expect(signedIn.url.pathname).toBe('/account');
     await movePasswordChangeAfterSignIns(server, email);
     expect((await late.get(`${server.url}/account`)).text).toContain('id="password"');
   });
 
   it('stays confirmed in the browser in which it was changed, also for apps', async () => {
-    const email = await person();
+    const email = await newEmail();
     const app = await App.registered(server);
-    const { browser, shown } = await account(email, '/account/security');
+    const { browser, shown } = await openAccountPage(email, '/account/security');
     await change(browser, shown);
     expect((await app.authorize('openid', { email, browser })).steps).toEqual(['consent']);
   });
 
   it('is not changed when the session was ended concurrently', async () => {
-    const email = await person();
-    const { browser, shown } = await account(email, '/account/security');
-    const other = await account(email, '/account/browsers');
+    const email = await newEmail();
+    const { browser, shown } = await openAccountPage(email, '/account/security');
+    const other = await openAccountPage(email, '/account/browsers');
     await other.browser.submit(formOf(other.shown, '/browsers/sign-out'));
     const late = await change(browser, shown);
     expect(late.text).toContain('id="password"');
-    expect((await account(email, '/account')).shown.url.pathname).toBe('/account');
+    expect((await openAccountPage(email, '/account')).shown.url.pathname).toBe('/account');
   });
 });

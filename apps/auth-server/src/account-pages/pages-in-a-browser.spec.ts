@@ -4,9 +4,9 @@ import axe from 'axe-core';
 import { Secret, TOTP } from 'otpauth';
 import type { Browser as Chromium, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { App, thirdPartyRedirect } from '../test/app.js';
-import { password, runningServer, type RunningServer } from '../test/running-server.js';
+import { server, startServer } from '../test/server.js';
+import { password } from '../test/users.js';
 
-/** Tests of the pages in a real browser: by keyboard, on small screens, in dark mode, without JavaScript. */
 const email = 'owner@meridian.example';
 const settings: readonly (readonly [string, BrowserContextOptions])[] = [
   ['a wide screen without JavaScript', { viewport: { width: 1200, height: 800 }, javaScriptEnabled: false }],
@@ -14,20 +14,14 @@ const settings: readonly (readonly [string, BrowserContextOptions])[] = [
   ['a small dark screen', { viewport: { width: 320, height: 640 }, colorScheme: 'dark' }],
 ];
 
-let server: RunningServer;
+startServer({ SECOND_FACTOR_FOR_GLOBAL_ADMINS: 'true' });
 let chromium: Chromium;
 let app: App;
 beforeAll(async () => {
-  [server, chromium] = await Promise.all([
-    runningServer({ SECOND_FACTOR_FOR_GLOBAL_ADMINS: 'true' }),
-    openChromium(),
-  ]);
+  chromium = await openChromium();
   app = await App.registered(server, { client_name: 'Tour Merch Planner' });
 });
-afterAll(async () => {
-  await chromium.close();
-  await server.stop();
-});
+afterAll(() => chromium.close());
 
 /** Uses a page with only the keyboard. */
 async function fillByKeyboard(page: Page, values: readonly string[]): Promise<void> {
@@ -42,12 +36,12 @@ async function fillByKeyboard(page: Page, values: readonly string[]): Promise<vo
 /** Violations of WCAG 2.2 A and AA that axe finds, and whether the page scrolls horizontally. */
 async function faultsOf(page: Page, { javaScriptEnabled }: BrowserContextOptions): Promise<unknown[]> {
   const violations = javaScriptEnabled === false ? [] : await axeViolations(page);
-  const sideways = await page
+  const scrollsHorizontally = await page
     .locator('html')
     .evaluate(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth);
   return [
     ...violations.map(({ id, nodes }) => [page.url(), id, nodes.map(({ html }) => html)]),
-    ...(sideways ? [[page.url(), 'scrolls sideways']] : []),
+    ...(scrollsHorizontally ? [[page.url(), 'scrolls horizontally']] : []),
   ];
 }
 

@@ -1,10 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { App } from '../test/app.js';
-import { serverWithOperator } from '../test/operator.js';
+import { runCommand, startServerWithOperator } from '../test/operator.js';
+import { server } from '../test/server.js';
 import { selectAuditRecords } from './read-audit-log.js';
 
-const given = serverWithOperator();
+startServerWithOperator();
 
 const pageSchema = z.object({
   events: z.array(
@@ -22,12 +23,12 @@ const pageSchema = z.object({
   before: z.string().nullable(),
 });
 const audit = async (flags: Readonly<Record<string, unknown>> = {}) =>
-  pageSchema.parse(await given.operator.run('audit', flags));
-const run = (name: string, text: string) => given.server.database.run({ name: `test.${name}`, text });
+  pageSchema.parse(await runCommand('audit', flags));
+const run = (name: string, text: string) => server.database.run({ name: `test.${name}`, text });
 
 describe('ops audit', () => {
   it('prints user, client, event, address and user agent, the newest last', async () => {
-    const app = await App.registered(given.server);
+    const app = await App.registered(server);
     await app.signIn('orders:read', { email: 'owner@harbour.example' });
     const { events } = await audit({ user: 'OWNER@harbour.example' });
     expect(events.map(({ event }) => event)).toEqual(
@@ -35,7 +36,7 @@ describe('ops audit', () => {
     );
     expect(events.map(({ at }) => at)).toEqual(events.map(({ at }) => at).sort());
     expect(events.find(({ event }) => event === 'signed_in')).toMatchObject({
-      user_id: given.server.people.owner.user_id,
+      user_id: server.users.harbourOwner.user_id,
       email: 'owner@harbour.example',
       client_id: app.clientId,
       ip: expect.stringMatching(/127\.0\.0\.1|::1/),
@@ -43,7 +44,7 @@ describe('ops audit', () => {
     });
     const ofClient = (await audit({ client: app.clientId })).events;
     expect(new Set(ofClient.map(({ client_id }) => client_id))).toEqual(new Set([app.clientId]));
-    const signIns = (await audit({ event: 'signed_in', user: given.server.people.owner.user_id })).events;
+    const signIns = (await audit({ event: 'signed_in', user: server.users.harbourOwner.user_id })).events;
     expect(new Set(signIns.map(({ event }) => event))).toEqual(new Set(['signed_in']));
   });
 
@@ -76,16 +77,9 @@ describe('ops audit', () => {
     [{ limit: '1001' }, 'must be a whole number from 1 to 1000'],
     [{ before: 'x' }, 'must be the `before` of an earlier page'],
     [{ user: 'nobody@no.example' }, 'The user nobody@no.example does not exist.'],
-  ])('rejects %j', async (given, complaint) => {
-    await expect(audit(given)).rejects.toThrow(complaint);
+  ])('rejects %j', async (flags, message) => {
+    await expect(audit(flags)).rejects.toThrow(message);
   });
-
-  it.each(['UPDATE audit_log SET ip = NULL', 'DELETE FROM audit_log', 'TRUNCATE audit_log'])(
-    'reads a log that rejects %s',
-    async (text) => {
-      await expect(run(text, text)).rejects.toThrow('audit_log only grows');
-    },
-  );
 
   it('uses an index for each filter', async () => {
     await run(
@@ -106,7 +100,7 @@ describe('ops audit', () => {
     for (const [index, filter] of Object.entries(filters)) {
       const { event, user, client, since }: Readonly<Record<string, string>> = filter;
       const values = [event, user, client, since, undefined, undefined, undefined, 101];
-      const plan = await given.server.database.rows<{ 'QUERY PLAN': string }>(explain, values);
+      const plan = await server.database.rows<{ 'QUERY PLAN': string }>(explain, values);
       const text = plan.map((line) => line['QUERY PLAN']).join('\n');
       expect(text).toContain(index);
       expect(text).not.toContain('Seq Scan on audit_log');

@@ -1,27 +1,26 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { metrics } from '@fulfilment/runtime';
-import { request as requestPlainly } from 'node:http';
+import { request as requestByHttp } from 'node:http';
 import { request } from 'node:https';
 import { App } from '../test/app.js';
 import { json } from '../test/json.js';
-import { password, runningServer, type RunningServer } from '../test/running-server.js';
+import { password } from '../test/users.js';
+import { server, startServer } from '../test/server.js';
 
-let server: RunningServer;
+startServer();
 let app: App;
 beforeAll(async () => {
-  server = await runningServer();
   app = await App.registered(server);
 });
-afterAll(() => server.stop());
 
-const places = [
+const metadataPaths = [
   '/.well-known/openid-configuration',
   '/.well-known/oauth-authorization-server/api/auth',
   '/api/auth/.well-known/openid-configuration',
   '/.well-known/openid-configuration/api/auth',
 ];
-const lies = {
+const spoofedHeaders = {
   host: 'evil.example',
   'x-forwarded-host': 'evil.example',
   'x-forwarded-proto': 'gopher',
@@ -35,7 +34,7 @@ it('accepts a request target with scheme and host, and ignores both (RFC 9112 §
   const { hostname, port } = new URL(server.direct);
   const text = await new Promise<string>((resolve, reject) => {
     const path = 'http://evil.example/api/auth/.well-known/openid-configuration';
-    requestPlainly({ hostname, port, path }, (response) => {
+    requestByHttp({ hostname, port, path }, (response) => {
       const parts: Buffer[] = [];
       response.on('data', (part: Buffer) => parts.push(part));
       response.on('end', () => resolve(Buffer.concat(parts).toString()));
@@ -56,8 +55,8 @@ it('counts and times requests by route', async () => {
 
 describe('metadata (RFC 8414 §3, OpenID Connect Discovery §4)', () => {
   it('is the same at all four URLs, whatever Host, X-Forwarded-* or Forwarded the client sends', async () => {
-    const documents = await Promise.all(places.map((path) => get(path, lies)));
-    const honest = await get(places[0] ?? '', {});
+    const documents = await Promise.all(metadataPaths.map((path) => get(path, spoofedHeaders)));
+    const honest = await get(metadataPaths[0] ?? '', {});
     for (const document of documents) {
       expect(document.status).toBe(200);
       expect(document.headers['content-type']).toMatch(/^application\/json/);
@@ -90,15 +89,19 @@ describe('metadata (RFC 8414 §3, OpenID Connect Discovery §4)', () => {
   });
 
   it('is the same when those headers reach the server itself, which only trusts its settings', async () => {
-    for (const path of places) {
-      const document = await json(await fetch(`${server.direct}${path}`, { headers: { ...lies, host: '' } }));
+    for (const path of metadataPaths) {
+      const document = await json(
+        await fetch(`${server.direct}${path}`, { headers: { ...spoofedHeaders, host: '' } }),
+      );
       expect(document.issuer).toBe(`${server.url}/api/auth`);
       expect(JSON.stringify(document)).not.toContain('evil.example');
     }
   });
 
-  it('lists the scopes, claims and the openid scope that a client may request', async () => {
-    const { scopes_supported, subject_types_supported } = JSON.parse((await get(places[0] ?? '', {})).text);
+  it('lists the scopes that a client may request, and public subjects', async () => {
+    const { scopes_supported, subject_types_supported } = JSON.parse(
+      (await get(metadataPaths[0] ?? '', {})).text,
+    );
     expect(scopes_supported).toEqual(
       expect.arrayContaining([
         'openid',
@@ -116,7 +119,7 @@ describe('metadata (RFC 8414 §3, OpenID Connect Discovery §4)', () => {
 describe('redirects and URLs in responses', () => {
   it('have the issuer’s host at authorize and registration, whatever host the client sends', async () => {
     const { url } = await app.request('orders:read');
-    const sent = await get(url.slice(server.url.length), lies);
+    const sent = await get(url.slice(server.url.length), spoofedHeaders);
     expect(sent.status).toBe(303);
     expect(sent.headers['location']).toMatch(/^\/interaction\//);
     const response = await server.fetch(`${server.url}/api/auth/oauth2/register`, {
@@ -172,7 +175,7 @@ describe('cookies (RFC 6265bis §4.1.3)', () => {
   });
 });
 
-/** Plain node:https, which lets a client lie about its host. */
+/** Sends a request by node:https, which lets a client choose its Host header. */
 function get(
   path: string,
   headers: Record<string, string>,

@@ -1,17 +1,15 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { rejectLongBlocks, rejectLongBlocksByText } from '@fulfilment/testing';
 import { App, thirdPartyRedirect } from '../test/app.js';
-import { runningServer, type RunningServer } from '../test/running-server.js';
+import { server, startServer } from '../test/server.js';
 
 const maxBytes = 256 * 1024;
-let server: RunningServer;
+startServer();
 let app: App;
 beforeAll(async () => {
-  server = await runningServer();
   app = await App.registered(server, { token_endpoint_auth_method: 'client_secret_post' });
 });
-afterAll(() => server.stop());
 
 async function post(path: string, body: string, headers: Readonly<Record<string, string>>): Promise<number> {
   const response = await fetch(`${server.direct}${path}`, {

@@ -1,26 +1,24 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { App, register, registration } from '../test/app.js';
 import { json } from '../test/json.js';
-import { runningServer, type RunningServer } from '../test/running-server.js';
+import { server, startServer } from '../test/server.js';
 
 const quota = 20;
-let server: RunningServer;
+startServer({
+  RATE_LIMIT_TOKEN: `${quota}/60`,
+  RATE_LIMIT_REGISTER: `${quota}/3600`,
+  RATE_LIMIT_AUTHORIZATION: `${quota}/60`,
+});
 let app: App;
 beforeAll(async () => {
-  server = await runningServer({
-    RATE_LIMIT_TOKEN: `${quota}/60`,
-    RATE_LIMIT_REGISTER: `${quota}/3600`,
-    RATE_LIMIT_AUTHORIZATION: `${quota}/60`,
-  });
   app = await App.registered(server);
 });
-afterAll(() => server.stop());
 
-const quotas = ['token', 'register', 'authorization', 'documents'];
-const afresh = () => server.redis.client.del(quotas.map((name) => `rate:${name}:127.0.0.1`));
+const quotaNames = ['token', 'register', 'authorization', 'documents'];
+const resetQuotas = () => server.redis.client.del(quotaNames.map((name) => `rate:${name}:127.0.0.1`));
 /** Sends 1.5 times the quota. Returns the rejected responses. */
 async function burst(path: string, init: () => RequestInit = () => ({})): Promise<Response[]> {
-  await afresh();
+  await resetQuotas();
   const responses = await Promise.all(
     Array.from({ length: quota * 1.5 }, () =>
       server.fetch(`${server.url}${path}`, { redirect: 'manual', ...init() }),
@@ -52,18 +50,21 @@ describe('a burst (RFC 6585 §4)', () => {
     ['GET metadata', '/.well-known/openid-configuration', undefined],
     ['GET metadata', '/.well-known/oauth-authorization-server/api/auth', undefined],
     ['GET metadata', '/api/auth/.well-known/openid-configuration', undefined],
-  ])('at %s %s is 429 with Retry-After, in both forms of an error', async (_, path, init) => {
-    const [rejected] = await burst(path, init);
-    // A browser app can read Retry-After.
-    expect(rejected?.headers.get('access-control-allow-origin')).toBe('*');
-    expect(rejected?.headers.get('access-control-expose-headers')).toContain('Retry-After');
-    expect(await rejected?.json()).toMatchObject({
-      error: 'temporarily_unavailable',
-      error_description: expect.any(String),
-      statusCode: 429,
-      code: 'RATE_LIMITED',
-    });
-  });
+  ])(
+    'at %s %s is 429 with Retry-After, with the members of an OAuth error and of the error envelope',
+    async (_, path, init) => {
+      const [rejected] = await burst(path, init);
+      // A browser app can read Retry-After.
+      expect(rejected?.headers.get('access-control-allow-origin')).toBe('*');
+      expect(rejected?.headers.get('access-control-expose-headers')).toContain('Retry-After');
+      expect(await rejected?.json()).toMatchObject({
+        error: 'temporarily_unavailable',
+        error_description: expect.any(String),
+        statusCode: 429,
+        code: 'RATE_LIMITED',
+      });
+    },
+  );
 
   it.each([
     ['the sign-in page', '/interaction/x', undefined],
@@ -120,23 +121,26 @@ describe('a confidential client', () => {
     ['revoke', 'client_secret_post', inForm, 200],
   ] as const)(
     'that has authenticated at %s by %s has its own quota, independent of its network',
-    async (endpoint, method, init, taken) => {
-      await afresh();
+    async (endpoint, method, init, accepted) => {
+      await resetQuotas();
       const one = await confidential(method);
       const other = await confidential(method);
-      expect([await send(endpoint, init(one)), await send(endpoint, init(other))]).toEqual([taken, taken]);
+      expect([await send(endpoint, init(one)), await send(endpoint, init(other))]).toEqual([
+        accepted,
+        accepted,
+      ]);
       await burst(`/api/auth/oauth2/${endpoint}`, post);
       const statuses = await Promise.all(
         Array.from({ length: quota * 1.5 }, () => send(endpoint, init(one))),
       );
-      expect(statuses.filter((status) => status === taken).length).toBeGreaterThanOrEqual(quota);
+      expect(statuses.filter((status) => status === accepted).length).toBeGreaterThanOrEqual(quota);
       expect(statuses).toContain(429);
-      expect(await send(endpoint, init(other))).toBe(taken);
+      expect(await send(endpoint, init(other))).toBe(accepted);
     },
   );
 
   it('counts for its network while its secret is wrong or new', async () => {
-    await afresh();
+    await resetQuotas();
     const known = await confidential('client_secret_basic');
     expect(await send('token', basic(known))).toBe(400);
     await burst('/api/auth/oauth2/token', () => basic({ ...known, secret: 'wrong' }));
@@ -145,8 +149,8 @@ describe('a confidential client', () => {
     expect(await send('token', basic(known))).toBe(400);
   });
 
-  it('counts for its network once its secret was replaced', async () => {
-    await afresh();
+  it('counts for its network once it was deleted', async () => {
+    await resetQuotas();
     const newClient = await registration(
       await register(server, { token_endpoint_auth_method: 'client_secret_basic' }),
     );
@@ -158,14 +162,14 @@ describe('a confidential client', () => {
     });
     expect(deleted.status).toBe(204);
     await burst('/api/auth/oauth2/token', post);
-    expect(await send('token', basic(client))).toBe(401); // the first still counts for the client
+    expect(await send('token', basic(client))).toBe(401); // the first request still counts for the client
     expect(await send('token', basic(client))).toBe(429);
   });
 });
 
 describe('a client within its limits', () => {
   it('gets no Retry-After', async () => {
-    await afresh();
+    await resetQuotas();
     const response = await server.fetch(`${server.url}/.well-known/openid-configuration`);
     expect(response.status).toBe(200);
     expect(response.headers.get('retry-after')).toBeNull();

@@ -1,19 +1,18 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { App, register, thirdPartyRedirect } from '../test/app.js';
 import { json } from '../test/json.js';
-import { password, runningServer, type RunningServer } from '../test/running-server.js';
+import { password } from '../test/users.js';
+import { server, startServer } from '../test/server.js';
 
-let server: RunningServer;
+startServer();
 let app: App;
 beforeAll(async () => {
-  server = await runningServer();
   app = await App.registered(server);
 });
-afterAll(() => server.stop());
 
 /** Percent-encoded: U+0000, invalid UTF-8, a lone surrogate. */
-const unreadable = ['%00', '%ff', '%ed%a0%80'];
+const unstorable = ['%00', '%ff', '%ed%a0%80'];
 const oauth = (path: string, init?: RequestInit) =>
   server.fetch(`${server.url}/api/auth/oauth2/${path}`, init);
 
@@ -31,7 +30,7 @@ describe('text that cannot be stored', () => {
   it.each(forms.flatMap(([endpoint, names]) => names.map((name) => [endpoint, name] as const)))(
     'is rejected by POST %s in %s',
     async (endpoint, name) => {
-      for (const value of unreadable) {
+      for (const value of unstorable) {
         const others = name === 'client_id' ? '' : `client_id=${app.clientId}&`;
         const response = await oauth(endpoint, {
           method: 'POST',
@@ -44,9 +43,9 @@ describe('text that cannot be stored', () => {
     },
   );
 
-  it.each(queries)('is rejected by authorize in %s, with an error page', async (name) => {
+  it.each(queries)('is rejected by authorize and end-session in %s, with an error page', async (name) => {
     for (const path of ['authorize', 'end-session']) {
-      for (const value of unreadable) {
+      for (const value of unstorable) {
         const others = name === 'client_id' ? '' : `client_id=${app.clientId}&`;
         const response = await oauth(`${path}?${others}${name}=${value}`, { redirect: 'manual' });
         expect([value, response.status]).toEqual([value, 400]);
@@ -95,7 +94,7 @@ describe('text that cannot be stored', () => {
   });
 
   it('is rejected in a path, with the error format of that path', async () => {
-    for (const value of unreadable) {
+    for (const value of unstorable) {
       for (const [path, type] of [
         [`/interaction/${value}`, 'text/html'],
         [`/account?done=${value}`, 'text/html'],

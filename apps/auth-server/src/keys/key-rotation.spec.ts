@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { audiences } from '@fulfilment/contracts';
 import { TokenVerifier } from '@fulfilment/http-service';
 import { createLogger, SecretBox } from '@fulfilment/runtime';
@@ -8,15 +8,11 @@ import * as client from 'openid-client';
 import { keyRotation } from './key-rotation.js';
 import { SigningKeys } from './signing-keys.js';
 import { App } from '../test/app.js';
-import { runningServer, type RunningServer } from '../test/running-server.js';
+import { server, startServer } from '../test/server.js';
 
 const dayMs = 86_400_000;
 
-let server: RunningServer;
-beforeAll(async () => {
-  server = await runningServer();
-});
-afterAll(() => server.stop());
+startServer();
 
 const keysAt = (now: Date) => new SigningKeys(server.database, server.secrets, () => now);
 const inDays = (days: number) => new Date(Date.now() + days * dayMs);
@@ -66,8 +62,10 @@ describe('three rotations in a row', () => {
 describe('a rotation with another KEY_ENCRYPTION_KEY', () => {
   it('is rejected, since the running services could not open the new key', async () => {
     const before = await states();
-    const stranger = new SigningKeys(server.database, new SecretBox([randomBytes(32)]));
-    await expect(stranger.rotate()).rejects.toThrow('KEY_ENCRYPTION_KEY cannot decrypt the signing keys.');
+    const keysOfOtherService = new SigningKeys(server.database, new SecretBox([randomBytes(32)]));
+    await expect(keysOfOtherService.rotate()).rejects.toThrow(
+      'KEY_ENCRYPTION_KEY cannot decrypt the signing keys.',
+    );
     expect(await states()).toEqual(before);
   });
 });
@@ -76,8 +74,8 @@ describe('the schedule', () => {
   it('rotates once, however many replicas check, and audits it', async () => {
     const before = await rotations();
     const due = inDays(91);
-    const responses = await Promise.all([1, 2, 3, 4].map(() => keysAt(due).rotateWhenDue(90)));
-    const [active, ...others] = responses.filter((response) => response !== undefined);
+    const results = await Promise.all([1, 2, 3, 4].map(() => keysAt(due).rotateWhenDue(90)));
+    const [active, ...others] = results.filter((result) => result !== undefined);
     expect(active).toHaveLength(2);
     expect(others).toEqual([]);
     expect((await rotations()).slice(before.length)).toEqual([{ actor: 'schedule', active, ip: null }]);

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { eventually } from '@fulfilment/testing';
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import * as client from 'openid-client';
 import { SigningKeys } from './signing-keys.js';
 import { App } from '../test/app.js';
 import { json } from '../test/json.js';
-import { runningServer, type RunningServer } from '../test/running-server.js';
+import { server, startServer } from '../test/server.js';
 
-let server: RunningServer;
-beforeAll(async () => {
-  server = await runningServer();
-});
-afterAll(() => server.stop());
+startServer();
 
 describe('the public keys (RFC 7517)', () => {
   it('can be read from any origin, can be cached, and contain nothing private', async () => {

@@ -7,20 +7,20 @@ import { randomUUID } from 'node:crypto';
 import { SigningKeys } from './signing-keys.js';
 import { App } from '../test/app.js';
 import { auditRecords } from '../test/audit-records.js';
-import { serverWithOperator } from '../test/operator.js';
+import { runCommand, startServerWithOperator } from '../test/operator.js';
+import { server } from '../test/server.js';
 
-const given = serverWithOperator();
+startServerWithOperator();
 
 /** The active private key, as an attacker would have it. */
 async function leakedKey() {
-  const { keys } = await new SigningKeys(given.server.database, given.server.secrets).load();
+  const { keys } = await new SigningKeys(server.database, server.secrets).load();
   const leaked = keys.find(({ jwk, state }) => jwk.alg === 'ES256' && state === 'active')?.jwk;
   if (leaked === undefined) throw new Error('There is no active key.');
   return leaked;
 }
 
 it('the runbook’s steps after a leaked signing key end forged tokens within a minute, cached ones too, and no refresh token', async () => {
-  const { server, operator } = given;
   let nowMs = 0;
   const { store } = audiences(server.config.BASE_URL);
   const settings = {
@@ -36,19 +36,19 @@ it('the runbook’s steps after a leaked signing key end forged tokens within a 
     .setProtectedHeader({ alg: 'ES256', kid: leaked.kid, typ: 'at+jwt' })
     .setIssuer(issuer(server.config.AUTH_URL))
     .setAudience(store)
-    .setSubject(server.people.owner.user_id)
+    .setSubject(server.users.harbourOwner.user_id)
     .setJti(randomUUID())
     .setIssuedAt()
     .setExpirationTime('1h')
     .sign(await importJWK(leaked));
   expect(await api.verify(forged)).toMatchObject({ clientId: 'thief' });
 
-  await operator.run('keys rotate');
-  await expect(operator.run('keys remove', { KEY: 'unknown' })).rejects.toThrow(
+  await runCommand('keys rotate');
+  await expect(runCommand('keys remove', { KEY: 'unknown' })).rejects.toThrow(
     'The key unknown does not exist.',
   );
-  expect(await operator.run('keys remove', { KEY: leaked.kid })).toEqual({ kid: leaked.kid, removed: true });
-  const { keys } = await operator.run('keys list');
+  expect(await runCommand('keys remove', { KEY: leaked.kid })).toEqual({ kid: leaked.kid, removed: true });
+  const { keys } = await runCommand('keys list');
   expect(keys.map(({ kid }: { kid: string }) => kid)).not.toContain(leaked.kid);
   await eventually(async () => {
     const published = await (await fetch(settings.jwksUrl)).text();
@@ -65,14 +65,13 @@ it('the runbook’s steps after a leaked signing key end forged tokens within a 
 });
 
 it('keys remove rejects the active key, and replaces a removed next key', async () => {
-  const { operator } = given;
-  const { keys } = await operator.run('keys list');
+  const { keys } = await runCommand('keys list');
   const [active, next] = ['active', 'next'].map((state) =>
     keys.find((key: { alg: string; state: string }) => key.alg === 'ES256' && key.state === state),
   );
-  await expect(operator.run('keys remove', { KEY: active.kid })).rejects.toThrow('Rotate the keys first');
-  await operator.run('keys remove', { KEY: next.kid });
-  const after = (await operator.run('keys list')).keys;
+  await expect(runCommand('keys remove', { KEY: active.kid })).rejects.toThrow('Rotate the keys first');
+  await runCommand('keys remove', { KEY: next.kid });
+  const after = (await runCommand('keys list')).keys;
   expect(after.map(({ kid }: { kid: string }) => kid)).not.toContain(next.kid);
   expect(after.filter(({ state }: { state: string }) => state === 'next')).toHaveLength(2);
 });

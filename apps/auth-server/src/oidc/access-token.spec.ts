@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import {
   createLocalJWKSet,
   decodeJwt,
@@ -15,17 +15,16 @@ import { SigningKeys } from '../keys/signing-keys.js';
 import { expire } from '../test/backdate.js';
 import { App } from '../test/app.js';
 import { json } from '../test/json.js';
-import { firstPartyRedirect, runningServer, type RunningServer } from '../test/running-server.js';
+import { firstPartyRedirect } from '../test/running-server.js';
+import { server, startServer } from '../test/server.js';
 
-let server: RunningServer;
+startServer();
 let app: App;
 let tokens: client.TokenEndpointResponse;
 beforeAll(async () => {
-  server = await runningServer();
   app = await App.registered(server);
   ({ tokens } = await app.signIn('openid offline_access'));
 });
-afterAll(() => server.stop());
 
 const jwks = async () => json(await server.fetch(`${server.url}/api/auth/jwks`));
 
@@ -38,7 +37,7 @@ describe('an access token (RFC 9068 §2)', () => {
     expect(protectedHeader).toEqual({ alg: 'ES256', typ: 'at+jwt', kid: expect.any(String) });
     expect(payload).toEqual({
       iss: `${server.url}/api/auth`,
-      sub: server.people.owner.user_id,
+      sub: server.users.harbourOwner.user_id,
       aud: ['https://suite.example/store'],
       client_id: app.clientId,
       scope: 'openid offline_access',
@@ -47,12 +46,12 @@ describe('an access token (RFC 9068 §2)', () => {
       exp: Number(payload.iat) + 3600,
       org_id: 'org_harbour',
       org_role: 'owner',
-      creator_id: server.people.harbour.uuid,
+      creator_id: server.creators.harbour.uuid,
     });
   });
 
   it('has both APIs as audience for a first-party client, and only the Store API for a third-party one', async () => {
-    const dashboard = await App.known(server, server.people.dashboard.client_id, firstPartyRedirect);
+    const dashboard = await App.known(server, server.clients.dashboard.client_id, firstPartyRedirect);
     const ours = await dashboard.signIn('openid');
     expect(decodeJwt(ours.tokens.access_token).aud).toEqual([
       'https://suite.example/store',

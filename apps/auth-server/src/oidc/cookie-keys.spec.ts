@@ -1,11 +1,11 @@
 import { FormBrowser } from '@fulfilment/testing/form-browser';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createHmac } from 'node:crypto';
 import { browserRequest } from '../pages/browser-request.js';
 import { FormTokens } from '../pages/form-tokens.js';
 import { DeviceCookies } from '../sign-in/device-cookies.js';
 import { App } from '../test/app.js';
-import { runningServer, type RunningServer } from '../test/running-server.js';
+import { server, startServer } from '../test/server.js';
 
 const [older, newer] = ['an older key of at least 32 characters', 'a newer key of at least 32 characters'];
 /** The values of COOKIE_KEYS during a rotation. Replicas have neighbouring ones at the same time. */
@@ -19,16 +19,15 @@ const neighbours = steps.slice(1).flatMap((keys, index) => {
 });
 const config = (COOKIE_KEYS: string[]) => ({ COOKIE_KEYS, AUTH_URL: 'https://auth.example' });
 
+startServer({ COOKIE_KEYS: `${newer},${older}` });
+
 describe('the session of a browser during a rotation of COOKIE_KEYS', () => {
-  let server: RunningServer;
   let session = '';
   beforeAll(async () => {
-    server = await runningServer({ COOKIE_KEYS: `${newer},${older}` });
     const browser = new FormBrowser(server);
     await (await App.registered(server)).authorize('orders:read', { browser });
     session = browser.cookie('__Host-session@/') ?? '';
   });
-  afterAll(() => server.stop());
 
   it.each([
     ['continues with a cookie of the first key', newer, 'consent_required'],

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import {
   calculateJwkThumbprint,
   decodeJwt,
@@ -12,23 +12,21 @@ import { createHash, randomUUID } from 'node:crypto';
 import * as client from 'openid-client';
 import { App } from '../test/app.js';
 import { json } from '../test/json.js';
-import { runningServer, type RunningServer } from '../test/running-server.js';
+import { server, startServer } from '../test/server.js';
 
-let server: RunningServer;
+startServer();
 let app: App;
 let keys: GenerateKeyPairResult;
 let otherKeys: GenerateKeyPairResult;
 beforeAll(async () => {
-  server = await runningServer();
   app = await App.registered(server);
   keys = await generateKeyPair('ES256', { extractable: true });
   otherKeys = await generateKeyPair('ES256', { extractable: true });
 });
-afterAll(() => server.stop());
 
-const at = (path: string) => `${server.url}/api/auth/oauth2/${path}`;
+const endpointUrl = (path: string) => `${server.url}/api/auth/oauth2/${path}`;
 
-/** A proof (RFC 9449 §4.2). Given claims and header members override the defaults; undefined omits one. */
+/** Creates a proof (RFC 9449 §4.2). Claims and header members override the defaults; undefined omits one. */
 async function proof(
   claims: JWTPayload & { htm: string; htu: string },
   { header = {}, by = keys }: { header?: object; by?: GenerateKeyPairResult } = {},
@@ -39,21 +37,12 @@ async function proof(
     .sign(by.privateKey);
 }
 
-const atToken = (changes: object = {}) => ({ htm: 'POST', htu: at('token'), ...changes });
+const tokenProofClaims = (changes: object = {}) => ({ htm: 'POST', htu: endpointUrl('token'), ...changes });
 const athOf = (token: string) => createHash('sha256').update(token).digest('base64url');
 
 async function boundTokens(scope = 'openid offline_access') {
-  const { shown, verifier } = await app.authorize(scope);
-  const response = await app.post(
-    'token',
-    {
-      grant_type: 'authorization_code',
-      code: shown.url.searchParams.get('code') ?? '',
-      redirect_uri: app.redirectUri,
-      code_verifier: verifier,
-    },
-    { dpop: await proof(atToken()) },
-  );
+  const { exchangeForm } = await app.authorize(scope);
+  const response = await app.post('token', exchangeForm, { dpop: await proof(tokenProofClaims()) });
   expect(response.status).toBe(200);
   return json(response);
 }
@@ -63,7 +52,7 @@ const refresh = async (refreshToken: string, dpop?: string) => {
   return { status: response.status, body: await json(response) };
 };
 const userInfo = (token: string, dpop: string, scheme = 'DPoP') =>
-  server.fetch(at('userinfo'), { headers: { authorization: `${scheme} ${token}`, dpop } });
+  server.fetch(endpointUrl('userinfo'), { headers: { authorization: `${scheme} ${token}`, dpop } });
 
 describe('a key-bound access token (RFC 9449)', () => {
   it('names the thumbprint of its key, and is of type DPoP (§5, §6.1)', async () => {
@@ -82,7 +71,7 @@ describe('a key-bound access token (RFC 9449)', () => {
       DPoP,
     });
     expect(tokens.token_type).toBe('dpop');
-    const subject = server.people.owner.user_id;
+    const subject = server.users.harbourOwner.user_id;
     const { configuration } = app;
     await expect(
       client.fetchUserInfo(configuration, tokens.access_token, subject, { DPoP }),
@@ -99,7 +88,7 @@ describe('a key-bound access token (RFC 9449)', () => {
     const ath = athOf(access_token);
     const response = await userInfo(
       access_token,
-      await proof({ htm: 'GET', htu: at('userinfo'), ath }),
+      await proof({ htm: 'GET', htu: endpointUrl('userinfo'), ath }),
       'Bearer',
     );
     expect([400, 401]).toContain(response.status);
@@ -120,15 +109,15 @@ describe('a proof at UserInfo (RFC 9449 §4.3, §7.1)', () => {
   beforeAll(async () => {
     token = (await boundTokens()).access_token;
   });
-  const good = (changes: object = {}) => ({
+  const userInfoProofClaims = (changes: object = {}) => ({
     htm: 'GET',
-    htu: at('userinfo'),
+    htu: endpointUrl('userinfo'),
     ath: athOf(token),
     ...changes,
   });
 
   it('is accepted once when it is valid, and is a replay the second time (§11.1)', async () => {
-    const dpop = await proof(good());
+    const dpop = await proof(userInfoProofClaims());
     expect((await userInfo(token, dpop)).status).toBe(200);
     const repeated = await userInfo(token, dpop);
     expect(repeated.status).toBe(401);
@@ -137,7 +126,7 @@ describe('a proof at UserInfo (RFC 9449 §4.3, §7.1)', () => {
 
   it.each([
     ['of another method', { htm: 'POST' }],
-    ['of another address', { htu: 'https://evil.example/api/auth/oauth2/userinfo' }],
+    ['of another URL', { htu: 'https://evil.example/api/auth/oauth2/userinfo' }],
     ['of another path', { htu: 'https://localhost/api/auth/oauth2/token' }],
     ['of another token', { ath: athOf('another') }],
     ['of no token', { ath: undefined }],
@@ -146,18 +135,18 @@ describe('a proof at UserInfo (RFC 9449 §4.3, §7.1)', () => {
     ['from an hour ago', { iat: Math.floor(Date.now() / 1000) - 3600 }],
     ['from an hour ahead', { iat: Math.floor(Date.now() / 1000) + 3600 }],
   ])('%s is rejected', async (_, changes) => {
-    const response = await userInfo(token, await proof(good(changes)));
+    const response = await userInfo(token, await proof(userInfoProofClaims(changes)));
     expect(response.status).toBe(401);
     expect(response.headers.get('www-authenticate')).toMatch(/^DPoP /);
   });
 
   it('is rejected when it has another key or type, or contains a private key', async () => {
     const proofs = [
-      await proof(good(), { by: otherKeys }),
-      await proof(good(), { header: { typ: 'JWT' } }),
-      await proof(good(), { header: { jwk: await exportJWK(keys.privateKey) } }),
-      await proof(good(), { header: { jwk: undefined } }),
-      await proof(good(), { header: { jwk: await exportJWK(otherKeys.publicKey) } }),
+      await proof(userInfoProofClaims(), { by: otherKeys }),
+      await proof(userInfoProofClaims(), { header: { typ: 'JWT' } }),
+      await proof(userInfoProofClaims(), { header: { jwk: await exportJWK(keys.privateKey) } }),
+      await proof(userInfoProofClaims(), { header: { jwk: undefined } }),
+      await proof(userInfoProofClaims(), { header: { jwk: await exportJWK(otherKeys.publicKey) } }),
       'nonsense',
     ];
     for (const dpop of proofs) expect((await userInfo(token, dpop)).status).toBe(401);
@@ -166,7 +155,9 @@ describe('a proof at UserInfo (RFC 9449 §4.3, §7.1)', () => {
   it('signed with the public key as secret, or unsigned, is rejected (§11.6)', async () => {
     const jwk = await exportJWK(keys.publicKey);
     const secret = new TextEncoder().encode(JSON.stringify(jwk));
-    const symmetric = await new SignJWT(good({ jti: randomUUID(), iat: Math.floor(Date.now() / 1000) }))
+    const symmetric = await new SignJWT(
+      userInfoProofClaims({ jti: randomUUID(), iat: Math.floor(Date.now() / 1000) }),
+    )
       .setProtectedHeader({ alg: 'HS256', typ: 'dpop+jwt', jwk })
       .sign(secret);
     const [, payload = ''] = symmetric.split('.');
@@ -178,27 +169,18 @@ describe('a proof at UserInfo (RFC 9449 §4.3, §7.1)', () => {
 
 describe('a proof at the token endpoint (RFC 9449 §5)', () => {
   it('is rejected with invalid_dpop_proof for another method or URL or as a replay, and the code stays valid', async () => {
-    const { shown, verifier } = await app.authorize('openid');
+    const { exchangeForm } = await app.authorize('openid');
     const exchange = async (dpop: string) => {
-      const response = await app.post(
-        'token',
-        {
-          grant_type: 'authorization_code',
-          code: shown.url.searchParams.get('code') ?? '',
-          redirect_uri: app.redirectUri,
-          code_verifier: verifier,
-        },
-        { dpop },
-      );
+      const response = await app.post('token', exchangeForm, { dpop });
       return { status: response.status, body: await json(response) };
     };
-    for (const changes of [{ htm: 'GET' }, { htu: at('userinfo') }]) {
-      expect(await exchange(await proof(atToken(changes)))).toMatchObject({
+    for (const changes of [{ htm: 'GET' }, { htu: endpointUrl('userinfo') }]) {
+      expect(await exchange(await proof(tokenProofClaims(changes)))).toMatchObject({
         status: 400,
         body: { error: 'invalid_dpop_proof' },
       });
     }
-    const once = await proof(atToken());
+    const once = await proof(tokenProofClaims());
     expect((await exchange(once)).status).toBe(200);
     expect((await exchange(once)).status).toBe(400);
   });
@@ -206,9 +188,9 @@ describe('a proof at the token endpoint (RFC 9449 §5)', () => {
   it('is required by the same key at each refresh of a public client', async () => {
     const { refresh_token } = await boundTokens();
     expect((await refresh(refresh_token)).body.error).toMatch(/^invalid_(request|grant|dpop_proof)$/);
-    const foreign = await refresh(refresh_token, await proof(atToken(), { by: otherKeys }));
+    const foreign = await refresh(refresh_token, await proof(tokenProofClaims(), { by: otherKeys }));
     expect([foreign.status, foreign.body.error]).toEqual([400, 'invalid_grant']);
-    const next = await refresh(refresh_token, await proof(atToken()));
+    const next = await refresh(refresh_token, await proof(tokenProofClaims()));
     expect(next).toMatchObject({ status: 200, body: { token_type: 'DPoP' } });
   });
 });

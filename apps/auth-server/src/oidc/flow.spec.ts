@@ -1,23 +1,21 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import * as client from 'openid-client';
 import { createClient } from '../registration/create-client.js';
 import { App, thirdPartyRedirect } from '../test/app.js';
 import { auditEventsOf, auditRecords } from '../test/audit-records.js';
-import { firstPartyRedirect, password, runningServer, type RunningServer } from '../test/running-server.js';
+import { firstPartyRedirect } from '../test/running-server.js';
+import { password } from '../test/users.js';
+import { server, startServer } from '../test/server.js';
 
-let server: RunningServer;
-beforeAll(async () => {
-  server = await runningServer();
-});
-afterAll(() => server.stop());
+startServer();
 
 const resourceServer = () => {
-  const { client_id, client_secret } = server.people.resourceServer;
+  const { client_id, client_secret } = server.clients.resourceServer;
   return App.known(server, client_id, thirdPartyRedirect, client_secret);
 };
-const dashboard = () => App.known(server, server.people.dashboard.client_id, firstPartyRedirect);
+const dashboard = () => App.known(server, server.clients.dashboard.client_id, firstPartyRedirect);
 
 describe('the authorization code flow (RFC 6749 §4.1, RFC 7636)', () => {
   it('leads from registration to a token that UserInfo, introspection and revocation accept', async () => {
@@ -30,28 +28,28 @@ describe('the authorization code flow (RFC 6749 §4.1, RFC 7636)', () => {
     const claims = decodeJwt(tokens.access_token);
     expect(claims).toMatchObject({
       iss: `${server.url}/api/auth`,
-      sub: server.people.owner.user_id,
+      sub: server.users.harbourOwner.user_id,
       aud: ['https://suite.example/store'],
       client_id: app.clientId,
       scope: 'openid profile email orders:read offline_access',
       org_id: 'org_harbour',
       org_role: 'owner',
-      creator_id: server.people.harbour.uuid,
+      creator_id: server.creators.harbour.uuid,
     });
 
     const person = await client.fetchUserInfo(
       app.configuration,
       tokens.access_token,
-      server.people.owner.user_id,
+      server.users.harbourOwner.user_id,
     );
     expect(person).toEqual({
-      sub: server.people.owner.user_id,
+      sub: server.users.harbourOwner.user_id,
       name: 'A Person',
       email: 'owner@harbour.example',
       email_verified: false,
       org_id: 'org_harbour',
       org_role: 'owner',
-      creator_id: server.people.harbour.uuid,
+      creator_id: server.creators.harbour.uuid,
     });
 
     const introspection = await client.tokenIntrospection(
@@ -60,7 +58,7 @@ describe('the authorization code flow (RFC 6749 §4.1, RFC 7636)', () => {
     );
     expect(introspection).toMatchObject({
       active: true,
-      sub: server.people.owner.user_id,
+      sub: server.users.harbourOwner.user_id,
       aud: ['https://suite.example/store'],
       client_id: app.clientId,
       jti: claims.jti,
@@ -115,7 +113,7 @@ describe('the authorization code flow (RFC 6749 §4.1, RFC 7636)', () => {
   it('accepts an e-mail address in any case', async () => {
     const app = await App.registered(server);
     const { tokens } = await app.signIn('orders:read', { email: 'OWNER@Harbour.Example' });
-    expect(decodeJwt(tokens.access_token).sub).toBe(server.people.owner.user_id);
+    expect(decodeJwt(tokens.access_token).sub).toBe(server.users.harbourOwner.user_id);
   });
 });
 
@@ -141,7 +139,7 @@ describe('consent', () => {
   it('lets a person select one of several creators, and requires the choice for each sign-in when several have a consent', async () => {
     const app = await App.registered(server);
     const email = 'owner@meridian.example';
-    const { first, second } = server.people;
+    const { first, second } = server.creators;
     const one = await app.signIn('orders:read', { email, creator: second.uuid });
     expect(decodeJwt(one.tokens.access_token)).toMatchObject({
       org_id: 'org_meridian',
@@ -164,7 +162,7 @@ describe('consent', () => {
 
   it('does not connect to a creator of another organisation', async () => {
     const app = await App.registered(server);
-    const { shown } = await app.authorize('orders:read', { creator: server.people.first.uuid });
+    const { shown } = await app.authorize('orders:read', { creator: server.creators.first.uuid });
     expect(shown.url.pathname).toMatch(/^\/interaction\//);
   });
 });
@@ -196,14 +194,14 @@ describe('first-party clients', () => {
     expect(decodeJwt(tokens.access_token)).toMatchObject({
       aud: ['https://suite.example/store', 'https://suite.example/creator'],
       org_id: 'org_meridian',
-      creator_id: server.people.first.uuid,
+      creator_id: server.creators.first.uuid,
     });
   });
 
   it('may name a creator by UUID in any case or by id, but only one that the user acts for', async () => {
     const app = await dashboard();
     const email = 'owner@meridian.example';
-    const { second, harbour } = server.people;
+    const { second, harbour } = server.creators;
     for (const creator of [second.uuid, second.uuid.toUpperCase(), second.id]) {
       const { tokens } = await app.signIn('openid', { email, parameters: { creator } });
       expect(decodeJwt(tokens.access_token).creator_id).toBe(second.uuid);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { base64url, decodeJwt } from 'jose';
 import * as client from 'openid-client';
 import { expire } from '../test/backdate.js';
@@ -10,20 +10,18 @@ import { deleteClient } from '../registration/delete-client.js';
 import { auditRecords } from '../test/audit-records.js';
 import { json } from '../test/json.js';
 import { endGuessWindows } from '../test/guess-windows.js';
-import { runningServer, type RunningServer } from '../test/running-server.js';
+import { server, startServer } from '../test/server.js';
 
-let server: RunningServer;
+startServer();
 let app: App;
 let resourceServer: App;
 let tokens: client.TokenEndpointResponse;
 beforeAll(async () => {
-  server = await runningServer();
   app = await App.registered(server);
-  const { client_id, client_secret } = server.people.resourceServer;
+  const { client_id, client_secret } = server.clients.resourceServer;
   resourceServer = await App.known(server, client_id, thirdPartyRedirect, client_secret);
   ({ tokens } = await app.signIn('openid email offline_access orders:read'));
 });
-afterAll(() => server.stop());
 
 const introspect = (by: App, token: string, parameters: Record<string, string> = {}) =>
   client.tokenIntrospection(by.configuration, token, parameters);
@@ -41,7 +39,7 @@ describe('introspection (RFC 7662)', () => {
     expect(await introspect(resourceServer, tokens.access_token)).toEqual({
       active: true,
       iss: `${server.url}/api/auth`,
-      sub: server.people.owner.user_id,
+      sub: server.users.harbourOwner.user_id,
       aud: ['https://suite.example/store'],
       client_id: app.clientId,
       scope: 'openid email orders:read offline_access',
@@ -51,7 +49,7 @@ describe('introspection (RFC 7662)', () => {
       token_type: 'Bearer',
       org_id: 'org_harbour',
       org_role: 'owner',
-      creator_id: server.people.harbour.uuid,
+      creator_id: server.creators.harbour.uuid,
     });
   });
 
@@ -63,7 +61,7 @@ describe('introspection (RFC 7662)', () => {
     expect(await introspect(app, tokens.refresh_token ?? '')).toMatchObject({
       active: true,
       client_id: app.clientId,
-      sub: server.people.owner.user_id,
+      sub: server.users.harbourOwner.user_id,
       exp: expect.any(Number),
     });
   });
@@ -184,7 +182,7 @@ describe('introspection (RFC 7662)', () => {
       ['a refresh token', () => tokens.refresh_token ?? ''],
       ['an access token with another signature', () => `${tokens.access_token.slice(0, -8)}AAAAAAAA`],
     ])('responds to a resource server for %s like to a posted secret', async (_, token) => {
-      const { client_id, client_secret = '' } = server.people.resourceServer;
+      const { client_id, client_secret = '' } = server.clients.resourceServer;
       const [basic, posted] = await responses(client_id, client_secret, token());
       expect(basic).toEqual(posted);
       expect(basic?.status).toBe(200);
@@ -223,7 +221,7 @@ describe('introspection (RFC 7662)', () => {
       ['a body that only resembles a form', { 'content-type': 'text/plain; a=x-www-form-urlencoded' }, ''],
       ['two ways of client authentication', { 'oauth-client-attestation': 'e30.e30.c2ln' }, ''],
     ])('rejects %s, as oidc-provider does', async (_, headers, end) => {
-      const { client_id, client_secret = '' } = server.people.resourceServer;
+      const { client_id, client_secret = '' } = server.clients.resourceServer;
       const credentials = `${client_id}:${encodeURIComponent(client_secret)}${end}`;
       const response = await server.fetch(`${server.url}/api/auth/oauth2/introspect`, {
         method: 'POST',
@@ -247,7 +245,7 @@ describe('introspection (RFC 7662)', () => {
     });
 
     it('rejects a wrong secret with invalid_client', async () => {
-      const { client_id } = server.people.resourceServer;
+      const { client_id } = server.clients.resourceServer;
       for (const { status, body } of await responses(client_id, 'a wrong secret', tokens.access_token)) {
         expect(status).toBe(401);
         expect(body).toMatchObject({ error: 'invalid_client' });

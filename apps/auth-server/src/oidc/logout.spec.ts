@@ -1,20 +1,19 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
 import { App, thirdPartyRedirect } from '../test/app.js';
-import { firstPartyRedirect, runningServer, type RunningServer } from '../test/running-server.js';
+import { firstPartyRedirect } from '../test/running-server.js';
+import { server, startServer } from '../test/server.js';
 
-const afterwards = 'https://app.example/signed-out';
-let server: RunningServer;
+const postLogoutUri = 'https://app.example/signed-out';
+startServer();
 let dashboard: App;
 let app: App;
 beforeAll(async () => {
-  server = await runningServer();
-  dashboard = await App.known(server, server.people.dashboard.client_id, firstPartyRedirect);
-  app = await App.registered(server, { post_logout_redirect_uris: [afterwards] });
+  dashboard = await App.known(server, server.clients.dashboard.client_id, firstPartyRedirect);
+  app = await App.registered(server, { post_logout_redirect_uris: [postLogoutUri] });
 });
-afterAll(() => server.stop());
 
 const requestLogout = (browser: FormBrowser, parameters: Readonly<Record<string, string>> = {}) =>
   browser.get(`${server.url}/api/auth/oauth2/end-session?${new URLSearchParams(parameters).toString()}`);
@@ -29,7 +28,7 @@ describe('signing out (OpenID Connect RP-Initiated Logout)', () => {
     const { tokens: offline } = await dashboard.signIn('openid offline_access', { browser });
     const done = await signOut(browser);
     expect(done.text).toContain('Signed out');
-    const { client_id, client_secret } = server.people.resourceServer;
+    const { client_id, client_secret } = server.clients.resourceServer;
     const { configuration } = await App.known(server, client_id, thirdPartyRedirect, client_secret);
     expect(await client.tokenIntrospection(configuration, bound.access_token)).toEqual({ active: false });
     expect(await server.redis.client.exists(`deny:${decodeJwt(bound.access_token).jti}`)).toBe(1);
@@ -75,22 +74,22 @@ describe('after signing out (§3)', () => {
     const { browser, tokens } = await app.signIn('openid');
     const back = await signOut(browser, {
       id_token_hint: tokens.id_token ?? '',
-      post_logout_redirect_uri: afterwards,
+      post_logout_redirect_uri: postLogoutUri,
       state: 'the-state',
     });
-    expect(back.url.href).toBe(`${afterwards}?state=the-state`);
+    expect(back.url.href).toBe(`${postLogoutUri}?state=the-state`);
   });
 
   it('accepts client_id in place of a hint', async () => {
     const { browser } = await app.signIn('openid');
-    const back = await signOut(browser, { client_id: app.clientId, post_logout_redirect_uri: afterwards });
-    expect(back.url.href).toBe(afterwards);
+    const back = await signOut(browser, { client_id: app.clientId, post_logout_redirect_uri: postLogoutUri });
+    expect(back.url.href).toBe(postLogoutUri);
   });
 
   it.each([
     ['that is not registered', { post_logout_redirect_uri: 'https://evil.example/' }],
-    ['with more behind it', { post_logout_redirect_uri: `${afterwards}/more` }],
-    ['that is a redirect address only', { post_logout_redirect_uri: thirdPartyRedirect }],
+    ['with a longer path', { post_logout_redirect_uri: `${postLogoutUri}/more` }],
+    ['that is registered only as redirect URI', { post_logout_redirect_uri: thirdPartyRedirect }],
   ])('never redirects to a URI %s', async (_, parameters) => {
     const { browser } = await app.signIn('openid');
     const shown = await requestLogout(browser, { client_id: app.clientId, ...parameters });
@@ -101,9 +100,9 @@ describe('after signing out (§3)', () => {
 
   it('shows our own page when no client is named', async () => {
     const { browser } = await app.signIn('openid');
-    const page = await requestLogout(browser, { post_logout_redirect_uri: afterwards });
+    const page = await requestLogout(browser, { post_logout_redirect_uri: postLogoutUri });
     const shown =
-      page.status === 200 ? await signOut(browser, { post_logout_redirect_uri: afterwards }) : page;
+      page.status === 200 ? await signOut(browser, { post_logout_redirect_uri: postLogoutUri }) : page;
     expect(shown.url.origin).toBe(server.url);
   });
 
@@ -113,7 +112,7 @@ describe('after signing out (§3)', () => {
     const forged = { id_token_hint: `${header}.${payload}.${'x'.repeat(86)}` };
     const foreign = { id_token_hint: tokens.id_token ?? '', client_id: dashboard.clientId };
     for (const parameters of [forged, foreign]) {
-      const shown = await requestLogout(browser, { post_logout_redirect_uri: afterwards, ...parameters });
+      const shown = await requestLogout(browser, { post_logout_redirect_uri: postLogoutUri, ...parameters });
       expect(shown.status).toBe(400);
     }
   });

@@ -1,14 +1,12 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import { App } from '../test/app.js';
-import { runningServer, type RunningServer } from '../test/running-server.js';
+import { server, startServer } from '../test/server.js';
 
-let server: RunningServer;
+startServer();
 let app: App;
 beforeAll(async () => {
-  server = await runningServer();
   app = await App.registered(server);
 });
-afterAll(() => server.stop());
 
 const at = (path: string) => `${server.url}/api/auth/oauth2/${path}`;
 const requests: Readonly<Record<string, () => Promise<Response>>> = {
@@ -34,13 +32,13 @@ const requests: Readonly<Record<string, () => Promise<Response>>> = {
       body: '{}',
       headers: { 'content-type': 'application/json' },
     }),
-  'a reading of a client without a token': () => server.fetch(at('register/x')),
+  'a request for a client without its token': () => server.fetch(at('register/x')),
   'UserInfo without a token': () => server.fetch(at('userinfo')),
   'a pushed request that is rejected': () => app.post('par', {}),
   'an authorization request that is rejected': () =>
     server.fetch(`${at('authorize')}?client_id=nobody`, { redirect: 'manual' }),
   'a body that is too large': () => app.post('revoke', { token: 'x'.repeat(60_000) }),
-  'text that nobody can read': () =>
+  'a parameter that cannot be stored': () =>
     server.fetch(at('revoke'), {
       method: 'POST',
       body: 'token=%00',
@@ -48,7 +46,7 @@ const requests: Readonly<Record<string, () => Promise<Response>>> = {
     }),
 };
 
-it.each(Object.keys(requests))('the response to %s is never stored (RFC 6749 §5.1)', async (name) => {
-  const response = await requests[name]?.();
-  expect(response?.headers.get('cache-control')).toBe('no-store');
+it.each(Object.entries(requests))('the response to %s is never stored (RFC 6749 §5.1)', async (_, send) => {
+  const response = await send();
+  expect(response.headers.get('cache-control')).toBe('no-store');
 });

@@ -1,20 +1,18 @@
 import { FormBrowser } from '@fulfilment/testing/form-browser';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import * as client from 'openid-client';
 import { App, thirdPartyRedirect } from '../test/app.js';
 import { json } from '../test/json.js';
-import { runningServer, type RunningServer } from '../test/running-server.js';
+import { server, startServer } from '../test/server.js';
 
-let server: RunningServer;
+startServer();
 let app: App;
 beforeAll(async () => {
-  server = await runningServer();
   app = await App.registered(server);
 });
-afterAll(() => server.stop());
 
 const verifier = client.randomPKCECodeVerifier();
-const pushed = async (parameters: Readonly<Record<string, string | undefined>> = {}, by = app) => {
+const push = async (parameters: Readonly<Record<string, string | undefined>> = {}, by = app) => {
   const form: Record<string, string | undefined> = {
     response_type: 'code',
     redirect_uri: thirdPartyRedirect,
@@ -32,14 +30,14 @@ const pushed = async (parameters: Readonly<Record<string, string | undefined>> =
   );
   return { status: response.status, body: await json(response), headers: response.headers };
 };
-const opened = (requestUri: string, browser = new FormBrowser(server), clientId = app.clientId) =>
+const openRequest = (requestUri: string, browser = new FormBrowser(server), clientId = app.clientId) =>
   browser.get(
     `${server.url}/api/auth/oauth2/authorize?${new URLSearchParams({ client_id: clientId, request_uri: requestUri }).toString()}`,
   );
 
 describe('pushed authorization requests (RFC 9126)', () => {
   it('return a request URI for the authorize endpoint (§2.2)', async () => {
-    const { status, body, headers } = await pushed();
+    const { status, body, headers } = await push();
     expect(status).toBe(201);
     expect(body).toEqual({
       request_uri: expect.stringMatching(/^urn:ietf:params:oauth:request_uri:/),
@@ -48,9 +46,9 @@ describe('pushed authorization requests (RFC 9126)', () => {
     expect(headers.get('cache-control')).toBe('no-store');
   });
 
-  it('are rejected when a parameter, or all together, are too large (§2.3)', async () => {
-    expect((await pushed({ state: 'x'.repeat(2_048) })).status).toBe(201);
-    const long = await pushed({ state: 'x'.repeat(2_049) });
+  it('are rejected when a parameter, or their total, is too large (§2.3)', async () => {
+    expect((await push({ state: 'x'.repeat(2_048) })).status).toBe(201);
+    const long = await push({ state: 'x'.repeat(2_049) });
     expect([long.status, long.body]).toEqual([
       400,
       { error: 'invalid_request', error_description: 'state must be at most 2048 characters' },
@@ -58,7 +56,7 @@ describe('pushed authorization requests (RFC 9126)', () => {
     const hints = Object.fromEntries(
       ['state', 'nonce', 'login_hint', 'acr_values', 'ui_locales'].map((name) => [name, 'x'.repeat(2_000)]),
     );
-    const much = await pushed({ ...hints, scope: 'openid orders:read' });
+    const much = await push({ ...hints, scope: 'openid orders:read' });
     expect([much.status, much.body]).toEqual([
       400,
       { error: 'invalid_request', error_description: 'parameters must be at most 8192 characters in total' },
@@ -88,21 +86,17 @@ describe('pushed authorization requests (RFC 9126)', () => {
   });
 
   it.each([
-    ['without a redirect address', { redirect_uri: undefined }, /^invalid_request$/],
-    ['to an address that is not registered', { redirect_uri: 'https://evil.example/' }, /^invalid_re/],
+    ['without a redirect URI', { redirect_uri: undefined }, /^invalid_request$/],
+    ['with a redirect URI that is not registered', { redirect_uri: 'https://evil.example/' }, /^invalid_re/],
     ['without response_type', { response_type: undefined }, /^invalid_request$/],
     ['of another response_type', { response_type: 'token' }, /^unsupported_response_type$/],
     ['without PKCE', { code_challenge: undefined, code_challenge_method: undefined }, /^invalid_request$/],
     ['with plain PKCE', { code_challenge_method: 'plain' }, /^invalid_request$/],
     ['without scope', { scope: undefined }, /^invalid_scope$/],
     ['for an unknown scope', { scope: 'orders:destroy' }, /^invalid_scope$/],
-    [
-      'with an address of a request (§2.1)',
-      { request_uri: 'urn:x' },
-      /^(invalid_request|request_uri_not_supported)$/,
-    ],
+    ['with a request_uri (§2.1)', { request_uri: 'urn:x' }, /^(invalid_request|request_uri_not_supported)$/],
   ])('%s are rejected immediately (§2.3)', async (_, parameters, error) => {
-    const { status, body } = await pushed(parameters);
+    const { status, body } = await push(parameters);
     expect(status).toBe(400);
     expect(body.error).toMatch(error);
     expect(body).not.toHaveProperty('request_uri');
@@ -110,16 +104,16 @@ describe('pushed authorization requests (RFC 9126)', () => {
 
   it('are rejected with invalid_client without client authentication (§2)', async () => {
     const confidential = await App.registered(server, { token_endpoint_auth_method: 'client_secret_basic' });
-    const { status, body } = await pushed({}, confidential);
+    const { status, body } = await push({}, confidential);
     expect([status, body.error]).toEqual([401, 'invalid_client']);
   });
 
   it('lead to an error page without a redirect if they are of another client or unknown (§4)', async () => {
-    const { body } = await pushed();
+    const { body } = await push();
     const other = await App.registered(server);
     for (const shown of [
-      await opened(body.request_uri, new FormBrowser(server), other.clientId),
-      await opened('urn:ietf:params:oauth:request_uri:nobody'),
+      await openRequest(body.request_uri, new FormBrowser(server), other.clientId),
+      await openRequest('urn:ietf:params:oauth:request_uri:nobody'),
     ]) {
       expect(shown.url.origin).toBe(server.url);
       expect(shown.status).toBe(400);

@@ -1,22 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { metrics } from '@fulfilment/runtime';
 import { randomUUID } from 'node:crypto';
 import { App, register, registration } from '../test/app.js';
 import { auditRecords } from '../test/audit-records.js';
 import { endGuessWindows } from '../test/guess-windows.js';
-import { runningServer, type RunningServer } from '../test/running-server.js';
+import { server, startServer } from '../test/server.js';
 
 const event = 'client_authentication_failed';
 const endpoints = ['token', 'introspect', 'revoke', 'par'] as const;
 const since = expect.any(String);
 
-let server: RunningServer;
+startServer();
 let app: App;
 beforeAll(async () => {
-  server = await runningServer();
   app = await App.registered(server);
 });
-afterAll(() => server.stop());
 
 const confidential = async () =>
   registration(await register(server, { token_endpoint_auth_method: 'client_secret_post' }));

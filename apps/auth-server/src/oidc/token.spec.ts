@@ -1,31 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { expire } from '../test/backdate.js';
 import { App, register, registration } from '../test/app.js';
 import { json } from '../test/json.js';
-import { runningServer, type RunningServer } from '../test/running-server.js';
+import { server, startServer } from '../test/server.js';
 
-let server: RunningServer;
+startServer();
 let app: App;
 beforeAll(async () => {
-  server = await runningServer();
   app = await App.registered(server);
 });
-afterAll(() => server.stop());
 
-/** A code that was just issued to the app, and its token request. */
-async function issueCode(parameters: Readonly<Record<string, string>> = {}) {
-  const { shown, verifier, browser } = await app.authorize('openid orders:read', { parameters });
-  return {
-    browser,
-    exchange: {
-      grant_type: 'authorization_code',
-      code: shown.url.searchParams.get('code') ?? '',
-      redirect_uri: app.redirectUri,
-      code_verifier: verifier,
-    },
-  };
-}
+/** Issues a code to the app. Returns its token request. */
+const issueCode = async (parameters: Readonly<Record<string, string>> = {}) =>
+  (await app.authorize('openid orders:read', { parameters })).exchangeForm;
 const responseTo = async (form: Readonly<Record<string, string>>, client = app) => {
   const response = await client.post('token', form);
   return { status: response.status, body: await json(response), headers: response.headers };
@@ -40,7 +28,7 @@ describe('the verifier (RFC 7636 §4.6)', () => {
     ['empty', ''],
     ['missing', undefined],
   ])('is rejected when it is %s, and the code stays valid for its client', async (_, code_verifier) => {
-    const { exchange } = await issueCode();
+    const exchange = await issueCode();
     const { code_verifier: good, ...rest } = exchange;
     const rejected = await responseTo(code_verifier === undefined ? rest : { ...rest, code_verifier });
     expect(rejected.status).toBe(400);
@@ -51,7 +39,7 @@ describe('the verifier (RFC 7636 §4.6)', () => {
 
   it('is rejected when it is the challenge itself: plain is not S256 (RFC 9700 §2.1.1)', async () => {
     const code_challenge = createHash('sha256').update('y'.repeat(43)).digest('base64url');
-    const { exchange } = await issueCode({ code_challenge });
+    const exchange = await issueCode({ code_challenge });
     expect((await responseTo({ ...exchange, code_verifier: code_challenge })).body.error).toBe(
       'invalid_grant',
     );
@@ -60,14 +48,14 @@ describe('the verifier (RFC 7636 §4.6)', () => {
   it.each([43, 128])('is accepted with %i characters', async (length) => {
     const code_verifier = '-._~Az09'.repeat(16).slice(0, length);
     const code_challenge = createHash('sha256').update(code_verifier).digest('base64url');
-    const { exchange } = await issueCode({ code_challenge });
+    const exchange = await issueCode({ code_challenge });
     expect((await responseTo({ ...exchange, code_verifier })).status).toBe(200);
   });
 });
 
 describe('a code', () => {
   it('is exchanged for the response of RFC 6749 §5.1, which is never cached', async () => {
-    const { exchange } = await issueCode();
+    const exchange = await issueCode();
     const { status, body, headers } = await responseTo(exchange);
     expect(status).toBe(200);
     expect(Object.keys(body).toSorted()).toEqual([
@@ -82,17 +70,17 @@ describe('a code', () => {
   });
 
   it('is rejected when it was issued to another client (RFC 6749 §5.2)', async () => {
-    const { exchange } = await issueCode();
+    const exchange = await issueCode();
     const rejected = await responseTo(exchange, await App.registered(server));
     expect([rejected.status, rejected.body.error]).toEqual([400, 'invalid_grant']);
     expect((await responseTo(exchange)).status).toBe(200);
   });
 
   it.each([
-    ['another address', 'https://app.example/other'],
+    ['another URI', 'https://app.example/other'],
     ['missing', undefined],
   ])('is rejected when redirect_uri is %s (RFC 6749 §4.1.3)', async (_, redirect_uri) => {
-    const { exchange } = await issueCode();
+    const exchange = await issueCode();
     const { redirect_uri: _registered, ...rest } = exchange;
     const rejected = await responseTo(redirect_uri === undefined ? rest : { ...rest, redirect_uri });
     expect(rejected.status).toBe(400);
@@ -100,17 +88,17 @@ describe('a code', () => {
   });
 
   it('expires after 120 s (RFC 6749 §4.1.2)', async () => {
-    const { exchange } = await issueCode();
-    const row = await server.database.row<{ life: number }>(
+    const exchange = await issueCode();
+    const row = await server.database.row<{ lifetime: number }>(
       {
-        name: 'test.code-life',
-        text: `SELECT extract(epoch FROM expires_at - now())::float8 AS life FROM oidc_model
+        name: 'test.code-lifetime',
+        text: `SELECT extract(epoch FROM expires_at - now())::float8 AS lifetime FROM oidc_model
                WHERE model = 'AuthorizationCode' AND client_id = $1 ORDER BY created_at DESC LIMIT 1`,
       },
       [app.clientId],
     );
-    expect(row?.life).toBeGreaterThan(110);
-    expect(row?.life).toBeLessThanOrEqual(120);
+    expect(row?.lifetime).toBeGreaterThan(110);
+    expect(row?.lifetime).toBeLessThanOrEqual(120);
     await expire(server, 'AuthorizationCode', app.clientId);
     expect((await responseTo(exchange)).body.error).toBe('invalid_grant');
   });
@@ -122,7 +110,7 @@ describe('a code', () => {
     ['../../x', 'invalid_grant'],
     ["' OR 1=1 --", 'invalid_grant'],
   ])('with the value %j is rejected as %s', async (code, error) => {
-    const { exchange } = await issueCode();
+    const exchange = await issueCode();
     const { status, body } = await responseTo({ ...exchange, code });
     expect([status, body.error]).toEqual([400, error]);
   });
@@ -142,7 +130,7 @@ describe('a token request', () => {
 
   it('is rejected with invalid_request without a grant type or with a parameter twice (RFC 6749 §3.2)', async () => {
     expect((await responseTo({})).body.error).toBe('invalid_request');
-    const { exchange } = await issueCode();
+    const exchange = await issueCode();
     for (const name of [...Object.keys(exchange), 'client_id']) {
       const body = new URLSearchParams({ client_id: app.clientId, ...exchange });
       body.append(name, body.get(name) ?? '');
@@ -155,12 +143,12 @@ describe('a token request', () => {
   it.each([
     ['JSON', 'application/json', (form: object) => JSON.stringify(form)],
     ['text', 'text/plain', (form: Record<string, string>) => new URLSearchParams(form).toString()],
-  ])('as %s is invalid_request (RFC 6749 §3.2: a form)', async (_, type, written) => {
-    const { exchange } = await issueCode();
+  ])('as %s is invalid_request (RFC 6749 §3.2: a form)', async (_, type, encode) => {
+    const exchange = await issueCode();
     const response = await server.fetch(`${server.url}/api/auth/oauth2/token`, {
       method: 'POST',
       headers: { 'content-type': type },
-      body: written({ client_id: app.clientId, ...exchange }),
+      body: encode({ client_id: app.clientId, ...exchange }),
     });
     expect(response.status).toBe(400);
     expect(await json(response)).toMatchObject({ error: 'invalid_request' });
@@ -168,7 +156,7 @@ describe('a token request', () => {
   });
 
   it('is rejected with its parameters in the query (RFC 6749 §2.3.1)', async () => {
-    const { exchange } = await issueCode();
+    const exchange = await issueCode();
     const query = new URLSearchParams({ client_id: app.clientId, ...exchange }).toString();
     const response = await server.fetch(`${server.url}/api/auth/oauth2/token?${query}`, { method: 'POST' });
     expect(response.status).toBe(400);
@@ -267,7 +255,7 @@ describe('client authentication (RFC 6749 §2.3, §5.2)', () => {
       'Basic realm="clients"',
     ]);
     expect(await json(response)).toMatchObject({ error: 'invalid_client' });
-    const { client_id } = server.people.resourceServer;
+    const { client_id } = server.clients.resourceServer;
     const wrong = await server.fetch(`${server.url}/api/auth/oauth2/${path}`, {
       method: 'POST',
       headers: { authorization: `Basic ${btoa(`${client_id}:wrong`)}` },

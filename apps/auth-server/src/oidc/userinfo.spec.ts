@@ -1,15 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { App } from '../test/app.js';
 import { json } from '../test/json.js';
-import { runningServer, type RunningServer } from '../test/running-server.js';
+import { server, startServer } from '../test/server.js';
 
-let server: RunningServer;
+startServer();
 let app: App;
 beforeAll(async () => {
-  server = await runningServer();
   app = await App.registered(server);
 });
-afterAll(() => server.stop());
 
 const userInfo = (init: RequestInit = {}, query = '') =>
   server.fetch(`${server.url}/api/auth/oauth2/userinfo${query}`, init);
@@ -27,10 +25,10 @@ describe('UserInfo (OpenID Connect Core §5.3)', () => {
     expect(response.status).toBe(200);
     expect(response.headers.get('cache-control')).toBe('no-store');
     expect(await json(response)).toEqual({
-      sub: server.people.owner.user_id,
+      sub: server.users.harbourOwner.user_id,
       org_id: 'org_harbour',
       org_role: 'owner',
-      creator_id: server.people.harbour.uuid,
+      creator_id: server.creators.harbour.uuid,
       ...granted,
     });
   });

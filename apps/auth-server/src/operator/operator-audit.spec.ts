@@ -24,7 +24,7 @@ async function operate(...args: string[]): Promise<void> {
       migrations,
       settings: z.object({ DATABASE_URL: z.string() }),
       doctor: { allSettings: () => Promise.reject(new Error('not used')) },
-      context: (site) => site,
+      context: (context) => context,
       commands: {
         'thing create': defineCommand({
           summary: 'creates a thing',
@@ -92,9 +92,9 @@ it('rejects a command without an operator’s name outside development', async (
   delete process.env['OPERATOR'];
   process.env['BASE_URL'] = 'https://suite.example';
   const write = process.stderr.write.bind(process.stderr);
-  let complaint = '';
+  let errorOutput = '';
   process.stderr.write = (text) => {
-    complaint += String(text);
+    errorOutput += String(text);
     return true;
   };
   try {
@@ -104,6 +104,6 @@ it('rejects a command without an operator’s name outside development', async (
     process.env['OPERATOR'] = operator ?? '';
     process.env['BASE_URL'] = baseUrl ?? '';
   }
-  expect(complaint).toContain('Use --as NAME');
+  expect(errorOutput).toContain('Use --as NAME');
   expect(await records()).toEqual(before);
 });

@@ -4,27 +4,28 @@ import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
 import type { AuditRecord } from '../audit/read-audit-log.js';
 import { App } from '../test/app.js';
-import { serverWithOperator } from '../test/operator.js';
-import { firstPartyRedirect, password } from '../test/running-server.js';
+import { runCommand, startServerWithOperator } from '../test/operator.js';
+import { server } from '../test/server.js';
+import { firstPartyRedirect } from '../test/running-server.js';
+import { password } from '../test/users.js';
 
-const given = serverWithOperator();
+startServerWithOperator();
 
 const harbour = { organisation: 'org_harbour', role: 'member' } as const;
-const createUserOptions = (email: string) =>
-  given.operator.run('user create', { email, password, ...harbour });
+const createMember = (email: string) => runCommand('user create', { email, password, ...harbour });
 /** Audit records of the operator's commands, the newest last. */
-const written = async (flags: Readonly<Record<string, unknown>>): Promise<AuditRecord[]> =>
-  (await given.operator.run('audit', flags)).events;
+const auditRecordsOf = async (flags: Readonly<Record<string, unknown>>): Promise<AuditRecord[]> =>
+  (await runCommand('audit', flags)).events;
 const isDenied = async (token: string) =>
-  (await given.server.redis.client.exists(revokedTokenKey(String(decodeJwt(token).jti)))) === 1;
+  (await server.redis.client.exists(revokedTokenKey(String(decodeJwt(token).jti)))) === 1;
 
 describe('user disable', () => {
   it('ends sessions and tokens immediately, and prevents sign-in until user enable', async () => {
     const email = 'leaver@harbour.example';
-    await createUserOptions(email);
-    const app = await App.registered(given.server);
+    await createMember(email);
+    const app = await App.registered(server);
     const { tokens, browser } = await app.signIn('openid offline_access', { email });
-    expect(await given.operator.run('user disable', { USER: email.toUpperCase() })).toMatchObject({
+    expect(await runCommand('user disable', { USER: email.toUpperCase() })).toMatchObject({
       disabled: true,
       tokens_ended: 1,
     });
@@ -35,10 +36,10 @@ describe('user disable', () => {
     await expect(app.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
     const repeated = await app.authorize('openid', { email, browser });
     expect(repeated).toMatchObject({ steps: ['login'], shown: { status: 401 } });
-    await given.operator.run('user disable', { USER: email });
-    await given.operator.run('user enable', { USER: email });
+    await runCommand('user disable', { USER: email });
+    await runCommand('user enable', { USER: email });
     expect((await app.authorize('openid', { email })).shown.url.searchParams.has('code')).toBe(true);
-    const records = await written({ user: email });
+    const records = await auditRecordsOf({ user: email });
     expect(records.map(({ event }) => event).filter((event) => event.startsWith('user_'))).toEqual([
       'user_created',
       'user_disabled',
@@ -47,8 +48,8 @@ describe('user disable', () => {
     expect(records[0]).toMatchObject({ email, ip: null, details: { actor: 'operator', ...harbour } });
   });
 
-  it('reports an unknown user', async () => {
-    await expect(given.operator.run('user disable', { USER: 'no@body.example' })).rejects.toThrow(
+  it('rejects an unknown user', async () => {
+    await expect(runCommand('user disable', { USER: 'no@body.example' })).rejects.toThrow(
       'The user no@body.example does not exist.',
     );
   });
@@ -57,24 +58,24 @@ describe('user disable', () => {
 describe('user password', () => {
   it('signs the person out everywhere, and only the new password is accepted', async () => {
     const email = 'forgetful@harbour.example';
-    await createUserOptions(email);
-    const app = await App.registered(given.server);
+    await createMember(email);
+    const app = await App.registered(server);
     const { tokens, browser } = await app.signIn('openid offline_access', { email });
-    await given.operator.run('user password', { USER: email, password: 'quite another password' });
+    await runCommand('user password', { USER: email, password: 'quite another password' });
     expect(await isDenied(tokens.access_token)).toBe(true);
     await expect(app.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
     expect((await app.authorize('openid', { email, browser })).shown.status).toBe(401);
-    await given.operator.run('user password', { USER: email, password });
+    await runCommand('user password', { USER: email, password });
     expect((await app.authorize('openid', { email })).shown.url.searchParams.has('code')).toBe(true);
-    expect((await written({ user: email, event: 'password_changed' })).length).toBe(2);
+    expect((await auditRecordsOf({ user: email, event: 'password_changed' })).length).toBe(2);
   });
 
   it('has the same effect as user create with another password', async () => {
     const email = 'again@harbour.example';
-    await createUserOptions(email);
-    const app = await App.registered(given.server);
+    await createMember(email);
+    const app = await App.registered(server);
     const { tokens } = await app.signIn('openid offline_access', { email });
-    await given.operator.run('user create', { email, password: 'quite another password', ...harbour });
+    await runCommand('user create', { email, password: 'quite another password', ...harbour });
     expect(await isDenied(tokens.access_token)).toBe(true);
   });
 });
@@ -82,42 +83,42 @@ describe('user password', () => {
 describe('user role', () => {
   it('ends the access tokens with the old role, and the next refresh has the new one', async () => {
     const email = 'promoted@harbour.example';
-    await createUserOptions(email);
-    const app = await App.known(given.server, given.server.people.dashboard.client_id, firstPartyRedirect);
+    await createMember(email);
+    const app = await App.known(server, server.clients.dashboard.client_id, firstPartyRedirect);
     const { tokens } = await app.signIn('openid offline_access', { email });
     const change = { USER: email, role: 'admin', organisation: 'org_harbour' };
-    expect(await given.operator.run('user role', change)).toMatchObject({ org_role: 'admin', changed: true });
+    expect(await runCommand('user role', change)).toMatchObject({ org_role: 'admin', changed: true });
     expect(await isDenied(tokens.access_token)).toBe(true);
     const refreshed = await app.refresh(tokens.refresh_token ?? '');
     expect(decodeJwt(refreshed.access_token).org_role).toBe('admin');
-    expect(await given.operator.run('user role', change)).toMatchObject({ changed: false });
+    expect(await runCommand('user role', change)).toMatchObject({ changed: false });
     expect(await isDenied(refreshed.access_token)).toBe(false);
-    await given.operator.run('user role', { USER: email, role: 'none', organisation: 'org_harbour' });
+    await runCommand('user role', { USER: email, role: 'none', organisation: 'org_harbour' });
     await expect(app.refresh(refreshed.refresh_token ?? '')).rejects.toMatchObject({
       error: 'invalid_grant',
     });
-    expect(await given.operator.run('user role', { USER: email, role: 'global_admin' })).toMatchObject({
+    expect(await runCommand('user role', { USER: email, role: 'global_admin' })).toMatchObject({
       org_id: null,
       changed: true,
     });
-    expect((await written({ user: email, event: 'user_role_changed' })).length).toBe(3);
+    expect((await auditRecordsOf({ user: email, event: 'user_role_changed' })).length).toBe(3);
   });
 
   it('rejects a user who would be global admin and a member of an organisation', async () => {
-    const member = await createUserOptions('member@harbour.example');
+    const member = await createMember('member@harbour.example');
+    await expect(runCommand('user role', { USER: member.user_id, role: 'global_admin' })).rejects.toThrow(
+      'belongs to an organisation and cannot become a global_admin',
+    );
+    const { user_id: USER } = server.users.globalAdmin;
     await expect(
-      given.operator.run('user role', { USER: member.user_id, role: 'global_admin' }),
-    ).rejects.toThrow('belongs to an organisation and cannot become a global_admin');
-    const { user_id: USER } = given.server.people.operator;
-    await expect(
-      given.operator.run('user role', { USER, role: 'owner', organisation: 'org_harbour' }),
+      runCommand('user role', { USER, role: 'owner', organisation: 'org_harbour' }),
     ).rejects.toThrow('cannot belong to an organisation');
   });
 });
 
 describe('creator change', () => {
   it('publishes each change in its commit, with an increasing version', async () => {
-    const created = await given.operator.run('creator create', {
+    const created = await runCommand('creator create', {
       organisation: 'org_harbour',
       name: 'The Mole',
       'payment-method': 'none',
@@ -125,16 +126,16 @@ describe('creator change', () => {
     });
     const CREATOR = created.id;
     const changed = [
-      await given.operator.run('creator change', {
+      await runCommand('creator change', {
         CREATOR,
         'payment-method': 'pm_ok',
         'payment-terms': 'yes',
       }),
-      await given.operator.run('creator change', { CREATOR, name: 'The Moles', 'tax-interview': 'no' }),
-      await given.operator.run('creator payment-method', { CREATOR, METHOD: 'none' }),
+      await runCommand('creator change', { CREATOR, name: 'The Moles', 'tax-interview': 'no' }),
+      await runCommand('creator payment-method', { CREATOR, METHOD: 'none' }),
     ];
     const ids = [created, ...changed].map(({ message_id }) => message_id);
-    const rows = await given.server.database.rows<{ body: string }>(
+    const rows = await server.database.rows<{ body: string }>(
       {
         name: 'test.published',
         text: 'SELECT body::text FROM outbox WHERE message_id = ANY ($1::uuid[]) ORDER BY position',
@@ -152,7 +153,7 @@ describe('creator change', () => {
       { creator: { version: 3, name: 'The Moles', tax_interview_completed: false, payment_method: 'pm_ok' } },
       { creator: { version: 4, payment_method: null } },
     ]);
-    const records = await written({ event: 'creator_changed' });
+    const records = await auditRecordsOf({ event: 'creator_changed' });
     expect(records.slice(-3).map(({ details }) => details.changed)).toEqual([
       ['paymentMethod', 'paymentTermsAccepted'],
       ['name', 'taxInterviewCompleted'],
@@ -163,8 +164,8 @@ describe('creator change', () => {
   it.each([
     [{ CREATOR: 'crt_x' }, 'has no changes'],
     [{ CREATOR: 'crt_x', 'payment-terms': 'perhaps' }, 'must be one of yes, no'],
-  ])('rejects %j', async (flags, complaint) => {
-    await expect(given.operator.run('creator change', flags)).rejects.toThrow(complaint);
+  ])('rejects %j', async (flags, message) => {
+    await expect(runCommand('creator change', flags)).rejects.toThrow(message);
   });
 });
 
@@ -177,8 +178,8 @@ describe('creator create --test', () => {
   };
 
   it('registers a test creator and publishes its mode', async () => {
-    const { message_id } = await given.operator.run('creator create', { ...options, test: 'yes' });
-    const rows = await given.server.database.rows<{ body: string }>(
+    const { message_id } = await runCommand('creator create', { ...options, test: 'yes' });
+    const rows = await server.database.rows<{ body: string }>(
       { name: 'test.registered', text: 'SELECT body::text FROM outbox WHERE message_id = $1' },
       [message_id],
     );
@@ -186,22 +187,22 @@ describe('creator create --test', () => {
   });
 
   it('never changes the mode of a creator', async () => {
-    await given.operator.run('creator create', { ...options, test: 'yes' });
-    await expect(given.operator.run('creator create', options)).rejects.toThrow('is a test creator');
+    await runCommand('creator create', { ...options, test: 'yes' });
+    await expect(runCommand('creator create', options)).rejects.toThrow('is a test creator');
   });
 });
 
 describe('creator redact', () => {
   it('removes name and payment method, publishes creator.changed in the same commit, and is audited once', async () => {
-    const { id: CREATOR, uuid } = await given.operator.run('creator create', {
+    const { id: CREATOR, uuid } = await runCommand('creator create', {
       organisation: 'org_harbour',
       name: 'The Badger',
       'payment-method': 'pm_ok',
       'settlement-currency': 'EUR',
     });
-    const { message_id, ...redacted } = await given.operator.run('creator redact', { CREATOR });
+    const { message_id, ...redacted } = await runCommand('creator redact', { CREATOR });
     expect(redacted).toEqual({ uuid, id: CREATOR, redacted: true });
-    const published = await given.server.database.rows<{ body: string }>(
+    const published = await server.database.rows<{ body: string }>(
       { name: 'test.redacted', text: 'SELECT body::text FROM outbox WHERE message_id = $1' },
       [message_id],
     );
@@ -220,13 +221,13 @@ describe('creator redact', () => {
         },
       },
     ]);
-    expect(await given.operator.run('creator redact', { CREATOR: uuid })).toEqual({
+    expect(await runCommand('creator redact', { CREATOR: uuid })).toEqual({
       uuid,
       id: CREATOR,
       redacted: true,
       message_id: null,
     });
-    const records = (await written({ event: 'creator_changed' })).map(({ details }) => details);
+    const records = (await auditRecordsOf({ event: 'creator_changed' })).map(({ details }) => details);
     expect(records.filter(({ creator }) => creator === uuid)).toEqual([
       {
         actor: 'operator',
@@ -242,7 +243,7 @@ describe('creator redact', () => {
   it.each(['crt_x', '01900000-0000-7000-8000-000000000001'])(
     'rejects the unknown creator %s',
     async (CREATOR) => {
-      await expect(given.operator.run('creator redact', { CREATOR })).rejects.toThrow(
+      await expect(runCommand('creator redact', { CREATOR })).rejects.toThrow(
         `The creator ${CREATOR} does not exist.`,
       );
     },
@@ -252,10 +253,10 @@ describe('creator redact', () => {
 describe('user reset-second-factor', () => {
   it('lets a person sign in who lost app and recovery codes, and signs out every browser', async () => {
     const email = 'lost-phone@harbour.example';
-    await createUserOptions(email);
-    const app = await App.registered(given.server);
+    await createMember(email);
+    const app = await App.registered(server);
     const { browser } = await app.signIn('openid', { email });
-    await given.server.database.run(
+    await server.database.run(
       {
         name: 'test.give-factor',
         text: `INSERT INTO second_factors (user_id, secret_encrypted, confirmed_at)
@@ -263,14 +264,16 @@ describe('user reset-second-factor', () => {
       },
       [email],
     );
-    expect(await given.operator.run('user reset-second-factor', { USER: email })).toMatchObject({
+    expect(await runCommand('user reset-second-factor', { USER: email })).toMatchObject({
       had_second_factor: true,
     });
     const repeated = await app.authorize('openid', { email, browser });
     expect(repeated.steps).toContain('login');
     expect(repeated.shown.url.searchParams.has('code')).toBe(true);
-    expect((await written({ user: email })).map(({ event }) => event)).toContain('second_factor_removed');
-    expect(await given.operator.run('user reset-second-factor', { USER: email })).toMatchObject({
+    expect((await auditRecordsOf({ user: email })).map(({ event }) => event)).toContain(
+      'second_factor_removed',
+    );
+    expect(await runCommand('user reset-second-factor', { USER: email })).toMatchObject({
       had_second_factor: false,
     });
   });

@@ -1,28 +1,25 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
-import { eventually } from '@fulfilment/testing';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import * as client from 'openid-client';
 import { App, register, registration, thirdPartyRedirect } from '../test/app.js';
 import { auditRecords } from '../test/audit-records.js';
 import { json } from '../test/json.js';
-import { serverWithOperator } from '../test/operator.js';
-import type { RunningServer } from '../test/running-server.js';
+import { commandContext, runCommand, startServerWithOperator } from '../test/operator.js';
+import { server } from '../test/server.js';
+import { password } from '../test/users.js';
+import { waitForLocks } from '../test/wait-for-locks.js';
 
-const given = serverWithOperator();
-let server: RunningServer;
-beforeAll(() => {
-  server = given.server;
-});
+startServerWithOperator();
 
-interface Registered {
+interface RegisteredClient {
   readonly client_id: string;
   readonly registration_access_token: string;
   readonly registration_client_uri: string;
 }
 
-const registered = async (metadata: Readonly<Record<string, unknown>> = {}) =>
+const registerClient = async (metadata: Readonly<Record<string, unknown>> = {}) =>
   registration(await register(server, { client_name: 'Tour Stats', ...metadata }));
-const put = (newClient: Registered, changes: object = {}) =>
+const changeClient = (newClient: RegisteredClient, changes: object = {}) =>
   server.fetch(newClient.registration_client_uri, {
     method: 'PUT',
     headers: {
@@ -43,18 +40,10 @@ const consentsOf = (clientId: string) =>
     { name: 'test.consents', text: 'SELECT creator_id FROM consents WHERE client_id = $1' },
     [clientId],
   );
-const clientLocked = {
+const lockClient = {
   name: 'test.client-locked',
   text: `SELECT payload FROM oidc_model WHERE model = 'Client' AND id = $1 FOR UPDATE`,
 };
-const lockWaits = {
-  name: 'test.lock-waits',
-  text: `SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-};
-const waitForLockWaits = (count: number) =>
-  eventually(
-    async () => (await server.database.row<{ count: number }>(lockWaits))?.count === count || undefined,
-  );
 const disconnections = (clientId: string) =>
   server.database.rows<{ creator_id: string }>(
     {
@@ -94,17 +83,19 @@ describe('a client that changes itself (RFC 7592)', () => {
   ])(
     'to another %s loses its consents, tokens and webhook subscriptions, and is audited',
     async (_, changes, after) => {
-      const newClient = await registered();
+      const newClient = await registerClient();
       const app = await App.known(server, newClient.client_id, thirdPartyRedirect);
       const { tokens } = await app.signIn('orders:read offline_access');
       expect(await consentsOf(newClient.client_id)).toHaveLength(1);
-      expect((await put(newClient, changes)).status).toBe(200);
+      expect((await changeClient(newClient, changes)).status).toBe(200);
       expect(await consentsOf(newClient.client_id)).toEqual([]);
       await expect(app.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
       expect(await client.tokenIntrospection(app.configuration, tokens.access_token)).toEqual({
         active: false,
       });
-      expect(await disconnections(newClient.client_id)).toEqual([{ creator_id: server.people.harbour.uuid }]);
+      expect(await disconnections(newClient.client_id)).toEqual([
+        { creator_id: server.creators.harbour.uuid },
+      ]);
       expect(await auditRecords(server, { event: 'client_changed', clientId: newClient.client_id })).toEqual([
         expect.objectContaining({
           details: {
@@ -118,10 +109,10 @@ describe('a client that changes itself (RFC 7592)', () => {
   );
 
   it('keeps its consents and tokens when only the path of the redirect URI changes', async () => {
-    const newClient = await registered();
+    const newClient = await registerClient();
     const app = await App.known(server, newClient.client_id, thirdPartyRedirect);
     const { tokens } = await app.signIn('orders:read offline_access');
-    const response = await put(newClient, {
+    const response = await changeClient(newClient, {
       redirect_uris: [thirdPartyRedirect, 'https://app.example/other'],
     });
     expect(response.status).toBe(200);
@@ -130,48 +121,48 @@ describe('a client that changes itself (RFC 7592)', () => {
   });
 
   it('does not get a consent from a page that was open during the change', async () => {
-    const newClient = await registered();
+    const newClient = await registerClient();
     const app = await App.known(server, newClient.client_id, thirdPartyRedirect);
     const browser = new FormBrowser(server);
     const { url } = await app.request('orders:read');
     const signIn = await browser.get(url);
     const consent = await browser.submit(formOf(signIn, '/login'), {
       email: 'owner@harbour.example',
-      password: 'correct horse battery staple',
+      password: password,
     });
-    expect((await put(newClient, { client_name: 'Label Backup' })).status).toBe(200);
+    expect((await changeClient(newClient, { client_name: 'Label Backup' })).status).toBe(200);
     const rejected = await browser.submit(formOf(consent, '/consent'), {});
     expect(rejected.status).toBe(403);
     expect(await consentsOf(newClient.client_id)).toEqual([]);
   });
 
   it('gets 401 and stays deleted when the operator deletes it concurrently (§2)', async () => {
-    const newClient = await registered();
+    const newClient = await registerClient();
     const [deletion, change] = await server.database
       .transaction(async (tx) => {
-        await tx.row(clientLocked, [newClient.client_id]);
-        const deletion = given.operator.run('client delete', { CLIENT: newClient.client_id });
-        await waitForLockWaits(1);
-        const change = put(newClient); // has read the client, and waits for the deletion
-        await waitForLockWaits(2);
+        await tx.row(lockClient, [newClient.client_id]);
+        const deletion = runCommand('client delete', { CLIENT: newClient.client_id });
+        await waitForLocks(server.database, 1);
+        const change = changeClient(newClient); // has read the client, and waits for the deletion
+        await waitForLocks(server.database, 2);
         return [deletion, change] as const;
       })
       .then((pending) => Promise.all(pending));
     expect(deletion).toMatchObject({ client_id: newClient.client_id, deleted: true });
     expect(change.status).toBe(401);
     expect(await json(change)).toMatchObject({ error: 'invalid_token' });
-    expect(await server.database.rows(clientLocked, [newClient.client_id])).toEqual([]);
+    expect(await server.database.rows(lockClient, [newClient.client_id])).toEqual([]);
   });
 
   it('repeatedly during consents never keeps a consent for an identity that was not shown', async () => {
-    const newClient = await registered();
+    const newClient = await registerClient();
     const app = await App.known(server, newClient.client_id, thirdPartyRedirect);
     let token = newClient;
     for (let round = 0; round < 5; round += 1) {
       const name = `Tour Stats ${round}`;
       const [, response] = await Promise.all([
         app.authorize('orders:read').catch(() => undefined),
-        put(token, { client_name: name }),
+        changeClient(token, { client_name: name }),
       ]);
       token = await registration(response);
       const left = await consentsOf(newClient.client_id);
@@ -205,8 +196,8 @@ describe('reserved names', () => {
       error: 'invalid_client_metadata',
       error_description: expect.stringContaining('client_name'),
     });
-    const newClient = await registered();
-    expect((await put(newClient, { client_name })).status).toBe(400);
+    const newClient = await registerClient();
+    expect((await changeClient(newClient, { client_name })).status).toBe(400);
     expect(
       await json(
         await server.fetch(newClient.registration_client_uri, {
@@ -230,7 +221,7 @@ describe('the consent page', () => {
     const signIn = await browser.get((await app.request(scope, { prompt: 'consent' })).url);
     return browser.submit(formOf(signIn, '/login'), {
       email: 'owner@harbour.example',
-      password: 'correct horse battery staple',
+      password: password,
     });
   };
 
@@ -241,7 +232,7 @@ describe('the consent page', () => {
   });
 
   it('does not mark an app that the operator created', async () => {
-    const { client_id } = await given.operator.run('client create', {
+    const { client_id } = await runCommand('client create', {
       name: 'Partner',
       'redirect-uri': [thirdPartyRedirect],
     });
@@ -259,23 +250,19 @@ describe('client create --first-party outside development', () => {
   it.each(['http://127.0.0.1:8976/callback', 'com.example.dashboard:/callback'])(
     'rejects the redirect URI %s',
     async (uri) => {
-      const production = { ...given.operator.context, development: false };
+      const production = { ...commandContext, development: false };
       await expect(
-        given.operator.run(
-          'client create',
-          { name: 'Desk', 'redirect-uri': [uri], 'first-party': true },
-          production,
-        ),
+        runCommand('client create', { name: 'Desk', 'redirect-uri': [uri], 'first-party': true }, production),
       ).rejects.toThrow('--redirect-uri must use https with --first-party.');
       await expect(
-        given.operator.run('client create', { name: 'Desk', 'redirect-uri': [uri] }, production),
+        runCommand('client create', { name: 'Desk', 'redirect-uri': [uri] }, production),
       ).resolves.toHaveProperty('client_id');
     },
   );
 
   it('accepts it in development, where the server is only reachable from this computer', async () => {
     await expect(
-      given.operator.run('client create', {
+      runCommand('client create', {
         name: 'Desk',
         'redirect-uri': ['http://127.0.0.1:8976/callback'],
         'first-party': true,

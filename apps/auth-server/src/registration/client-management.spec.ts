@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { App, register, registration, thirdPartyRedirect } from '../test/app.js';
 import { json } from '../test/json.js';
-import { runningServer, type RunningServer } from '../test/running-server.js';
+import { server, startServer } from '../test/server.js';
 
-let server: RunningServer;
-beforeAll(async () => {
-  server = await runningServer();
-});
-afterAll(() => server.stop());
+startServer();
 
-const registered = async (metadata: Readonly<Record<string, unknown>> = {}) =>
+const registerClient = async (metadata: Readonly<Record<string, unknown>> = {}) =>
   registration(await register(server, metadata));
 const manage = (method: string, url: string, token: string | undefined, body?: object) =>
   server.fetch(url, {
@@ -20,7 +16,7 @@ const manage = (method: string, url: string, token: string | undefined, body?: o
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
-const changed = (clientId: string, changes: object = {}) => ({
+const changeBody = (clientId: string, changes: object = {}) => ({
   client_id: clientId,
   client_name: 'Another name',
   redirect_uris: [thirdPartyRedirect],
@@ -31,14 +27,14 @@ const changed = (clientId: string, changes: object = {}) => ({
 
 describe('client management (RFC 7592)', () => {
   it('reads, changes and deletes a client, whose tokens end with it (§2.1, §2.2, §2.3)', async () => {
-    const newClient = await registered({ token_endpoint_auth_method: 'client_secret_basic' });
+    const newClient = await registerClient({ token_endpoint_auth_method: 'client_secret_basic' });
     const { registration_client_uri: url, client_id, client_secret } = newClient;
     const read = await manage('GET', url, newClient.registration_access_token);
     expect(read.headers.get('cache-control')).toBe('no-store');
     const seen = await registration(read);
     expect(seen).toMatchObject({ client_id, client_secret });
 
-    const change = changed(client_id, { token_endpoint_auth_method: 'client_secret_basic' });
+    const change = changeBody(client_id, { token_endpoint_auth_method: 'client_secret_basic' });
     const next = await registration(await manage('PUT', url, seen.registration_access_token, change));
     expect(next).toMatchObject({ client_name: 'Another name', client_secret });
 
@@ -58,10 +54,10 @@ describe('client management (RFC 7592)', () => {
   });
 
   it('returns a new registration token after a change, and rejects the previous one (§2.2)', async () => {
-    const newClient = await registered();
+    const newClient = await registerClient();
     const url = newClient.registration_client_uri;
     const next = await registration(
-      await manage('PUT', url, newClient.registration_access_token, changed(newClient.client_id)),
+      await manage('PUT', url, newClient.registration_access_token, changeBody(newClient.client_id)),
     );
     expect(next.registration_access_token).not.toBe(newClient.registration_access_token);
     expect((await manage('GET', url, newClient.registration_access_token)).status).toBe(401);
@@ -71,8 +67,8 @@ describe('client management (RFC 7592)', () => {
   it.each(['GET', 'PUT', 'DELETE'])(
     '%s by another client’s token is 401 and does nothing (§3)',
     async (method) => {
-      const [mine, other] = [await registered(), await registered()];
-      const body = method === 'PUT' ? changed(mine.client_id) : undefined;
+      const [mine, other] = [await registerClient(), await registerClient()];
+      const body = method === 'PUT' ? changeBody(mine.client_id) : undefined;
       const response = await manage(
         method,
         mine.registration_client_uri,
@@ -90,7 +86,7 @@ describe('client management (RFC 7592)', () => {
     ['no token', undefined],
     ['an invented token', 'x'.repeat(43)],
   ])('requires the registration token: %s is rejected', async (_, token) => {
-    const newClient = await registered();
+    const newClient = await registerClient();
     for (const method of ['GET', 'PUT', 'DELETE']) {
       const response = await manage(method, newClient.registration_client_uri, token);
       expect(response.status).toBe(401);
@@ -110,7 +106,7 @@ describe('client management (RFC 7592)', () => {
   it.each([
     ['first_party', { first_party: true }],
     ['resource_server', { resource_server: true }],
-    ['no redirect address', { redirect_uris: undefined, response_types: [] }],
+    ['no redirect URI', { redirect_uris: undefined, response_types: [] }],
     ['client_credentials', { grant_types: ['client_credentials'] }],
     ['jwks_uri', { jwks_uri: 'https://app.example/jwks' }],
     ['sector_identifier_uri', { sector_identifier_uri: 'https://app.example/sector' }],
@@ -120,13 +116,13 @@ describe('client management (RFC 7592)', () => {
     ['the id of another', { client_id: 'another' }],
     ['another secret', { client_secret: 'chosen' }],
   ])('validates a change like a registration: %s is rejected', async (_, changes) => {
-    const newClient = await registered();
+    const newClient = await registerClient();
     const url = newClient.registration_client_uri;
     const rejected = await manage(
       'PUT',
       url,
       newClient.registration_access_token,
-      changed(newClient.client_id, changes),
+      changeBody(newClient.client_id, changes),
     );
     expect(rejected.status).toBe(400);
     const own = await manage('GET', url, newClient.registration_access_token);
@@ -136,7 +132,7 @@ describe('client management (RFC 7592)', () => {
 
 describe('the stored data', () => {
   it('contain no usable code, refresh token, session, registration token or secret in clear text', async () => {
-    const newClient = await registered({ token_endpoint_auth_method: 'client_secret_basic' });
+    const newClient = await registerClient({ token_endpoint_auth_method: 'client_secret_basic' });
     const app = await App.known(server, newClient.client_id, thirdPartyRedirect, newClient.client_secret);
     const { tokens, browser, shown } = await app.signIn('orders:read offline_access');
     const pending = await app.authorize('orders:read offline_access', { browser });
@@ -150,7 +146,7 @@ describe('the stored data', () => {
       'client secret': newClient.client_secret ?? '',
       'access token': tokens.access_token,
     };
-    for (const [what, secret] of Object.entries(secrets)) {
+    for (const [kind, secret] of Object.entries(secrets)) {
       expect(secret.length).toBeGreaterThan(20);
       const found = await server.database.rows(
         {
@@ -160,7 +156,7 @@ describe('the stored data', () => {
         },
         [secret],
       );
-      expect([what, found]).toEqual([what, []]);
+      expect([kind, found]).toEqual([kind, []]);
     }
   });
 

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { register, registration, thirdPartyRedirect } from '../test/app.js';
 import { json } from '../test/json.js';
-import { runningServer, type RunningServer } from '../test/running-server.js';
+import { server, startServer } from '../test/server.js';
 
-let server: RunningServer;
-beforeAll(async () => {
-  server = await runningServer();
-});
-afterAll(() => server.stop());
+startServer();
 
-const elevenAddresses = Array.from({ length: 11 }, (_, index) => `https://app.example/${index}`);
+const elevenUris = Array.from({ length: 11 }, (_, index) => `https://app.example/${index}`);
 
 describe('registration (RFC 7591)', () => {
   it('returns the metadata of a public client, without a secret', async () => {
@@ -67,9 +63,9 @@ describe('registration (RFC 7591)', () => {
     ['ID tokens signed with the secret', { id_token_signed_response_alg: 'HS256' }],
     ['pairwise subjects', { subject_type: 'pairwise' }],
     ['a script as its own page', { client_uri: 'javascript:alert(1)' }],
-    ['an insecure way after sign-out', { post_logout_redirect_uris: ['http://app.example/out'] }],
+    ['a plain http URI after sign-out', { post_logout_redirect_uris: ['http://app.example/out'] }],
     ['a script after sign-out', { post_logout_redirect_uris: ['javascript:alert(1)'] }],
-    ['eleven ways after sign-out', { post_logout_redirect_uris: elevenAddresses }],
+    ['eleven URIs after sign-out', { post_logout_redirect_uris: elevenUris }],
   ])('rejects %s', async (_, metadata) => {
     const response = await register(server, metadata);
     expect(response.status).toBe(400);
@@ -77,12 +73,12 @@ describe('registration (RFC 7591)', () => {
   });
 
   it.each([
-    ['eleven', elevenAddresses],
+    ['eleven', elevenUris],
     ['none', []],
     ['javascript:', ['javascript:alert(1)']],
     ['data:', ['data:text/html,x']],
     ['plain http', ['http://app.example/callback']],
-    ['plain http to an address that only begins like loopback', ['http://127.0.0.1.evil.example/callback']],
+    ['plain http to a host that only begins like loopback', ['http://127.0.0.1.evil.example/callback']],
     ['file:', ['file:///etc/passwd']],
     ['a backslash', ['https://app.example\\@evil.example/']],
     ['a space', ['https://app.example/a b']],
@@ -106,9 +102,9 @@ describe('registration (RFC 7591)', () => {
   });
 
   it.each([
-    ['no redirect address', { redirect_uris: undefined }],
-    ['no redirect address and no response type', { redirect_uris: undefined, response_types: [] }],
-    ['an empty list of redirect addresses and no response type', { redirect_uris: [], response_types: [] }],
+    ['no redirect URI', { redirect_uris: undefined }],
+    ['no redirect URI and no response type', { redirect_uris: undefined, response_types: [] }],
+    ['an empty list of redirect URIs and no response type', { redirect_uris: [], response_types: [] }],
     [
       'only a way to authenticate',
       {
@@ -169,7 +165,7 @@ describe('registration (RFC 7591)', () => {
 
   it('accepts ten redirect URIs, and a name of 100 characters (RFC 7591 §3.2.1)', async () => {
     const response = await register(server, {
-      redirect_uris: elevenAddresses.slice(1),
+      redirect_uris: elevenUris.slice(1),
       client_name: '🎵'.repeat(100),
     });
     expect(await registration(response)).toMatchObject({ client_name: '🎵'.repeat(100) });

@@ -1,17 +1,13 @@
 import { formOf } from '@fulfilment/testing/form-browser';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { eventually } from '@fulfilment/testing';
 import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
 import { App } from '../test/app.js';
 import { json } from '../test/json.js';
-import { runningServer, type RunningServer } from '../test/running-server.js';
+import { server, startServer } from '../test/server.js';
 
-let server: RunningServer;
-beforeAll(async () => {
-  server = await runningServer();
-});
-afterAll(() => server.stop());
+startServer();
 
 const signedIn = async (metadata: Readonly<Record<string, unknown>> = {}) => {
   const app = await App.registered(server, metadata);

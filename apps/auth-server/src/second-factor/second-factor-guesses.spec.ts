@@ -1,28 +1,23 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { auditRecords } from '../test/audit-records.js';
 import { endGuessWindows, deleteNetworkFailures } from '../test/guess-windows.js';
-import { runningServer, type RunningServer } from '../test/running-server.js';
-import { afterPassword, nextCode, person, protectedPerson } from '../test/second-factors.js';
+import { server, startServer } from '../test/server.js';
+import { newUser } from '../test/users.js';
+import { submitPassword, nextCode, newProtectedUser } from '../test/second-factors.js';
 
-let server: RunningServer;
-beforeAll(async () => {
-  server = await runningServer({ SIGN_IN_FAILURES: '5/900' });
-});
-afterAll(() => server.stop());
-// These tests are about the account's limit; the network's limit would lock the password page first.
-const deleteAddressFailures = () => deleteNetworkFailures(server);
-beforeEach(deleteAddressFailures);
+startServer({ SIGN_IN_FAILURES: '5/900' });
+beforeEach(() => deleteNetworkFailures(server));
 
 describe('a wrong password when the second factor is changed', () => {
   it('is rejected at set-up, renewal and removal, and audited once each', async () => {
     const wrong = { current_password: 'wrong', code: '123123' };
-    const stranger = await person(server);
+    const { email: unprotected } = await newUser(server);
     const browser = new FormBrowser(server);
-    await afterPassword(server, stranger, browser);
+    await submitPassword(server, unprotected, browser);
     const setup = await browser.get(`${server.url}/account/security/second-factor`);
     await browser.submit(formOf(setup, '/second-factor/begin'), wrong);
-    const { email, browser: own } = await protectedPerson(server);
+    const { email, browser: own } = await newProtectedUser(server);
     const page = await own.get(`${server.url}/account/security`);
     await own.submit(formOf(page, '/recovery-codes'), wrong);
     await own.submit(formOf(page, '/second-factor/remove'), wrong);
@@ -30,7 +25,7 @@ describe('a wrong password when the second factor is changed', () => {
       (await auditRecords(server, { email, event: 'password_confirmation_failed' })).map(
         ({ details }) => details,
       );
-    expect(await intended(stranger)).toEqual([{ intended: 'second_factor_added', locked: false }]);
+    expect(await intended(unprotected)).toEqual([{ intended: 'second_factor_added', locked: false }]);
     expect(await intended(email)).toEqual([
       { intended: 'recovery_codes_made', locked: false },
       { intended: 'second_factor_removed', locked: false },
@@ -38,7 +33,7 @@ describe('a wrong password when the second factor is changed', () => {
   });
 
   it('is locked after too many failures, and audited as locked', async () => {
-    const { email, browser } = await protectedPerson(server);
+    const { email, browser } = await newProtectedUser(server);
     const page = await browser.get(`${server.url}/account/security`);
     const statuses: number[] = [];
     for (let count = 0; count < 6; count += 1)
@@ -58,12 +53,12 @@ describe('a wrong password when the second factor is changed', () => {
 });
 
 describe('guessing codes', () => {
-  it('is locked after too many failures, and the correct password gives no further guesses', async () => {
-    const { email, totp } = await protectedPerson(server);
+  it('is locked after too many failures, also after the correct password', async () => {
+    const { email, totp } = await newProtectedUser(server);
     const guess = async (code: string) => {
-      await deleteAddressFailures();
+      await deleteNetworkFailures(server);
       const browser = new FormBrowser(server);
-      const page = await afterPassword(server, email, browser);
+      const page = await submitPassword(server, email, browser);
       return browser.submit(formOf(page, '/second-factor'), { code });
     };
     const statuses: number[] = [];

@@ -1,57 +1,54 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { movePasswordChangeAfterSignIns } from '../test/backdate.js';
 import { App } from '../test/app.js';
-import { firstPartyRedirect, password, runningServer, type RunningServer } from '../test/running-server.js';
+import { firstPartyRedirect } from '../test/running-server.js';
+import { newUser, password } from '../test/users.js';
+import { server, startServer } from '../test/server.js';
 import {
-  afterPassword,
-  authenticator,
+  submitPassword,
+  authenticatorOf,
   nextCode,
-  person,
-  protectedPerson,
-  recoveryCodes,
-  setupPage,
+  newProtectedUser,
+  recoveryCodesOf,
+  beginSetup,
 } from '../test/second-factors.js';
 
-let server: RunningServer;
-beforeAll(async () => {
-  server = await runningServer({ SECOND_FACTOR_FOR_GLOBAL_ADMINS: 'true' });
-});
-afterAll(() => server.stop());
+startServer({ SECOND_FACTOR_FOR_GLOBAL_ADMINS: 'true' });
 
 describe('a second factor (RFC 6238)', () => {
   it('is set up with the first code of the app and the password, and gives ten recovery codes', async () => {
-    const email = await person(server);
+    const { email } = await newUser(server);
     const browser = new FormBrowser(server);
-    await afterPassword(server, email, browser);
+    await submitPassword(server, email, browser);
     const begin = await browser.get(`${server.url}/account/security/second-factor`);
     const wrong = await browser.submit(formOf(begin, '/begin'), { current_password: 'wrong' });
     expect(wrong.status).toBe(401);
     // No secret before the password.
     for (const page of [begin, wrong]) expect(page.text).not.toContain('<code>');
-    const setup = await setupPage(server, browser);
+    const setup = await beginSetup(server, browser);
     expect(setup.text).toContain('class="qr"');
-    const code = authenticator(setup).generate();
+    const code = authenticatorOf(setup).generate();
     for (const typed of ['000000', 'abc']) {
       const wrongCode = await browser.submit(formOf(setup, '/second-factor'), { code: typed });
       expect(wrongCode.status).toBe(401);
       expect(wrongCode.text).not.toContain('<code>');
     }
     const shown = await browser.submit(formOf(setup, '/second-factor'), { code });
-    expect(new Set(recoveryCodes(shown)).size).toBe(10);
+    expect(new Set(recoveryCodesOf(shown)).size).toBe(10);
     expect((await browser.get(`${server.url}/account/security`)).text).toContain('10 recovery codes');
     const confirmed = await browser.get(`${server.url}/account/security/second-factor`);
     expect(confirmed.url.pathname).toBe('/account/security'); // its secret is never shown again
   });
 
   it('signs out every other browser in the commit that enables it', async () => {
-    const email = await person(server);
+    const { email } = await newUser(server);
     const elsewhere = new FormBrowser(server);
-    await afterPassword(server, email, elsewhere);
+    await submitPassword(server, email, elsewhere);
     const browser = new FormBrowser(server);
-    await afterPassword(server, email, browser);
-    const setup = await setupPage(server, browser);
-    const code = authenticator(setup).generate();
+    await submitPassword(server, email, browser);
+    const setup = await beginSetup(server, browser);
+    const code = authenticatorOf(setup).generate();
     await browser.submit(formOf(setup, '/second-factor'), { code });
     const left = await server.database.rows(
       {
@@ -66,34 +63,34 @@ describe('a second factor (RFC 6238)', () => {
   });
 
   it('is required after the password, and the person is not signed in before it is verified', async () => {
-    const { email, totp } = await protectedPerson(server);
+    const { email, totp } = await newProtectedUser(server);
     const browser = new FormBrowser(server);
-    const codePage = await afterPassword(server, email, browser);
+    const codePage = await submitPassword(server, email, browser);
     expect(codePage.text).toContain('Enter your code');
     const during = await browser.get(`${server.url}/account/security`);
     expect(during.text).toContain('id="password"'); // the sign-in page: not signed in yet
     const own = new FormBrowser(server);
-    const page = await afterPassword(server, email, own);
+    const page = await submitPassword(server, email, own);
     const signedIn = await own.submit(formOf(page, '/second-factor'), { code: nextCode(totp) });
     expect(signedIn.url.pathname).toBe('/account/security');
   });
 
   it('is rejected once the password of this sign-in was changed', async () => {
-    const { email, totp } = await protectedPerson(server);
+    const { email, totp } = await newProtectedUser(server);
     const browser = new FormBrowser(server);
-    const page = await afterPassword(server, email, browser);
+    const page = await submitPassword(server, email, browser);
     await movePasswordChangeAfterSignIns(server, email);
     const rejected = await browser.submit(formOf(page, '/second-factor'), { code: nextCode(totp) });
     expect(rejected.text).toContain('id="password"');
   });
 
   it('accepts each code once, also from two browsers concurrently', async () => {
-    const { email, totp } = await protectedPerson(server);
+    const { email, totp } = await newProtectedUser(server);
     const code = nextCode(totp);
     const submissions = await Promise.all(
       [0, 1, 2].map(async () => {
         const browser = new FormBrowser(server);
-        const page = await afterPassword(server, email, browser);
+        const page = await submitPassword(server, email, browser);
         return () => browser.submit(formOf(page, '/second-factor'), { code });
       }),
     );
@@ -102,30 +99,30 @@ describe('a second factor (RFC 6238)', () => {
   });
 
   it('accepts each recovery code once, in upper or lower case, with or without its hyphen', async () => {
-    const { email, codes } = await protectedPerson(server);
+    const { email, codes } = await newProtectedUser(server);
     const [first = ''] = codes;
     for (const [typed, status] of [
       [first.toLowerCase().replace('-', ' '), 200],
       [first, 401],
     ] as const) {
       const browser = new FormBrowser(server);
-      const page = await afterPassword(server, email, browser);
+      const page = await submitPassword(server, email, browser);
       expect((await browser.submit(formOf(page, '/second-factor'), { code: typed })).status).toBe(status);
     }
   });
 
   it('makes prompt=none return login_required while a session has only the password', async () => {
-    const email = await person(server);
+    const { email } = await newUser(server);
     const browser = new FormBrowser(server);
-    await afterPassword(server, email, browser);
-    const dashboard = await App.known(server, server.people.dashboard.client_id, firstPartyRedirect);
+    await submitPassword(server, email, browser);
+    const dashboard = await App.known(server, server.clients.dashboard.client_id, firstPartyRedirect);
     const silent = async () => {
       const { url } = await dashboard.request('openid', { prompt: 'none' });
       return (await browser.get(url)).url.searchParams;
     };
     expect((await silent()).get('code')).toEqual(expect.any(String));
     const elsewhere = new FormBrowser(server);
-    await afterPassword(server, email, elsewhere);
+    await submitPassword(server, email, elsewhere);
     await server.database.run(
       {
         name: 'test.confirm-factor',
@@ -139,17 +136,17 @@ describe('a second factor (RFC 6238)', () => {
 
   it('shows a new secret each time, so that an earlier one is useless', async () => {
     const browser = new FormBrowser(server);
-    await afterPassword(server, await person(server), browser);
-    const [seen, used] = [await setupPage(server, browser), await setupPage(server, browser)];
-    expect(authenticator(seen).secret.base32).not.toBe(authenticator(used).secret.base32);
+    await submitPassword(server, (await newUser(server)).email, browser);
+    const [seen, used] = [await beginSetup(server, browser), await beginSetup(server, browser)];
+    expect(authenticatorOf(seen).secret.base32).not.toBe(authenticatorOf(used).secret.base32);
     const confirm = (page: typeof seen) =>
-      browser.submit(formOf(page, '/second-factor'), { code: authenticator(page).generate() });
+      browser.submit(formOf(page, '/second-factor'), { code: authenticatorOf(page).generate() });
     expect((await confirm(seen)).status).toBe(401);
-    expect(recoveryCodes(await confirm(used))).toHaveLength(10);
+    expect(recoveryCodesOf(await confirm(used))).toHaveLength(10);
   });
 
   it('is removed only with the password and a code, and is then no longer required', async () => {
-    const { email, browser, totp } = await protectedPerson(server);
+    const { email, browser, totp } = await newProtectedUser(server);
     const page = await browser.get(`${server.url}/account/security`);
     const form = formOf(page, '/second-factor/remove');
     const code = nextCode(totp);
@@ -163,16 +160,16 @@ describe('a second factor (RFC 6238)', () => {
     const off = await browser.submit(form, { current_password: password, code });
     expect(off.text).toContain('The second factor is turned off.');
     expect(browser.cookie('__Host-session@/')).not.toBe(session);
-    expect((await afterPassword(server, email)).url.pathname).toBe('/account/security');
+    expect((await submitPassword(server, email)).url.pathname).toBe('/account/security');
   });
 
   it('replaces its recovery codes, with the password and a code', async () => {
-    const { email, browser, totp, codes } = await protectedPerson(server);
+    const { email, browser, totp, codes } = await newProtectedUser(server);
     const page = await browser.get(`${server.url}/account/security`);
     const form = formOf(page, '/recovery-codes');
     expect((await browser.submit(form, { current_password: password })).status).toBe(401);
     const shown = await browser.submit(form, { current_password: password, code: nextCode(totp) });
-    const fresh = recoveryCodes(shown);
+    const fresh = recoveryCodesOf(shown);
     expect(fresh).toHaveLength(10);
     expect(fresh.filter((code) => codes.includes(code))).toEqual([]);
     for (const [code = '', status] of [
@@ -180,13 +177,13 @@ describe('a second factor (RFC 6238)', () => {
       [fresh[0], 200],
     ] as const) {
       const other = new FormBrowser(server);
-      const codePage = await afterPassword(server, email, other);
+      const codePage = await submitPassword(server, email, other);
       expect((await other.submit(formOf(codePage, '/second-factor'), { code })).status).toBe(status);
     }
   });
 
   it('stores neither the secret nor a recovery code in clear text', async () => {
-    const { codes } = await protectedPerson(server);
+    const { codes } = await newProtectedUser(server);
     const rows = await server.database.rows({
       name: 'test.factors',
       text: `SELECT encode(secret_encrypted, 'escape') AS text FROM second_factors
@@ -200,14 +197,14 @@ describe('a second factor (RFC 6238)', () => {
 
 describe('a global admin, where a second factor is required', () => {
   it('sets it up at the next sign-in, and cannot turn it off', async () => {
-    const email = await person(server, 'global_admin');
+    const { email } = await newUser(server, { role: 'global_admin' });
     const browser = new FormBrowser(server);
-    const setup = await afterPassword(server, email, browser);
+    const setup = await submitPassword(server, email, browser);
     expect(setup.text).toContain('Set up a second factor');
     const form = formOf(setup, '/second-factor/setup');
     expect((await browser.submit(form, { code: '000000' })).status).toBe(401);
-    const codes = await browser.submit(form, { code: authenticator(setup).generate() });
-    expect(recoveryCodes(codes)).toHaveLength(10);
+    const codes = await browser.submit(form, { code: authenticatorOf(setup).generate() });
+    expect(recoveryCodesOf(codes)).toHaveLength(10);
     const account = await browser.submit(formOf(codes, '/second-factor/done'));
     expect(account.url.pathname).toBe('/account/security');
     expect(account.text).toContain('you cannot turn it off');
@@ -217,13 +214,13 @@ describe('a global admin, where a second factor is required', () => {
       { current_password: password },
     );
     expect(rejected.status).toBe(403);
-    expect((await afterPassword(server, email)).text).toContain('Enter your code');
+    expect((await submitPassword(server, email)).text).toContain('Enter your code');
   });
 
   it('is not signed in by skipping the set-up', async () => {
-    const email = await person(server, 'global_admin');
+    const { email } = await newUser(server, { role: 'global_admin' });
     const browser = new FormBrowser(server);
-    const setup = await afterPassword(server, email, browser);
+    const setup = await submitPassword(server, email, browser);
     const { hidden, action } = formOf(setup, '/second-factor/setup');
     const skipped = await browser.submit({ action: action.replace('/setup', '/done'), hidden });
     expect(skipped.text).toContain('Set up a second factor');
@@ -232,14 +229,14 @@ describe('a global admin, where a second factor is required', () => {
   });
 
   it('starts over when the password was changed before the set-up, so that the old password cannot complete it', async () => {
-    const email = await person(server, 'global_admin');
+    const { email } = await newUser(server, { role: 'global_admin' });
     const browser = new FormBrowser(server);
-    const setup = await afterPassword(server, email, browser);
+    const setup = await submitPassword(server, email, browser);
     await movePasswordChangeAfterSignIns(server, email);
-    const code = authenticator(setup).generate();
+    const code = authenticatorOf(setup).generate();
     const rejected = await browser.submit(formOf(setup, '/second-factor/setup'), { code });
     expect(rejected.text).toContain('id="password"');
-    expect(rejected.text).not.toContain(authenticator(setup).secret.base32.slice(0, 4));
+    expect(rejected.text).not.toContain(authenticatorOf(setup).secret.base32.slice(0, 4));
     expect((await browser.get(setup.url.href)).text).toContain('id="password"');
   });
 });

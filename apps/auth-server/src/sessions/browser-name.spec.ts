@@ -10,6 +10,6 @@ it.each([
   ['node', 'Unknown browser'],
   ['', 'Unknown browser'],
   [null, 'Unknown browser'],
-])('calls %s what people call it', (userAgent, name) => {
+])('the browser name of the user agent %s is %s', (userAgent, name) => {
   expect(browserName(userAgent)).toBe(name);
 });

@@ -1,18 +1,18 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
 import { ageSignIns } from '../test/backdate.js';
 import { App } from '../test/app.js';
-import { firstPartyRedirect, password, runningServer, type RunningServer } from '../test/running-server.js';
+import { firstPartyRedirect } from '../test/running-server.js';
+import { password } from '../test/users.js';
+import { server, startServer } from '../test/server.js';
 
-let server: RunningServer;
+startServer();
 let app: App;
 beforeAll(async () => {
-  server = await runningServer();
-  app = await App.known(server, server.people.dashboard.client_id, firstPartyRedirect);
+  app = await App.known(server, server.clients.dashboard.client_id, firstPartyRedirect);
 });
-afterAll(() => server.stop());
 
 const requiresPassword = async (url: string, browser: FormBrowser) =>
   (await browser.get(url)).forms.some(({ action }) => action.endsWith('/login'));
@@ -36,7 +36,7 @@ describe('an authentication request (OpenID Connect Core §3.1.2.1)', () => {
     });
     expect(tokens.claims()).toMatchObject({
       iss: `${server.url}/api/auth`,
-      sub: server.people.owner.user_id,
+      sub: server.users.harbourOwner.user_id,
       aud: app.clientId,
       nonce: 'the-nonce',
     });
@@ -62,8 +62,11 @@ describe('prompt (OpenID Connect Core §3.1.2.1)', () => {
       iss: `${server.url}/api/auth`,
     });
     const thirdParty = await App.registered(server);
-    const unasked = await thirdParty.authorize('orders:read', { browser, parameters: { prompt: 'none' } });
-    expect(unasked.shown.url.searchParams.get('error')).toBe('consent_required');
+    const withoutConsent = await thirdParty.authorize('orders:read', {
+      browser,
+      parameters: { prompt: 'none' },
+    });
+    expect(withoutConsent.shown.url.searchParams.get('error')).toBe('consent_required');
   });
 
   it('none with another value is invalid_request', async () => {
@@ -73,7 +76,7 @@ describe('prompt (OpenID Connect Core §3.1.2.1)', () => {
 
   it('login requires the password, and sets a new auth_time', async () => {
     const { browser } = await app.signIn('openid');
-    await ageSignIns(server, server.people.owner.user_id, 1000);
+    await ageSignIns(server, server.users.harbourOwner.user_id, 1000);
     const repeated = await app.signIn('openid', { browser, parameters: { prompt: 'login' } });
     expect(repeated.steps).toEqual(['login']);
     expect(Date.now() / 1000 - Number(repeated.tokens.claims()?.auth_time)).toBeLessThan(60);
@@ -97,9 +100,9 @@ describe('max_age (OpenID Connect Core §3.1.2.1)', () => {
   it('requires a new sign-in when the last is older, and returns auth_time', async () => {
     const { browser } = await app.signIn('openid');
     const { url } = await app.request('openid', { max_age: '600' });
-    await ageSignIns(server, server.people.owner.user_id, 500);
+    await ageSignIns(server, server.users.harbourOwner.user_id, 500);
     expect(await requiresPassword(url, browser)).toBe(false);
-    await ageSignIns(server, server.people.owner.user_id, 500);
+    await ageSignIns(server, server.users.harbourOwner.user_id, 500);
     const repeated = await app.signIn('openid', { browser, parameters: { max_age: '600' } });
     expect(repeated.steps).toEqual(['login']);
     const claims = decodeJwt(repeated.tokens.id_token ?? '');
@@ -108,7 +111,7 @@ describe('max_age (OpenID Connect Core §3.1.2.1)', () => {
 
   it('returns the time of the real sign-in as auth_time', async () => {
     const { browser } = await app.signIn('openid');
-    await ageSignIns(server, server.people.owner.user_id, 500);
+    await ageSignIns(server, server.users.harbourOwner.user_id, 500);
     const { tokens, steps } = await app.signIn('openid', { browser, parameters: { max_age: '600' } });
     expect(steps).toEqual([]);
     const age = Date.now() / 1000 - Number(decodeJwt(tokens.id_token ?? '')['auth_time']);
@@ -117,14 +120,14 @@ describe('max_age (OpenID Connect Core §3.1.2.1)', () => {
 
   it('0 always requires a sign-in, like prompt=login', async () => {
     const { browser } = await app.signIn('openid');
-    await ageSignIns(server, server.people.owner.user_id, 2);
+    await ageSignIns(server, server.users.harbourOwner.user_id, 2);
     const { steps } = await app.signIn('openid', { browser, parameters: { max_age: '0' } });
     expect(steps).toEqual(['login']);
   });
 
   it('leads to login_required instead of a page with prompt=none', async () => {
     const { browser } = await app.signIn('openid');
-    await ageSignIns(server, server.people.owner.user_id, 1000);
+    await ageSignIns(server, server.users.harbourOwner.user_id, 1000);
     const { shown } = await app.authorize('openid', {
       browser,
       parameters: { max_age: '600', prompt: 'none' },
@@ -156,21 +159,16 @@ describe('a hint about the person', () => {
   });
 
   it('does not let another user sign in before the first is signed out', async () => {
-    const { browser, shown, verifier } = await app.authorize('openid');
+    const { browser, shown, exchangeForm } = await app.authorize('openid');
     expect(shown.url.searchParams.has('code')).toBe(true);
     const { url } = await app.request('openid', { prompt: 'login' });
-    const handOver = await browser.submit(formOf(await browser.get(url), '/login'), {
+    const signOutPage = await browser.submit(formOf(await browser.get(url), '/login'), {
       email: 'owner@meridian.example',
       password,
     });
-    const second = await browser.submit(formOf(handOver, '/end-session/confirm'));
+    const second = await browser.submit(formOf(signOutPage, '/end-session/confirm'));
     expect(second.url.searchParams.get('code')).toEqual(expect.any(String));
-    const exchanged = await app.post('token', {
-      grant_type: 'authorization_code',
-      code: shown.url.searchParams.get('code') ?? '',
-      redirect_uri: app.redirectUri,
-      code_verifier: verifier,
-    });
+    const exchanged = await app.post('token', exchangeForm);
     // The unused code of the first user ended with the session.
     expect(await exchanged.json()).toMatchObject({ error: 'invalid_grant' });
   });

@@ -17,8 +17,8 @@ describe('limitVerdict', () => {
     ['wait when guesses in progress alone may reach the limit', count(0, 10), { kind: 'wait' }],
     ['locked for the rest of the window', count(10, 0, 1, 33.2), { kind: 'locked', waitSeconds: 34 }],
     ['locked for at least a second', count(10, 0, 1, -1), { kind: 'locked', waitSeconds: 1 }],
-  ])('with a limit of 10 is %s', (_, given, verdict) => {
-    expect(limitVerdict(given, 10)).toEqual(verdict);
+  ])('with a limit of 10 is %s', (_, counts, verdict) => {
+    expect(limitVerdict(counts, 10)).toEqual(verdict);
   });
 });
 

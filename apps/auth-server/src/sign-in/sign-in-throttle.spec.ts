@@ -7,17 +7,17 @@ import { GuessCounts } from './guess-counts.js';
 import { codeGuess, confirmationGuess, type GuessTarget, passwordGuess } from './guess-target.rules.js';
 import { SignInThrottle } from './sign-in-throttle.js';
 
-let stores: ScratchDatabase;
+let scratch: ScratchDatabase;
 beforeAll(async () => {
-  stores = await scratchDatabase(migrations);
+  scratch = await scratchDatabase(migrations);
 });
-afterAll(() => stores.drop());
+afterAll(() => scratch.drop());
 
 const requests = 3;
-/** Another replica each time. */
-const throttle = (allowed = requests) =>
-  new SignInThrottle(new GuessCounts(stores.database), {
-    SIGN_IN_FAILURES: { requests: allowed, windowSeconds: 60 },
+/** Returns a new throttle, as another replica has. */
+const throttle = () =>
+  new SignInThrottle(new GuessCounts(scratch.database), {
+    SIGN_IN_FAILURES: { requests, windowSeconds: 60 },
   });
 const context = (address = '198.51.100.1') => ({
   origin: { ip: address, userAgent: 'a test' },
@@ -26,14 +26,15 @@ const context = (address = '198.51.100.1') => ({
 const wrong = () => Promise.resolve(undefined);
 const right = () => Promise.resolve('somebody');
 const randomAddress = () => `198.${randomInt(256)}.${randomInt(256)}.${randomInt(256)}`;
-const at = (account: string, address: string, device?: string) => passwordGuess({ account, address, device });
-const guess = (target: GuessTarget, check: () => Promise<string | undefined>, allowed = requests) =>
-  throttle(allowed).guess(target, context(), check);
+const signInGuess = (account: string, address: string, device?: string) =>
+  passwordGuess({ account, address, device });
+const guess = (target: GuessTarget, check: () => Promise<string | undefined>) =>
+  throttle().guess(target, context(), check);
 const kindsOf = async (guesses: readonly Promise<{ kind: string }>[]) =>
   (await Promise.all(guesses)).map(({ kind }) => kind);
 const run = (text: string, values: readonly unknown[] = []) =>
-  stores.database.run({ name: `test.${createHash('md5').update(text).digest('hex')}`, text }, values);
-async function user(): Promise<string> {
+  scratch.database.run({ name: `test.${createHash('md5').update(text).digest('hex')}`, text }, values);
+async function newUserId(): Promise<string> {
   const id = randomUUID();
   await run(`INSERT INTO users (id, email, password_hash) VALUES ($1::uuid, $1::uuid || '@a.example', '')`, [
     id,
@@ -42,8 +43,8 @@ async function user(): Promise<string> {
 }
 
 describe('an account guessed at from one network', () => {
-  it('gets no more checks than may fail, however many replicas guess in parallel, then a time to wait', async () => {
-    const target = at(randomUUID(), randomAddress());
+  it('gets no more checks than may fail, however many replicas receive guesses, and then a time to wait', async () => {
+    const target = signInGuess(randomUUID(), randomAddress());
     const kinds = await kindsOf(Array.from({ length: 12 }, () => guess(target, wrong)));
     expect(kinds.filter((kind) => kind === 'wrong')).toHaveLength(requests);
     const locked = await guess(target, right);
@@ -52,23 +53,23 @@ describe('an account guessed at from one network', () => {
 
   it('starts from zero after a right guess, and the network does not', async () => {
     const [account, address] = [randomUUID(), randomAddress()];
-    await guess(at(account, address), wrong);
-    await guess(at(account, address), wrong);
-    expect(await guess(at(account, address), right)).toEqual({ kind: 'right', result: 'somebody' });
-    await guess(at(account, address), wrong);
-    expect((await guess(at(randomUUID(), address), right)).kind).toBe('locked');
+    await guess(signInGuess(account, address), wrong);
+    await guess(signInGuess(account, address), wrong);
+    expect(await guess(signInGuess(account, address), right)).toEqual({ kind: 'right', result: 'somebody' });
+    await guess(signInGuess(account, address), wrong);
+    expect((await guess(signInGuess(randomUUID(), address), right)).kind).toBe('locked');
   });
 
   it('counts nothing for a guess that could not be checked', async () => {
-    const target = at(randomUUID(), randomAddress());
-    const away = () => Promise.reject(new Error('The store is away.'));
+    const target = signInGuess(randomUUID(), randomAddress());
+    const failing = () => Promise.reject(new Error('PostgreSQL is unavailable.'));
     for (let count = 0; count <= requests; count += 1)
-      await expect(guess(target, away)).rejects.toThrow('away');
+      await expect(guess(target, failing)).rejects.toThrow('unavailable');
     expect((await guess(target, right)).kind).toBe('right');
   });
 
   it('allows guesses when the window is over', async () => {
-    const target = at(randomUUID(), randomAddress());
+    const target = signInGuess(randomUUID(), randomAddress());
     for (let count = 0; count < requests; count += 1) await guess(target, wrong);
     expect((await guess(target, right)).kind).toBe('locked');
     await run(`UPDATE guess_counts SET expires_at = now(), failed_at = now() - interval '1 hour'`);
@@ -79,26 +80,30 @@ describe('an account guessed at from one network', () => {
 describe('an account guessed at from many networks', () => {
   it('gets one guess after a delay instead of a lock for the whole window', async () => {
     const account = randomUUID();
-    const kinds = await kindsOf(Array.from({ length: 40 }, () => guess(at(account, randomAddress()), wrong)));
+    const kinds = await kindsOf(
+      Array.from({ length: 40 }, () => guess(signInGuess(account, randomAddress()), wrong)),
+    );
     expect(kinds.filter((kind) => kind === 'wrong')).toHaveLength(requests);
-    const delayed = await guess(at(account, randomAddress()), right);
+    const delayed = await guess(signInGuess(account, randomAddress()), right);
     expect(delayed).toEqual({ kind: 'locked', waitSeconds: 1 });
     await run(`UPDATE guess_counts SET failed_at = failed_at - interval '2 seconds' WHERE subject = $1`, [
       `everywhere:${account}`,
     ]);
-    expect((await guess(at(account, randomAddress()), right)).kind).toBe('right');
+    expect((await guess(signInGuess(account, randomAddress()), right)).kind).toBe('right');
   });
 
   it('stays open to the browser that signed in before', async () => {
     const account = randomUUID();
-    for (let count = 0; count < requests; count += 1) await guess(at(account, randomAddress()), wrong);
+    for (let count = 0; count < requests; count += 1)
+      await guess(signInGuess(account, randomAddress()), wrong);
     const address = randomAddress();
-    for (let count = 0; count < requests; count += 1) await guess(at(randomUUID(), address), wrong);
+    for (let count = 0; count < requests; count += 1) await guess(signInGuess(randomUUID(), address), wrong);
     const device = randomUUID();
-    expect((await guess(at(account, address), right)).kind).toBe('locked');
-    expect((await guess(at(account, address, device), right)).kind).toBe('right');
-    for (let count = 0; count < requests; count += 1) await guess(at(account, address, device), wrong);
-    expect((await guess(at(account, address, device), right)).kind).toBe('locked');
+    expect((await guess(signInGuess(account, address), right)).kind).toBe('locked');
+    expect((await guess(signInGuess(account, address, device), right)).kind).toBe('right');
+    for (let count = 0; count < requests; count += 1)
+      await guess(signInGuess(account, address, device), wrong);
+    expect((await guess(signInGuess(account, address, device), right)).kind).toBe('locked');
   });
 });
 
@@ -106,53 +111,53 @@ describe('a network', () => {
   it('counts every address of one IPv6 /64 together, and four times as many in a /56', async () => {
     const prefix = `2001:db8:${randomBytes(2).toString('hex')}`;
     for (let host = 1; host <= requests; host += 1)
-      await guess(at(randomUUID(), `${prefix}:ab01::${host}`), wrong);
-    expect((await guess(at(randomUUID(), `${prefix}:ab01::ffff`), right)).kind).toBe('locked');
+      await guess(signInGuess(randomUUID(), `${prefix}:ab01::${host}`), wrong);
+    expect((await guess(signInGuess(randomUUID(), `${prefix}:ab01::ffff`), right)).kind).toBe('locked');
     for (let host = requests; host < 4 * requests; host += 1)
-      await guess(at(randomUUID(), `${prefix}:ab${(host + 16).toString(16)}::1`), wrong);
-    expect((await guess(at(randomUUID(), `${prefix}:abff::1`), right)).kind).toBe('locked');
+      await guess(signInGuess(randomUUID(), `${prefix}:ab${(host + 16).toString(16)}::1`), wrong);
+    expect((await guess(signInGuess(randomUUID(), `${prefix}:abff::1`), right)).kind).toBe('locked');
   });
 
   it('is not locked by a few failures of each of several accounts', async () => {
     const address = randomAddress();
-    for (let person = 0; person < 4; person += 1) await throttle().recordSignIn(address, await user());
+    for (let person = 0; person < 4; person += 1) await throttle().recordSignIn(address, await newUserId());
     const kinds = [];
     for (let count = 0; count < 5 * requests; count += 1)
-      kinds.push((await guess(at(randomUUID(), address), wrong)).kind);
+      kinds.push((await guess(signInGuess(randomUUID(), address), wrong)).kind);
     expect(new Set(kinds)).toEqual(new Set(['wrong']));
-    expect((await guess(at(randomUUID(), address), right)).kind).toBe('locked');
+    expect((await guess(signInGuess(randomUUID(), address), right)).kind).toBe('locked');
   });
 
   it('is not unlocked by one account that signs in there repeatedly', async () => {
-    const [address, own] = [randomAddress(), await user()];
+    const [address, own] = [randomAddress(), await newUserId()];
     const kinds = [];
     for (let count = 0; count < 4 * requests; count += 1) {
       await throttle().recordSignIn(address, own);
-      kinds.push((await guess(at(randomUUID(), address), wrong)).kind);
+      kinds.push((await guess(signInGuess(randomUUID(), address), wrong)).kind);
     }
     expect(kinds.filter((kind) => kind === 'wrong')).toHaveLength(2 * requests);
   });
 
   it('causes no rows for the names that it sends while it is locked, and one audit record of all attempts', async () => {
     const address = randomAddress();
-    for (let count = 0; count < requests; count += 1) await guess(at(randomUUID(), address), wrong);
+    for (let count = 0; count < requests; count += 1) await guess(signInGuess(randomUUID(), address), wrong);
     const names = Array.from({ length: 20 }, () => randomUUID());
-    for (const name of names) await throttle().guess(at(name, address), context(address), wrong);
-    const rows = await stores.database.rows(
+    for (const name of names) await throttle().guess(signInGuess(name, address), context(address), wrong);
+    const rows = await scratch.database.rows(
       { name: 'test.rows-of', text: 'SELECT 1 FROM guess_counts WHERE subject ~ ANY ($1)' },
       [names],
     );
     expect(rows).toEqual([]);
     const records = () =>
-      stores.database.rows<{ details: unknown }>(
+      scratch.database.rows<{ details: unknown }>(
         { name: 'test.records', text: `SELECT event, user_id, details FROM audit_log WHERE ip = $1` },
         [address],
       );
-    await writeCountedRecords(stores.database);
+    await writeCountedRecords(scratch.database);
     expect(await records()).toEqual([]); // the window is not over
     await run(`UPDATE guess_counts SET locked_until = now()`);
-    await writeCountedRecords(stores.database);
-    await writeCountedRecords(stores.database);
+    await writeCountedRecords(scratch.database);
+    await writeCountedRecords(scratch.database);
     expect(await records()).toEqual([
       { event: 'sign_in_locked', user_id: null, details: { count: 20, since: expect.any(String) } },
     ]);
@@ -161,7 +166,8 @@ describe('a network', () => {
 
 it('guesses at codes and at the password of an open session are counted apart from sign-ins', async () => {
   const [userId, address] = [randomUUID(), randomAddress()];
-  for (let count = 0; count < requests; count += 1) await guess(at(`user-${userId}`, randomAddress()), wrong);
+  for (let count = 0; count < requests; count += 1)
+    await guess(signInGuess(`user-${userId}`, randomAddress()), wrong);
   const codes = codeGuess({ userId, address, device: undefined });
   const session = confirmationGuess(randomUUID());
   expect(await kindsOf([guess(codes, right), guess(session, right)])).toEqual(['right', 'right']);
@@ -172,17 +178,17 @@ it('guesses at codes and at the password of an open session are counted apart fr
   expect(await kindsOf([guess(codes, right), guess(session, right)])).toEqual(['locked', 'locked']);
 });
 
-it('expired counts are deleted, and those of guesses under way or not yet recorded are kept', async () => {
-  const expired = at(randomUUID(), randomAddress());
+it('expired counts are deleted, and those of guesses in progress or not yet recorded are kept', async () => {
+  const expired = signInGuess(randomUUID(), randomAddress());
   await guess(expired, wrong);
-  const busy = at(randomUUID(), randomAddress());
+  const busy = signInGuess(randomUUID(), randomAddress());
   await guess(busy, async () => {
     await run(`UPDATE guess_counts SET expires_at = now() - interval '1 second'`);
     await run(`UPDATE guess_counts SET trying_until = now() - interval '1 second' WHERE trying = 0`);
-    await new GuessCounts(stores.database).deleteExpired(stores.database);
+    await new GuessCounts(scratch.database).deleteExpired(scratch.database);
     return 'somebody';
   });
-  const left = await stores.database.rows<{ subject: string }>(
+  const left = await scratch.database.rows<{ subject: string }>(
     { name: 'test.left', text: 'SELECT subject FROM guess_counts WHERE subject = ANY ($1)' },
     [[expired.own, busy.own]],
   );

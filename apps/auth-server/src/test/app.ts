@@ -1,7 +1,8 @@
 import { FormBrowser, formOf, type Page } from '@fulfilment/testing/form-browser';
 import * as client from 'openid-client';
 import { z } from 'zod';
-import { password, type RunningServer } from './running-server.js';
+import { type RunningServer } from './running-server.js';
+import { password } from './users.js';
 
 export const thirdPartyRedirect = 'https://app.example/callback';
 
@@ -70,7 +71,7 @@ export class App {
     return new App(configuration, clientId, redirectUri, server);
   }
 
-  /** The authorization URL, and the checks of its response. */
+  /** Returns a new authorization URL, and what the response is checked with. */
   async request(scope: string, parameters: Readonly<Record<string, string>> = {}) {
     const verifier = client.randomPKCECodeVerifier();
     const state = client.randomState();
@@ -85,7 +86,7 @@ export class App {
     return { url: url.href, verifier, state };
   }
 
-  /** Signs in and consents. Returns the URL that the browser was finally sent to. */
+  /** Signs in and consents. Returns the last page, the shown forms, and the token request for the code. */
   async authorize(
     scope: string,
     options: {
@@ -98,20 +99,23 @@ export class App {
     const { url, verifier, state } = await this.request(scope, options.parameters);
     const browser = options.browser ?? new FormBrowser(this.server);
     let shown = await browser.get(url);
+    const fields: Readonly<Record<'login' | 'consent', Readonly<Record<string, string>>>> = {
+      login: { email: options.email ?? 'owner@harbour.example', password },
+      consent: options.creator === undefined ? {} : { creator: options.creator },
+    };
     const steps: string[] = [];
     for (const step of ['login', 'consent'] as const) {
       if (!hasForm(shown, step)) continue;
       steps.push(step);
-      shown = await browser.submit(
-        formOf(shown, `/${step}`),
-        step === 'login'
-          ? { email: options.email ?? 'owner@harbour.example', password }
-          : options.creator === undefined
-            ? {}
-            : { creator: options.creator },
-      );
+      shown = await browser.submit(formOf(shown, `/${step}`), fields[step]);
     }
-    return { shown, browser, steps, verifier, state };
+    const exchangeForm = {
+      grant_type: 'authorization_code',
+      code: shown.url.searchParams.get('code') ?? '',
+      redirect_uri: this.redirectUri,
+      code_verifier: verifier,
+    };
+    return { shown, browser, steps, verifier, state, exchangeForm };
   }
 
   /** Signs in, consents and exchanges the code for tokens. */
@@ -128,7 +132,7 @@ export class App {
     return client.refreshTokenGrant(this.configuration, refreshToken, parameters);
   }
 
-  /** A bare request to an endpoint. */
+  /** Posts a form to an OAuth endpoint, without openid-client. */
   post(endpoint: string, form: Readonly<Record<string, string>>, headers: Record<string, string> = {}) {
     return this.server.fetch(`${this.server.url}/api/auth/oauth2/${endpoint}`, {
       method: 'POST',

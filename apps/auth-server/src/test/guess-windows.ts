@@ -1,18 +1,18 @@
 import { writeCountedRecords } from '../audit/counted-records.js';
 import type { RunningServer } from './running-server.js';
 
-type Stores = Pick<RunningServer, 'database'>;
+type HasDatabase = Pick<RunningServer, 'database'>;
 
-/** Lets a test reach an account's limit: the network's limit would be reached first. */
-export async function deleteNetworkFailures({ database }: Stores): Promise<void> {
+/** Lets a test reach the limit of an account: it would reach that of the network first. */
+export async function deleteNetworkFailures({ database }: HasDatabase): Promise<void> {
   await database.run({
-    name: 'test.forget-networks',
+    name: 'test.delete-network-failures',
     text: `UPDATE guess_counts SET failed = 0 WHERE starts_with(subject, 'address:')`,
   });
 }
 
 /** Ends all windows: failures expire, and counted records are written to the audit log. */
-export async function endGuessWindows({ database }: Stores): Promise<void> {
+export async function endGuessWindows({ database }: HasDatabase): Promise<void> {
   await database.run({
     name: 'test.end-windows',
     text: `UPDATE guess_counts SET locked_until = now(), expires_at = now(), failed_at = now() - interval '1 day'`,

@@ -4,8 +4,8 @@ import { auditCommands } from '../operator/audit-commands.js';
 import { clientCommands } from '../operator/client-commands.js';
 import { creatorCommands } from '../operator/creator-commands.js';
 import { keyCommands } from '../operator/key-commands.js';
-import { operatorContext } from '../operator/operator-context.js';
-import { type RunningServer, runningServer } from './running-server.js';
+import { type OperatorContext, operatorContext } from '../operator/operator-context.js';
+import { server, startServer } from './server.js';
 
 const commands = {
   ...accountCommands,
@@ -15,57 +15,32 @@ const commands = {
   ...auditCommands,
 };
 
-/** Runs operator commands on a running server's stores, in this process. */
-function operatorOf(server: RunningServer) {
-  const closings: (() => Promise<void>)[] = [];
-  const context = operatorContext({
-    database: server.database,
-    settings: server.config,
-    input: () => Promise.resolve(''),
-    atEnd: (close) => void closings.push(close),
-  });
-  return {
-    context,
-    /** The parsed output of a command. @param given operands and flags by name */
-    run: async (
-      command: keyof typeof commands,
-      given: Readonly<Record<string, unknown>> = {},
-      site: typeof context = context,
-    ): Promise<ReturnType<typeof JSON.parse>> => {
-      const work: (target: typeof context) => Promise<object> = commands[command].prepare(given);
-      return JSON.parse(JSON.stringify(await work(site)));
-    },
-    stop: async () => {
-      for (const close of closings) await close();
-    },
-  };
-}
+/** The context of the spec file's operator commands, while its tests run. */
+export let commandContext: OperatorContext;
 
-type Operator = ReturnType<typeof operatorOf>;
-
-/** Starts a server for the spec file, with its operator. Call it where hooks are allowed. */
-export function serverWithOperator() {
-  let server: RunningServer | undefined;
-  let operator: Operator | undefined;
-  beforeAll(async () => {
-    server = await runningServer();
-    operator = operatorOf(server);
-  });
+/** Starts a server for the spec file, on whose stores `runCommand` works. Call it at the top level. */
+export function startServerWithOperator(): void {
+  const closeConnections: (() => Promise<void>)[] = [];
   afterAll(async () => {
-    await operator?.stop();
-    await server?.stop();
+    for (const close of closeConnections) await close();
   });
-  return {
-    get server(): RunningServer {
-      return begun(server);
-    },
-    get operator(): Operator {
-      return begun(operator);
-    },
-  };
+  startServer();
+  beforeAll(() => {
+    commandContext = operatorContext({
+      database: server.database,
+      settings: server.config,
+      input: () => Promise.resolve(''),
+      atEnd: (close) => void closeConnections.push(close),
+    });
+  });
 }
 
-function begun<Part>(part: Part | undefined): Part {
-  if (part === undefined) throw new Error('The tests have not begun.');
-  return part;
+/** Runs an operator command in this process. Returns its parsed output. @param values operands and options */
+export async function runCommand(
+  command: keyof typeof commands,
+  values: Readonly<Record<string, unknown>> = {},
+  context = commandContext,
+): Promise<ReturnType<typeof JSON.parse>> {
+  const run: (context: OperatorContext) => Promise<object> = commands[command].prepare(values);
+  return JSON.parse(JSON.stringify(await run(context)));
 }

@@ -20,25 +20,25 @@ import { type AuthServerSettings, authServerSettings } from '../config.js';
 import { registerCreator } from '../creators/register-creator.js';
 import { migrations } from '../migrations/index.js';
 import { OidcServer } from '../oidc/oidc-server.js';
-import { createClient } from '../registration/create-client.js';
-import { makeUser } from './make-user.js';
+import { createClient, type NewClient } from '../registration/create-client.js';
+import { makeUser, password } from './users.js';
 
-export const password = 'correct horse battery staple';
 export const firstPartyRedirect = 'https://dashboard.example/callback';
 
 export type RunningServer = Awaited<ReturnType<typeof runningServer>>;
 
 /**
- * Starts auth-server behind the real gateway on its own stores, with users and clients.
- * @param lines proxies to its stores, for tests of outages
+ * Starts auth-server behind the real gateway, with its own database of creators, users and clients.
+ * @param overrides settings that differ from those of most tests
+ * @param proxies to PostgreSQL and Redis, for tests of outages
  */
 export async function runningServer(
   overrides: Readonly<Record<string, string>> = {},
-  lines: { readonly postgres?: FlakyProxy; readonly redis?: FlakyProxy } = {},
+  proxies: { readonly postgres?: FlakyProxy; readonly redis?: FlakyProxy } = {},
 ) {
   const port = await freePort();
   const direct = `127.0.0.1:${port}`;
-  const [stores, gateway] = await Promise.all([
+  const [scratch, gateway] = await Promise.all([
     scratchDatabase(migrations),
     testGateway({ AUTH_SERVER_ADDRESS: direct }),
   ]);
@@ -48,10 +48,10 @@ export async function runningServer(
     LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'fatal',
     PORT: port,
     INTERNAL_PORT: 0,
-    DATABASE_URL: throughLine(stores.url, lines.postgres),
+    DATABASE_URL: throughProxy(scratch.url, proxies.postgres),
     DATABASE_POOL_SIZE: 10,
-    // Separate rate-limit counters.
-    REDIS_URL: `${throughLine(storeUrl('TEST_REDIS_URL'), lines.redis)}?keyPrefix=${uniqueName('auth')}:`,
+    // The prefix separates the quotas and revoked tokens of spec files.
+    REDIS_URL: `${throughProxy(storeUrl('TEST_REDIS_URL'), proxies.redis)}?keyPrefix=${uniqueName('auth')}:`,
     RABBITMQ_URL: storeUrl('TEST_RABBITMQ_URL'),
     BASE_URL: 'https://suite.example',
     AUTH_URL: url,
@@ -85,26 +85,27 @@ export async function runningServer(
     database,
     redis,
     oidc,
-    people: await population(database, secrets),
+    creators: await createCreators(database),
+    users: await createUsers(database),
+    clients: await createClients(database, secrets),
     stop: async () => {
       await gateway.stop();
       await app.close();
-      await stores.drop();
+      await scratch.drop();
     },
   };
 }
 
-/** The URL of a store through a proxy that a test can cut. */
-function throughLine(storeUrl: string, line: FlakyProxy | undefined): string {
+function throughProxy(storeUrl: string, proxy: FlakyProxy | undefined): string {
   const url = new URL(storeUrl);
-  if (line !== undefined) url.host = new URL(line.url).host;
+  if (proxy !== undefined) url.host = new URL(proxy.url).host;
   return url.href;
 }
 
-async function population(database: Database, secrets: SecretBox) {
-  const outbox = new Outbox();
+async function createCreators(database: Database) {
   await createOrganisation(database, { id: 'org_harbour', name: 'Harbour Lights' });
   await createOrganisation(database, { id: 'org_meridian', name: 'Meridian Sound' });
+  const outbox = new Outbox();
   const creator = (organisationId: string, name: string) =>
     registerCreator(database, outbox, {
       organisationId,
@@ -112,37 +113,33 @@ async function population(database: Database, secrets: SecretBox) {
       paymentMethod: 'pm_ok',
       settlementCurrency: 'GBP',
     });
-  const user = (email: string, organisation?: string, role?: 'owner' | 'member' | 'global_admin') =>
-    makeUser(database, { email, password, organisation, role, name: 'A Person' });
   return {
     harbour: await creator('org_harbour', 'Harbour Lights'),
     first: await creator('org_meridian', 'First of Meridian'),
     second: await creator('org_meridian', 'Second of Meridian'),
-    owner: await user('owner@harbour.example', 'org_harbour', 'owner'),
-    meridian: await user('owner@meridian.example', 'org_meridian', 'owner'),
-    operator: await user('operator@platform.example', undefined, 'global_admin'),
+  };
+}
+
+async function createUsers(database: Database) {
+  const user = (email: string, organisation?: string, role?: 'owner' | 'member' | 'global_admin') =>
+    makeUser(database, { email, password, organisation, role, name: 'A Person' });
+  return {
+    harbourOwner: await user('owner@harbour.example', 'org_harbour', 'owner'),
+    meridianOwner: await user('owner@meridian.example', 'org_meridian', 'owner'),
+    globalAdmin: await user('operator@platform.example', undefined, 'global_admin'),
     withoutOrganisation: await user('nobody@nowhere.example'),
-    dashboard: await createClient(
+  };
+}
+
+async function createClients(database: Database, secrets: SecretBox) {
+  const client = (options: Pick<NewClient, 'name'> & Partial<NewClient>) =>
+    createClient(
       database,
-      {
-        name: 'Dashboard',
-        redirectUris: [firstPartyRedirect],
-        firstParty: true,
-        confidential: false,
-        resourceServer: false,
-      },
+      { redirectUris: [], firstParty: false, confidential: false, resourceServer: false, ...options },
       secrets,
-    ),
-    resourceServer: await createClient(
-      database,
-      {
-        name: 'Resource server',
-        redirectUris: [],
-        firstParty: false,
-        confidential: true,
-        resourceServer: true,
-      },
-      secrets,
-    ),
+    );
+  return {
+    dashboard: await client({ name: 'Dashboard', redirectUris: [firstPartyRedirect], firstParty: true }),
+    resourceServer: await client({ name: 'Resource server', confidential: true, resourceServer: true }),
   };
 }

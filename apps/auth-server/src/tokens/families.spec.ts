@@ -1,22 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { sendConcurrently, eventually, fetchTrusting } from '@fulfilment/testing';
 import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
 import { App } from '../test/app.js';
 import { auditRecords } from '../test/audit-records.js';
-import { runningServer, type RunningServer } from '../test/running-server.js';
+import { server, startServer } from '../test/server.js';
 
-let server: RunningServer;
-beforeAll(async () => {
-  server = await runningServer();
-});
-afterAll(() => server.stop());
+startServer();
 
 const isActive = async (app: App, token: string) =>
   (await client.tokenIntrospection(app.configuration, token)).active;
 
 /** Concurrent requests are sent to the server directly, since the gateway may spread them over time. */
-const together = async (app: App, count: number, form: Readonly<Record<string, string>>) => {
+const sendTokenRequests = async (app: App, count: number, form: Readonly<Record<string, string>>) => {
   const responses = await sendConcurrently(server.direct, count, {
     openingPath: '/api/auth/jwks',
     path: '/api/auth/oauth2/token',
@@ -25,21 +21,12 @@ const together = async (app: App, count: number, form: Readonly<Record<string, s
   return responses.map(({ status, text }) => ({ status, body: JSON.parse(text) }));
 };
 
-describe('parallel use (RFC 6749 §4.1.2, ADR 10)', () => {
+describe('concurrent use of a code or refresh token (RFC 6749 §4.1.2, ADR 10)', () => {
   it('lets exactly one of 16 concurrent exchanges through the gateway succeed', async () => {
     const app = await App.registered(server);
     for (let round = 0; round < 5; round += 1) {
-      const { shown, verifier } = await app.authorize('orders:read');
-      const responses = await Promise.all(
-        Array.from({ length: 16 }, () =>
-          app.post('token', {
-            grant_type: 'authorization_code',
-            code: shown.url.searchParams.get('code') ?? '',
-            redirect_uri: app.redirectUri,
-            code_verifier: verifier,
-          }),
-        ),
-      );
+      const { exchangeForm } = await app.authorize('orders:read');
+      const responses = await Promise.all(Array.from({ length: 16 }, () => app.post('token', exchangeForm)));
       expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
       expect(responses.filter(({ status }) => status === 400)).toHaveLength(15);
     }
@@ -50,20 +37,15 @@ describe('parallel use (RFC 6749 §4.1.2, ADR 10)', () => {
     async (count) => {
       const app = await App.registered(server);
       for (let round = 0; round < 10; round += 1) {
-        const { shown, verifier } = await app.authorize('orders:read offline_access');
-        const responses = await together(app, count, {
-          grant_type: 'authorization_code',
-          code: shown.url.searchParams.get('code') ?? '',
-          redirect_uri: app.redirectUri,
-          code_verifier: verifier,
-        });
+        const { exchangeForm } = await app.authorize('orders:read offline_access');
+        const responses = await sendTokenRequests(app, count, exchangeForm);
         expect(responses.map(({ status }) => status).toSorted()).toEqual([
           200,
           ...Array(count - 1).fill(400),
         ]);
-        const won = responses.find(({ status }) => status === 200);
-        expect(await isActive(app, won?.body.access_token)).toBe(true);
-        const refreshed = await app.refresh(won?.body.refresh_token);
+        const winner = responses.find(({ status }) => status === 200);
+        expect(await isActive(app, winner?.body.access_token)).toBe(true);
+        const refreshed = await app.refresh(winner?.body.refresh_token);
         expect(await isActive(app, refreshed.access_token)).toBe(true);
       }
       const lost = await auditRecords(server, { clientId: app.clientId, event: 'token_race_lost' });
@@ -77,7 +59,10 @@ describe('parallel use (RFC 6749 §4.1.2, ADR 10)', () => {
     const app = await App.registered(server);
     let refreshToken = (await app.signIn('orders:read offline_access')).tokens.refresh_token ?? '';
     for (let round = 0; round < 10; round += 1) {
-      const responses = await together(app, 4, { grant_type: 'refresh_token', refresh_token: refreshToken });
+      const responses = await sendTokenRequests(app, 4, {
+        grant_type: 'refresh_token',
+        refresh_token: refreshToken,
+      });
       expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 400, 400, 400]);
       expect(responses.filter(({ body }) => body.error === 'invalid_grant')).toHaveLength(3);
       refreshToken = responses.find(({ status }) => status === 200)?.body.refresh_token;
@@ -87,8 +72,8 @@ describe('parallel use (RFC 6749 §4.1.2, ADR 10)', () => {
   it('treats a request as a race if its connection was opened before the winner’s response was sent', async () => {
     const app = await App.registered(server);
     const { refresh_token: used = '' } = (await app.signIn('orders:read offline_access')).tokens;
-    const won = await app.refresh(used);
-    const late = (age: string) =>
+    const winner = await app.refresh(used);
+    const repeat = (age: string) =>
       fetch(`${server.direct}/api/auth/oauth2/token`, {
         method: 'POST',
         headers: { 'x-connection-age': age }, // set by the gateway
@@ -98,10 +83,10 @@ describe('parallel use (RFC 6749 §4.1.2, ADR 10)', () => {
           refresh_token: used,
         }),
       });
-    expect((await late('0.900')).status).toBe(400);
-    expect(await isActive(app, won.access_token)).toBe(true);
-    expect((await late('0.000')).status).toBe(400);
-    expect(await isActive(app, won.access_token)).toBe(false);
+    expect((await repeat('0.900')).status).toBe(400);
+    expect(await isActive(app, winner.access_token)).toBe(true);
+    expect((await repeat('0.000')).status).toBe(400);
+    expect(await isActive(app, winner.access_token)).toBe(false);
   });
 });
 
@@ -110,7 +95,7 @@ describe('reuse (RFC 9700 §4.14.2)', () => {
     const app = await App.registered(server);
     for (let round = 0; round < 25; round += 1) {
       const { refresh_token: used = '' } = (await app.signIn('orders:read offline_access')).tokens;
-      const won = await app.refresh(used);
+      const winner = await app.refresh(used);
       const stranger = fetchTrusting(server.ca); // a new connection
       const replayed = await stranger.fetch(`${server.url}/api/auth/oauth2/token`, {
         method: 'POST',
@@ -122,7 +107,7 @@ describe('reuse (RFC 9700 §4.14.2)', () => {
       });
       expect(replayed.status).toBe(400);
       await stranger.close();
-      expect(await isActive(app, won.access_token)).toBe(false);
+      expect(await isActive(app, winner.access_token)).toBe(false);
     }
   });
 
@@ -133,9 +118,9 @@ describe('reuse (RFC 9700 §4.14.2)', () => {
     const second = await app.refresh(first.refresh_token ?? '');
     await expect(app.refresh(first.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
     await expect(app.refresh(second.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
-    for (const dead of [first, second]) {
-      expect(await isActive(app, dead.access_token)).toBe(false);
-      expect(await server.redis.client.exists(`deny:${decodeJwt(dead.access_token).jti}`)).toBe(1);
+    for (const ended of [first, second]) {
+      expect(await isActive(app, ended.access_token)).toBe(false);
+      expect(await server.redis.client.exists(`deny:${decodeJwt(ended.access_token).jti}`)).toBe(1);
     }
     expect(await isActive(app, other.access_token)).toBe(true);
     await expect(app.refresh(other.refresh_token ?? '')).resolves.toHaveProperty('access_token');
@@ -143,13 +128,8 @@ describe('reuse (RFC 9700 §4.14.2)', () => {
 
   it('ends the tokens of the exchange of a code (RFC 6749 §4.1.2)', async () => {
     const app = await App.registered(server);
-    const { tokens, shown, verifier } = await app.signIn('orders:read offline_access');
-    const repeated = await app.post('token', {
-      grant_type: 'authorization_code',
-      code: shown.url.searchParams.get('code') ?? '',
-      redirect_uri: app.redirectUri,
-      code_verifier: verifier,
-    });
+    const { tokens, exchangeForm } = await app.signIn('orders:read offline_access');
+    const repeated = await app.post('token', exchangeForm);
     expect(repeated.status).toBe(400);
     expect(await repeated.json()).toMatchObject({ error: 'invalid_grant' });
     expect(await isActive(app, tokens.access_token)).toBe(false);
@@ -189,6 +169,6 @@ describe('the audit log', () => {
       return rows.length < 3 ? undefined : rows;
     });
     expect(events.map(({ event }) => event)).toEqual(['token_issued', 'token_revoked', 'token_family_ended']);
-    expect(events[1]?.user_id).toBe(server.people.owner.user_id);
+    expect(events[1]?.user_id).toBe(server.users.harbourOwner.user_id);
   });
 });

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import { ageFamilies, expire, refreshTokenSecondsLeft } from '../test/backdate.js';
 import { App } from '../test/app.js';
-import { runningServer, type RunningServer } from '../test/running-server.js';
+import { server, startServer } from '../test/server.js';
 
 const day = 24 * 3600;
-let server: RunningServer;
-beforeAll(async () => {
-  server = await runningServer();
-});
-afterAll(() => server.stop());
+startServer();
 
 const signedIn = async (scope: string) => {
   const app = await App.registered(server);

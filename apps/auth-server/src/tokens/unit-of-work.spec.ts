@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { metrics } from '@fulfilment/runtime';
-import { deleteExpiredRecords } from './delete-expired-records.js';
 import { App, register } from '../test/app.js';
 import { auditEventsOf, auditRecords } from '../test/audit-records.js';
 import { json } from '../test/json.js';
-import { runningServer, type RunningServer } from '../test/running-server.js';
-import { waitingForLocks } from '../test/waiting-for-locks.js';
+import { server, startServer } from '../test/server.js';
+import { waitForLocks } from '../test/wait-for-locks.js';
 
-let server: RunningServer;
-beforeAll(async () => {
-  server = await runningServer();
-});
-afterAll(() => server.stop());
+startServer();
 
 let statements = 0;
 const run = (text: string, values: readonly unknown[] = []) =>
@@ -38,14 +33,8 @@ async function withoutRecordsOf(event: string, work: () => Promise<void>): Promi
 describe('audit records of token events', () => {
   it('are stored with the tokens or not at all, and a code whose exchange failed stays valid', async () => {
     const app = await App.registered(server);
-    const { shown, verifier } = await app.authorize('orders:read offline_access');
-    const exchange = () =>
-      app.post('token', {
-        grant_type: 'authorization_code',
-        code: shown.url.searchParams.get('code') ?? '',
-        redirect_uri: app.redirectUri,
-        code_verifier: verifier,
-      });
+    const { exchangeForm } = await app.authorize('orders:read offline_access');
+    const exchange = () => app.post('token', exchangeForm);
     await withoutRecordsOf('token_issued', async () => {
       expect((await exchange()).status).toBe(500);
     });
@@ -62,7 +51,7 @@ describe('audit records of token events', () => {
     await server.database.transaction(async (tx) => {
       await tx.run(lockRefreshToken, [app.clientId]);
       sent.push(...[1, 2, 3].map(() => app.post('token', form)));
-      await waitingForLocks(server.database, 3); // all have arrived before the first response
+      await waitForLocks(server.database, 3); // all have arrived before the first response
     });
     const responses = await Promise.all(sent);
     expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 400, 400]);
@@ -92,36 +81,5 @@ describe('audit records of token events', () => {
       expect((await register(server)).status).toBe(201);
     });
     expect(await lost()).toBe(before + 1);
-  });
-});
-
-describe('deleteExpiredRecords', () => {
-  it('deletes expired records of every model, and no others', async () => {
-    const app = await App.registered(server);
-    const { tokens } = await app.signIn('orders:read offline_access');
-    const models = [
-      ...['AccessToken', 'AuthorizationCode', 'Grant', 'Interaction', 'PushedAuthorizationRequest'],
-      ...['RefreshToken', 'ReplayDetection', 'Session'],
-    ];
-    await run(
-      `INSERT INTO oidc_model (model, id, payload, consumed_at, expires_at)
-       SELECT model, 'gone', '{}', now(), now() - interval '2 minutes' FROM unnest($1::text[]) AS model`,
-      [models],
-    );
-    while (await deleteExpiredRecords(server.database));
-    expect(await run(`SELECT FROM oidc_model WHERE id = 'gone'`)).toBe(0);
-    await expect(app.refresh(tokens.refresh_token ?? '')).resolves.toHaveProperty('access_token');
-  });
-
-  it('runs on one replica at a time', async () => {
-    await run(`INSERT INTO oidc_model (model, id, payload, expires_at)
-      VALUES ('AccessToken', 'later', '{}', now() - interval '2 minutes')`);
-    await server.database.transaction(async (tx) => {
-      await tx.run({ name: 'test.hold-sweep', text: 'SELECT pg_advisory_xact_lock(7391004)' });
-      expect(await deleteExpiredRecords(server.database)).toBe(0);
-      expect(await run(`SELECT FROM oidc_model WHERE id = 'later'`)).toBe(1);
-    });
-    await deleteExpiredRecords(server.database);
-    expect(await run(`SELECT FROM oidc_model WHERE id = 'later'`)).toBe(0);
   });
 });

@@ -1,0 +1,143 @@
+import { describe, expect, it } from '@jest/globals';
+import { decodeJwt } from 'jose';
+import * as client from 'openid-client';
+import { App } from '../test/app.js';
+import { runCommand, startServerWithOperator } from '../test/operator.js';
+import { firstPartyRedirect } from '../test/running-server.js';
+import { submitPassword } from '../test/second-factors.js';
+import { server } from '../test/server.js';
+import { makeUser, newUser, password } from '../test/users.js';
+
+startServerWithOperator();
+
+const run = (name: string, text: string, values: readonly unknown[] = []) =>
+  server.database.run({ name: `test.${name}`, text }, values);
+
+describe('a user who is changed in the database', () => {
+  it('gets the new role at the next refresh, and no token after leaving the creator’s organisation', async () => {
+    const app = await App.known(server, server.clients.dashboard.client_id, firstPartyRedirect);
+    const { tokens } = await app.signIn('openid offline_access', { email: 'owner@meridian.example' });
+    const { user_id } = server.users.meridianOwner;
+    await run('role', `UPDATE memberships SET role = 'member' WHERE user_id = $1`, [user_id]);
+    const refreshed = await app.refresh(tokens.refresh_token ?? '');
+    expect(decodeJwt(refreshed.access_token).org_role).toBe('member');
+    await run('leave', 'DELETE FROM memberships WHERE user_id = $1', [user_id]);
+    await expect(app.refresh(refreshed.refresh_token ?? '')).rejects.toMatchObject({
+      error: 'invalid_grant',
+    });
+  });
+
+  it('cannot sign in, refresh or use UserInfo when disabled', async () => {
+    const { user_id, email } = await newUser(server);
+    const app = await App.registered(server);
+    const { tokens } = await app.signIn('openid offline_access', { email });
+    await run('disable', 'UPDATE users SET disabled_at = now() WHERE id = $1', [user_id]);
+    await expect(app.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
+    await expect(client.fetchUserInfo(app.configuration, tokens.access_token, user_id)).rejects.toMatchObject(
+      { status: 401 },
+    );
+    const { shown } = await app.authorize('openid', { email });
+    expect(shown.status).toBe(401);
+  });
+});
+
+describe('user create for an existing user', () => {
+  const steady = {
+    email: 'steady@harbour.example',
+    name: 'Steady Example',
+    password,
+    organisation: 'org_harbour',
+    role: 'member',
+  } as const;
+  const stored = async () =>
+    server.database.row<{ password_hash: string; changed: string; global_admin: boolean }>(
+      {
+        name: 'test.stored-user',
+        text: 'SELECT password_hash, password_changed_at::text AS changed, global_admin FROM users WHERE email = $1',
+      },
+      [steady.email],
+    );
+
+  it('returns the user whose e-mail address differs only in case, and creates one of concurrent users', async () => {
+    const member = { password, organisation: 'org_harbour', role: 'member' } as const;
+    const one = await makeUser(server.database, { ...member, email: 'Twice@Harbour.example' });
+    const two = await makeUser(server.database, { ...member, email: 'twice@harbour.example' });
+    expect(two.user_id).toBe(one.user_id);
+    const concurrent = await Promise.all(
+      [1, 2, 3].map(() => makeUser(server.database, { ...member, email: 'concurrent@harbour.example' })),
+    );
+    expect(new Set(concurrent.map(({ user_id }) => user_id)).size).toBe(1);
+  });
+
+  it('keeps the stored hash of an equal password, and replaces a different one', async () => {
+    const created = await makeUser(server.database, steady);
+    const before = await stored();
+    expect(await makeUser(server.database, steady)).toEqual(created);
+    expect(await stored()).toEqual(before);
+    await makeUser(server.database, { ...steady, password: 'another good password' });
+    expect((await stored())?.changed).not.toBe(before?.changed);
+    const app = await App.registered(server);
+    expect((await app.authorize('orders:read', { email: steady.email })).shown.status).toBe(401);
+    await makeUser(server.database, steady);
+    expect((await app.authorize('orders:read', { email: steady.email })).steps).toContain('consent');
+  });
+
+  it.each([
+    ['of another organisation', { organisation: 'org_meridian' }],
+    ['with another role', { role: 'owner' }],
+    ['without an organisation', { organisation: undefined, role: undefined }],
+    ['as a global admin', { organisation: undefined, role: 'global_admin' }],
+    ['with another name', { name: 'Somebody Else' }],
+  ] as const)('is rejected %s, and changes nothing', async (_, change) => {
+    await makeUser(server.database, steady);
+    const before = await stored();
+    await expect(
+      makeUser(server.database, { ...steady, password: 'another good password', ...change }),
+    ).rejects.toThrow('A user with this e-mail address already exists.');
+    expect(await stored()).toEqual(before);
+  });
+
+  it('never changes the role of a global admin', async () => {
+    const { email } = server.users.globalAdmin;
+    await expect(makeUser(server.database, { ...steady, email })).rejects.toThrow('already');
+    await expect(makeUser(server.database, { email, password })).rejects.toThrow('already');
+    const repeated = await makeUser(server.database, { email, password, role: 'global_admin' });
+    expect(repeated).toEqual(server.users.globalAdmin);
+  });
+});
+
+describe('user redact', () => {
+  it('replaces the personal data, ends all access permanently, and is idempotent', async () => {
+    const { email, user_id: userId } = await newUser(server, {
+      organisation: 'org_harbour',
+      role: 'member',
+      name: 'Grace Example',
+    });
+    const app = await App.registered(server);
+    const { tokens } = await app.signIn('openid offline_access', { email });
+    expect(await runCommand('user redact', { USER: email })).toEqual({
+      user_id: userId,
+      redacted: true,
+      tokens_ended: 1,
+    });
+    await expect(app.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
+    expect((await submitPassword(server, email)).status).toBe(401);
+    const stored = await server.database.rows(
+      {
+        name: 'test.redacted',
+        text: `SELECT to_jsonb(u) AS stored FROM users AS u WHERE id = $1
+               UNION ALL SELECT to_jsonb(s) FROM browser_sessions AS s WHERE user_id = $1
+               UNION ALL SELECT to_jsonb(c) FROM consents AS c WHERE user_id = $1
+               UNION ALL SELECT to_jsonb(n) FROM network_sign_ins AS n WHERE user_id = $1
+               UNION ALL SELECT payload FROM oidc_model WHERE account_id = $1::text AND model = 'Session'`,
+      },
+      [userId],
+    );
+    expect(JSON.stringify(stored)).not.toMatch(/user-\d+@|Grace|127\.0\.0\.1|argon2/);
+    expect(await runCommand('user redact', { USER: userId })).toMatchObject({ tokens_ended: 0 });
+    await expect(runCommand('user enable', { USER: userId })).rejects.toThrow('was redacted');
+    await expect(runCommand('user password', { USER: userId, password })).rejects.toThrow('was redacted');
+    const { events } = await runCommand('audit', { user: userId, event: 'user_redacted' });
+    expect(events).toHaveLength(1);
+  });
+});

@@ -1,0 +1,132 @@
+import { describe, expect, it } from '@jest/globals';
+import { type CreatorSnapshot, messages, parseMessage } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import { Outbox } from '@fulfilment/messaging';
+import { systemClock } from '@fulfilment/runtime';
+import { App } from '../test/app.js';
+import { makeUser, password } from '../test/users.js';
+import { runCommand, startServerWithOperator } from '../test/operator.js';
+import { server } from '../test/server.js';
+import { changeCreator } from './change-creator.js';
+import { registerCreator } from './register-creator.js';
+import { replayCreators } from './replay-creators.js';
+
+startServerWithOperator();
+
+const readChanges = statement(
+  'test.changes-of-creator',
+  `SELECT body -> 'data' -> 'creator' AS creator FROM outbox
+   WHERE type = 'creator.changed' AND body -> 'data' -> 'creator' ->> 'id' = $1`,
+);
+
+async function replay(): Promise<CreatorSnapshot[]> {
+  const published = [];
+  for await (const page of replayCreators(server.database, systemClock, 2)) {
+    expect(page.length).toBeLessThanOrEqual(2);
+    published.push(...page);
+  }
+  return published.flatMap((message) => (messages.replayCreator.is(message) ? [message.data.creator] : []));
+}
+
+it('replayCreators yields the current state of every creator, page by page', async () => {
+  const register = (name: string) =>
+    runCommand('creator create', { organisation: 'org_harbour', name, 'payment-method': 'pm_ok' });
+  for (const name of ['One', 'Two', 'Three']) await register(name);
+  const { uuid } = await register('Four');
+  await runCommand('creator change', { CREATOR: uuid, name: 'Fourth' });
+  const creators = await replay();
+  expect(new Set(creators.map(({ id }) => id)).size).toBe(creators.length);
+  expect(creators).toContainEqual(expect.objectContaining({ id: uuid, version: 2, name: 'Fourth' }));
+  expect(creators.map(({ name }) => name)).toEqual(expect.arrayContaining(['One', 'Two', 'Three']));
+});
+
+describe('the apps of a published creator', () => {
+  it('are those that people who may act for the creator have connected, and first-party ones', async () => {
+    const { harbour } = server.creators;
+    const { dashboard } = server.clients;
+    const email = 'apps@suite.example';
+    const role = (name: string) =>
+      runCommand('user role', { USER: email, role: name, organisation: 'org_harbour' });
+    await makeUser(server.database, { email, password, organisation: 'org_harbour', role: 'member' });
+    const app = await App.registered(server);
+    const newest = async () => {
+      const rows = await server.database.rows<{ creator: CreatorSnapshot }>(readChanges, [harbour.uuid]);
+      const versions = rows
+        .map(({ creator }) => creator)
+        .toSorted((one, other) => one.version - other.version);
+      return versions.at(-1);
+    };
+    const appOf = (creator: CreatorSnapshot | undefined, id: string) =>
+      creator?.apps?.find(({ client_id }) => client_id === id);
+
+    await app.signIn('orders:read offline_access', { email });
+    const connected = await newest();
+    expect(appOf(connected, app.clientId)).toEqual({
+      client_id: app.clientId,
+      name: 'A third-party app',
+      first_party: false,
+      connected_at: expect.stringMatching(/^20.*Z$/),
+    });
+    const firstParty = { client_id: dashboard.client_id, first_party: true, connected_at: null };
+    expect(appOf(connected, dashboard.client_id)).toMatchObject(firstParty);
+    const replayed = (await replay()).find(({ id }) => id === harbour.uuid);
+    expect(appOf(replayed, app.clientId)).toBeDefined();
+
+    let version = connected?.version ?? 0;
+    for (const [change, isConnected] of [
+      [() => runCommand('user disable', { USER: email }), false],
+      [() => runCommand('user enable', { USER: email }), true],
+      [() => role('none'), false],
+      [() => role('member'), true],
+      [() => runCommand('client delete', { CLIENT: app.clientId }), false],
+    ] as const) {
+      await change();
+      const creator = await newest();
+      version += 1;
+      expect([creator?.version, appOf(creator, app.clientId) !== undefined]).toEqual([version, isConnected]);
+    }
+  });
+});
+
+describe('a creator', () => {
+  it('is published when it is registered, registered once more without a change, and changed', async () => {
+    const outbox = new Outbox();
+    const uuid = '01920000-0000-7000-8000-000000000001';
+    const creator = {
+      id: uuid,
+      organisationId: 'org_harbour',
+      name: 'A creator',
+      paymentMethod: 'pm_ok',
+      settlementCurrency: 'EUR',
+    } as const;
+    const registered = await registerCreator(server.database, outbox, creator);
+    const repeated = await registerCreator(server.database, outbox, { ...creator, name: 'Another name' });
+    expect(repeated).toMatchObject({ uuid, id: registered.id, name: 'A creator' });
+    const changed = await changeCreator(server.database, outbox, {
+      creator: registered.id,
+      paymentMethod: 'pm_declined',
+    });
+    const rows = await server.database.rows<{ body: string }>(
+      {
+        name: 'test.outbox',
+        text: 'SELECT body::text FROM outbox WHERE message_id = ANY ($1::uuid[]) ORDER BY position',
+      },
+      [[registered.message_id, repeated.message_id, changed.message_id]],
+    );
+    const published = rows.map(({ body }) => parseMessage(body));
+    expect(published.map(({ type }) => type)).toEqual([
+      'creator.registered',
+      'creator.registered',
+      'creator.changed',
+    ]);
+    expect(published[2]?.data).toMatchObject({
+      creator: { id: uuid, version: 2, payment_method: 'pm_declined', settlement_currency: 'EUR' },
+    });
+    await expect(
+      registerCreator(server.database, outbox, { ...creator, organisationId: 'org_meridian' }),
+    ).rejects.toThrow('another organisation');
+    await expect(
+      changeCreator(server.database, outbox, { creator: 'crt_x', paymentMethod: 'pm_ok' }),
+    ).rejects.toThrow('The creator crt_x does not exist.');
+  });
+});

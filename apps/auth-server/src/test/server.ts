@@ -1,0 +1,19 @@
+import { afterAll, beforeAll } from '@jest/globals';
+import { type RunningServer, runningServer } from './running-server.js';
+
+/** The server of the spec file, while its tests run. */
+export let server: RunningServer;
+
+/**
+ * Starts auth-server before the tests of the spec file, and stops it after them. Call it at the top level.
+ * @param proxies returns the proxies to the stores, which an earlier `beforeAll` has started
+ */
+export function startServer(
+  settings: Readonly<Record<string, string>> = {},
+  proxies?: () => Parameters<typeof runningServer>[1],
+): void {
+  beforeAll(async () => {
+    server = await runningServer(settings, proxies?.());
+  });
+  afterAll(() => server.stop());
+}

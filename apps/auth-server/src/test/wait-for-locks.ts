@@ -1,0 +1,14 @@
+import { type Database, statement } from '@fulfilment/database';
+import { eventually } from '@fulfilment/testing';
+
+const countLockWaits = statement(
+  'test.lock-waits',
+  `SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+);
+
+/** Resolves when this many statements wait for a lock. */
+export async function waitForLocks(database: Database, count: number): Promise<void> {
+  await eventually(
+    async () => (await database.row<{ count: number }>(countLockWaits))?.count === count || undefined,
+  );
+}

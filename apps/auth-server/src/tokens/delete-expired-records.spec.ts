@@ -1,0 +1,64 @@
+import { describe, expect, it } from '@jest/globals';
+import { App } from '../test/app.js';
+import { server, startServer } from '../test/server.js';
+import { deleteExpiredRecords } from './delete-expired-records.js';
+
+startServer();
+
+let statements = 0;
+const run = (text: string, values: readonly unknown[] = []) =>
+  server.database.run({ name: `test.expired-records-${(statements += 1)}`, text }, values);
+
+describe('deleteExpiredRecords', () => {
+  it('works in batches, and deletes the registration tokens of expired clients, which were never authorized', async () => {
+    const used = await App.registered(server);
+    await used.signIn('orders:read');
+    const unused = await App.registered(server);
+    await run(
+      `UPDATE oidc_model SET expires_at = expires_at - interval '31 days' WHERE expires_at IS NOT NULL AND id = ANY ($1)`,
+      [[used.clientId, unused.clientId]],
+    );
+    await run(
+      `INSERT INTO oidc_model (model, id, payload, expires_at)
+       SELECT 'AccessToken', 'old-' || number, '{}', now() - interval '1 hour' FROM generate_series(1, 2500) AS number`,
+    );
+    while (await deleteExpiredRecords(server.database));
+    const left = await server.database.rows<{ model: string; id: string }>(
+      {
+        name: 'test.left-over',
+        text: `SELECT model, id FROM oidc_model WHERE id LIKE 'old-%' OR client_id = $1 OR id = ANY ($2)`,
+      },
+      [unused.clientId, [used.clientId, unused.clientId]],
+    );
+    expect(left).toEqual([{ model: 'Client', id: used.clientId }]);
+  });
+
+  it('deletes expired records of every model, and no others', async () => {
+    const app = await App.registered(server);
+    const { tokens } = await app.signIn('orders:read offline_access');
+    const models = [
+      ...['AccessToken', 'AuthorizationCode', 'Grant', 'Interaction', 'PushedAuthorizationRequest'],
+      ...['RefreshToken', 'ReplayDetection', 'Session'],
+    ];
+    await run(
+      `INSERT INTO oidc_model (model, id, payload, consumed_at, expires_at)
+       SELECT model, 'gone', '{}', now(), now() - interval '2 minutes' FROM unnest($1::text[]) AS model`,
+      [models],
+    );
+    while (await deleteExpiredRecords(server.database));
+    expect(await run(`SELECT FROM oidc_model WHERE id = 'gone'`)).toBe(0);
+    await expect(app.refresh(tokens.refresh_token ?? '')).resolves.toHaveProperty('access_token');
+  });
+
+  it('deletes nothing while another replica does', async () => {
+    await run(`INSERT INTO oidc_model (model, id, payload, expires_at)
+      VALUES ('AccessToken', 'later', '{}', now() - interval '2 minutes')`);
+    await server.database.transaction(async (tx) => {
+      await tx.run({ name: 'test.hold-cleanup-lock', text: 'SELECT pg_advisory_xact_lock(7391004)' });
+      expect(await deleteExpiredRecords(server.database)).toBe(0);
+      expect(await run(`SELECT FROM oidc_model WHERE id = 'later'`)).toBe(1);
+    });
+    await deleteExpiredRecords(server.database);
+    expect(await run(`SELECT FROM oidc_model WHERE id = 'later'`)).toBe(0);
+  });
+});
