@@ -1,30 +1,14 @@
 import { messages, type Message } from '@fulfilment/contracts';
-import { statement } from '@fulfilment/database';
+import { DeadLetterQueues, RejectedMessage } from './index.js';
 import {
-  createMessagingTables,
-  DeadLetterQueues,
-  forEachMessage,
-  Messaging,
-  RejectedMessage,
-} from './index.js';
-import { createLogger } from '@fulfilment/runtime';
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+  appliedIds,
+  EffectsTables1700000000000,
+  type Replica,
+  startReplica,
+} from './testing/effects-replica.js';
 import { eventually, flakyProxy } from '@fulfilment/testing';
 import { type ScratchBroker, scratchBroker } from './testing/scratch-broker.js';
 import { type ScratchDatabase, scratchDatabase } from '@fulfilment/database/testing';
-
-class Tables1700000000000 implements MigrationInterface {
-  name = 'Tables1700000000000';
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(`${createMessagingTables} CREATE TABLE effects (message_id uuid)`);
-  }
-  async down(): Promise<void> {
-    // Not used here.
-  }
-}
-
-const insertEffect = statement('test.insert', 'INSERT INTO effects VALUES ($1)');
-const readEffects = statement('test.effects', 'SELECT message_id AS id FROM effects');
 
 const queue = 'store-api.fulfilment';
 const cancelled = (): Message =>
@@ -36,43 +20,33 @@ const cancelled = (): Message =>
 describe('dead letters', () => {
   let scratch: ScratchDatabase;
   let broker: ScratchBroker;
-  let messaging: Messaging;
+  let replica: Replica;
   let letters: DeadLetterQueues;
   let onHandle: (message: Message) => void;
 
   beforeEach(async () => {
-    scratch = await scratchDatabase([Tables1700000000000]);
+    scratch = await scratchDatabase([EffectsTables1700000000000]);
     broker = await scratchBroker([queue]);
     letters = await DeadLetterQueues.open(broker);
     onHandle = () => {
       throw new RejectedMessage('not now');
     };
-    messaging = new Messaging(
-      { url: broker.url, service: 'test', namespace: broker.namespace },
-      scratch.database,
-      createLogger('test', 'silent'),
-    );
-    messaging.consume({
-      queue,
-      batchSize: 10,
-      handle: forEachMessage(async (tx, message) => {
-        onHandle(message);
-        await tx.run(insertEffect, [message.id]);
-      }),
+    const { url, namespace } = broker;
+    replica = await startReplica({
+      ...{ databaseUrl: scratch.url, url, namespace, queue, batchSize: 10 },
+      onHandle: (_, message) => onHandle(message),
     });
-    messaging.start();
   });
   afterEach(async () => {
     await letters.close().catch(() => undefined);
-    await messaging.stop();
+    await replica.stop();
     await broker.drop();
     await scratch.drop();
   });
 
   const untilCount = (count: number, timeoutMs?: number) =>
     eventually(async () => ((await letters.count(queue)) === count ? true : undefined), timeoutMs);
-  const effects = async () =>
-    (await scratch.database.rows<{ id: string }>(readEffects)).map(({ id }) => id).sort();
+  const effects = async () => (await appliedIds(scratch.database)).sort();
   const reject = async (...sent: Message[]) => {
     await broker.publish(...sent);
     await untilCount(sent.length, 60_000);

@@ -7,13 +7,16 @@ import {
   DeadLetterQueues,
   deleteExpiredInboxRows,
   findOutcome,
-  forEachMessage,
   InboxPartitions,
-  Messaging,
   RejectedMessage,
 } from './index.js';
 import { firstIdOf } from './inbox-partitions.js';
-import { appliedIds, EffectsTables1700000000000, insertEffect } from './testing/effects-replica.js';
+import {
+  appliedIds,
+  EffectsTables1700000000000,
+  type Replica,
+  startReplica,
+} from './testing/effects-replica.js';
 import { type ScratchBroker, scratchBroker } from './testing/scratch-broker.js';
 
 const queue = 'store-api.fulfilment';
@@ -122,7 +125,7 @@ describe('the clean-up of the default partition of the inbox', () => {
 
 describe('a consumer', () => {
   let broker: ScratchBroker;
-  let messaging: Messaging;
+  let replica: Replica;
   let letters: DeadLetterQueues;
   let rejects = false;
 
@@ -130,24 +133,17 @@ describe('a consumer', () => {
     broker = await scratchBroker([queue]);
     letters = await DeadLetterQueues.open(broker);
     rejects = false;
-    messaging = new Messaging(
-      { url: broker.url, service: 'test', namespace: broker.namespace },
-      scratch.database,
-      logger,
-    );
-    messaging.consume({
-      queue,
-      batchSize: 10,
-      handle: forEachMessage(async (tx, message) => {
+    const { url, namespace } = broker;
+    replica = await startReplica({
+      ...{ databaseUrl: scratch.url, url, namespace, queue, batchSize: 10 },
+      onHandle: () => {
         if (rejects) throw new RejectedMessage('not now');
-        await tx.run(insertEffect, [message.id]);
-      }),
+      },
     });
-    messaging.start();
   });
   afterEach(async () => {
     await letters.close();
-    await messaging.stop();
+    await replica.stop();
     await broker.drop();
   });
 

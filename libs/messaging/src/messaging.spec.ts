@@ -1,38 +1,18 @@
 import { messages, type Message, type MessageQueue } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import {
-  createMessagingTables,
-  forEachMessage,
-  messageOutcomes,
-  Messaging,
-  RejectedMessage,
-} from './index.js';
+import { forEachMessage, messageOutcomes, Messaging, RejectedMessage } from './index.js';
 import { DependencyUnavailable } from '@fulfilment/error-envelope';
 import { createLogger, currentContext, metrics } from '@fulfilment/runtime';
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { EffectsTables1700000000000, insertEffect, stockSet } from './testing/effects-replica.js';
 import { eventually, type FlakyProxy, flakyProxy } from '@fulfilment/testing';
 import { type ScratchBroker, scratchBroker } from './testing/scratch-broker.js';
 import { type ScratchDatabase, scratchDatabase } from '@fulfilment/database/testing';
 
-class Tables1700000000000 implements MigrationInterface {
-  name = 'Tables1700000000000';
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(`${createMessagingTables} CREATE TABLE effects (message_id uuid, quantity int)`);
-  }
-  async down(): Promise<void> {
-    // Not used here.
-  }
-}
-
-const insertEffect = statement('test.insert', 'INSERT INTO effects VALUES ($1, $2)');
 const countEffects = statement(
   'test.count',
   'SELECT count(*) AS effects, count(DISTINCT message_id) AS distinct FROM effects',
 );
 const countOutbox = statement('test.outbox', 'SELECT count(*) AS waiting FROM outbox');
-
-const stockSet = (quantity: number): Message =>
-  messages.fulfilmentStockSet.make({ sku: 'prod_x', quantity }, { occurredAt: new Date() });
 
 describe('messaging', () => {
   const lines: string[] = [];
@@ -55,8 +35,7 @@ describe('messaging', () => {
       batchSize: 50,
       handle: forEachMessage(async (tx, message) => {
         onHandle(message);
-        const quantity = messages.fulfilmentStockSet.is(message) ? message.data.quantity : 0;
-        await tx.run(insertEffect, [message.id, quantity]);
+        await tx.run(insertEffect, [message.id]);
       }),
     });
     created.start();
@@ -72,7 +51,7 @@ describe('messaging', () => {
     );
 
   beforeEach(async () => {
-    scratch = await scratchDatabase([Tables1700000000000]);
+    scratch = await scratchDatabase([EffectsTables1700000000000]);
     broker = await scratchBroker(['store-api.fulfilment', 'webhook-worker.clients']);
     proxy = await flakyProxy(broker.url);
     onHandle = () => undefined;

@@ -5,20 +5,10 @@ import { createLogger, traceparentOfEffect } from '@fulfilment/runtime';
 import { type RecordedSpans, recordSpans } from '@fulfilment/runtime/testing';
 import { eventually } from '@fulfilment/testing';
 import { randomUUID } from 'node:crypto';
-import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { createMessagingTables, forEachMessage, Messaging } from './index.js';
+import { forEachMessage, Messaging } from './index.js';
 import type { HandleMessages } from './message-handling.js';
+import { EffectsTables1700000000000 } from './testing/effects-replica.js';
 import { type ScratchBroker, scratchBroker } from './testing/scratch-broker.js';
-
-class Tables1700000000000 implements MigrationInterface {
-  name = 'Tables1700000000000';
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(createMessagingTables);
-  }
-  async down(): Promise<void> {
-    // Not used here.
-  }
-}
 
 const doNothing = statement('test.nothing', 'SELECT');
 const randomHex = () => randomUUID().replaceAll('-', '');
@@ -39,7 +29,7 @@ describe('the trace of a message', () => {
   let traceIds: string[];
 
   beforeAll(async () => {
-    scratch = await scratchDatabase([Tables1700000000000]);
+    scratch = await scratchDatabase([EffectsTables1700000000000]);
     broker = await scratchBroker(['store-api.fulfilment']);
     messaging = new Messaging(
       { url: broker.url, service: 'test', namespace: broker.namespace },
