@@ -1,6 +1,6 @@
 import { metrics } from '@fulfilment/runtime';
 import { type RecordedSpans, recordSpans } from '@fulfilment/runtime/testing';
-import { eventually, type TokenMaker, tokenMaker } from '@fulfilment/testing';
+import { eventually } from '@fulfilment/testing';
 import request from 'supertest';
 import { type SmallApi, smallApi } from './small-api.fixture.js';
 
@@ -8,17 +8,12 @@ const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 const traceparent = `00-${traceId}-00f067aa0ba902b7-01`;
 
 describe('the span of a request', () => {
-  let maker: TokenMaker;
   let api: SmallApi;
   let recorded: RecordedSpans | undefined;
   beforeAll(async () => {
-    maker = await tokenMaker();
-    api = await smallApi(maker);
+    api = await smallApi();
   });
-  afterAll(async () => {
-    await api.stop();
-    await maker.stop();
-  });
+  afterAll(() => api.stop());
   afterEach(() => recorded?.stop());
 
   const ended = (spans: RecordedSpans['spans']) =>

@@ -1,28 +1,23 @@
 import { metrics } from '@fulfilment/runtime';
 import { connect } from 'node:net';
 import request from 'supertest';
-import { eventually, type TokenMaker, tokenMaker } from '@fulfilment/testing';
+import { eventually } from '@fulfilment/testing';
 import { type SmallApi, smallApi } from './small-api.fixture.js';
 
 describe('requests to an API', () => {
-  let maker: TokenMaker;
   let api: SmallApi;
   let token: string;
   let databaseIsUp = true;
   beforeAll(async () => {
-    maker = await tokenMaker();
-    api = await smallApi(maker, {
+    api = await smallApi({
       readiness: {
         postgres: () => (databaseIsUp ? Promise.resolve() : Promise.reject(new Error('secret address'))),
         rabbitmq: () => true,
       },
     });
-    token = await maker.token({ scope: 'orders:create' });
+    token = await api.maker.token({ scope: 'orders:create' });
   });
-  afterAll(async () => {
-    await api.stop();
-    await maker.stop();
-  });
+  afterAll(() => api.stop());
 
   const post = (type = 'application/json') =>
     request(api.url).post('/store/notes').set('authorization', `Bearer ${token}`).set('content-type', type);

@@ -2,22 +2,19 @@ import { once } from 'node:events';
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import request from 'supertest';
-import { eventually, type TokenMaker, tokenMaker } from '@fulfilment/testing';
+import { eventually } from '@fulfilment/testing';
 import { type SmallApi, smallApi } from './small-api.fixture.js';
 
 describe('the shutdown of an API', () => {
-  let maker: TokenMaker;
   let api: SmallApi;
   const [checkStarted, checkEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   beforeAll(async () => {
-    maker = await tokenMaker();
     const postgres = () => {
       checkStarted.resolve();
       return checkEnd.promise;
     };
-    api = await smallApi(maker, { readiness: { postgres } });
+    api = await smallApi({ readiness: { postgres } });
   });
-  afterAll(() => maker.stop());
 
   it('completes running requests, and closes idle, silent and incomplete connections', async () => {
     const incompleteRequests = [

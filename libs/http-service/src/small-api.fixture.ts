@@ -22,7 +22,7 @@ import { CONFIG, createLogger, LOGGER } from '@fulfilment/runtime';
 import { Body, Controller, Get, Global, Module, Param, Post } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { randomInt } from 'node:crypto';
-import { storeUrl, type TokenMaker } from '@fulfilment/testing';
+import { storeUrl, type TokenMaker, tokenMaker } from '@fulfilment/testing';
 
 class NoteDto {
   @TextField({ max: 60, normalize: true }) title: string;
@@ -89,19 +89,25 @@ class ConnectionsModule {}
 
 export interface SmallApi {
   readonly url: string;
+  /** The fake authorization server whose tokens it accepts. */
+  readonly maker: TokenMaker;
   stop(): Promise<void>;
 }
 
-/** Starts an API with a few routes, like every API. Quotes are limited to two per minute. */
+/**
+ * Starts an API with a few routes, like every API. Quotes are limited to two per minute.
+ * @param options.maker shared with another API; by default it has its own
+ */
 export async function smallApi(
-  maker: TokenMaker,
   options: {
+    readonly maker?: TokenMaker;
     readonly redisUrl?: string;
     readonly jwksUrl?: string;
     readonly readiness?: ReadinessChecks;
   } = {},
 ): Promise<SmallApi> {
   const logger = createLogger('test', 'silent');
+  const maker = options.maker ?? (await tokenMaker());
   const settings = apiSettings.extend(operationQuotaSettings).parse({
     HOST: '127.0.0.1',
     PORT: 0,
@@ -133,9 +139,11 @@ export async function smallApi(
   const app = await startHttp((...args) => testing.createNestApplication(...args));
   return {
     url: (await app.getUrl()).replace('[::1]', '127.0.0.1'),
+    maker,
     stop: async () => {
       await app.close();
       await redis.stop();
+      if (options.maker === undefined) await maker.stop();
     },
   };
 }

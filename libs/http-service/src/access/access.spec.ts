@@ -1,19 +1,16 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import request from 'supertest';
-import { type TokenMaker, tokenMaker } from '@fulfilment/testing';
+import type { TokenMaker } from '@fulfilment/testing';
 import { freshAddress, type SmallApi, smallApi } from '../small-api.fixture.js';
 
 describe('access to an API', () => {
   let maker: TokenMaker;
   let api: SmallApi;
   beforeAll(async () => {
-    maker = await tokenMaker();
-    api = await smallApi(maker);
+    api = await smallApi();
+    ({ maker } = api);
   });
-  afterAll(async () => {
-    await api.stop();
-    await maker.stop();
-  });
+  afterAll(() => api.stop());
 
   const send = (method: 'get' | 'post', path: string, token?: string, from = freshAddress()) => {
     const pending = request(api.url)[method](path).set('x-forwarded-for', from);
@@ -166,10 +163,9 @@ describe('access to an API', () => {
 
 describe('access to an API while Redis is down', () => {
   it('is not limited, and its responses have no rate headers', async () => {
-    const maker = await tokenMaker();
-    const api = await smallApi(maker, { redisUrl: 'redis://127.0.0.1:1/0' });
+    const api = await smallApi({ redisUrl: 'redis://127.0.0.1:1/0' });
     try {
-      const token = await maker.token({ scope: 'shipping:read' });
+      const token = await api.maker.token({ scope: 'shipping:read' });
       for (let attempt = 0; attempt < 4; attempt += 1) {
         const response = await request(api.url)
           .get('/store/notes/quoted')
@@ -179,7 +175,6 @@ describe('access to an API while Redis is down', () => {
       }
     } finally {
       await api.stop();
-      await maker.stop();
     }
   });
 });

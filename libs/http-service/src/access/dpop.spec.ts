@@ -8,7 +8,7 @@ import {
 } from 'jose';
 import { createHash, randomUUID } from 'node:crypto';
 import request from 'supertest';
-import { type TokenMaker, tokenMaker } from '@fulfilment/testing';
+import type { TokenMaker } from '@fulfilment/testing';
 import { freshAddress, type SmallApi, smallApi } from '../small-api.fixture.js';
 
 const generate = (algorithm = 'ES256') => generateKeyPair(algorithm, { extractable: true });
@@ -28,16 +28,13 @@ describe('a DPoP-bound access token', () => {
       ...claims,
     });
   beforeAll(async () => {
-    maker = await tokenMaker();
-    api = await smallApi(maker);
+    api = await smallApi();
+    ({ maker } = api);
     keys = await generate();
     otherKeys = await generate();
     token = await bound();
   });
-  afterAll(async () => {
-    await api.stop();
-    await maker.stop();
-  });
+  afterAll(() => api.stop());
 
   /** Creates a proof (RFC 9449 §4.2). Arguments override claims and header members; undefined omits one. */
   const proof = async (
@@ -162,7 +159,7 @@ describe('a DPoP-bound access token', () => {
   });
 
   it('is rejected with a used proof at every replica (§11.1)', async () => {
-    const replica = await smallApi(maker);
+    const replica = await smallApi({ maker });
     try {
       const once = await proof();
       await get(once).expect(200);
@@ -249,18 +246,18 @@ describe('a DPoP-bound access token', () => {
   });
 
   it('is accepted by its signature alone while Redis is down', async () => {
-    const alone = await smallApi(maker, { redisUrl: 'redis://127.0.0.1:1/0' });
+    const withoutRedis = await smallApi({ maker, redisUrl: 'redis://127.0.0.1:1/0' });
     try {
-      await request(alone.url)
+      await request(withoutRedis.url)
         .get('/store/notes')
         .set({ authorization: `DPoP ${token}`, dpop: await proof() })
         .expect(200);
-      await request(alone.url)
+      await request(withoutRedis.url)
         .get('/store/notes')
         .set({ authorization: `DPoP ${token}` })
         .expect(401);
     } finally {
-      await alone.stop();
+      await withoutRedis.stop();
     }
   });
 });

@@ -1,5 +1,5 @@
 import { revokedTokenKey } from '@fulfilment/contracts';
-import { criticalRule, eventually, storeUrl, type TokenMaker, tokenMaker } from '@fulfilment/testing';
+import { criticalRule, eventually, storeUrl, type TokenMaker } from '@fulfilment/testing';
 import { generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
 import { Redis } from 'ioredis';
 import { createHmac, randomUUID } from 'node:crypto';
@@ -13,13 +13,10 @@ describe('an API', () => {
   let maker: TokenMaker;
   let api: SmallApi;
   beforeAll(async () => {
-    maker = await tokenMaker();
-    api = await smallApi(maker);
+    api = await smallApi();
+    ({ maker } = api);
   });
-  afterAll(async () => {
-    await api.stop();
-    await maker.stop();
-  });
+  afterAll(() => api.stop());
 
   const send = (token: string, { url } = api) =>
     request(url)
@@ -139,7 +136,7 @@ describe('an API', () => {
   });
 
   it('responds with 503, not 401, when the signing keys cannot be read', async () => {
-    const withoutKeys = await smallApi(maker, { jwksUrl: 'http://127.0.0.1:1/jwks' });
+    const withoutKeys = await smallApi({ maker, jwksUrl: 'http://127.0.0.1:1/jwks' });
     try {
       const response = await send(await maker.token({ scope: 'orders:read' }), withoutKeys).expect(503);
       expect(response.body.code).toBe('SERVICE_UNAVAILABLE');
