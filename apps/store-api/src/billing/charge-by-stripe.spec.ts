@@ -31,11 +31,11 @@ const openChargeRow = statement(
 const dueNow = statement('test.due-now', 'UPDATE orders SET resume_at = now() WHERE creator_id = $1');
 const keysOf = statement(
   'test.keys-of',
-  `SELECT k.key_number AS "keyNumber", k.unusable_since IS NOT NULL AS spent
+  `SELECT k.key_number AS "keyNumber", k.unusable_since IS NOT NULL AS unusable
    FROM stripe_keys k JOIN charges c ON c.id = k.charge_id JOIN orders o ON o.id = c.order_id WHERE o.creator_id = $1`,
 );
-const spentLongAgo = statement(
-  'test.spent-long-ago',
+const ageUnusableKeys = statement(
+  'test.age-unusable-keys',
   "UPDATE stripe_keys SET unusable_since = now() - interval '5 minutes' WHERE unusable_since IS NOT NULL",
 );
 const references = statement(
@@ -100,12 +100,14 @@ describe('orders that are charged by Stripe', () => {
 
   describe('whose request Stripe fails with 500, and repeats the response under the key,', () => {
     /** A pending order whose key has been unusable for long enough for the lookup. */
-    const placeSpent = async (fault: 'broken-before' | 'broken-after') => {
+    const placeWithUnusableKey = async (fault: 'broken-before' | 'broken-after') => {
       stripe.fail(intentsPath, fault);
       const placed = await place('pm_card_visa');
       await desk.complete(placed.creator);
-      expect(await store.database.rows(keysOf, [placed.creator.id])).toEqual([{ keyNumber: 1, spent: true }]);
-      await store.database.run(spentLongAgo);
+      expect(await store.database.rows(keysOf, [placed.creator.id])).toEqual([
+        { keyNumber: 1, unusable: true },
+      ]);
+      await store.database.run(ageUnusableKeys);
       return placed;
     };
     const statusOf = async ({ creator, order }: Awaited<ReturnType<typeof place>>) =>
@@ -115,7 +117,7 @@ describe('orders that are charged by Stripe', () => {
       ['broken-before', 2],
       ['broken-after', 1],
     ] as const)('are charged once (%s)', async (fault, keyNumber) => {
-      const placed = await placeSpent(fault);
+      const placed = await placeWithUnusableKey(fault);
       await desk.complete(placed.creator);
       expect(await statusOf(placed)).toBe('processing');
       expect(placed.intents()).toHaveLength(1);
@@ -123,12 +125,12 @@ describe('orders that are charged by Stripe', () => {
     });
 
     it.each(['next-key-taken', 'charged'])('are charged once when the process dies at %s', async (point) => {
-      const placed = await placeSpent('broken-before');
+      const placed = await placeWithUnusableKey('broken-before');
       const dying = await startStoreProcess(store, { ...orders.settings, FAULT_POINT: point });
       await store.database.run(dueNow, [placed.creator.id]);
       expect(await dying.ended).toBe('SIGKILL');
       expect(await store.database.rows(keysOf, [placed.creator.id])).toEqual([
-        { keyNumber: 2, spent: false },
+        { keyNumber: 2, unusable: false },
       ]);
       expect(placed.intents()).toHaveLength(point === 'charged' ? 1 : 0);
       await desk.complete(placed.creator);
@@ -138,7 +140,7 @@ describe('orders that are charged by Stripe', () => {
 
     it('are looked up without a customer when the payment method had none at the time of the request', async () => {
       stripe.attachTo(null);
-      const placed = await placeSpent('broken-after');
+      const placed = await placeWithUnusableKey('broken-after');
       stripe.attachTo('cus_standin');
       await desk.complete(placed.creator);
       expect([await statusOf(placed), placed.intents().length]).toEqual(['processing', 1]);
@@ -150,12 +152,14 @@ describe('orders that are charged by Stripe', () => {
       await desk.complete(placed.creator);
       jest.useFakeTimers({ doNotFake: [...timers], now: Date.now() + 5 * 60_000 });
       await desk.complete(placed.creator).finally(() => jest.useRealTimers());
-      expect(await store.database.rows(keysOf, [placed.creator.id])).toEqual([{ keyNumber: 1, spent: true }]);
+      expect(await store.database.rows(keysOf, [placed.creator.id])).toEqual([
+        { keyNumber: 1, unusable: true },
+      ]);
       expect(placed.intents()).toEqual([]);
     });
 
     it('are charged once when several processes look them up concurrently', async () => {
-      const placed = await placeSpent('broken-before');
+      const placed = await placeWithUnusableKey('broken-before');
       const charge = await store.database.row<OpenCharge>(openChargeRow, [placed.creator.id]);
       if (charge === undefined) throw new Error('The order has no open charge.');
       const chargeOnce = async () =>

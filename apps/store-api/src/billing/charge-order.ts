@@ -14,8 +14,8 @@ const saveReference = statement(
 
 /** The longest pause between two attempts for an order. */
 const maxRetryDelayMs = 300_000;
-// Each pause is twice the one before; 20 limits the exponent, so that the result cannot overflow. Does nothing when the
-// order was settled or has a newer charge.
+// Each pause is twice the one before; 20 limits the exponent, so that the result cannot overflow. Does nothing
+// when the order was settled or has a newer charge.
 const scheduleRetry = statement(
   'orders.schedule-retry',
   `UPDATE orders SET resume_tries = resume_tries + 1,

@@ -7,14 +7,14 @@ import { measureOversold } from './measure-oversold.js';
 import { type StockOfOneProduct, stockOfOneProduct } from './stock.fixture.js';
 
 describe('stock events of the warehouse', () => {
-  let stores: ScratchDatabase;
+  let scratch: ScratchDatabase;
   beforeAll(async () => {
-    stores = await scratchDatabase(migrations);
+    scratch = await scratchDatabase(migrations);
   });
-  afterAll(() => stores.drop());
+  afterAll(() => scratch.drop());
 
   const newStock = (quantity: number | null): Promise<StockOfOneProduct> =>
-    stockOfOneProduct(stores.database, quantity);
+    stockOfOneProduct(scratch.database, quantity);
   const soldOrder = async (product: StockOfOneProduct, pieces: number): Promise<string> =>
     (await product.sell(pieces))?.orderId ?? 'sold out';
 
@@ -42,7 +42,7 @@ describe('stock events of the warehouse', () => {
     const order = await soldOrder(product, 5);
     await product.count(3, countedAt);
     expect(await product.read()).toMatchObject({ quantity: 0, oversold: 2 });
-    await measureOversold(stores.database);
+    await measureOversold(scratch.database);
     expect(await metrics.getSingleMetricAsString('stock_oversold_pieces')).toMatch(/ 2$/);
     await product.adjust(1, await product.now());
     expect(await product.read()).toMatchObject({ quantity: 0, oversold: 1 });

@@ -132,11 +132,11 @@ function total(entries: readonly { readonly pieces: number }[]): number {
 }
 
 describe('sales, returns, counts and adjustments in any order of arrival', () => {
-  let stores: ScratchDatabase;
+  let scratch: ScratchDatabase;
   beforeAll(async () => {
-    stores = await scratchDatabase(migrations);
+    scratch = await scratchDatabase(migrations);
   });
-  afterAll(() => stores.drop());
+  afterAll(() => scratch.drop());
 
   const runs = Number(process.env['STOCK_PROPERTY_RUNS'] ?? 60);
   const live = async (
@@ -161,7 +161,7 @@ describe('sales, returns, counts and adjustments in any order of arrival', () =>
         fc.array(step, { minLength: 1, maxLength: 16 }),
         fc.option(fc.integer({ min: 0, max: 10 })),
         async (steps, initial) => {
-          const product = await stockOfOneProduct(stores.database, initial);
+          const product = await stockOfOneProduct(scratch.database, initial);
           const history = new History(product);
           await live(history, steps, () => false);
           const { quantity, oversold } = await product.read();
@@ -178,7 +178,7 @@ describe('sales, returns, counts and adjustments in any order of arrival', () =>
         fc.array(step, { minLength: 1, maxLength: 16 }),
         fc.integer({ min: 0, max: 10 }),
         async (steps, initial) => {
-          const product = await stockOfOneProduct(stores.database, initial);
+          const product = await stockOfOneProduct(scratch.database, initial);
           const history = new History(product);
           let adjusted = 0;
           const left = () =>

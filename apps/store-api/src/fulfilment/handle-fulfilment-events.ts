@@ -36,7 +36,7 @@ export class HandleFulfilmentEvents {
     await this.outbox.add(tx, ...outgoing);
   }
 
-  /** Returns the transitions of a round, and defers the events that are out of order. @throws RejectedMessage */
+  /** Returns the transitions of a round, and defers its out-of-order events. @throws RejectedMessage */
   private async planTransitions(
     tx: Transaction,
     orders: ReadonlyMap<string, LockedOrder>,

@@ -143,8 +143,8 @@ export function orderSnapshot(row: OrderRow, items: readonly ItemRow[]): OrderSn
 }
 
 /**
- * Returns when tracking was last added or corrected. An order with packages always has the time: the fallback is
- * for the type.
+ * Returns when tracking was last added or corrected. An order with packages always has the time, so the
+ * fallback is only for the type.
  */
 export function trackingTime({
   tracking_updated_at,

@@ -19,11 +19,12 @@ interface LedgerEntry {
 /** A provider and its stored charges. */
 interface Provider {
   readonly gateway: PaymentGateway;
-  readonly good: string;
+  /** A payment method whose charges succeed. */
+  readonly validMethod: string;
   readonly declined: { readonly method: string; readonly reason: string };
   readonly largestAmount: 'succeeded' | 'declined';
   /** A payment method whose next charge succeeds without a response. */
-  late(): string;
+  methodWithoutResponse(): string;
   ledger(): Promise<LedgerEntry[]>;
   stop(): Promise<void>;
 }
@@ -34,15 +35,15 @@ const sandboxLedger = statement(
 );
 const emptySandbox = statement('test.empty-sandbox', 'DELETE FROM sandbox_charges');
 
-function sandbox(stores: ScratchDatabase): Provider {
+function sandbox(scratch: ScratchDatabase): Provider {
   return {
-    gateway: new SandboxPaymentGateway(stores.database),
-    good: 'pm_ok',
+    gateway: new SandboxPaymentGateway(scratch.database),
+    validMethod: 'pm_ok',
     declined: { method: 'pm_declined', reason: 'card_declined' },
     largestAmount: 'succeeded',
-    late: () => 'pm_timeout',
-    ledger: () => stores.database.rows<LedgerEntry>(sandboxLedger),
-    stop: () => stores.database.run(emptySandbox).then(() => undefined),
+    methodWithoutResponse: () => 'pm_timeout',
+    ledger: () => scratch.database.rows<LedgerEntry>(sandboxLedger),
+    stop: () => scratch.database.run(emptySandbox).then(() => undefined),
   };
 }
 
@@ -51,10 +52,10 @@ async function stripe({ database }: ScratchDatabase): Promise<Provider> {
   const settings = { secretKey: fakeStripeKey, apiUrl: new URL(stripe.url), timeoutMs: 5_000 };
   return {
     gateway: new StripePaymentGateway(settings, new StripeKeys(database), new FaultPoints(undefined)),
-    good: 'pm_card_visa',
+    validMethod: 'pm_card_visa',
     declined: { method: 'pm_card_insufficientFunds', reason: 'insufficient_funds' },
     largestAmount: 'declined',
-    late: () => {
+    methodWithoutResponse: () => {
       stripe.fail('/v1/payment_intents', 'silent');
       return 'pm_card_visa';
     },
@@ -71,77 +72,77 @@ async function stripe({ database }: ScratchDatabase): Promise<Provider> {
   };
 }
 
-/** The contract of every provider. */
+/** Tests the contract of every provider. */
 describe.each([
   ['sandbox', sandbox],
   ['Stripe', stripe],
 ])('the payment gateway of %s', (_, open) => {
-  let stores: ScratchDatabase;
+  let scratch: ScratchDatabase;
   let provider: Provider;
   beforeAll(async () => {
-    stores = await scratchDatabase(migrations);
+    scratch = await scratchDatabase(migrations);
   });
-  afterAll(() => stores.drop());
+  afterAll(() => scratch.drop());
   beforeEach(async () => {
-    provider = await open(stores);
+    provider = await open(scratch);
   });
   afterEach(() => provider.stop());
 
-  const request = (given: Partial<OpenCharge> = {}): OpenCharge => ({
+  const newCharge = (given: Partial<OpenCharge> = {}): OpenCharge => ({
     id: uuidv7(),
     orderId: uuidv7(),
     amount: { amount: 5398, currency: 'GBP' },
-    paymentMethod: provider.good,
+    paymentMethod: provider.validMethod,
     reference: null,
     createdAt: new Date(),
     isFirstRequest: false,
     isTest: false,
     ...given,
   });
-  const charge = (what: OpenCharge, ttlMs = 5_000) =>
-    provider.gateway.charge(what, AbortSignal.timeout(ttlMs));
-  const refund = (what: Charge) =>
-    provider.gateway.refund({ ...what, refundReference: null }, AbortSignal.timeout(5_000));
-  const charged = async (what = request()): Promise<Charge> => ({
-    id: what.id,
-    reference: (await charge(what)).reference,
+  const charge = (openCharge: OpenCharge, timeoutMs = 5_000) =>
+    provider.gateway.charge(openCharge, AbortSignal.timeout(timeoutMs));
+  const refund = (charge: Charge) =>
+    provider.gateway.refund({ ...charge, refundReference: null }, AbortSignal.timeout(5_000));
+  const charged = async (openCharge = newCharge()): Promise<Charge> => ({
+    id: openCharge.id,
+    reference: (await charge(openCharge)).reference,
     isTest: false,
   });
   const entry = { amount: 5398, currency: 'GBP', succeeded: true, refunds: 0 };
 
   it('charges once per key, and returns the same outcome to repeated requests', async () => {
-    const what = request();
-    const first = await charge(what);
+    const openCharge = newCharge();
+    const first = await charge(openCharge);
     expect(first).toMatchObject({ status: 'succeeded', chargedAt: expect.any(Date) });
-    expect(await charge(what)).toEqual(first);
+    expect(await charge(openCharge)).toEqual(first);
     expect(await provider.ledger()).toEqual([entry]);
   });
 
   it('charges once for concurrent requests with one key', async () => {
-    const what = request();
-    await Promise.allSettled(Array.from({ length: 10 }, () => charge(what)));
-    expect(await charge(what)).toMatchObject({ status: 'succeeded' });
+    const openCharge = newCharge();
+    await Promise.allSettled(Array.from({ length: 10 }, () => charge(openCharge)));
+    expect(await charge(openCharge)).toMatchObject({ status: 'succeeded' });
     expect(await provider.ledger()).toEqual([entry]);
   });
 
   it('charges separately for each key', async () => {
-    await charge(request());
-    await charge(request());
+    await charge(newCharge());
+    await charge(newCharge());
     expect(await provider.ledger()).toEqual([entry, entry]);
   });
 
   it('declines with a reason, which stays the same for the key', async () => {
-    const what = request({ paymentMethod: provider.declined.method });
+    const openCharge = newCharge({ paymentMethod: provider.declined.method });
     const outcome = { status: 'declined', reason: provider.declined.reason };
-    expect(await charge(what)).toMatchObject(outcome);
-    expect(await charge(what)).toMatchObject(outcome);
+    expect(await charge(openCharge)).toMatchObject(outcome);
+    expect(await charge(openCharge)).toMatchObject(outcome);
     expect(await provider.ledger()).toEqual([{ ...entry, succeeded: false }]);
   });
 
   it('fails in time without a response, and returns the outcome to a retry', async () => {
-    const what = request({ paymentMethod: provider.late() });
-    await expect(charge(what, 200)).rejects.toThrow();
-    expect(await charge(what)).toMatchObject({ status: 'succeeded' });
+    const openCharge = newCharge({ paymentMethod: provider.methodWithoutResponse() });
+    await expect(charge(openCharge, 200)).rejects.toThrow();
+    expect(await charge(openCharge)).toMatchObject({ status: 'succeeded' });
     expect(await provider.ledger()).toEqual([entry]);
   });
 
@@ -149,44 +150,44 @@ describe.each([
     { amount: 5399, currency: 'GBP' as const },
     { amount: 5398, currency: 'USD' as const },
   ])('rejects a key that was used for another charge (%j)', async (amount) => {
-    const what = request();
-    await charge(what);
-    await expect(charge({ ...what, amount })).rejects.toThrow(/another charge/);
+    const openCharge = newCharge();
+    await charge(openCharge);
+    await expect(charge({ ...openCharge, amount })).rejects.toThrow(/another charge/);
     expect(await provider.ledger()).toEqual([entry]);
   });
 
   it('charges yen without minor units', async () => {
-    await charge(request({ amount: { amount: 4800, currency: 'JPY' } }));
+    await charge(newCharge({ amount: { amount: 4800, currency: 'JPY' } }));
     expect(await provider.ledger()).toEqual([{ ...entry, amount: 4800, currency: 'JPY' }]);
   });
 
   it('charges the largest amount exactly, or declines it and charges nothing', async () => {
     const amount = { amount: maxAmount, currency: 'JPY' } as const;
-    expect(await charge(request({ amount }))).toMatchObject({ status: provider.largestAmount });
+    expect(await charge(newCharge({ amount }))).toMatchObject({ status: provider.largestAmount });
     const isCharged = provider.largestAmount === 'succeeded';
     expect(await provider.ledger()).toEqual(isCharged ? [{ ...entry, ...amount }] : []);
   });
 
   it('finds the successful payment of a charge, and none of a declined or unknown one', async () => {
-    const find = (what: Charge) => provider.gateway.find(what, AbortSignal.timeout(5_000));
+    const find = (charge: Charge) => provider.gateway.find(charge, AbortSignal.timeout(5_000));
     const paid = await charged();
     const payment = { reference: paid.reference, chargeId: paid.id, refunded: false };
     expect([await find(paid), await find({ ...paid, reference: null })]).toEqual([payment, payment]);
-    expect(await find(await charged(request({ paymentMethod: provider.declined.method })))).toBeUndefined();
+    expect(await find(await charged(newCharge({ paymentMethod: provider.declined.method })))).toBeUndefined();
     expect(await find({ id: uuidv7(), reference: null, isTest: false })).toBeUndefined();
   });
 
   it('refunds once for repeated requests', async () => {
-    const what = await charged();
-    const first = await refund(what);
+    const paid = await charged();
+    const first = await refund(paid);
     expect(first).toMatchObject({ status: 'refunded' });
-    expect(await refund(what)).toEqual(first);
-    expect(await Promise.all([refund(what), refund(what)])).toEqual([first, first]);
+    expect(await refund(paid)).toEqual(first);
+    expect(await Promise.all([refund(paid), refund(paid)])).toEqual([first, first]);
     expect(await provider.ledger()).toEqual([{ ...entry, refunds: 1 }]);
   });
 
   it('rejects the refund of an unknown or declined charge', async () => {
-    const declined = await charged(request({ paymentMethod: provider.declined.method }));
+    const declined = await charged(newCharge({ paymentMethod: provider.declined.method }));
     await expect(refund(declined)).rejects.toThrow();
     await expect(refund({ id: uuidv7(), reference: null, isTest: false })).rejects.toThrow();
     expect(await provider.ledger()).toEqual([{ ...entry, succeeded: false }]);

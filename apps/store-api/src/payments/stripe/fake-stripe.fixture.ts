@@ -10,7 +10,7 @@ import {
   metadataOf,
   missing,
   send,
-  shown,
+  intentResponse,
   type FakeIntent,
   type FakeRefund,
 } from './stripe-responses.fixture.js';
@@ -32,7 +32,7 @@ export const fakeStripeKey = 'sk_test_standin';
 export const unresponsivePaymentMethod = 'pm_card_neverResponds';
 
 /** Eight digits, https://docs.stripe.com/currencies#minimum-and-maximum-charge-amounts */
-const largestAmount = 99_999_999;
+const maxAmount = 99_999_999;
 
 const cardErrors: Readonly<Record<string, object>> = {
   pm_card_chargeDeclined: { code: 'card_declined', decline_code: 'generic_decline' },
@@ -41,16 +41,16 @@ const cardErrors: Readonly<Record<string, object>> = {
 };
 
 /**
- * A fake of Stripe's HTTP API as documented: PaymentIntents that are created and confirmed at
- * once, listing and searching them, refunds, and idempotent requests, whose first response is remembered
- * whatever it is once they are worked on.
+ * A fake of Stripe's HTTP API as documented: PaymentIntents that are created and confirmed in one request,
+ * listed and searched; refunds; and idempotency keys, under which the first response is repeated, unless the
+ * request was rejected before it was processed.
  */
 export async function fakeStripe() {
   const intents = new Map<string, FakeIntent>();
   const refunds: FakeRefund[] = [];
   const requests: { method: string; path: string; key: string | undefined; form: URLSearchParams }[] = [];
   const faults: { path: string; fault: FakeStripeFault }[] = [];
-  const remembered = new Map<string, { form: string; result: FakeResponse }>();
+  const resultsByKey = new Map<string, { form: string; result: FakeResponse }>();
   const unsearchable = new Set<string>();
   let livemode = false;
   let searchIsBehind = false;
@@ -65,7 +65,7 @@ export async function fakeStripe() {
     if (form.has('payment_method_types'))
       return invalid('payment_method_types_no_longer_supported', 'payment_method_types');
     if (!Number.isSafeInteger(amount) || amount < 1) return invalid('parameter_invalid_integer', 'amount');
-    if (amount > largestAmount) return invalid('amount_too_large', 'amount');
+    if (amount > maxAmount) return invalid('amount_too_large', 'amount');
     const paymentMethod = form.get('payment_method') ?? '';
     if (!paymentMethod.startsWith('pm_card_')) return invalid('resource_missing', 'payment_method');
     if (fault === 'broken-before') return broken();
@@ -95,12 +95,12 @@ export async function fakeStripe() {
     intent.status =
       cardError === undefined ? (nextIntentStatuses.shift() ?? 'succeeded') : 'requires_payment_method';
     intent.last_payment_error = cardError ?? null;
-    if (cardError === undefined) return { status: 200, body: shown(intent, form) };
+    if (cardError === undefined) return { status: 200, body: intentResponse(intent, form) };
     const error = {
       type: 'card_error',
       message: 'Your card was declined.',
       ...cardError,
-      payment_intent: shown(intent),
+      payment_intent: intentResponse(intent),
     };
     return { status: 402, body: { error } };
   };
@@ -109,8 +109,10 @@ export async function fakeStripe() {
     if (fault === 'broken-before') return broken();
     const intent = intents.get(form.get('payment_intent') ?? '');
     if (intent?.status !== 'succeeded') return invalid('payment_intent_unexpected_state', 'payment_intent');
-    const given = refunds.some((refund) => refund.payment_intent === intent.id && refund.status !== 'failed');
-    if (given) return invalid('charge_already_refunded');
+    const isRefunded = refunds.some(
+      (refund) => refund.payment_intent === intent.id && refund.status !== 'failed',
+    );
+    if (isRefunded) return invalid('charge_already_refunded');
     const refund: FakeRefund = {
       id: uniqueName('re'),
       object: 'refund',
@@ -134,20 +136,24 @@ export async function fakeStripe() {
     if (name === '') return list(query);
     const intent = intents.get(name);
     if (name !== 'search')
-      return intent === undefined ? missing() : { status: 200, body: shown(intent, query) };
-    const wanted = /^metadata\['charge_id'\]:'([^']+)'$/.exec(query.get('query') ?? '')?.[1];
+      return intent === undefined ? missing() : { status: 200, body: intentResponse(intent, query) };
+    const requested = /^metadata\['charge_id'\]:'([^']+)'$/.exec(query.get('query') ?? '')?.[1];
     const data = [...intents.values()].filter(
-      ({ id, metadata }) => metadata['charge_id'] === wanted && !unsearchable.has(id),
+      ({ id, metadata }) => metadata['charge_id'] === requested && !unsearchable.has(id),
     );
     return {
       status: 200,
-      body: { object: 'search_result', data: data.map((one) => shown(one, query)), has_more: false },
+      body: {
+        object: 'search_result',
+        data: data.map((intent) => intentResponse(intent, query)),
+        has_more: false,
+      },
     };
   };
 
   const listRefunds = (query: URLSearchParams): FakeResponse => {
-    const wanted = query.get('payment_intent');
-    const data = refunds.filter(({ payment_intent }) => wanted === null || payment_intent === wanted);
+    const requested = query.get('payment_intent');
+    const data = refunds.filter(({ payment_intent }) => requested === null || payment_intent === requested);
     return { status: 200, body: { object: 'list', data: data.reverse(), has_more: false } };
   };
 
@@ -160,7 +166,7 @@ export async function fakeStripe() {
       .filter(({ created }) => created < Number(query.get('created[lt]') ?? Infinity));
     const after = matching.findIndex(({ id }) => id === query.get('starting_after'));
     const rest = matching.slice(after + 1);
-    const data = rest.slice(0, 10).map((one) => shown(one, query));
+    const data = rest.slice(0, 10).map((intent) => intentResponse(intent, query));
     return { status: 200, body: { object: 'list', data, has_more: rest.length > data.length } };
   };
 
@@ -179,14 +185,14 @@ export async function fakeStripe() {
     form: URLSearchParams,
     fault?: FakeStripeFault,
   ): FakeResponse & { replayed: boolean } => {
-    const known = remembered.get(key);
+    const known = resultsByKey.get(key);
     if (known !== undefined && known.form !== form.toString()) {
       const message = 'Keys for idempotent requests can only be used with the same parameters.';
       return { status: 400, body: { error: { type: 'idempotency_error', message } }, replayed: false };
     }
     if (known !== undefined) return { ...known.result, replayed: true };
     const result = write(path, form, fault);
-    if (result.status !== 400) remembered.set(key, { form: form.toString(), result });
+    if (result.status !== 400) resultsByKey.set(key, { form: form.toString(), result });
     return { ...result, replayed: false };
   };
 
@@ -249,7 +255,7 @@ export async function fakeStripe() {
       livemode = true;
     },
     /** Deletes stored keys, as Stripe may after 24 hours. */
-    deleteKeys: () => remembered.clear(),
+    deleteKeys: () => resultsByKey.clear(),
     stop: close,
   };
 }

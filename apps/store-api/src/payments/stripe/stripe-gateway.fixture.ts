@@ -17,25 +17,26 @@ const age = statement(
    WHERE charge_id = $1 AND unusable_since IS NOT NULL`,
 );
 
-/** The Stripe gateway with a fake Stripe. */
+/** Creates the Stripe gateway with a fake Stripe. */
 export async function stripeGateway(database: Database) {
-  const stripe = await fakeStripe();
+  const api = await fakeStripe();
   const keys = new StripeKeys(database);
   const open = (secretKey: string) =>
     new StripePaymentGateway(
-      { secretKey, apiUrl: new URL(stripe.url), timeoutMs: 2_000 },
+      { secretKey, apiUrl: new URL(api.url), timeoutMs: 2_000 },
       keys,
       new FaultPoints(undefined),
     );
   const gateway = open(fakeStripeKey);
-  const charge = (what: OpenCharge, by = gateway) => by.charge(what, AbortSignal.timeout(2_000));
+  const charge = (openCharge: OpenCharge, usedGateway = gateway) =>
+    usedGateway.charge(openCharge, AbortSignal.timeout(2_000));
   return {
-    api: stripe,
+    api,
     gateway,
     keys,
     open,
     charge,
-    request: (given: Partial<OpenCharge> = {}): OpenCharge => ({
+    newCharge: (given: Partial<OpenCharge> = {}): OpenCharge => ({
       id: uuidv7(),
       orderId: uuidv7(),
       amount: { amount: 2999, currency: 'GBP' },
@@ -47,7 +48,7 @@ export async function stripeGateway(database: Database) {
       ...given,
     }),
     /** Charges, and returns the id of the PaymentIntent. */
-    charged: async (what: OpenCharge): Promise<string | null> => (await charge(what)).reference,
+    intentOf: async (openCharge: OpenCharge): Promise<string | null> => (await charge(openCharge)).reference,
     refund: (id: string, reference: string | null, given: Partial<RefundRequest> = {}) =>
       gateway.refund(
         { id, reference, isTest: false, refundReference: null, ...given },
@@ -56,7 +57,7 @@ export async function stripeGateway(database: Database) {
     /** Sets the time since the key of the charge was found to be unusable. */
     ageKey: (id: string, ms: number) => database.run(age, [id, ms]),
     /** The requests to the path. */
-    requestsTo: (path: string) => stripe.requests.filter((sent) => sent.path === path),
+    requestsTo: (path: string) => api.requests.filter((request) => request.path === path),
   };
 }
 

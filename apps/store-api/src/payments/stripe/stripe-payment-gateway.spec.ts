@@ -9,23 +9,23 @@ import type { FakeStripeFault } from './fake-stripe.fixture.js';
 
 /** Behaviour of Stripe only; payment-gateway.spec.ts tests the contract of every provider. */
 describe('the Stripe payment gateway', () => {
-  let stores: ScratchDatabase;
+  let scratch: ScratchDatabase;
   let stripe: StripeGatewayUnderTest;
   beforeAll(async () => {
-    stores = await scratchDatabase(migrations);
+    scratch = await scratchDatabase(migrations);
   });
-  afterAll(() => stores.drop());
+  afterAll(() => scratch.drop());
   beforeEach(async () => {
-    stripe = await stripeGateway(stores.database);
+    stripe = await stripeGateway(scratch.database);
   });
   afterEach(() => stripe.api.stop());
 
   it("creates and confirms in one request, with the charge's key and without personal data", async () => {
-    const what = stripe.request({ amount: { amount: 4800, currency: 'JPY' } });
-    const outcome = await stripe.charge(what);
+    const openCharge = stripe.newCharge({ amount: { amount: 4800, currency: 'JPY' } });
+    const outcome = await stripe.charge(openCharge);
     expect(outcome).toMatchObject({ status: 'succeeded', reference: stripe.api.intents()[0]?.id });
     const [sent] = stripe.requestsTo(intentsPath);
-    expect(sent?.key).toBe(what.id);
+    expect(sent?.key).toBe(openCharge.id);
     expect(Object.fromEntries(sent?.form ?? [])).toEqual({
       amount: '4800',
       currency: 'jpy',
@@ -34,8 +34,8 @@ describe('the Stripe payment gateway', () => {
       customer: 'cus_standin',
       confirm: 'true',
       off_session: 'true',
-      'metadata[order_id]': publicId('ord', what.orderId),
-      'metadata[charge_id]': what.id,
+      'metadata[order_id]': publicId('ord', openCharge.orderId),
+      'metadata[charge_id]': openCharge.id,
       'expand[0]': 'latest_charge',
     });
   });
@@ -56,7 +56,7 @@ describe('the Stripe payment gateway', () => {
     5_000,
   );
 
-  const unknownMethod = () => stripe.request({ paymentMethod: 'pm_unknown' });
+  const unknownMethod = () => stripe.newCharge({ paymentMethod: 'pm_unknown' });
 
   it.each([
     ['generic_decline', 'pm_card_chargeDeclined', 2999],
@@ -64,7 +64,7 @@ describe('the Stripe payment gateway', () => {
     ['amount_too_large', 'pm_card_visa', 100_000_000],
   ])('treats %s as a decline', async (reason, paymentMethod, amount) => {
     const outcome = await stripe.charge(
-      stripe.request({ paymentMethod, amount: { amount, currency: 'GBP' } }),
+      stripe.newCharge({ paymentMethod, amount: { amount, currency: 'GBP' } }),
     );
     expect(outcome).toMatchObject({ status: 'declined', reason });
   });
@@ -80,7 +80,7 @@ describe('the Stripe payment gateway', () => {
   });
 
   it('treats a payment method that Stripe does not have as a decline after another one was found under the key', async () => {
-    await stripe.charge(stripe.request());
+    await stripe.charge(stripe.newCharge());
     expect(await stripe.charge(unknownMethod())).toMatchObject({
       status: 'declined',
       reason: 'resource_missing',
@@ -91,7 +91,7 @@ describe('the Stripe payment gateway', () => {
     stripe.api.attachTo(null);
     const error = { type: 'invalid_request_error', message: 'It may not be used again.' };
     stripe.api.fail(intentsPath, { status: 400, error });
-    expect(await stripe.charge(stripe.request())).toMatchObject({
+    expect(await stripe.charge(stripe.newCharge())).toMatchObject({
       status: 'declined',
       reason: 'payment_method_unusable',
     });
@@ -125,10 +125,10 @@ describe('the Stripe payment gateway', () => {
   ])(
     'treats %i %s as a failure on our side, and charges once when it is corrected',
     async (status, _, error) => {
-      const what = stripe.request();
+      const openCharge = stripe.newCharge();
       stripe.api.fail(intentsPath, { status, error });
-      await expect(stripe.charge(what)).rejects.toMatchObject({ failure: 'rejected' });
-      expect(await stripe.charge(what)).toMatchObject({ status: 'succeeded' });
+      await expect(stripe.charge(openCharge)).rejects.toMatchObject({ failure: 'rejected' });
+      expect(await stripe.charge(openCharge)).toMatchObject({ status: 'succeeded' });
       expect(stripe.api.intents()).toHaveLength(1);
     },
   );
@@ -136,14 +136,14 @@ describe('the Stripe payment gateway', () => {
   it('sends no charge with a key of the other mode', async () => {
     stripe.api.setLiveMode();
     await expect(stripe.gateway.checkKey()).rejects.toThrow(/livemode_mismatch/);
-    await expect(stripe.charge(stripe.request())).rejects.toMatchObject({ failure: 'rejected' });
+    await expect(stripe.charge(stripe.newCharge())).rejects.toMatchObject({ failure: 'rejected' });
     expect(stripe.api.intents()).toEqual([]);
   });
 
   it('charges with a restricted key that may not read the balance', async () => {
     const error = { type: 'invalid_request_error', message: 'The key may not read the balance.' };
     stripe.api.fail('/v1/balance', { status: 403, error });
-    expect(await stripe.charge(stripe.request())).toMatchObject({ status: 'succeeded' });
+    expect(await stripe.charge(stripe.newCharge())).toMatchObject({ status: 'succeeded' });
   });
 
   const busy = { type: 'idempotency_error', code: 'idempotency_key_in_use', message: 'In use.' };
@@ -158,16 +158,16 @@ describe('the Stripe payment gateway', () => {
     ['a connection cut after the charge', ['lost-response', 'lost-response']],
     ['a response that never ends', ['dripping']],
   ])('reports an unknown outcome after %s, and charges once on a retry', async (_, faults) => {
-    const what = stripe.request();
+    const openCharge = stripe.newCharge();
     stripe.api.fail(intentsPath, ...faults);
-    await expect(stripe.gateway.charge(what, AbortSignal.timeout(400))).rejects.toThrow();
-    expect(await stripe.charge(what)).toMatchObject({ status: 'succeeded' });
+    await expect(stripe.gateway.charge(openCharge, AbortSignal.timeout(400))).rejects.toThrow();
+    expect(await stripe.charge(openCharge)).toMatchObject({ status: 'succeeded' });
     expect(stripe.api.intents()).toHaveLength(1);
   });
 
   it('charges nothing with a key that Stripe rejects', async () => {
     const other = stripe.open('sk_test_other');
-    await expect(stripe.charge(stripe.request(), other)).rejects.toMatchObject({ failure: 'rejected' });
+    await expect(stripe.charge(stripe.newCharge(), other)).rejects.toMatchObject({ failure: 'rejected' });
     expect(stripe.api.intents()).toEqual([]);
   });
 
@@ -185,60 +185,65 @@ describe('the Stripe payment gateway', () => {
 
   it('returns the time of the charge, which may be after that of the PaymentIntent', async () => {
     stripe.api.confirmWith('processing');
-    const what = stripe.request();
-    await stripe.charge(what);
+    const openCharge = stripe.newCharge();
+    await stripe.charge(openCharge);
     const [intent] = stripe.api.intents();
     if (intent?.latest_charge == null) throw new Error('Nothing was charged.');
     intent.status = 'succeeded';
     intent.latest_charge.created = intent.created + 3_600;
-    const outcome = await stripe.charge({ ...what, reference: intent.id });
+    const outcome = await stripe.charge({ ...openCharge, reference: intent.id });
     expect(outcome).toMatchObject({ chargedAt: new Date((intent.created + 3_600) * 1000) });
   });
 
   it('reads a charge that Stripe is processing by its id', async () => {
     stripe.api.confirmWith('processing');
-    const what = stripe.request();
-    const underWay = await stripe.charge(what);
+    const openCharge = stripe.newCharge();
+    const underWay = await stripe.charge(openCharge);
     const [intent] = stripe.api.intents();
     expect(underWay).toEqual({ status: 'under_way', reference: intent?.id });
     if (intent !== undefined) intent.status = 'succeeded';
     stripe.api.deleteKeys();
     const reference = intent?.id ?? null;
-    expect(await stripe.charge({ ...what, reference })).toMatchObject({ status: 'succeeded', reference });
+    expect(await stripe.charge({ ...openCharge, reference })).toMatchObject({
+      status: 'succeeded',
+      reference,
+    });
     expect(stripe.api.intents()).toHaveLength(1);
   });
 
   describe('when Stripe may have deleted the idempotency key', () => {
     it('finds the existing charge, and creates no other', async () => {
-      const what = stripe.request({ createdAt: new Date(Date.now() - 24 * hourMs) });
+      const openCharge = stripe.newCharge({ createdAt: new Date(Date.now() - 24 * hourMs) });
       stripe.api.fail(intentsPath, 'lost-response', 'lost-response');
-      await expect(stripe.charge(what)).rejects.toThrow();
+      await expect(stripe.charge(openCharge)).rejects.toThrow();
       stripe.api.deleteKeys();
       const [intent] = stripe.api.intents();
-      expect(await stripe.charge(what)).toMatchObject({ status: 'succeeded', reference: intent?.id });
+      expect(await stripe.charge(openCharge)).toMatchObject({ status: 'succeeded', reference: intent?.id });
       expect(stripe.api.intents()).toHaveLength(1);
     });
 
     it('charges when there is none', async () => {
-      const what = stripe.request({ createdAt: new Date(Date.now() - 24 * hourMs) });
-      expect(await stripe.charge(what)).toMatchObject({ status: 'succeeded' });
+      const openCharge = stripe.newCharge({ createdAt: new Date(Date.now() - 24 * hourMs) });
+      expect(await stripe.charge(openCharge)).toMatchObject({ status: 'succeeded' });
       expect(stripe.api.intents()).toHaveLength(1);
     });
 
     it('treats an existing refund as done', async () => {
-      const what = stripe.request();
-      const reference = await stripe.charged(what);
-      await stripe.refund(what.id, reference);
+      const openCharge = stripe.newCharge();
+      const reference = await stripe.intentOf(openCharge);
+      await stripe.refund(openCharge.id, reference);
       stripe.api.deleteKeys();
-      await stripe.refund(what.id, reference);
+      await stripe.refund(openCharge.id, reference);
       expect(stripe.api.refunds).toHaveLength(1);
     });
   });
 
   it('finds the charge that an earlier release created with other parameters', async () => {
-    const what = stripe.request();
-    const reference = await stripe.charged(what);
-    expect(await stripe.charge({ ...what, orderId: '00000000-0000-7000-8000-000000000002' })).toMatchObject({
+    const openCharge = stripe.newCharge();
+    const reference = await stripe.intentOf(openCharge);
+    expect(
+      await stripe.charge({ ...openCharge, orderId: '00000000-0000-7000-8000-000000000002' }),
+    ).toMatchObject({
       reference,
     });
     expect(stripe.api.intents()).toHaveLength(1);

@@ -6,23 +6,23 @@ import { type FakeStripeFault, fakeStripeKey } from './fake-stripe.fixture.js';
 
 /** https://docs.stripe.com/refunds */
 describe('a refund by Stripe', () => {
-  let stores: ScratchDatabase;
+  let scratch: ScratchDatabase;
   let stripe: StripeGatewayUnderTest;
   beforeAll(async () => {
-    stores = await scratchDatabase(migrations);
+    scratch = await scratchDatabase(migrations);
   });
-  afterAll(() => stores.drop());
+  afterAll(() => scratch.drop());
   beforeEach(async () => {
-    stripe = await stripeGateway(stores.database);
+    stripe = await stripeGateway(scratch.database);
   });
   afterEach(() => stripe.api.stop());
 
   let chargeId: string;
   let reference: string | null;
   beforeEach(async () => {
-    const what = stripe.request();
-    chargeId = what.id;
-    reference = await stripe.charged(what);
+    const openCharge = stripe.newCharge();
+    chargeId = openCharge.id;
+    reference = await stripe.intentOf(openCharge);
   });
   const refund = (given: Partial<RefundRequest> = {}) => stripe.refund(chargeId, reference, given);
   const becomes = (status: string) => {
@@ -89,10 +89,10 @@ describe('a refund by Stripe', () => {
   });
 
   it('finds a charge whose id was not stored', async () => {
-    const what = stripe.request();
-    await stripe.charge(what);
-    await stripe.refund(what.id, null);
-    expect(stripe.requestsTo(refundsPath).map(({ key }) => key)).toEqual([`${what.id}:refund`]);
+    const openCharge = stripe.newCharge();
+    await stripe.charge(openCharge);
+    await stripe.refund(openCharge.id, null);
+    expect(stripe.requestsTo(refundsPath).map(({ key }) => key)).toEqual([`${openCharge.id}:refund`]);
     expect(stripe.api.refunds).toHaveLength(1);
   });
 });

@@ -28,7 +28,7 @@ export interface FakeResponse {
 }
 
 /** The current PaymentIntent; its charge as an id unless expanded (https://docs.stripe.com/expand). */
-export function shown(intent: FakeIntent, query?: URLSearchParams): object {
+export function intentResponse(intent: FakeIntent, query?: URLSearchParams): object {
   const expand = query?.get('expand[0]');
   const expanded = expand === 'latest_charge' || expand === 'data.latest_charge';
   const charge = intent.latest_charge;
@@ -49,7 +49,7 @@ export function found(object: object | undefined): FakeResponse {
 }
 
 export function invalid(code: string, param?: string): FakeResponse {
-  const error = { type: 'invalid_request_error', code, param, message: `Refused: ${code}.` };
+  const error = { type: 'invalid_request_error', code, param, message: `Rejected: ${code}.` };
   return { status: 400, body: { error } };
 }
 

@@ -16,70 +16,73 @@ const broken = { type: 'api_error', message: 'Something went wrong.' };
 
 /** https://docs.stripe.com/error-low-level#server-errors */
 describe('after a 500 that Stripe repeats under the key, the gateway', () => {
-  let stores: ScratchDatabase;
+  let scratch: ScratchDatabase;
   let stripe: StripeGatewayUnderTest;
   beforeAll(async () => {
-    stores = await scratchDatabase(migrations);
+    scratch = await scratchDatabase(migrations);
   });
-  afterAll(() => stores.drop());
+  afterAll(() => scratch.drop());
   beforeEach(async () => {
-    stripe = await stripeGateway(stores.database);
+    stripe = await stripeGateway(scratch.database);
   });
   afterEach(() => stripe.api.stop());
 
-  const unusable = /repeats an error under the idempotency key/;
+  const unusableKeyError = /repeats an error under the idempotency key/;
   /** A charge whose key was found to be unusable two minutes ago. */
-  const spent = async (fault: FakeStripeFault, given: Partial<OpenCharge> = {}): Promise<OpenCharge> => {
-    const what = stripe.request(given);
+  const withUnusableKey = async (
+    fault: FakeStripeFault,
+    given: Partial<OpenCharge> = {},
+  ): Promise<OpenCharge> => {
+    const openCharge = stripe.newCharge(given);
     stripe.api.fail(intentsPath, fault);
-    await expect(stripe.charge(what)).rejects.toThrow();
-    await expect(stripe.charge(what)).rejects.toThrow(unusable);
-    await stripe.ageKey(what.id, 2 * minuteMs);
-    return what;
+    await expect(stripe.charge(openCharge)).rejects.toThrow();
+    await expect(stripe.charge(openCharge)).rejects.toThrow(unusableKeyError);
+    await stripe.ageKey(openCharge.id, 2 * minuteMs);
+    return openCharge;
   };
   const keys = () =>
     stripe.requestsTo(intentsPath).flatMap(({ method, key }) => (method === 'POST' ? [key] : []));
 
   it('charges once, under the next key, when the lookup finds no charge', async () => {
-    const what = await spent('broken-before');
-    expect(await stripe.charge(what)).toMatchObject({ status: 'succeeded' });
-    expect(await stripe.charge(what)).toMatchObject({ status: 'succeeded' });
-    const first = what.id;
+    const openCharge = await withUnusableKey('broken-before');
+    expect(await stripe.charge(openCharge)).toMatchObject({ status: 'succeeded' });
+    expect(await stripe.charge(openCharge)).toMatchObject({ status: 'succeeded' });
+    const first = openCharge.id;
     expect(keys()).toEqual([first, first, `${first}:2`, `${first}:2`]);
     expect(stripe.api.intents()).toHaveLength(1);
   });
 
   it('neither looks up the charge nor uses another key before Stripe had time to recover', async () => {
-    const what = await spent('broken-before');
-    await stripe.ageKey(what.id, minuteMs / 2);
+    const openCharge = await withUnusableKey('broken-before');
+    await stripe.ageKey(openCharge.id, minuteMs / 2);
     const before = stripe.api.requests.length;
-    await expect(stripe.charge(what)).rejects.toThrow(unusable);
+    await expect(stripe.charge(openCharge)).rejects.toThrow(unusableKeyError);
     expect(stripe.api.requests).toHaveLength(before);
   });
 
   it('finds the charge, which the search does not contain yet, among others of the customer', async () => {
     stripe.api.delaySearch();
-    const what = await spent('broken-after');
+    const openCharge = await withUnusableKey('broken-after');
     const [intent] = stripe.api.intents();
-    for (let others = 0; others < 12; others += 1) await stripe.charge(stripe.request());
-    expect(await stripe.charge(what)).toMatchObject({ status: 'succeeded', reference: intent?.id });
+    for (let others = 0; others < 12; others += 1) await stripe.charge(stripe.newCharge());
+    expect(await stripe.charge(openCharge)).toMatchObject({ status: 'succeeded', reference: intent?.id });
     expect(stripe.api.intents()).toHaveLength(13);
   });
 
   it('finds the charge from before the payment method had a customer', async () => {
     stripe.api.delaySearch();
     stripe.api.attachTo(null);
-    const what = await spent('broken-after');
+    const openCharge = await withUnusableKey('broken-after');
     stripe.api.attachTo('cus_later');
-    expect(await stripe.charge(what)).toMatchObject({ reference: stripe.api.intents()[0]?.id });
+    expect(await stripe.charge(openCharge)).toMatchObject({ reference: stripe.api.intents()[0]?.id });
   });
 
   it("lists only the customer's own charges", async () => {
-    const what = await spent('broken-before');
+    const openCharge = await withUnusableKey('broken-before');
     stripe.api.attachTo('cus_other');
-    for (let others = 0; others < tooMany; others += 1) await stripe.charge(stripe.request());
-    expect(await stripe.charge(what)).toMatchObject({ status: 'succeeded' });
-    expect(keys().at(-1)).toBe(`${what.id}:2`);
+    for (let others = 0; others < tooMany; others += 1) await stripe.charge(stripe.newCharge());
+    expect(await stripe.charge(openCharge)).toMatchObject({ status: 'succeeded' });
+    expect(keys().at(-1)).toBe(`${openCharge.id}:2`);
   });
 
   it.each([
@@ -88,42 +91,45 @@ describe('after a 500 that Stripe repeats under the key, the gateway', () => {
   ] as const)(
     'searches, after the delay of the search, when the list is too long (%s)',
     async (fault, keysUsed) => {
-      const what = await spent(fault);
-      for (let others = 0; others < tooMany; others += 1) await stripe.charge(stripe.request());
-      await stripe.ageKey(what.id, hourMs - minuteMs);
-      await expect(stripe.charge(what)).rejects.toThrow(unusable);
-      await stripe.ageKey(what.id, hourMs);
-      expect(await stripe.charge(what)).toMatchObject({ status: 'succeeded' });
-      expect(new Set(keys().filter((key) => key?.startsWith(what.id))).size).toBe(keysUsed);
+      const openCharge = await withUnusableKey(fault);
+      for (let others = 0; others < tooMany; others += 1) await stripe.charge(stripe.newCharge());
+      await stripe.ageKey(openCharge.id, hourMs - minuteMs);
+      await expect(stripe.charge(openCharge)).rejects.toThrow(unusableKeyError);
+      await stripe.ageKey(openCharge.id, hourMs);
+      expect(await stripe.charge(openCharge)).toMatchObject({ status: 'succeeded' });
+      expect(new Set(keys().filter((key) => key?.startsWith(openCharge.id))).size).toBe(keysUsed);
       expect(stripe.api.intents()).toHaveLength(tooMany + 1);
     },
   );
 
   it('finds a decline', async () => {
-    const what = await spent('broken-after', { paymentMethod: 'pm_card_insufficientFunds' });
-    expect(await stripe.charge(what)).toMatchObject({ status: 'declined', reason: 'insufficient_funds' });
+    const openCharge = await withUnusableKey('broken-after', { paymentMethod: 'pm_card_insufficientFunds' });
+    expect(await stripe.charge(openCharge)).toMatchObject({
+      status: 'declined',
+      reason: 'insufficient_funds',
+    });
   });
 
   it.each([
     ['pm_card_visa', { status: 'succeeded' }],
     ['pm_card_chargeDeclined', { status: 'declined', reason: 'generic_decline' }],
   ])('confirms a PaymentIntent that was created but not confirmed (%s)', async (paymentMethod, outcome) => {
-    const what = await spent('broken-between', { paymentMethod });
-    expect(await stripe.charge(what)).toMatchObject({
+    const openCharge = await withUnusableKey('broken-between', { paymentMethod });
+    expect(await stripe.charge(openCharge)).toMatchObject({
       ...outcome,
       reference: stripe.api.intents()[0]?.id,
     });
-    expect(await stripe.charge(what)).toMatchObject(outcome);
+    expect(await stripe.charge(openCharge)).toMatchObject(outcome);
     expect(stripe.api.intents()).toHaveLength(1);
   });
 
   it('uses a late success of an earlier key as the outcome, whatever the result of the later key', async () => {
-    const first = await spent('broken-between');
+    const first = await withUnusableKey('broken-between');
     const [late] = stripe.api.intents();
     expect(await stripe.keys.useNext(first, 1)).toBe(true);
     stripe.api.fail(intentsPath, 'broken-between');
     await expect(stripe.charge(first)).rejects.toThrow();
-    await expect(stripe.charge(first)).rejects.toThrow(unusable);
+    await expect(stripe.charge(first)).rejects.toThrow(unusableKeyError);
     if (late !== undefined) late.status = 'succeeded'; // Stripe rolled it forward
     await stripe.ageKey(first.id, 2 * minuteMs);
     expect(await stripe.charge(first)).toMatchObject({ reference: late?.id });
@@ -131,17 +137,17 @@ describe('after a 500 that Stripe repeats under the key, the gateway', () => {
   });
 
   it('uses no other key when another process has found the charge since the lookup', async () => {
-    const what = await spent('broken-after');
-    expect(await stripe.charge(what)).toMatchObject({ status: 'succeeded' });
-    expect(await stripe.keys.useNext(what, 1)).toBe(false);
+    const openCharge = await withUnusableKey('broken-after');
+    expect(await stripe.charge(openCharge)).toMatchObject({ status: 'succeeded' });
+    expect(await stripe.keys.useNext(openCharge, 1)).toBe(false);
   });
 
   it('does not treat a 5xx of a proxy as an unusable key', async () => {
-    const what = stripe.request();
+    const openCharge = stripe.newCharge();
     stripe.api.fail(intentsPath, { status: 504, error: broken }, { status: 500, error: broken });
-    await expect(stripe.charge(what)).rejects.toThrow();
-    await expect(stripe.charge(what)).rejects.toThrow();
-    expect(await stripe.charge(what)).toMatchObject({ status: 'succeeded' });
-    expect(new Set(keys())).toEqual(new Set([what.id]));
+    await expect(stripe.charge(openCharge)).rejects.toThrow();
+    await expect(stripe.charge(openCharge)).rejects.toThrow();
+    expect(await stripe.charge(openCharge)).toMatchObject({ status: 'succeeded' });
+    expect(new Set(keys())).toEqual(new Set([openCharge.id]));
   });
 });
