@@ -1,20 +1,21 @@
 import { messages } from '@fulfilment/contracts';
-import { fakeStripe, fakeStripeKey } from '../payments/stripe/fake-stripe.fixture.js';
+import { type FakeStripe, fakeStripe, fakeStripeKey } from '../payments/stripe/fake-stripe.fixture.js';
 import { orderBody, startStoreApi } from '../store-api.fixture.js';
 import { orderDesk } from '../orders/order-desk.fixture.js';
 
-/** A store-api that charges at a fake Stripe, with helpers for tests of both. */
+/** Settings of a store-api that charges at a fake Stripe. */
+export const stripeSettings = ({ url }: FakeStripe) => ({
+  NODE_ENV: 'test',
+  PAYMENT_PROVIDER: 'stripe',
+  STRIPE_SECRET_KEY: fakeStripeKey,
+  STRIPE_ALLOW_TEST_KEY: 'true',
+  STRIPE_API_URL: url,
+});
+
+/** Starts a store-api that charges at a fake Stripe, with helpers for tests of both. */
 export async function stripeOrders(environment: Readonly<Record<string, string>> = {}) {
   const stripe = await fakeStripe();
-  const settings = {
-    NODE_ENV: 'test',
-    PAYMENT_PROVIDER: 'stripe',
-    STRIPE_SECRET_KEY: fakeStripeKey,
-    STRIPE_ALLOW_TEST_KEY: 'true',
-    STRIPE_API_URL: stripe.url,
-    PAYMENT_TIMEOUT_MS: '500',
-    ...environment,
-  };
+  const settings = { ...stripeSettings(stripe), PAYMENT_TIMEOUT_MS: '500', ...environment };
   const store = await startStoreApi(settings);
   const desk = orderDesk(store);
   return {

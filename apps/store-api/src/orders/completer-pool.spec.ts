@@ -1,9 +1,9 @@
 import { Database, type OpenTransaction, statement } from '@fulfilment/database';
 import { uuidv7 } from '@fulfilment/contracts';
 import { eventually } from '@fulfilment/testing';
+import { stripeSettings } from '../billing/stripe-orders.fixture.js';
 import {
   unresponsivePaymentMethod,
-  fakeStripeKey,
   type FakeStripe,
   fakeStripe,
 } from '../payments/stripe/fake-stripe.fixture.js';
@@ -32,14 +32,8 @@ let stripe: FakeStripe;
 let store: StoreApiUnderTest;
 beforeAll(async () => {
   stripe = await fakeStripe();
-  const environment = {
-    NODE_ENV: 'test',
-    PAYMENT_PROVIDER: 'stripe',
-    STRIPE_SECRET_KEY: fakeStripeKey,
-    STRIPE_ALLOW_TEST_KEY: 'true',
-    STRIPE_API_URL: stripe.url,
-    PAYMENT_TIMEOUT_MS: '15000',
-  };
+  const environment = { ...stripeSettings(stripe), PAYMENT_TIMEOUT_MS: '15000' };
+  // A proxy that is none: with `connectTo`, requests have a pool of their own.
   store = await startStoreApi(environment, (url) => Promise.resolve({ url, stop: () => Promise.resolve() }));
 });
 afterAll(async () => {
@@ -59,7 +53,7 @@ async function place(): Promise<TestCreator> {
 }
 
 /** Opens transactions that use all connections of the request pool. */
-async function holdRequests(): Promise<OpenTransaction[]> {
+async function useAllConnections(): Promise<OpenTransaction[]> {
   const requests = store.app.get(Database);
   return Promise.all(
     Array.from({ length: requestConnections }, async () => {
@@ -79,12 +73,12 @@ describe('the completer', () => {
     async (_, paymentMethod, status) => {
       const creator = await place();
       await store.database.run(becomeOverdue, [creator.id, paymentMethod]);
-      const held = await holdRequests();
+      const transactions = await useAllConnections();
       try {
         await store.resumeOrders();
         expect(await store.database.row(statusOf, [creator.id])).toEqual({ status });
       } finally {
-        for (const open of held) await open.rollback();
+        for (const transaction of transactions) await transaction.rollback();
       }
     },
   );

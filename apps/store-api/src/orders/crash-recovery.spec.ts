@@ -16,7 +16,11 @@ import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
 import { RechargeOrder } from '../billing/recharge-order.js';
 
 const completionTimeoutMs = 60_000;
-const payBy = statement('test.pay-by', 'UPDATE creators SET payment_method = $2 WHERE id = $1');
+const setPaymentMethod = statement(
+  'test.set-payment-method',
+  'UPDATE creators SET payment_method = $2 WHERE id = $1',
+);
+
 /**
  * Processes that are killed at the fault points. The store-api in this process is the replica that continues:
  * it completes orders only when a test says so.
@@ -24,33 +28,28 @@ const payBy = statement('test.pay-by', 'UPDATE creators SET payment_method = $2 
 describe('a killed store-api', () => {
   let store: StoreApiUnderTest;
   let desk: OrderDesk;
-  let dying: Awaited<ReturnType<typeof startStoreProcess>> | undefined;
+  let running: Awaited<ReturnType<typeof startStoreProcess>> | undefined;
 
   beforeAll(async () => {
     store = await startStoreApi({ PAYMENT_TIMEOUT_MS: '400', RESUME_AFTER_MS: '100' });
     desk = orderDesk(store);
   });
   afterAll(() => store.stop());
-  afterEach(() => dying?.stop());
+  afterEach(() => running?.stop());
 
-  const dyingAt = async (point: FaultPoint) => {
-    dying = await startStoreProcess(store, { FAULT_POINT: point });
-    return dying;
+  /** Starts a process that kills itself at the fault point. */
+  const startDyingAt = async (point: FaultPoint) => {
+    running = await startStoreProcess(store, { FAULT_POINT: point });
+    return running;
   };
   const buyer = async (method: 'pm_ok' | 'pm_declined') => {
     const creator = await store.creator(method);
     const { sku } = await store.release(creator.id, [{ quantity: 10 }]);
     return { creator, body: orderBody(sku, await store.quote(creator.token), 3) };
   };
-  const statusOf = async (token: string, id: string) =>
-    (await store.get(`/store/v1/orders/${id}`, token)).body.status;
-  const completeOrders = (creator: TestCreator) =>
-    eventually(async () => {
-      await store.resumeOrders();
-      return (await desk.open(creator)) === 0;
-    }, completionTimeoutMs);
+  const statusOf = async (creator: TestCreator, id: string) => (await store.readOrder(creator, id)).status;
 
-  const ends = {
+  const expectedByStatus = {
     processing: {
       method: 'pm_ok',
       outcome: 'succeeded',
@@ -64,7 +63,7 @@ describe('a killed store-api', () => {
       events: ['order.created', 'order.payment_failed'],
     },
   } as const;
-  it.each<[FaultPoint, keyof typeof ends]>([
+  it.each<[FaultPoint, keyof typeof expectedByStatus]>([
     ['key-claimed', 'processing'],
     ['order-written', 'processing'],
     ['order-placed', 'processing'],
@@ -72,41 +71,44 @@ describe('a killed store-api', () => {
     ['order-settled', 'processing'],
     ['charged', 'payment_failed'],
     ['order-settled-uncommitted', 'payment_failed'],
-  ])('at %s: a repeated request results in one order with status %s and one charge', async (point, end) => {
-    const expected = ends[end];
-    const { creator, body } = await buyer(expected.method);
-    const idempotencyKey = key();
-    const dying = await dyingAt(point);
-    await dying.untilReady();
-    await expect(dying.place(creator, body, idempotencyKey)).rejects.toThrow();
-    expect(await dying.ended).toBe('SIGKILL');
+  ])(
+    'at %s: a repeated request results in one order with status %s and one charge',
+    async (point, status) => {
+      const expected = expectedByStatus[status];
+      const { creator, body } = await buyer(expected.method);
+      const idempotencyKey = key();
+      const dying = await startDyingAt(point);
+      await dying.untilReady();
+      await expect(dying.place(creator, body, idempotencyKey)).rejects.toThrow();
+      expect(await dying.ended).toBe('SIGKILL');
 
-    const response = await eventually(async () => {
-      const repeated = await desk.place(creator, body, idempotencyKey);
-      if (repeated.status === 409) return undefined; // until the lease of the killed process ends
-      if (repeated.body.status === 'pending') await store.resumeOrders();
-      return repeated.body.status === 'pending' ? undefined : repeated;
-    }, completionTimeoutMs);
-    expect([response.status, response.body.status]).toEqual([201, end]);
-    expect(await desk.orders(creator)).toBe(1);
-    expect(await statusOf(creator.token, response.body.id)).toBe(end);
-    expect(await desk.ledger(creator)).toEqual([
-      { amount: 3 * 2499 + 400, currency: 'GBP', outcome: expected.outcome, refunded: false },
-    ]);
-    expect(await desk.stock(creator)).toEqual([expected.stock]);
-    expect(await desk.events(creator, 'order.')).toEqual(expected.events);
-  });
+      const response = await eventually(async () => {
+        const repeated = await desk.place(creator, body, idempotencyKey);
+        if (repeated.status === 409) return undefined; // until the lease of the killed process ends
+        if (repeated.body.status === 'pending') await store.resumeOrders();
+        return repeated.body.status === 'pending' ? undefined : repeated;
+      }, completionTimeoutMs);
+      expect([response.status, response.body.status]).toEqual([201, status]);
+      expect(await desk.orders(creator)).toBe(1);
+      expect(await statusOf(creator, response.body.id)).toBe(status);
+      expect(await desk.ledger(creator)).toEqual([
+        { amount: 3 * 2499 + 400, currency: 'GBP', outcome: expected.outcome, refunded: false },
+      ]);
+      expect(await desk.stock(creator)).toEqual([expected.stock]);
+      expect(await desk.events(creator, 'order.')).toEqual(expected.events);
+    },
+  );
 
   it.each<FaultPoint>(['order-placed', 'charged'])(
     'at %s: the completer finishes the order without a repeated request',
     async (point) => {
       const { creator, body } = await buyer('pm_ok');
-      const dying = await dyingAt(point);
+      const dying = await startDyingAt(point);
       await dying.untilReady();
       await expect(dying.place(creator, body, key())).rejects.toThrow();
       expect(await dying.ended).toBe('SIGKILL');
 
-      await completeOrders(creator);
+      await desk.completeAll(creator, completionTimeoutMs);
       expect(await desk.events(creator, 'order.')).toEqual(['order.created', 'order.processing']);
       expect([await desk.orders(creator), await desk.stock(creator)]).toEqual([1, [7]]);
       expect(await desk.ledger(creator)).toHaveLength(1);
@@ -116,13 +118,13 @@ describe('a killed store-api', () => {
   it('charges once when it dies at the fault point "charged" of a recharge', async () => {
     const { creator, body } = await buyer('pm_declined');
     const { body: order } = await desk.place(creator, body);
-    await store.database.run(payBy, [creator.id, 'pm_ok']);
+    await store.database.run(setPaymentMethod, [creator.id, 'pm_ok']);
     await new RechargeOrder(store.database, store.app.get(Stock)).run(order.id);
-    expect(await (await dyingAt('charged')).ended).toBe('SIGKILL');
-    expect(await statusOf(creator.token, order.id)).toBe('payment_failed');
+    expect(await (await startDyingAt('charged')).ended).toBe('SIGKILL');
+    expect(await statusOf(creator, order.id)).toBe('payment_failed');
 
-    await completeOrders(creator);
-    expect(await statusOf(creator.token, order.id)).toBe('processing');
+    await desk.completeAll(creator, completionTimeoutMs);
+    expect(await statusOf(creator, order.id)).toBe('processing');
     expect(await desk.ledger(creator)).toMatchObject([{ outcome: 'declined' }, { outcome: 'succeeded' }]);
     expect(await desk.stock(creator)).toEqual([7]);
   });
@@ -134,7 +136,7 @@ describe('a killed store-api', () => {
     const { creator, body } = await buyer('pm_ok');
     const { body: order } = await desk.place(creator, body);
     const idempotencyKey = key();
-    const dying = await dyingAt(point);
+    const dying = await startDyingAt(point);
     await dying.untilReady();
     await expect(dying.cancel(creator, order.id, idempotencyKey)).rejects.toThrow();
     expect(await dying.ended).toBe('SIGKILL');
@@ -145,7 +147,7 @@ describe('a killed store-api', () => {
       .set('idempotency-key', idempotencyKey);
     expect([repeated.status, repeated.body.status]).toEqual([200, 'cancelled']);
     expect(repeated.get('idempotent-replayed')).toBe(replayed);
-    await completeOrders(creator);
+    await desk.completeAll(creator, completionTimeoutMs);
     expect(await desk.ledger(creator)).toMatchObject([{ outcome: 'succeeded', refunded: true }]);
     expect(await desk.stock(creator)).toEqual([10]);
     expect(await desk.events(creator, 'order.')).toEqual([
@@ -163,9 +165,9 @@ describe('a killed store-api', () => {
       { occurredAt: new Date() },
     );
     await store.publishAndWait(cancelled);
-    expect(await (await dyingAt('refunded')).ended).toBe('SIGKILL');
+    expect(await (await startDyingAt('refunded')).ended).toBe('SIGKILL');
 
-    await completeOrders(creator);
+    await desk.completeAll(creator, completionTimeoutMs);
     expect(await desk.ledger(creator)).toMatchObject([{ outcome: 'succeeded', refunded: true }]);
     expect(await desk.stock(creator)).toEqual([10]);
     expect(await desk.events(creator, 'order.')).toEqual([

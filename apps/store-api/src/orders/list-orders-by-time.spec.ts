@@ -1,4 +1,5 @@
 import { statement } from '@fulfilment/database';
+import { executedPlan } from '../executed-plan.fixture.js';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
 import { cursorContext, type PageShape, pageStatement } from './order-pages.js';
 
@@ -27,6 +28,7 @@ interface Listed {
 
 describe('GET /v1/orders with times', () => {
   let store: StoreApiUnderTest;
+  /** Has the order that is copied. */
   let model: TestCreator;
   let creator: TestCreator;
 
@@ -153,23 +155,11 @@ describe('GET /v1/orders with times', () => {
       { filters: [], byUpdateTime: true, afterCursor: true },
       ['2026-02-01T10:00:00Z', '1769940000000000', '01900000-0000-7000-8000-000000000000'],
     ],
-  ])('reads only the rows of a page of a list with %s', async (_what, shape, values) => {
+  ])('reads only the rows of a page of a list with %s', async (_, shape, values) => {
     const buyer = await store.creator();
     await store.database.run(copyOrders, [buyer.id, model.id, 5000]);
     await store.database.run(analyze);
-    const { name, text } = pageStatement(shape);
-    const plan = await store.database.transaction(async (tx) => {
-      await tx.run(statement(`test.prepare ${name}`, `PREPARE pages AS ${text}`));
-      const given = [buyer.id, '26', ...values].map((value) => `'${value}'`).join();
-      const rows = await tx.rows<{ 'QUERY PLAN': string }>(
-        statement(
-          `test.explain ${name}`,
-          `EXPLAIN (ANALYZE, TIMING off, COSTS off) EXECUTE pages (${given})`,
-        ),
-      );
-      await tx.run(statement('test.deallocate-pages', 'DEALLOCATE pages'));
-      return rows.map((row) => row['QUERY PLAN']).join('\n');
-    });
+    const plan = await executedPlan(store.database, pageStatement(shape), [buyer.id, '26', ...values]);
     expect(plan).toContain('Index Scan');
     expect(plan).toMatch(/rows=26/);
     expect(plan).not.toMatch(/Rows Removed by Filter|Sort/);

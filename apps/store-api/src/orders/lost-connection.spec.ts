@@ -4,7 +4,7 @@ import { orderBody, type StoreApiUnderTest, startStoreApi } from '../store-api.f
 import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
 
 const readBusyConnections = statement(
-  'test.working-over-line',
+  'test.busy-connections',
   "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'proxied' AND state <> 'idle'",
 );
 
@@ -14,10 +14,10 @@ const packets = Array.from({ length: 12 }, (_, index) => index + 1);
 describe('placing an order whose connection to PostgreSQL is lost', () => {
   let store: StoreApiUnderTest;
   let desk: OrderDesk;
-  let line: FlakyProxy;
+  let proxy: FlakyProxy;
 
   beforeAll(async () => {
-    store = await startStoreApi({}, async (url) => (line = await flakyProxy(url)));
+    store = await startStoreApi({}, async (url) => (proxy = await flakyProxy(url)));
     desk = orderDesk(store);
   });
   afterAll(() => store.stop());
@@ -37,13 +37,13 @@ describe('placing an order whose connection to PostgreSQL is lost', () => {
         const creator = await store.creator();
         const { sku } = await store.release(creator.id, [{ quantity }]);
         const body = orderBody(sku, await store.quote(creator.token));
-        line.severAfter(count);
+        proxy.severAfter(count);
         const response = await desk.place(creator, body, idempotencyKey);
         expect([201, 503]).toContain(response.status);
         await untilStatementsEnded();
         const orders = response.status === 201 ? 1 : 0;
         expect(await desk.orders(creator)).toBe(orders);
-        line.severAfter(Infinity);
+        proxy.severAfter(Infinity);
         await desk.complete(creator);
         const ledger = await desk.ledger(creator);
         expect(ledger.filter(({ outcome }) => outcome === 'succeeded')).toHaveLength(orders);

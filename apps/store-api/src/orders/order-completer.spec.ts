@@ -1,9 +1,9 @@
 import { uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
+import { stripeSettings } from '../billing/stripe-orders.fixture.js';
 import {
   unresponsivePaymentMethod,
-  fakeStripeKey,
   type FakeStripe,
   fakeStripe,
 } from '../payments/stripe/fake-stripe.fixture.js';
@@ -15,13 +15,13 @@ import { copyOrders } from './order-completer.fixture.js';
 import { OrderCompleter } from './order-completer.js';
 
 // The state after a request died before it charged the order.
-const crash = statement(
-  'test.crash',
+const dieBeforeCharge = statement(
+  'test.die-before-charge',
   `WITH crashed AS (UPDATE orders SET resume_at = now(), resume_tries = 0 WHERE creator_id = $1 RETURNING id)
    UPDATE charges SET payment_method = 'pm_card_visa' FROM crashed WHERE order_id = crashed.id`,
 );
 const markRefundDue = statement(
-  'test.owe',
+  'test.mark-refund-due',
   "UPDATE charges SET status = 'refund_due' WHERE order_id IN (SELECT id FROM orders WHERE creator_id = $1)",
 );
 const pauseOf = statement(
@@ -33,9 +33,9 @@ const chargesOf = statement(
   'SELECT c.status FROM charges c JOIN orders o ON o.id = c.order_id WHERE o.creator_id = $1',
 );
 
-// Whether each order is claimed soon: when its lease ends, 5 s after the provider's timeout.
-const leftOf = statement(
-  'test.left-of',
+// `due`: whether each charge is claimed soon, when its lease ends, 5 s after the provider's timeout.
+const chargesByState = statement(
+  'test.charges-by-state',
   `SELECT c.status, o.resume_tries AS "resumeTries", c.refund_tries AS "refundTries", count(*) AS charges,
           bool_and(coalesce(CASE c.status WHEN 'pending' THEN o.resume_at ELSE c.refund_at END < now() + interval '17 seconds', false)) AS due
    FROM charges c JOIN orders o ON o.id = c.order_id WHERE o.creator_id = ANY ($1) GROUP BY 1, 2, 3 ORDER BY 1`,
@@ -60,16 +60,12 @@ describe('the completer while the provider does not respond', () => {
     await stripe.stop();
   });
 
-  const byStripe = () => ({
-    NODE_ENV: 'test',
-    PAYMENT_PROVIDER: 'stripe',
-    STRIPE_SECRET_KEY: fakeStripeKey,
-    STRIPE_ALLOW_TEST_KEY: 'true',
-    STRIPE_API_URL: stripe.url,
-    PAYMENT_TIMEOUT_MS: String(timeoutMs),
-  });
   const start = async (environment: Readonly<Record<string, string>>) => {
-    store = await startStoreApi({ ...byStripe(), ...environment });
+    store = await startStoreApi({
+      ...stripeSettings(stripe),
+      PAYMENT_TIMEOUT_MS: String(timeoutMs),
+      ...environment,
+    });
     desk = orderDesk(store);
   };
   /** Creates a creator with one order. */
@@ -80,7 +76,7 @@ describe('the completer while the provider does not respond', () => {
     expect(status).toBe(201);
     return creator;
   };
-  const charge = async (creator: TestCreator) =>
+  const chargeStatus = async (creator: TestCreator) =>
     (await store.database.row<{ status: string }>(chargesOf, [creator.id]))?.status;
 
   it('completes an order that was just left by a crash, and a refund, next to a thousand that wait', async () => {
@@ -89,15 +85,16 @@ describe('the completer while the provider does not respond', () => {
     const crashed = await place(unresponsivePaymentMethod);
     const cancelled = await place('pm_card_visa');
     await store.database.run(copyOrders, [waiting.id, 1000, unresponsivePaymentMethod]);
-    await store.database.run(crash, [crashed.id]);
+    await store.database.run(dieBeforeCharge, [crashed.id]);
     await store.database.run(markRefundDue, [cancelled.id]);
     const loops = [store.app.get(OrderCompleter), store.app.get(RefundCharges)];
     for (const loop of loops) loop.start();
     await eventually(
-      async () => (await charge(crashed)) === 'succeeded' && (await charge(cancelled)) === 'refunded',
+      async () =>
+        (await chargeStatus(crashed)) === 'succeeded' && (await chargeStatus(cancelled)) === 'refunded',
       completionTimeoutMs,
     );
-    expect(await charge(waiting)).toBe('pending');
+    expect(await chargeStatus(waiting)).toBe('pending');
     await Promise.all(loops.map((loop) => loop.stop()));
   });
 
@@ -138,14 +135,14 @@ describe('the completer while the provider does not respond', () => {
       await store.database.run(markRefundDue, [cancelled.id]);
       stripe.fail('/v1/refunds', 'silent', 'silent'); // the reconciliation reads there, too
       const requestsStarted = Promise.all([untilRequested(silentPath, 20), untilRequested('/v1/refunds', 1)]);
-      running = await startStoreProcess(store, { ...byStripe(), PAYMENT_TIMEOUT_MS: '12000' });
+      running = await startStoreProcess(store, { ...stripeSettings(stripe), PAYMENT_TIMEOUT_MS: '12000' });
       await requestsStarted;
       const terminatedAt = performance.now();
       running.terminate();
       expect(await running.ended).toBe(0);
       // The provider is silent for 12 s, and for as long again with the orders that are due.
       expect(performance.now() - terminatedAt).toBeLessThan(5_000);
-      expect(await store.database.rows(leftOf, [[waiting.id, cancelled.id]])).toEqual([
+      expect(await store.database.rows(chargesByState, [[waiting.id, cancelled.id]])).toEqual([
         { status: 'pending', resumeTries: 1, refundTries: 0, due: true, charges: 51 },
         { status: 'refund_due', resumeTries: 0, refundTries: 0, due: true, charges: 1 },
       ]);
@@ -157,15 +154,19 @@ describe('the completer while the provider does not respond', () => {
       const creator = await store.creator(unresponsivePaymentMethod);
       const { sku } = await store.release(creator.id);
       const body = orderBody(sku, await store.quote(creator.token));
-      running = await startStoreProcess(store, { ...byStripe(), PAYMENT_TIMEOUT_MS: '4000' });
+      running = await startStoreProcess(store, { ...stripeSettings(stripe), PAYMENT_TIMEOUT_MS: '4000' });
       await running.untilReady();
       const requestsStarted = untilRequested(silentPath, 1);
       const placing = running.place(creator, body, uuidv7()).then(({ body: order }) => order.status);
       await requestsStarted;
       running.terminate();
       await running.untilClosed();
-      await store.database.run(crash, [due.id]);
-      expect([await placing, await running.ended, await charge(due)]).toEqual(['pending', 0, 'pending']);
+      await store.database.run(dieBeforeCharge, [due.id]);
+      expect([await placing, await running.ended, await chargeStatus(due)]).toEqual([
+        'pending',
+        0,
+        'pending',
+      ]);
     });
   });
 });

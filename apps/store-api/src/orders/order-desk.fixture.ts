@@ -77,11 +77,11 @@ export function orderDesk(store: StoreApiUnderTest) {
     /** Number of charges without an outcome, and of due refunds. */
     open,
     /** Runs rounds of the completer until nothing is open. */
-    completeAll: (creator: TestCreator) =>
+    completeAll: (creator: TestCreator, timeoutMs?: number) =>
       eventually(async () => {
         await store.resumeOrders();
         return (await open(creator)) === 0;
-      }),
+      }, timeoutMs),
     /** Makes pending orders due and runs the completer. */
     complete: async (creator: TestCreator) => {
       await store.database.run(dueNow, [creator.id]);

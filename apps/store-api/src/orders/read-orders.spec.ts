@@ -1,10 +1,11 @@
 import { statement } from '@fulfilment/database';
 import { replicaReads } from '@fulfilment/database/testing';
+import { executedPlan } from '../executed-plan.fixture.js';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
 import { pageStatement } from './order-pages.js';
 
-const oneTime = statement(
-  'test.one-time',
+const setSameTime = statement(
+  'test.set-same-time',
   "UPDATE orders SET created_at = '2026-01-01T00:00:00.123456Z' WHERE creator_id = $1",
 );
 
@@ -17,13 +18,14 @@ const copyOrders = statement(
    FROM (SELECT * FROM orders WHERE creator_id = $2::uuid LIMIT 1) AS one, generate_series(1, $4::int)`,
 );
 
-const otherwise = statement(
-  'test.otherwise',
+const changeFilterValues = statement(
+  'test.change-filter-values',
   "UPDATE orders SET status = 'shipped', platform = 'elsewhere', store_id = 's2' WHERE creator_id = $1",
 );
-const filtered = 'SELECT status, platform, store_id FROM orders WHERE creator_id = $1 ORDER BY created_at';
-const youngest = statement('test.youngest', `${filtered} DESC LIMIT 1`);
-const oldestOf = statement('test.oldest', `${filtered} LIMIT 1`);
+const filterValues =
+  'SELECT status, platform, store_id FROM orders WHERE creator_id = $1 ORDER BY created_at';
+const newestValues = statement('test.newest-values', `${filterValues} DESC LIMIT 1`);
+const oldestValues = statement('test.oldest-values', `${filterValues} LIMIT 1`);
 const analyze = statement('test.analyze-orders', 'ANALYZE orders');
 
 describe('GET /v1/orders', () => {
@@ -91,39 +93,26 @@ describe('GET /v1/orders', () => {
     ['platform', 'store_id'],
   ] as const)('reads no rows that match only one of the filters %s and %s', async (filter, secondFilter) => {
     const buyer = await store.creator();
-    const [old, young] = [new Date('2025-01-01'), new Date('2025-02-01')];
-    await store.database.run(copyOrders, [buyer.id, creator.id, old, 5000]);
-    await store.database.run(otherwise, [buyer.id]);
-    await store.database.run(copyOrders, [buyer.id, creator.id, young, 5000]);
-    const [first] = await store.database.rows<Record<string, string>>(youngest, [buyer.id]);
-    const [oldest] = await store.database.rows<Record<string, string>>(oldestOf, [buyer.id]);
-    const values = [buyer.id, '26', first?.[filter], oldest?.[secondFilter]]
-      .map((value) => `'${value}'`)
-      .join();
+    // One half of the orders has the first value, the other half the second one.
+    const [january, february] = [new Date('2025-01-01'), new Date('2025-02-01')];
+    await store.database.run(copyOrders, [buyer.id, creator.id, january, 5000]);
+    await store.database.run(changeFilterValues, [buyer.id]);
+    await store.database.run(copyOrders, [buyer.id, creator.id, february, 5000]);
     await store.database.run(analyze);
-    const plan = await store.database.transaction(async (tx) => {
-      const { text } = pageStatement({ filters: [filter, secondFilter] });
-      await tx.run(
-        statement(
-          `test.prepare-${filter}-${secondFilter}`,
-          `PREPARE pages (uuid, int, text, text) AS ${text}`,
-        ),
-      );
-      const rows = await tx.rows<{ 'QUERY PLAN': string }>(
-        statement(
-          `test.explain-${filter}-${secondFilter}`,
-          `EXPLAIN (ANALYZE, TIMING off, COSTS off) EXECUTE pages (${values})`,
-        ),
-      );
-      await tx.run(statement('test.deallocate-pages', 'DEALLOCATE pages'));
-      return rows.map((row) => row['QUERY PLAN']).join('\n');
-    });
+    const newest = await store.database.row<Record<string, string>>(newestValues, [buyer.id]);
+    const oldest = await store.database.row<Record<string, string>>(oldestValues, [buyer.id]);
+    const plan = await executedPlan(store.database, pageStatement({ filters: [filter, secondFilter] }), [
+      buyer.id,
+      '26',
+      newest?.[filter],
+      oldest?.[secondFilter],
+    ]);
     expect(plan).toMatch(/Index Scan using orders_by_/);
     expect(plan).not.toContain('Rows Removed by Filter');
   });
 
   it('lists orders of one microsecond exactly once', async () => {
-    await store.database.run(oneTime, [creator.id]);
+    await store.database.run(setSameTime, [creator.id]);
     const seen: string[] = [];
     let query = '?limit=1';
     for (;;) {

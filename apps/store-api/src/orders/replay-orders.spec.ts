@@ -1,4 +1,4 @@
-import { messages, parsePublicId, topologyOf } from '@fulfilment/contracts';
+import { type Message, messages, parsePublicId, topologyOf } from '@fulfilment/contracts';
 import { systemClock } from '@fulfilment/runtime';
 import { publishReplay } from '@fulfilment/service-host/operator';
 import { eventually } from '@fulfilment/testing';
@@ -30,22 +30,22 @@ describe('replayed orders', () => {
     store
       .published('order.processing')
       .find((message) => messages.orderProcessing.is(message) && message.data.order.id === id);
-  const ordersIn = (pages: readonly (readonly unknown[])[]) =>
-    pages.flat().flatMap((message) => (isReplay(message) ? [message.data.order] : []));
+  const ordersIn = (pages: readonly Message[][]) =>
+    pages.flat().flatMap((message) => (messages.replayOrder.is(message) ? [message.data.order] : []));
 
   it('contain each order once, as in its newest message, while others are placed', async () => {
     const ids = [await place(), await place(), await place(), await place(), await place()];
-    const pages = [];
+    const pages: Message[][] = [];
     for await (const page of replayOrders(store.database, systemClock, 2)) {
       pages.push(page);
       if (pages.length === 1) ids.push(await place());
     }
     expect(pages.map((page) => page.length)).toEqual([2, 2, 2, 0]);
-    const publishedOrders = ordersIn(pages);
-    expect(publishedOrders.map(({ id }) => id)).toEqual(ids.sort());
-    for (const order of publishedOrders) {
-      const own = await eventually(() => newestOf(order.id)); // its message may not have arrived yet
-      expect(own).toMatchObject({ data: { order } });
+    const replayed = ordersIn(pages);
+    expect(replayed.map(({ id }) => id)).toEqual(ids.sort());
+    for (const order of replayed) {
+      const newest = await eventually(() => newestOf(order.id)); // its message may not have arrived yet
+      expect(newest).toMatchObject({ data: { order } });
     }
   });
 
@@ -70,9 +70,3 @@ describe('replayed orders', () => {
     expect(store.broker.published.length).toBe(before);
   });
 });
-
-function isReplay(message: unknown): message is ReturnType<typeof messages.replayOrder.make> {
-  return (
-    typeof message === 'object' && message !== null && 'type' in message && message.type === 'replay.order'
-  );
-}
