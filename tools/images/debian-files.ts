@@ -1,0 +1,109 @@
+import { lstatSync, realpathSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { aptCommand, aptPrefix, installDebianPackages } from '../dev/dependencies/debian-packages.ts';
+import { postgresPrograms } from '../dev/dependencies/postgres.ts';
+import { rabbitmqProgram } from '../dev/dependencies/rabbitmq.ts';
+import { redisProgram } from '../dev/dependencies/redis.ts';
+import { Failure } from '../dev/failure.ts';
+import { findProgram, mustRun } from '../dev/run-program.ts';
+
+type Say = (line: string) => void;
+
+/** What the containers run, by the Debian package that has it. */
+const programs: Readonly<Record<string, () => string | undefined>> = {
+  postgresql: postgresProgram,
+  'redis-server': redisProgram,
+  'rabbitmq-server': rabbitmqProgram,
+  'nginx-light': () => findProgram('nginx', ['/usr/sbin']),
+  'gettext-base': () => findProgram('envsubst'),
+  curl: () => findProgram('curl', ['/usr/bin']),
+};
+/** Node.js of the packages needs it. */
+const libraries = ['libstdc++6'];
+
+/** Links that replace the top-level folders of a Debian system with those in /usr. */
+const mergedFolders = ['/bin', '/sbin', '/lib', '/lib64'];
+/** What no program reads. */
+const unneeded = /^\/usr\/share\/(doc|man|info|locale|lintian|bash-completion|zoneinfo\/right)(\/|$)/;
+/** Precompiled queries of PostgreSQL, which uses them only if they are there. They need 170 MB of LLVM. */
+const queryCompiler = /\/llvmjit\.so$|\/bitcode(\/|$)|\/libLLVM|\/libz3/;
+
+/**
+ * Writes a tar archive with the files of the Debian packages that the containers need, and of the packages
+ * that these need. Installs missing ones. A container of it runs their programs, since the paths are the same.
+ */
+export async function archiveSystem(archive: string, say: Say): Promise<void> {
+  await installMissing(say);
+  const packages = await packagesOfPrograms();
+  const format = ['--show', '--showformat', '${Package} ${Version}, '];
+  const versions = await mustRun('dpkg-query', [...format, ...packages]);
+  say(`They have the files of these Debian packages: ${versions.replace(/, $/, '')}.`);
+  const list = `${archive}.list`;
+  const files = await filesOfPackages([...packages, ...libraries]);
+  writeFileSync(list, files.map((path) => `.${path}\0`).join(''));
+  await mustRun('tar', [
+    ...['--create', '--file', archive, '--directory', '/', '--no-recursion', '--numeric-owner'],
+    ...['--null', '--files-from', list],
+  ]);
+}
+
+/** Files, folders and links of installed packages, of those that they need and of the essential ones. */
+export async function filesOfPackages(names: readonly string[]): Promise<string[]> {
+  const packages = await installedClosure(names);
+  const output = await mustRun('dpkg-query', ['--listfiles', ...packages]);
+  const listed = output.split('\n').filter((path) => path.startsWith('/') && path !== '/.');
+  return [...new Set([...mergedFolders, ...listed.map(inRealFolder)])].filter(isWanted);
+}
+
+function postgresProgram(): string | undefined {
+  const folder = postgresPrograms();
+  return folder === undefined ? undefined : join(folder, 'postgres');
+}
+
+async function installMissing(say: Say): Promise<void> {
+  const missing = Object.entries(programs).flatMap(([name, find]) => (find() === undefined ? [name] : []));
+  if (missing.length === 0) return;
+  const prefix = await aptPrefix();
+  if (prefix === undefined)
+    throw new Failure(`Substitutes need Debian's packages. Install with:\n  ${aptCommand(missing)}`);
+  say(`Installing ${missing.join(', ')} with apt-get, without starting them.`);
+  await installDebianPackages(missing, prefix);
+}
+
+/** The installed packages; PostgreSQL comes from one such as `postgresql-17`. */
+function packagesOfPrograms(): Promise<string[]> {
+  return Promise.all(
+    Object.values(programs).map(async (find) => {
+      const output = await mustRun('dpkg-query', ['--search', inRealFolder(find() ?? '')]);
+      return output.split(':')[0] ?? '';
+    }),
+  );
+}
+
+/** PATH or a package may name a file by a folder that is a link, such as /bin. */
+function inRealFolder(path: string): string {
+  try {
+    return join(realpathSync(dirname(path)), basename(path));
+  } catch {
+    return path; // its folder was deleted
+  }
+}
+
+function isWanted(path: string): boolean {
+  if (unneeded.test(path) || queryCompiler.test(path)) return false;
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+/** Installed packages that the named ones need, with these and the essential ones. */
+async function installedClosure(names: readonly string[]): Promise<string[]> {
+  const format = '${Package} ${Essential} ${db:Status-Status}\\n';
+  const rows = (await mustRun('dpkg-query', ['--show', '--showformat', format]))
+    .split('\n')
+    .map((row) => row.split(' '));
+  const installed = new Set(rows.filter(([, , status]) => status === 'installed').map(([name]) => name));
+  const essential = rows.flatMap(([name = '', isEssential]) => (isEssential === 'yes' ? [name] : []));
+  const without = ['recommends', 'suggests', 'conflicts', 'breaks', 'replaces', 'enhances'];
+  const options = ['--installed', '--recurse', ...without.map((kind) => `--no-${kind}`)];
+  const output = await mustRun('apt-cache', ['depends', ...options, ...essential, ...names]);
+  return [...new Set(output.split('\n'))].filter((name) => installed.has(name));
+}
