@@ -1,4 +1,5 @@
-import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { buildSite } from '../dev/build.ts';
@@ -6,8 +7,8 @@ import { Failure, reasonOf } from '../dev/failure.ts';
 import { mustRun } from '../dev/run-program.ts';
 import { root, siteDir } from '../dev/settings.ts';
 import { baseImage, type BaseName } from './base-images.ts';
+import { compressedSize } from './compressed-size.ts';
 import type { Engine } from './engine.ts';
-import { compressedSize } from './layer-sizes.ts';
 import { softwareBill } from './software-bill.ts';
 
 export const apps = ['store-api', 'creator-api', 'auth-server', 'webhook-worker', 'bootstrap'] as const;
@@ -28,10 +29,13 @@ function imageTag(name: ImageName, tag: string): string {
   return `fulfilment/${name}:${tag}`;
 }
 
-/** Builds all images from the working tree, and writes the software bill of each into `dist/images`. */
+/**
+ * Builds all images from the working tree, and writes the software bill of each into `dist/images`.
+ * @param isBuilt whether the images get the deployable folders in `dist/apps`, instead of building them
+ */
 export async function buildImages(
   engine: Engine,
-  tag: string,
+  { tag, isBuilt }: { readonly tag: string; readonly isBuilt: boolean },
   say: (line: string) => void,
 ): Promise<BuiltImage[]> {
   const bills = join(root, 'dist', 'images');
@@ -41,10 +45,11 @@ export async function buildImages(
   const args = (values: Readonly<Record<string, string>>): string[] =>
     Object.entries(values).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]);
   const common = { VERSION: version, REVISION: revision };
+  const folders: Record<string, string> = isBuilt ? { FOLDERS: await imageOfFolders(engine) } : {};
   const built: BuiltImage[] = [];
-  await buildSite().then(copySite, (error: unknown) =>
-    say(`  The image of the gateway has no documentation: ${reasonOf(error)}`),
-  );
+  await (isBuilt ? Promise.resolve() : buildSite())
+    .then(copySite)
+    .catch((error: unknown) => say(`  The image of the gateway has no documentation: ${reasonOf(error)}`));
   for (const name of imageNames) {
     const startedAtMs = performance.now();
     const image = imageTag(name, tag);
@@ -54,14 +59,14 @@ export async function buildImages(
         : [
             ...['--file', join(root, 'deploy', 'docker', 'Dockerfile')],
             ...(name === 'bootstrap' ? ['--target', 'bootstrap'] : []),
-            ...args({ ...common, NODE_IMAGE: pinned.node, APP: name, SOURCE_DATE_EPOCH: time }),
+            ...args({ ...common, NODE_IMAGE: pinned.node, APP: name, SOURCE_DATE_EPOCH: time, ...folders }),
             root,
           ];
     // The host's network, so that a registry or proxy on this machine can be used.
     await engine.mustDocker(['build', '--network', 'host', '--tag', image, ...source]);
     if (name !== 'gateway')
       writeFileSync(join(bills, `${name}.cdx.json`), `${JSON.stringify(softwareBill(name), null, 2)}\n`);
-    const bytes = await ownSize(engine, image, name === 'gateway' ? pinned.nginx : pinned.node);
+    const bytes = await compressedSize(engine, image, name === 'gateway' ? '/gateway' : '/suite');
     const seconds = ((performance.now() - startedAtMs) / 1000).toFixed(1);
     say(
       `  ${image.padEnd(36)} ${(bytes / 1e6).toFixed(1).padStart(5)} MB compressed above its base   ${seconds} s`,
@@ -73,8 +78,26 @@ export async function buildImages(
   return built;
 }
 
+/** An image with the deployable folders of this machine, where the Dockerfile expects them. */
+async function imageOfFolders(engine: Engine): Promise<string> {
+  const missing = apps.filter((app) => !existsSync(join(root, 'dist', 'apps', app)));
+  if (missing.length > 0) throw new Failure(`dist/apps has no ${missing.join(', ')}. Run without --built.`);
+  const image = 'fulfilment/folders';
+  const directory = mkdtempSync(join(tmpdir(), 'folders-'));
+  try {
+    const archive = join(directory, 'folders.tar');
+    // The archive is one file, which the engine takes faster than thousands.
+    await mustRun('tar', ['-C', root, '--transform', 's,^,suite/,S', '-cf', archive, 'dist/apps']);
+    await engine.mustDocker(['import', archive, image]);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+  return image;
+}
+
 /** Puts the documentation site into the folder from which the image of the gateway is built. */
 function copySite(): void {
+  if (!existsSync(siteDir)) throw new Failure('it is not built.');
   const target = join(root, 'deploy', 'gateway', 'dist');
   rmSync(target, { recursive: true, force: true });
   cpSync(siteDir, target, { recursive: true });
@@ -101,16 +124,4 @@ async function sourceState(): Promise<{ revision: string; time: string; version:
     time: await git('log', '-1', '--format=%ct'),
     version,
   };
-}
-
-/** Compressed size of the layers that an image adds to its base, as gzip makes them. */
-async function ownSize(engine: Engine, image: string, base: string): Promise<number> {
-  const readLayers = async (name: string): Promise<string[]> => {
-    const output = await engine.mustDocker(['image', 'inspect', '--format', '{{json .RootFS.Layers}}', name]);
-    return z.array(z.string()).parse(JSON.parse(output));
-  };
-  const [layers, baseLayers] = [await readLayers(image), await readLayers(base)];
-  const isOnTop = baseLayers.every((layer, index) => layers[index] === layer);
-  if (!isOnTop) throw new Failure(`${image} is not built on ${base}.`);
-  return compressedSize(engine, image, baseLayers.length);
 }

@@ -30,7 +30,7 @@ const queryCompiler = /\/llvmjit\.so$|\/bitcode(\/|$)|\/libLLVM|\/libz3/;
 
 /**
  * Writes a tar archive with the files of the Debian packages that the containers need, and of the packages
- * that these need. Installs missing ones. A container of it runs their programs, since the paths are the same.
+ * that these need. Installs missing ones. A container of it runs their programs: the paths are the same.
  */
 export async function archiveSystem(archive: string, say: Say): Promise<void> {
   await installMissing(say);

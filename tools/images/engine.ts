@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { aptCommand, aptPrefix, installDebianPackages } from '../dev/dependencies/debian-packages.ts';
@@ -8,14 +8,16 @@ import {
   findProgram,
   lastLines,
   mustRun,
+  namesIn,
   type Outcome,
   type RunOptions,
   runProgram,
 } from '../dev/run-program.ts';
+import { signalTree } from '../dev/supervisor/process-tree.ts';
 
-const packages = ['docker.io', 'iptables', 'debootstrap', 'docker-compose'];
+const packages = ['docker.io', 'iptables', 'docker-compose'];
 const startTimeoutMs = 60_000;
-const stopTimeoutMs = 60_000;
+const stopTimeoutMs = 30_000;
 
 type ClientRun = Omit<RunOptions, 'env'> & { readonly env?: Record<string, string> };
 
@@ -73,69 +75,91 @@ export async function findEngine(): Promise<Engine | undefined> {
 export class PrivateEngine {
   readonly engine: Engine;
   private readonly directory: string;
-  private readonly network: NetworkState;
+  private daemon: ChildProcess | undefined;
+  private network: NetworkState | undefined;
+  private stopping: Promise<void> | undefined;
 
-  private constructor(directory: string, engine: Engine, network: NetworkState) {
+  /** @param directory for its socket and data */
+  constructor(directory: string) {
     this.directory = directory;
-    this.engine = engine;
-    this.network = network;
+    this.engine = new Engine(`a private Docker engine in ${directory}`, '/usr/bin/docker', {
+      ...process.env,
+      DOCKER_HOST: `unix://${this.at('docker.sock')}`,
+      DOCKER_CONFIG: this.at('config'),
+      DOCKER_BUILDKIT: '1',
+    });
   }
 
   /**
-   * Installs the packages if they are missing, and starts the engine on a socket in the directory.
-   * @throws Failure on a system without apt-get, or without root
+   * Installs the packages if they are missing, and starts the engine.
+   * @throws Failure on a system without apt-get, without root, or where the engine cannot run
    */
-  static async start(directory: string, say: (line: string) => void): Promise<PrivateEngine> {
+  async start(say: (line: string) => void): Promise<void> {
     await installPackages(say);
     if (process.getuid?.() !== 0) throw new Failure('A private engine must be started as root.');
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
-    const at = (name: string): string => join(directory, name);
-    const socket = `unix://${at('docker.sock')}`;
-    const network = await networkState();
-    const log = openSync(at('dockerd.log'), 'a');
-    const args = ['--host', socket, '--data-root', at('data'), '--exec-root', at('run')];
+    await this.removeLeftovers();
+    mkdirSync(this.directory, { recursive: true, mode: 0o700 });
+    this.network = await networkState();
+    if (this.stopping !== undefined) throw new Failure('It was stopped.');
+    const log = openSync(this.at('dockerd.log'), 'a');
+    const args = ['--host', `unix://${this.at('docker.sock')}`, '--storage-driver', 'overlay2'];
+    const directories = ['--data-root', this.at('data'), '--exec-root', this.at('run')];
     // In a separate process group, so that a signal to this program does not end the engine before its
     // containers.
-    spawn('dockerd', [...args, '--pidfile', at('docker.pid'), '--storage-driver', 'overlay2'], {
+    const daemon = spawn('dockerd', [...args, ...directories, '--pidfile', this.at('docker.pid')], {
       detached: true,
       stdio: ['ignore', log, log],
       env: { ...process.env, PATH: `${process.env.PATH ?? ''}:/usr/sbin:/sbin` },
-    }).unref();
-    const environment = {
-      ...process.env,
-      DOCKER_HOST: socket,
-      DOCKER_CONFIG: at('config'),
-      DOCKER_BUILDKIT: '1',
-    };
-    const engine = new Engine(`a private Docker engine in ${directory}`, '/usr/bin/docker', environment);
-    const started = new PrivateEngine(directory, engine, network);
+    });
+    daemon.once('error', () => undefined); // seen as an engine that does not respond
+    daemon.unref();
+    this.daemon = daemon;
     await eventually(
       async () => {
-        if ((await engine.docker(['version'])).code === 0) return true;
-        throw new Failure(lastLines(readFileSync(at('dockerd.log'), 'utf8'), 20));
+        if ((await this.engine.docker(['version'], { timeoutMs: 10_000 })).code === 0) return true;
+        throw new Failure(lastLines(readFileSync(this.at('dockerd.log'), 'utf8'), 5));
       },
       startTimeoutMs,
       'dockerd has started',
     );
-    if (!(await engine.hasCompose())) writeComposePlugin(at('config'));
-    return started;
+    if (!(await this.engine.hasCompose())) writeComposePlugin(this.at('config'));
   }
 
-  /** Stops the engine by its process id, and deletes its data and what it changed in the network. */
-  async stop(keepData: boolean): Promise<void> {
-    const pid = Number(readFileSync(join(this.directory, 'docker.pid'), 'utf8'));
-    process.kill(pid, 'SIGTERM');
-    await eventually(() => !isRunning(pid), stopTimeoutMs, `dockerd (${pid}) has stopped`);
-    for (const mount of mountsBelow(join(this.directory, 'run'))) await runProgram('umount', [mount]);
-    await restoreNetwork(this.network);
+  /** Stops the engine, and deletes its data and what it changed in the network. May be called at any time. */
+  stop(keepData: boolean): Promise<void> {
+    this.stopping ??= this.end(keepData);
+    return this.stopping;
+  }
+
+  private async end(keepData: boolean): Promise<void> {
+    const { daemon } = this;
+    if (daemon !== undefined && daemon.exitCode === null && daemon.signalCode === null) {
+      daemon.kill('SIGTERM');
+      await eventually(
+        () => daemon.exitCode !== null || daemon.signalCode !== null,
+        stopTimeoutMs,
+        'dockerd has stopped',
+      ).catch(() => undefined); // it hangs
+    }
+    await this.removeLeftovers();
+    if (this.network !== undefined) await restoreNetwork(this.network);
     if (!keepData) rmSync(this.directory, { recursive: true, force: true });
+  }
+
+  /** Ends processes and mounts of an engine in this directory that hangs, or whose program was killed. */
+  private async removeLeftovers(): Promise<void> {
+    for (const pid of processesNaming(`${this.directory}/`)) signalTree(pid, 'SIGKILL');
+    for (const mount of mountsBelow(this.directory)) await runProgram('umount', ['--lazy', mount]);
+    rmSync(this.at('docker.pid'), { force: true });
+  }
+
+  private at(name: string): string {
+    return join(this.directory, name);
   }
 }
 
 async function installPackages(say: (line: string) => void): Promise<void> {
-  const isComplete = ['dockerd', 'iptables', 'debootstrap', 'docker-compose'].every((name) =>
-    findProgram(name),
-  );
+  const isComplete = ['dockerd', 'iptables', 'docker-compose'].every((name) => findProgram(name));
   if (isComplete && existsSync('/usr/bin/docker')) return;
   const prefix = await aptPrefix();
   if (prefix === undefined)
@@ -161,13 +185,19 @@ exec docker-compose "$@"
   writeFileSync(join(folder, 'docker-compose'), script, { mode: 0o755 });
 }
 
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
+/** dockerd, containerd and the parents of containers, by the paths in their command lines. */
+function processesNaming(path: string): number[] {
+  const pids = namesIn('/proc')
+    .map(Number)
+    .filter((pid) => pid > 0 && pid !== process.pid);
+  return pids.filter((pid) => {
+    try {
+      const [program = '', ...args] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+      return /(^|\/)(dockerd|containerd[\w-]*)$/.test(program) && args.some((arg) => arg.includes(path));
+    } catch {
+      return false; // it has ended
+    }
+  });
 }
 
 /** Mount points below a directory, deepest first. */
@@ -180,29 +210,37 @@ function mountsBelow(directory: string): string[] {
     .reverse();
 }
 
-/** Changes that dockerd makes to the network of the machine. */
+/** The network of the machine, which dockerd changes. */
 interface NetworkState {
   readonly forwards: boolean;
   readonly forwardPolicy: string;
+  readonly links: readonly string[];
   /** Whether another engine runs, whose rules must stay. */
   readonly hasDockerRules: boolean;
 }
 
 const forwarding = '/proc/sys/net/ipv4/ip_forward';
+const links = '/sys/class/net';
+/** Bridges and interfaces of containers. */
+const dockerLink = /^(docker0|br-[0-9a-f]{12}|veth[0-9a-f]{7})$/;
 
 async function networkState(): Promise<NetworkState> {
   const { output } = await runProgram('iptables', ['-S']);
   return {
     forwards: readFileSync(forwarding, 'utf8').trim() === '1',
     forwardPolicy: /^-P FORWARD (\w+)/m.exec(output)?.[1] ?? 'ACCEPT',
+    links: namesIn(links),
     hasDockerRules: /docker/i.test(output),
   };
 }
 
-async function restoreNetwork({ forwards, forwardPolicy, hasDockerRules }: NetworkState): Promise<void> {
-  if (hasDockerRules) return;
-  await runProgram('ip', ['link', 'delete', 'docker0']);
-  await runProgram('sh', ['-c', 'iptables-save | grep -vi docker | iptables-restore']);
-  await runProgram('iptables', ['-P', 'FORWARD', forwardPolicy]);
-  if (!forwards) writeFileSync(forwarding, '0');
+async function restoreNetwork(before: NetworkState): Promise<void> {
+  for (const link of namesIn(links).filter((name) => !before.links.includes(name) && dockerLink.test(name)))
+    await runProgram('ip', ['link', 'delete', link]);
+  if (before.hasDockerRules) return;
+  // Rules of networks of containers name only their bridges.
+  const others = "iptables-save | grep -Eiv 'docker|[io] br-[0-9a-f]{12}' | iptables-restore";
+  await runProgram('sh', ['-c', others]);
+  await runProgram('iptables', ['-P', 'FORWARD', before.forwardPolicy]);
+  if (!before.forwards) writeFileSync(forwarding, '0');
 }
