@@ -1,33 +1,23 @@
-import type { Pool, QueryResult, QueryResultRow } from 'pg';
+import type { Pool } from 'pg';
 import type { DataSource } from 'typeorm';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DependencyUnavailable } from '@fulfilment/error-envelope';
 import type { Span } from '@fulfilment/runtime';
 import {
   type CommitProbe,
-  type OpenTransaction,
   type Sql,
   statement,
   type Statement,
   type Transaction,
   type Values,
-  valuesOf,
 } from './sql.js';
-import { beginTransaction, type BeginOptions } from './begin-transaction.js';
-import { allInOrder } from './all-in-order.js';
-import { isConnectionFailure, isReadOnlyServer, translateAndThrow } from './driver-errors.js';
-import { poolOf, sendInOnePacket } from './pg-internals.js';
+import type { BeginOptions } from './begin-transaction.js';
+import { translateAndThrow } from './driver-errors.js';
+import { poolOf } from './pg-internals.js';
 import { measurePool } from './pool-gauges.js';
-import { inStatementSpan, type TransactionSpan, transactionSpan } from './spans.js';
-
-interface NamedQuery {
-  readonly name: string;
-  readonly text: string;
-  values: unknown[];
-}
-interface Queryable {
-  query<Row extends QueryResultRow>(config: NamedQuery): Promise<QueryResult<Row>>;
-}
+import { PoolTransaction } from './pool-transaction.js';
+import { type Queryable, rows, run } from './queryable.js';
+import { inStatementSpan, transactionSpan } from './spans.js';
 
 /** Time to determine the outcome of a commit whose response was lost. A crashed server is back by then. */
 const commitOutcomeTimeoutMs = 8_000;
@@ -57,15 +47,6 @@ export interface TransactionOptions {
   readonly statementTimeoutMs?: number;
   /** The span of the work, if it is recorded; by default that of the current context. */
   readonly span?: Span | undefined;
-}
-
-type TracedTransaction = OpenTransaction & { readonly span: TransactionSpan | undefined };
-
-/** A statement failed but the caller swallowed its error, so PostgreSQL rolled the transaction back. */
-class TransactionRolledBack extends Error {
-  constructor() {
-    super('The transaction was rolled back because one of its statements failed.');
-  }
 }
 
 /**
@@ -171,67 +152,13 @@ export class Database implements Sql {
    * @param options with `returnId`, `commit(probe)` can determine the outcome when the connection is lost;
    *   `snapshot` as in `transaction`
    */
-  async begin(options: BeginOptions = {}): Promise<TracedTransaction> {
+  async begin(options: BeginOptions = {}): Promise<PoolTransaction> {
     const span = transactionSpan(options.span);
     const client = await this.pool.connect().catch((error: unknown) => {
       span?.rolledBack();
       return translateAndThrow(error);
     });
-    const callbacks: (() => void)[] = [];
-    const finalStatements: Promise<unknown>[] = [];
-    let broken = false;
-    // pg emits an event when a connection dies between two statements. Unhandled, it would end the process.
-    const markBroken = (): void => {
-      broken = true;
-    };
-    client.on('error', markBroken);
-    const release = (): void => {
-      client.off('error', markBroken);
-      client.release(broken);
-    };
-    const rollback = async (): Promise<void> => {
-      if (!broken) await client.query('ROLLBACK').catch(markBroken);
-      release();
-      span?.rolledBack();
-    };
-    // A failed connection must not be used again: after a client-side timeout, later statements would wait
-    // for the missing response. Nor may one to a server that has become read-only.
-    const markBrokenOnFailure = (error: unknown): never => {
-      if (options.snapshot === true && isReadOnlyServer(error)) throw error; // the transaction is read-only
-      broken ||= isConnectionFailure(error) || isReadOnlyServer(error);
-      return translateAndThrow(error);
-    };
-    const began = sendInOnePacket(client, () => beginTransaction(client, options));
-    began.catch(markBroken); // the first statement fails for the same reason
-    const query = <Row extends QueryResultRow>(config: NamedQuery) => {
-      span?.add(config.name);
-      return sendInOnePacket(client, () => client.query<Row>(config)).catch(markBrokenOnFailure);
-    };
-    return {
-      span,
-      tx: transactionOn({ query }, callbacks, finalStatements),
-      rollback,
-      commit: async (probe) => {
-        if (probe !== undefined && options.returnId !== true)
-          throw new Error('A commit probe requires a transaction with `returnId`.');
-        let id: string | undefined;
-        try {
-          id = await began.catch(translateAndThrow);
-          const committing = sendInOnePacket(client, () => client.query('COMMIT')).catch(markBrokenOnFailure);
-          await allInOrder([...finalStatements, committing]);
-          // If a statement of the transaction failed, PostgreSQL responds to COMMIT with ROLLBACK.
-          if ((await committing).command !== 'COMMIT') throw new TransactionRolledBack();
-          release();
-          span?.committed();
-        } catch (error) {
-          // Has no effect after a lost connection, at which the server may have committed.
-          await rollback();
-          if (error instanceof TransactionRolledBack || id === undefined || probe === undefined) throw error;
-          if (!(await this.wasCommitted(id, probe))) throw error;
-        }
-        for (const callback of callbacks) callback();
-      },
-    };
+    return new PoolTransaction(client, options, span, (id, probe) => this.wasCommitted(id, probe));
   }
 
   /**
@@ -261,34 +188,4 @@ export class Database implements Sql {
       return isUnknownId ? null : undefined; // after a crash the id is not assigned yet
     }
   }
-}
-
-function transactionOn(
-  client: Queryable,
-  callbacks: (() => void)[],
-  finalStatements: Promise<unknown>[],
-): Transaction {
-  return {
-    sendWithCommit: (...statements) => {
-      for (const sent of statements) sent.catch(() => undefined); // the commit reports the failure
-      finalStatements.push(...statements);
-    },
-    rows: (statement, values = []) => rows(client, statement, values),
-    row: async <Row>(statement: Statement, values: Values = []) =>
-      (await rows<Row>(client, statement, values))[0],
-    run: (statement, values = []) => run(client, statement, values),
-    afterCommit: (callback) => callbacks.push(callback),
-  };
-}
-
-async function rows<Row>(queryable: Queryable, statement: Statement, values: Values): Promise<Row[]> {
-  return (await queryable.query<Row & QueryResultRow>(queryOf(statement, values))).rows;
-}
-
-async function run(queryable: Queryable, statement: Statement, values: Values): Promise<number> {
-  return (await queryable.query(queryOf(statement, values))).rowCount ?? 0;
-}
-
-function queryOf(statement: Statement, values: Values): NamedQuery {
-  return { name: statement.name, text: statement.text, values: valuesOf(statement, values) };
 }

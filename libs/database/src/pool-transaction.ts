@@ -1,0 +1,118 @@
+import type { PoolClient, QueryResult, QueryResultRow } from 'pg';
+import { allInOrder } from './all-in-order.js';
+import { beginTransaction, type BeginOptions } from './begin-transaction.js';
+import { isConnectionFailure, isReadOnlyServer, translateAndThrow } from './driver-errors.js';
+import { sendInOnePacket } from './pg-internals.js';
+import { type NamedQuery, type Queryable, rows, run } from './queryable.js';
+import type { TransactionSpan } from './spans.js';
+import type { CommitProbe, OpenTransaction, Statement, Transaction, Values } from './sql.js';
+
+/** Whether a transaction whose connection was lost at COMMIT was committed. */
+export type WasCommitted = (id: string, probe: CommitProbe) => Promise<boolean>;
+
+/** A statement failed but the caller swallowed its error, so PostgreSQL rolled the transaction back. */
+class TransactionRolledBack extends Error {
+  constructor() {
+    super('The transaction was rolled back because one of its statements failed.');
+  }
+}
+
+/** A transaction on a connection of a pool, which it returns to the pool when it ends. */
+export class PoolTransaction implements OpenTransaction {
+  readonly tx: Transaction;
+  private readonly callbacks: (() => void)[] = [];
+  private readonly finalStatements: Promise<unknown>[] = [];
+  /** Resolves to the id of the transaction, if it is returned. */
+  private readonly began: Promise<string | undefined>;
+  private isBroken = false;
+
+  /** Sends BEGIN together with the statements of the same tick. */
+  constructor(
+    private readonly client: PoolClient,
+    private readonly options: BeginOptions,
+    readonly span: TransactionSpan | undefined,
+    private readonly wasCommitted: WasCommitted,
+  ) {
+    // pg emits an event when a connection dies between two statements. Unhandled, it would end the process.
+    client.on('error', this.markBroken);
+    this.began = sendInOnePacket(client, () => beginTransaction(client, options));
+    this.began.catch(this.markBroken); // the first statement fails for the same reason
+    this.tx = transactionOn({ query: (config) => this.query(config) }, this.callbacks, this.finalStatements);
+  }
+
+  async commit(probe?: CommitProbe): Promise<void> {
+    if (probe !== undefined && this.options.returnId !== true)
+      throw new Error('A commit probe requires a transaction with `returnId`.');
+    let id: string | undefined;
+    try {
+      id = await this.began.catch(translateAndThrow);
+      await this.sendCommit();
+      this.release();
+      this.span?.committed();
+    } catch (error) {
+      // Has no effect after a lost connection, at which the server may have committed.
+      await this.rollback();
+      if (error instanceof TransactionRolledBack || id === undefined || probe === undefined) throw error;
+      if (!(await this.wasCommitted(id, probe))) throw error;
+    }
+    for (const callback of this.callbacks) callback();
+  }
+
+  async rollback(): Promise<void> {
+    if (!this.isBroken) await this.client.query('ROLLBACK').catch(this.markBroken);
+    this.release();
+    this.span?.rolledBack();
+  }
+
+  private query<Row extends QueryResultRow>(config: NamedQuery): Promise<QueryResult<Row>> {
+    this.span?.add(config.name);
+    return sendInOnePacket(this.client, () => this.client.query<Row>(config)).catch(this.failStatement);
+  }
+
+  private async sendCommit(): Promise<void> {
+    const committing = sendInOnePacket(this.client, () => this.client.query('COMMIT')).catch(
+      this.failStatement,
+    );
+    await allInOrder([...this.finalStatements, committing]);
+    // If a statement of the transaction failed, PostgreSQL responds to COMMIT with ROLLBACK.
+    if ((await committing).command !== 'COMMIT') throw new TransactionRolledBack();
+  }
+
+  /**
+   * A failed connection must not be used again: after a client-side timeout, later statements would wait for
+   * the missing response. Nor may one to a server that has become read-only.
+   */
+  private readonly failStatement = (error: unknown): never => {
+    const isReadOnlyByOption = this.options.snapshot === true;
+    if (isReadOnlyByOption && isReadOnlyServer(error)) throw error;
+    this.isBroken ||= isConnectionFailure(error) || isReadOnlyServer(error);
+    return translateAndThrow(error);
+  };
+
+  private readonly markBroken = (): void => {
+    this.isBroken = true;
+  };
+
+  private release(): void {
+    this.client.off('error', this.markBroken);
+    this.client.release(this.isBroken);
+  }
+}
+
+function transactionOn(
+  client: Queryable,
+  callbacks: (() => void)[],
+  finalStatements: Promise<unknown>[],
+): Transaction {
+  return {
+    sendWithCommit: (...statements) => {
+      for (const sent of statements) sent.catch(() => undefined); // the commit reports the failure
+      finalStatements.push(...statements);
+    },
+    rows: (statement, values = []) => rows(client, statement, values),
+    row: async <Row>(statement: Statement, values: Values = []) =>
+      (await rows<Row>(client, statement, values))[0],
+    run: (statement, values = []) => run(client, statement, values),
+    afterCommit: (callback) => callbacks.push(callback),
+  };
+}
