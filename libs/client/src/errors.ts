@@ -58,10 +58,10 @@ export class SignInRequiredError extends Error {
 }
 
 /** Parses `Retry-After`: seconds or a date (RFC 9110 §10.2.3). Returns undefined if missing or malformed. */
-export function retryAfterMs(response: Response, now = Date.now): number | undefined {
+export function retryAfterMs(response: Response): number | undefined {
   const value = response.headers.get('retry-after')?.trim();
   if (value === undefined || value === '') return undefined;
-  const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - now();
+  const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
   return Number.isNaN(ms) ? undefined : Math.max(0, ms);
 }
 

@@ -112,7 +112,7 @@ describe('an authorization server', () => {
     });
   });
 
-  it('says that the person must sign in again after invalid_grant', async () => {
+  it('throws SignInRequiredError after invalid_grant', async () => {
     const { server } = await fakeServer(Response.json({ error: 'invalid_grant' }, { status: 400 }));
     await expect(server.refresh('client_1', 'rt_1')).rejects.toThrow(SignInRequiredError);
   });

@@ -94,7 +94,7 @@ describe('a client', () => {
     expect(api.requests[0]?.headers['idempotency-key']).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it("keeps the caller's key", async () => {
+  it("sends the caller's key if there is one", async () => {
     api.reply(json(201, order));
     const headers = { 'idempotency-key': 'order-1042' };
     await placeOrder({ client: createStoreClient(api.options()), body: orderBody, headers });

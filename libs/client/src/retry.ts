@@ -27,7 +27,7 @@ export function retryDelayMs({ request, response, retries, random }: Attempt): n
   const backoffMs = Math.min(firstBackoffMs * 2 ** retries, maxBackoffMs);
   const requiredMs = response === undefined ? undefined : retryAfterMs(response);
   if (response !== undefined && requiredMs !== undefined && retriedAfterDelay.includes(response.status)) {
-    // Never earlier, and not all clients at once.
+    // Never earlier, and with jitter, so that not all clients return at the same time.
     return requiredMs > maxWaitMs ? undefined : requiredMs + backoffMs * random;
   }
   const isTransient = response === undefined || retriedAfterBackoff.includes(response.status);

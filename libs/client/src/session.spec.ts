@@ -100,7 +100,7 @@ describe('a session', () => {
     await expect(new Session({ store: failing, refresh }).renew('at_1')).rejects.toThrow('The disk is full.');
   });
 
-  it('says that the person must sign in again', async () => {
+  it('throws SignInRequiredError without tokens, and without a refresh token', async () => {
     const { refresh } = signedIn();
     const signedOut = new Session({ store: memoryTokenStore(), refresh });
     await expect(signedOut.accessToken()).rejects.toThrow(SignInRequiredError);
