@@ -37,7 +37,7 @@ export async function storeRates(database: Database, file: string): Promise<Stor
 
 /**
  * Stores a file of rates and posts the orders that waited for them. A corrected rate applies to later
- * postings only: existing entries keep their rate.
+ * postings only: existing ones keep their rate.
  * @throws UnreadableRates
  */
 export async function loadRates(database: Database, file: string): Promise<LoadedRates> {

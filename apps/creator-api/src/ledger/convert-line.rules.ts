@@ -17,7 +17,7 @@ export interface PaidLine {
 }
 
 /** A line in its creator's settlement currency. Amounts are text so that JSON carries them exactly. */
-export interface LedgerEntry {
+export interface ConvertedLine {
   readonly item_id: string;
   readonly settlement_currency: Currency;
   readonly settled_revenue: string;
@@ -28,8 +28,11 @@ export interface LedgerEntry {
   readonly rate_to: string | null;
 }
 
-/** Returns undefined while the creator or the exchange rate is unknown. */
-export function toLedgerEntry(line: PaidLine): LedgerEntry | undefined {
+/**
+ * Converts a line to the settlement currency. Returns undefined while the creator or the exchange rate is
+ * unknown.
+ */
+export function convertLine(line: PaidLine): ConvertedLine | undefined {
   const { item_id, settlement_currency } = line;
   if (settlement_currency === null) return undefined;
   const rate = exchangeRate(line);

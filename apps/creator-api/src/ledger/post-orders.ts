@@ -1,6 +1,6 @@
 import { statement, type Transaction } from '@fulfilment/database';
 import { appBreakdownKey, breakdownKey, ledgerLines, sumsBy } from './breakdown.sql.js';
-import { toLedgerEntry, type PaidLine } from './ledger-entry.rules.js';
+import { convertLine, type PaidLine } from './convert-line.rules.js';
 import { lockMonthsShared, postingMonth } from './close-months.js';
 import { settlementRate } from './settlement-rate.sql.js';
 
@@ -109,9 +109,9 @@ interface PaidLineRow extends PaidLine {
 /**
  * Posts the sales and refunds of these orders to the ledger: a sale per line in the month of the payment, a
  * refund per line in the month of the refund. Both are added to the sums of their months. If the month is
- * closed, the first open month is used instead (ADR 28). Each entry is posted once, however often this runs.
- * An order whose creator or exchange rate is unknown waits as a whole. The caller must hold the row locks of
- * the orders.
+ * closed, the first open month is used instead (ADR 28). Repeated calls post nothing twice. An order
+ * whose creator or exchange rate is unknown waits as a whole. The caller must hold the row locks of the
+ * orders.
  * @param refundedIds the refunded orders among them; by default all of them are checked
  */
 export async function postOrders(
@@ -133,21 +133,21 @@ export async function postOrders(
   const remainingIds = orderIds.filter((id) => !postedOrders.has(id));
   const lines = remainingIds.length === 0 ? [] : await tx.rows<PaidLineRow>(readPaidLines, [remainingIds]);
   const waiting = new Set<string>();
-  const entries = lines.flatMap((line) => {
-    const entry = toLedgerEntry(line);
-    if (entry === undefined) waiting.add(line.order_id);
-    return entry === undefined ? [] : [entry];
+  const convertedLines = lines.flatMap((line) => {
+    const converted = convertLine(line);
+    if (converted === undefined) waiting.add(line.order_id);
+    return converted === undefined ? [] : [converted];
   });
-  const converted =
-    entries.length === 0 ? [] : await tx.rows<PostedRow>(postConvertedSales, [JSON.stringify(entries)]);
-  const refunded =
-    converted.length === 0
-      ? refundsBeforeConversion
-      : [...refundsBeforeConversion, ...(await postAllRefunds())];
-  const sold = [...sameCurrency, ...converted];
-  const anyPosted = sold.length + refunded.length > 0;
+  const convertedSales =
+    convertedLines.length === 0
+      ? []
+      : await tx.rows<PostedRow>(postConvertedSales, [JSON.stringify(convertedLines)]);
+  const refundsOfConvertedSales = convertedSales.length === 0 ? [] : await postAllRefunds();
+  const sales = [...sameCurrency, ...convertedSales];
+  const refunds = [...refundsBeforeConversion, ...refundsOfConvertedSales];
+  const anyPosted = sales.length + refunds.length > 0;
   await Promise.all([
-    anyPosted && tx.run(addToMonths, [itemIds(sold), itemIds(refunded)]),
+    anyPosted && tx.run(addToMonths, [itemIds(sales), itemIds(refunds)]),
     waiting.size > 0 && tx.run(insertWaiting, [[...waiting]]),
     tx.run(deleteWaiting, [orderIds.filter((id) => !waiting.has(id))]),
   ]);
