@@ -99,7 +99,7 @@ describe('GET /api/v1/creators/:uuid/apps', () => {
     );
   });
 
-  it('knows the app of an order that an earlier release published first', async () => {
+  it('shows the app of an order whose first message, of an earlier release, did not name it', async () => {
     const creator = await api.newCreator();
     const order = anOrder(creator.id);
     await api.record({ orders: [order] });

@@ -96,7 +96,7 @@ describe('read models after a replay', () => {
   };
 
   it.each([
-    ['a kept ledger', true],
+    ['an intact ledger', true],
     ['empty tables', false],
   ])('are equal to the lost ones, from %s and with concurrent orders', async (_tables, keepLedger) => {
     const rows = await expectedRows([...earlierOrders, ...concurrentOrders]);

@@ -210,7 +210,7 @@ describe('the stream of new orders', () => {
     expect(template).toMatch(/location = \/creator\/api\/v1\/order-stream \{\s+proxy_buffering off;/);
   });
 
-  it('is 429 while the organisation has 20 streams, and not for another one', async () => {
+  it('is rejected with 429 while the organisation has 20 streams, and opens for another organisation', async () => {
     const [creator, other] = [await newCreator(), await newCreator()];
     await Promise.all(Array.from({ length: maxStreamsPerTenant }, () => open(creator)));
     const rejected = await open(creator);

@@ -9,7 +9,7 @@ import * as reference from './orders.reference.js';
 import { ReadOrder } from './read-order.js';
 import { ReadTimeline } from './timeline/read-timeline.js';
 
-/** Each holds a connection of the pool for requests. */
+/** Each export holds a connection of the pool for requests. */
 const exportLimits = { maxConcurrent: 2, maxPerTenant: 1 };
 
 @Controller('api/v1/orders')

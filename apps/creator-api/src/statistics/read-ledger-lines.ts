@@ -112,7 +112,7 @@ export class ReadLedgerLines {
 
 type Filters = Pick<LedgerLinesQuery, 'release' | 'product_type' | 'country' | 'platform' | 'app'>;
 
-/** The sums of the months know the release, but not the other filters. */
+/** `monthly_statistics` can be filtered by release only; the other filters need a breakdown. */
 function totalsStatement({ release: _, ...others }: Filters): Statement {
   if (others.app !== undefined) return readTotalsOfApp;
   return Object.values(others).some((value) => value !== undefined) ? readFilteredTotals : readTotals;

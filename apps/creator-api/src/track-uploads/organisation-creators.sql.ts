@@ -1,5 +1,5 @@
 /**
- * SQL: the ids of the creators of the same organisation, including the given creator, even if it is not
+ * SQL: the ids of all creators of a creator's organisation, and of the creator itself even if it is not
  * registered here yet. Upload limits apply per organisation, which may have any number of creators.
  */
 export function organisationCreators(creatorId: string): string {
