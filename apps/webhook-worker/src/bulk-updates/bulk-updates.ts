@@ -110,12 +110,12 @@ export class BulkUpdates extends BackgroundLoop {
   }
 
   private async round(): Promise<boolean> {
-    const more = [
+    const hasMore = [
       await this.processDue<DueItem>(findDueStateSyncs, (tx, due) => this.syncSubscription(tx, due)),
       await this.processDue<OpenRecovery>(findDueRecoveries, (tx, recovery) => this.recover(tx, recovery)),
       await this.expire(),
     ];
-    return more.includes(true);
+    return hasMore.includes(true);
   }
 
   /**
@@ -164,8 +164,8 @@ export class BulkUpdates extends BackgroundLoop {
       await tx.run(delayStateSync, [id, retryDelaySeconds.busy]);
       return true;
     }
-    const more = subscription !== undefined && (await applySubscriptionState(tx, id, subscription.state));
-    if (more) await tx.run(delayStateSync, [id, 0]);
+    const hasMore = subscription !== undefined && (await applySubscriptionState(tx, id, subscription.state));
+    if (hasMore) await tx.run(delayStateSync, [id, 0]);
     else await tx.run(endStateSync, [id]);
     if (subscription?.state === 'active')
       this.queue.scheduleAfterCommit(tx, [{ subscriptionId: id, lane: subscription.lane }]);

@@ -32,7 +32,10 @@ export class DeliveryWindows {
     return used.window;
   }
 
-  /** Ignores test events, failures on our side, and receivers that were replaced during the attempt. */
+  /**
+   * Changes the window by the result of an attempt. Ignores test events, failures on our side, and receivers
+   * that were replaced during the attempt.
+   */
   record(
     { subscriptionId, url, test }: Pick<LeasedDelivery, 'subscriptionId' | 'url' | 'test'>,
     atStart: WindowAtStart,

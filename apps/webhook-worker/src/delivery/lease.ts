@@ -154,7 +154,7 @@ interface ClaimedRow extends Omit<LeasedDelivery, 'token' | 'leaseEndsAtMs'> {
   /** Maximum number of deliveries that this claim could take. */
   readonly maxClaimed: number;
   readonly lane: Lane;
-  /** When it became due. */
+  /** When the delivery became due. */
   readonly dueAt: Date;
 }
 

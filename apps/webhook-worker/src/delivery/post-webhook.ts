@@ -25,7 +25,7 @@ export class PostWebhook {
   ) {}
 
   /**
-   * Failures of the receiver and the network are outcomes of the exchange.
+   * Makes one attempt. Failures of the receiver and the network are outcomes of the exchange.
    * @throws as SecretBox.open does, if a secret of the subscription cannot be opened
    */
   async run(delivery: LeasedDelivery): Promise<SentAttempt> {
@@ -87,7 +87,7 @@ export class PostWebhook {
   }
 }
 
-/** Neither the URL nor the host of the receiver, which may contain secrets. */
+/** The span has neither the URL nor the host of the receiver, which may contain secrets. */
 function spanOf({ id, subscriptionId, event, number, trigger }: LeasedDelivery): SpanStart {
   return {
     name: `deliver ${event}`,

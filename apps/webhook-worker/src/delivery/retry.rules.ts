@@ -32,7 +32,10 @@ export function retryDelayMs(
   return Math.max(spreadMs, minDelayMs, retryAfterMs(failed.retryAfter, now));
 }
 
-/** RFC 9110 §10.2.3: seconds or a date. At most 24 hours; 0 when the header is missing or invalid. */
+/**
+ * Returns the time in `Retry-After`, which is in seconds or a date (RFC 9110 §10.2.3): at most 24 hours; 0
+ * when the header is missing or invalid.
+ */
 export function retryAfterMs(header: string | undefined, now: Date): number {
   if (header === undefined) return 0;
   const text = header.trim();

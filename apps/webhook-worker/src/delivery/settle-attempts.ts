@@ -91,7 +91,7 @@ export class SettleAttempts {
   ) {}
 
   /**
-   * Skips attempts of subscriptions that other transactions have locked.
+   * Writes the results of attempts, except for subscriptions that other transactions have locked.
    * @returns the ids of these subscriptions
    */
   async run(attempts: readonly Attempt[]): Promise<ReadonlySet<string>> {

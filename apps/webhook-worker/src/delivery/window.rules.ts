@@ -20,7 +20,7 @@ export interface Window {
   readonly reductions: number;
   /** Successes since the last change of the size. */
   readonly successes: number;
-  /** Sum of their durations. */
+  /** Sum of the durations of these successes. */
   readonly totalMs: number;
   /** Lowest mean latency of a round; undefined before the first. */
   readonly lowestMs: number | undefined;

@@ -96,7 +96,7 @@ export class DispatchJobs implements OnApplicationShutdown {
     return this.addingConnection?.status === 'ready';
   }
 
-  /** Rejects when Redis does not accept the jobs at once. */
+  /** Adds a job for each subscription. Rejects when Redis does not accept the jobs at once. */
   async add(due: readonly DueSubscription[]): Promise<void> {
     if (!this.isConnected) throw new Error('Redis is not connected.');
     await Promise.all(

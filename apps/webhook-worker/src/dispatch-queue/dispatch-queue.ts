@@ -32,7 +32,7 @@ export class DispatchQueue {
     this.jobs.start((due) => (this.stopping ? this.jobs.add([due]) : this.waiting[due.lane].add(due, 'new')));
   }
 
-  /** Call it in every transaction that makes deliveries due. The subscriptions have work after the commit. */
+  /** Queues subscriptions after the commit. Call it in every transaction that makes deliveries due. */
   scheduleAfterCommit(tx: Transaction, due: readonly DueSubscription[]): void {
     if (due.length > 0) tx.afterCommit(() => this.enqueue(due, 'new'));
   }

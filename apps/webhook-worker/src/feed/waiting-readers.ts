@@ -28,7 +28,7 @@ interface Reader extends FeedPosition {
 }
 
 export interface Wait extends FeedPosition {
-  /** Client and creator, which are limited together. */
+  /** Key of the client and the creator, whose waiting requests are limited together. */
   readonly caller: string;
   readonly timeoutMs: number;
   /** Aborted when the client disconnects. */

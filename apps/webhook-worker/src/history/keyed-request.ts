@@ -2,7 +2,7 @@ import { type Caller, fingerprint, type KeyedRequest } from '@fulfilment/http-se
 import { ownedId } from '../subscriptions/owner.js';
 
 /**
- * A request about a subscription with its `idempotency-key`; undefined without a key.
+ * Returns a request about a subscription with its `idempotency-key`; undefined without a key.
  * @param effect what the key stands for, besides the subscription
  * @throws NotFound on a malformed id or a caller without a creator
  */

@@ -43,7 +43,7 @@ export class ReadDeliveries {
   ) {}
 
   /**
-   * Newest first.
+   * Returns a page of the deliveries of a subscription, newest first.
    * @throws NotFound; ValidationFailed on a cursor of another list; an outage error on timeout
    */
   async list(caller: Caller, webhookId: string, query: ListDeliveriesDto): Promise<CursorPage<DeliveryView>> {
@@ -63,7 +63,7 @@ export class ReadDeliveries {
     return { data: page.map(deliveryView), pagination };
   }
 
-  /** Includes the payload and the newest attempts. @throws NotFound */
+  /** Returns a delivery with its payload and its newest attempts. @throws NotFound */
   async findOne(caller: Caller, webhookId: string, deliveryId: string): Promise<DeliveryDetail> {
     const { id } = await findOwned(this.database, caller, webhookId);
     const uuid = deliveryUuid(deliveryId);

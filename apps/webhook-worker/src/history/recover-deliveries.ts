@@ -130,7 +130,7 @@ export class RecoverDeliveries {
     return { id: publicId('whr', id), matched };
   }
 
-  /** Lets support find a recovery by the id in the response. */
+  /** Logs the recovery, so that support can find it by the id in the response. */
   private log({ id, matched }: Recovery, subscriptionId: string, input: RecoverDeliveriesDto): void {
     const { since, until = null, statuses } = input;
     this.logger.info(

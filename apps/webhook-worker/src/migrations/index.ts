@@ -2,5 +2,5 @@ import { Baseline } from './0001-baseline.js';
 import { EventFeed } from './0002-event-feed.js';
 import { SigningKeyPairs } from './0003-signing-keys.js';
 
-/** In the order in which they are applied. */
+/** The migrations, in the order in which they are applied. */
 export const migrations = [Baseline, EventFeed, SigningKeyPairs];

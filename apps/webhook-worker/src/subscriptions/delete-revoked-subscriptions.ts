@@ -52,7 +52,10 @@ export class DeleteRevokedSubscriptions extends BackgroundLoop {
     });
   }
 
-  /** A repeated or late message does not delete subscriptions of access that was granted since. */
+  /**
+   * Records the revocation that a message reports, and deletes its first batch of subscriptions. A repeated
+   * or late message does not delete subscriptions of access that was granted since.
+   */
   async run(tx: Transaction, message: Message): Promise<void> {
     const revocation = revocationOf(message);
     if (revocation === undefined) return;
