@@ -53,13 +53,13 @@ describe('the authorization server', () => {
 
   it('allows an app to register itself, but never as a first-party app', async () => {
     const redirectUri = 'https://merch-sync.example/callback';
-    const register = (more: object) =>
+    const register = (metadata: object) =>
       send('post', '/api/auth/oauth2/register').send({
         client_name: 'Merch Sync',
         redirect_uris: [redirectUri],
         token_endpoint_auth_method: 'none',
         grant_types: ['authorization_code', 'refresh_token'],
-        ...more,
+        ...metadata,
       });
     expect((await register({ first_party: true }).expect(400)).body.error).toBe('invalid_client_metadata');
     const { body } = await register({}).expect(201);

@@ -11,7 +11,7 @@ const withinMs = 1_000;
 const storePaths = ['/store/v1/releases', '/store/v1/webhooks', '/api/auth/oauth2/userinfo'];
 const allPaths = [...storePaths, '/creator/api/v1/creators'];
 
-/** decisions.md: all four services reject a revoked or logged-out token within a second. */
+/** All four services reject a revoked or logged-out token within a second (docs/decisions.md). */
 describe('an access token is rejected by all four services within a second', () => {
   let merchant: Merchant;
   beforeAll(async () => {
@@ -33,7 +33,7 @@ describe('an access token is rejected by all four services within a second', () 
   const refresh = (token: string) =>
     tokenRequest({ grant_type: 'refresh_token', refresh_token: token, client_id: dashboard.clientId });
 
-  /** Uses the token at every service first, so that it is cached: the hardest case. */
+  /** After this, every service has cached the token: the hardest case for its revocation. */
   const expectAccepted = async (token: string, paths = allPaths) => {
     for (const path of paths) await new ApiClient(token).get(path).expect(200);
     expect(await introspect(token)).toMatchObject({ active: true });

@@ -1,5 +1,5 @@
 import { uuidv7 } from '@fulfilment/contracts';
-import { statement } from '@fulfilment/database';
+import { dayPartition, statement } from '@fulfilment/database';
 import { Outbox } from '@fulfilment/messaging';
 import { createLogger } from '@fulfilment/runtime';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
@@ -53,50 +53,44 @@ const countDeliveries = statement(
 );
 
 const daysAgo = (days: number): Date => new Date(Date.now() - days * 86_400_000);
-const day = (at: Date): string => at.toISOString().slice(0, 10);
+const dayOf = (time: Date): string => time.toISOString().slice(0, 10);
+const partitionOf = (time: Date): string => dayPartition('webhook_deliveries', dayOf(time));
 
 describe('the maintenance job', () => {
   it('creates a partition for each day from yesterday to a week ahead, also when repeated', async () => {
     await maintenance.round();
     await maintenance.round();
     const names = (await scratch.database.rows<{ name: string }>(readPartitions)).map((row) => row.name);
-    expect(names).toEqual(
-      Array.from(
-        { length: 9 },
-        (_, index) => `webhook_deliveries_${day(daysAgo(1 - index)).replaceAll('-', '_')}`,
-      ),
-    );
+    expect(names).toEqual(Array.from({ length: 9 }, (_, index) => partitionOf(daysAgo(1 - index))));
   });
 
   it('deletes days more than 30 days ago, including rows in the default partition', async () => {
     const old = daysAgo(32);
-    const name = `webhook_deliveries_${day(old).replaceAll('-', '_')}`;
-    const next = day(daysAgo(31));
+    const next = dayOf(daysAgo(31));
     await scratch.dataSource.query(
-      `CREATE TABLE ${name} PARTITION OF webhook_deliveries FOR VALUES FROM ('${day(old)}') TO ('${next}')`,
+      `CREATE TABLE ${partitionOf(old)} PARTITION OF webhook_deliveries FOR VALUES FROM ('${dayOf(old)}') TO ('${next}')`,
     );
     for (const at of [old, daysAgo(40), daysAgo(20)]) {
-      await scratch.database.run(insertDelivery, [day(at), uuidv7(), uuidv7(), uuidv7(), new Date()]);
+      await scratch.database.run(insertDelivery, [dayOf(at), uuidv7(), uuidv7(), uuidv7(), new Date()]);
     }
     expect(await deleteExpiredDays(scratch.database, logger)).toBe(1);
     expect((await scratch.database.row<{ count: number }>(countDeliveries))?.count).toBe(1);
     const names = (await scratch.database.rows<{ name: string }>(readPartitions)).map((row) => row.name);
-    expect(names).not.toContain(name);
+    expect(names).not.toContain(partitionOf(old));
   });
 
   it('creates the partition of a day that already has deliveries, and moves them into it', async () => {
     const tomorrow = daysAgo(-1);
-    const key = [day(tomorrow), uuidv7()];
+    const key = [dayOf(tomorrow), uuidv7()];
     await scratch.database.run(insertDelivery, [...key, uuidv7(), uuidv7(), new Date()]);
     await scratch.database.run(insertAttempt, key);
     await scratch.database.run(insertEvent, key);
     await maintenance.round();
-    const suffix = day(tomorrow).replaceAll('-', '_');
     for (const table of ['webhook_deliveries', 'webhook_attempts', 'webhook_events']) {
       const rows = await scratch.dataSource.query(
         `SELECT tableoid::regclass::text AS partition FROM ${table}`,
       );
-      expect(rows).toEqual([{ partition: `${table}_${suffix}` }]);
+      expect(rows).toEqual([{ partition: dayPartition(table, dayOf(tomorrow)) }]);
     }
   });
 
@@ -104,7 +98,7 @@ describe('the maintenance job', () => {
     const write = async (): Promise<void> => {
       for (let count = 0; count < 60; count += 1)
         await scratch.database.run(insertDelivery, [
-          day(new Date()),
+          dayOf(new Date()),
           uuidv7(),
           uuidv7(),
           uuidv7(),
@@ -132,24 +126,23 @@ describe('the maintenance job', () => {
 
   it('creates and drops other partitions when one of them fails', async () => {
     const [uncreatable, undroppable, old] = [daysAgo(-2), daysAgo(33), daysAgo(32)];
-    const name = (at: Date): string => `webhook_deliveries_${day(at).replaceAll('-', '_')}`;
-    await scratch.dataSource.query(`CREATE TABLE ${name(uncreatable)} (unrelated int)`);
-    for (const at of [undroppable, old]) {
-      const following = day(new Date(at.getTime() + 86_400_000));
+    await scratch.dataSource.query(`CREATE TABLE ${partitionOf(uncreatable)} (unrelated int)`);
+    for (const time of [undroppable, old]) {
+      const following = dayOf(new Date(time.getTime() + 86_400_000));
       await scratch.dataSource.query(
-        `CREATE TABLE ${name(at)} PARTITION OF webhook_deliveries FOR VALUES FROM ('${day(at)}') TO ('${following}')`,
+        `CREATE TABLE ${partitionOf(time)} PARTITION OF webhook_deliveries FOR VALUES FROM ('${dayOf(time)}') TO ('${following}')`,
       );
     }
-    const dependentView = `CREATE VIEW dependent_view AS SELECT * FROM ${name(undroppable)}`; // blocks DROP
-    await scratch.dataSource.query(dependentView);
+    // A dependent view blocks DROP.
+    await scratch.dataSource.query(`CREATE VIEW dependent AS SELECT * FROM ${partitionOf(undroppable)}`);
     await maintenance.round();
     await deleteExpiredDays(scratch.database, logger);
     const names = (await scratch.database.rows<{ name: string }>(readAttachedPartitions)).map(
       (row) => row.name,
     );
     expect(names).toHaveLength(1 + 8);
-    expect(names).toContain(name(undroppable));
-    expect(names).toContain(name(daysAgo(-7)));
-    expect(names).not.toContain(name(uncreatable));
+    expect(names).toContain(partitionOf(undroppable));
+    expect(names).toContain(partitionOf(daysAgo(-7)));
+    expect(names).not.toContain(partitionOf(uncreatable));
   });
 });

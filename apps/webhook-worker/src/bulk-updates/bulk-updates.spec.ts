@@ -7,7 +7,7 @@ import { setUpWorker } from '../worker-setup.fixture.js';
 import { insertStateSyncs } from '../subscriptions/bulk-update-requests.js';
 
 /** More than one batch, and more than the maximum of held deliveries. */
-const many = 12_500;
+const manyDeliveries = 12_500;
 const longAgo = '2020-01-01T00:00:00Z';
 
 const given = setUpWorker();
@@ -74,24 +74,24 @@ async function expectFast<Result>(work: PromiseLike<Result>): Promise<Result> {
 
 describe('very many deliveries', () => {
   it('are held when their subscription is disabled, up to the newest 10 000', async () => {
-    const { client, id, uuid } = await withDeliveries(many, 'retrying');
+    const { client, id, uuid } = await withDeliveries(manyDeliveries, 'retrying');
     await expectFast(client.patch(id, { status: 'disabled' }).expect(200));
-    await untilCounts(uuid, { held: 10_000, expired: many - 10_000, retrying: 0 });
+    await untilCounts(uuid, { held: 10_000, expired: manyDeliveries - 10_000, retrying: 0 });
   });
 
   it('are cancelled when their subscription is deleted', async () => {
-    const { client, id, uuid } = await withDeliveries(many, 'retrying');
-    await write(uuid, many, 'held', 1);
+    const { client, id, uuid } = await withDeliveries(manyDeliveries, 'retrying');
+    await write(uuid, manyDeliveries, 'held', 1);
     await expectFast(client.delete(id).expect(204));
-    await untilCounts(uuid, { subscription_deleted: 2 * many });
+    await untilCounts(uuid, { subscription_deleted: 2 * manyDeliveries });
   });
 
   it('are recovered as fast as the receiver takes them, each counted in one recovery only', async () => {
-    const { client, id, uuid } = await withDeliveries(many, 'failed');
+    const { client, id, uuid } = await withDeliveries(manyDeliveries, 'failed');
     given.receiver.respondWith((response) => response.writeHead(500, { 'retry-after': '86400' }).end());
     const recover = () => expectFast(client.post({ since: longAgo }, `/${id}/recover`).expect(202));
     const responses = [await recover(), await recover(), await recover()];
-    expect(responses.map(({ body }) => body.matched)).toEqual([many, 0, 0]);
+    expect(responses.map(({ body }) => body.matched)).toEqual([manyDeliveries, 0, 0]);
     await given.receiver.waitFor(1);
     const rows = await given.stores.database.rows<{ status: string; count: number }>(countByStatus, [uuid]);
     const recovered = rows.filter((row) => row.status !== 'failed').reduce((sum, row) => sum + row.count, 0);

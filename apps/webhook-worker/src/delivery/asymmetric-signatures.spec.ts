@@ -29,8 +29,8 @@ describe('the v1a signatures of Standard Webhooks', () => {
   });
   afterEach(() => receiver.stop());
 
-  const subscribe = async (more: object): Promise<string> =>
-    (await client.post({ url: receiver.url, events: ['*'], secret: 'a secret', ...more }).expect(201)).body
+  const subscribe = async (members: object): Promise<string> =>
+    (await client.post({ url: receiver.url, events: ['*'], secret: 'a secret', ...members }).expect(201)).body
       .id;
   /** Reads the keys without a token, as a receiver does. */
   const jwks = async (id: string): Promise<readonly Jwk[]> => {

@@ -74,7 +74,7 @@ export async function deliveryAudit(stores: WebhookStores, worker: Served) {
   const creators = [...stores.creators];
   const changes: Change[] = [];
   const rejected = new Set<string>();
-  /** `delivery attempt` of every accepted attempt. */
+  /** Every accepted attempt, as `attemptOf` returns it. */
   const accepted = new Set<string>();
   let beforeResponse: (request: ReceivedDelivery) => Promise<unknown> | undefined = () => undefined;
 

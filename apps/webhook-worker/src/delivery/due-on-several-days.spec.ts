@@ -14,7 +14,7 @@ import { Reconciler } from './reconciler.js';
 
 const given = setUpWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,200' });
 
-/** Stopped, since it would find the deliveries that the code under test must find. */
+/** Stops the reconciler, which would find the deliveries that the code under test must find. */
 beforeAll(() => given.worker.app.get(Reconciler).stop());
 
 const findWaitingLocks = statement(
@@ -78,13 +78,12 @@ describe("a due delivery of another day, while today's are sent", () => {
     await publish();
     await allSucceed(1);
     const respond = delayResponses();
-    const many = windowSizes.initial;
-    await publish(many);
-    await given.receiver.waitFor(1 + many);
+    await publish(windowSizes.initial);
+    await given.receiver.waitFor(1 + windowSizes.initial);
     await writeDueOnOtherDays();
     wakeWithoutDays();
     respond();
-    await allSucceed(1 + many + 2);
+    await allSucceed(1 + windowSizes.initial + 2);
   });
 
   it('is sent when a wake-up arrived during the claim', async () => {

@@ -23,11 +23,11 @@ async function aHealthySubscriber(path: string) {
   return { publish };
 }
 
-/** Keeps the responses to a path back. Returns them. */
-function doNotRespondTo(hanging: readonly string[]): ServerResponse[] {
+/** Leaves requests to these paths without a response. Returns the open responses. */
+function doNotRespondTo(paths: readonly string[]): ServerResponse[] {
   const openResponses: ServerResponse[] = [];
   given.receiver.respondWith((response, { path }) => {
-    if (hanging.includes(path)) openResponses.push(response);
+    if (paths.includes(path)) openResponses.push(response);
     else response.writeHead(204).end();
   });
   return openResponses;

@@ -24,7 +24,7 @@ function aProcess(url = storeUrl('TEST_REDIS_URL')) {
   return { queue, stop, connected: () => eventually(() => jobs.isConnected || undefined) };
 }
 
-const some = (count: number): DueSubscription[] =>
+const dueSubscriptions = (count: number): DueSubscription[] =>
   Array.from({ length: count }, () => ({ subscriptionId: uuidv7(), lane: 'fast' }));
 
 afterEach(async () => {
@@ -51,12 +51,12 @@ describe('subscriptions with work', () => {
   it('wait in their process; those beyond its limit are taken by another process', async () => {
     const [busy, idle] = [aProcess(), aProcess()];
     await Promise.all([busy.connected(), idle.connected()]);
-    const local = some(maxWaiting);
+    const local = dueSubscriptions(maxWaiting);
     busy.queue.requeue(local);
-    const more = some(150); // its own workers take at most 100 of them
-    busy.queue.requeue(more);
+    const further = dueSubscriptions(150); // its own workers take at most 100 of them
+    busy.queue.requeue(further);
     const [first] = await take(idle.queue, 1);
-    expect(idsOf(more)).toContain(first);
+    expect(idsOf(further)).toContain(first);
     expect(local.filter((due) => !busy.queue.isWaiting(due))).toEqual([]);
   });
 
@@ -64,7 +64,7 @@ describe('subscriptions with work', () => {
     const { queue, connected } = aProcess();
     await connected();
     const days = { from: '2026-11-20', to: '2026-11-20' };
-    const [one, other] = some(2).map((due) => ({ ...due, days, delayMs: 50 }));
+    const [one, other] = dueSubscriptions(2).map((due) => ({ ...due, days, delayMs: 50 }));
     if (one === undefined || other === undefined) throw new Error('None.');
     queue.requeue([one, one, { ...other, delayMs: 250 }]);
     expect(await queue.next('fast')).toEqual({ subscriptionId: one.subscriptionId, lane: 'fast', days });
@@ -73,7 +73,7 @@ describe('subscriptions with work', () => {
 
   it('are all taken by their own process while Redis is unreachable', async () => {
     const { queue } = aProcess('redis://127.0.0.1:1/');
-    const due = some(maxWaiting + 50);
+    const due = dueSubscriptions(maxWaiting + 50);
     queue.requeue(due);
     expect(await take(queue, due.length)).toEqual(idsOf(due));
   });
@@ -81,7 +81,7 @@ describe('subscriptions with work', () => {
   it('are left to other processes by a process that stops', async () => {
     const [stopping, other] = [aProcess(), aProcess()];
     await Promise.all([stopping.connected(), other.connected()]);
-    const due = some(50);
+    const due = dueSubscriptions(50);
     stopping.queue.requeue(due);
     await stopping.stop();
     expect(await stopping.queue.next('fast')).toBeUndefined();

@@ -49,8 +49,8 @@ describe('the queue of a lane', () => {
     const taking = queue.take();
     expect(queue.stop()).toEqual([]);
     expect(await taking).toBeUndefined();
-    const left = queue.add(due('late'), 'new');
+    const waiting = queue.add(due('late'), 'new');
     expect(queue.stop()).toMatchObject([{ subscriptionId: 'late' }]);
-    await left;
+    await waiting;
   });
 });

@@ -1,5 +1,5 @@
 import { uuidv7 } from '@fulfilment/contracts';
-import type { Database } from '@fulfilment/database';
+import { type Database, dayPartition } from '@fulfilment/database';
 import { createLogger } from '@fulfilment/runtime';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { dayFromNow } from '../due-deliveries.fixture.js';
@@ -23,6 +23,8 @@ beforeAll(async () => {
   await writeHistory(database, uuidv7(), { count, failedEvery: 2, days: 2 });
 });
 afterAll(() => scratch.drop());
+
+const partitionOf = (daysFromNow: number) => dayPartition('webhook_deliveries', dayFromNow(daysFromNow));
 
 async function planOf(filters: DeliveryFilters, after?: PageEnd): Promise<readonly Planned[]> {
   const { statement: page, values } = pageQuery(subscriptionId, filters, pageSize, after);
@@ -58,7 +60,7 @@ describe('a page of a delivery history', () => {
   );
 
   it('opens only the partitions of days on which its deliveries can have been created', async () => {
-    const [tomorrow, later] = [1, 2].map((days) => partitionOf(dayFromNow(days)));
+    const [tomorrow, later] = [1, 2].map((days) => partitionOf(days));
     const createdBefore = `${dayFromNow(-1)}T00:00:00Z`;
     const after = { micros: Date.parse(createdBefore) * 1000, id: uuidv7() };
     for (const nodes of [
@@ -67,12 +69,8 @@ describe('a page of a delivery history', () => {
     ]) {
       const tables = new Set(nodes.flatMap((node) => node['Relation Name'] ?? []));
       expect(tables).not.toContain(tomorrow);
-      expect(tables).toContain(partitionOf(dayFromNow(-1)));
+      expect(tables).toContain(partitionOf(-1));
       expect(tables).toContain(later); // future days are searched because of wrong clocks
     }
   });
 });
-
-function partitionOf(day: string): string {
-  return `webhook_deliveries_${day.replaceAll('-', '_')}`;
-}

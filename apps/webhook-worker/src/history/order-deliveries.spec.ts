@@ -52,10 +52,13 @@ describe('the deliveries about an order', () => {
 
   it('come in pages, each once', async () => {
     const { dashboard, order } = await deliveredOrder();
-    const one = await list(dashboard.token, `order_id=${order}&limit=1`);
-    const two = await list(dashboard.token, `order_id=${order}&limit=1&cursor=${one.pagination.next_cursor}`);
-    expect(new Set([...one.data, ...two.data].map(({ client_id }) => client_id)).size).toBe(2);
-    expect(two.pagination.next_cursor).toBeNull();
+    const firstPage = await list(dashboard.token, `order_id=${order}&limit=1`);
+    const secondPage = await list(
+      dashboard.token,
+      `order_id=${order}&limit=1&cursor=${firstPage.pagination.next_cursor}`,
+    );
+    expect(new Set([...firstPage.data, ...secondPage.data].map(({ client_id }) => client_id)).size).toBe(2);
+    expect(secondPage.pagination.next_cursor).toBeNull();
   });
 
   it('have cursors that only their list accepts: that of the order and the client', async () => {

@@ -1,5 +1,5 @@
 import { uuidv7 } from '@fulfilment/contracts';
-import { type Database, statement } from '@fulfilment/database';
+import { type Database, dayPartition, statement } from '@fulfilment/database';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { createLogger } from '@fulfilment/runtime';
 import { deliveryIdSql } from '../delivery/delivery-id.js';
@@ -59,7 +59,7 @@ describe('a page of the deliveries about an order', () => {
     });
     const scans = nodes.filter((node) => node['Actual Loops'] > 0);
     const read = scans.flatMap((node) => node['Relation Name'] ?? []);
-    const partition = `webhook_deliveries_${dayFromNow(0).replaceAll('-', '_')}`;
+    const partition = dayPartition('webhook_deliveries', dayFromNow(0));
     expect(nodes[0]).toMatchObject({ 'Actual Rows': 1 });
     expect(read.filter((table) => table.startsWith('webhook_deliveries'))).toEqual([partition]);
     const indexes = scans.flatMap((node) => node['Index Name'] ?? []);
