@@ -54,13 +54,17 @@ export async function compareWithAccepted(
   const expected = expectedFrom(accepted, lost);
   return {
     sets: [
-      compareSet({
-        name: 'accepted orders: one id for each key',
-        expected: new Set(accepted.map(({ id }) => id)),
-        found: countIds(accepted.map(({ id }) => id)),
-      }),
+      compareSet(
+        'accepted orders: one id for each key',
+        new Set(accepted.map(({ id }) => id)),
+        countIds(accepted.map(({ id }) => id)),
+      ),
       ...(await compareStoreApi(expected, observed)),
-      ...(await compareCreatorApi(expected, observed)),
+      compareSet(
+        'orders in the Creator API, paid',
+        expected.publishedUuids,
+        await readIds(observed.context, 'creator-api', "SELECT id FROM orders WHERE payment_status = 'paid'"),
+      ),
       ...(await compareWebhooks(expected, observed, lost)),
     ],
     sums: await compareSums(expected, observed),
@@ -109,37 +113,22 @@ async function compareStoreApi(
 ): Promise<SetDifference[]> {
   const read = (sql: string) => readIds(context, 'store-api', sql);
   return [
-    compareSet({ name: 'orders', expected: orderUuids, found: await read('SELECT id FROM orders') }),
-    compareSet({
-      name: 'idempotency keys with their order',
-      expected: new Set(orders.map(({ key, uuid }) => `${key} ${uuid}`)),
-      found: await read(
-        "SELECT key || ' ' || order_id AS id FROM idempotency_keys WHERE order_id IS NOT NULL",
-      ),
-    }),
-    compareSet({
-      name: 'charges',
-      expected: orderUuids,
-      found: await read("SELECT order_id AS id FROM charges WHERE status = 'succeeded'"),
-    }),
-    compareSet({
-      name: 'charges at the payment provider',
-      expected: chargedIds,
-      found: await read('SELECT order_id AS id FROM sandbox_charges WHERE refunded_at IS NULL'),
-    }),
-  ];
-}
-
-async function compareCreatorApi(
-  { publishedUuids }: Expected,
-  { context }: Observed,
-): Promise<SetDifference[]> {
-  return [
-    compareSet({
-      name: 'orders in the Creator API, paid',
-      expected: publishedUuids,
-      found: await readIds(context, 'creator-api', "SELECT id FROM orders WHERE payment_status = 'paid'"),
-    }),
+    compareSet('orders', orderUuids, await read('SELECT id FROM orders')),
+    compareSet(
+      'idempotency keys with their order',
+      new Set(orders.map(({ key, uuid }) => `${key} ${uuid}`)),
+      await read("SELECT key || ' ' || order_id AS id FROM idempotency_keys WHERE order_id IS NOT NULL"),
+    ),
+    compareSet(
+      'charges',
+      orderUuids,
+      await read("SELECT order_id AS id FROM charges WHERE status = 'succeeded'"),
+    ),
+    compareSet(
+      'charges at the payment provider',
+      chargedIds,
+      await read('SELECT order_id AS id FROM sandbox_charges WHERE refunded_at IS NULL'),
+    ),
   ];
 }
 
@@ -153,32 +142,32 @@ async function compareWebhooks(
   const atReceiver = countDeliveries(received);
   const mayBeDoubled = (event: string): boolean => lost.earlierOrders.has(orderIdOf(event));
   return [
-    compareSet({
-      name: 'events of webhooks',
+    compareSet(
+      'events of webhooks',
       expected,
-      found: await read(
+      await read(
         `SELECT convert_from(body, 'UTF8')::jsonb #>> '{data,order_id}' || ' ' || event AS id
          FROM webhook_events WHERE event = ANY ($1)`,
       ),
       mayBeDoubled,
-    }),
-    compareSet({
-      name: 'deliveries that succeeded',
+    ),
+    compareSet(
+      'deliveries that succeeded',
       expected,
-      found: await read(
+      await read(
         `SELECT convert_from(e.body, 'UTF8')::jsonb #>> '{data,order_id}' || ' ' || d.event AS id
          FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event_id AND e.day = d.day
          WHERE d.status = 'succeeded' AND e.event = ANY ($1)`,
       ),
       mayBeDoubled,
-    }),
-    compareSet({
-      name: 'deliveries at the receiver, by their ids',
+    ),
+    compareSet(
+      'deliveries at the receiver, by their ids',
       // A lost event may have been delivered before the restore.
-      expected: new Set(publishedEvents.filter((event) => expected.has(event) || atReceiver.has(event))),
-      found: atReceiver,
+      new Set(publishedEvents.filter((event) => expected.has(event) || atReceiver.has(event))),
+      atReceiver,
       mayBeDoubled,
-    }),
+    ),
   ];
 }
 

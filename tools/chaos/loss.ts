@@ -47,25 +47,21 @@ export async function measureLoss(
   const ofRemaining = (found: Found, uuid: (id: string) => string): Found =>
     new Map([...found].filter(([id]) => remaining.has(uuid(id))));
   const sets = [
-    compareSet({
-      name: 'charges',
-      expected: remaining,
-      found: await readIds(
-        context,
-        'store-api',
-        "SELECT order_id AS id FROM charges WHERE status = 'succeeded'",
-      ),
-    }),
-    compareSet({
-      name: 'orders in the Creator API',
-      expected: remaining,
-      found: ofRemaining(projected, (id) => id),
-    }),
-    compareSet({
-      name: 'orders in the ledger',
-      expected: remaining,
-      found: ofRemaining(posted, (id) => id),
-    }),
+    compareSet(
+      'charges',
+      remaining,
+      await readIds(context, 'store-api', "SELECT order_id AS id FROM charges WHERE status = 'succeeded'"),
+    ),
+    compareSet(
+      'orders in the Creator API',
+      remaining,
+      ofRemaining(projected, (id) => id),
+    ),
+    compareSet(
+      'orders in the ledger',
+      remaining,
+      ofRemaining(posted, (id) => id),
+    ),
   ];
   const [product] = await readRows(
     adminUrlOf('store-api', context),
@@ -77,11 +73,11 @@ export async function measureLoss(
     expected: initialStock - remaining.size,
     found: Number(product?.['quantity']),
   };
-  const webhooks = compareSet({
-    name: 'deliveries at the receiver (only reported)',
-    expected: new Set(eventsOf([...remaining].map((uuid) => publicId('ord', uuid)))),
-    found: ofRemaining(delivered, (event) => uuidOf(orderIdOf(event))),
-  });
+  const webhooks = compareSet(
+    'deliveries at the receiver (only reported)',
+    new Set(eventsOf([...remaining].map((uuid) => publicId('ord', uuid)))),
+    ofRemaining(delivered, (event) => uuidOf(orderIdOf(event))),
+  );
   const lost = accepted.filter(({ id }) => !remaining.has(uuidOf(id)));
   const deliveredIds = new Set([...delivered.keys()].map(orderIdOf));
   return {

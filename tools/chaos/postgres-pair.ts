@@ -31,15 +31,21 @@ export interface PostgresOptions {
   readonly configuration?: (home: string) => string;
 }
 
+interface PairEnvironment {
+  readonly context: ChaosContext;
+  readonly parts: Parts;
+  /** Folder of PostgreSQL's programs. */
+  readonly programs: string;
+  readonly user: UserIds | undefined;
+  readonly home: string;
+  readonly options: PostgresOptions;
+}
+
 /** A primary and a streaming standby, behind one stable address for each service. */
 export class PostgresPair {
-  private readonly context: ChaosContext;
-  private readonly parts: Parts;
-  private readonly programs: string;
-  private readonly user: UserIds | undefined;
+  private readonly environment: PairEnvironment;
   /** Folder with the data of all servers. */
   readonly home: string;
-  private readonly options: PostgresOptions;
   /** Stable addresses of the primary: one for each service, and one for administrators. */
   private readonly addresses = new Map<ServiceName | 'administrator', StableAddress>();
   /** The link over which the standby follows the primary. */
@@ -59,24 +65,13 @@ export class PostgresPair {
     return pair;
   }
 
-  private constructor(from: {
-    readonly context: ChaosContext;
-    readonly parts: Parts;
-    readonly programs: string;
-    readonly user: UserIds | undefined;
-    readonly home: string;
-    readonly options: PostgresOptions;
-  }) {
-    this.context = from.context;
-    this.parts = from.parts;
-    this.programs = from.programs;
-    this.user = from.user;
-    this.home = from.home;
-    this.options = from.options;
+  private constructor(environment: PairEnvironment) {
+    this.environment = environment;
+    this.home = environment.home;
     const server = (number: number): Server => ({
       number,
-      port: from.context.ports.postgresServers[number - 1] ?? 0,
-      data: join(from.home, `server-${number}`),
+      port: environment.context.ports.postgresServers[number - 1] ?? 0,
+      data: join(environment.home, `server-${number}`),
       part: undefined,
     });
     this.primary = server(1);
@@ -86,7 +81,7 @@ export class PostgresPair {
 
   /** Kills the primary and promotes the standby, to which the addresses then lead. */
   async failOver(): Promise<void> {
-    if (!this.options.isSynchronous) {
+    if (!this.environment.options.isSynchronous) {
       this.replication.cut();
       await sleep(replicationLagMs);
     }
@@ -107,16 +102,16 @@ export class PostgresPair {
       '-D',
       standby.data,
       '-d',
-      this.urlOf({ port: this.context.ports.postgresReplication }),
+      this.urlOf({ port: this.environment.context.ports.postgresReplication }),
       '-R',
       '-c',
       'fast',
       '--no-sync',
     ]);
     this.write(standby, 'own.conf', '');
-    if (standby.part === undefined) [standby.part] = await this.parts.start(this.plan(standby));
+    if (standby.part === undefined) [standby.part] = await this.environment.parts.start(this.plan(standby));
     else await standby.part.start();
-    if (!this.options.isSynchronous) return;
+    if (!this.environment.options.isSynchronous) return;
     this.write(primary, 'own.conf', "synchronous_standby_names = '*'\n");
     await readRows(this.urlOf(primary), 'SELECT pg_reload_conf()');
     const isSynchronous = "SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'";
@@ -133,10 +128,10 @@ export class PostgresPair {
 
   /** Starts another server with existing data. Returns its URL. */
   async startServer(number: number, data: string, configuration: string): Promise<string> {
-    const port = (this.context.ports.postgresServers[0] ?? 0) + number - 1;
+    const port = (this.environment.context.ports.postgresServers[0] ?? 0) + number - 1;
     const server: Server = { number, port, data, part: undefined };
     this.write(server, 'own.conf', configuration);
-    await this.parts.start(this.plan(server));
+    await this.environment.parts.start(this.plan(server));
     return this.urlOf(server);
   }
 
@@ -153,7 +148,8 @@ export class PostgresPair {
   }
 
   private async initialise(): Promise<void> {
-    const { primary, context } = this;
+    const { primary } = this;
+    const { context } = this.environment;
     const password = join(this.home, 'password');
     this.writeFile(password, context.secrets.postgresPassword);
     const locale = ['-E', 'UTF8', '--locale=C.UTF-8', '--no-sync'];
@@ -174,7 +170,7 @@ wal_keep_size = 256MB
 hot_standby = on
 log_min_messages = warning
 timezone = UTC
-${this.options.configuration?.(this.home) ?? ''}include_if_exists = 'own.conf'
+${this.environment.options.configuration?.(this.home) ?? ''}include_if_exists = 'own.conf'
 `,
     );
     this.write(
@@ -182,7 +178,7 @@ ${this.options.configuration?.(this.home) ?? ''}include_if_exists = 'own.conf'
       'pg_hba.conf',
       'host all all 127.0.0.1/32 scram-sha-256\nhost replication suite 127.0.0.1/32 scram-sha-256\n',
     );
-    [primary.part] = await this.parts.start(this.plan(primary));
+    [primary.part] = await this.environment.parts.start(this.plan(primary));
     await this.replication.listen(context.ports.postgresReplication);
     await this.rebuildStandby();
     const servicePorts = serviceNames.map((service) => [service, postgresPortOf(service, context)] as const);
@@ -200,24 +196,24 @@ ${this.options.configuration?.(this.home) ?? ''}include_if_exists = 'own.conf'
     return {
       name: `postgres-${server.number}`,
       kind: 'dependency',
-      program: join(this.programs, 'postgres'),
+      program: join(this.environment.programs, 'postgres'),
       args: ['-D', server.data, '-c', `port=${server.port}`],
       cwd: '/',
       env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
-      ...(this.user !== undefined && { user: this.user }),
+      ...(this.environment.user !== undefined && { user: this.environment.user }),
       stopSignal: 'SIGKILL',
       ready: () => postgresResponds(this.urlOf(server)),
     };
   }
 
   private urlOf({ port }: Pick<Server, 'port'>): string {
-    return `postgres://suite:${this.context.secrets.postgresPassword}@127.0.0.1:${port}/postgres`;
+    return `postgres://suite:${this.environment.context.secrets.postgresPassword}@127.0.0.1:${port}/postgres`;
   }
 
   /** Runs a program of PostgreSQL, or any other by its absolute path, as the user of the server. */
   async run(program: string, args: readonly string[]): Promise<void> {
-    await mustRun(resolve(this.programs, program), args, {
-      ...(this.user !== undefined && { user: this.user }),
+    await mustRun(resolve(this.environment.programs, program), args, {
+      ...(this.environment.user !== undefined && { user: this.environment.user }),
       cwd: '/',
       env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
     });
@@ -230,6 +226,7 @@ ${this.options.configuration?.(this.home) ?? ''}include_if_exists = 'own.conf'
 
   private writeFile(file: string, text: string): void {
     writeFileSync(file, text, { mode: 0o600 });
-    if (this.user !== undefined) chownSync(file, this.user.uid, this.user.gid);
+    if (this.environment.user !== undefined)
+      chownSync(file, this.environment.user.uid, this.environment.user.gid);
   }
 }

@@ -9,7 +9,7 @@ import { formatSets, isSame } from './sets.rules.ts';
 import { replicaNumbers } from './context.ts';
 import type { Shopper } from './shopper.ts';
 import { describeStep, partOf, type Step } from './timeline.rules.ts';
-import { compareUntilEqual, Traffic } from './traffic.ts';
+import { compareUntilEqual, openTraffic, type Traffic } from './traffic.ts';
 
 const rollsOfEach = 3;
 /** Consumers of messages before their publishers (docs/deploying.md). */
@@ -44,7 +44,7 @@ export function runChaos(settings: Settings, options: ChaosOptions): Promise<num
 /** Places orders during the faults, then compares and prints what each part has. Returns the exit status. */
 async function runAndCompare(suite: ChaosSuite, options: ChaosOptions, cleanups: Cleanups): Promise<number> {
   const { targets } = suite;
-  const traffic = await Traffic.open(suite);
+  const traffic = await openTraffic(suite);
   cleanups.push(() => traffic.close());
   const { shopper, received, invalid } = traffic;
   const ended = new AbortController();

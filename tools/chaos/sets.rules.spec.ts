@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { compareSet, countIds, formatSets, isSame } from './sets.rules.ts';
 
-const compare = (found: readonly string[]) =>
-  compareSet({ name: 'charges', expected: new Set(['a', 'b']), found: countIds(found) });
+const compare = (found: readonly string[]) => compareSet('charges', new Set(['a', 'b']), countIds(found));
 
 describe('the comparison of expected ids with those that were found', () => {
   it.each([
@@ -17,8 +16,8 @@ describe('the comparison of expected ids with those that were found', () => {
 
   it('accepts doubled ids only where they may be doubled', () => {
     const found = countIds(['a', 'a', 'b', 'b']);
-    const set = { name: 'events', expected: new Set(['a', 'b']), found };
-    expect(compareSet({ ...set, mayBeDoubled: (id) => id === 'a' }).doubled).toEqual(['b']);
+    const { doubled } = compareSet('events', new Set(['a', 'b']), found, (id) => id === 'a');
+    expect(doubled).toEqual(['b']);
   });
 
   it('is printed as a table that names each difference', () => {

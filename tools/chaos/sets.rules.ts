@@ -1,14 +1,6 @@
 /** How often each id was found. */
 export type Found = ReadonlyMap<string, number>;
 
-/** Rows, messages or deliveries that must exist exactly once for each accepted order. */
-export interface ComparedSet {
-  readonly name: string;
-  readonly expected: ReadonlySet<string>;
-  readonly found: Found;
-  readonly mayBeDoubled?: (id: string) => boolean;
-}
-
 export interface ComparedSum {
   readonly name: string;
   readonly expected: number;
@@ -31,14 +23,20 @@ export function countIds(ids: Iterable<string>): Found {
   return found;
 }
 
-export function compareSet({ name, expected, found, mayBeDoubled }: ComparedSet): SetDifference {
+/** Compares rows, messages or deliveries with those that must exist, each exactly once. */
+export function compareSet(
+  name: string,
+  expected: ReadonlySet<string>,
+  found: Found,
+  mayBeDoubled: (id: string) => boolean = () => false,
+): SetDifference {
   return {
     name,
     expected: expected.size,
     found: [...found.values()].reduce((sum, count) => sum + count, 0),
     missing: [...expected].filter((id) => !found.has(id)),
     unexpected: [...found.keys()].filter((id) => !expected.has(id)),
-    doubled: [...found].filter(([id, count]) => count > 1 && mayBeDoubled?.(id) !== true).map(([id]) => id),
+    doubled: [...found].filter(([id, count]) => count > 1 && !mayBeDoubled(id)).map(([id]) => id),
   };
 }
 

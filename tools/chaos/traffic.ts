@@ -23,77 +23,49 @@ const convergenceTimeoutMs = 120_000;
 const pollIntervalMs = 1_000;
 
 /** An integration that places orders, and its webhook receiver. */
-export class Traffic {
-  readonly shopper: Shopper;
-  readonly received: readonly ReceivedDelivery[];
+export type Traffic = Awaited<ReturnType<typeof openTraffic>>;
+
+export async function openTraffic({ context, stack, limitedId }: ChaosSuite) {
+  const received: ReceivedDelivery[] = [];
   /** Reasons why deliveries could not be verified. */
-  readonly invalid: readonly string[];
-  private readonly suite: ChaosSuite;
-  private readonly stopReceiver: () => Promise<void>;
-
-  static async open(suite: ChaosSuite): Promise<Traffic> {
-    const received: ReceivedDelivery[] = [];
-    const invalid: string[] = [];
-    const receiver = await openReceiver({
-      secret: webhookSecret,
-      port: 0,
-      respond: ({ headers, verification }) => {
-        if ('error' in verification) {
-          invalid.push(verification.error);
-          return { status: 400, delayMs: 0 };
-        }
-        const { event, data } = verification.event;
-        const deliveryId = String(headers['x-service-delivery']);
-        received.push({ deliveryId, event, orderId: String(data['order_id']) });
-        return { status: 204, delayMs: 0 };
-      },
-    });
-    const stopReceiver = () => receiver.stop();
-    try {
-      const shopper = await Shopper.open(suite.stack, {
-        limitedSku: publicId('prod', suite.limitedId),
-        receiver: receiver.url,
-        secret: webhookSecret,
-      });
-      return new Traffic({ suite, shopper, received, invalid, stopReceiver });
-    } catch (error) {
-      await stopReceiver();
-      throw error;
-    }
-  }
-
-  private constructor(from: {
-    readonly suite: ChaosSuite;
-    readonly shopper: Shopper;
-    readonly received: readonly ReceivedDelivery[];
-    readonly invalid: readonly string[];
-    readonly stopReceiver: () => Promise<void>;
-  }) {
-    this.suite = from.suite;
-    this.shopper = from.shopper;
-    this.received = from.received;
-    this.invalid = from.invalid;
-    this.stopReceiver = from.stopReceiver;
-  }
-
-  async compare(lost: LostByRestore = nothingLost): Promise<Comparison> {
-    const { context, stack, limitedId } = this.suite;
-    return compareWithAccepted(
-      this.shopper.accepted,
-      {
-        context,
-        received: this.received,
-        limited: { productId: limitedId, initialStock },
-        soldUnits: await readSoldUnits(stack),
-      },
-      lost,
-    );
-  }
-
-  async close(): Promise<void> {
-    await this.shopper.close();
-    await this.stopReceiver();
-  }
+  const invalid: string[] = [];
+  const receiver = await openReceiver({
+    secret: webhookSecret,
+    port: 0,
+    respond: ({ headers, verification }) => {
+      if ('error' in verification) {
+        invalid.push(verification.error);
+        return { status: 400, delayMs: 0 };
+      }
+      const { event, data } = verification.event;
+      const deliveryId = String(headers['x-service-delivery']);
+      received.push({ deliveryId, event, orderId: String(data['order_id']) });
+      return { status: 204, delayMs: 0 };
+    },
+  });
+  const integration = {
+    limitedSku: publicId('prod', limitedId),
+    receiver: receiver.url,
+    secret: webhookSecret,
+  };
+  const shopper = await Shopper.open(stack, integration).catch(async (error: unknown) => {
+    await receiver.stop();
+    throw error;
+  });
+  return {
+    shopper,
+    received,
+    invalid,
+    compare: async (lost: LostByRestore = nothingLost): Promise<Comparison> => {
+      const limited = { productId: limitedId, initialStock };
+      const observed = { context, received, limited, soldUnits: await readSoldUnits(stack) };
+      return compareWithAccepted(shopper.accepted, observed, lost);
+    },
+    close: async (): Promise<void> => {
+      await shopper.close();
+      await receiver.stop();
+    },
+  };
 }
 
 /** Repeats the comparison until there is no difference, for two minutes at most. */

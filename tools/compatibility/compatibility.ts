@@ -84,8 +84,8 @@ function rollOutInOrder(services: readonly ServiceName[], released: string): Pro
   return inSeparateSuite(settings, { gateway: true }, say, async (suite) => {
     for (const service of services) suite.useCode(service, released);
     const stack = await suite.startAll();
-    const { Traffic } = await import('./traffic.ts'); // imported late, since it needs the compiled code
-    const traffic = await Traffic.start(stack);
+    const { openTraffic } = await import('./traffic.ts'); // imported late, since it needs the compiled code
+    const traffic = await openTraffic(stack);
     try {
       const progress = new Progress(say);
       const outcomes = await rollOut(services, {

@@ -14,62 +14,53 @@ const retryMs = 30_000;
 const delivered = z.object({ data: z.object({ order_id: z.string() }) });
 
 /** Orders of an integration, each of which must be delivered as a webhook and reach the Creator API. */
-export class Traffic {
-  private readonly stack: Stack;
-  private readonly receiver: ReceiverProcess;
-  private readonly integration: Integration;
+export async function openTraffic(stack: Stack) {
+  const receiver = await ReceiverProcess.start();
+  const integration = await Integration.open(stack, receiver);
+  return {
+    /** Places orders during a change and for 3 s after it, then signs in. @throws Failure if an order is lost */
+    during: async (change: () => Promise<void>): Promise<void> => {
+      const orders = await placeOrdersDuring(change, integration);
+      await checkDelivered(orders, receiver);
+      await integration.waitUntilProjected(orders);
+      await demoToken(stack, { email: ownerEmail, scopes: ['openid', 'orders:read'] });
+    },
+    stop: async (): Promise<void> => {
+      await integration.close();
+      await receiver.stop();
+    },
+  };
+}
 
-  static async start(stack: Stack): Promise<Traffic> {
-    const receiver = await ReceiverProcess.start();
-    return new Traffic(stack, receiver, await Integration.open(stack, receiver));
+async function placeOrdersDuring(
+  change: () => Promise<void>,
+  integration: Integration,
+): Promise<PlacedOrder[]> {
+  const orders: PlacedOrder[] = [];
+  const ended = new AbortController();
+  const callers = Array.from({ length: callerCount }, async () => {
+    while (!ended.signal.aborted) orders.push(await integration.placeOrder(retryMs));
+  });
+  const changed = change()
+    .then(() => sleep(afterwardsMs))
+    .finally(() => ended.abort());
+  try {
+    await Promise.all([changed, ...callers]);
+  } finally {
+    await Promise.allSettled([changed]); // a process that is still starting would outlive the suite
   }
+  return orders;
+}
 
-  private constructor(stack: Stack, receiver: ReceiverProcess, integration: Integration) {
-    this.stack = stack;
-    this.receiver = receiver;
-    this.integration = integration;
-  }
-
-  /** Places orders during a change and a few seconds more, then signs in. @throws Failure if one is lost */
-  async during(change: () => Promise<void>): Promise<void> {
-    const orders = await this.placeOrdersDuring(change);
-    await this.checkDelivered(orders);
-    await this.integration.waitUntilProjected(orders);
-    await demoToken(this.stack, { email: ownerEmail, scopes: ['openid', 'orders:read'] });
-  }
-
-  async stop(): Promise<void> {
-    await this.integration.close();
-    await this.receiver.stop();
-  }
-
-  private async placeOrdersDuring(change: () => Promise<void>): Promise<PlacedOrder[]> {
-    const orders: PlacedOrder[] = [];
-    const ended = new AbortController();
-    const callers = Array.from({ length: callerCount }, async () => {
-      while (!ended.signal.aborted) orders.push(await this.integration.placeOrder(retryMs));
-    });
-    const changed = change()
-      .then(() => sleep(afterwardsMs))
-      .finally(() => ended.abort());
-    try {
-      await Promise.all([changed, ...callers]);
-    } finally {
-      await Promise.allSettled([changed]); // a process that is still starting would outlive the suite
-    }
-    return orders;
-  }
-
-  /** Each order must be delivered at least once: a process that is replaced may repeat a delivery. */
-  private async checkDelivered(orders: readonly PlacedOrder[]): Promise<void> {
-    const missing = new Set(orders.map(({ id }) => id));
-    while (missing.size > 0) {
-      await this.receiver.waitForDeliveries(1);
-      for (const { signed, envelope } of await this.receiver.take()) {
-        const { order_id: id } = delivered.parse(envelope).data;
-        if (!signed) throw new Failure(`A webhook of ${id} has no valid signature.`);
-        missing.delete(id);
-      }
+/** Each order must be delivered at least once: a process that is replaced may repeat a delivery. */
+async function checkDelivered(orders: readonly PlacedOrder[], receiver: ReceiverProcess): Promise<void> {
+  const missing = new Set(orders.map(({ id }) => id));
+  while (missing.size > 0) {
+    await receiver.waitForDeliveries(1);
+    for (const { signed, envelope } of await receiver.take()) {
+      const { order_id: id } = delivered.parse(envelope).data;
+      if (!signed) throw new Failure(`A webhook of ${id} has no valid signature.`);
+      missing.delete(id);
     }
   }
 }

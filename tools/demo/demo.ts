@@ -15,7 +15,7 @@ import { reasonOf, Failure } from '../dev/failure.ts';
 import { ownerEmail } from './accounts.ts';
 import { openShopReceiver, type ShopReceiver } from './receiver.ts';
 import { expectEqual, expectThat, Steps } from './steps.ts';
-import { ThirdPartyApp } from './third-party-app.ts';
+import { registerApp } from './third-party-app.ts';
 import { demoToken, runningStack } from './demo-token.ts';
 import { shippingAddress } from './shipping-address.ts';
 import { shipWithOps } from './warehouse.ts';
@@ -43,14 +43,15 @@ async function demo(): Promise<void> {
   const ca = readFileSync(stack.ca_file, 'utf8');
   const steps = new Steps();
   const receiver = await openShopReceiver(webhookSecret);
-  const app = new ThirdPartyApp(stack.auth_url, ca);
   const month = new Date().toISOString().slice(0, 7);
   try {
-    await steps.run('Register a client', async (note) => {
-      note(`201 client_id ${(await app.register()).slice(0, 8)}…`);
+    const app = await steps.run('Register a client', async (note) => {
+      const registered = await registerApp(stack.auth_url, ca);
+      note(`201 client_id ${registered.clientId.slice(0, 8)}…`);
+      return registered;
     });
     const tokens = await steps.run('Sign in and consent', async (note) => {
-      const issued = await app.authorize(owner.email, owner.password, scopes);
+      const issued = await app.authorize(owner, scopes);
       note(`200 access token, ${issued.refreshToken === undefined ? 'no' : 'and a'} refresh token`);
       return issued;
     });

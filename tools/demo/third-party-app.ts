@@ -4,33 +4,16 @@ import { authorizationCodeFlow } from './authorization.ts';
 
 const redirectUri = 'https://merch-sync.example/callback';
 
-/** A public client that registers itself (RFC 7591) and requests access from a person. */
-export class ThirdPartyApp {
-  private readonly authUrl: string;
-  private readonly ca: string;
-  private clientId = '';
-
-  constructor(authUrl: string, ca: string) {
-    this.authUrl = authUrl;
-    this.ca = ca;
-  }
-
-  /** Returns the id of the client. */
-  async register(): Promise<string> {
-    const server = await AuthorizationServer.discover(`${this.authUrl}/api/auth`, {
-      fetch: fetchTrusting(this.ca),
-    });
-    this.clientId = await server.register({ name: 'Merch Sync', redirectUris: [redirectUri] });
-    return this.clientId;
-  }
-
-  authorize(email: string, password: string, scopes: readonly string[]): Promise<Tokens> {
-    return authorizationCodeFlow(this.authUrl, this.ca, {
-      clientId: this.clientId,
-      redirectUri,
-      scopes,
-      email,
-      password,
-    });
-  }
+/**
+ * Registers a public client (RFC 7591). Returns its id, and a function that requests access from a person.
+ */
+export async function registerApp(authUrl: string, ca: string) {
+  const server = await AuthorizationServer.discover(`${authUrl}/api/auth`, { fetch: fetchTrusting(ca) });
+  const clientId = await server.register({ name: 'Merch Sync', redirectUris: [redirectUri] });
+  const authorize = (
+    { email, password }: { readonly email: string; readonly password: string },
+    scopes: readonly string[],
+  ): Promise<Tokens> =>
+    authorizationCodeFlow(authUrl, ca, { clientId, redirectUri, scopes, email, password });
+  return { clientId, authorize };
 }

@@ -5,7 +5,7 @@ import type { LostByRestore } from '../chaos/compare-with-accepted.ts';
 import { formatSets, isSame } from '../chaos/sets.rules.ts';
 import { adminUrlOf } from '../chaos/context.ts';
 import { readRows } from '../chaos/sql.ts';
-import { compareUntilEqual, Traffic } from '../chaos/traffic.ts';
+import { compareUntilEqual, openTraffic, type Traffic } from '../chaos/traffic.ts';
 import type { ServiceName } from '../dev/ports.ts';
 import type { Settings } from '../dev/settings.ts';
 import { restorePaymentsAtProvider, readLost, readRowCounts, type TwoStates } from './compare-databases.ts';
@@ -31,7 +31,7 @@ export function runDrill(settings: Settings, options: DrillOptions): Promise<num
     settings,
     { isSynchronous: true, configuration: archiveSettings },
     async (suite, cleanups) => {
-      const traffic = await Traffic.open(suite);
+      const traffic = await openTraffic(suite);
       cleanups.push(() => traffic.close());
       const ended = new AbortController();
       const placing = traffic.shopper.placeOrders(0, ordersPerSecond, ended.signal);

@@ -2,9 +2,9 @@ import { connect, type ConfirmChannel } from 'amqplib';
 import pg from 'pg';
 import type { BenchContext } from '../bench-context.ts';
 import type { Figure } from '../figures.ts';
-import { absolute, alternate, type Sample, ratio } from '../rounds.ts';
+import { absolute, alternate, type AlternatingVariant, ratio } from '../rounds.ts';
 import { DeliveringWorker } from '../webhooks/delivering-worker.ts';
-import { OutboxSender } from '../webhooks/outbox-sender.ts';
+import { startOutboxSender } from '../webhooks/outbox-sender.ts';
 import { ReceiverProcess } from '../webhooks/receiver-process.ts';
 import { measureRelay, relayedPerSample, relayNamespace } from '../webhooks/relay.ts';
 
@@ -27,9 +27,9 @@ export async function benchSnapshots(context: BenchContext): Promise<readonly Fi
 }
 
 async function benchRelay(context: BenchContext, channel: ConfirmChannel): Promise<Figure[]> {
-  const without = await RelayVariant.start(context, channel, 'bench_relay');
-  const during = await RelayVariant.start(context, channel, 'bench_relay_dumped');
-  const snapshot = await Snapshot.hold(during.sender.databaseUrl);
+  const without = await startRelay(context, channel, 'bench_relay');
+  const during = await startRelay(context, channel, 'bench_relay_dumped');
+  const snapshot = await holdSnapshot(during.databaseUrl);
   try {
     return await compare(context, 'outbox relay', { without, during, perSample: relayedPerSample });
   } finally {
@@ -49,7 +49,7 @@ async function benchDeliveries(context: BenchContext, channel: ConfirmChannel): 
   });
   await without.measureFromMessages();
   await during.measureFromMessages();
-  const snapshot = await Snapshot.hold(during.service.databaseUrl);
+  const snapshot = await holdSnapshot(during.service.databaseUrl);
   try {
     const variants = {
       without: variantOf(without),
@@ -66,8 +66,8 @@ async function benchDeliveries(context: BenchContext, channel: ConfirmChannel): 
 }
 
 interface Variants {
-  readonly without: { measure(): Promise<Sample> };
-  readonly during: { measure(): Promise<Sample> };
+  readonly without: Pick<AlternatingVariant, 'measure'>;
+  readonly during: Pick<AlternatingVariant, 'measure'>;
   /** Messages or deliveries per sample. */
   readonly perSample: number;
 }
@@ -87,8 +87,8 @@ async function compare(
   const rounds = await context.step(`Comparison: ${name}`, () =>
     alternate(
       [
-        { name: 'without', measure: () => without.measure() },
-        { name: 'during', measure: () => during.measure() },
+        { ...without, name: 'without' },
+        { ...during, name: 'during' },
       ],
       context.rounds,
     ),
@@ -100,55 +100,25 @@ async function compare(
   ];
 }
 
-class RelayVariant {
-  static async start(
-    context: BenchContext,
-    channel: ConfirmChannel,
-    database: string,
-  ): Promise<RelayVariant> {
-    const sender = await OutboxSender.start(context, relayNamespace, database);
-    const outbox = new pg.Client(sender.databaseUrl);
-    await outbox.connect();
-    return new RelayVariant(sender, outbox, channel);
-  }
-
-  readonly sender: OutboxSender;
-  private readonly outbox: pg.Client;
-  private readonly channel: ConfirmChannel;
-
-  private constructor(sender: OutboxSender, outbox: pg.Client, channel: ConfirmChannel) {
-    this.sender = sender;
-    this.outbox = outbox;
-    this.channel = channel;
-  }
-
-  measure(): Promise<Sample> {
-    return measureRelay(this.channel, this.sender, this.outbox);
-  }
-
-  async stop(): Promise<void> {
-    await this.outbox.end();
-    await this.sender.stop();
-  }
+async function startRelay(context: BenchContext, channel: ConfirmChannel, database: string) {
+  const sender = await startOutboxSender(context, relayNamespace, database);
+  const outbox = new pg.Client(sender.databaseUrl);
+  await outbox.connect();
+  return {
+    databaseUrl: sender.databaseUrl,
+    measure: () => measureRelay(channel, sender, outbox),
+    stop: async () => {
+      await outbox.end();
+      await sender.stop();
+    },
+  };
 }
 
-/** A read-only transaction that holds a snapshot of the database, as pg_dump does. */
-class Snapshot {
-  static async hold(databaseUrl: string): Promise<Snapshot> {
-    const client = new pg.Client(databaseUrl);
-    await client.connect();
-    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY');
-    await client.query('SELECT 1');
-    return new Snapshot(client);
-  }
-
-  private readonly client: pg.Client;
-
-  private constructor(client: pg.Client) {
-    this.client = client;
-  }
-
-  end(): Promise<void> {
-    return this.client.end();
-  }
+/** Opens a read-only transaction with a snapshot of the database, as pg_dump does. It ends with the client. */
+async function holdSnapshot(databaseUrl: string): Promise<pg.Client> {
+  const client = new pg.Client(databaseUrl);
+  await client.connect();
+  await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY');
+  await client.query('SELECT 1'); // takes the snapshot
+  return client;
 }

@@ -15,7 +15,7 @@ import type { Stack } from '../../dev/stack-file.ts';
 import { callerCount } from '../store/store-callers.ts';
 import type { ReceiverProcess } from '../webhooks/receiver-process.ts';
 import { subscriptionSecret } from '../webhooks/receiver-secret.ts';
-import { StreamedOrders } from './streamed-orders.ts';
+import { openOrderStream, type StreamedOrders } from './streamed-orders.ts';
 
 const webhookPath = '/hook/0';
 const projectionTimeoutMs = 60_000;
@@ -154,7 +154,7 @@ export class Integration {
   async streamOrders(): Promise<StreamedOrders> {
     const { data: creator } = await readConnectedCreator({ client: this.client });
     const client = openCreator(this.stack, this.tokens.creatorToken);
-    return StreamedOrders.open(client, parsePublicId('crt', creator.id) ?? '');
+    return openOrderStream(client, parsePublicId('crt', creator.id) ?? '');
   }
 
   /** Waits until the Creator API returns the last of the orders. */

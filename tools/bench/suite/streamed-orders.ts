@@ -7,41 +7,35 @@ import type { PlacedOrder } from './integration.ts';
 const timeoutMs = 60_000;
 
 /** The arrival times of a creator's new orders in the stream of the Creator API. */
-export class StreamedOrders {
-  private readonly arrivedAtMs = new Map<string, number>();
-  private readonly end = new AbortController();
-  private failure = '';
+export type StreamedOrders = Awaited<ReturnType<typeof openOrderStream>>;
 
-  /** Resolves when the stream is open. */
-  static async open(client: Client, creator: string): Promise<StreamedOrders> {
-    const orders = new StreamedOrders();
-    const opening = Promise.withResolvers<void>();
-    const reading = orders.read(client, creator, opening.resolve);
-    reading.catch((error: unknown) => void (orders.failure = reasonOf(error)));
-    await Promise.race([opening.promise, reading]);
-    return orders;
-  }
-
-  private async read(client: Client, creator: string, opened: () => void): Promise<void> {
-    for await (const event of followOrders({ client, creator, signal: this.end.signal })) {
+/** Resolves when the stream is open. */
+export async function openOrderStream(client: Client, creator: string) {
+  const arrivedAtMs = new Map<string, number>();
+  const end = new AbortController();
+  const opened = Promise.withResolvers<void>();
+  let failure = '';
+  const read = async (): Promise<void> => {
+    for await (const event of followOrders({ client, creator, signal: end.signal })) {
       if (event.event === 'order.created')
-        this.arrivedAtMs.set(event.order.uuid, performance.timeOrigin + performance.now());
-      else opened();
+        arrivedAtMs.set(event.order.uuid, performance.timeOrigin + performance.now());
+      else opened.resolve();
     }
-  }
-
-  /** Returns the ms from the response to each order to its event, once all have arrived. @throws Failure */
-  async delaysMs(orders: readonly PlacedOrder[]): Promise<number[]> {
-    const arrival = ({ id }: PlacedOrder) => this.arrivedAtMs.get(parsePublicId('ord', id) ?? '');
-    const haveArrived = (): boolean => {
-      if (this.failure !== '') throw new Failure(this.failure);
-      return orders.every((order) => arrival(order) !== undefined);
-    };
-    await eventually(haveArrived, timeoutMs, 'all orders have arrived in the stream', 50);
-    return orders.map((order) => (arrival(order) ?? Number.NaN) - order.respondedAtMs);
-  }
-
-  close(): void {
-    this.end.abort();
-  }
+  };
+  const reading = read();
+  reading.catch((error: unknown) => void (failure = reasonOf(error)));
+  await Promise.race([opened.promise, reading]);
+  const arrival = ({ id }: PlacedOrder) => arrivedAtMs.get(parsePublicId('ord', id) ?? '');
+  return {
+    /** Returns the ms from the response to each order to its event, once all have arrived. @throws Failure */
+    delaysMs: async (orders: readonly PlacedOrder[]): Promise<number[]> => {
+      const haveArrived = (): boolean => {
+        if (failure !== '') throw new Failure(failure);
+        return orders.every((order) => arrival(order) !== undefined);
+      };
+      await eventually(haveArrived, timeoutMs, 'all orders have arrived in the stream', 50);
+      return orders.map((order) => (arrival(order) ?? Number.NaN) - order.respondedAtMs);
+    },
+    close: (): void => end.abort(),
+  };
 }

@@ -7,7 +7,7 @@ import { latenciesAtRate, percentile } from '../fixed-rate.ts';
 import { placedOrder } from '../placed-order.ts';
 import { repeat } from '../rounds.ts';
 import { type DeliveringWorker, subscribe, copiesOfEvent } from './delivering-worker.ts';
-import { OutboxSender } from './outbox-sender.ts';
+import { type OutboxSender, startOutboxSender } from './outbox-sender.ts';
 import type { Received, ReceiverProcess } from './receiver-process.ts';
 import type { Subscriber } from './webhook-data.ts';
 
@@ -31,7 +31,7 @@ export async function benchLatency(
   worker: DeliveringWorker,
   receiver: ReceiverProcess,
 ): Promise<Figure[]> {
-  const sender = await OutboxSender.start(context, worker.service.name, 'bench_webhooks_sender');
+  const sender = await startOutboxSender(context, worker.service.name, 'bench_webhooks_sender');
   try {
     const figures: Figure[] = [];
     for (const { perSecond, atMostMs } of rates) {
@@ -57,7 +57,7 @@ export async function benchWithUnresponsiveReceivers(
   worker: DeliveringWorker,
   receiver: ReceiverProcess,
 ): Promise<Figure[]> {
-  const sender = await OutboxSender.start(context, worker.service.name, 'bench_webhooks_sender');
+  const sender = await startOutboxSender(context, worker.service.name, 'bench_webhooks_sender');
   try {
     const unresponsive: Subscriber[] = [];
     for (let number = 0; number < unresponsiveCount; number += 1)

@@ -15,7 +15,7 @@ import {
   ratioPerCpuSecond,
   type Sample,
 } from '../rounds.ts';
-import { OutboxSender } from './outbox-sender.ts';
+import { type OutboxSender, startOutboxSender } from './outbox-sender.ts';
 
 /** Namespace of the exchange and queues. */
 export const relayNamespace = 'bench_relay';
@@ -29,7 +29,7 @@ const timeoutMs = 30_000;
  * bound to the suite's quorum queues.
  */
 export async function benchRelay(context: BenchContext, channel: ConfirmChannel): Promise<Figure[]> {
-  const sender = await OutboxSender.start(context, relayNamespace, 'bench_relay');
+  const sender = await startOutboxSender(context, relayNamespace, 'bench_relay');
   const outbox = new pg.Client({ connectionString: sender.databaseUrl });
   await outbox.connect();
   try {

@@ -2,7 +2,7 @@ import { connect } from 'amqplib';
 import type { BenchContext } from '../bench-context.ts';
 import type { Figure } from '../figures.ts';
 import { absolute, alternate, ratio, ratioPerCpuSecond, type Rounds } from '../rounds.ts';
-import { BareSender } from './bare-sender-process.ts';
+import { startBareSender } from './bare-sender-process.ts';
 import { DeliveringWorker } from './delivering-worker.ts';
 import { benchWithUnresponsiveReceivers, benchLatency } from './latency.ts';
 import { ReceiverProcess } from './receiver-process.ts';
@@ -54,7 +54,7 @@ async function compareWithBaseline(
   worker: DeliveringWorker,
   receiver: ReceiverProcess,
 ): Promise<Figure[]> {
-  const bare = await BareSender.start(receiver);
+  const bare = await startBareSender(receiver);
   try {
     // Warms the worker up with as many deliveries as the uncounted first sample of the bare sender has.
     for (let sample = 0; sample < warmUpSamples; sample += 1) await worker.measureFromMessages();
