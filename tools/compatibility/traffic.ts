@@ -18,7 +18,7 @@ export async function openTraffic(stack: Stack) {
   const receiver = await ReceiverProcess.start();
   const integration = await Integration.open(stack, receiver);
   return {
-    /** Places orders during a change and for 3 s after it, then signs in. @throws Failure if an order is lost */
+    /** Places orders during a change and for 3 s after it, then signs in. @throws if an order is lost */
     during: async (change: () => Promise<void>): Promise<void> => {
       const orders = await placeOrdersDuring(change, integration);
       await checkDelivered(orders, receiver);

@@ -114,7 +114,7 @@ async function startRelay(context: BenchContext, channel: ConfirmChannel, databa
   };
 }
 
-/** Opens a read-only transaction with a snapshot of the database, as pg_dump does. It ends with the client. */
+/** Opens a transaction with a snapshot of the database, as pg_dump does. It ends with the client. */
 async function holdSnapshot(databaseUrl: string): Promise<pg.Client> {
   const client = new pg.Client(databaseUrl);
   await client.connect();
