@@ -88,7 +88,7 @@ async function demo(): Promise<void> {
       const cheapest = await quote('JP', 'JPY');
       note(`${cheapest.httpStatus} ${cheapest.name} ¥${cheapest.price.amount}`); // yen have no minor unit
     });
-    const hook = await steps.run('Subscribe a receiver', async (note) => {
+    const webhookId = await steps.run('Subscribe a receiver', async (note) => {
       const { data, response } = await createWebhook({
         client,
         body: {
@@ -173,7 +173,7 @@ async function demo(): Promise<void> {
       note(`${response.status} ${data.totals.units} units, £${(data.totals.revenue / 100).toFixed(2)}`);
     });
     await steps.run('Unsubscribe', async (note) => {
-      note(`${(await deleteWebhook({ client, path: { id: hook } })).response.status}`);
+      note(`${(await deleteWebhook({ client, path: { id: webhookId } })).response.status}`);
     });
     steps.done();
   } finally {
