@@ -54,17 +54,17 @@ export async function measureProjection(
     );
   };
 
-  const now = { occurredAt: new Date() };
+  const messageTime = { occurredAt: new Date() };
   for (let round = -1; round < context.rounds; round += 1) {
     for (const { projector, ...samples } of round % 2 === 0 ? variants : variants.toReversed()) {
       const orders = Array.from({ length: messagesPerSample }, (_, index) => placedOrder(index, busyCreator));
       const created = await project(
         projector,
-        orders.map((order) => messages.orderCreated.make({ order }, now)),
+        orders.map((order) => messages.orderCreated.make({ order }, messageTime)),
       );
       const payments = await project(
         projector,
-        orders.map((order) => messages.orderProcessing.make({ order: paidOrder(order) }, now)),
+        orders.map((order) => messages.orderProcessing.make({ order: paidOrder(order) }, messageTime)),
       );
       if (round < 0) continue; // warm-up
       samples.created.push(created);

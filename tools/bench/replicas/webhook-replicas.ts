@@ -33,7 +33,7 @@ const requestHolding = `
 class DisabledSubscriptions extends BenchDatabase {
   async add(): Promise<void> {
     await this.client.query(addDisabled);
-    await this.client.query('VACUUM ANALYZE');
+    await this.vacuum();
   }
 
   /** Measures bulk updates that hold the deliveries of all disabled subscriptions. */

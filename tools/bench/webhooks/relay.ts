@@ -58,8 +58,9 @@ const creatorId = '01900000-0000-7000-8000-000000000001';
 const newOrders = () => Array.from({ length: relayedPerSample }, (_, index) => placedOrder(index, creatorId));
 
 async function measureConfirms(channel: ConfirmChannel): Promise<Sample> {
-  const now = { occurredAt: new Date() };
-  const created = newOrders().map((order) => messages.orderCreated.make({ order }, now));
+  const created = newOrders().map((order) =>
+    messages.orderCreated.make({ order }, { occurredAt: new Date() }),
+  );
   const bodies = created.map((message) => ({ id: message.id, body: Buffer.from(JSON.stringify(message)) }));
   const sample = await measureWork(relayedPerSample, ownCpuMs, async () => {
     for (let from = 0; from < bodies.length; from += confirmedAtOnce) {
