@@ -105,22 +105,26 @@ async function measureAtRate(
   sender: OutboxSender,
   { perSecond, to }: { readonly perSecond: number; readonly to: readonly Subscriber[] },
 ): Promise<Latencies> {
-  const sent = new Map<string, string>();
+  /** Path of the subscriber, by the id of the order. */
+  const sentPaths = new Map<string, string>();
   const toCommitMs = await latenciesAtRate(
     async () => {
-      const subscriber = to[sent.size % to.length];
+      const subscriber = to[sentPaths.size % to.length];
       if (subscriber === undefined) throw new Failure('There are no subscribers.');
-      const order = placedOrder(sent.size, subscriber.creatorId);
-      sent.set(publicId('ord', order.id), subscriber.path);
+      const order = placedOrder(sentPaths.size, subscriber.creatorId);
+      sentPaths.set(publicId('ord', order.id), subscriber.path);
       await sender.commit([order]);
     },
     perSecond,
     2 * eachMs,
   );
-  await receiver.waitForDeliveries(sent.size);
+  await receiver.waitForDeliveries(sentPaths.size);
   const received = await receiver.take();
-  const { size } = sent;
-  if (received.length !== size || !received.every((delivery) => delivery.signed && takeFrom(sent, delivery)))
+  const { size } = sentPaths;
+  if (
+    received.length !== size ||
+    !received.every((delivery) => delivery.signed && takeFrom(sentPaths, delivery))
+  )
     throw new Failure(
       `Expected one signed delivery for each of ${size} events; received ${received.length}.`,
     );
@@ -131,7 +135,7 @@ async function measureAtRate(
 }
 
 /** Removes a delivery from those that were sent. Returns false if it was not among them. */
-function takeFrom(sent: Map<string, string>, { envelope, path }: Received): boolean {
+function takeFrom(sentPaths: Map<string, string>, { envelope, path }: Received): boolean {
   const { order_id: id } = orderEvent.parse(envelope).data;
-  return sent.get(id) === path && sent.delete(id);
+  return sentPaths.get(id) === path && sentPaths.delete(id);
 }
