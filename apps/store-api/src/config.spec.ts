@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { relaxedStoreApiSettings, storeApiSettings } from './config.js';
 
-const needed = {
+const required = {
   PORT: '0',
   INTERNAL_PORT: '0',
   DATABASE_URL: 'postgres://localhost/store',
@@ -13,9 +13,9 @@ const needed = {
   QUOTE_SIGNING_KEY: randomBytes(32).toString('base64'),
   PAYMENT_PROVIDER: 'sandbox',
 };
-const stripe = { PAYMENT_PROVIDER: 'stripe', STRIPE_SECRET_KEY: 'sk_live_standin' };
+const stripe = { PAYMENT_PROVIDER: 'stripe', STRIPE_SECRET_KEY: 'sk_live_example' };
 const rejected = (given: Readonly<Record<string, string | undefined>>) =>
-  storeApiSettings.safeParse({ ...needed, ...given }).error?.issues.map(({ path }) => path.join('.'));
+  storeApiSettings.safeParse({ ...required, ...given }).error?.issues.map(({ path }) => path.join('.'));
 
 describe('the settings of the store-api', () => {
   it('require the payment provider, so that orders do not count as paid by accident', () => {
@@ -25,7 +25,9 @@ describe('the settings of the store-api', () => {
 
   it('report sandbox payments and test mode as relaxed, but not Stripe in production', () => {
     const relaxed = (given: Readonly<Record<string, string>>) =>
-      relaxedStoreApiSettings(storeApiSettings.parse({ ...needed, ...given })).map(({ setting }) => setting);
+      relaxedStoreApiSettings(storeApiSettings.parse({ ...required, ...given })).map(
+        ({ setting }) => setting,
+      );
     expect(relaxed({ NODE_ENV: 'test' })).toEqual(['NODE_ENV', 'PAYMENT_PROVIDER']);
     expect(relaxed({ NODE_ENV: 'production' })).toEqual(['PAYMENT_PROVIDER']);
     expect(relaxed(stripe)).toEqual([]);
@@ -37,21 +39,21 @@ describe('the settings of the store-api', () => {
     expect(rejected(stripe)).toBeUndefined();
   });
 
-  it.each(['sk_test_standin', 'rk_test_standin'])('reject the test key %s unless it is allowed', (key) => {
+  it.each(['sk_test_example', 'rk_test_example'])('reject the test key %s unless it is allowed', (key) => {
     const testKey = { ...stripe, STRIPE_SECRET_KEY: key };
     expect(rejected(testKey)).toEqual(['STRIPE_SECRET_KEY']);
     expect(rejected({ ...testKey, STRIPE_ALLOW_TEST_KEY: 'true' })).toBeUndefined();
     const relaxed = relaxedStoreApiSettings(
-      storeApiSettings.parse({ ...needed, ...testKey, STRIPE_ALLOW_TEST_KEY: 'true' }),
+      storeApiSettings.parse({ ...required, ...testKey, STRIPE_ALLOW_TEST_KEY: 'true' }),
     );
     expect(relaxed.map(({ setting }) => setting)).toEqual(['STRIPE_ALLOW_TEST_KEY']);
   });
 
   it("accept several signing secrets of Stripe's webhooks, for rotation, and nothing else", () => {
     const secrets = (value: string) => rejected({ ...stripe, STRIPE_WEBHOOK_SECRET: value });
-    expect(secrets('whsec_standin_new')).toBeUndefined();
-    expect(secrets('whsec_standin_new,whsec_standin_old')).toBeUndefined();
-    for (const value of ['', 'sk_live_standin', 'whsec_standin_new,', 'whsec_standin_new whsec_standin_old'])
+    expect(secrets('whsec_example_new')).toBeUndefined();
+    expect(secrets('whsec_example_new,whsec_example_old')).toBeUndefined();
+    for (const value of ['', 'sk_live_example', 'whsec_example_new,', 'whsec_example_new whsec_example_old'])
       expect(secrets(value)).toEqual(['STRIPE_WEBHOOK_SECRET']);
   });
 

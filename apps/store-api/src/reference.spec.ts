@@ -9,8 +9,8 @@ import request from 'supertest';
 import { orderBody, startStoreApi, type StoreApiUnderTest, type TestCreator } from './store-api.fixture.js';
 
 const document = readDocument('store');
-const ofWebhookWorker = /^\/v1\/(webhook|events)/;
-const ofNoController = /^\/(health|docs|openapi\.json|\.well-known)/;
+const servedByWebhookWorker = /^\/v1\/(webhook|events)/;
+const servedWithoutController = /^\/(health|docs|openapi\.json|\.well-known)/;
 
 describe('the API reference of the Store API', () => {
   let store: StoreApiUnderTest;
@@ -27,17 +27,17 @@ describe('the API reference of the Store API', () => {
 
   it('describes every route of this service, and no other', () => {
     const expected = operationsOf(document)
-      .filter(({ path }) => !ofWebhookWorker.test(path) && !ofNoController.test(path))
+      .filter(({ path }) => !servedByWebhookWorker.test(path) && !servedWithoutController.test(path))
       .map(({ method, path }) => `${method} ${path}`);
     const routes = registeredRoutes(store.app.getHttpAdapter().getInstance(), '/store');
     expect(routes.sort()).toEqual(expected.sort());
   });
 
-  const disagreements = (path: string, shape: string, good: object) =>
-    boundMismatches(document, shape, good, (body) => store.post(path, creator.token, body));
+  const mismatchesOf = (path: string, shape: string, valid: object) =>
+    boundMismatches(document, shape, valid, (body) => store.post(path, creator.token, body));
 
   it('has the same bounds of an order as the validation', async () => {
-    const good = {
+    const valid = {
       ...orderBody(sku, rate),
       source: { platform: 'shop', store_id: 'store-1', external_order_id: '1001' },
       metadata: { cart: 'c_8841' },
@@ -45,27 +45,27 @@ describe('the API reference of the Store API', () => {
     // To a country that requires neither city, postal code nor province; those of others are no bound of
     // the shape.
     const address = {
-      ...good.shipping_address,
+      ...valid.shipping_address,
       company: 'Harbour',
       address_line_2: 'Loft',
       province_code: 'DU',
     };
-    good.shipping_address = { ...address, country_code: 'AE' };
-    expect(await disagreements('/store/v1/orders', 'PlaceOrderRequest', good)).toEqual([]);
+    valid.shipping_address = { ...address, country_code: 'AE' };
+    expect(await mismatchesOf('/store/v1/orders', 'PlaceOrderRequest', valid)).toEqual([]);
   });
 
   it('has the same bounds of an estimate as the validation', async () => {
-    const good = {
+    const valid = {
       items: [{ sku, quantity: 1 }],
       shipping_address: { country_code: 'GB' },
       shipping_rate_id: rate,
     };
-    expect(await disagreements('/store/v1/orders/estimate', 'EstimateOrderRequest', good)).toEqual([]);
+    expect(await mismatchesOf('/store/v1/orders/estimate', 'EstimateOrderRequest', valid)).toEqual([]);
   });
 
   it('has the same bounds of a quote as the validation', async () => {
-    const good = { country_code: 'GB', items: [{ sku, quantity: 1 }] };
-    expect(await disagreements('/store/v1/shipping-rates', 'QuoteRatesRequest', good)).toEqual([]);
+    const valid = { country_code: 'GB', items: [{ sku, quantity: 1 }] };
+    expect(await mismatchesOf('/store/v1/shipping-rates', 'QuoteRatesRequest', valid)).toEqual([]);
   });
 
   it.each(['/v1/orders', '/v1/releases'])(

@@ -5,12 +5,12 @@ import type { StoreApiUnderTest, TestCreator } from './store-api.fixture.js';
 
 const program = join(import.meta.dirname, '..', 'dist', 'main.js');
 
-/** The built store-api in a process of its own, with the stores of a test. */
+/** Starts the built store-api in a process of its own, with PostgreSQL, Redis and RabbitMQ of a test. */
 export async function startStoreProcess(
   { config }: StoreApiUnderTest,
   environment: Readonly<Record<string, string>> = {},
 ) {
-  const { signal, kill, ...served } = await serviceProcess(program, config, {
+  const { signal, kill, ...service } = await serviceProcess(program, config, {
     PAYMENT_PROVIDER: config.PAYMENT_PROVIDER,
     PAYMENT_TIMEOUT_MS: String(config.PAYMENT_TIMEOUT_MS),
     RESUME_AFTER_MS: String(config.RESUME_AFTER_MS),
@@ -18,17 +18,17 @@ export async function startStoreProcess(
     ...environment,
   });
   return {
-    ...served,
+    ...service,
     /** Sends SIGTERM. */
     terminate: () => signal('SIGTERM'),
     place: (creator: TestCreator, body: object, idempotencyKey: string) =>
-      request(served.url)
+      request(service.url)
         .post('/store/v1/orders')
         .auth(creator.token, { type: 'bearer' })
         .set('idempotency-key', idempotencyKey)
         .send(body),
     cancel: (creator: TestCreator, orderId: string, idempotencyKey: string) =>
-      request(served.url)
+      request(service.url)
         .post(`/store/v1/orders/${orderId}/cancel`)
         .auth(creator.token, { type: 'bearer' })
         .set('idempotency-key', idempotencyKey)

@@ -18,7 +18,7 @@ describe('a service whose PostgreSQL, Redis and RabbitMQ speak TLS', () => {
   let proxies: TlsProxy[];
   let urls: Record<string, string>;
 
-  const over = (url: string, protocol: string, port: number, parameters = {}): string => {
+  const withAddress = (url: string, protocol: string, port: number, parameters = {}): string => {
     const changed = new URL(url.replace(/^\w+:/, protocol));
     changed.host = `localhost:${port}`;
     for (const [name, value] of Object.entries(parameters)) changed.searchParams.set(name, String(value));
@@ -38,9 +38,9 @@ describe('a service whose PostgreSQL, Redis and RabbitMQ speak TLS', () => {
     ]);
     proxies = [postgres, redis, rabbitmq];
     urls = {
-      DATABASE_URL: over(DATABASE_URL, 'postgres:', postgres.port, { sslmode: 'verify-full' }),
-      REDIS_URL: over(storeUrl('TEST_REDIS_URL'), 'rediss:', redis.port),
-      RABBITMQ_URL: over(RABBITMQ_URL, 'amqps:', rabbitmq.port),
+      DATABASE_URL: withAddress(DATABASE_URL, 'postgres:', postgres.port, { sslmode: 'verify-full' }),
+      REDIS_URL: withAddress(storeUrl('TEST_REDIS_URL'), 'rediss:', redis.port),
+      RABBITMQ_URL: withAddress(RABBITMQ_URL, 'amqps:', rabbitmq.port),
     };
   });
   afterAll(async () => {
@@ -50,11 +50,11 @@ describe('a service whose PostgreSQL, Redis and RabbitMQ speak TLS', () => {
   });
 
   it('is ready when NODE_EXTRA_CA_CERTS names their certificate authority', async () => {
-    const served = await startStoreProcess(store, { ...urls, NODE_EXTRA_CA_CERTS: caFile });
+    const service = await startStoreProcess(store, { ...urls, NODE_EXTRA_CA_CERTS: caFile });
     try {
-      await served.untilReady();
+      await service.untilReady();
     } finally {
-      await served.stop();
+      await service.stop();
     }
   });
 

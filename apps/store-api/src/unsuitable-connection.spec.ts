@@ -15,7 +15,7 @@ describe('a service behind a connection pooler', () => {
   });
 
   it('exits with status 78 when the pooler silently drops its statement_timeout', async () => {
-    const served = await startStoreProcess(store, { DATABASE_URL: pooler.url });
-    expect(await served.ended).toBe(78);
+    const service = await startStoreProcess(store, { DATABASE_URL: pooler.url });
+    expect(await service.ended).toBe(78);
   });
 });

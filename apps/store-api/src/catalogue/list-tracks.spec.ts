@@ -115,15 +115,15 @@ describe('processed tracks of the Creator API', () => {
   });
 
   it('have the same listing in any order of arrival, also with repetitions', async () => {
-    const ends = [];
-    const stories: ((sentMessages: Message[]) => Message[])[] = [
+    const listings = [];
+    const arrivals: ((sentMessages: Message[]) => Message[])[] = [
       (sentMessages) => sentMessages,
       (sentMessages) => sentMessages.toReversed(),
       (sentMessages) => [...sentMessages.slice(2), ...sentMessages.slice(0, 2), ...sentMessages],
       (sentMessages) => [...sentMessages.slice(4), ...sentMessages.slice(0, 4)],
     ];
     const tracks = Array.from({ length: 3 }, () => uuidv7());
-    for (const story of stories) {
+    for (const inOrderOfArrival of arrivals) {
       const id = uuidv7();
       const sentMessages = [
         created(id),
@@ -132,17 +132,17 @@ describe('processed tracks of the Creator API', () => {
         processed(id, 3, { track_id: tracks[2], title: null }),
         processed(id, 4, { track_id: tracks[0], title: 'One again', position: 4 }),
       ];
-      await store.publishAndWait(...story(sentMessages));
-      ends.push(await listing(id));
+      await store.publishAndWait(...inOrderOfArrival(sentMessages));
+      listings.push(await listing(id));
     }
     expect(
-      ends[0].map(({ position, title }: { position: number; title: string }) => [position, title]),
+      listings[0].map(({ position, title }: { position: number; title: string }) => [position, title]),
     ).toEqual([
       [1, 'Two'],
       [4, 'One again'],
       [5, 'Track 5'],
     ]);
-    for (const end of ends) expect(end).toEqual(ends[0]);
+    for (const other of listings) expect(other).toEqual(listings[0]);
   });
 
   it('change the ETag of the release', async () => {

@@ -1,17 +1,19 @@
 import fc from 'fast-check';
 import { hasTrigram, searchPattern, searchText } from './search.rules.js';
 
-describe('the search text', () => {
+describe('the search pattern', () => {
   it.each([
     ['Tidal', '%tidal%'],
     ['100%', '%100\\%%'],
     ['a_b', '%a\\_b%'],
     ['back\\slash', '%back\\\\slash%'],
     ['ÅNGSTRÖM', '%ångström%'],
-  ])('contains %p as a literal character', (term, pattern) => {
+  ])('of %p matches the term in lower case and literally', (term, pattern) => {
     expect(searchPattern(term)).toBe(pattern);
   });
+});
 
+describe('the search text', () => {
   it.each([
     ['STRASSE', 'Straße'],
     ['ΟΔΟΣ', 'οδος'],

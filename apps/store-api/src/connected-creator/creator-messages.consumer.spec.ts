@@ -74,7 +74,7 @@ describe('messages about creators and their releases', () => {
     ['editions', editionBy],
   ])(
     'about %s are applied by two replicas concurrently in opposite orders, without a deadlock',
-    async (_what, messageAbout) => {
+    async (_, messageAbout) => {
       await Promise.all([handle(ids.map(messageAbout)), handle(ids.toReversed().map(messageAbout))]);
     },
   );
@@ -92,11 +92,11 @@ describe('messages about creators and their releases', () => {
   it('redact the name and payment method of a creator, also when an older message arrives later', async () => {
     const id = uuidv7();
     const token = await store.tokens.token({ creator_id: id, client_id: 'c', scope: 'creator:read' });
-    const erased = { version: 2, name: null, payment_method: null };
+    const redacted = { version: 2, name: null, payment_method: null };
     await store.broker.publish(changeOf(id, { payment_method: 'pm_ok' }));
     const view = async () => (await store.get('/store/v1/creator', token)).body;
     await eventually(async () => (await view()).name === 'Harbour Lights');
-    await store.broker.publish(changeOf(id, erased), changeOf(id, { payment_method: 'pm_ok' }));
+    await store.broker.publish(changeOf(id, redacted), changeOf(id, { payment_method: 'pm_ok' }));
     await eventually(async () => (await view()).name === null);
     await handle([changeOf(id, { payment_method: 'pm_ok' })]);
     expect(await view()).toMatchObject({ name: null, billing_status: { payment_method_added: false } });

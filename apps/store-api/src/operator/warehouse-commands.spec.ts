@@ -34,8 +34,8 @@ describe('the commands of a warehouse', () => {
     ['order deliver', { ORDER: SKU }, /must be the id of an order/],
     ['stock set', { SKU: unknownOrder, N: '1' }, /must be the id of a product/],
     ['release approve', { RELEASE: 'nonsense' }, /must be the id of a release/],
-  ])('reject %s %j before anything is published', (name, given, complaint) => {
-    expect(() => warehouseCommands[name].prepare(given)).toThrow(complaint);
+  ])('reject %s %j before anything is published', (name, given, reason) => {
+    expect(() => warehouseCommands[name].prepare(given)).toThrow(reason);
   });
 
   describe('with a running service', () => {

@@ -18,8 +18,8 @@ const node = z.looseObject({
 type Node = z.infer<typeof node>;
 const explained = z.tuple([z.object({ Plan: node })]);
 
-const tried = 20_000;
-const setTries = statement('test.set-tries', 'UPDATE orders SET resume_tries = 1');
+const waitingOrders = 20_000;
+const setRetried = statement('test.set-retried', 'UPDATE orders SET resume_tries = 1');
 const analyse = statement('test.analyse', 'ANALYZE orders');
 const leaseMs = 15_000;
 const limit = 20;
@@ -36,8 +36,8 @@ describe('the statements that claim pending orders, with 20,000 orders that wait
     const creator = await store.creator();
     const { sku } = await store.release(creator.id);
     await orderDesk(store).place(creator, orderBody(sku, await store.quote(creator.token)));
-    await store.database.run(setTries);
-    await store.database.run(copyOrders, [creator.id, tried, unresponsivePaymentMethod]);
+    await store.database.run(setRetried);
+    await store.database.run(copyOrders, [creator.id, waitingOrders, unresponsivePaymentMethod]);
   });
   afterAll(() => store.stop());
 
@@ -59,7 +59,7 @@ describe('the statements that claim pending orders, with 20,000 orders that wait
   it.each([
     ['before ANALYZE', false],
     ['after ANALYZE', true],
-  ])('read only the orders they claim, %s', async (_when, analysed) => {
+  ])('read only the orders they claim, %s', async (_, analysed) => {
     if (analysed) await store.database.run(analyse);
     const first = await indexScanOf(`first-${analysed}`, claimUnattempted.text);
     expect(first).toMatchObject({ index: 'orders_to_resume_first', rows: 0, filtered: 0 });

@@ -66,7 +66,7 @@ describe('orders of limited editions', () => {
     const statuses: number[] = [];
     let pairs = 500;
     const buyer = async (): Promise<void> => {
-      for (; pairs > 0;) {
+      while (pairs > 0) {
         pairs -= 1;
         const responses = await Promise.all([
           desk.place(creator, basket(a, b)),
