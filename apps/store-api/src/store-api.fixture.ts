@@ -21,6 +21,7 @@ import { z } from 'zod';
 import { loadCatalogue } from './catalogue/load-catalogue.js';
 import { productTypes } from './catalogue/product-types.fixture.js';
 import { storeApiSettings } from './config.js';
+import { creatorSnapshot } from './connected-creator/snapshots.fixture.js';
 import { migrations } from './migrations/index.js';
 import { RefundCharges } from './billing/refund-charges.js';
 import { OrderCompleter } from './orders/order-completer.js';
@@ -136,18 +137,11 @@ export async function startStoreApi(
     await broker.publish(
       messages.creatorRegistered.make(
         {
-          creator: {
-            id,
-            version: 1,
-            organisation_id: 'org_test',
-            name: 'Harbour Lights',
+          creator: creatorSnapshot(id, {
             payment_method: paymentMethod,
             payment_terms_accepted: termsAccepted,
-            tax_interview_completed: true,
-            settlement_currency: 'GBP',
-            registered_at: new Date().toISOString(),
             test,
-          },
+          }),
         },
         { occurredAt: new Date() },
       ),

@@ -141,7 +141,7 @@ describe('orders that are charged by Stripe', () => {
     it('are looked up without a customer when the payment method had none at the time of the request', async () => {
       stripe.attachTo(null);
       const placed = await placeWithUnusableKey('broken-after');
-      stripe.attachTo('cus_standin');
+      stripe.attachTo('cus_fake');
       await desk.complete(placed.creator);
       expect([await statusOf(placed), placed.intents().length]).toEqual(['processing', 1]);
     });

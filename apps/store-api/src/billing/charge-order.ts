@@ -14,7 +14,7 @@ const saveReference = statement(
 
 /** The longest pause between two attempts for an order. */
 const maxRetryDelayMs = 300_000;
-// Each pause is twice the one before; 20 limits the exponent, so that the result cannot overflow. Does nothing
+// Each pause is twice the one before; 20 limits the exponent, so that the power cannot overflow. Does nothing
 // when the order was settled or has a newer charge.
 const scheduleRetry = statement(
   'orders.schedule-retry',

@@ -1,13 +1,16 @@
 import { messages } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { eventually } from '@fulfilment/testing';
+import { untilLockWaits } from '../lock-waits.fixture.js';
 import { Stock } from '../catalogue/stock.js';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
 import { type OrderDesk, orderDesk } from '../orders/order-desk.fixture.js';
 import { RechargeOrder } from './recharge-order.js';
 import { SettleOrder } from '../orders/settle-order.js';
 
-const payBy = statement('test.pay-by', 'UPDATE creators SET payment_method = $2 WHERE id = $1');
+const setPaymentMethod = statement(
+  'test.set-payment-method',
+  'UPDATE creators SET payment_method = $2 WHERE id = $1',
+);
 const setStock = statement('test.set-stock', 'UPDATE products SET quantity = $2 WHERE creator_id = $1');
 const setStatus = statement('test.set-status', 'UPDATE products SET status = $2 WHERE creator_id = $1');
 
@@ -17,10 +20,6 @@ const openCharge = statement(
    WHERE o.creator_id = $1 AND c.status = 'pending'`,
 );
 const lockOrder = statement('test.lock-order', 'SELECT id FROM orders WHERE id = $1 FOR UPDATE');
-const waitingForLocks = statement(
-  'test.waiting-for-locks',
-  `SELECT count(*) AS waiting FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-);
 
 describe('a recharge', () => {
   let store: StoreApiUnderTest;
@@ -44,9 +43,9 @@ describe('a recharge', () => {
     order = (await desk.place(creator, body, 'first')).body.id;
   });
 
-  const read = async () => store.readOrder(creator, order);
+  const read = () => store.readOrder(creator, order);
   const outcomes = async () => (await desk.ledger(creator)).map(({ outcome }) => outcome);
-  const succeedsBy = (method: string) => store.database.run(payBy, [creator.id, method]);
+  const setMethod = (method: string) => store.database.run(setPaymentMethod, [creator.id, method]);
   const cancel = async () => {
     const message = messages.fulfilmentCancelled.make(
       { order_id: order, reason: 'not paid' },
@@ -56,7 +55,7 @@ describe('a recharge', () => {
   };
 
   it('takes the stock, charges the current payment method, and continues like a first charge', async () => {
-    await succeedsBy('pm_ok');
+    await setMethod('pm_ok');
     await recharge.run(order);
     expect(await desk.stock(creator)).toEqual([8]);
     expect((await read()).status).toBe('payment_failed'); // until it is charged
@@ -95,7 +94,7 @@ describe('a recharge', () => {
     expect(await desk.stock(creator)).toEqual([10]);
     expect(await desk.events(creator, 'order.')).toEqual(['order.created', 'order.payment_failed']);
 
-    await succeedsBy('pm_ok');
+    await setMethod('pm_ok');
     await recharge.run(order);
     await desk.complete(creator);
     expect((await read()).status).toBe('processing');
@@ -103,7 +102,7 @@ describe('a recharge', () => {
   });
 
   it('charges once when it is requested concurrently', async () => {
-    await succeedsBy('pm_ok');
+    await setMethod('pm_ok');
     const results = await Promise.allSettled(Array.from({ length: 8 }, () => recharge.run(order)));
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     await Promise.all([desk.complete(creator), desk.complete(creator)]);
@@ -115,7 +114,7 @@ describe('a recharge', () => {
   });
 
   it('is finished by the completer when the provider is silent', async () => {
-    await succeedsBy('pm_timeout');
+    await setMethod('pm_timeout');
     await recharge.run(order);
     await desk.complete(creator);
     expect((await recharge.newestCharge(order)).charge).toBe('pending');
@@ -134,7 +133,7 @@ describe('a recharge', () => {
     ],
     [
       'the creator has no payment method',
-      () => store.database.run(payBy, [creator.id, null]),
+      () => store.database.run(setPaymentMethod, [creator.id, null]),
       /no payment method/,
     ],
     ['it is cancelled', () => cancel(), /The order is cancelled/],
@@ -153,7 +152,7 @@ describe('a recharge', () => {
   });
 
   it('refunds the money, and returns the stock once, when the order was cancelled during it', async () => {
-    await succeedsBy('pm_timeout');
+    await setMethod('pm_timeout');
     await recharge.run(order);
     await desk.complete(creator); // charged, but the response was lost
     await cancel();
@@ -174,7 +173,7 @@ describe('a recharge', () => {
     for (let index = 0; index < 20; index += 1)
       ids.push((await desk.place(creator, { ...orderBody('', rate), items })).body.id);
     for (const [index, id] of ids.entries()) {
-      await store.database.run(payBy, [creator.id, index % 2 === 0 ? 'pm_ok' : 'pm_declined']);
+      await store.database.run(setPaymentMethod, [creator.id, index % 2 === 0 ? 'pm_ok' : 'pm_declined']);
       await recharge.run(id);
     }
     expect(await desk.stock(creator)).toEqual([460, 460]);
@@ -200,9 +199,7 @@ describe('a recharge', () => {
     const settled = store.app
       .get(SettleOrder)
       .run(store.database, charge, { status: 'declined', reason: 'card_declined', reference: null });
-    await eventually(
-      async () => (await store.database.row<{ waiting: number }>(waitingForLocks))?.waiting === 1,
-    );
+    await untilLockWaits(store.database);
     // A deadlock if the settlement had locked the stock first.
     await transition.tx.run(setStock, [creator.id, 100]);
     await transition.commit();

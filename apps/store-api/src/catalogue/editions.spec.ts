@@ -1,6 +1,7 @@
-import { type CreatorSnapshot, messages, uuidv7 } from '@fulfilment/contracts';
+import { messages, uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
+import { creatorSnapshot, editionSnapshot } from '../connected-creator/snapshots.fixture.js';
 import { type StoreApiUnderTest, startStoreApi } from '../store-api.fixture.js';
 
 const releasesOf = statement(
@@ -17,36 +18,13 @@ describe('editions of the Creator API', () => {
   });
   afterAll(() => store.stop());
 
-  const at = { occurredAt: new Date() };
-  const registered = (id: string, name: string | null, version = 1) => {
-    const creator: CreatorSnapshot = {
-      id,
-      version,
-      organisation_id: 'org_test',
-      name,
-      payment_method: null,
-      payment_terms_accepted: false,
-      tax_interview_completed: false,
-      settlement_currency: 'GBP',
-      registered_at: at.occurredAt.toISOString(),
-    };
-    return messages.creatorRegistered.make({ creator }, at);
-  };
-  const created = (creator_id: string, title: string) =>
-    messages.editionCreated.make(
-      {
-        edition: {
-          id: uuidv7(),
-          creator_id,
-          title,
-          release_type_id: 1,
-          ean: null,
-          created_at: at.occurredAt.toISOString(),
-        },
-      },
-      at,
-    );
-  const artists = (creatorId: string, names: readonly string[]) =>
+  const metadata = { occurredAt: new Date() };
+  const registered = (id: string, name: string | null, version = 1) =>
+    messages.creatorRegistered.make({ creator: creatorSnapshot(id, { name, version }) }, metadata);
+  const created = (creatorId: string, title: string) =>
+    messages.editionCreated.make({ edition: editionSnapshot(creatorId, { title }) }, metadata);
+  /** Resolves with the releases of a creator when their artists are these. */
+  const untilArtists = (creatorId: string, names: readonly string[]) =>
     eventually(async () => {
       const rows = await store.database.rows<{ artist_name: string; search_text: string }>(releasesOf, [
         creatorId,
@@ -57,9 +35,9 @@ describe('editions of the Creator API', () => {
   it('have their creator as artist, in any order of arrival, and are found by both names', async () => {
     const id = uuidv7();
     await store.broker.publish(created(id, 'Early'));
-    await artists(id, ['']);
+    await untilArtists(id, ['']);
     await store.broker.publish(registered(id, 'ÅNGSTRÖM'), created(id, 'Late'));
-    const rows = await artists(id, ['ÅNGSTRÖM', 'ÅNGSTRÖM']);
+    const rows = await untilArtists(id, ['ÅNGSTRÖM', 'ÅNGSTRÖM']);
     expect(rows.map((row) => row.search_text)).toEqual(['early ångström', 'late ångström']);
     const token = await store.tokens.token({ creator_id: id, client_id: 'c', scope: 'releases:read' });
     const { body } = await store.get(`/store/v1/releases?search=${encodeURIComponent('Ångström')}`, token);
@@ -69,17 +47,17 @@ describe('editions of the Creator API', () => {
   it('get the artist name when the creator gets a name, and keep it when the creator changes it', async () => {
     const id = uuidv7();
     await store.broker.publish(registered(id, null), created(id, 'One'));
-    await artists(id, ['']);
+    await untilArtists(id, ['']);
     await store.broker.publish(registered(id, 'First', 2));
-    await artists(id, ['First']);
+    await untilArtists(id, ['First']);
     await store.broker.publish(registered(id, 'Second', 3), registered(id, 'First', 2), created(id, 'Two'));
-    await artists(id, ['First', 'Second']);
+    await untilArtists(id, ['First', 'Second']);
   });
 
   it('do not change editions of another creator', async () => {
     const [one, other] = [uuidv7(), uuidv7()];
     await store.broker.publish(created(one, 'Mine'), created(other, 'Theirs'), registered(one, 'Known'));
-    await artists(one, ['Known']);
-    await artists(other, ['']);
+    await untilArtists(one, ['Known']);
+    await untilArtists(other, ['']);
   });
 });

@@ -1,4 +1,5 @@
 import { type Message, messages, publicId, uuidv7 } from '@fulfilment/contracts';
+import { editionSnapshot } from '../connected-creator/snapshots.fixture.js';
 import { type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
 import type { ProcessedTrackData } from './list-tracks.js';
 
@@ -12,7 +13,7 @@ describe('processed tracks of the Creator API', () => {
   });
   afterAll(() => store.stop());
 
-  const at = (second: number) => ({ occurredAt: new Date(Date.UTC(2026, 10, 1, 12, 0, second)) });
+  const atSecond = (second: number) => ({ occurredAt: new Date(Date.UTC(2026, 10, 1, 12, 0, second)) });
   const processed = (
     release_id: string,
     second: number,
@@ -26,22 +27,10 @@ describe('processed tracks of the Creator API', () => {
   ) =>
     messages.trackProcessed.make(
       { release_id, track_id, title, position, duration_seconds, registered_at },
-      at(second),
+      atSecond(second),
     );
   const created = (id: string) =>
-    messages.editionCreated.make(
-      {
-        edition: {
-          id,
-          creator_id: creator.id,
-          title: 'Tidal Maps',
-          release_type_id: 1,
-          ean: null,
-          created_at: at(0).occurredAt.toISOString(),
-        },
-      },
-      at(0),
-    );
+    messages.editionCreated.make({ edition: editionSnapshot(creator.id, { id }) }, atSecond(0));
   const products = async (releaseId: string) => {
     const { body } = await store.get(`/store/v1/releases/${publicId('prod', releaseId)}`, creator.token);
     return body.products;
@@ -105,7 +94,7 @@ describe('processed tracks of the Creator API', () => {
 
   it('come from the upload that was registered last, not the one that was processed last', async () => {
     const [id, track_id] = [uuidv7(), uuidv7()];
-    const [first, second] = [1, 2].map((registered) => at(registered).occurredAt.toISOString());
+    const [first, second] = [1, 2].map((registered) => atSecond(registered).occurredAt.toISOString());
     await store.publishAndWait(
       created(id),
       processed(id, 5, { track_id, title: 'Second take', registered_at: second }),

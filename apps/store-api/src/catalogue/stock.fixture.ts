@@ -2,14 +2,14 @@ import { publicId, uuidv7 } from '@fulfilment/contracts';
 import { type Database, statement } from '@fulfilment/database';
 import { Outbox } from '@fulfilment/messaging';
 import { createLogger, systemClock } from '@fulfilment/runtime';
-import { eventually } from '@fulfilment/testing';
+import { untilLockWaits } from '../lock-waits.fixture.js';
 import { loadCatalogue } from './load-catalogue.js';
 import { productTypes } from './product-types.fixture.js';
 import { ApplyStockEvents, type StockEvent } from './apply-stock-events.js';
 import { BecameLimited, lockUnlimitedSql, Stock } from './stock.js';
 
-const now = statement(
-  'test.now',
+const readTime = statement(
+  'test.read-time',
   `SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS now`,
 );
 const readProduct = statement(
@@ -42,10 +42,6 @@ const declineOrder = statement(
   'test.decline-order',
   `WITH charge AS (UPDATE charges SET status = 'declined' WHERE order_id = $1)
    UPDATE orders SET status = 'payment_failed', payment_status = 'failed' WHERE id = $1`,
-);
-const waitingForLocks = statement(
-  'test.waiting-for-locks',
-  `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
 );
 const changesSince = statement(
   'test.changes-since',
@@ -102,7 +98,7 @@ export async function stockOfOneProduct(database: Database, quantity: number | n
       oversold: 0,
       limited: false,
     };
-  const nowInDatabase = async () => (await database.row<{ now: string }>(now))?.now ?? '';
+  const nowInDatabase = async () => (await database.row<{ now: string }>(readTime))?.now ?? '';
   /** Returns undefined when there are too few pieces. */
   const sell = async (pieces: number): Promise<{ orderId: string; limited: boolean } | undefined> => {
     for (;;) {
@@ -113,8 +109,10 @@ export async function stockOfOneProduct(database: Database, quantity: number | n
         return await database.transaction(async (tx) => {
           await tx.run(insertOrder, [orderId, creatorId, productId, pieces, placedAt]);
           if (!limited && (await tx.run(lockUnlimited, [[productId]])) === 0) throw new BecameLimited();
-          const short = limited ? await stock.take(tx, orderId, [{ productId, quantity: pieces }]) : [];
-          if (short.length > 0) throw new SoldOut();
+          const insufficient = limited
+            ? await stock.take(tx, orderId, [{ productId, quantity: pieces }])
+            : [];
+          if (insufficient.length > 0) throw new SoldOut();
           return { orderId, limited };
         });
       } catch (error) {
@@ -128,7 +126,6 @@ export async function stockOfOneProduct(database: Database, quantity: number | n
   return {
     read,
     sell,
-
     /** PostgreSQL's time in microseconds, as a text that sorts by time. */
     now: nowInDatabase,
     cancel: (orderId: string) =>
@@ -146,7 +143,7 @@ export async function stockOfOneProduct(database: Database, quantity: number | n
       await settling.tx.run(declineOrder, [orderId]);
       await stock.returnStock(settling.tx, orderId);
       return async () => {
-        await eventually(async () => (await database.row(waitingForLocks)) !== undefined);
+        await untilLockWaits(database);
         await settling.commit();
       };
     },

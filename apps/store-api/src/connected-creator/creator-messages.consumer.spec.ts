@@ -3,6 +3,7 @@ import { statement } from '@fulfilment/database';
 import { eventually, publishedMessages } from '@fulfilment/testing';
 import { type StoreApiUnderTest, startStoreApi } from '../store-api.fixture.js';
 import { CreatorMessagesConsumer } from './creator-messages.consumer.js';
+import { creatorSnapshot, editionSnapshot } from './snapshots.fixture.js';
 
 const occurredAt = new Date();
 const trackOf = (release_id: string) =>
@@ -11,37 +12,9 @@ const trackOf = (release_id: string) =>
     { occurredAt },
   );
 const changeOf = (id: string, changes: Partial<CreatorSnapshot> = {}) =>
-  messages.creatorChanged.make(
-    {
-      creator: {
-        id,
-        version: 1,
-        organisation_id: 'org_test',
-        name: 'Harbour Lights',
-        payment_method: null,
-        payment_terms_accepted: true,
-        tax_interview_completed: true,
-        settlement_currency: 'GBP',
-        registered_at: occurredAt.toISOString(),
-        ...changes,
-      },
-    },
-    { occurredAt },
-  );
-const editionBy = (creator_id: string) =>
-  messages.editionCreated.make(
-    {
-      edition: {
-        id: uuidv7(),
-        creator_id,
-        title: 'Tidal Maps',
-        release_type_id: 1,
-        ean: null,
-        created_at: occurredAt.toISOString(),
-      },
-    },
-    { occurredAt },
-  );
+  messages.creatorChanged.make({ creator: creatorSnapshot(id, changes) }, { occurredAt });
+const editionBy = (creatorId: string) =>
+  messages.editionCreated.make({ edition: editionSnapshot(creatorId) }, { occurredAt });
 const wholeRow = statement(
   'test.creator-row',
   'SELECT row_to_json(creators)::text AS row FROM creators WHERE id = $1',
@@ -93,12 +66,12 @@ describe('messages about creators and their releases', () => {
     const id = uuidv7();
     const token = await store.tokens.token({ creator_id: id, client_id: 'c', scope: 'creator:read' });
     const redacted = { version: 2, name: null, payment_method: null };
-    await store.broker.publish(changeOf(id, { payment_method: 'pm_ok' }));
+    await store.broker.publish(changeOf(id));
     const view = async () => (await store.get('/store/v1/creator', token)).body;
     await eventually(async () => (await view()).name === 'Harbour Lights');
-    await store.broker.publish(changeOf(id, redacted), changeOf(id, { payment_method: 'pm_ok' }));
+    await store.broker.publish(changeOf(id, redacted), changeOf(id));
     await eventually(async () => (await view()).name === null);
-    await handle([changeOf(id, { payment_method: 'pm_ok' })]);
+    await handle([changeOf(id)]);
     expect(await view()).toMatchObject({ name: null, billing_status: { payment_method_added: false } });
     const row = (await store.database.row<{ row: string }>(wholeRow, [id]))?.row;
     expect(row).toContain(id);

@@ -2,6 +2,7 @@
 import { type Message, messages, parsePublicId, shardOf, topologyOf } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
 import { eventually, publishedMessages } from '@fulfilment/testing';
+import { untilLockWaits } from '../lock-waits.fixture.js';
 import { FulfilmentConsumer } from './fulfilment.consumer.js';
 import { atMinute, cancelled, delivered, setUpOrders, shipped } from './fulfilment.fixture.js';
 
@@ -10,10 +11,6 @@ const lockOrders = statement(
   'SELECT id FROM orders WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE',
 );
 const lockProduct = statement('test.lock-product', 'SELECT id FROM products WHERE id = $1 FOR UPDATE');
-const lockWaits = statement(
-  'test.lock-waits',
-  `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-);
 const transactionsOf = statement(
   'test.transactions',
   'SELECT count(DISTINCT xmin::text) AS count FROM orders WHERE id = ANY ($1::uuid[])',
@@ -51,7 +48,7 @@ describe('fulfilment events in one batch', () => {
     const locking = await database.begin();
     await lockRows(locking.tx);
     await broker.publish(...first);
-    await eventually(async () => (await database.rows(lockWaits)).length >= first.length);
+    await untilLockWaits(database, first.length);
     await broker.publish(...others);
     await locking.commit();
     return Promise.all(others.map(outcomeOf));

@@ -17,7 +17,7 @@ export const shipped = (
   items?: { sku: string; quantity: number }[],
 ) => messages.fulfilmentShipped.make({ order_id, ...trackingOf(trackingNumber), items }, atMinute(minute));
 
-/** @param replaces a former tracking number of the corrected package; by default, the newest one is corrected */
+/** @param replaces a tracking number of the corrected package; by default, the newest one is corrected */
 export const corrected = (order_id: string, trackingNumber: string, minute: number, replaces?: string) =>
   messages.fulfilmentTrackingCorrected.make(
     { order_id, ...trackingOf(trackingNumber), replaces_tracking_number: replaces },

@@ -2,6 +2,7 @@ import { messages } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
 import { z } from 'zod';
+import { editionSnapshot } from '../connected-creator/snapshots.fixture.js';
 import { cancelled, corrected, delivered, shipped } from './fulfilment.fixture.js';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
 
@@ -209,14 +210,7 @@ describe('a fulfilment event', () => {
   });
 
   it('adds an edition of the Creator API as a pending release with one pending product', async () => {
-    const edition = {
-      id: '01900000-0000-7000-8000-00000000ed17',
-      creator_id: creator.id,
-      title: 'Night Ferry',
-      release_type_id: 1,
-      ean: '2000000000022',
-      created_at: new Date().toISOString(),
-    };
+    const edition = editionSnapshot(creator.id, { title: 'Night Ferry', ean: '2000000000022' });
     await store.publishAndWait(
       messages.editionCreated.make({ edition }, metadata),
       messages.editionCreated.make({ edition }, metadata),

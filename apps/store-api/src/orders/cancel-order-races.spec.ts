@@ -3,10 +3,10 @@ import { setUpCancellations } from './cancellations.fixture.js';
 
 describe('an order that is cancelled while something else happens to it', () => {
   const setup = setUpCancellations();
-  const { placed, cancel, read, shipped, cancelledByWarehouse, expectCancelledOnce } = setup;
+  const { place, cancel, read, shipmentOf, cancelledByWarehouse, expectCancelledOnce } = setup;
 
   it('cancels once when many requests cancel at the same time', async () => {
-    const order = await placed();
+    const order = await place();
     const idempotencyKey = key();
     const responses = await Promise.all(
       Array.from({ length: 12 }, (_, n) => cancel(order, {}, n % 2 === 0 ? idempotencyKey : undefined)),
@@ -21,9 +21,9 @@ describe('an order that is cancelled while something else happens to it', () => 
   it('either cancels or ships an order that is cancelled while its shipment is reported', async () => {
     const ends = await Promise.all(
       Array.from({ length: 10 }, async (_, n) => {
-        const order = await placed();
-        const shipment = shipped(order);
-        // Half of the reports arrive before the request, half of them with it.
+        const order = await place();
+        const shipment = shipmentOf(order);
+        // Half of the shipments arrive before the request, half of them with it.
         if (n % 2 === 0) await setup.store.broker.publish(shipment);
         const [{ status, body }, [outcome]] = await Promise.all([
           cancel(order),
@@ -45,7 +45,7 @@ describe('an order that is cancelled while something else happens to it', () => 
   });
 
   it('cancels once when the warehouse cancels the order at the same time, and later once more', async () => {
-    const orders = await Promise.all(Array.from({ length: 5 }, () => placed()));
+    const orders = await Promise.all(Array.from({ length: 5 }, () => place()));
     await Promise.all(
       orders.map(async (order) => {
         const byWarehouse = cancelledByWarehouse(order);
@@ -64,7 +64,7 @@ describe('an order that is cancelled while something else happens to it', () => 
   });
 
   it('refunds an order that is cancelled while its payment settles', async () => {
-    const orders = await Promise.all(Array.from({ length: 8 }, () => placed('pm_timeout')));
+    const orders = await Promise.all(Array.from({ length: 8 }, () => place('pm_timeout')));
     const settling = Promise.all(orders.map(({ creator }) => setup.desk.complete(creator)));
     const responses = await Promise.all(orders.map((order) => cancel(order)));
     await settling;

@@ -1,16 +1,15 @@
-import { messages, storeScopes } from '@fulfilment/contracts';
+import { storeScopes } from '@fulfilment/contracts';
+import { delivered } from '../fulfilment/fulfilment.fixture.js';
 import { key } from '../store-api.fixture.js';
 import { setUpCancellations } from './cancellations.fixture.js';
 
-const at = { occurredAt: new Date() };
-
 describe('POST /v1/orders/{id}/cancel', () => {
   const setup = setUpCancellations();
-  const { placed, cancel, read, shipped, cancelledByWarehouse, expectCancelledOnce, cancelledMessage } =
+  const { place, cancel, read, shipmentOf, cancelledByWarehouse, expectCancelledOnce, cancelledMessage } =
     setup;
 
   it('cancels a paid order: refunds it, returns its stock, and notifies the warehouse', async () => {
-    const order = await placed();
+    const order = await place();
     const response = await setup.store.post(`/store/v1/orders/${order.id}/cancel`, order.creator.token, {
       reason: 'Ordered twice',
     });
@@ -30,13 +29,13 @@ describe('POST /v1/orders/{id}/cancel', () => {
   });
 
   it('gives a reason of its own when the request has none', async () => {
-    const order = await placed();
+    const order = await place();
     expect((await cancel(order)).status).toBe(200);
     expect((await cancelledMessage(order))?.reason).toBe('Cancelled by the merchant.');
   });
 
   it('cancels an order whose payment failed, without a refund', async () => {
-    const order = await placed('pm_declined');
+    const order = await place('pm_declined');
     expect((await cancel(order)).body).toMatchObject({
       status: 'cancelled',
       billing: { payment_status: 'failed' },
@@ -52,7 +51,7 @@ describe('POST /v1/orders/{id}/cancel', () => {
 
   it('cancels an order whose payment is under way, and refunds the payment when it succeeds', async () => {
     const placingKey = key();
-    const order = await placed('pm_timeout', placingKey);
+    const order = await place('pm_timeout', placingKey);
     expect((await read(order)).status).toBe('pending');
     expect((await cancel(order)).body).toMatchObject({
       status: 'cancelled',
@@ -69,10 +68,9 @@ describe('POST /v1/orders/{id}/cancel', () => {
   it.each(['shipped', 'delivered'])(
     'rejects the cancellation of a %s order and changes nothing',
     async (status) => {
-      const order = await placed();
-      await setup.store.publishAndWait(shipped(order));
-      if (status === 'delivered')
-        await setup.store.publishAndWait(messages.fulfilmentDelivered.make({ order_id: order.id }, at));
+      const order = await place();
+      await setup.store.publishAndWait(shipmentOf(order));
+      if (status === 'delivered') await setup.store.publishAndWait(delivered(order.id, 2));
       const before = await read(order);
       const idempotencyKey = key();
       const response = await setup.store.post(`/store/v1/orders/${order.id}/cancel`, order.creator.token, {});
@@ -91,7 +89,7 @@ describe('POST /v1/orders/{id}/cancel', () => {
   );
 
   it('returns a cancelled order unchanged when it is cancelled once more', async () => {
-    const order = await placed();
+    const order = await place();
     const first = await cancel(order, { reason: 'first' });
     const second = await cancel(order, { reason: 'second' });
     expect([second.status, second.body]).toEqual([200, first.body]);
@@ -102,7 +100,7 @@ describe('POST /v1/orders/{id}/cancel', () => {
 
   it('accepts a key by the rules of all keys', async () => {
     const placingKey = key();
-    const order = await placed('pm_ok', placingKey);
+    const order = await place('pm_ok', placingKey);
     const idempotencyKey = key();
     const first = await cancel(order, {}, idempotencyKey);
     const repeated = await cancel(order, {}, `"${idempotencyKey}"`);
@@ -126,7 +124,7 @@ describe('POST /v1/orders/{id}/cancel', () => {
   });
 
   it('is 404 for an order of another creator, for an unknown one, and without a creator', async () => {
-    const order = await placed();
+    const order = await place();
     const other = await setup.store.creator();
     const noCreator = await setup.store.tokens.token({ scope: 'orders:cancel', client_id: 'c' });
     for (const [token, id] of [
@@ -142,7 +140,7 @@ describe('POST /v1/orders/{id}/cancel', () => {
   });
 
   it('requires the scope orders:cancel, which no other scope implies', async () => {
-    const order = await placed();
+    const order = await place();
     const scope = Object.keys(storeScopes)
       .filter((name) => name !== 'orders:cancel')
       .join(' ');
@@ -155,7 +153,7 @@ describe('POST /v1/orders/{id}/cancel', () => {
   it.each([{ reason: '' }, { reason: 'x'.repeat(501) }, { reason: 7 }, { reason: 'a\u0000b' }])(
     'rejects %j and names the field',
     async (body) => {
-      const order = await placed();
+      const order = await place();
       const response = await cancel(order, body);
       expect([response.status, response.body.details[0].field]).toEqual([400, 'reason']);
     },
@@ -165,20 +163,20 @@ describe('POST /v1/orders/{id}/cancel', () => {
     ['warehouse', {}],
     ['operator', { operator: 'ana' }],
   ])('publishes that the %s cancelled an order', async (who, by) => {
-    const order = await placed();
+    const order = await place();
     expect(await setup.store.publishAndWait({ ...cancelledByWarehouse(order), ...by })).toEqual(['applied']);
     expect((await cancelledMessage(order))?.cancelled_by).toBe(who);
   });
 
   it('rejects a delivery that waited for the shipment of the order', async () => {
-    const order = await placed();
-    const early = messages.fulfilmentDelivered.make({ order_id: order.id }, at);
+    const order = await place();
+    const early = delivered(order.id, 2);
     expect(await setup.store.publishAndWait(early)).toEqual([
       'cannot deliver an order that is still processing',
     ]);
     await cancel(order);
     await setup.store.broker.publish(early);
-    expect(await setup.store.publishAndWait(shipped(order))).toEqual([
+    expect(await setup.store.publishAndWait(shipmentOf(order))).toEqual([
       'cannot ship an order that is cancelled',
     ]);
     await expectCancelledOnce(order);

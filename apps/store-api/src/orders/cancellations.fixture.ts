@@ -1,5 +1,6 @@
 import { messages } from '@fulfilment/contracts';
 import request from 'supertest';
+import { cancelled, shipped } from '../fulfilment/fulfilment.fixture.js';
 import {
   key,
   orderBody,
@@ -9,7 +10,6 @@ import {
 } from '../store-api.fixture.js';
 import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
 
-const at = { occurredAt: new Date() };
 export interface PlacedOrder {
   readonly creator: TestCreator;
   readonly id: string;
@@ -29,8 +29,8 @@ export function setUpCancellations() {
   });
   afterAll(() => store.stop());
 
-  /** Three of ten pieces of a limited edition. */
-  const placed = async (
+  /** Orders three of ten pieces of a limited edition. */
+  const place = async (
     paymentMethod?: string,
     idempotencyKey = key(),
   ): Promise<PlacedOrder & { body: object }> => {
@@ -47,13 +47,8 @@ export function setUpCancellations() {
     return (idempotencyKey === undefined ? sent : sent.set('idempotency-key', idempotencyKey)).send(body);
   };
   const read = async ({ creator, id }: PlacedOrder) => store.readOrder(creator, id);
-  const shipped = ({ id: order_id }: PlacedOrder) =>
-    messages.fulfilmentShipped.make(
-      { order_id, carrier: 'DHL', tracking_number: 'D1', tracking_url: 'https://track.example/D1' },
-      at,
-    );
-  const cancelledByWarehouse = ({ id: order_id }: PlacedOrder) =>
-    messages.fulfilmentCancelled.make({ order_id, reason: 'pressing fault' }, at);
+  const shipmentOf = ({ id }: PlacedOrder) => shipped(id, 'D1', 1);
+  const cancelledByWarehouse = ({ id }: PlacedOrder) => cancelled(id, 1);
   /** Expectations for every cancelled order, whatever happened at the same time. */
   const expectCancelledOnce = async (order: PlacedOrder, events = ['order.created', 'order.processing']) => {
     await desk.completeAll(order.creator);
@@ -77,10 +72,10 @@ export function setUpCancellations() {
     get desk() {
       return desk;
     },
-    placed,
+    place,
     cancel,
     read,
-    shipped,
+    shipmentOf,
     cancelledByWarehouse,
     expectCancelledOnce,
     cancelledMessage,

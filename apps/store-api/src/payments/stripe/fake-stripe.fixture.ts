@@ -26,7 +26,7 @@ export type FakeStripeFault =
   | 'silent' // no response after the effect
   | 'dripping'; // an endless response, byte by byte, after the effect
 
-export const fakeStripeKey = 'sk_test_standin';
+export const fakeStripeKey = 'sk_test_fake';
 
 /** A payment method for which Stripe never responds. */
 export const unresponsivePaymentMethod = 'pm_card_neverResponds';
@@ -54,7 +54,7 @@ export async function fakeStripe() {
   const unsearchable = new Set<string>();
   let livemode = false;
   let searchIsBehind = false;
-  let customerOfMethods: string | null = 'cus_standin';
+  let customerOfMethods: string | null = 'cus_fake';
   const nextRefundStatuses: string[] = [];
   const nextIntentStatuses: string[] = [];
 

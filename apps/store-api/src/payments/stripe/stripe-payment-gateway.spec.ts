@@ -31,7 +31,7 @@ describe('the Stripe payment gateway', () => {
       currency: 'jpy',
       payment_method: 'pm_card_visa',
       'allowed_payment_method_types[0]': 'card',
-      customer: 'cus_standin',
+      customer: 'cus_fake',
       confirm: 'true',
       off_session: 'true',
       'metadata[order_id]': publicId('ord', openCharge.orderId),

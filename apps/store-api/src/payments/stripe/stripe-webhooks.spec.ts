@@ -12,8 +12,8 @@ const refundsDueNow = statement(
   "UPDATE charges SET refund_at = now() WHERE status = 'refund_due'",
 );
 const path = '/store/webhooks/stripe';
-const secret = 'whsec_standin_current';
-const previousSecret = 'whsec_standin_previous';
+const secret = 'whsec_fake_current';
+const previousSecret = 'whsec_fake_previous';
 const nowSeconds = () => Math.floor(Date.now() / 1000);
 
 /** https://docs.stripe.com/webhooks#verify-manually */
