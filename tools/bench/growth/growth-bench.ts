@@ -71,14 +71,9 @@ async function compareOrders(context: BenchContext): Promise<Figure[]> {
   type Service = typeof services.small;
   const paths: Readonly<Record<string, (service: Service) => Caller>> = {
     'GET one order': ({ requests }) => requests.order,
-    'order list':
-      ({ send }) =>
-      () =>
-        send('GET', '/store/v1/orders?limit=25', 200),
-    'order list by status':
-      ({ send }) =>
-      () =>
-        send('GET', '/store/v1/orders?limit=25&status=shipped', 200),
+    'order list': (service) => () => service.send('GET', '/store/v1/orders?limit=25', 200),
+    'order list by status': (service) => () =>
+      service.send('GET', '/store/v1/orders?limit=25&status=shipped', 200),
     // Last, since the outbox relay publishes messages of these orders for a while, which also reads pages.
     'POST order': ({ requests }) => requests.placeOrder,
   };

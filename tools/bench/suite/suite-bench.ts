@@ -50,7 +50,7 @@ export async function benchSuite(context: BenchContext): Promise<readonly Figure
       await round(); // warm-up
       return repeat(context.rounds, round);
     });
-    const halfRatePerSecond = median(rounds.map(({ perSecond }) => perSecond)) / 2;
+    const halfRatePerSecond = median(membersOf(rounds, 'perSecond')) / 2;
     const halved = await context.step(`${halfRatePerSecond.toFixed(0)} orders a second`, () =>
       withStream(integration, (stream) =>
         repeat(context.rounds, async () => {
@@ -64,35 +64,22 @@ export async function benchSuite(context: BenchContext): Promise<readonly Figure
       measureFixedRate({ ...context, eachMs: dropDayMs }, integration, dropDayPerSecond),
     );
     return [
-      figure(
-        `orders, ${callerCount} callers`,
-        rounds.map(({ perSecond }) => perSecond),
-        '/s',
-      ),
-      ...latencyFigures(
-        '  response',
-        rounds.map(({ latenciesMs }) => latenciesMs),
-      ),
-      ...latencyFigures(
-        "  from the response to the webhook's first byte",
-        rounds.map(({ webhookMs }) => webhookMs),
-      ),
+      figure(`orders, ${callerCount} callers`, membersOf(rounds, 'perSecond'), '/s'),
+      ...latencyFigures('  response', membersOf(rounds, 'latenciesMs')),
+      ...latencyFigures("  from the response to the webhook's first byte", membersOf(rounds, 'webhookMs')),
       ...processorTimeFigures(rounds),
-      ...latencyFigures(
-        'at half of that rate, response',
-        halved.map(({ latenciesMs }) => latenciesMs),
-      ),
+      ...latencyFigures('at half of that rate, response', membersOf(halved, 'latenciesMs')),
       ...latencyFigures(
         "at half of that rate, from the response to the webhook's first byte",
-        halved.map(({ webhookMs }) => webhookMs),
+        membersOf(halved, 'webhookMs'),
       ),
       ...latencyFigures(
         "at half of that rate, from the response to the Creator API's read",
-        halved.map(({ creatorMs }) => creatorMs),
+        membersOf(halved, 'creatorMs'),
       ),
       ...latencyFigures(
         'at half of that rate, from the response to the event in the stream of orders',
-        halved.map(({ streamMs }) => streamMs),
+        membersOf(halved, 'streamMs'),
         { atMost: 1000 },
       ),
       ...latencyFigures('a drop day at 1/100, response', [dropDay.latenciesMs]),
@@ -201,4 +188,8 @@ function latencyFigures(name: string, rounds: readonly (readonly number[])[], ta
       target,
     ),
   );
+}
+
+function membersOf<Row, Key extends keyof Row>(rows: readonly Row[], key: Key): Row[Key][] {
+  return rows.map((row) => row[key]);
 }
