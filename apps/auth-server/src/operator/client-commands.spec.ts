@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { revokedTokenKey } from '@fulfilment/contracts';
+import { FormBrowser } from '@fulfilment/testing/form-browser';
 import { decodeJwt } from 'jose';
 import type { AuditRecord } from '../audit/read-audit-log.js';
 import { App, thirdPartyRedirect } from '../test/app.js';
@@ -104,6 +105,14 @@ describe('client create', () => {
     );
     expect(await runCommand('client create', warehouse)).toEqual({ client_id: warehouse.id });
     expect(await count()).toBe(1);
+  });
+
+  it('accepts a private-use scheme without a slash (RFC 8252 §7.1)', async () => {
+    const uri = 'com.example.app:callback';
+    const { client_id } = await runCommand('client create', { name: 'Native', 'redirect-uri': [uri] });
+    const app = await App.known(server, client_id, uri);
+    const { url } = await app.request('openid');
+    expect((await new FormBrowser(server).get(url)).text).toContain('to continue to <strong>Native</strong>');
   });
 
   it('rejects the reserved id of the account pages', async () => {

@@ -135,8 +135,9 @@ function metadataOf(clientId: string, client: NewClient): AdapterPayload {
     client_id_issued_at: Math.floor(Date.now() / 1000),
     client_name: client.name,
     redirect_uris: [...client.redirectUris],
+    // Each redirect URI and the root of its host; `com.example.app:callback` has no root.
     post_logout_redirect_uris: [
-      ...new Set(client.redirectUris.flatMap((uri) => [uri, new URL('/', uri).href])),
+      ...new Set(client.redirectUris.flatMap((uri) => [uri, URL.parse('/', uri)?.href ?? uri])),
     ],
     response_types: signsPeopleIn ? (['code'] as const) : [],
     grant_types: signsPeopleIn ? ['authorization_code', 'refresh_token'] : [],
