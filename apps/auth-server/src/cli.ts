@@ -12,7 +12,7 @@ await runServiceCli({
   name: 'auth-server',
   migrations,
   doctor: {
-    allSettings: async () => (await import('./config.js')).authServerSettings,
+    allSettings: () => Promise.resolve(authServerSettings),
     forceGenericPlan: true,
   },
   settings: authServerSettings

@@ -50,14 +50,14 @@ export class ChangePassword {
     const chosen = field('new_password');
     const repeated = field('repeated_password');
 
-    const text = await problemText({ chosen, repeated, current }, person.email);
+    const text = await newPasswordProblemText({ chosen, repeated, current }, person.email);
     if (text !== undefined) return this.showSecurity.page(signedIn, { kind: 'problem', status: 400, text });
     const rejection = await this.confirmPassword.verify(signedIn, 'password_changed');
     if (rejection !== undefined) return this.showSecurity.page(signedIn, rejection);
     const hash = await hashPassword(chosen);
     const disconnectApps = field('disconnect_apps') === 'yes';
     await this.work.runRevocation((tx) =>
-      this.change(tx, { userId: person.id, hash, sessionUid, origin, disconnectApps }),
+      this.changeAndEndAccess(tx, { userId: person.id, hash, sessionUid, origin, disconnectApps }),
     );
     await signedIn.rotateSession({ loginTs: numericDate(this.clock()) });
     return {
@@ -67,8 +67,10 @@ export class ChangePassword {
     };
   }
 
-  private change(tx: Transaction, change: PasswordChange): Promise<RevokedToken[]> {
-    const { userId, hash, sessionUid, origin, disconnectApps } = change;
+  private changeAndEndAccess(
+    tx: Transaction,
+    { userId, hash, sessionUid, origin, disconnectApps }: PasswordChange,
+  ): Promise<RevokedToken[]> {
     const changeAndEndTokens = async (): Promise<RevokedToken[]> => {
       await tx.run(updatePassword, [userId, hash]);
       await tx.run(deleteUnconfirmedSecondFactor, [userId]);
@@ -88,7 +90,7 @@ export class ChangePassword {
   }
 }
 
-async function problemText(
+async function newPasswordProblemText(
   password: { readonly chosen: string; readonly repeated: string; readonly current: string },
   email: string,
 ): Promise<string | undefined> {

@@ -4,7 +4,7 @@ import { OidcServer } from '../oidc/oidc-server.js';
 import type { Outcome } from '../pages/outcome.interceptor.js';
 import { isStorableText } from '../http/storable-text.js';
 import { Families } from '../tokens/families.js';
-import { pageOf } from './signed-in.pipe.js';
+import { accountPageOf } from './signed-in.pipe.js';
 
 /** Redirect URI of the account pages: sends a person who just signed in to the page they requested. */
 @Injectable()
@@ -16,7 +16,7 @@ export class CompleteAccountSignIn {
 
   async run({ code, state, error }: Readonly<Record<string, unknown>>): Promise<Outcome> {
     if (typeof code === 'string' && isStorableText(code)) await this.discardCode(code);
-    return { redirect: error === undefined ? pageOf(state) : '/account/signed-out' };
+    return { redirect: error === undefined ? accountPageOf(state) : '/account/signed-out' };
   }
 
   /** The account pages use the session, not tokens: the code's token family ends unused. */

@@ -34,12 +34,12 @@ export interface SignedIn extends BrowserRequest {
   rotateSession(verified?: VerifiedFactor): Promise<void>;
 }
 
-const pages = ['/account', '/account/apps', '/account/browsers', '/account/security'] as const;
-type AccountPath = (typeof pages)[number];
+const accountPages = ['/account', '/account/apps', '/account/browsers', '/account/security'] as const;
+type AccountPath = (typeof accountPages)[number];
 
 /** The account page of a path; the overview for an unknown path. */
-export function pageOf(path: unknown): AccountPath {
-  return pages.findLast((page) => typeof path === 'string' && path.startsWith(page)) ?? '/account';
+export function accountPageOf(path: unknown): AccountPath {
+  return accountPages.findLast((page) => typeof path === 'string' && path.startsWith(page)) ?? '/account';
 }
 
 /** Opens the account of the person whose oidc-provider session the browser has. */
@@ -96,6 +96,6 @@ export class SignedInPipe implements PipeTransform<ExecutionContext, Promise<Sig
 
   private signInNeeded({ path }: Request): SignInNeeded {
     const { AUTH_URL: authUrl } = this.config;
-    return new SignInNeeded(signInUrl(issuer(authUrl), authUrl, pageOf(path)));
+    return new SignInNeeded(signInUrl(issuer(authUrl), authUrl, accountPageOf(path)));
   }
 }

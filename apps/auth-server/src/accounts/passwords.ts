@@ -21,7 +21,7 @@ const waiting: (() => void)[] = [];
 export async function hashPassword(password: string): Promise<string> {
   if (isTooLong(password)) throw new RangeError(`A password has at most ${maxPasswordLength} code points.`);
   const salt = randomBytes(saltBytes);
-  const hash = await bounded(() => argon2id(password, salt, cost));
+  const hash = await limitConcurrency(() => argon2id(password, salt, cost));
   return `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${unpadded(salt)}$${unpadded(hash)}`;
 }
 
@@ -33,11 +33,11 @@ export async function hashPassword(password: string): Promise<string> {
 export async function verifyPassword(password: string, stored: string | undefined): Promise<boolean> {
   const [, memory, passes, parallelism, salt, hash] = phcPattern.exec(stored ?? '') ?? [];
   if (salt === undefined || hash === undefined) {
-    await bounded(() => argon2id(password, Buffer.alloc(saltBytes), cost));
+    await limitConcurrency(() => argon2id(password, Buffer.alloc(saltBytes), cost));
     return false;
   }
   const expected = Buffer.from(hash, 'base64');
-  const actual = await bounded(() =>
+  const actual = await limitConcurrency(() =>
     argon2id(password, Buffer.from(salt, 'base64'), {
       memory: Number(memory),
       passes: Number(passes),
@@ -58,7 +58,8 @@ function argon2id(
   return derive('argon2id', { message, nonce, memory, passes, parallelism, tagLength: hashBytes });
 }
 
-async function bounded<Result>(work: () => Promise<Result>): Promise<Result> {
+/** @throws ServiceUnavailable when too many are waiting */
+async function limitConcurrency<Result>(work: () => Promise<Result>): Promise<Result> {
   if (running >= maxConcurrent) {
     if (waiting.length >= maxWaiting) throw new ServiceUnavailable('Too many people are signing in at once.');
     await new Promise<void>((resolve) => waiting.push(resolve));

@@ -69,19 +69,19 @@ export class Consents {
   /**
    * Stores a consent, and publishes the creator with its new app, unless the client was deleted or its
    * identity changed since the page was shown.
-   * @param shown digest of the client's identity on the page
+   * @param consent `appIdentity`: digest of the client's identity on the page
    */
   async save(consent: {
     readonly userId: string;
     readonly clientId: string;
-    readonly shown: string;
+    readonly appIdentity: string;
     readonly creatorId: string | undefined;
     readonly scopes: readonly string[];
   }): Promise<void> {
-    const { userId, clientId, shown, creatorId, scopes } = consent;
+    const { userId, clientId, appIdentity, creatorId, scopes } = consent;
     await this.database.transaction(async (tx) => {
       const client = await tx.row<{ payload: IdentifiedClient }>(lockClient, [clientId]);
-      if (client === undefined || identityDigest(identityOf(client.payload)) !== shown) return;
+      if (client === undefined || identityDigest(identityOf(client.payload)) !== appIdentity) return;
       const values = [userId, clientId, creatorId ?? null, scopes];
       const saved = await tx.row<{ is_new: boolean }>(save, values);
       if (creatorId !== undefined && saved?.is_new === true)

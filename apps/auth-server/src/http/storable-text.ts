@@ -9,13 +9,12 @@ export function isStorableText(text: string): boolean {
 
 /** Whether percent-encoded text of a URL or form decodes to UTF-8 without U+0000. */
 export function decodesToStorableText(encoded: Buffer | string): boolean {
-  const text = typeof encoded === 'string' ? encoded : encoded.toString('latin1');
-  if (typeof encoded !== 'string' && !text.includes('%')) return isUtf8(encoded) && !text.includes('\0');
+  const text = typeof encoded === 'string' ? encoded : encoded.toString('latin1'); // one character a byte
   const bytes = Buffer.from(text.replace(escapes, byteOf), 'latin1');
   return isUtf8(bytes) && !bytes.includes(0);
 }
 
-/** Deeper than valid client metadata can be. */
+/** More than valid client metadata can have. */
 const maxDepth = 8;
 const maxMembers = 500;
 
@@ -25,13 +24,13 @@ const maxMembers = 500;
  */
 export function isStorableJson(body: Buffer): boolean {
   if (!isUtf8(body)) return false;
-  let left = maxMembers;
+  let membersLeft = maxMembers;
   const isAcceptable = (value: unknown, depth: number): boolean => {
     if (typeof value === 'string') return isStorableText(value);
     if (typeof value !== 'object' || value === null) return true;
     const members = Object.entries(value);
-    left -= members.length;
-    if (left < 0 || depth === maxDepth) return false;
+    membersLeft -= members.length;
+    if (membersLeft < 0 || depth === maxDepth) return false;
     return members.every(([name, member]) => isStorableText(name) && isAcceptable(member, depth + 1));
   };
   return isAcceptable(JSON.parse(body.toString()), 0);

@@ -43,22 +43,17 @@ export interface KeySet {
   readonly version: string;
 }
 
-interface KeyRow {
-  kid: string;
-  alg: SigningAlgorithm;
-  state: KeyState;
-  jwk_encrypted: Buffer;
-  created_at: Date;
-  activated_at: Date | null;
+interface KeyRow extends Omit<ListedKey, 'retired_at'> {
+  readonly jwk_encrypted: Buffer;
 }
 
 /** Key of the advisory lock; all versions of the service must use the same. */
 const signingKeysLock = 7_391_003;
+const orderSql = `ORDER BY array_position(ARRAY['active', 'next', 'retiring'], state), alg, created_at DESC, kid`;
 const lockKeys = statement('keys.lock', `SELECT pg_advisory_xact_lock(${signingKeysLock})`);
 const readKeys = statement(
   'keys.read',
-  `SELECT kid, alg, state, jwk_encrypted, created_at, activated_at FROM signing_keys
-   ORDER BY array_position(ARRAY['active', 'next', 'retiring'], state), alg, created_at DESC, kid`,
+  `SELECT kid, alg, state, jwk_encrypted, created_at, activated_at FROM signing_keys ${orderSql}`,
 );
 const readVersion = statement(
   'keys.version',
@@ -87,8 +82,7 @@ const removeKey = statement('keys.remove', `DELETE FROM signing_keys WHERE kid =
 const findKey = statement('keys.find', 'SELECT 1 FROM signing_keys WHERE kid = $1');
 const listKeys = statement(
   'keys.list',
-  `SELECT kid, alg, state, created_at, activated_at, retired_at FROM signing_keys
-   ORDER BY array_position(ARRAY['active', 'next', 'retiring'], state), alg, created_at DESC, kid`,
+  `SELECT kid, alg, state, created_at, activated_at, retired_at FROM signing_keys ${orderSql}`,
 );
 const wait = statement('keys.wait', 'SELECT pg_sleep($1::float8 / 1000)');
 

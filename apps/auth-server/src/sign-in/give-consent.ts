@@ -29,7 +29,7 @@ export class GiveConsent {
 
   async run(interaction: OpenInteraction): Promise<Outcome> {
     if (interaction.prompt !== 'consent') return { redirect: `/interaction/${interaction.uid}` };
-    const { accountId, scopes, client, appIdentity: shown } = interaction;
+    const { accountId, scopes, client, appIdentity } = interaction;
     this.forms.verify(consentForm(interaction), interaction);
     if (accountId === undefined) throw new InteractionExpired();
     const { clientId } = client;
@@ -40,7 +40,7 @@ export class GiveConsent {
     if (creatorId === undefined && creators.length > 0)
       return { redirect: `/interaction/${interaction.uid}` };
 
-    await this.consents.save({ userId: accountId, clientId, shown, creatorId, scopes });
+    await this.consents.save({ userId: accountId, clientId, appIdentity, creatorId, scopes });
     const authorization = { accountId, clientId, creatorId, scopes };
     const grant = await startConsentedGrant(this.oidc.provider, this.consents, authorization);
     // The app was disconnected, or its identity changed, during the request.

@@ -4,9 +4,10 @@ import { verifyPassword } from '../accounts/passwords.js';
 import { ReadAccounts } from '../users/read-accounts.js';
 import { AuditLog } from '../audit/audit-log.js';
 import { numericDate } from '../oidc/lifetimes.rules.js';
-import { lockedProblem } from '../pages/form-problem.js';
+import { type FormProblem, lockedProblem } from '../pages/form-problem.js';
 import { FormTokens } from '../pages/form-tokens.js';
 import type { Outcome } from '../pages/outcome.interceptor.js';
+import type { Page } from '../pages/page.js';
 import { signInPage } from '../pages/sign-in.page.js';
 import { passwordOnly } from '../second-factor/second-factor-check.js';
 import { SecondFactors } from '../second-factor/second-factors.js';
@@ -51,10 +52,12 @@ export class SignIn {
     const guess = await this.throttle.guess(target, { origin, auditIfLocked }, async () =>
       (await verifyPassword(field('password'), user?.password_hash)) ? user : undefined,
     );
-    if (guess.kind === 'locked') return this.locked(interaction, email, guess.waitSeconds);
+    if (guess.kind === 'locked')
+      return this.signInPage(interaction, email, lockedProblem('failed sign-ins', guess.waitSeconds));
     if (guess.kind === 'wrong') {
       await this.audit.write(origin, { event: 'sign_in_failed', clientId, userId: user?.id });
-      return this.failed(interaction, email);
+      const text = 'Incorrect e-mail address or password. Check both and try again.';
+      return this.signInPage(interaction, email, { status: 401, text });
     }
     if (await this.factors.isNeeded(guess.result.id)) {
       await interaction.saveProgress({ passwordOf: guess.result.id, passwordAt });
@@ -63,18 +66,8 @@ export class SignIn {
     return this.finish.run(interaction, guess.result, { passwordAt, amr: passwordOnly });
   }
 
-  private failed({ uid, appName, formTargets }: OpenInteraction, email: string): Outcome {
-    const text = 'Incorrect e-mail address or password. Check both and try again.';
-    const csrf = this.forms.issue(uid);
-    return signInPage({ uid, appName, formTargets, email, csrf, problem: { status: 401, text } });
-  }
-
-  private locked(
-    { uid, appName, formTargets }: OpenInteraction,
-    email: string,
-    waitSeconds: number,
-  ): Outcome {
-    const problem = lockedProblem('failed sign-ins', waitSeconds);
+  private signInPage(interaction: OpenInteraction, email: string, problem: FormProblem): Page {
+    const { uid, appName, formTargets } = interaction;
     return signInPage({ uid, appName, formTargets, email, csrf: this.forms.issue(uid), problem });
   }
 }

@@ -1,9 +1,9 @@
 import type { RunningServer } from './running-server.js';
 
-type Stored = 'AuthorizationCode' | 'AccessToken' | 'RefreshToken';
+type StoredModel = 'AuthorizationCode' | 'AccessToken' | 'RefreshToken';
 
 /** Expires a client's codes or tokens, by more than the tolerance for clock differences. */
-export async function expire(server: RunningServer, model: Stored, clientId: string): Promise<void> {
+export async function expire(server: RunningServer, model: StoredModel, clientId: string): Promise<void> {
   await server.database.run(
     {
       name: 'test.expire',
