@@ -7,7 +7,6 @@ import { auditEventsOf } from '../test/audit-records.js';
 import { runCommand, startServerWithOperator } from '../test/operator.js';
 import { server } from '../test/server.js';
 import { json } from '../test/json.js';
-import { firstPartyRedirect } from '../test/running-server.js';
 import { newUser, password } from '../test/users.js';
 import { submitPassword, authenticatorOf, beginSetup } from '../test/second-factors.js';
 
@@ -35,7 +34,7 @@ async function userInfo(token: string) {
 }
 
 describe('a password change', () => {
-  const dashboard = () => App.known(server, server.clients.dashboard.client_id, firstPartyRedirect);
+  const dashboard = () => App.dashboard(server);
 
   it('ends the offline access of first-party apps, and keeps third-party apps connected unless the box is ticked', async () => {
     const { email } = await newUser(server);
@@ -106,7 +105,7 @@ describe('a password change', () => {
 describe('enabling a second factor', () => {
   it('ends the offline access of first-party apps, which was given with a password alone', async () => {
     const { email } = await newUser(server);
-    const own = await App.known(server, server.clients.dashboard.client_id, firstPartyRedirect);
+    const own = await App.dashboard(server);
     const { tokens, browser } = await own.signIn('openid offline_access', { email });
     const setup = await beginSetup(server, browser);
     await browser.submit(formOf(setup, '/second-factor'), { code: authenticatorOf(setup).generate() });
@@ -127,7 +126,7 @@ describe('a browser session', () => {
     await ageSignIns(server, user_id, seconds);
     const shown = await browser.get(`${server.url}/account`);
     expect(shown.text.includes('id="password"') ? 'sign in' : shown.url.pathname).toBe(destination);
-    const own = await App.known(server, server.clients.dashboard.client_id, firstPartyRedirect);
+    const own = await App.dashboard(server);
     const silent = await browser.get((await own.request('openid', { prompt: 'none' })).url);
     expect(silent.url.searchParams.get('error')).toBe(destination === 'sign in' ? 'login_required' : null);
   });

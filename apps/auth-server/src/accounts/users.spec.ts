@@ -3,7 +3,6 @@ import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
 import { App } from '../test/app.js';
 import { runCommand, startServerWithOperator } from '../test/operator.js';
-import { firstPartyRedirect } from '../test/running-server.js';
 import { submitPassword } from '../test/second-factors.js';
 import { server } from '../test/server.js';
 import { makeUser, newUser, password } from '../test/users.js';
@@ -15,7 +14,7 @@ const run = (name: string, text: string, values: readonly unknown[] = []) =>
 
 describe('a user who is changed in the database', () => {
   it('gets the new role at the next refresh, and no token after leaving the creator’s organisation', async () => {
-    const app = await App.known(server, server.clients.dashboard.client_id, firstPartyRedirect);
+    const app = await App.dashboard(server);
     const { tokens } = await app.signIn('openid offline_access', { email: 'owner@meridian.example' });
     const { user_id } = server.users.meridianOwner;
     await run('role', `UPDATE memberships SET role = 'member' WHERE user_id = $1`, [user_id]);

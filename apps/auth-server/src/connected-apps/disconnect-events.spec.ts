@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { parseMessage } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { deleteExpiredRecords } from '../tokens/delete-expired-records.js';
-import { App, register, registration, thirdPartyRedirect } from '../test/app.js';
+import { App, registerClient, thirdPartyRedirect } from '../test/app.js';
 import { newUser, password } from '../test/users.js';
 import { runCommand, startServerWithOperator } from '../test/operator.js';
 import { server } from '../test/server.js';
@@ -178,7 +178,7 @@ describe('client.disconnected', () => {
   it('is not published for a first-party app, which needs no consent', async () => {
     const email = await newMember();
     const { client_id } = server.clients.dashboard;
-    const dashboard = await App.known(server, client_id, firstPartyRedirect);
+    const dashboard = await App.dashboard(server);
     await dashboard.signIn('orders:read offline_access', { email });
     await dashboard.signIn('orders:read offline_access', { email, parameters: { prompt: 'consent' } });
     await disable(email);
@@ -215,7 +215,7 @@ describe('client.deleted', () => {
   });
 
   it('is published once when a client deletes itself repeatedly (RFC 7592 §2.3)', async () => {
-    const newClient = await registration(await register(server, { redirect_uris: [thirdPartyRedirect] }));
+    const newClient = await registerClient(server, { redirect_uris: [thirdPartyRedirect] });
     const deleteItself = () =>
       server.fetch(newClient.registration_client_uri, {
         method: 'DELETE',

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { App, register, registration } from '../test/app.js';
+import { App, registerClient } from '../test/app.js';
 import { json } from '../test/json.js';
 import { server, startServer } from '../test/server.js';
 
@@ -92,7 +92,7 @@ describe('a burst (RFC 6585 §4)', () => {
 
 describe('a confidential client', () => {
   const confidential = async (method: string) => {
-    const newClient = await registration(await register(server, { token_endpoint_auth_method: method }));
+    const newClient = await registerClient(server, { token_endpoint_auth_method: method });
     return { id: newClient.client_id, secret: String(newClient.client_secret) };
   };
   type Confidential = Awaited<ReturnType<typeof confidential>>;
@@ -151,9 +151,7 @@ describe('a confidential client', () => {
 
   it('counts for its network once it was deleted', async () => {
     await resetQuotas();
-    const newClient = await registration(
-      await register(server, { token_endpoint_auth_method: 'client_secret_basic' }),
-    );
+    const newClient = await registerClient(server, { token_endpoint_auth_method: 'client_secret_basic' });
     const client = { id: newClient.client_id, secret: String(newClient.client_secret) };
     expect(await send('token', basic(client))).toBe(400);
     const deleted = await server.fetch(newClient.registration_client_uri, {

@@ -15,7 +15,6 @@ import { SigningKeys } from '../keys/signing-keys.js';
 import { expire } from '../test/backdate.js';
 import { App } from '../test/app.js';
 import { json } from '../test/json.js';
-import { firstPartyRedirect } from '../test/running-server.js';
 import { server, startServer } from '../test/server.js';
 
 startServer();
@@ -51,7 +50,7 @@ describe('an access token (RFC 9068 §2)', () => {
   });
 
   it('has both APIs as audience for a first-party client, and only the Store API for a third-party one', async () => {
-    const dashboard = await App.known(server, server.clients.dashboard.client_id, firstPartyRedirect);
+    const dashboard = await App.dashboard(server);
     const ours = await dashboard.signIn('openid');
     expect(decodeJwt(ours.tokens.access_token).aud).toEqual([
       'https://suite.example/store',

@@ -1,6 +1,6 @@
 import { FormBrowser, type Page } from '@fulfilment/testing/form-browser';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { App, register, registration, thirdPartyRedirect } from '../test/app.js';
+import { App, registerClient, thirdPartyRedirect } from '../test/app.js';
 import { server, startServer } from '../test/server.js';
 
 startServer();
@@ -112,7 +112,7 @@ describe('an invalid authorization request', () => {
   ])('of a client that is %s gets an error page, not a redirect', async (state, client_id) => {
     let id = client_id;
     if (state === 'deleted') {
-      const newClient = await registration(await register(server));
+      const newClient = await registerClient(server);
       const headers = { authorization: `Bearer ${newClient.registration_access_token}` };
       await server.fetch(newClient.registration_client_uri, { method: 'DELETE', headers });
       id = newClient.client_id;
@@ -177,7 +177,7 @@ describe('a redirect URI on a loopback address', () => {
       'http://[::1]:1000/callback',
       'com.example.app:/callback',
     ];
-    const { client_id } = await registration(await register(server, { redirect_uris }));
+    const { client_id } = await registerClient(server, { redirect_uris });
     for (const redirect_uri of [
       'http://127.0.0.1/callback',
       'http://127.0.0.1:49152/callback',

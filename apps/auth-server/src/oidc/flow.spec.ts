@@ -5,17 +5,15 @@ import * as client from 'openid-client';
 import { createClient } from '../registration/create-client.js';
 import { App, thirdPartyRedirect } from '../test/app.js';
 import { auditEventsOf, auditRecords } from '../test/audit-records.js';
-import { firstPartyRedirect } from '../test/running-server.js';
 import { password } from '../test/users.js';
 import { server, startServer } from '../test/server.js';
 
 startServer();
 
 const resourceServer = () => {
-  const { client_id, client_secret } = server.clients.resourceServer;
-  return App.known(server, client_id, thirdPartyRedirect, client_secret);
+  return App.ofClient(server, server.clients.resourceServer);
 };
-const dashboard = () => App.known(server, server.clients.dashboard.client_id, firstPartyRedirect);
+const dashboard = () => App.dashboard(server);
 
 describe('the authorization code flow (RFC 6749 §4.1, RFC 7636)', () => {
   it('leads from registration to a token that UserInfo, introspection and revocation accept', async () => {
@@ -181,7 +179,7 @@ describe('first-party clients', () => {
       },
       server.secrets,
     );
-    const app = await App.known(server, client_id, redirectUri);
+    const app = await App.ofClient(server, { client_id }, redirectUri);
     const { steps, shown } = await app.authorize('openid');
     expect(steps).toEqual(['login']);
     expect(shown.url.href).toMatch(/^http:\/\/127\.0\.0\.1:50000\/callback\?code=/);

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { base64url, decodeJwt } from 'jose';
 import * as client from 'openid-client';
 import { expire } from '../test/backdate.js';
-import { App, register, registration, thirdPartyRedirect } from '../test/app.js';
+import { App, registerClient } from '../test/app.js';
 import { statement } from '@fulfilment/database';
 import { Outbox } from '@fulfilment/messaging';
 import { createClient } from '../registration/create-client.js';
@@ -18,8 +18,7 @@ let resourceServer: App;
 let tokens: client.TokenEndpointResponse;
 beforeAll(async () => {
   app = await App.registered(server);
-  const { client_id, client_secret } = server.clients.resourceServer;
-  resourceServer = await App.known(server, client_id, thirdPartyRedirect, client_secret);
+  resourceServer = await App.ofClient(server, server.clients.resourceServer);
   ({ tokens } = await app.signIn('openid email offline_access orders:read'));
 });
 
@@ -98,7 +97,7 @@ describe('introspection (RFC 7662)', () => {
       { name: 'Reports', redirectUris: [], firstParty: false, confidential: true, resourceServer: false },
       server.secrets,
     );
-    const reports = await App.known(server, client_id, thirdPartyRedirect, client_secret);
+    const reports = await App.ofClient(server, { client_id, client_secret });
     expect(await introspect(reports, tokens.access_token)).toEqual(inactive);
   });
 
@@ -190,8 +189,8 @@ describe('introspection (RFC 7662)', () => {
 
     it('shows a client its own token, and no token of another client', async () => {
       const metadata = { token_endpoint_auth_method: 'client_secret_basic' };
-      const { client_id, client_secret = '' } = await registration(await register(server, metadata));
-      const own = await App.known(server, client_id, thirdPartyRedirect, client_secret);
+      const { client_id, client_secret = '' } = await registerClient(server, metadata);
+      const own = await App.ofClient(server, { client_id, client_secret });
       const { access_token } = (await own.signIn('openid')).tokens;
       const [basic, posted] = await responses(client_id, client_secret, access_token);
       expect(basic).toEqual(posted);
@@ -237,7 +236,7 @@ describe('introspection (RFC 7662)', () => {
     });
 
     it('responds with 500 like oidc-provider when the stored secret cannot be opened', async () => {
-      const { client_id } = await registration(await register(server));
+      const { client_id } = await registerClient(server);
       await server.database.run(damageSecret, [client_id]);
       const [basic, posted] = await responses(client_id, 'any secret', tokens.access_token);
       expect(basic).toEqual(posted);

@@ -3,7 +3,6 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
 import { App, thirdPartyRedirect } from '../test/app.js';
-import { firstPartyRedirect } from '../test/running-server.js';
 import { server, startServer } from '../test/server.js';
 
 const postLogoutUri = 'https://app.example/signed-out';
@@ -11,7 +10,7 @@ startServer();
 let dashboard: App;
 let app: App;
 beforeAll(async () => {
-  dashboard = await App.known(server, server.clients.dashboard.client_id, firstPartyRedirect);
+  dashboard = await App.dashboard(server);
   app = await App.registered(server, { post_logout_redirect_uris: [postLogoutUri] });
 });
 
@@ -28,8 +27,7 @@ describe('signing out (OpenID Connect RP-Initiated Logout)', () => {
     const { tokens: offline } = await dashboard.signIn('openid offline_access', { browser });
     const done = await signOut(browser);
     expect(done.text).toContain('Signed out');
-    const { client_id, client_secret } = server.clients.resourceServer;
-    const { configuration } = await App.known(server, client_id, thirdPartyRedirect, client_secret);
+    const { configuration } = await App.ofClient(server, server.clients.resourceServer);
     expect(await client.tokenIntrospection(configuration, bound.access_token)).toEqual({ active: false });
     expect(await server.redis.client.exists(`deny:${decodeJwt(bound.access_token).jti}`)).toBe(1);
     expect(await client.tokenIntrospection(configuration, offline.access_token)).toMatchObject({

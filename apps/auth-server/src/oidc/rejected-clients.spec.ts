@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { metrics } from '@fulfilment/runtime';
 import { randomUUID } from 'node:crypto';
-import { App, register, registration } from '../test/app.js';
+import { App, registerClient } from '../test/app.js';
 import { auditRecords } from '../test/audit-records.js';
 import { endGuessWindows } from '../test/guess-windows.js';
 import { server, startServer } from '../test/server.js';
@@ -16,8 +16,7 @@ beforeAll(async () => {
   app = await App.registered(server);
 });
 
-const confidential = async () =>
-  registration(await register(server, { token_endpoint_auth_method: 'client_secret_post' }));
+const confidential = async () => registerClient(server, { token_endpoint_auth_method: 'client_secret_post' });
 const send = (endpoint: string, form: Readonly<Record<string, string>>) =>
   server.fetch(`${server.url}/api/auth/oauth2/${endpoint}`, {
     method: 'POST',

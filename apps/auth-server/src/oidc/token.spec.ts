@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { expire } from '../test/backdate.js';
-import { App, register, registration } from '../test/app.js';
+import { App, registerClient } from '../test/app.js';
 import { json } from '../test/json.js';
 import { server, startServer } from '../test/server.js';
 
@@ -205,7 +205,7 @@ describe('client authentication (RFC 6749 §2.3, §5.2)', () => {
       body: new URLSearchParams(form),
     });
   async function confidential(token_endpoint_auth_method: string) {
-    const registered = await registration(await register(server, { token_endpoint_auth_method }));
+    const registered = await registerClient(server, { token_endpoint_auth_method });
     const { client_id, client_secret: secret = '' } = registered;
     return {
       form: { grant_type: 'refresh_token', refresh_token: 'x', client_id },

@@ -25,11 +25,11 @@ describe('client commands', () => {
 
   it('client secret replaces the secret: only the new one is accepted', async () => {
     const { client_id: CLIENT, client_secret: before } = await confidential();
-    const old = await App.known(server, CLIENT, thirdPartyRedirect, before);
+    const old = await App.ofClient(server, { client_id: CLIENT, client_secret: before });
     const { tokens } = await old.signIn('openid offline_access');
     const { client_secret: after } = await runCommand('client secret', { CLIENT });
     await expect(old.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ status: 401 });
-    const now = await App.known(server, CLIENT, thirdPartyRedirect, after);
+    const now = await App.ofClient(server, { client_id: CLIENT, client_secret: after });
     await expect(now.refresh(tokens.refresh_token ?? '')).resolves.toHaveProperty('access_token');
     expect((await auditRecordsOf({ client: CLIENT })).map(({ event }) => event)).toEqual(
       expect.arrayContaining(['client_registered', 'client_secret_changed']),
@@ -41,15 +41,15 @@ describe('client commands', () => {
   });
 
   it('client delete ends the tokens of the client immediately, and the client cannot be used', async () => {
-    const { clientId: CLIENT, ...app } = await App.registered(server);
-    const known = await App.known(server, CLIENT, app.redirectUri);
-    const { tokens } = await known.signIn('orders:read offline_access');
+    const app = await App.registered(server);
+    const CLIENT = app.clientId;
+    const { tokens } = await app.signIn('orders:read offline_access');
     expect(await runCommand('client delete', { CLIENT })).toMatchObject({
       deleted: true,
       tokens_ended: 1,
     });
     expect(await isDenied(tokens.access_token)).toBe(true);
-    await expect(known.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({
+    await expect(app.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({
       error: 'invalid_client',
     });
     await expect(runCommand('client delete', { CLIENT })).rejects.toThrow(
@@ -87,7 +87,7 @@ describe('client create', () => {
     expect(first).toEqual({ client_id: warehouse.id, client_secret: expect.any(String) });
     expect(await runCommand('client create', warehouse)).toEqual({ client_id: warehouse.id });
     expect(await count()).toBe(1);
-    const app = await App.known(server, warehouse.id, thirdPartyRedirect, first.client_secret);
+    const app = await App.ofClient(server, first);
     await expect(app.signIn('openid')).resolves.toHaveProperty('tokens');
   });
 
@@ -110,7 +110,7 @@ describe('client create', () => {
   it('accepts a private-use scheme without a slash (RFC 8252 §7.1)', async () => {
     const uri = 'com.example.app:callback';
     const { client_id } = await runCommand('client create', { name: 'Native', 'redirect-uri': [uri] });
-    const app = await App.known(server, client_id, uri);
+    const app = await App.ofClient(server, { client_id }, uri);
     const { url } = await app.request('openid');
     expect((await new FormBrowser(server).get(url)).text).toContain('to continue to <strong>Native</strong>');
   });

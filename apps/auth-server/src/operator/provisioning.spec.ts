@@ -6,7 +6,6 @@ import type { AuditRecord } from '../audit/read-audit-log.js';
 import { App } from '../test/app.js';
 import { runCommand, startServerWithOperator } from '../test/operator.js';
 import { server } from '../test/server.js';
-import { firstPartyRedirect } from '../test/running-server.js';
 import { password } from '../test/users.js';
 
 startServerWithOperator();
@@ -84,7 +83,7 @@ describe('user role', () => {
   it('ends the access tokens with the old role, and the next refresh has the new one', async () => {
     const email = 'promoted@harbour.example';
     await createMember(email);
-    const app = await App.known(server, server.clients.dashboard.client_id, firstPartyRedirect);
+    const app = await App.dashboard(server);
     const { tokens } = await app.signIn('openid offline_access', { email });
     const change = { USER: email, role: 'admin', organisation: 'org_harbour' };
     expect(await runCommand('user role', change)).toMatchObject({ org_role: 'admin', changed: true });

@@ -1,7 +1,7 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { describe, expect, it } from '@jest/globals';
 import * as client from 'openid-client';
-import { App, register, registration, thirdPartyRedirect } from '../test/app.js';
+import { App, parseRegistration, register, registerClient, thirdPartyRedirect } from '../test/app.js';
 import { auditRecords } from '../test/audit-records.js';
 import { json } from '../test/json.js';
 import { commandContext, runCommand, startServerWithOperator } from '../test/operator.js';
@@ -17,8 +17,7 @@ interface RegisteredClient {
   readonly registration_client_uri: string;
 }
 
-const registerClient = async (metadata: Readonly<Record<string, unknown>> = {}) =>
-  registration(await register(server, { client_name: 'Tour Stats', ...metadata }));
+const registerTourStats = () => registerClient(server, { client_name: 'Tour Stats' });
 const changeClient = (newClient: RegisteredClient, changes: object = {}) =>
   server.fetch(newClient.registration_client_uri, {
     method: 'PUT',
@@ -83,8 +82,8 @@ describe('a client that changes itself (RFC 7592)', () => {
   ])(
     'to another %s loses its consents, tokens and webhook subscriptions, and is audited',
     async (_, changes, after) => {
-      const newClient = await registerClient();
-      const app = await App.known(server, newClient.client_id, thirdPartyRedirect);
+      const newClient = await registerTourStats();
+      const app = await App.ofClient(server, newClient);
       const { tokens } = await app.signIn('orders:read offline_access');
       expect(await consentsOf(newClient.client_id)).toHaveLength(1);
       expect((await changeClient(newClient, changes)).status).toBe(200);
@@ -109,8 +108,8 @@ describe('a client that changes itself (RFC 7592)', () => {
   );
 
   it('keeps its consents and tokens when only the path of the redirect URI changes', async () => {
-    const newClient = await registerClient();
-    const app = await App.known(server, newClient.client_id, thirdPartyRedirect);
+    const newClient = await registerTourStats();
+    const app = await App.ofClient(server, newClient);
     const { tokens } = await app.signIn('orders:read offline_access');
     const response = await changeClient(newClient, {
       redirect_uris: [thirdPartyRedirect, 'https://app.example/other'],
@@ -121,8 +120,8 @@ describe('a client that changes itself (RFC 7592)', () => {
   });
 
   it('does not get a consent from a page that was open during the change', async () => {
-    const newClient = await registerClient();
-    const app = await App.known(server, newClient.client_id, thirdPartyRedirect);
+    const newClient = await registerTourStats();
+    const app = await App.ofClient(server, newClient);
     const browser = new FormBrowser(server);
     const { url } = await app.request('orders:read');
     const signIn = await browser.get(url);
@@ -137,7 +136,7 @@ describe('a client that changes itself (RFC 7592)', () => {
   });
 
   it('gets 401 and stays deleted when the operator deletes it concurrently (§2)', async () => {
-    const newClient = await registerClient();
+    const newClient = await registerTourStats();
     const [deletion, change] = await server.database
       .transaction(async (tx) => {
         await tx.row(lockClient, [newClient.client_id]);
@@ -155,8 +154,8 @@ describe('a client that changes itself (RFC 7592)', () => {
   });
 
   it('repeatedly during consents never keeps a consent for an identity that was not shown', async () => {
-    const newClient = await registerClient();
-    const app = await App.known(server, newClient.client_id, thirdPartyRedirect);
+    const newClient = await registerTourStats();
+    const app = await App.ofClient(server, newClient);
     let token = newClient;
     for (let round = 0; round < 5; round += 1) {
       const name = `Tour Stats ${round}`;
@@ -164,7 +163,7 @@ describe('a client that changes itself (RFC 7592)', () => {
         app.authorize('orders:read').catch(() => undefined),
         changeClient(token, { client_name: name }),
       ]);
-      token = await registration(response);
+      token = await parseRegistration(response);
       const left = await consentsOf(newClient.client_id);
       if (left.length === 0) continue;
       // The remaining consents were given after the change, for the new name.
@@ -196,7 +195,7 @@ describe('reserved names', () => {
       error: 'invalid_client_metadata',
       error_description: expect.stringContaining('client_name'),
     });
-    const newClient = await registerClient();
+    const newClient = await registerTourStats();
     expect((await changeClient(newClient, { client_name })).status).toBe(400);
     expect(
       await json(
@@ -236,7 +235,7 @@ describe('the consent page', () => {
       name: 'Partner',
       'redirect-uri': [thirdPartyRedirect],
     });
-    const { text } = await consentPageOf(await App.known(server, client_id, thirdPartyRedirect));
+    const { text } = await consentPageOf(await App.ofClient(server, { client_id }));
     expect(text).not.toContain('Unverified app');
   });
 

@@ -1,12 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { App, register, registration, thirdPartyRedirect } from '../test/app.js';
+import { App, parseRegistration, registerClient, thirdPartyRedirect } from '../test/app.js';
 import { json } from '../test/json.js';
 import { server, startServer } from '../test/server.js';
 
 startServer();
 
-const registerClient = async (metadata: Readonly<Record<string, unknown>> = {}) =>
-  registration(await register(server, metadata));
 const manage = (method: string, url: string, token: string | undefined, body?: object) =>
   server.fetch(url, {
     method,
@@ -27,18 +25,18 @@ const changeBody = (clientId: string, changes: object = {}) => ({
 
 describe('client management (RFC 7592)', () => {
   it('reads, changes and deletes a client, whose tokens end with it (§2.1, §2.2, §2.3)', async () => {
-    const newClient = await registerClient({ token_endpoint_auth_method: 'client_secret_basic' });
+    const newClient = await registerClient(server, { token_endpoint_auth_method: 'client_secret_basic' });
     const { registration_client_uri: url, client_id, client_secret } = newClient;
     const read = await manage('GET', url, newClient.registration_access_token);
     expect(read.headers.get('cache-control')).toBe('no-store');
-    const seen = await registration(read);
+    const seen = await parseRegistration(read);
     expect(seen).toMatchObject({ client_id, client_secret });
 
     const change = changeBody(client_id, { token_endpoint_auth_method: 'client_secret_basic' });
-    const next = await registration(await manage('PUT', url, seen.registration_access_token, change));
+    const next = await parseRegistration(await manage('PUT', url, seen.registration_access_token, change));
     expect(next).toMatchObject({ client_name: 'Another name', client_secret });
 
-    const app = await App.known(server, client_id, thirdPartyRedirect, client_secret);
+    const app = await App.ofClient(server, { client_id, client_secret });
     const { tokens } = await app.signIn('orders:read offline_access');
     expect((await manage('DELETE', url, next.registration_access_token)).status).toBe(204);
     await expect(app.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ status: 401 });
@@ -54,9 +52,9 @@ describe('client management (RFC 7592)', () => {
   });
 
   it('returns a new registration token after a change, and rejects the previous one (§2.2)', async () => {
-    const newClient = await registerClient();
+    const newClient = await registerClient(server);
     const url = newClient.registration_client_uri;
-    const next = await registration(
+    const next = await parseRegistration(
       await manage('PUT', url, newClient.registration_access_token, changeBody(newClient.client_id)),
     );
     expect(next.registration_access_token).not.toBe(newClient.registration_access_token);
@@ -67,7 +65,7 @@ describe('client management (RFC 7592)', () => {
   it.each(['GET', 'PUT', 'DELETE'])(
     '%s by another client’s token is 401 and does nothing (§3)',
     async (method) => {
-      const [mine, other] = [await registerClient(), await registerClient()];
+      const [mine, other] = [await registerClient(server), await registerClient(server)];
       const body = method === 'PUT' ? changeBody(mine.client_id) : undefined;
       const response = await manage(
         method,
@@ -86,7 +84,7 @@ describe('client management (RFC 7592)', () => {
     ['no token', undefined],
     ['an invented token', 'x'.repeat(43)],
   ])('requires the registration token: %s is rejected', async (_, token) => {
-    const newClient = await registerClient();
+    const newClient = await registerClient(server);
     for (const method of ['GET', 'PUT', 'DELETE']) {
       const response = await manage(method, newClient.registration_client_uri, token);
       expect(response.status).toBe(401);
@@ -116,7 +114,7 @@ describe('client management (RFC 7592)', () => {
     ['the id of another', { client_id: 'another' }],
     ['another secret', { client_secret: 'chosen' }],
   ])('validates a change like a registration: %s is rejected', async (_, changes) => {
-    const newClient = await registerClient();
+    const newClient = await registerClient(server);
     const url = newClient.registration_client_uri;
     const rejected = await manage(
       'PUT',
@@ -132,8 +130,8 @@ describe('client management (RFC 7592)', () => {
 
 describe('the stored data', () => {
   it('contain no usable code, refresh token, session, registration token or secret in clear text', async () => {
-    const newClient = await registerClient({ token_endpoint_auth_method: 'client_secret_basic' });
-    const app = await App.known(server, newClient.client_id, thirdPartyRedirect, newClient.client_secret);
+    const newClient = await registerClient(server, { token_endpoint_auth_method: 'client_secret_basic' });
+    const app = await App.ofClient(server, newClient);
     const { tokens, browser, shown } = await app.signIn('orders:read offline_access');
     const pending = await app.authorize('orders:read offline_access', { browser });
     const session = browser.cookieNames().find((name) => name.startsWith('__Host-session@')) ?? '';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { register, registration, thirdPartyRedirect } from '../test/app.js';
+import { parseRegistration, register, thirdPartyRedirect } from '../test/app.js';
 import { json } from '../test/json.js';
 import { server, startServer } from '../test/server.js';
 
@@ -13,7 +13,7 @@ describe('registration (RFC 7591)', () => {
     expect(response.status).toBe(201);
     expect(response.headers.get('cache-control')).toBe('no-store');
     expect(response.headers.get('access-control-allow-origin')).toBe('*');
-    const body = await registration(response);
+    const body = await parseRegistration(response);
     expect(body).toMatchObject({
       client_id: expect.any(String),
       client_id_issued_at: expect.any(Number),
@@ -34,7 +34,7 @@ describe('registration (RFC 7591)', () => {
       token_endpoint_auth_method: 'client_secret_post',
       grant_types: undefined,
     });
-    expect(await registration(response)).toMatchObject({
+    expect(await parseRegistration(response)).toMatchObject({
       client_secret: expect.any(String),
       client_secret_expires_at: 0,
       grant_types: ['authorization_code', 'refresh_token'],
@@ -127,7 +127,7 @@ describe('registration (RFC 7591)', () => {
       client_name: ' A\u202ebad\u0007 name ',
       logo_uri: 'https://app.example/logo.png',
     });
-    const body = await registration(response);
+    const body = await parseRegistration(response);
     expect(body).toMatchObject({ application_type: 'native', client_name: 'Abad name' });
     expect(body).not.toHaveProperty('logo_uri');
   });
@@ -156,7 +156,7 @@ describe('registration (RFC 7591)', () => {
       client_secret: 'my-own-secret',
       anything: { else: true },
     });
-    const body = await registration(response);
+    const body = await parseRegistration(response);
     expect(response.status).toBe(201);
     expect(body.client_id).not.toBe('my-own-id');
     for (const member of ['backchannel_logout_uri', 'software_statement', 'client_secret', 'anything'])
@@ -168,7 +168,7 @@ describe('registration (RFC 7591)', () => {
       redirect_uris: elevenUris.slice(1),
       client_name: '🎵'.repeat(100),
     });
-    expect(await registration(response)).toMatchObject({ client_name: '🎵'.repeat(100) });
+    expect(await parseRegistration(response)).toMatchObject({ client_name: '🎵'.repeat(100) });
     expect(response.status).toBe(201);
   });
 

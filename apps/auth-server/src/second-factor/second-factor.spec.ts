@@ -2,7 +2,6 @@ import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { describe, expect, it } from '@jest/globals';
 import { movePasswordChangeAfterSignIns } from '../test/backdate.js';
 import { App } from '../test/app.js';
-import { firstPartyRedirect } from '../test/running-server.js';
 import { newUser, password } from '../test/users.js';
 import { server, startServer } from '../test/server.js';
 import {
@@ -115,7 +114,7 @@ describe('a second factor (RFC 6238)', () => {
     const { email } = await newUser(server);
     const browser = new FormBrowser(server);
     await submitPassword(server, email, browser);
-    const dashboard = await App.known(server, server.clients.dashboard.client_id, firstPartyRedirect);
+    const dashboard = await App.dashboard(server);
     const silent = async () => {
       const { url } = await dashboard.request('openid', { prompt: 'none' });
       return (await browser.get(url)).url.searchParams;

@@ -4,14 +4,13 @@ import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
 import { ageSignIns } from '../test/backdate.js';
 import { App } from '../test/app.js';
-import { firstPartyRedirect } from '../test/running-server.js';
 import { password } from '../test/users.js';
 import { server, startServer } from '../test/server.js';
 
 startServer();
 let app: App;
 beforeAll(async () => {
-  app = await App.known(server, server.clients.dashboard.client_id, firstPartyRedirect);
+  app = await App.dashboard(server);
 });
 
 const requiresPassword = async (url: string, browser: FormBrowser) =>

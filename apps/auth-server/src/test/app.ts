@@ -1,22 +1,23 @@
 import { FormBrowser, formOf, type Page } from '@fulfilment/testing/form-browser';
 import * as client from 'openid-client';
 import { z } from 'zod';
-import { type RunningServer } from './running-server.js';
+import { firstPartyRedirect, type RunningServer } from './running-server.js';
 import { password } from './users.js';
 
 export const thirdPartyRedirect = 'https://app.example/callback';
 
-const registered = z.looseObject({
+const registrationResponse = z.looseObject({
   client_id: z.string(),
   client_secret: z.string().optional(),
   registration_access_token: z.string(),
   registration_client_uri: z.string(),
 });
 
-export async function registration(response: Response) {
-  return registered.parse(await response.json());
+export async function parseRegistration(response: Response) {
+  return registrationResponse.parse(await response.json());
 }
 
+/** Sends the registration request of a third-party app. */
 export async function register(
   server: Pick<RunningServer, 'url' | 'fetch'>,
   metadata: Readonly<Record<string, unknown>> = {},
@@ -34,6 +35,10 @@ export async function register(
   });
 }
 
+export async function registerClient(...request: Parameters<typeof register>) {
+  return parseRegistration(await register(...request));
+}
+
 /** An app that signs people in, with openid-client as its relying party. */
 export class App {
   private constructor(
@@ -43,32 +48,36 @@ export class App {
     readonly server: RunningServer,
   ) {}
 
+  /** Registers a third-party app. */
   static async registered(
     server: RunningServer,
     metadata: Readonly<Record<string, unknown>> = {},
     redirectUri = thirdPartyRedirect,
   ): Promise<App> {
-    const response = await register(server, { redirect_uris: [redirectUri], ...metadata });
-    const { client_id, client_secret } = await registration(response);
-    return App.known(server, client_id, redirectUri, client_secret, metadata);
+    const newClient = await registerClient(server, { redirect_uris: [redirectUri], ...metadata });
+    return App.ofClient(server, newClient, redirectUri, metadata);
   }
 
-  static async known(
+  /** The first-party app of `server.clients`. */
+  static dashboard(server: RunningServer): Promise<App> {
+    return App.ofClient(server, server.clients.dashboard, firstPartyRedirect);
+  }
+
+  /** The app of a client that exists already. */
+  static async ofClient(
     server: RunningServer,
-    clientId: string,
-    redirectUri: string,
-    secret?: string,
+    { client_id, client_secret }: { readonly client_id: string; readonly client_secret?: string | undefined },
+    redirectUri = thirdPartyRedirect,
     { id_token_signed_response_alg = 'ES256' }: Readonly<Record<string, unknown>> = {},
   ): Promise<App> {
-    const authentication = secret === undefined ? client.None() : client.ClientSecretBasic(secret);
     const configuration = await client.discovery(
       new URL(`${server.url}/api/auth`),
-      clientId,
+      client_id,
       { id_token_signed_response_alg: String(id_token_signed_response_alg) },
-      authentication,
+      client_secret === undefined ? client.None() : client.ClientSecretBasic(client_secret),
       { [client.customFetch]: server.fetch },
     );
-    return new App(configuration, clientId, redirectUri, server);
+    return new App(configuration, client_id, redirectUri, server);
   }
 
   /** Returns a new authorization URL, and what the response is checked with. */

@@ -25,14 +25,14 @@ import { makeUser, password } from './users.js';
 
 export const firstPartyRedirect = 'https://dashboard.example/callback';
 
-export type RunningServer = Awaited<ReturnType<typeof runningServer>>;
+export type RunningServer = Awaited<ReturnType<typeof startAuthServer>>;
 
 /**
  * Starts auth-server behind the real gateway, with its own database of creators, users and clients.
  * @param overrides settings that differ from those of most tests
  * @param proxies to PostgreSQL and Redis, for tests of outages
  */
-export async function runningServer(
+export async function startAuthServer(
   overrides: Readonly<Record<string, string>> = {},
   proxies: { readonly postgres?: FlakyProxy; readonly redis?: FlakyProxy } = {},
 ) {

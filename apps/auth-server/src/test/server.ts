@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from '@jest/globals';
-import { type RunningServer, runningServer } from './running-server.js';
+import { type RunningServer, startAuthServer } from './running-server.js';
 
 /** The server of the spec file, while its tests run. */
 export let server: RunningServer;
@@ -10,10 +10,10 @@ export let server: RunningServer;
  */
 export function startServer(
   settings: Readonly<Record<string, string>> = {},
-  proxies?: () => Parameters<typeof runningServer>[1],
+  proxies?: () => Parameters<typeof startAuthServer>[1],
 ): void {
   beforeAll(async () => {
-    server = await runningServer(settings, proxies?.());
+    server = await startAuthServer(settings, proxies?.());
   });
   afterAll(() => server.stop());
 }
