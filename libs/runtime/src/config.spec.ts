@@ -25,6 +25,16 @@ describe('readConfig', () => {
   });
 });
 
+it('readConfig prints why a setting is missing that another one requires', () => {
+  const withRequirement = schema.superRefine(({ LOUD, KEY }, context) => {
+    if (LOUD && KEY === undefined)
+      context.addIssue({ code: 'custom', path: ['KEY'], message: 'is required if LOUD is true' });
+  });
+  expect(printedProblems(withRequirement, { PORT: '1', LOUD: 'true' })).toBe(
+    'The setting KEY is missing: is required if LOUD is true\n',
+  );
+});
+
 it.each([0, 255])('a keyring rejects a key of 32 bytes that are all %d, and accepts a random one', (byte) => {
   const text = Buffer.alloc(32, byte).toString('base64');
   expect(keyring().safeParse(text).error?.issues[0]?.message).toContain('must be random');

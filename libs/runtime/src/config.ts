@@ -146,8 +146,10 @@ export function readConfig<Schema extends z.ZodType>(
   if (result.success) return Object.freeze(result.data);
   for (const issue of result.error.issues) {
     const name = issue.path.join('.');
-    const problem = name in settings ? `is invalid: ${issue.message}` : 'is missing';
-    process.stderr.write(`The setting ${name} ${problem}\n`);
+    const isMissing = !(name in settings);
+    // Only a refinement says more about a missing setting: when it is required.
+    const reason = isMissing && issue.code !== 'custom' ? '' : `: ${issue.message}`;
+    process.stderr.write(`The setting ${name} ${isMissing ? 'is missing' : 'is invalid'}${reason}\n`);
   }
   process.exit(exitCodeConfig);
 }
