@@ -1,4 +1,5 @@
 import { audiences, issuer } from '@fulfilment/contracts';
+import { metrics } from '@fulfilment/runtime';
 import { TokenVerifier } from '../index.js';
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 import { randomUUID } from 'node:crypto';
@@ -34,6 +35,10 @@ async function publisher() {
       return { kid, privateKey };
     },
   };
+}
+
+async function readFailures(): Promise<number> {
+  return (await metrics.getSingleMetric('jwks_read_failures_total')?.get())?.values[0]?.value ?? 0;
 }
 
 function token({ kid, privateKey }: { kid: string; privateKey: CryptoKey }): Promise<string> {
@@ -100,14 +105,16 @@ describe('the verification keys', () => {
     expect(keys.reads()).toBeLessThanOrEqual(3); // the last one for the token that names a removed key
   });
 
-  it('stay in use while they cannot be reloaded, and an unknown key then causes 503 instead of 401', async () => {
+  it('stay in use while they cannot be reloaded; an unknown key then causes 503 instead of 401, and is counted', async () => {
     const known = await keys.publish();
     const unknown = await generateKeyPair('ES256');
     await tokens.verify(await token(known));
     await keys.close();
+    const before = await readFailures();
     expect(await tokens.verify(await token(known))).toMatchObject({ subject: 'somebody' });
     await expect(
       tokens.verify(await token({ kid: randomUUID(), privateKey: unknown.privateKey })),
     ).rejects.toThrow('The signing keys could not be read.');
+    expect(await readFailures()).toBe(before + 1);
   });
 });

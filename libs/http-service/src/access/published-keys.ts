@@ -73,7 +73,7 @@ export class PublishedKeys {
 
   private reloadWhenDue(): void {
     if (this.nowMs() - this.readStartedAtMs <= readIntervalMs || this.nextRead !== undefined) return;
-    this.reload().catch(() => failures.inc());
+    this.reload().catch(() => undefined); // the known keys stay in use
   }
 
   /** Starts a new read: the response to a read in progress may be older than the key. */
@@ -90,6 +90,7 @@ export class PublishedKeys {
 
   private async read(): Promise<void> {
     await this.remote.reload().catch((error: unknown) => {
+      failures.inc();
       throw new DependencyUnavailable('The signing keys could not be read.', { cause: error });
     });
     this.published = new Set(this.remote.jwks()?.keys.map(({ kid }) => kid ?? ''));
