@@ -114,6 +114,10 @@ export class MessageHandling implements MessageHandler {
     }
   }
 
+  async deadLetter(channel: ConfirmChannel, raw: ConsumeMessage, reason: string): Promise<void> {
+    await this.reject(channel, raw, reason, idOf(raw));
+  }
+
   /** Divides messages into those of one transaction each. */
   private partsOf(deliveries: readonly Delivery[]): Delivery[][] {
     const { joinsBatch = () => true } = this.consumer;
@@ -126,10 +130,6 @@ export class MessageHandling implements MessageHandler {
       isOpen = joins;
     }
     return parts;
-  }
-
-  async deadLetter(channel: ConfirmChannel, raw: ConsumeMessage, reason: string): Promise<void> {
-    await this.reject(channel, raw, reason, idOf(raw));
   }
 
   private async handleBatch(channel: ConfirmChannel, deliveries: readonly Delivery[]): Promise<void> {
