@@ -19,6 +19,17 @@ const write = statement(
    FROM event, generate_series(1, $3)`,
 );
 
+const subscribe = statement(
+  'test.subscribe',
+  `INSERT INTO webhook_subscriptions (id, creator_id, client_id, url, events, secret, api_version, status, last_delivery_at)
+   VALUES ($1, $1, 'c', 'https://receiver.example', '{order.created}', 'x', 'v', 'active', now())`,
+);
+
+/** Writes a subscription whose receiver has accepted a delivery, so that it counts as healthy. */
+export async function writeHealthySubscription(sql: Sql, id: string): Promise<void> {
+  await sql.run(subscribe, [id]);
+}
+
 /** Writes deliveries of one event that have been due for `forSeconds`, without a wake-up. */
 export async function writeDue(
   sql: Sql,

@@ -3,7 +3,7 @@ import { uuidv7 } from '@fulfilment/contracts';
 import { Database, type Statement, statement, type Values } from '@fulfilment/database';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { z } from 'zod';
-import { dayFromNow, writeDue } from '../due-deliveries.fixture.js';
+import { dayFromNow, writeDue, writeHealthySubscription } from '../due-deliveries.fixture.js';
 import { migrations } from '../migrations/index.js';
 import { DueScans } from './due-scans.js';
 import { Lease } from './lease.js';
@@ -47,11 +47,6 @@ class FollowingScans extends DueScans {
   protected override readonly times = { lagMs: 0, fullScanMs: 600_000 };
 }
 
-const subscribe = statement(
-  'test.subscribe',
-  `INSERT INTO webhook_subscriptions (id, creator_id, client_id, url, events, secret, api_version, status, last_delivery_at)
-   VALUES ($1, $1, 'c', 'https://receiver.example', '{order.created}', 'x', 'v', 'active', now())`,
-);
 const settleAll = statement(
   'test.settle-all',
   `UPDATE webhook_deliveries SET status = 'succeeded', next_attempt_at = NULL, completed_at = now()`,
@@ -66,7 +61,7 @@ describe('claims during a snapshot that keeps sent deliveries', () => {
   beforeAll(async () => {
     scratch = await scratchDatabase(migrations, { forceGenericPlan: true });
     database = new ObservedDatabase(scratch.dataSource);
-    await scratch.database.run(subscribe, [subscriptionId]);
+    await writeHealthySubscription(scratch.database, subscriptionId);
   });
   afterAll(() => scratch.drop());
 

@@ -2,7 +2,7 @@ import { uuidv7 } from '@fulfilment/contracts';
 import { createDataSource, Database, statement } from '@fulfilment/database';
 import { eventually, flakyProxy } from '@fulfilment/testing';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
-import { dayFromNow, writeDue } from '../due-deliveries.fixture.js';
+import { dayFromNow, writeDue, writeHealthySubscription } from '../due-deliveries.fixture.js';
 import { migrations } from '../migrations/index.js';
 import type { DaySpan } from '../dispatch-queue/day-span.rules.js';
 import { DueScans } from './due-scans.js';
@@ -13,11 +13,6 @@ let scratch: ScratchDatabase;
 let lease: Lease;
 let subscriptionId: string;
 
-const subscribe = statement(
-  'test.subscribe',
-  `INSERT INTO webhook_subscriptions (id, creator_id, client_id, url, events, secret, api_version, status, last_delivery_at)
-   VALUES ($1, $1, 'c', 'https://receiver.example', '{order.created}', 'x', 'v', 'active', now())`,
-);
 const holdAllBut = statement(
   'test.hold-all-but',
   `UPDATE webhook_deliveries SET status = 'held', next_attempt_at = NULL
@@ -33,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => scratch.drop());
 beforeEach(async () => {
   subscriptionId = uuidv7();
-  await scratch.database.run(subscribe, [subscriptionId]);
+  await writeHealthySubscription(scratch.database, subscriptionId);
 });
 
 const [yesterday, today] = [dayFromNow(-1), dayFromNow(0)];

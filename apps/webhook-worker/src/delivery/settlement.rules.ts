@@ -73,7 +73,8 @@ export function nextState(
   return context.subscription === 'disabled' ? transitionTo('held') : transitionTo('retrying', { delayMs });
 }
 
-const visibleHeaders = [
+/** Response headers that the history shows to the owner. */
+export const visibleHeaders = [
   'content-type',
   'content-length',
   'date',
@@ -84,7 +85,7 @@ const visibleHeaders = [
 ];
 const maxHeaderCharacters = 1_024;
 
-/** Selects the response headers that the history shows to the owner. */
+/** Returns the visible headers of a response, with their values cut to a length that the history can store. */
 export function historyHeaders(headers: Exchange['headers']): Record<string, string> {
   return Object.fromEntries(
     visibleHeaders.flatMap((name) => {

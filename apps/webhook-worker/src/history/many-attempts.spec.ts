@@ -1,4 +1,5 @@
 import { statement } from '@fulfilment/database';
+import { visibleHeaders } from '../delivery/settlement.rules.js';
 import { deliveriesWhen, orderCreated, haveStatuses } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 
@@ -17,16 +18,7 @@ async function withAttempts(count: number, body: Buffer, header = 'text/plain') 
   const id = await client.subscribe(given.receiver.url);
   await given.stores.broker.publish(orderCreated(client.creatorId));
   const [row] = await deliveriesWhen(given.stores, haveStatuses('succeeded'));
-  const names = [
-    'content-type',
-    'content-length',
-    'date',
-    'location',
-    'retry-after',
-    'server',
-    'x-request-id',
-  ];
-  const headers = Object.fromEntries(names.map((name) => [name, header]));
+  const headers = Object.fromEntries(visibleHeaders.map((name) => [name, header]));
   await given.stores.database.run(writeAttempts, [row?.id, count, headers, body]);
   const [listed] = (await client.get(`/${id}/deliveries`)).body.data;
   return () => client.get(`/${id}/deliveries/${listed.id}`).expect(200);
