@@ -6,7 +6,14 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { maxSubscriptions } from '../subscriptions/subscription.rules.js';
-import { aClient, orderCreated, webhookStores, type WebhookStores } from '../webhook-worker.fixture.js';
+import {
+  aClient,
+  deliveriesOf,
+  orderCreated,
+  ordersCreated,
+  webhookStores,
+  type WebhookStores,
+} from '../webhook-worker.fixture.js';
 import { startWorkerProcess, type WorkerProcess } from '../worker-process.fixture.js';
 import { certificates, hostileBehaviours, speakNoTls, hostileServers } from './hostile-receivers.fixture.js';
 
@@ -50,6 +57,7 @@ describe('a worker whose receivers are hostile', () => {
     await rm(directory, { recursive: true });
   });
   beforeEach(() => {
+    stores.resetCreators();
     servers = hostileServers();
   });
   afterEach(async () => {
@@ -96,61 +104,42 @@ describe('a worker whose receivers are hostile', () => {
     stops.push(redirectTargets.stop);
     const redirectTargetPort = await redirectTargets.plain((socket) => void socket.end());
     const behaviours = hostileBehaviours(`http://127.0.0.1:${redirectTargetPort}/`);
-    const goodTlsPort = await servers.tls(certificateFiles.good);
+    const url = (scheme: string, port: number): string => `${scheme}://127.0.0.1:${port}/`;
+    const { good, otherHost, expired, selfSigned } = certificateFiles;
     const targets: (readonly [name: string, outcome: string, url: string])[] = [
       ...(await Promise.all(
         behaviours.map(async ([name, outcome, behaviour]) => {
-          return [name, outcome, `http://127.0.0.1:${await servers.plain(behaviour)}/`] as const;
+          return [name, outcome, url('http', await servers.plain(behaviour))] as const;
         }),
       )),
-      ['rejects connections', 'connection_failed', `http://127.0.0.1:${await freePort()}/`],
-      ['has a good certificate', 'succeeded', `https://127.0.0.1:${goodTlsPort}/`],
-      [
-        'has the certificate of another host',
-        'tls_error',
-        `https://127.0.0.1:${await servers.tls(certificateFiles.otherHost)}/`,
-      ],
-      [
-        'has an expired certificate',
-        'tls_error',
-        `https://127.0.0.1:${await servers.tls(certificateFiles.expired)}/`,
-      ],
-      [
-        'signed its own certificate',
-        'tls_error',
-        `https://127.0.0.1:${await servers.tls(certificateFiles.selfSigned)}/`,
-      ],
-      ['speaks no TLS', 'tls_error', `https://127.0.0.1:${await servers.plain(speakNoTls)}/`],
-      ['begins no TLS', 'timeout', `https://127.0.0.1:${await servers.plain(() => undefined)}/`],
+      ['rejects connections', 'connection_failed', url('http', await freePort())],
+      ['has a good certificate', 'succeeded', url('https', await servers.tls(good))],
+      ['has the certificate of another host', 'tls_error', url('https', await servers.tls(otherHost))],
+      ['has an expired certificate', 'tls_error', url('https', await servers.tls(expired))],
+      ['signed its own certificate', 'tls_error', url('https', await servers.tls(selfSigned))],
+      ['speaks no TLS', 'tls_error', url('https', await servers.plain(speakNoTls))],
+      ['begins no TLS', 'timeout', url('https', await servers.plain(() => undefined))],
     ];
     const client = await aClient(stores, worker);
     const ids = new Map<string, string>();
-    for (const [name, , url] of targets) ids.set(name, await client.subscribe(url));
-    const before = await residentBytes();
-    let peak = before;
-    await stores.broker.publish(orderCreated(client.creatorId), orderCreated(client.creatorId));
-    const outcomes = await eventually(async () => {
-      peak = Math.max(peak, await residentBytes());
-      const found = await Promise.all(
-        [...ids].map(async ([name, id]) => {
-          const { body } = await client.get(`/${id}/deliveries`);
-          const views: { id: string; status: string }[] = body.data;
-          if (views.length < 2 || views.some(({ status }) => !['succeeded', 'failed'].includes(status)))
-            return undefined;
-          const details = await Promise.all(views.map((view) => client.get(`/${id}/deliveries/${view.id}`)));
-          return [
-            name,
-            details.flatMap(({ body }) => body.attempts.map(({ outcome }: { outcome: string }) => outcome)),
-          ] as const;
-        }),
-      );
-      return found.every((one) => one !== undefined) ? found : undefined;
+    for (const [name, , target] of targets) ids.set(name, await client.subscribe(target));
+    const bytesBefore = await residentBytes();
+    let peakBytes = bytesBefore;
+    await stores.broker.publish(...ordersCreated(client.creatorId, 2));
+    const rows = await eventually(async () => {
+      peakBytes = Math.max(peakBytes, await residentBytes());
+      const found = await deliveriesOf(stores);
+      const haveEnded = found.every(({ status }) => ['succeeded', 'failed'].includes(status));
+      return found.length === 2 * targets.length && haveEnded ? found : undefined;
     }, 40_000);
-    const outcomesByName = outcomes.map(([name, ofAttempts]) => [name, [...new Set(ofAttempts)].join()]);
-    expect(Object.fromEntries(outcomesByName)).toEqual(
+    const outcomesOf = (name: string): string => {
+      const ofTarget = rows.filter((row) => publicId('whk', row.subscription_id) === ids.get(name));
+      return [...new Set(ofTarget.flatMap(({ outcomes }) => outcomes ?? []))].join();
+    };
+    expect(Object.fromEntries(targets.map(([name]) => [name, outcomesOf(name)]))).toEqual(
       Object.fromEntries(targets.map(([name, outcome]) => [name, outcome])),
     );
-    expect(peak - before).toBeLessThan(maxGrowthBytes);
+    expect(peakBytes - bytesBefore).toBeLessThan(maxGrowthBytes);
     expect(redirectTargets.connections()).toBe(0);
   });
 

@@ -85,7 +85,7 @@ export const visibleHeaders = [
 ];
 const maxHeaderCharacters = 1_024;
 
-/** Returns the visible headers of a response, with their values cut to a length that the history can store. */
+/** Returns the visible headers of a response, with their values cut to the stored length. */
 export function historyHeaders(headers: Exchange['headers']): Record<string, string> {
   return Object.fromEntries(
     visibleHeaders.flatMap((name) => {
