@@ -1,8 +1,14 @@
 import { statement } from '@fulfilment/database';
-import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
+import {
+  address,
+  orderBody,
+  type StoreApiUnderTest,
+  startStoreApi,
+  type TestCreator,
+} from '../store-api.fixture.js';
 
-const written = statement(
-  'test.written',
+const countRows = statement(
+  'test.count-rows',
   `SELECT (SELECT count(*) FROM orders) AS orders, (SELECT count(*) FROM charges) AS charges, (SELECT count(*) FROM stock_movements) AS movements,
           (SELECT count(*) FROM idempotency_keys) AS keys, (SELECT sum(quantity) FROM products) AS stock`,
 );
@@ -17,9 +23,8 @@ describe('POST /v1/orders/estimate', () => {
   beforeAll(async () => {
     store = await startStoreApi();
     creator = await store.creator();
-    [sku = '', limited = ''] = (
-      await store.release(creator.id, [{}, { quantity: 3, product_type: 'vinyl_7_single' }])
-    ).skus;
+    const { skus } = await store.release(creator.id, [{}, { quantity: 3, product_type: 'vinyl_7_single' }]);
+    [sku = '', limited = ''] = skus;
     rate = await store.quote(creator.token);
   });
   afterAll(() => store.stop());
@@ -30,6 +35,12 @@ describe('POST /v1/orders/estimate', () => {
     items,
     shipping_address: { country_code: country },
     shipping_rate_id: shippingRate,
+  });
+  /** The order that an estimate is about. */
+  const orderOf = (body: ReturnType<typeof parcel>) => ({
+    ...body,
+    items: body.items.map((item) => ({ ...item, unit_price: gbp(2999) })),
+    shipping_address: { ...address, province_code: 'NY', ...body.shipping_address },
   });
 
   it('returns the cost of each line and of the order', async () => {
@@ -61,41 +72,44 @@ describe('POST /v1/orders/estimate', () => {
   });
 
   it('writes nothing', async () => {
-    const before = await store.database.row(written);
+    const before = await store.database.row(countRows);
     for (let time = 0; time < 3; time += 1) expect((await estimate(parcel())).status).toBe(200);
     expect((await estimate(parcel([{ sku: limited, quantity: 1 }]))).status).toBe(200);
-    expect(await store.database.row(written)).toEqual(before);
+    expect(await store.database.row(countRows)).toEqual(before);
   });
 
   it('is rejected for the reasons for which the order would be', async () => {
     const withoutPayment = await store.creator(null);
-    const [unpaid = ''] = (await store.release(withoutPayment.id)).skus;
+    const { sku: unpaid } = await store.release(withoutPayment.id);
     const unpaidRate = await store.quote(withoutPayment.token);
-    const rejections: [object, string, number, string | undefined, string | undefined][] = [
-      [parcel([{ sku: limited, quantity: 900 }]), creator.token, 422, 'items.0.sku', 'insufficient_stock'],
-      [parcel([{ sku: unpaid, quantity: 1 }]), creator.token, 422, 'items.0.sku', 'unknown_sku'],
-      [parcel(undefined, 'US'), creator.token, 422, 'shipping_rate_id', 'other_country'],
-      [parcel(undefined, 'GB', unpaidRate), creator.token, 404, undefined, undefined],
-      [
-        parcel([{ sku: unpaid, quantity: 1 }], 'GB', unpaidRate),
-        withoutPayment.token,
-        422,
-        'billing',
-        'payment_method_missing',
-      ],
+    const rejections = [
+      {
+        body: parcel([{ sku: limited, quantity: 900 }]),
+        status: 422,
+        detail: { field: 'items.0.sku', reason: 'insufficient_stock' },
+      },
+      {
+        body: parcel([{ sku: unpaid, quantity: 1 }]),
+        status: 422,
+        detail: { field: 'items.0.sku', reason: 'unknown_sku' },
+      },
+      {
+        body: parcel(undefined, 'US'),
+        status: 422,
+        detail: { field: 'shipping_rate_id', reason: 'other_country' },
+      },
+      { body: parcel(undefined, 'GB', unpaidRate), status: 404, detail: undefined },
+      {
+        body: parcel([{ sku: unpaid, quantity: 1 }], 'GB', unpaidRate),
+        token: withoutPayment.token,
+        status: 422,
+        detail: { field: 'billing', reason: 'payment_method_missing' },
+      },
     ];
-    for (const [body, token, status, field, reason] of rejections) {
+    for (const { body, token = creator.token, status, detail } of rejections) {
       const estimated = await estimate(body, token);
-      const order = { ...orderBody(sku, rate), ...body };
-      const { items, shipping_address: destination } = Object(body);
-      order.shipping_address = { ...orderBody(sku, rate).shipping_address, ...destination };
-      order.items = items.map((item: object) => ({ ...item, unit_price: gbp(2999) }));
-      if (destination.country_code === 'US') Object.assign(order.shipping_address, { province_code: 'NY' });
-      const placed = await store.post('/store/v1/orders', token, order);
-      expect([estimated.status, estimated.body.details?.[0]]).toEqual([
-        status,
-        field === undefined ? undefined : { field, reason },
-      ]);
+      expect([estimated.status, estimated.body.details?.[0]]).toEqual([status, detail]);
+      const placed = await store.post('/store/v1/orders', token, orderOf(body));
       expect([placed.status, placed.body]).toEqual([estimated.status, estimated.body]);
     }
   });

@@ -10,19 +10,22 @@ import {
 import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
 
 /** The key of a request that died nearly 24 hours ago, before it placed an order. */
-const claimThatDied = statement(
-  'test.claim-that-died',
+const insertAbandonedKey = statement(
+  'test.insert-abandoned-key',
   `INSERT INTO idempotency_keys (creator_id, client_id, key, fingerprint, claimed_by, lease_until, created_at)
    SELECT $1, client_id, $2, decode(repeat('00', 32), 'hex'), gen_random_uuid(), now() - interval '1 day', now() - interval '23 hours 59 minutes'
    FROM idempotency_keys WHERE creator_id = $1 LIMIT 1`,
 );
-const asIfRunning = statement(
-  'test.as-if-running',
+const markInProgress = statement(
+  'test.mark-in-progress',
   "UPDATE idempotency_keys SET response = NULL, lease_until = now() + interval '1 minute' WHERE key = $1",
 );
-const touch = statement('test.touch', 'UPDATE idempotency_keys SET lease_until = lease_until WHERE key = $1');
-const later = statement(
-  'test.two-minutes-later',
+const lockKey = statement(
+  'test.lock-key',
+  'UPDATE idempotency_keys SET lease_until = lease_until WHERE key = $1',
+);
+const makeOlder = statement(
+  'test.make-older',
   "UPDATE idempotency_keys SET created_at = created_at - interval '2 minutes' WHERE key = $1",
 );
 
@@ -71,7 +74,7 @@ describe('POST /v1/orders with an idempotency key', () => {
 
   it('results in one order, one charge and one order.created for 50 parallel requests', async () => {
     const buyer = await store.creator();
-    const [item = ''] = (await store.release(buyer.id, [{ quantity: 100 }])).skus;
+    const { sku: item } = await store.release(buyer.id, [{ quantity: 100 }]);
     const body = orderBody(item, await store.quote(buyer.token));
     const responses = await Promise.all(
       Array.from({ length: 50 }, () => desk.place(buyer, body, 'parallel')),
@@ -97,17 +100,17 @@ describe('POST /v1/orders with an idempotency key', () => {
   it('does not block repeated or other requests while the order of a key is being written', async () => {
     const idempotencyKey = key();
     await desk.place(creator, orderBody(sku, rate), idempotencyKey);
-    await store.database.run(asIfRunning, [idempotencyKey]);
-    const held = await store.database.begin();
+    await store.database.run(markInProgress, [idempotencyKey]);
+    const writing = await store.database.begin();
     try {
-      await held.tx.run(touch, [idempotencyKey]);
+      await writing.tx.run(lockKey, [idempotencyKey]);
       const responses = await Promise.all([
         ...Array.from({ length: 6 }, () => desk.place(creator, orderBody(sku, rate), idempotencyKey)),
         ...Array.from({ length: 6 }, () => desk.place(creator, orderBody(sku, rate), key())),
       ]);
       expect(responses.map(({ status }) => status)).toEqual([...Array(6).fill(409), ...Array(6).fill(201)]);
     } finally {
-      await held.rollback();
+      await writing.rollback();
     }
   });
 
@@ -121,9 +124,9 @@ describe('POST /v1/orders with an idempotency key', () => {
     const idempotencyKey = key();
     const place = () => desk.place(creator, orderBody(sku, rate), idempotencyKey);
     expect((await desk.place(creator, orderBody('prod_unknown', rate), idempotencyKey)).status).toBe(422);
-    await store.database.run(claimThatDied, [creator.id, idempotencyKey]);
+    await store.database.run(insertAbandonedKey, [creator.id, idempotencyKey]);
     const first = await place();
-    await store.database.run(later, [idempotencyKey]);
+    await store.database.run(makeOlder, [idempotencyKey]);
     const replay = await place();
     expect([replay.status, replay.body.id]).toEqual([201, first.body.id]);
   });
@@ -131,7 +134,7 @@ describe('POST /v1/orders with an idempotency key', () => {
   it('scopes the key to one client of one creator', async () => {
     const idempotencyKey = key();
     const other = await store.creator();
-    const [item = ''] = (await store.release(other.id)).skus;
+    const { sku: item } = await store.release(other.id);
     const mine = await desk.place(creator, orderBody(sku, rate), idempotencyKey);
     const theirs = await desk.place(other, orderBody(item, await store.quote(other.token)), idempotencyKey);
     expect(theirs.status).toBe(201);

@@ -85,7 +85,7 @@ describe('POST /v1/orders', () => {
 
   it('returns 201 payment_failed when the charge is declined, and returns the stock', async () => {
     const poor = await store.creator('pm_declined');
-    const [limited = ''] = (await store.release(poor.id, [{ quantity: 5 }])).skus;
+    const { sku: limited } = await store.release(poor.id, [{ quantity: 5 }]);
     const placed = await desk.place(poor, orderBody(limited, await store.quote(poor.token), 2));
     expect([placed.status, placed.body.status]).toEqual([201, 'payment_failed']);
     expect(await desk.stock(poor)).toEqual([5]);
@@ -96,7 +96,7 @@ describe('POST /v1/orders', () => {
 
   it('returns 201 pending when the provider is silent; the completer settles the order and the stored response', async () => {
     const slow = await store.creator('pm_timeout');
-    const [item = ''] = (await store.release(slow.id)).skus;
+    const { sku: item } = await store.release(slow.id);
     const body = orderBody(item, await store.quote(slow.token));
     const first = await desk.place(slow, body, 'slow-1');
     expect([first.status, first.body.status]).toEqual([201, 'pending']);
@@ -119,7 +119,7 @@ describe('POST /v1/orders', () => {
       async (...given) => {
         const [method, termsAccepted, reason, message] = given;
         const unready = await store.creator(method, { termsAccepted });
-        const [item = ''] = (await store.release(unready.id, [{ quantity: 3 }])).skus;
+        const { sku: item } = await store.release(unready.id, [{ quantity: 3 }]);
         const body = orderBody(item, await store.quote(unready.token));
         const response = await desk.place(unready, body, 'unready');
         expect([response.status, response.body]).toEqual([
