@@ -57,9 +57,9 @@ function newRechargeOrder(database: Database): RechargeOrder {
 async function rechargeAndWait(database: Database, order: string) {
   const rechargeOrder = newRechargeOrder(database);
   await rechargeOrder.run(order);
-  const deadlineMs = performance.now() + rechargeTimeoutMs;
+  const endsAtMs = performance.now() + rechargeTimeoutMs;
   let recharge = await rechargeOrder.newestCharge(order);
-  while (recharge.charge === 'pending' && performance.now() < deadlineMs) {
+  while (recharge.charge === 'pending' && performance.now() < endsAtMs) {
     await delay(pollIntervalMs);
     recharge = await rechargeOrder.newestCharge(order);
   }

@@ -14,6 +14,7 @@ import { PaymentsModule } from './payments/payments.module.js';
 
 @Module({
   providers: [
+    // The factory is the token too: nothing injects the loop, which ServiceLifecycle finds and starts.
     { provide: measurements, inject: [BACKGROUND_DATABASE, LOGGER], useFactory: measurements },
     {
       provide: Cleanup,

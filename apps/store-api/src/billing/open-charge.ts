@@ -1,3 +1,6 @@
+/** Status of a row of `charges`. A recharge has a row of its own. */
+export type ChargeStatus = 'pending' | 'succeeded' | 'declined' | 'refund_due' | 'refunded';
+
 /**
  * Columns of an `OpenCharge`. A request for a charge that is read from its row may have been sent before.
  * @param charge the alias of the table `charges`

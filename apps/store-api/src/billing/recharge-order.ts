@@ -8,6 +8,7 @@ import {
 import { Database, statement, type Transaction } from '@fulfilment/database';
 import { Conflict, throwNotFound, Unprocessable } from '@fulfilment/error-envelope';
 import type { Stock } from '../catalogue/stock.js';
+import type { ChargeStatus } from './open-charge.js';
 import { paymentMethodOf } from './payment-methods.js';
 
 const lockOrder = statement(
@@ -54,7 +55,7 @@ interface OrderLine {
 /** The newest charge of an order. */
 export interface NewestCharge {
   readonly status: OrderStatus;
-  readonly charge: 'pending' | 'succeeded' | 'declined' | 'refund_due' | 'refunded';
+  readonly charge: ChargeStatus;
   readonly attempt: number;
 }
 

@@ -1,5 +1,6 @@
 import { isUuid, nilUuid } from '@fulfilment/contracts';
 import { type Database, statement } from '@fulfilment/database';
+import type { ChargeStatus } from './open-charge.js';
 import type { Charge, PaymentGateway, ProviderPayment, TimeRange } from '../payments/payment-gateway.js';
 
 export type FindingKind =
@@ -45,7 +46,7 @@ const readRefunded = statement(
 );
 
 interface KnownCharge extends Charge {
-  readonly status: 'pending' | 'succeeded' | 'declined' | 'refund_due' | 'refunded';
+  readonly status: ChargeStatus;
 }
 
 interface Comparison {
@@ -110,7 +111,9 @@ async function failedRefunds({ database, gateway, range, signal }: Comparison): 
   const findings: Finding[] = [];
   const from = new Date(range.from.getTime() - maxRefundFailureDelayMs);
   for await (const page of gateway.listFailedRefunds({ from, to: range.to }, signal)) {
-    const rows = await database.rows<Charge>(readRefunded, [page.map(({ payment }) => payment)]);
+    const rows = await database.rows<Charge>(readRefunded, [
+      page.map(({ paymentReference }) => paymentReference),
+    ]);
     const failed = new Set(page.map(({ reference }) => reference));
     for (const { id, reference } of rows) {
       if (reference !== null && failed.has(reference))

@@ -15,7 +15,7 @@ const columnsOfProducts = ofTable('products', productColumns);
 const lockProducts = statement(
   'stock.lock-products',
   `SELECT ${columnsOfProducts}, oversold, event.at::text AS "effectiveAt",
-          coalesce(stock_set_at > event.at, false) AS counted_later, coalesce(stock_set_at = event.at, false) AS counted_at_same_time
+          coalesce(stock_set_at > event.at, false) AS "countedLater", coalesce(stock_set_at = event.at, false) AS "countedAtSameTime"
    FROM (SELECT product_id, least(at, clock_timestamp()) AS at FROM unnest($1::uuid[], $2::timestamptz[]) AS sent (product_id, at)) AS event
    JOIN products ON products.id = event.product_id
    ORDER BY products.id FOR UPDATE OF products`,
@@ -74,9 +74,9 @@ interface LockedProduct extends ProductRow {
   /** Time at which the event applies, as PostgreSQL writes it. */
   readonly effectiveAt: string;
   /** Whether a later count was applied. */
-  readonly counted_later: boolean;
+  readonly countedLater: boolean;
   /** Whether a count with the same time was applied. */
-  readonly counted_at_same_time: boolean;
+  readonly countedAtSameTime: boolean;
 }
 
 /** A count or an adjustment by the warehouse. */
@@ -153,7 +153,7 @@ export class ApplyStockEvents {
     { isOnlyEvent }: { readonly isOnlyEvent: boolean },
   ): Promise<void> {
     for (const { product } of counts) {
-      if (product.limited_edition || product.counted_later) continue;
+      if (product.limited_edition || product.countedLater) continue;
       if (!isOnlyEvent) throw new NeedsOwnTransaction();
       const { id, creator_id: creatorId, effectiveAt } = product;
       const sold = await tx.rows<{ id: string }>(lockUnlimitedSales, [id, effectiveAt, creatorId]);
@@ -166,7 +166,7 @@ export class ApplyStockEvents {
    * @returns the balances
    */
   private async count(tx: Transaction, counts: readonly StockEventOfProduct[]): Promise<BalanceChange[]> {
-    const newest = counts.filter(({ product }) => !product.counted_later);
+    const newest = counts.filter(({ product }) => !product.countedLater);
     if (newest.length === 0) return [];
     const ids = newest.map(({ product }) => product.id);
     const times = newest.map(({ product }) => product.effectiveAt);
@@ -199,8 +199,8 @@ export class ApplyStockEvents {
     ]);
     const inserted = new Set(rows.map((row) => row.message_id));
     return adjustments.flatMap(({ event, product }) => {
-      const { quantity, oversold, counted_later, counted_at_same_time } = product;
-      const isCounted = counted_later || counted_at_same_time;
+      const { quantity, oversold, countedLater, countedAtSameTime } = product;
+      const isCounted = countedLater || countedAtSameTime;
       if (!inserted.has(event.messageId) || isCounted || quantity === null) return [];
       return [{ event, product, balance: balanceOf(event.sku, quantity - oversold + event.pieces) }];
     });

@@ -8,7 +8,7 @@ import { nextUpdateTimeSql } from '../next-update-time.js';
 
 const lockProduct = statement(
   'product.lock',
-  `SELECT ${productColumns}, coalesce(status_set_at > $2, false) AS status_set_later FROM products WHERE id = $1 FOR UPDATE`,
+  `SELECT ${productColumns}, coalesce(status_set_at > $2, false) AS "statusSetLater" FROM products WHERE id = $1 FOR UPDATE`,
 );
 // An event from a clock that is ahead counts as of now, so that it does not override later events.
 const setStatus = statement(
@@ -17,7 +17,6 @@ const setStatus = statement(
    WHERE id = $1 AND status <> $2 AND ($2 <> 'available' OR price_gbp IS NOT NULL)
    RETURNING ${productColumns}`,
 );
-
 const saveStatusTime = statement(
   'product.save-status-time',
   'UPDATE products SET status_set_at = least($2, now()) WHERE id = $1',
@@ -25,7 +24,7 @@ const saveStatusTime = statement(
 
 interface LockedProduct extends ProductRow {
   /** Whether the current status was set by a later event. */
-  status_set_later: boolean;
+  readonly statusSetLater: boolean;
 }
 
 /**
@@ -61,7 +60,7 @@ export class ChangeProducts {
     occurredAt: string,
   ): Promise<ProductSnapshot | undefined> {
     const before = await this.lock(tx, sku, occurredAt);
-    if (before.status_set_later) return undefined;
+    if (before.statusSetLater) return undefined;
     const after = await tx.row<ProductRow>(setStatus, [before.id, status, occurredAt]);
     if (after !== undefined) return productSnapshot(after);
     if (before.status !== status) throw new RejectedMessage(`${sku} has no prices yet`);

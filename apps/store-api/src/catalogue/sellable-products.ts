@@ -19,7 +19,7 @@ export interface SellableProduct {
   readonly limitedEdition: boolean;
   /** Pieces of a limited edition at the time of reading, else null. */
   readonly stock: number | null;
-  /** Catalogue price in the order's currency, minor units. */
+  /** Catalogue price in the order's currency, minor units; null until the product is approved. */
   readonly price: number | null;
 }
 
@@ -28,8 +28,8 @@ export interface RequestedItem {
   readonly quantity: number;
 }
 
-/** A requested line with its product. */
-export type SellableLine<Item extends RequestedItem> = SellableProduct & Item;
+/** A requested line with its product, which has a price. */
+export type SellableLine<Item extends RequestedItem> = SellableProduct & Item & { readonly price: number };
 
 /** SQL for the members of `SellableProduct`, from `sellableTables`. @param currency SQL expression */
 export const sellableColumns = (
@@ -111,10 +111,11 @@ export function requireSellableLines<Item extends RequestedItem>(
     const product = products.get(item.sku);
     const field = `items.${index}.sku`;
     if (product === undefined) details.push({ field, reason: 'unknown_sku' });
-    else if (product.status !== 'available') details.push({ field, reason: 'not_available' });
+    else if (product.status !== 'available' || product.price === null)
+      details.push({ field, reason: 'not_available' });
     else if (checkStock && (product.stock ?? Infinity) < (requested.get(item.sku) ?? 0))
       details.push({ field, reason: 'insufficient_stock' });
-    else lines.push({ ...product, ...item });
+    else lines.push({ ...product, ...item, price: product.price });
   }
   if (details.length > 0) throw new Unprocessable('Some items cannot be ordered.', details);
   return lines;

@@ -10,13 +10,13 @@ describe('the balance of a limited edition', () => {
   });
 
   it('becomes that of a later stock count, higher or lower', () => {
-    const before = { quantity: 5, oversold: 0, counted_at_same_time: false };
+    const before = { quantity: 5, oversold: 0, countedAtSameTime: false };
     expect([balanceAfterCount(9, before), balanceAfterCount(-1, before)]).toEqual([9, -1]);
   });
 
   it('becomes the lower one of two stock counts with the same time', () => {
-    expect(balanceAfterCount(9, { quantity: 5, oversold: 0, counted_at_same_time: true })).toBe(5);
-    expect(balanceAfterCount(-1, { quantity: 5, oversold: 0, counted_at_same_time: true })).toBe(-1);
-    expect(balanceAfterCount(9, { quantity: 0, oversold: 2, counted_at_same_time: true })).toBe(-2);
+    expect(balanceAfterCount(9, { quantity: 5, oversold: 0, countedAtSameTime: true })).toBe(5);
+    expect(balanceAfterCount(-1, { quantity: 5, oversold: 0, countedAtSameTime: true })).toBe(-1);
+    expect(balanceAfterCount(9, { quantity: 0, oversold: 2, countedAtSameTime: true })).toBe(-2);
   });
 });

@@ -23,9 +23,9 @@ export function balanceAfterCount(
   before: {
     readonly quantity: number | null;
     readonly oversold: number;
-    readonly counted_at_same_time: boolean;
+    readonly countedAtSameTime: boolean;
   },
 ): number {
-  if (!before.counted_at_same_time || before.quantity === null) return counted;
+  if (!before.countedAtSameTime || before.quantity === null) return counted;
   return Math.min(counted, before.quantity - before.oversold);
 }

@@ -153,9 +153,9 @@ async function report({ database, settings }: Context, message: Message): Promis
     { url: settings.RABBITMQ_URL, namespace: settings.RABBITMQ_NAMESPACE },
     { ...message, ...(operator !== undefined && { operator }) },
   );
-  const deadlineMs = performance.now() + outcomeTimeoutMs;
+  const endsAtMs = performance.now() + outcomeTimeoutMs;
   let handled = await findOutcome(database, message.id);
-  while (handled === undefined && performance.now() < deadlineMs) {
+  while (handled === undefined && performance.now() < endsAtMs) {
     await delay(pollIntervalMs);
     handled = await findOutcome(database, message.id);
   }

@@ -78,11 +78,7 @@ export class PriceOrder {
       throw new Unprocessable('All items must have the currency of the shipping rate.', mismatches);
     const lines = requireSellableLines(order.items, products, { checkStock: true });
     const shippingAmount = shippingPrice(quote, bands, lines);
-    // An available product has a price in every currency (a constraint of `products`).
-    const cost = orderTotal(
-      lines.map(({ price, quantity }) => ({ price: price ?? 0, quantity })),
-      shippingAmount,
-    );
+    const cost = orderTotal(lines, shippingAmount);
     const test = billing?.test ?? false;
     return { lines, currency, shippingAmount, cost: cost ?? throwTooLarge(), paymentMethod, test, placedAt };
   }

@@ -62,7 +62,7 @@ export interface ProviderPayment {
 export interface FailedRefund {
   readonly reference: string;
   /** The provider's id of the payment. */
-  readonly payment: string;
+  readonly paymentReference: string;
 }
 
 export type PaymentFailure =

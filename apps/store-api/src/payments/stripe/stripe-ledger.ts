@@ -43,9 +43,9 @@ export class StripeLedger {
         this.stripe.refunds.list(pageOf(range, last)),
       );
       yield data.flatMap(({ id, status, payment_intent }) => {
-        const payment = typeof payment_intent === 'string' ? payment_intent : payment_intent?.id;
+        const paymentReference = typeof payment_intent === 'string' ? payment_intent : payment_intent?.id;
         const failed = status === 'failed' || status === 'canceled';
-        return failed && payment !== undefined ? [{ reference: id, payment }] : [];
+        return failed && paymentReference !== undefined ? [{ reference: id, paymentReference }] : [];
       });
       last = data.at(-1)?.id;
       if (!has_more || last === undefined) return;
