@@ -1,6 +1,7 @@
 import type { OperationDoc } from '@fulfilment/api-reference';
-import { NotFound, ValidationFailed } from '@fulfilment/error-envelope';
+import { ValidationFailed } from '@fulfilment/error-envelope';
 import { connectedAppsShape } from './connected-apps.shapes.js';
+import { notVisible } from '../visibility/not-visible.js';
 
 export const listConnectedApps = {
   id: 'listConnectedApps',
@@ -12,7 +13,7 @@ export const listConnectedApps = {
   ].join(' '),
   response: { description: 'A page of apps.', shape: connectedAppsShape },
   errors: [
-    { when: 'The creator does not exist, or is not visible to you.', example: new NotFound('creator') },
+    notVisible('creator'),
     {
       when: '`from` is after `to`, or more than 35 months before it.',
       example: new ValidationFailed([{ field: 'from', reason: 'must not be after to' }]),

@@ -1,5 +1,6 @@
 import { type OperationDoc, textBody } from '@fulfilment/api-reference';
-import { NotFound, RateLimited } from '@fulfilment/error-envelope';
+import { RateLimited } from '@fulfilment/error-envelope';
+import { notVisible } from '../visibility/not-visible.js';
 
 export const streamOrders = {
   id: 'streamOrders',
@@ -18,7 +19,7 @@ export const streamOrders = {
   },
   response: { description: 'The events.', shape: textBody, contentType: 'text/event-stream' },
   errors: [
-    { when: 'The creator does not exist, or is not visible to you.', example: new NotFound('creator') },
+    notVisible('creator'),
     { when: 'Your organisation has 20 streams open.', example: new RateLimited(5) },
   ],
 } as const satisfies OperationDoc;

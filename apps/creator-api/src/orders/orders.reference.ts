@@ -1,8 +1,9 @@
 import { type OperationDoc, textBody } from '@fulfilment/api-reference';
 import { numberedPageShape } from '@fulfilment/contracts';
-import { NotFound, RateLimited, ValidationFailed } from '@fulfilment/error-envelope';
+import { RateLimited, ValidationFailed } from '@fulfilment/error-envelope';
 import { timelineShape } from './timeline/timeline.shapes.js';
 import { orderDetailShape, orderSummaryExample, orderSummaryShape } from './order.shapes.js';
+import { notVisible } from '../visibility/not-visible.js';
 
 const tag = 'Orders';
 const page = numberedPageShape(orderSummaryShape, orderSummaryExample);
@@ -16,9 +17,7 @@ export const listOrders = {
     '(400 on `from`). `meta.total` is exact, also with filters and past the last page.',
   ].join(' '),
   response: { description: 'A page of orders.', shape: page },
-  errors: [
-    { when: 'The creator does not exist, or is not visible to you.', example: new NotFound('creator') },
-  ],
+  errors: [notVisible('creator')],
 } as const satisfies OperationDoc<typeof page>;
 
 export const readOrder = {
@@ -27,7 +26,7 @@ export const readOrder = {
   summary: 'Read an order',
   description: 'Returns the order with its lines, and the VAT and royalty of each line.',
   response: { description: 'The order.', shape: orderDetailShape },
-  errors: [{ when: 'The order does not exist, or is not visible to you.', example: new NotFound('order') }],
+  errors: [notVisible('order')],
 } as const satisfies OperationDoc<typeof orderDetailShape>;
 
 export const readTimeline = {
@@ -37,7 +36,7 @@ export const readTimeline = {
   description:
     'Returns when the order was placed, paid, shipped, delivered, cancelled and refunded, with failed charges and changes of the tracking. The deliveries of its webhooks are in the Store API: `GET /v1/webhooks/{id}/deliveries?order_id=…`.',
   response: { description: 'The timeline.', shape: timelineShape },
-  errors: [{ when: 'The order does not exist, or is not visible to you.', example: new NotFound('order') }],
+  errors: [notVisible('order')],
 } as const satisfies OperationDoc<typeof timelineShape>;
 
 export const exportOrders = {
@@ -50,7 +49,7 @@ export const exportOrders = {
   ].join(' '),
   response: { description: 'The order lines.', shape: textBody, contentType: 'text/csv' },
   errors: [
-    { when: 'The creator does not exist, or is not visible to you.', example: new NotFound('creator') },
+    notVisible('creator'),
     {
       when: '`from` is after `to`.',
       example: new ValidationFailed([{ field: 'from', reason: 'must not be after to' }]),

@@ -1,6 +1,6 @@
 import type { OperationDoc } from '@fulfilment/api-reference';
 import { numberedPageShape } from '@fulfilment/contracts';
-import { NotFound, ValidationFailed } from '@fulfilment/error-envelope';
+import { ValidationFailed } from '@fulfilment/error-envelope';
 import { keyConflicts } from '@fulfilment/http-service';
 import { creatorExample } from '../creators/creator.shapes.js';
 import {
@@ -9,6 +9,7 @@ import {
   releaseDetailShape,
   releaseShape,
 } from './release.shapes.js';
+import { notVisible } from '../visibility/not-visible.js';
 
 const page = numberedPageShape(listedReleaseShape, listedReleaseExample);
 
@@ -43,7 +44,7 @@ export const createRelease = {
         { field: 'creator', reason: 'is required because the access token is not connected to a creator' },
       ]),
     },
-    { when: 'The creator does not exist, or is not visible to you.', example: new NotFound('creator') },
+    notVisible('creator'),
     ...keyConflicts,
   ],
 } as const satisfies OperationDoc<typeof releaseShape>;
@@ -55,9 +56,7 @@ export const listReleases = {
   description:
     'Returns the releases that were created through this API, newest first, with the processing state of their tracks. Releases of the catalogue are in the Store API.',
   response: { description: 'A page of releases.', shape: page },
-  errors: [
-    { when: 'The creator does not exist, or is not visible to you.', example: new NotFound('creator') },
-  ],
+  errors: [notVisible('creator')],
 } as const satisfies OperationDoc<typeof page>;
 
 export const readRelease = {
@@ -66,7 +65,5 @@ export const readRelease = {
   summary: 'Read a release',
   description: 'Returns a release that was created through this API, with the newest upload of each track.',
   response: { description: 'The release.', shape: releaseDetailShape },
-  errors: [
-    { when: 'The release does not exist, or is not visible to you.', example: new NotFound('release') },
-  ],
+  errors: [notVisible('release')],
 } as const satisfies OperationDoc<typeof releaseDetailShape>;

@@ -1,12 +1,9 @@
 import { type OperationDoc, textBody } from '@fulfilment/api-reference';
 import { NotFound, RateLimited } from '@fulfilment/error-envelope';
 import { statementShape, statementsShape } from './statements.shapes.js';
+import { notVisible } from '../visibility/not-visible.js';
 
 const tag = 'Statements';
-const noCreator = {
-  when: 'The creator does not exist, or is not visible to you.',
-  example: new NotFound('creator'),
-};
 const noStatement = {
   when: 'The creator has no statement with this number, or is not visible to you.',
   example: new NotFound('statement'),
@@ -21,7 +18,7 @@ export const listStatements = {
     'royalty statistics and of the ledger lines of the month. A refund that becomes known later is in the statement of a later month.',
   ].join(' '),
   response: { description: 'A page of statements.', shape: statementsShape },
-  errors: [noCreator],
+  errors: [notVisible('creator')],
 } as const satisfies OperationDoc<typeof statementsShape>;
 
 export const readStatement = {

@@ -1,13 +1,12 @@
 import type { OperationDoc } from '@fulfilment/api-reference';
-import { NotFound, ValidationFailed } from '@fulfilment/error-envelope';
+import { ValidationFailed } from '@fulfilment/error-envelope';
 import { ledgerLinesShape } from './ledger-lines.shapes.js';
 import { seriesShape } from './series.shapes.js';
 import { royaltiesShape, salesShape } from './statistics.shapes.js';
+import { notVisible } from '../visibility/not-visible.js';
 
 const tag = 'Statistics';
-const errors = [
-  { when: 'The creator does not exist, or is not visible to you.', example: new NotFound('creator') },
-];
+const errors = [notVisible('creator')];
 
 const monthOfPosting = [
   'A sale counts in the month (UTC) in which it was paid, a refund in the month in which it was made. Months close a few days after their end: what becomes known later counts in the first open month, so a',

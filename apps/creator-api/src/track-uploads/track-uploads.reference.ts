@@ -1,11 +1,12 @@
 import type { OperationDoc } from '@fulfilment/api-reference';
-import { Conflict, NotFound, ValidationFailed } from '@fulfilment/error-envelope';
+import { Conflict, ValidationFailed } from '@fulfilment/error-envelope';
 import {
   registrationExample,
   registrationShape,
   trackUploadExample,
   trackUploadShape,
 } from './track-upload.shapes.js';
+import { notVisible } from '../visibility/not-visible.js';
 
 const tag = 'Track uploads';
 
@@ -38,7 +39,7 @@ export const registerTrackUpload = {
         { field: 'upload_url', reason: 'must not resolve to a private or reserved address' },
       ]),
     },
-    { when: 'The release does not exist, or is not visible to you.', example: new NotFound('release') },
+    notVisible('release'),
     {
       when: 'The creator has 1000 uploads in progress, or the release has 500 tracks.',
       example: new Conflict(
@@ -55,10 +56,5 @@ export const readTrackUpload = {
   description:
     'Returns the status of the upload, with the properties of the audio file or the failure reason.',
   response: { description: 'The track upload.', shape: trackUploadShape },
-  errors: [
-    {
-      when: 'The track upload does not exist, or is not visible to you.',
-      example: new NotFound('track upload'),
-    },
-  ],
+  errors: [notVisible('track upload')],
 } as const satisfies OperationDoc<typeof trackUploadShape>;
