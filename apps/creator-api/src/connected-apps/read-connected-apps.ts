@@ -2,6 +2,7 @@ import { statement } from '@fulfilment/database';
 import type { Caller } from '@fulfilment/http-service';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
+import { exactSums, type SumsRow } from '../statistics/exact-sums.js';
 import { requestedMonths } from '../statistics/requested-months.js';
 import { selectCreator } from '../visibility/select-creator.js';
 import { Visibility } from '../visibility/visibility.js';
@@ -47,11 +48,8 @@ const readUnknown = statement(
      (${unknownSum('units')})::text AS units, (${unknownSum('revenue')})::text AS revenue, (${unknownSum('royalties')})::text AS royalties`,
 );
 
-interface FiguresRow {
+interface FiguresRow extends SumsRow {
   readonly orders: number;
-  readonly units: string;
-  readonly revenue: string;
-  readonly royalties: string;
 }
 interface AppRow extends FiguresRow {
   readonly client_id: string;
@@ -83,7 +81,7 @@ export class ReadConnectedApps {
       return {
         ...range,
         currency,
-        unknown: figures(unknownApp ?? { orders: 0, units: '0', revenue: '0', royalties: '0' }),
+        unknown: figures(unknownApp),
         data: apps.map((row) => ({
           client_id: row.client_id,
           name: row.name,
@@ -97,9 +95,6 @@ export class ReadConnectedApps {
   }
 }
 
-function figures({ orders, units, revenue, royalties }: FiguresRow): ConnectedAppsView['unknown'] {
-  return {
-    orders,
-    totals: { units: Number(units), revenue: BigInt(revenue), royalties: BigInt(royalties) },
-  };
+function figures({ orders = 0, ...sums }: Partial<FiguresRow> = {}): ConnectedAppsView['unknown'] {
+  return { orders, totals: exactSums(sums) };
 }

@@ -6,6 +6,7 @@ import { Injectable } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { textStream } from '../orders/export/text-stream.js';
+import { exactSums, type SumsRow } from '../statistics/exact-sums.js';
 import { selectCreator } from '../visibility/select-creator.js';
 import { Visibility } from '../visibility/visibility.js';
 import { statementCsv } from './statement-csv.js';
@@ -30,14 +31,11 @@ const readOne = statement(
   `SELECT ${columns} FROM statements WHERE creator_id = $1 AND number = $2`,
 );
 
-interface StatementRow {
+interface StatementRow extends SumsRow {
   readonly number: number;
   readonly period: string;
   readonly currency: Currency;
   readonly lines: number;
-  readonly units: string;
-  readonly revenue: string;
-  readonly royalties: string;
   readonly csv_bytes: number;
   readonly csv_sha256: Buffer;
   readonly issued_at: Date;
@@ -112,11 +110,7 @@ function statementView(row: StatementRow): StatementView {
     period: row.period,
     currency: row.currency,
     issued_at: row.issued_at.toISOString(),
-    totals: {
-      units: Number(row.units),
-      revenue: BigInt(row.revenue),
-      royalties: BigInt(row.royalties),
-    },
+    totals: exactSums(row),
     lines: row.lines,
     csv: { bytes: row.csv_bytes, sha256: row.csv_sha256.toString('hex') },
   };

@@ -5,6 +5,7 @@ import { Injectable } from '@nestjs/common';
 import { selectCreator } from '../visibility/select-creator.js';
 import { Visibility } from '../visibility/visibility.js';
 import { matchesFilters } from './breakdown-filters.sql.js';
+import { exactSums, type SumsRow } from './exact-sums.js';
 import type { LedgerLinesQuery } from './ledger-lines.dto.js';
 import type { LedgerLinesView } from './ledger-lines.shapes.js';
 
@@ -38,12 +39,6 @@ const readLines = statement(
        COALESCE(:item::uuid, '${maxUuid}'), COALESCE(:kind::text, 'sale'))
    ORDER BY l.occurred_at DESC, l.item_id DESC, l.kind DESC LIMIT :limit`,
 );
-
-interface TotalsRow {
-  readonly units: string;
-  readonly revenue: string;
-  readonly royalties: string;
-}
 
 interface LineRow {
   readonly kind: 'sale' | 'refund';
@@ -91,18 +86,17 @@ export class ReadLedgerLines {
       const { currency } = await selectCreator(tx, creatorId);
       const values = { creator: creatorId, currency, period, ...filters };
       const [totals, rows] = await Promise.all([
-        tx.row<TotalsRow>(totalsStatement(filters), values),
+        tx.row<SumsRow>(totalsStatement(filters), values),
         tx.rows<LineRow>(readLines, { ...values, micros: after?.micros, item, kind, limit: limit + 1 }),
       ]);
       const { page, pagination } = this.cursors.page(rows, limit, boundTo, (row) => ({
         micros: row.micros,
         id: `${row.item_id}/${row.kind}`,
       }));
-      const { units = '0', revenue = '0', royalties = '0' } = totals ?? {};
       return {
         period,
         currency,
-        totals: { units: Number(units), revenue: BigInt(revenue), royalties: BigInt(royalties) },
+        totals: exactSums(totals),
         data: page.map(lineView),
         pagination,
       };

@@ -4,6 +4,7 @@ import { throwNotFound } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import { Visibility } from '../visibility/visibility.js';
+import { exactSums, type SumsRow } from './exact-sums.js';
 import type { RoyaltiesView, SalesView } from './statistics.shapes.js';
 
 export const monthTotals = statement(
@@ -22,11 +23,8 @@ const monthReleases = statement(
    ORDER BY royalties DESC, release_id, ean`,
 );
 
-interface TotalsRow {
-  currency: Currency;
-  units: string;
-  revenue: string;
-  royalties: string;
+interface TotalsRow extends SumsRow {
+  readonly currency: Currency;
 }
 
 interface ReleaseRow {
@@ -53,13 +51,13 @@ export class ReadStatistics {
   /** @throws NotFound when the creator is not visible to the caller */
   royalties(caller: Caller, creatorId: string, period: string): Promise<RoyaltiesView> {
     return this.visibility.replicaSnapshot(caller, async (tx) => {
-      const { currency, units, revenue, royalties } =
+      const { currency, ...sums } =
         (await tx.row<TotalsRow>(monthTotals, [creatorId, period])) ?? throwNotFound('creator');
       const releases = await tx.rows<ReleaseRow>(monthReleases, [creatorId, period, currency]);
       return {
         period,
         currency,
-        totals: { units: Number(units), revenue: BigInt(revenue), royalties: BigInt(royalties) },
+        totals: exactSums(sums),
         by_release: releases.map((release) => ({
           release_group: release.release_group,
           ean: release.ean,

@@ -1,14 +1,12 @@
 import type { Currency } from '@fulfilment/contracts';
+import { exactSums, type SumsRow } from './exact-sums.js';
 import type { MonthSums, SeriesView } from './series.shapes.js';
 
 type Sums = Omit<MonthSums, 'period'>;
 
-/** Sums of a month, and of a group in a month, as PostgreSQL returns them. */
-export interface MonthRow {
+/** Sums of a month, and of a group in a month. */
+export interface MonthRow extends SumsRow {
   readonly period: string;
-  readonly units: string;
-  readonly revenue: string;
-  readonly royalties: string;
 }
 export interface GroupRow extends MonthRow {
   readonly key: string;
@@ -25,13 +23,13 @@ export function seriesView(
   rows: readonly MonthRow[],
   groups?: readonly GroupRow[],
 ): SeriesView {
-  const sumsByMonth = new Map(rows.map((row) => [row.period, sumsOf(row)]));
+  const sumsByMonth = new Map(rows.map((row) => [row.period, exactSums(row)]));
   const allMonths = months.map((period) => ({ period, ...(sumsByMonth.get(period) ?? zeros) }));
   const rowsByKey = Map.groupBy(groups ?? [], ({ key }) => key);
   const ungrouped = new Map(allMonths.map((month) => [month.period, month]));
   for (const row of groups ?? []) {
     const month = ungrouped.get(row.period);
-    if (month !== undefined) ungrouped.set(row.period, { ...month, ...add(month, sumsOf(row), -1) });
+    if (month !== undefined) ungrouped.set(row.period, { ...month, ...add(month, exactSums(row), -1) });
   }
   return {
     from: months[0] ?? '',
@@ -43,17 +41,13 @@ export function seriesView(
         ? null
         : [...rowsByKey].map(([key, groupRows]) => ({
             key,
-            ...withTotals(groupRows.map((row) => ({ period: row.period, ...sumsOf(row) }))),
+            ...withTotals(groupRows.map((row) => ({ period: row.period, ...exactSums(row) }))),
           })),
     other: groups === undefined ? null : withTotals([...ungrouped.values()]),
   };
 }
 
-const zeros: Sums = { units: 0, revenue: 0n, royalties: 0n };
-
-function sumsOf({ units, revenue, royalties }: MonthRow): Sums {
-  return { units: Number(units), revenue: BigInt(revenue), royalties: BigInt(royalties) };
-}
+const zeros: Sums = exactSums();
 
 function withTotals(months: MonthSums[]): { totals: Sums; months: MonthSums[] } {
   return { totals: months.reduce((sum, month) => add(sum, month), zeros), months };
