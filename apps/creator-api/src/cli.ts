@@ -10,8 +10,7 @@ import { z } from 'zod';
 import { migrations } from './migrations/index.js';
 import { rebuildCounts } from './orders/rebuild-counts.js';
 import { loadRates } from './exchange-rates/load-rates.js';
-import { rebuildBreakdown } from './statistics/rebuild-breakdown.js';
-import { rebuildStatistics } from './statistics/rebuild-statistics.js';
+import { rebuildBreakdown, rebuildStatistics } from './statistics/rebuild-statistics.js';
 
 type Context = CommandContext<unknown>;
 

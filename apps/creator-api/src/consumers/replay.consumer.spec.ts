@@ -19,8 +19,7 @@ import {
   orderStates,
 } from '../ledger/ledger.fixture.js';
 import { loadRates } from '../exchange-rates/load-rates.js';
-import { rebuildBreakdown } from '../statistics/rebuild-breakdown.js';
-import { rebuildStatistics } from '../statistics/rebuild-statistics.js';
+import { rebuildBreakdown, rebuildStatistics } from '../statistics/rebuild-statistics.js';
 
 const now = () => ({ occurredAt: new Date() });
 const replayedCreator = (creator: CreatorSnapshot) => messages.replayCreator.make({ creator }, now());

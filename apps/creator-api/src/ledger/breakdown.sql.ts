@@ -1,4 +1,6 @@
-/** Columns of the key of `monthly_breakdown`, in the order in which rows are locked. */
+/** Columns of the key of `monthly_statistics`, in the order in which rows are locked. */
+export const monthKey = 'creator_id, period, currency, release_id, ean';
+/** The same of `monthly_breakdown`. */
 export const breakdownKey = 'creator_id, currency, period, release_id, product_type, country_code, platform';
 /** The same of `monthly_app_breakdown`. */
 export const appBreakdownKey =

@@ -1,5 +1,5 @@
 import { statement, type Transaction } from '@fulfilment/database';
-import { appBreakdownKey, breakdownKey, ledgerLines, sumsBy } from './breakdown.sql.js';
+import { appBreakdownKey, breakdownKey, ledgerLines, monthKey, sumsBy } from './breakdown.sql.js';
 import { convertLine, type PaidLine } from './convert-line.rules.js';
 import { lockMonthsShared, postingMonth } from './close-months.js';
 import { settlementRate } from './settlement-rate.sql.js';
@@ -76,7 +76,7 @@ const addToMonths = statement(
   `WITH line AS MATERIALIZED (${ledgerLines(
     "(l.item_id = ANY($1::uuid[]) AND l.kind = 'sale') OR (l.item_id = ANY($2::uuid[]) AND l.kind = 'refund')",
   )}),
-   month AS (${addTo('monthly_statistics', 'creator_id, period, currency, release_id, ean')} RETURNING 1),
+   month AS (${addTo('monthly_statistics', monthKey)} RETURNING 1),
    breakdown AS (
      ${addTo('monthly_breakdown', breakdownKey, '(SELECT count(*) FROM month) >= 0')} RETURNING 1)
    ${addTo('monthly_app_breakdown', appBreakdownKey, '(SELECT count(*) FROM breakdown) >= 0')}`,

@@ -1,46 +1,57 @@
 import { type Database, statement } from '@fulfilment/database';
-import { creatorsIn, rebuildByCreator, type Rebuilt } from '../read-models/rebuild-by-creator.js';
+import { appBreakdownKey, breakdownKey, ledgerLines, monthKey, sumsBy } from '../ledger/breakdown.sql.js';
+import {
+  creatorsIn,
+  rebuildByCreator,
+  type RebuildPlan,
+  type Rebuilt,
+} from '../read-models/rebuild-by-creator.js';
 
-const key = 'creator_id, period, currency, release_id, ean';
-
-const correct = statement(
-  'statistics.correct',
-  `WITH compared AS MATERIALIZED (
+const correct = (table: string, key: string): string => `
+   WITH compared AS MATERIALIZED (
      SELECT ${key}, l.units AS true_units, (l.units, l.revenue, l.royalties) IS DISTINCT FROM (m.units, m.revenue, m.royalties) AS differs,
        COALESCE(l.units, 0) - COALESCE(m.units, 0) AS units, COALESCE(l.revenue, 0) - COALESCE(m.revenue, 0) AS revenue,
        COALESCE(l.royalties, 0) - COALESCE(m.royalties, 0) AS royalties
-     FROM (
-       SELECT creator_id, period, settlement_currency AS currency, release_id, ean, sum(units) AS units,
-         sum(settled_revenue) AS revenue, sum(settled_royalty) AS royalties
-       FROM ledger WHERE creator_id = ANY($1::uuid[]) GROUP BY 1, 2, 3, 4, 5
-     ) l
-     FULL JOIN (SELECT * FROM monthly_statistics WHERE creator_id = ANY($1::uuid[])) m USING (${key})
+     FROM (SELECT ${sumsBy(key)} FROM (${ledgerLines('l.creator_id = ANY($1::uuid[])')}) line GROUP BY ${key}) l
+     FULL JOIN (SELECT * FROM ${table} WHERE creator_id = ANY($1::uuid[])) m USING (${key})
    ), corrected AS (
-     INSERT INTO monthly_statistics AS m (${key}, units, revenue, royalties)
+     INSERT INTO ${table} AS m (${key}, units, revenue, royalties)
      SELECT ${key}, units, revenue, royalties FROM compared WHERE differs ORDER BY ${key}
      ON CONFLICT (${key}) DO UPDATE SET units = m.units + excluded.units, revenue = m.revenue + excluded.revenue,
        royalties = m.royalties + excluded.royalties
    )
-   SELECT count(true_units) AS rows, count(*) FILTER (WHERE differs) AS differed FROM compared`,
-);
+   SELECT count(true_units) AS rows, count(*) FILTER (WHERE differs) AS differed FROM compared`;
 
-const deleteEmpty = statement(
-  'statistics.delete_empty',
-  `DELETE FROM monthly_statistics m WHERE creator_id = ANY($1::uuid[]) AND (units, revenue, royalties) = (0, 0, 0)
-     AND NOT EXISTS (SELECT FROM ledger l WHERE l.creator_id = m.creator_id AND l.period = m.period
-       AND l.settlement_currency = m.currency AND l.release_id = m.release_id AND l.ean = m.ean)`,
-);
+// A row of zeros stays if the ledger has postings for it: a sale that was refunded in its month.
+const deleteEmpty = (table: string, key: string): string => `
+   DELETE FROM ${table} m WHERE creator_id = ANY($1::uuid[]) AND (units, revenue, royalties) = (0, 0, 0)
+     AND NOT EXISTS (SELECT FROM (${ledgerLines('l.creator_id = ANY($1::uuid[])')}) line
+       WHERE (${columnsOf('line', key)}) = (${columnsOf('m', key)}))`;
 
-const plan = {
-  name: 'statistics-rebuild',
-  creators: creatorsIn('statistics.creators', ['ledger', 'monthly_statistics']),
-  correct,
-  deleteEmpty,
-};
+function columnsOf(table: string, key: string): string {
+  return key.replaceAll(/\w+/g, (column) => `${table}.${column}`);
+}
+
+const plan = (name: string, table: string, key: string): RebuildPlan => ({
+  name: `${name}-rebuild`,
+  creators: creatorsIn(`${name}.creators`, ['ledger', table]),
+  correct: statement(`${name}.correct`, correct(table, key)),
+  deleteEmpty: statement(`${name}.delete_empty`, deleteEmpty(table, key)),
+});
+const monthsPlan = plan('statistics', 'monthly_statistics', monthKey);
+const breakdownPlan = plan('breakdown', 'monthly_breakdown', breakdownKey);
+const appBreakdownPlan = plan('app-breakdown', 'monthly_app_breakdown', appBreakdownKey);
 
 /**
  * Recalculates the monthly sums from the ledger and corrects those that differ, during concurrent postings.
  */
 export function rebuildStatistics(database: Database): Promise<Rebuilt> {
-  return rebuildByCreator(database, plan);
+  return rebuildByCreator(database, monthsPlan);
+}
+
+/** Recalculates the breakdowns from the ledger and the orders, during concurrent postings. */
+export async function rebuildBreakdown(database: Database): Promise<Rebuilt> {
+  const breakdown = await rebuildByCreator(database, breakdownPlan);
+  const byApp = await rebuildByCreator(database, appBreakdownPlan);
+  return { rows: breakdown.rows + byApp.rows, differed: breakdown.differed + byApp.differed };
 }

@@ -5,7 +5,7 @@ import { creatorApi, type CreatorApi, ownerClaims } from '../test/creator-api.fi
 import { loadRates } from '../exchange-rates/load-rates.js';
 import { orderHistory, orderStates, rates } from '../ledger/ledger.fixture.js';
 import { anItem, anOrder, type Item, paid } from '../orders/order-snapshot.fixture.js';
-import { rebuildBreakdown } from './rebuild-breakdown.js';
+import { rebuildBreakdown } from './rebuild-statistics.js';
 import { dimensions } from './series.shapes.js';
 
 const owner = ownerClaims('org_harbour');
