@@ -54,7 +54,7 @@ describe('a password change', () => {
   it('disconnects all apps if the box is ticked, as it is by default, with the number of apps', async () => {
     const { email } = await newUser(server);
     const other = await App.registered(server);
-    const { tokens, browser: elsewhere } = await other.signIn('openid offline_access', { email });
+    const { tokens, browser: otherBrowser } = await other.signIn('openid offline_access', { email });
     const browser = new FormBrowser(server);
     await submitPassword(server, email, browser);
     const { page, shown } = await changePassword(browser, { disconnect_apps: 'yes' });
@@ -64,7 +64,7 @@ describe('a password change', () => {
     expect(shown.text).toContain('all other apps are disconnected');
     await expect(other.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
     expect((await browser.get(`${server.url}/account/apps`)).text).toContain('No connected apps.');
-    const repeated = await other.authorize('openid', { email, browser: elsewhere });
+    const repeated = await other.authorize('openid', { email, browser: otherBrowser });
     expect(repeated.steps).toContain('login');
   });
 

@@ -223,16 +223,17 @@ describe('the password', () => {
 
   it('is changed by the person, which signs out every other browser', async () => {
     const email = await newEmail();
-    const elsewhere = await openAccountPage(email, '/account');
+    const { browser: otherBrowser } = await openAccountPage(email, '/account');
     const { browser, shown } = await openAccountPage(email, '/account/security');
     const done = await change(browser, shown);
     expect(done.text).toContain('Your password has been changed.');
-    const left = await elsewhere.browser.get(`${server.url}/account`);
-    expect(left.text).toContain('id="password"');
-    const old = await elsewhere.browser.submit(formOf(left, '/login'), { email, password });
-    expect(old.status).toBe(401);
-    const fresh = await elsewhere.browser.submit(formOf(old, '/login'), { email, password: newPassword });
-    expect(fresh.url.pathname).toBe('/account');
+    const signInPage = await otherBrowser.get(`${server.url}/account`);
+    expect(signInPage.text).toContain('id="password"');
+    const withOldPassword = await otherBrowser.submit(formOf(signInPage, '/login'), { email, password });
+    expect(withOldPassword.status).toBe(401);
+    const fields = { email, password: newPassword };
+    const withNewPassword = await otherBrowser.submit(formOf(withOldPassword, '/login'), fields);
+    expect(withNewPassword.url.pathname).toBe('/account');
     expect(await auditEventsOf(server, { email })).toContain('password_changed');
   });
 
@@ -267,14 +268,14 @@ describe('the password', () => {
     ]);
   });
 
-  it('ends sign-ins in progress with the old one when it is changed', async () => {
+  it('ends the sessions of earlier sign-ins when it is changed', async () => {
     const email = await newEmail();
-    const late = new FormBrowser(server);
-    const page = await late.get(`${server.url}/account`);
-    const signedIn = await late.submit(formOf(page, '/login'), { email, password });
+    const browser = new FormBrowser(server);
+    const page = await browser.get(`${server.url}/account`);
+    const signedIn = await browser.submit(formOf(page, '/login'), { email, password });
     expect(signedIn.url.pathname).toBe('/account');
     await movePasswordChangeAfterSignIns(server, email);
-    expect((await late.get(`${server.url}/account`)).text).toContain('id="password"');
+    expect((await browser.get(`${server.url}/account`)).text).toContain('id="password"');
   });
 
   it('stays confirmed in the browser in which it was changed, also for apps', async () => {
@@ -290,8 +291,8 @@ describe('the password', () => {
     const { browser, shown } = await openAccountPage(email, '/account/security');
     const other = await openAccountPage(email, '/account/browsers');
     await other.browser.submit(formOf(other.shown, '/browsers/sign-out'));
-    const late = await change(browser, shown);
-    expect(late.text).toContain('id="password"');
+    const rejected = await change(browser, shown);
+    expect(rejected.text).toContain('id="password"');
     expect((await openAccountPage(email, '/account')).shown.url.pathname).toBe('/account');
   });
 });

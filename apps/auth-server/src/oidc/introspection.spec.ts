@@ -85,9 +85,9 @@ describe('introspection (RFC 7662)', () => {
   it.each(['none', 'client_secret_basic', 'client_secret_post'])(
     'returns {"active": false} to a client that registered itself (%s) for the tokens of another client (§4)',
     async (token_endpoint_auth_method) => {
-      const stranger = await App.registered(server, { token_endpoint_auth_method });
-      expect(await introspect(stranger, tokens.access_token)).toEqual(inactive);
-      expect(await introspect(stranger, tokens.refresh_token ?? '')).toEqual(inactive);
+      const otherClient = await App.registered(server, { token_endpoint_auth_method });
+      expect(await introspect(otherClient, tokens.access_token)).toEqual(inactive);
+      expect(await introspect(otherClient, tokens.refresh_token ?? '')).toEqual(inactive);
     },
   );
 

@@ -1,6 +1,3 @@
-import { UnitOfWork } from '../tokens/unit-of-work.js';
-import { StoredRows } from '../tokens/stored-rows.js';
-import { Families } from '../tokens/families.js';
 import { Inject, Injectable } from '@nestjs/common';
 import { Outbox } from '@fulfilment/messaging';
 import { dpopSigningAlgorithms, issuer } from '@fulfilment/contracts';
@@ -15,7 +12,10 @@ import { BrowserSessions } from '../sessions/browser-sessions.js';
 import { recordSignIns } from '../sessions/record-sign-ins.js';
 import { type AdapterDependencies, adapterFactory } from './adapter.js';
 import { shouldRevokeFamily, recordResponseTimestamps } from '../tokens/reuse.js';
+import { Families } from '../tokens/families.js';
 import { ResponseTimestampStore } from '../tokens/response-timestamps.js';
+import { StoredRows } from '../tokens/stored-rows.js';
+import { UnitOfWork } from '../tokens/unit-of-work.js';
 import { AccessTokenSigner, useSignedAccessTokens } from './access-tokens.js';
 import { accountClient } from '../registration/account-client.js';
 import { awaitRecords, recordEvents } from './audit-events.js';

@@ -109,8 +109,8 @@ describe('revocation (RFC 7009)', () => {
 
   it('does nothing to the tokens of another client (§2.1)', async () => {
     const { app, tokens, refreshToken } = await signedIn();
-    const stranger = await App.registered(server);
-    for (const token of [tokens.access_token, refreshToken]) await stranger.post('revoke', { token });
+    const otherClient = await App.registered(server);
+    for (const token of [tokens.access_token, refreshToken]) await otherClient.post('revoke', { token });
     expect(await isActive(app, tokens.access_token)).toBe(true);
     await expect(app.refresh(refreshToken)).resolves.toHaveProperty('access_token');
   });

@@ -34,9 +34,12 @@ export const familyEnded = 'the grant was revoked';
 
 /** The token writes of one request. */
 interface TokenWrite {
+  /** Family of the new tokens; null when there are none. */
   readonly grant_id: string | null;
+  /** Model and id of the code or refresh token to consume; null for none. */
   readonly model: string | null;
   readonly id: string | null;
+  /** The new tokens. */
   readonly members: readonly NewRow[];
 }
 
