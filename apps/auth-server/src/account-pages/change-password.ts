@@ -37,7 +37,7 @@ interface PasswordChange {
 export class ChangePassword {
   constructor(
     private readonly confirmPassword: ConfirmPassword,
-    private readonly work: UnitOfWork,
+    private readonly unitOfWork: UnitOfWork,
     private readonly outbox: Outbox,
     private readonly deviceCookies: DeviceCookies,
     private readonly showSecurity: ShowSecurity,
@@ -56,7 +56,7 @@ export class ChangePassword {
     if (rejection !== undefined) return this.showSecurity.page(signedIn, rejection);
     const hash = await hashPassword(chosen);
     const disconnectApps = field('disconnect_apps') === 'yes';
-    await this.work.runRevocation((tx) =>
+    await this.unitOfWork.runRevocation((tx) =>
       this.changeAndEndAccess(tx, { userId: person.id, hash, sessionUid, origin, disconnectApps }),
     );
     await signedIn.rotateSession({ loginTs: numericDate(this.clock()) });

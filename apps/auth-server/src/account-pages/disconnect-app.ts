@@ -14,14 +14,14 @@ import type { SignedIn } from './signed-in.pipe.js';
 @Injectable()
 export class DisconnectApp {
   constructor(
-    private readonly work: UnitOfWork,
+    private readonly unitOfWork: UnitOfWork,
     private readonly outbox: Outbox,
   ) {}
 
   async run({ person, origin, field }: SignedIn): Promise<Outcome> {
     const clientId = field('client_id');
     const entry = { event: 'app_disconnected', userId: person.id, clientId } as const;
-    await this.work.runRevocation((tx) =>
+    await this.unitOfWork.runRevocation((tx) =>
       disconnectAndPublish(tx, this.outbox, { userId: person.id, clientId }, async () => {
         await tx.run(deleteConsentsOfUserAndClient, [person.id, clientId]);
         await insertAudit(tx, entry, origin);

@@ -27,7 +27,7 @@ export class SetUpSecondFactor {
     private readonly factors: SecondFactors,
     private readonly confirmPassword: ConfirmPassword,
     private readonly throttle: SignInThrottle,
-    private readonly work: UnitOfWork,
+    private readonly unitOfWork: UnitOfWork,
   ) {}
 
   async show({ person, account }: SignedIn): Promise<Outcome> {
@@ -54,7 +54,7 @@ export class SetUpSecondFactor {
     const { id: userId } = person;
     const auditIfLocked = { event: 'second_factor_failed', userId, details: { locked: true } } as const;
     const guess = await this.throttle.guess(confirmationGuess(sessionUid), { origin, auditIfLocked }, () =>
-      enableSecondFactor(this.work, this.factors, {
+      enableSecondFactor(this.unitOfWork, this.factors, {
         userId,
         code: field('code'),
         sessionUid,

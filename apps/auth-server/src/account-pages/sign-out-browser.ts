@@ -8,13 +8,13 @@ import type { SignedIn } from './signed-in.pipe.js';
 /** Signs out the browser that the form names, or all others. The page has no form for the current one. */
 @Injectable()
 export class SignOutBrowser {
-  constructor(private readonly work: UnitOfWork) {}
+  constructor(private readonly unitOfWork: UnitOfWork) {}
 
   async run({ person, sessionUid, origin, field }: SignedIn): Promise<Outcome> {
     const session = field('session'); // its uid, or `others`
     const entry = { event: 'browser_signed_out', userId: person.id, details: { session } } as const;
     let found = true;
-    await this.work.runRevocation(async (tx) => {
+    await this.unitOfWork.runRevocation(async (tx) => {
       const revoked =
         session === 'others'
           ? await endSessionsOfUser(tx, person.id, sessionUid)

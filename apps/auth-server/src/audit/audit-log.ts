@@ -100,11 +100,6 @@ export class AuditLog {
     await this.attempt(record.entry.event, () => countRecord(this.database, record));
   }
 
-  /** Writes records in the transaction that they describe. */
-  async writeAll(tx: Sql, records: readonly PendingAuditRecord[]): Promise<void> {
-    for (const { origin, entry } of records) await insertAudit(tx, entry, origin);
-  }
-
   private async attempt(event: AuditEvent, write: () => Promise<void>): Promise<void> {
     try {
       await write();

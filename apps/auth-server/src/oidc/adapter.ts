@@ -64,7 +64,7 @@ interface Row {
 }
 
 export interface AdapterDependencies {
-  readonly work: UnitOfWork;
+  readonly unitOfWork: UnitOfWork;
   readonly families: Families;
   readonly stored: StoredRows;
   readonly secrets: SecretBox;
@@ -84,14 +84,14 @@ class ModelAdapter implements Adapter {
   ) {}
 
   protected async run(statement: Statement, values: Values): Promise<number> {
-    return (await this.dependencies.work.sql()).run(statement, values);
+    return (await this.dependencies.unitOfWork.sql()).run(statement, values);
   }
 
   async upsert(id: string, payload: AdapterPayload): Promise<void> {
     const row = rowOf(this.model, id, payload);
     const values = { ...row, payload: JSON.stringify(row.payload) };
     if (isFamilyMember(this.model)) {
-      const { tokens } = this.dependencies.work;
+      const { tokens } = this.dependencies.unitOfWork;
       if (tokens !== undefined) tokens.add(row);
       else if ((await this.run(insertMember, values)) === 0)
         throw new errors.InvalidGrant({ detail: familyEnded });
@@ -109,8 +109,12 @@ class ModelAdapter implements Adapter {
     // PostgreSQL stores no NUL or lone surrogate. Ids in forms are checked earlier, and ids in headers
     // and JWTs here.
     if (!isStorableText(id)) return undefined;
-    const { stored, work } = this.dependencies;
-    const row = await stored.find(this.model, storedId(this.model, id), await work.currentTransaction());
+    const { stored, unitOfWork } = this.dependencies;
+    const row = await stored.find(
+      this.model,
+      storedId(this.model, id),
+      await unitOfWork.currentTransaction(),
+    );
     if (row === undefined) return undefined;
     return { ...row.payload, ...(hasSecretId(this.model) ? { jti: id } : {}), ...consumedOf(row) };
   }
@@ -118,7 +122,7 @@ class ModelAdapter implements Adapter {
   /** A session is found by its uid without the cookie's secret, which only the browser knows. */
   async findByUid(uid: string): Promise<AdapterPayload | undefined> {
     if (!isStorableText(uid)) return undefined;
-    const sql = await this.dependencies.work.sql();
+    const sql = await this.dependencies.unitOfWork.sql();
     return (await sql.row<Row>(findSession, [uid]))?.payload;
   }
 
@@ -132,7 +136,7 @@ class ModelAdapter implements Adapter {
    */
   async consume(id: string): Promise<void> {
     const key = { model: this.model, id: storedId(this.model, id) };
-    const { tokens } = this.dependencies.work;
+    const { tokens } = this.dependencies.unitOfWork;
     if (isFamilyMember(this.model) && tokens !== undefined) return tokens.consume(key);
     if ((await this.run(consume, [key.model, key.id, new Date()])) > 0) return;
     if (this.model === 'PushedAuthorizationRequest') throw new errors.InvalidRequestUri('already used');
@@ -169,13 +173,15 @@ class ClientAdapter extends ModelAdapter {
   }
 
   override async upsert(id: string, metadata: AdapterPayload): Promise<void> {
-    const { outbox, secrets, work } = this.dependencies;
+    const { outbox, secrets, unitOfWork } = this.dependencies;
     const stored = sealedClient(secrets, id, metadata);
     const ctx = Provider.ctx;
     const origin = ctx && originOf({ ip: ctx.ip, headers: ctx.headers });
     const isChange = ctx?.oidc.route === 'client_update';
     // A change of the client's identity ends its token families, so this may revoke tokens.
-    await work.runRevocation((tx) => storeClient(tx, outbox, { id, isChange, metadata, stored, origin }));
+    await unitOfWork.runRevocation((tx) =>
+      storeClient(tx, outbox, { id, isChange, metadata, stored, origin }),
+    );
   }
 
   override async find(id: string): Promise<AdapterPayload | undefined> {

@@ -10,7 +10,7 @@ const writing = new WeakMap<object, Promise<void>[]>();
  * Audits the events of oidc-provider. Sign-ins, consents and changes of clients are audited by their use
  * cases.
  */
-export function recordEvents(provider: Provider, work: UnitOfWork): void {
+export function recordEvents(provider: Provider, unitOfWork: UnitOfWork): void {
   const write = (ctx: KoaContextWithOIDC, entry: AuditEntry): void => {
     const record = {
       origin: originOf({ ip: ctx.ip, headers: ctx.headers }),
@@ -22,7 +22,7 @@ export function recordEvents(provider: Provider, work: UnitOfWork): void {
     };
     // oidc-provider does not await listeners; awaitRecords does.
     const written = writing.get(ctx.req) ?? [];
-    written.push(work.writeAudit(record));
+    written.push(unitOfWork.writeAudit(record));
     writing.set(ctx.req, written);
   };
   provider.on('registration_create.success', (ctx, client) =>

@@ -16,12 +16,12 @@ export const claimsOfScopes = {
 const personOf = new Attached<Person>();
 
 /** Finds the person of a session or token; undefined for an unknown or disabled one. */
-export function findAccount(accounts: ReadAccounts, stored: StoredRows, work: UnitOfWork): FindAccount {
+export function findAccount(accounts: ReadAccounts, stored: StoredRows, unitOfWork: UnitOfWork): FindAccount {
   return async (ctx, userId, token) => {
     const creatorId = ctx.oidc.entities.Grant?.creatorId;
     const person =
       stored.takePerson(ctx.req, userId) ??
-      (await accounts.person(userId, creatorId, await work.currentTransaction()));
+      (await accounts.person(userId, creatorId, await unitOfWork.currentTransaction()));
     if (person === undefined) return undefined;
     const account: Account = {
       accountId: person.id,

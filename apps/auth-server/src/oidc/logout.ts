@@ -7,7 +7,7 @@ import type { UnitOfWork } from '../tokens/unit-of-work.js';
  * request in progress from saving the session again. oidc-provider would only treat these tokens as inactive
  * at introspection (`expiresWithSession`); the APIs would still accept them.
  */
-export function endTokensOfSession(work: UnitOfWork) {
+export function endTokensOfSession(unitOfWork: UnitOfWork) {
   return async (
     ctx: Partial<Pick<KoaContextWithOIDC, 'oidc'>>,
     next: () => Promise<unknown>,
@@ -17,6 +17,6 @@ export function endTokensOfSession(work: UnitOfWork) {
     const session = ctx.oidc.session;
     const userId = session?.accountId;
     if (session === undefined || userId === undefined || session.destroyed !== true) return;
-    await work.runRevocation((tx) => endSession(tx, userId, session.uid));
+    await unitOfWork.runRevocation((tx) => endSession(tx, userId, session.uid));
   };
 }

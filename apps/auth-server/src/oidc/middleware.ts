@@ -71,15 +71,15 @@ export function respondToOutages(provider: Provider, logger: Logger) {
  * response is delayed until concurrent requests with the same token have arrived, so that these lose a race
  * and are no replay.
  */
-export function inOneTransaction(provider: Provider, work: UnitOfWork) {
+export function inOneTransaction(provider: Provider, unitOfWork: UnitOfWork) {
   return async (ctx: KoaContextWithOIDC, next: Next): Promise<void> => {
     if (ctx.method !== 'POST') {
       await next();
       return;
     }
-    const rejection = await work.run(async () => {
+    const rejection = await unitOfWork.run(async () => {
       await next();
-      if (ctx.status >= 400) work.discardTokens();
+      if (ctx.status >= 400) unitOfWork.discardTokens();
       await delayResponse(ctx);
       return ctx.status < 500;
     });

@@ -55,7 +55,7 @@ export class ProviderDependencies implements AdapterDependencies {
     @Inject(CONFIG) readonly config: AuthServerSettings,
     @Inject(LOGGER) readonly logger: Logger,
     @Inject(CLOCK) readonly clock: Clock,
-    readonly work: UnitOfWork,
+    readonly unitOfWork: UnitOfWork,
     readonly families: Families,
     readonly stored: StoredRows,
     readonly secrets: SecretBox,
@@ -73,7 +73,7 @@ export class ProviderDependencies implements AdapterDependencies {
  * The whole wiring of oidc-provider. A new provider is built over the same storage whenever the keys change.
  */
 export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies): Provider {
-  const { responseTimestamps, config, logger, work } = dependencies;
+  const { responseTimestamps, config, logger, unitOfWork } = dependencies;
   const provider = new Provider(issuer(config.AUTH_URL), {
     ...identity(keySet, dependencies),
     ...protocol(dependencies),
@@ -97,13 +97,13 @@ export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies
   );
   provider.use(onlyAt(/^\/oauth2\//, forbidStoring));
   provider.use(awaitRecords);
-  provider.use(onlyAt(/^\/oauth2\/(token|revoke)$/, inOneTransaction(provider, work)));
+  provider.use(onlyAt(/^\/oauth2\/(token|revoke)$/, inOneTransaction(provider, unitOfWork)));
   provider.use(onlyAt(/^\/oauth2\/introspect$/, describeReplacedToken));
   provider.use(onlyAt(/^\/oauth2\/(introspect|revoke)$/, requireClient));
-  provider.use(onlyAt(/^\/oauth2\/end-session/, endTokensOfSession(work)));
+  provider.use(onlyAt(/^\/oauth2\/end-session/, endTokensOfSession(unitOfWork)));
   provider.use(onlyAt(/^\/oauth2\/authorize/, recordSignIns(dependencies.browsers)));
-  recordEvents(provider, work);
-  recordResponseTimestamps(provider, responseTimestamps, work);
+  recordEvents(provider, unitOfWork);
+  recordResponseTimestamps(provider, responseTimestamps, unitOfWork);
   return provider;
 }
 
@@ -132,7 +132,12 @@ function identity({ keys }: KeySet, { config }: ProviderDependencies): Configura
 }
 
 /** OAuth 2.1: code with PKCE for every client, exact redirects, rotating refresh tokens, nothing implicit. */
-function protocol({ responseTimestamps, clock, rejectionAudit, work }: ProviderDependencies): Configuration {
+function protocol({
+  responseTimestamps,
+  clock,
+  rejectionAudit,
+  unitOfWork,
+}: ProviderDependencies): Configuration {
   return {
     scopes: knownScopes,
     responseTypes: ['code'],
@@ -143,7 +148,7 @@ function protocol({ responseTimestamps, clock, rejectionAudit, work }: ProviderD
     rotateRefreshToken: true,
     issueRefreshToken: (_ctx, client, { scopes }) =>
       client.grantTypeAllowed('refresh_token') && scopes.has('offline_access'),
-    revokeGrantPolicy: shouldRevokeFamily(responseTimestamps, work),
+    revokeGrantPolicy: shouldRevokeFamily(responseTimestamps, unitOfWork),
     expiresWithSession: () => false, // logout.ts ends what belongs to a session
     enabledJWA: {
       idTokenSigningAlgValues: ['ES256', 'RS256'],
@@ -193,9 +198,9 @@ function protocol({ responseTimestamps, clock, rejectionAudit, work }: ProviderD
 
 /** Accounts, their claims, and the interactions of a sign-in. */
 function accountsAndInteractions(dependencies: ProviderDependencies): Configuration {
-  const { accounts, config, stored, work, grants, factors } = dependencies;
+  const { accounts, config, stored, unitOfWork, grants, factors } = dependencies;
   return {
-    findAccount: findAccount(accounts, stored, work),
+    findAccount: findAccount(accounts, stored, unitOfWork),
     extraTokenClaims: (ctx) => currentOrganisationClaims(ctx),
     claims: claimsOfScopes,
     loadExistingGrant: (ctx) => grants.load(ctx),

@@ -19,13 +19,13 @@ export interface SecondFactorActivation {
  * with `offline_access` of first-party apps. Returns the recovery codes; undefined when the code is wrong.
  */
 export async function enableSecondFactor(
-  work: UnitOfWork,
+  unitOfWork: UnitOfWork,
   factors: SecondFactors,
   { userId, code, sessionUid, clientId, origin }: SecondFactorActivation,
 ): Promise<string[] | undefined> {
   let codes: string[] | undefined;
   const entry: AuditEntry = { event: 'second_factor_added', userId, clientId };
-  await work.runRevocation(async (tx) => {
+  await unitOfWork.runRevocation(async (tx) => {
     codes = await factors.confirmSetup(tx, userId, code);
     if (codes === undefined) return [];
     await insertAudit(tx, entry, origin);

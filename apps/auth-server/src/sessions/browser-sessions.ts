@@ -46,12 +46,12 @@ const deleteExpired = statement(
 export class BrowserSessions {
   constructor(
     private readonly database: Database,
-    private readonly work: UnitOfWork,
+    private readonly unitOfWork: UnitOfWork,
   ) {}
 
   /** Stores the origin of a session's sign-in. @param expiresAt in seconds since 1970 */
   async record(uid: string, userId: string, origin: Origin, expiresAt: number): Promise<void> {
-    const sql = await this.work.sql();
+    const sql = await this.unitOfWork.sql();
     await sql.run(upsert, [uid, userId, origin.ip, origin.userAgent ?? null, new Date(expiresAt * 1000)]);
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { delayVerdict, limitVerdict, networkLimit, strictest } from './guess-limits.rules.js';
+import { delayDecision, limitDecision, networkLimit, strictest } from './guess-limits.rules.js';
 
 const count = (failed: number, trying = 0, secondsSinceFailure = Infinity, secondsLeft = 100) => ({
   failed,
@@ -9,7 +9,7 @@ const count = (failed: number, trying = 0, secondsSinceFailure = Infinity, secon
 });
 const quota = { requests: 10, windowSeconds: 900 };
 
-describe('limitVerdict', () => {
+describe('limitDecision', () => {
   it.each([
     ['free without a failure', count(0), { kind: 'free' }],
     ['free below the limit', count(9), { kind: 'free' }],
@@ -17,24 +17,24 @@ describe('limitVerdict', () => {
     ['wait when guesses in progress alone may reach the limit', count(0, 10), { kind: 'wait' }],
     ['locked for the rest of the window', count(10, 0, 1, 33.2), { kind: 'locked', waitSeconds: 34 }],
     ['locked for at least a second', count(10, 0, 1, -1), { kind: 'locked', waitSeconds: 1 }],
-  ])('with a limit of 10 is %s', (_, counts, verdict) => {
-    expect(limitVerdict(counts, 10)).toEqual(verdict);
+  ])('with a limit of 10 is %s', (_, counts, decision) => {
+    expect(limitDecision(counts, 10)).toEqual(decision);
   });
 });
 
-describe('delayVerdict', () => {
+describe('delayDecision', () => {
   it('doubles the delay after the allowed failures, up to the average pace of the quota', () => {
     const delays = [10, 11, 12, 13, 16, 17, 40, 4000].map((failed) =>
-      delayVerdict(count(failed, 0, 0), quota),
+      delayDecision(count(failed, 0, 0), quota),
     );
-    const seconds = delays.map((verdict) => (verdict.kind === 'locked' ? verdict.waitSeconds : 0));
+    const seconds = delays.map((decision) => (decision.kind === 'locked' ? decision.waitSeconds : 0));
     expect(seconds).toEqual([1, 2, 4, 8, 64, 90, 90, 90]);
   });
 
   it('lets one guess at a time through once the delay is over', () => {
-    expect(delayVerdict(count(12, 0, 4), quota)).toEqual({ kind: 'free' });
-    expect(delayVerdict(count(12, 1, 4), quota)).toEqual({ kind: 'wait' });
-    expect(delayVerdict(count(5, 5, 0), quota)).toEqual({ kind: 'wait' });
+    expect(delayDecision(count(12, 0, 4), quota)).toEqual({ kind: 'free' });
+    expect(delayDecision(count(12, 1, 4), quota)).toEqual({ kind: 'wait' });
+    expect(delayDecision(count(5, 5, 0), quota)).toEqual({ kind: 'wait' });
   });
 });
 

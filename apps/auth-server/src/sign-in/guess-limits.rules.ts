@@ -12,20 +12,20 @@ export interface GuessCount {
 }
 
 /** Whether the next guess may start: now, after the result of an earlier one, or after a delay. */
-export type Verdict =
+export type GuessDecision =
   | { readonly kind: 'free' }
   | { readonly kind: 'wait' }
   | { readonly kind: 'locked'; readonly waitSeconds: number };
 
-const free: Verdict = { kind: 'free' };
-const wait: Verdict = { kind: 'wait' };
-const locked = (seconds: number): Verdict => ({
+const free: GuessDecision = { kind: 'free' };
+const wait: GuessDecision = { kind: 'wait' };
+const locked = (seconds: number): GuessDecision => ({
   kind: 'locked',
   waitSeconds: Math.max(1, Math.ceil(seconds)),
 });
 
 /** Allows at most `limit` failures in a window; then it allows no guess until the window is over. */
-export function limitVerdict({ failed, trying, secondsLeft }: GuessCount, limit: number): Verdict {
+export function limitDecision({ failed, trying, secondsLeft }: GuessCount, limit: number): GuessDecision {
   if (failed >= limit) return locked(secondsLeft);
   return failed + trying >= limit ? wait : free;
 }
@@ -35,7 +35,7 @@ export function limitVerdict({ failed, trying, secondsLeft }: GuessCount, limit:
  * quota. So strangers get no more guesses from many networks than from one, and the account's owner is never
  * locked out for long.
  */
-export function delayVerdict(count: GuessCount, { requests, windowSeconds }: Quota): Verdict {
+export function delayDecision(count: GuessCount, { requests, windowSeconds }: Quota): GuessDecision {
   const { failed, trying, secondsSinceFailure } = count;
   if (failed < requests) return failed + trying >= requests ? wait : free;
   const delaySeconds = Math.min(2 ** (failed - requests), windowSeconds / requests);
@@ -43,11 +43,11 @@ export function delayVerdict(count: GuessCount, { requests, windowSeconds }: Quo
   return trying > 0 ? wait : free;
 }
 
-/** The strictest of several verdicts. */
-export function strictest(verdicts: readonly Verdict[]): Verdict {
-  const waits = verdicts.flatMap((verdict) => (verdict.kind === 'locked' ? [verdict.waitSeconds] : []));
+/** The strictest of several decisions. */
+export function strictest(decisions: readonly GuessDecision[]): GuessDecision {
+  const waits = decisions.flatMap((decision) => (decision.kind === 'locked' ? [decision.waitSeconds] : []));
   if (waits.length > 0) return locked(Math.max(...waits));
-  return verdicts.some(({ kind }) => kind === 'wait') ? wait : free;
+  return decisions.some(({ kind }) => kind === 'wait') ? wait : free;
 }
 
 /**

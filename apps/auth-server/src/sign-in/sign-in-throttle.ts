@@ -8,7 +8,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AuditEntry, Origin } from '../audit/audit-log.js';
 import { countRecord } from '../audit/counted-records.js';
 import { type GuessOutcome, GuessCounts } from './guess-counts.js';
-import { delayVerdict, limitVerdict, networkLimit, strictest, type Verdict } from './guess-limits.rules.js';
+import {
+  delayDecision,
+  limitDecision,
+  networkLimit,
+  strictest,
+  type GuessDecision,
+} from './guess-limits.rules.js';
 import type { CountedNetwork, GuessTarget } from './guess-target.rules.js';
 
 const waitTimeoutMs = 10_000;
@@ -79,9 +85,9 @@ export class SignInThrottle {
 
   /** Begins a guess. Returns undefined, or the seconds until the next guess is allowed. */
   private async beginOrWait(target: GuessTarget, context: GuessContext): Promise<number | undefined> {
-    const verdict = await this.beginIfFree(target, context);
-    if (verdict.kind === 'free') return undefined;
-    if (verdict.kind === 'locked') return verdict.waitSeconds;
+    const decision = await this.beginIfFree(target, context);
+    if (decision.kind === 'free') return undefined;
+    if (decision.kind === 'locked') return decision.waitSeconds;
     if (this.waiting >= maxWaiting) throw new ServiceUnavailable('Too many people are signing in at once.');
     this.waiting += 1;
     try {
@@ -95,55 +101,55 @@ export class SignInThrottle {
     const endsAtMs = performance.now() + waitTimeoutMs;
     for (let pollMs = firstPollMs; performance.now() < endsAtMs; pollMs = Math.min(2 * pollMs, maxPollMs)) {
       await sleep(pollMs);
-      const verdict = await this.beginIfFree(target, context);
-      if (verdict.kind === 'free') return undefined;
-      if (verdict.kind === 'locked') return verdict.waitSeconds;
+      const decision = await this.beginIfFree(target, context);
+      if (decision.kind === 'free') return undefined;
+      if (decision.kind === 'locked') return decision.waitSeconds;
     }
     return 1; // the other guesses are still in progress
   }
 
   /** Begins a guess if the limits allow one now. */
-  private beginIfFree(target: GuessTarget, context: GuessContext): Promise<Verdict> {
+  private beginIfFree(target: GuessTarget, context: GuessContext): Promise<GuessDecision> {
     return this.counts.transaction(async (tx) => {
       // Networks first, so that a locked network adds no rows for the names it tries.
       for (const network of target.limitedNetworks) {
-        const verdict = await this.networkVerdict(tx, network);
-        if (verdict.kind !== 'free') return this.recordIfLocked(tx, verdict, network.subject, context);
+        const decision = await this.networkDecision(tx, network);
+        if (decision.kind !== 'free') return this.recordIfLocked(tx, decision, network.subject, context);
       }
-      const verdict = await this.ownVerdict(tx, target);
-      if (verdict.kind !== 'free') return this.recordIfLocked(tx, verdict, target.own, context);
+      const decision = await this.ownDecision(tx, target);
+      if (decision.kind !== 'free') return this.recordIfLocked(tx, decision, target.own, context);
       await this.counts.begin(tx, subjectsOf(target));
-      return verdict;
+      return decision;
     });
   }
 
-  private async networkVerdict(
+  private async networkDecision(
     tx: Transaction,
     { subject, network, factor }: CountedNetwork,
-  ): Promise<Verdict> {
+  ): Promise<GuessDecision> {
     const count = await this.counts.lock(tx, subject);
-    const verdictWith = (accounts: number) =>
-      limitVerdict(count, networkLimit(this.failures, factor, accounts));
-    const verdict = verdictWith(0);
-    return verdict.kind === 'free' ? verdict : verdictWith(await this.counts.accountsOf(tx, network));
+    const decisionWith = (accounts: number) =>
+      limitDecision(count, networkLimit(this.failures, factor, accounts));
+    const decision = decisionWith(0);
+    return decision.kind === 'free' ? decision : decisionWith(await this.counts.accountsOf(tx, network));
   }
 
-  private async ownVerdict(tx: Transaction, { own, everywhere }: GuessTarget): Promise<Verdict> {
-    const verdicts: Verdict[] = [];
+  private async ownDecision(tx: Transaction, { own, everywhere }: GuessTarget): Promise<GuessDecision> {
+    const decisions: GuessDecision[] = [];
     if (everywhere !== undefined)
-      verdicts.push(delayVerdict(await this.counts.lock(tx, everywhere), this.failures));
-    verdicts.push(limitVerdict(await this.counts.lock(tx, own), this.failures.requests));
-    return strictest(verdicts);
+      decisions.push(delayDecision(await this.counts.lock(tx, everywhere), this.failures));
+    decisions.push(limitDecision(await this.counts.lock(tx, own), this.failures.requests));
+    return strictest(decisions);
   }
 
-  /** Counts a locked guess in the metric and for the audit log. Returns the verdict. */
+  /** Counts a locked guess in the metric and for the audit log. Returns the decision. */
   private async recordIfLocked(
     tx: Transaction,
-    verdict: Verdict,
+    decision: GuessDecision,
     subject: string,
     { origin, auditIfLocked: entry }: GuessContext,
-  ): Promise<Verdict> {
-    if (verdict.kind !== 'locked') return verdict;
+  ): Promise<GuessDecision> {
+    if (decision.kind !== 'locked') return decision;
     lockedAttempts.inc({ by: subject.slice(0, subject.indexOf(':')) });
     // A network tries many accounts: its record names none of them.
     const record = subject.startsWith('address:') ? { ...entry, userId: undefined } : entry;
@@ -153,7 +159,7 @@ export class SignInThrottle {
       entry: record,
       windowSeconds: this.failures.windowSeconds,
     });
-    return verdict;
+    return decision;
   }
 }
 

@@ -21,7 +21,7 @@ import { type Guess, type RejectedGuess, SignInThrottle } from './sign-in-thrott
 export class VerifySecondFactor {
   constructor(
     private readonly factors: SecondFactors,
-    private readonly work: UnitOfWork,
+    private readonly unitOfWork: UnitOfWork,
     private readonly accounts: ReadAccounts,
     private readonly throttle: SignInThrottle,
     private readonly devices: DeviceCookies,
@@ -50,7 +50,7 @@ export class VerifySecondFactor {
     const user = await this.userOf(interaction);
     if (user === undefined) return redirectToInteraction(interaction);
     const guess = await this.guess(interaction, user, () =>
-      enableSecondFactor(this.work, this.factors, {
+      enableSecondFactor(this.unitOfWork, this.factors, {
         userId: user.id,
         code: interaction.field('code'),
         sessionUid: interaction.sessionUid,

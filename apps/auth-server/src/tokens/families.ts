@@ -76,13 +76,13 @@ export const deleteConsentsOfClient = statement(
 @Injectable()
 export class Families {
   constructor(
-    private readonly work: UnitOfWork,
+    private readonly unitOfWork: UnitOfWork,
     private readonly outbox: Outbox,
   ) {}
 
   /** Ends a whole family after a reuse or a revocation (RFC 9700 §4.14.2). */
   end(grantId: string): Promise<void> {
-    return this.work.runRevocation(async (tx) => {
+    return this.unitOfWork.runRevocation(async (tx) => {
       await lockFamilies(tx, lockGrant, grantId);
       // Also tokens whose Grant has already expired.
       return tx.rows<RevokedToken>(deleteFamilies, [[grantId]]);
@@ -90,12 +90,12 @@ export class Families {
   }
 
   endAccessToken(jti: string): Promise<void> {
-    return this.work.runRevocation((tx) => tx.rows<RevokedToken>(deleteAccessToken, [jti]));
+    return this.unitOfWork.runRevocation((tx) => tx.rows<RevokedToken>(deleteAccessToken, [jti]));
   }
 
   /** Deletes a client with all its data (RFC 7592 §2.3). */
   deleteClient(clientId: string): Promise<void> {
-    return this.work.runRevocation((tx) => deleteClientWithFamilies(tx, this.outbox, clientId));
+    return this.unitOfWork.runRevocation((tx) => deleteClientWithFamilies(tx, this.outbox, clientId));
   }
 }
 

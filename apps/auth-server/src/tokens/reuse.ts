@@ -33,13 +33,13 @@ export async function delayResponse(ctx: KoaContextWithOIDC): Promise<void> {
 export function recordResponseTimestamps(
   provider: Provider,
   timestamps: ResponseTimestampStore,
-  work: UnitOfWork,
+  unitOfWork: UnitOfWork,
 ): void {
   provider.on('grant.success', (ctx) => {
     const { AuthorizationCode: code, RotatedRefreshToken: refreshToken } = ctx.oidc.entities;
     const consumed = refreshToken ?? code;
     if (consumed === undefined) return;
-    work.afterCommit(() => timestamps.recordWhenSent(ctx.res, consumed.kind, consumed.jti));
+    unitOfWork.afterCommit(() => timestamps.recordWhenSent(ctx.res, consumed.kind, consumed.jti));
   });
 }
 
@@ -49,14 +49,14 @@ export function recordResponseTimestamps(
  * §4.14.2). A request that was sent before the winner's response is a race, not a replay: it is rejected, and
  * the winner keeps its tokens. Revoking an access token ends only that token.
  */
-export function shouldRevokeFamily(timestamps: ResponseTimestampStore, work: UnitOfWork) {
+export function shouldRevokeFamily(timestamps: ResponseTimestampStore, unitOfWork: UnitOfWork) {
   return async (ctx: KoaContextWithOIDC): Promise<boolean> => {
     const { route, entities, client } = ctx.oidc;
     if (route === 'revocation') return entities.AccessToken === undefined;
     if (route !== 'token') return true;
     const token = await reusedToken(ctx);
     if (token === undefined || !(await lostRace(token, arrivals.get(ctx.req), timestamps))) return true;
-    await work.writeAudit({
+    await unitOfWork.writeAudit({
       origin: originOf({ ip: ctx.ip, headers: ctx.headers }),
       entry: {
         event: 'token_race_lost',

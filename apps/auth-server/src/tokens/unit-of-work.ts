@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, type OpenTransaction, type Sql, type Transaction } from '@fulfilment/database';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { errors } from 'oidc-provider';
-import { AuditLog, type PendingAuditRecord } from '../audit/audit-log.js';
+import { AuditLog, insertAudit, type PendingAuditRecord } from '../audit/audit-log.js';
 import { DenyList, type RevokedToken } from '../revocation/deny-list.js';
 import { TokenWriter, TokenWrites } from './token-writes.js';
 
@@ -128,7 +128,7 @@ export class UnitOfWork {
       }
       const tx = await this.transactionOf(unit);
       if (!tokens.isEmpty) await tokens.store(tx);
-      await this.audit.writeAll(tx, auditRecords);
+      for (const { origin, entry } of auditRecords) await insertAudit(tx, entry, origin);
     } catch (error) {
       await rollBack(unit);
       if (error instanceof errors.InvalidGrant) return error;
