@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { delayDecision, limitDecision, networkLimit, strictest } from './guess-limits.rules.js';
+import { delayDecision, limitDecision, networkLimit, isStricter } from './guess-limits.rules.js';
 
 const count = (failed: number, trying = 0, secondsSinceFailure = Infinity, secondsLeft = 100) => ({
   failed,
@@ -38,11 +38,12 @@ describe('delayDecision', () => {
   });
 });
 
-it('strictest returns the longest lock, then a wait, then free', () => {
+it('isStricter compares locks by their length, above a wait, above free', () => {
   const locked = (waitSeconds: number) => ({ kind: 'locked', waitSeconds }) as const;
-  expect(strictest([locked(2), { kind: 'wait' }, locked(7)])).toEqual(locked(7));
-  expect(strictest([{ kind: 'free' }, { kind: 'wait' }])).toEqual({ kind: 'wait' });
-  expect(strictest([{ kind: 'free' }])).toEqual({ kind: 'free' });
+  const ascending = [{ kind: 'free' }, { kind: 'wait' }, locked(2), locked(7)] as const;
+  for (const [index, decision] of ascending.entries())
+    for (const [otherIndex, other] of ascending.entries())
+      expect(isStricter(decision, other)).toBe(index > otherIndex);
 });
 
 it('networkLimit grows with the accounts that sign in from the network', () => {

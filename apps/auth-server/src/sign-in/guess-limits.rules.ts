@@ -43,11 +43,14 @@ export function delayDecision(count: GuessCount, { requests, windowSeconds }: Qu
   return trying > 0 ? wait : free;
 }
 
-/** The strictest of several decisions. */
-export function strictest(decisions: readonly GuessDecision[]): GuessDecision {
-  const waits = decisions.flatMap((decision) => (decision.kind === 'locked' ? [decision.waitSeconds] : []));
-  if (waits.length > 0) return locked(Math.max(...waits));
-  return decisions.some(({ kind }) => kind === 'wait') ? wait : free;
+/** Whether a decision is stricter than another: a longer lock, or a lock than a wait, or a wait than free. */
+export function isStricter(decision: GuessDecision, other: GuessDecision): boolean {
+  return strictness(decision) > strictness(other);
+}
+
+function strictness(decision: GuessDecision): number {
+  if (decision.kind === 'locked') return decision.waitSeconds;
+  return decision.kind === 'wait' ? 0 : -1;
 }
 
 /**

@@ -92,6 +92,25 @@ describe('an account guessed at from many networks', () => {
     expect((await guess(signInGuess(account, randomAddress()), right)).kind).toBe('right');
   });
 
+  it('has one count of all locked attempts, whatever networks they come from (ADR 29)', async () => {
+    const account = randomUUID();
+    for (let count = 0; count < requests; count += 1)
+      await guess(signInGuess(account, randomAddress()), wrong);
+    await run(`UPDATE guess_counts SET failed_at = now() + interval '1 minute' WHERE subject = $1`, [
+      `everywhere:${account}`,
+    ]);
+    for (let count = 0; count < 5; count += 1)
+      expect((await guess(signInGuess(account, randomAddress()), wrong)).kind).toBe('locked');
+    const counted = await scratch.database.rows(
+      {
+        name: 'test.locked-attempts',
+        text: `SELECT subject, locked_attempts FROM guess_counts WHERE locked_attempts > 0 AND subject LIKE '%' || $1 || '%'`,
+      },
+      [account],
+    );
+    expect(counted).toEqual([{ subject: `everywhere:${account}`, locked_attempts: 5 }]);
+  });
+
   it('stays open to the browser that signed in before', async () => {
     const account = randomUUID();
     for (let count = 0; count < requests; count += 1)

@@ -10,9 +10,9 @@ import { countRecord } from '../audit/counted-records.js';
 import { type GuessOutcome, GuessCounts } from './guess-counts.js';
 import {
   delayDecision,
+  isStricter,
   limitDecision,
   networkLimit,
-  strictest,
   type GuessDecision,
 } from './guess-limits.rules.js';
 import type { CountedNetwork, GuessTarget } from './guess-target.rules.js';
@@ -116,8 +116,8 @@ export class SignInThrottle {
         const decision = await this.networkDecision(tx, network);
         if (decision.kind !== 'free') return this.recordIfLocked(tx, decision, network.subject, context);
       }
-      const decision = await this.ownDecision(tx, target);
-      if (decision.kind !== 'free') return this.recordIfLocked(tx, decision, target.own, context);
+      const { decision, subject } = await this.accountDecision(tx, target);
+      if (decision.kind !== 'free') return this.recordIfLocked(tx, decision, subject, context);
       await this.counts.begin(tx, subjectsOf(target));
       return decision;
     });
@@ -134,12 +134,23 @@ export class SignInThrottle {
     return decision.kind === 'free' ? decision : decisionWith(await this.counts.accountsOf(tx, network));
   }
 
-  private async ownDecision(tx: Transaction, { own, everywhere }: GuessTarget): Promise<GuessDecision> {
-    const decisions: GuessDecision[] = [];
-    if (everywhere !== undefined)
-      decisions.push(delayDecision(await this.counts.lock(tx, everywhere), this.failures));
-    decisions.push(limitDecision(await this.counts.lock(tx, own), this.failures.requests));
-    return strictest(decisions);
+  /** Returns the stricter of the decisions for all networks and for this one, with the subject it is for. */
+  private async accountDecision(
+    tx: Transaction,
+    { own, everywhere }: GuessTarget,
+  ): Promise<{ readonly decision: GuessDecision; readonly subject: string }> {
+    const ofAllNetworks =
+      everywhere === undefined
+        ? undefined
+        : {
+            decision: delayDecision(await this.counts.lock(tx, everywhere), this.failures),
+            subject: everywhere,
+          };
+    const count = await this.counts.lock(tx, own);
+    const ofOwn = { decision: limitDecision(count, this.failures.requests), subject: own };
+    return ofAllNetworks !== undefined && isStricter(ofAllNetworks.decision, ofOwn.decision)
+      ? ofAllNetworks
+      : ofOwn;
   }
 
   /** Counts a locked guess in the metric and for the audit log. Returns the decision. */
