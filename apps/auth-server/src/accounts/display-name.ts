@@ -10,7 +10,7 @@ export const displayName = z
   .string('is missing')
   .trim()
   .min(1, 'must not be empty')
-  // A cheap bound before normalisation: 200 normalised characters are at most 400 UTF-16 units.
+  // Bounds the cost of the normalisation. In UTF-16 code units, of which a character has at most two.
   .max(400, 'must be at most 200 characters long')
   .transform((name) => name.normalize('NFC'))
   .refine((name) => [...name].length <= 200, 'must be at most 200 characters long')
