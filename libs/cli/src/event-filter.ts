@@ -9,10 +9,10 @@ export const eventPatterns = [...webhookEventNames, '*', 'order.*', 'product.*']
  * @throws UsageError for an unknown pattern
  */
 export function eventFilter(patterns: readonly string[]): (event: string) => boolean {
-  const known: readonly string[] = eventPatterns;
-  const unknown = patterns.find((pattern) => !known.includes(pattern));
+  const validPatterns: readonly string[] = eventPatterns;
+  const unknown = patterns.find((pattern) => !validPatterns.includes(pattern));
   if (unknown !== undefined)
-    throw new UsageError(`Unknown event "${printable(unknown)}". All events: ${known.join(', ')}`);
+    throw new UsageError(`Unknown event "${printable(unknown)}". All events: ${validPatterns.join(', ')}`);
   return (event) =>
     patterns.length === 0 ||
     patterns.some((pattern) =>

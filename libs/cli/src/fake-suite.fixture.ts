@@ -74,9 +74,9 @@ export class FakeSuite {
     if (url.pathname === '/.well-known/oauth-authorization-server/api/auth')
       return json(200, { issuer: `${origin}/api/auth`, token_endpoint: `${origin}/token` });
     if (url.pathname === '/token') {
-      const given = new URLSearchParams(body).get('refresh_token') ?? '';
-      this.refreshes.push(given);
-      if (given !== this.refreshToken) return json(400, { error: 'invalid_grant' });
+      const sentToken = new URLSearchParams(body).get('refresh_token') ?? '';
+      this.refreshes.push(sentToken);
+      if (sentToken !== this.refreshToken) return json(400, { error: 'invalid_grant' });
       this.refreshToken = `refresh-${this.refreshes.length}`;
       const tokens = { access_token: 'valid', token_type: 'Bearer', expires_in: 900 };
       return json(200, { ...tokens, refresh_token: this.refreshToken });

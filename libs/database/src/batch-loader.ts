@@ -37,8 +37,8 @@ export class BatchLoader<Key, Row> {
 
   load(key: Key): Promise<Row | undefined> {
     const dedupeKey = this.options.dedupeKey?.(key) ?? Symbol();
-    const same = this.waiting.get(dedupeKey);
-    if (same !== undefined) return same.result.promise;
+    const pending = this.waiting.get(dedupeKey);
+    if (pending !== undefined) return pending.result.promise;
     const result = Promise.withResolvers<Row | undefined>();
     this.waiting.set(dedupeKey, { key, result, context: isTracing() ? currentContext() : undefined });
     this.schedule();

@@ -95,9 +95,10 @@ async function moveFromDefault(
   const { table, name, from, to, partition, column, maxMovedRows } = moved;
   const ofPartition = `${column} >= '${from}' AND ${column} < '${to}'`;
   await run(`LOCK TABLE ONLY ${table} IN ACCESS EXCLUSIVE MODE`);
-  const found = await run(`SELECT FROM ${partition} WHERE ${ofPartition} LIMIT ${maxMovedRows + 1}`);
-  if (found > maxMovedRows) throw new Error(`More than ${maxMovedRows} rows of ${name} are in ${partition}.`);
-  if (found === 0) return;
+  const rowCount = await run(`SELECT FROM ${partition} WHERE ${ofPartition} LIMIT ${maxMovedRows + 1}`);
+  if (rowCount > maxMovedRows)
+    throw new Error(`More than ${maxMovedRows} rows of ${name} are in ${partition}.`);
+  if (rowCount === 0) return;
   await run(
     `WITH moved AS (DELETE FROM ${partition} WHERE ${ofPartition} RETURNING *) INSERT INTO ${name} SELECT * FROM moved`,
   );

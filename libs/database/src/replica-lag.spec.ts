@@ -48,14 +48,14 @@ describe('a replica', () => {
   });
 
   it('is not waited for while it lags, and probed by one read at a time until it has caught up', async () => {
-    let now = 0;
+    let nowMs = 0;
     const wal = new FakeWal(100, [99]);
-    const lag = new ReplicaLag(wal, 1, () => now);
+    const lag = new ReplicaLag(wal, 1, () => nowMs);
     expect(await lag.isCurrent()).toBe(false);
     wal.steps = [100];
     expect(await lag.isCurrent()).toBe(false);
     expect(wal.primaryReads).toBe(1);
-    now += 250;
+    nowMs += 250;
     expect(await Promise.all([lag.isCurrent(), lag.isCurrent()])).toEqual([false, false]);
     expect(wal.primaryReads).toBe(2);
     await nextTick();

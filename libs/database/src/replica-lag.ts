@@ -26,18 +26,18 @@ export class ReplicaLag {
   constructor(
     private readonly positions: WalPositions,
     private readonly maxLagMs: number,
-    private readonly now = () => performance.now(),
+    private readonly nowMs = () => performance.now(),
   ) {}
 
   /** Waits for the replica to replay the writes. Returns false if it lags too much or cannot be reached. */
   async isCurrent(): Promise<boolean> {
     if (this.probeAtMs === undefined) {
       const current = await this.catchesUp();
-      if (!current) this.probeAtMs = this.now() + probeIntervalMs;
+      if (!current) this.probeAtMs = this.nowMs() + probeIntervalMs;
       return current;
     }
-    if (this.now() >= this.probeAtMs) {
-      this.probeAtMs = this.now() + probeIntervalMs;
+    if (this.nowMs() >= this.probeAtMs) {
+      this.probeAtMs = this.nowMs() + probeIntervalMs;
       void this.probe();
     }
     return false;

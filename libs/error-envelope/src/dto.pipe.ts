@@ -76,11 +76,11 @@ function knownParameters(metatype: ClassConstructor<object>, query: object): obj
 function detailsOf(errors: readonly ValidationError[], path = ''): ErrorDetail[] {
   return errors.flatMap((error) => {
     const field = `${path}${error.property}`;
-    const own = Object.values(error.constraints ?? {}).map((reason) => ({
+    const ownDetails = Object.values(error.constraints ?? {}).map((reason) => ({
       field,
       reason: withoutName(reason, error.property),
     }));
-    return [...own, ...detailsOf(error.children ?? [], `${field}.`)];
+    return [...ownDetails, ...detailsOf(error.children ?? [], `${field}.`)];
   });
 }
 

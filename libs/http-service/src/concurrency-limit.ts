@@ -63,9 +63,9 @@ export class ConcurrencyInterceptor implements NestInterceptor {
     if (count >= maxPerTenant) throw new RateLimited(1);
     this.perTenant.set(tenant, count + 1);
     return () => {
-      const left = (this.perTenant.get(tenant) ?? 1) - 1;
-      if (left === 0) this.perTenant.delete(tenant);
-      else this.perTenant.set(tenant, left);
+      const remaining = (this.perTenant.get(tenant) ?? 1) - 1;
+      if (remaining === 0) this.perTenant.delete(tenant);
+      else this.perTenant.set(tenant, remaining);
     };
   }
 

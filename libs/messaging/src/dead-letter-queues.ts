@@ -118,17 +118,17 @@ export class DeadLetterQueues {
   ): Promise<void> {
     const name = this.topology.deadLetterQueue(queue);
     await this.withExclusiveLock(`${name}.in-hand`, async () => {
-      const seen = new Set<string>();
-      let left = await this.count(queue);
-      while (left > 0) {
-        const inHand = await this.getMessages(name, Math.min(left, pageSize));
+      const seenIds = new Set<string>();
+      let remaining = await this.count(queue);
+      while (remaining > 0) {
+        const inHand = await this.getMessages(name, Math.min(remaining, pageSize));
         if (inHand.length === 0) return;
-        left -= inHand.length;
+        remaining -= inHand.length;
         for (const raw of inHand) {
           const letter = deadLetter(queue, raw);
-          if (!seen.has(letter.id) && decide(letter, raw) === 'keep')
+          if (!seenIds.has(letter.id) && decide(letter, raw) === 'keep')
             this.send(name, raw, raw.properties.headers ?? {});
-          seen.add(letter.id);
+          seenIds.add(letter.id);
         }
         if (!(await this.publisher.confirm()))
           throw new Error(`The broker has no queue ${this.topology.queue(queue)}.`);

@@ -65,9 +65,9 @@ export class QueueGauges {
   private async countAll(names: readonly string[]): Promise<number | undefined> {
     let sum = 0;
     for (const name of names) {
-      const found = await this.broker.inspect(name);
-      if (found === undefined) return undefined;
-      sum += found.messageCount;
+      const queue = await this.broker.inspect(name);
+      if (queue === undefined) return undefined;
+      sum += queue.messageCount;
     }
     return sum;
   }

@@ -124,10 +124,10 @@ export class Shards extends BackgroundTask {
   private async take(preferred: readonly number[], owned: readonly number[]): Promise<number> {
     const tx = this.transaction?.tx ?? (await this.begin());
     const others = preferred.filter((shard) => !owned.includes(shard));
-    const found = await tx.row<{ share: number; taken: number[] }>(takeShards, [others, owned.length]);
-    if (found === undefined) throw new Error('PostgreSQL returned no share.');
-    this.own([...owned, ...found.taken]);
-    return found.share;
+    const result = await tx.row<{ share: number; taken: number[] }>(takeShards, [others, owned.length]);
+    if (result === undefined) throw new Error('PostgreSQL returned no share.');
+    this.own([...owned, ...result.taken]);
+    return result.share;
   }
 
   private async begin(): Promise<OpenTransaction['tx']> {
@@ -146,7 +146,7 @@ export class Shards extends BackgroundTask {
   /** Sets the owned shards, and calls the listeners if some are new. */
   private own(shards: readonly number[]): void {
     const previous = this.shards;
-    this.shards = shards.toSorted((one, other) => one - other);
+    this.shards = shards.toSorted((a, b) => a - b);
     ownedShards.set(shards.length);
     if (shards.every((shard) => previous.includes(shard))) return;
     for (const listener of this.listeners) listener();

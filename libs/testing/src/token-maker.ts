@@ -37,7 +37,7 @@ export async function tokenMaker(): Promise<TokenMaker> {
     jwksUrl: `http://127.0.0.1:${port}/jwks`,
     token: (claims = {}, header = {}) => {
       const { store, creator } = audiences(baseUrl);
-      const now = Math.floor(Date.now() / 1000);
+      const nowSeconds = Math.floor(Date.now() / 1000);
       return new SignJWT({
         iss: issuer(baseUrl),
         sub: randomUUID(),
@@ -45,8 +45,8 @@ export async function tokenMaker(): Promise<TokenMaker> {
         client_id: 'test-client',
         scope: '',
         jti: randomUUID(),
-        iat: now,
-        exp: now + 600,
+        iat: nowSeconds,
+        exp: nowSeconds + 600,
         ...claims,
       })
         .setProtectedHeader({ alg: 'ES256', kid: 'test', typ: 'at+jwt', ...header })

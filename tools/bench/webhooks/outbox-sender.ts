@@ -18,7 +18,7 @@ export type OutboxSender = Awaited<ReturnType<typeof startOutboxSender>>;
 /** @param namespace of the exchange to which it publishes */
 export async function startOutboxSender(context: BenchContext, namespace: string, database: string) {
   const databaseUrl = await freshDatabase(context.stores.postgres, database);
-  const program = join(root, 'libs', 'messaging', 'dist', 'testing', 'facts-sender.js');
+  const program = join(root, 'libs', 'messaging', 'dist', 'testing', 'outbox-sender.js');
   const process = new ServedProcess([program], {
     DATABASE_URL: databaseUrl,
     RABBITMQ_URL: context.stores.rabbitmq,

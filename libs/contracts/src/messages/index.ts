@@ -43,11 +43,11 @@ export function parseEnvelope(bytes: Buffer | string): Message {
 /** Parses and validates a message. @throws InvalidMessage */
 export function parseMessage(bytes: Buffer | string): Message {
   const envelope = parseEnvelope(bytes);
-  const known = messageTypes.get(envelope.type);
+  const messageType = messageTypes.get(envelope.type);
   const { id, type, version } = envelope;
-  if (known === undefined) throw new InvalidMessage(`unknown type ${type}`, id);
-  if (version !== known.version) throw new InvalidMessage(`${type} has no version ${version}`, id);
-  return { ...envelope, data: validate<unknown>(known.schema, envelope.data, `${type} data`, id) };
+  if (messageType === undefined) throw new InvalidMessage(`unknown type ${type}`, id);
+  if (version !== messageType.version) throw new InvalidMessage(`${type} has no version ${version}`, id);
+  return { ...envelope, data: validate<unknown>(messageType.schema, envelope.data, `${type} data`, id) };
 }
 
 function parseJson(bytes: Buffer | string): unknown {

@@ -34,22 +34,22 @@ export async function fakePooler(url: string, options: FakePoolerOptions = {}): 
   let sharedSession: Socket | undefined;
   let sender: Socket | undefined;
   const server = createServer((client) => {
-    const own = track(connect(Number(target.port), target.hostname));
+    const ownSession = track(connect(Number(target.port), target.hostname));
     let signedIn = false;
     track(client).once('data', (startup) => {
       if (rejectsOptions && startup.includes('\0options\0')) return client.end(rejection());
-      own.write(withoutOptions(startup));
+      ownSession.write(withoutOptions(startup));
       return client.on('data', (bytes) => {
         const disconnects = bytes[0] === terminate;
-        if (!signedIn || !sharesSession) own.write(bytes);
+        if (!signedIn || !sharesSession) ownSession.write(bytes);
         else if (!disconnects) {
-          sharedSession ??= own;
+          sharedSession ??= ownSession;
           sender = client;
           sharedSession.write(bytes);
         }
       });
     });
-    own.on('data', (bytes) => {
+    ownSession.on('data', (bytes) => {
       (signedIn && sharesSession ? sender : client)?.write(bytes);
       signedIn ||= bytes.includes(readyForQuery);
     });

@@ -64,8 +64,8 @@ export class PublishedKeys {
   }
 
   private toKeyObject(key: CryptoKey): KeyObject {
-    const known = this.nodeKeys.get(key);
-    if (known !== undefined) return known;
+    const converted = this.nodeKeys.get(key);
+    if (converted !== undefined) return converted;
     const created = KeyObject.from(key);
     this.nodeKeys.set(key, created);
     return created;

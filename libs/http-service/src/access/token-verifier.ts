@@ -137,17 +137,17 @@ export class TokenVerifier {
 
   /** Whether issuer, audience and times are valid (RFC 9068 §4, RFC 7519 §4.1). */
   private hasValidClaims({ iss, aud, iat, exp, nbf = 0 }: JWTPayload): boolean {
-    const now = Date.now() / 1000;
+    const nowSeconds = Date.now() / 1000;
     return (
       iss === issuer(this.settings.authUrl) &&
       [aud].flat().includes(this.settings.audience) &&
       typeof exp === 'number' &&
-      exp > now - clockToleranceSeconds &&
+      exp > nowSeconds - clockToleranceSeconds &&
       typeof iat === 'number' &&
-      iat <= now + clockToleranceSeconds &&
+      iat <= nowSeconds + clockToleranceSeconds &&
       exp - iat <= accessTokenLifetimeSeconds + clockToleranceSeconds &&
       typeof nbf === 'number' &&
-      nbf <= now + clockToleranceSeconds
+      nbf <= nowSeconds + clockToleranceSeconds
     );
   }
 }

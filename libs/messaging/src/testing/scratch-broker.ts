@@ -16,8 +16,8 @@ export interface ScratchBroker {
   readonly namespace: string;
   /** Publishes like another service, and waits for the broker's confirmation. */
   publish(...messages: readonly Message[]): Promise<void>;
-  /** Publishes each message once on each of `connections` connections, concurrently. */
-  publishOnEach(connections: number, messages: readonly Message[]): Promise<void>;
+  /** Publishes each message once on each of several connections, concurrently. */
+  publishOnEach(connectionCount: number, messages: readonly Message[]): Promise<void>;
   /** Publishes arbitrary bytes. */
   publishRaw(type: string, content: Buffer): Promise<void>;
   /** All messages published since this object was created, in order. */
@@ -57,13 +57,13 @@ export async function scratchBroker(queues: readonly MessageQueue[] = queueNames
     namespace,
     published,
     publish: (...messages) => publishOn(channel, topology, messages),
-    publishOnEach: async (connections, messages) => {
-      const opened = await Promise.all(Array.from({ length: connections }, () => connect(url)));
+    publishOnEach: async (connectionCount, messages) => {
+      const connections = await Promise.all(Array.from({ length: connectionCount }, () => connect(url)));
       try {
-        const channels = await Promise.all(opened.map((each) => each.createConfirmChannel()));
-        await Promise.all(channels.map((each) => publishOn(each, topology, messages)));
+        const channels = await Promise.all(connections.map((opened) => opened.createConfirmChannel()));
+        await Promise.all(channels.map((opened) => publishOn(opened, topology, messages)));
       } finally {
-        await Promise.all(opened.map((each) => each.close()));
+        await Promise.all(connections.map((opened) => opened.close()));
       }
     },
     publishRaw: async (type, content) => {

@@ -36,8 +36,8 @@ export function nextTraceparent(received?: string, originId?: string, isSampled?
  * of receivers.
  */
 export function newTraceId(originId?: string): string {
-  const own = originId?.replaceAll('-', '') ?? '';
-  return traceIdPattern.test(own) ? own : randomHex();
+  const id = originId?.replaceAll('-', '') ?? '';
+  return traceIdPattern.test(id) ? id : randomHex();
 }
 
 function flagsOf(isSampled: boolean): string {

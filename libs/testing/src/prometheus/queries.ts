@@ -10,8 +10,8 @@ export function selectorsOf(query: string): readonly Selector[] {
   const withoutClauses = query
     .replaceAll(/\b(?:by|without|on|ignoring) \([^)]*\)/g, '')
     .replaceAll(/\[[^\]]*\]/g, '');
-  const found = [...withoutClauses.matchAll(/\b([a-zA-Z]\w*)\b(?:\{([^}]*)\}|(?!\s*[({"]))/g)];
-  return found
+  const matches = [...withoutClauses.matchAll(/\b([a-zA-Z]\w*)\b(?:\{([^}]*)\}|(?!\s*[({"]))/g)];
+  return matches
     .filter(([, name = '', matchers]) => matchers !== undefined || name.includes('_') || name === 'ALERTS')
     .map(([, metric = '', matchers = '']) => ({
       metric,

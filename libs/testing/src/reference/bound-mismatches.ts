@@ -61,15 +61,15 @@ function probesOf(
   });
   const { allowed, rejected } = boundValues(schema, good);
   const ofWrongType = schema.type === 'string' ? 5 : String(schema.minimum ?? 'text');
-  const own = [...allowed.map(probe(true)), ...[...rejected, ofWrongType].map(probe(false))];
+  const ownProbes = [...allowed.map(probe(true)), ...[...rejected, ofWrongType].map(probe(false))];
   if (schema.items !== undefined && Array.isArray(good)) {
     const [first, ...others] = z.array(z.unknown()).parse(good);
     return [
-      ...own,
+      ...ownProbes,
       ...probesOf(schema.items, schemas, first, [...path, '0'], (value) => withValue([value, ...others])),
     ];
   }
-  if (schema.properties === undefined) return own;
+  if (schema.properties === undefined) return ownProbes;
   const members = asObject.parse(good);
   const inner = Object.entries(schema.properties).flatMap(([name, member]) => {
     const withMember = (value: unknown): unknown => withValue({ ...members, [name]: value });
@@ -83,7 +83,7 @@ function probesOf(
       name in members ? probesOf(member, schemas, members[name], [...path, name], withMember) : [];
     return [absent, ...present];
   });
-  return path.length === 0 ? inner : [...own, ...inner];
+  return path.length === 0 ? inner : [...ownProbes, ...inner];
 }
 
 /**

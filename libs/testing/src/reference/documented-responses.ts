@@ -75,9 +75,9 @@ export class DocumentedResponses {
   }
 
   private faultsOf(actual: ActualResponse, operation: DocumentedOperation): string[] {
-    const given = operation.responses[String(actual.status)];
-    if (given === undefined) return ['the status is not documented'];
-    const response = responseOf(this.document, given);
+    const documented = operation.responses[String(actual.status)];
+    if (documented === undefined) return ['the status is not documented'];
+    const response = responseOf(this.document, documented);
     return [...this.headerFaults(actual, response), ...this.bodyFaults(actual, response)];
   }
 

@@ -30,11 +30,11 @@ const environment = z
   .parse(process.env);
 const orders = z.array(z.custom<OrderSnapshot>());
 
-const logger = createLogger('facts-sender', 'error');
+const logger = createLogger('outbox-sender', 'error');
 const dataSource = createDataSource({
   url: environment.DATABASE_URL,
   poolSize: 10, // the default of the services
-  applicationName: 'facts-sender',
+  applicationName: 'outbox-sender',
   migrations: [MessagingTables],
 });
 await dataSource.initialize();
@@ -44,7 +44,7 @@ const { RABBITMQ_URL: url, RABBITMQ_NAMESPACE: namespace } = environment;
 // The services that consume order.created declare their queues themselves; some benchmarks run without these
 // services.
 for (const service of ['creator-api', 'webhook-worker']) await declareQueuesOf(service, { url, namespace });
-const messaging = new Messaging({ url, service: 'facts-sender', namespace }, database, logger);
+const messaging = new Messaging({ url, service: 'outbox-sender', namespace }, database, logger);
 messaging.start();
 await eventually(() => messaging.connected || undefined);
 
