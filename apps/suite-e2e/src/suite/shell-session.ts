@@ -5,15 +5,16 @@ import { dirname, join } from 'node:path';
 
 /** A terminal with an empty folder, in which code of the documentation runs as a reader would run it. */
 export class ShellSession {
-  private readonly directory: string;
   private readonly bash: ChildProcess;
   private readonly ended: Promise<void>;
   private hasEnded = false;
-  private text = '';
+  private printed = '';
   private scripts = 0;
 
-  constructor(directory: string, environment: Readonly<Record<string, string | undefined>>) {
-    this.directory = directory;
+  constructor(
+    private readonly directory: string,
+    environment: Readonly<Record<string, string | undefined>>,
+  ) {
     const path = `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`;
     this.bash = spawn('bash', ['-eu', '-o', 'pipefail'], {
       cwd: directory,
@@ -21,7 +22,7 @@ export class ShellSession {
       detached: true, // a process group, with the programs in its background
     });
     for (const stream of [this.bash.stdout, this.bash.stderr])
-      stream?.setEncoding('utf8').on('data', (text: string) => (this.text += text));
+      stream?.setEncoding('utf8').on('data', (text: string) => (this.printed += text));
     this.ended = new Promise((resolve) => {
       this.bash.once('exit', () => {
         this.hasEnded = true;
@@ -31,7 +32,7 @@ export class ShellSession {
   }
 
   /** Everything that was printed. */
-  readonly output = (): string => this.text;
+  readonly output = (): string => this.printed;
 
   /** Runs a script. @throws if one of its commands fails */
   async run(script: string): Promise<void> {
@@ -40,9 +41,9 @@ export class ShellSession {
     const end = `[end of script ${this.scripts}]`;
     writeFileSync(join(this.directory, name), script);
     this.bash.stdin?.write(`. ./${name} </dev/null\necho '${end}'\n`);
-    await eventually(() => this.text.includes(end) || this.hasEnded || undefined, 30_000, this.output);
-    if (!this.text.includes(end))
-      throw new Error(`A command failed:\n${script}\nThe session printed:\n${this.text}`);
+    await eventually(() => this.printed.includes(end) || this.hasEnded || undefined, 30_000, this.output);
+    if (!this.printed.includes(end))
+      throw new Error(`A command failed:\n${script}\nThe session printed:\n${this.printed}`);
   }
 
   async stop(): Promise<void> {

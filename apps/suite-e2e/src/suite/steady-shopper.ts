@@ -7,7 +7,7 @@ import { type Line, orderBody } from './orders.js';
 const pauseMs = 60;
 const retryDelayMs = 200;
 const giveUpAfterMs = 60_000;
-const placed = z.object({ id: z.string(), status: z.string() });
+const placed = z.object({ id: z.string() });
 
 /**
  * Places orders continuously. Retries requests without a response or with a transient error, with the same
@@ -18,7 +18,6 @@ export class SteadyShopper {
   readonly orders = new Map<string, string>();
   /** Unexpected responses: neither an order nor a retryable error. */
   readonly unexpected: string[] = [];
-  retries = 0;
   private stopped = false;
   private readonly running: Promise<void>[];
 
@@ -60,7 +59,6 @@ export class SteadyShopper {
         this.unexpected.push(`${response.status} ${response.text}`);
         return;
       }
-      this.retries += 1;
       await delay(retryDelayMs);
     }
     this.unexpected.push('no order within a minute');
