@@ -1,10 +1,10 @@
 import type { NumberedPage } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { ValidationFailed } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import { selectCreator } from '../visibility/select-creator.js';
 import { Visibility } from '../visibility/visibility.js';
+import { dayRange } from './day-range.js';
 import type { OrderSummary } from './order.shapes.js';
 import { type OrderColumns, orderSummary } from './order.view.js';
 import type { OrdersQuery } from './orders.dto.js';
@@ -58,17 +58,14 @@ const readOrdersOfApp = pageStatement(oneApp);
 export class ListOrders {
   constructor(private readonly visibility: Visibility) {}
 
-  /** @throws NotFound when the caller sees no such creator */
+  /** @throws NotFound when the caller sees no such creator; ValidationFailed on an empty range */
   async run(
     caller: Caller,
     { creator, status, from, to, app, page, per_page }: OrdersQuery,
   ): Promise<NumberedPage<OrderSummary>> {
-    if (from !== undefined && to !== undefined && from > to) {
-      throw new ValidationFailed([{ field: 'from', reason: 'must not be after to' }]);
-    }
     const [count, readPage] =
       app === undefined ? [countOrders, readOrders] : [countOrdersOfApp, readOrdersOfApp];
-    const filters = { creator, status, from: from ?? '-infinity', to: to ?? 'infinity', app };
+    const filters = { creator, status, app, ...dayRange({ from, to }) };
     return this.visibility.replicaSnapshot(caller, async (tx) => {
       await selectCreator(tx, creator);
       const total = (await tx.row<{ total: number }>(count, filters))?.total ?? 0;

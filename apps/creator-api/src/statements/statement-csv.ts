@@ -1,5 +1,6 @@
 import { publicId } from '@fulfilment/contracts';
 import { type Sql, statement } from '@fulfilment/database';
+import type { LedgerRow } from '../ledger/ledger-row.js';
 import { csvLine } from '../orders/export/csv.rules.js';
 
 const linesPerPage = 1000;
@@ -16,22 +17,7 @@ const readPage = statement(
    ORDER BY occurred_at, item_id, kind LIMIT ${linesPerPage}`,
 );
 
-interface LineRow {
-  readonly kind: 'sale' | 'refund';
-  readonly order_id: string;
-  readonly item_id: string;
-  readonly occurred_at: Date;
-  readonly micros: number;
-  readonly release_id: string;
-  readonly ean: string;
-  readonly units: number;
-  readonly currency: string;
-  readonly revenue: string;
-  readonly vat: string;
-  readonly royalty: string;
-  readonly settled_revenue: string;
-  readonly settled_vat: string;
-  readonly settled_royalty: string;
+interface LineRow extends LedgerRow {
   readonly rate_date: string;
   readonly rate_from: string;
   readonly rate_to: string;

@@ -2,6 +2,7 @@ import { type Currency, maxUuid, publicId } from '@fulfilment/contracts';
 import { type Statement, statement } from '@fulfilment/database';
 import { type Caller, SignedCursors } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
+import type { LedgerRow } from '../ledger/ledger-row.js';
 import { selectCreator } from '../visibility/select-creator.js';
 import { Visibility } from '../visibility/visibility.js';
 import { matchesFilters } from './breakdown-filters.sql.js';
@@ -40,28 +41,13 @@ const readLines = statement(
    ORDER BY l.occurred_at DESC, l.item_id DESC, l.kind DESC LIMIT :limit`,
 );
 
-interface LineRow {
-  readonly kind: 'sale' | 'refund';
-  readonly order_id: string;
-  readonly item_id: string;
-  readonly occurred_at: Date;
-  readonly micros: number;
-  readonly release_id: string;
-  readonly ean: string;
+interface LineRow extends LedgerRow {
   readonly product_type: string | null;
   readonly country_code: string | null;
   readonly platform: string | null;
   readonly client_id: string | null;
-  readonly units: number;
   readonly royalty_rate: number | null;
-  readonly currency: Currency;
-  readonly revenue: string;
-  readonly vat: string;
-  readonly royalty: string;
   readonly settlement_currency: Currency;
-  readonly settled_revenue: string;
-  readonly settled_vat: string;
-  readonly settled_royalty: string;
   readonly rate_date: string | null;
   readonly rate_from: string | null;
   readonly rate_to: string | null;

@@ -1,11 +1,11 @@
 import { maxUuid, publicId } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
-import { ValidationFailed } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import type { Readable } from 'node:stream';
 import { selectCreator } from '../../visibility/select-creator.js';
 import { Visibility } from '../../visibility/visibility.js';
+import { dayRange } from '../day-range.js';
 import type { ItemColumns, OrderColumns } from '../order.view.js';
 import type { OrdersFilter } from '../orders.dto.js';
 import { csvLine } from './csv.rules.js';
@@ -71,10 +71,8 @@ export class ExportOrders {
    * half a minute (`idle_in_transaction_session_timeout`), or not to its end within ten minutes.
    * @throws NotFound when the caller sees no such creator; ValidationFailed on an empty range
    */
-  run(caller: Caller, { creator, status, from, to, app }: OrdersFilter): Promise<Readable> {
-    if (from !== undefined && to !== undefined && from > to)
-      throw new ValidationFailed([{ field: 'from', reason: 'must not be after to' }]);
-    const filters = { creator, status, from: from ?? '0001-01-01', to: to ?? '9999-12-31', app };
+  run(caller: Caller, { creator, status, app, ...range }: OrdersFilter): Promise<Readable> {
+    const filters = { creator, status, app, ...dayRange(range) };
     return textStream(
       (write) =>
         this.visibility.snapshot(caller, async (tx) => {
