@@ -9,7 +9,7 @@ import type { OrderSummary } from './order.shapes.js';
 import { type OrderColumns, orderSummary } from './order.view.js';
 import type { OrdersQuery } from './orders.dto.js';
 
-const matchesFilters = `creator_id = :creator AND (:status::text IS NULL OR payment_status = :status OR dispatch_status = :status)`;
+const matchesCreatorAndStatus = `creator_id = :creator AND (:status::text IS NULL OR payment_status = :status OR dispatch_status = :status)`;
 
 /** The counts of all orders, or those of one app. */
 interface Source {
@@ -25,7 +25,7 @@ const countStatement = ({ name, counts, isOfApp }: Source) =>
   statement(
     `orders.count${name}`,
     `SELECT COALESCE(sum(orders), 0)::bigint AS total FROM ${counts}
-   WHERE ${matchesFilters} AND ${isOfApp} AND placed_on BETWEEN :from::date AND :to::date`,
+   WHERE ${matchesCreatorAndStatus} AND ${isOfApp} AND placed_on BETWEEN :from::date AND :to::date`,
   );
 
 // The counts locate the days of the page and the offset within its first day. So neither a deep page nor a
@@ -36,12 +36,12 @@ const pageStatement = ({ name, counts, isOfApp }: Source) =>
     `WITH days AS MATERIALIZED (
      SELECT placed_on::timestamp AT TIME ZONE 'UTC' AS starts_at, (placed_on + 1)::timestamp AT TIME ZONE 'UTC' AS ends_at,
        sum(sum(orders)) OVER (ORDER BY placed_on DESC)::bigint AS running_total, sum(orders)::bigint AS day_total
-     FROM ${counts} WHERE ${matchesFilters} AND ${isOfApp} AND placed_on BETWEEN :from::date AND :to::date
+     FROM ${counts} WHERE ${matchesCreatorAndStatus} AND ${isOfApp} AND placed_on BETWEEN :from::date AND :to::date
      GROUP BY placed_on HAVING sum(orders) > 0
    )
    SELECT o.* FROM days CROSS JOIN LATERAL (
      SELECT id, placed_at, currency, payment_status, dispatch_status, tracking_code, gross_amount, royalty_amount, item_count, client_id
-     FROM orders WHERE ${matchesFilters} AND ${isOfApp} AND placed_at >= starts_at AND placed_at < ends_at
+     FROM orders WHERE ${matchesCreatorAndStatus} AND ${isOfApp} AND placed_at >= starts_at AND placed_at < ends_at
      ORDER BY placed_at DESC, id DESC LIMIT :limit OFFSET GREATEST(:skip - (running_total - day_total), 0)
    ) o
    WHERE running_total > :skip::bigint AND running_total - day_total < :skip + :limit
@@ -53,7 +53,7 @@ export const readOrders = pageStatement(allApps);
 const countOrdersOfApp = countStatement(oneApp);
 const readOrdersOfApp = pageStatement(oneApp);
 
-/** A creator's orders, the newest first, a numbered page at a time with the exact total. */
+/** Lists a creator's orders, the newest first, in numbered pages with the exact total. */
 @Injectable()
 export class ListOrders {
   constructor(private readonly visibility: Visibility) {}
