@@ -42,16 +42,21 @@ export interface CreatedUser {
   readonly org_role: string | null;
 }
 
-interface StoredUser {
+interface UserRow {
   readonly id: string;
   readonly email: string;
 }
 
-interface ExistingUser extends StoredUser {
+interface ExistingUserRow extends UserRow {
   readonly name: string | null;
   readonly password_hash: string;
   readonly global_admin: boolean;
   readonly memberships: readonly { readonly organisation_id: string; readonly role: string }[];
+}
+
+interface StoredUser extends UserRow {
+  /** Access tokens that a new password has ended. */
+  readonly revoked: readonly RevokedToken[];
 }
 
 const findUser = statement(
@@ -86,28 +91,22 @@ export async function createUser(
   publishRevoked: PublishRevokedTokens,
 ): Promise<CreatedUser> {
   await assertAcceptablePassword(user.password, user.email);
-  const revoked: RevokedToken[] = [];
-  const created = await database.transaction(async (tx) => {
+  const { id, email, revoked } = await database.transaction(async (tx) => {
     if (user.organisation !== undefined) await requireOrganisation(tx, user.organisation);
     const stored =
-      (await updateExisting(tx, user, revoked)) ??
+      (await updateExisting(tx, user)) ??
       (await insert(tx, user)) ?? // undefined if the user was created concurrently
-      (await updateExisting(tx, user, revoked));
+      (await updateExisting(tx, user));
     if (stored === undefined) throw new Error('The user was not stored.');
-    return {
-      user_id: stored.id,
-      email: stored.email,
-      org_id: user.organisation ?? null,
-      org_role: user.role ?? null,
-    };
+    return stored;
   });
   await publishRevoked(revoked);
-  return created;
+  return { user_id: id, email, org_id: user.organisation ?? null, org_role: user.role ?? null };
 }
 
 /** Returns undefined when a user with this e-mail address was created concurrently. */
 async function insert(tx: Transaction, user: NewUser): Promise<StoredUser | undefined> {
-  const row = await tx.row<StoredUser>(insertUser, [
+  const row = await tx.row<UserRow>(insertUser, [
     uuidv7(),
     user.email,
     user.name ?? null,
@@ -118,7 +117,7 @@ async function insert(tx: Transaction, user: NewUser): Promise<StoredUser | unde
   if (user.organisation !== undefined) await tx.run(insertMembership, [row.id, user.organisation, user.role]);
   const details = { role: user.role, organisation: user.organisation };
   await auditOperator(tx, { event: 'user_created', userId: row.id, details });
-  return row;
+  return { ...row, revoked: [] };
 }
 
 /**
@@ -126,25 +125,20 @@ async function insert(tx: Transaction, user: NewUser): Promise<StoredUser | unde
  * would count as a change and end all access. Returns undefined when there is no such user.
  * @throws Error when an existing user does not match
  */
-async function updateExisting(
-  tx: Transaction,
-  user: NewUser,
-  revoked: RevokedToken[],
-): Promise<StoredUser | undefined> {
-  const existing = await tx.row<ExistingUser>(findUser, [user.email]);
+async function updateExisting(tx: Transaction, user: NewUser): Promise<StoredUser | undefined> {
+  const existing = await tx.row<ExistingUserRow>(findUser, [user.email]);
   if (existing === undefined) return undefined;
   if (!matchesOptions(existing, user)) throw new Error('A user with this e-mail address already exists.');
-  if (!(await verifyPassword(user.password, existing.password_hash))) {
-    await tx.run(updatePassword, [existing.id, await hashPassword(user.password)]);
-    revoked.push(...(await endAccessOfUser(tx, existing.id)));
-    await auditOperator(tx, { event: 'password_changed', userId: existing.id });
-  }
-  if (user.name !== undefined && existing.name === null)
-    await tx.run(setMissingName, [existing.id, user.name]);
-  return existing;
+  const { id, email } = existing;
+  if (user.name !== undefined && existing.name === null) await tx.run(setMissingName, [id, user.name]);
+  if (await verifyPassword(user.password, existing.password_hash)) return { id, email, revoked: [] };
+  await tx.run(updatePassword, [id, await hashPassword(user.password)]);
+  const revoked = await endAccessOfUser(tx, id);
+  await auditOperator(tx, { event: 'password_changed', userId: id });
+  return { id, email, revoked };
 }
 
-function matchesOptions({ global_admin, memberships, name }: ExistingUser, requested: NewUser): boolean {
+function matchesOptions({ global_admin, memberships, name }: ExistingUserRow, requested: NewUser): boolean {
   const [only, ...more] = memberships;
   return (
     global_admin === (requested.role === 'global_admin') &&
