@@ -34,21 +34,21 @@ async function userInfo(token: string) {
 }
 
 describe('a password change', () => {
-  const dashboard = () => App.dashboard(server);
-
   it('ends the offline access of first-party apps, and keeps third-party apps connected unless the box is ticked', async () => {
     const { email } = await newUser(server);
-    const [own, other] = [await dashboard(), await App.registered(server)];
-    const ours = await own.signIn('openid offline_access', { email });
-    const theirs = await other.signIn('openid offline_access', { email });
+    const [dashboard, thirdParty] = [await App.dashboard(server), await App.registered(server)];
+    const { tokens: dashboardTokens } = await dashboard.signIn('openid offline_access', { email });
+    const { tokens: thirdPartyTokens } = await thirdParty.signIn('openid offline_access', { email });
     const browser = new FormBrowser(server);
     await submitPassword(server, email, browser);
     const { shown } = await changePassword(browser);
     expect(shown.text).toContain('all other browsers and of our own apps.');
-    await expect(own.refresh(ours.tokens.refresh_token ?? '')).rejects.toMatchObject({
+    await expect(dashboard.refresh(dashboardTokens.refresh_token ?? '')).rejects.toMatchObject({
       error: 'invalid_grant',
     });
-    await expect(other.refresh(theirs.tokens.refresh_token ?? '')).resolves.toHaveProperty('access_token');
+    await expect(thirdParty.refresh(thirdPartyTokens.refresh_token ?? '')).resolves.toHaveProperty(
+      'access_token',
+    );
   });
 
   it('disconnects all apps if the box is ticked, as it is by default, with the number of apps', async () => {
@@ -105,11 +105,13 @@ describe('a password change', () => {
 describe('enabling a second factor', () => {
   it('ends the offline access of first-party apps, which was given with a password alone', async () => {
     const { email } = await newUser(server);
-    const own = await App.dashboard(server);
-    const { tokens, browser } = await own.signIn('openid offline_access', { email });
+    const dashboard = await App.dashboard(server);
+    const { tokens, browser } = await dashboard.signIn('openid offline_access', { email });
     const setup = await beginSetup(server, browser);
     await browser.submit(formOf(setup, '/second-factor'), { code: authenticatorOf(setup).generate() });
-    await expect(own.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
+    await expect(dashboard.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({
+      error: 'invalid_grant',
+    });
   });
 });
 
@@ -126,8 +128,8 @@ describe('a browser session', () => {
     await ageSignIns(server, user_id, seconds);
     const shown = await browser.get(`${server.url}/account`);
     expect(shown.text.includes('id="password"') ? 'sign in' : shown.url.pathname).toBe(destination);
-    const own = await App.dashboard(server);
-    const silent = await browser.get((await own.request('openid', { prompt: 'none' })).url);
+    const dashboard = await App.dashboard(server);
+    const silent = await browser.get((await dashboard.request('openid', { prompt: 'none' })).url);
     expect(silent.url.searchParams.get('error')).toBe(destination === 'sign in' ? 'login_required' : null);
   });
 });

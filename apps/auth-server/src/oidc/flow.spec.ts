@@ -10,11 +10,6 @@ import { server, startServer } from '../test/server.js';
 
 startServer();
 
-const resourceServer = () => {
-  return App.ofClient(server, server.clients.resourceServer);
-};
-const dashboard = () => App.dashboard(server);
-
 describe('the authorization code flow (RFC 6749 §4.1, RFC 7636)', () => {
   it('leads from registration to a token that UserInfo, introspection and revocation accept', async () => {
     const app = await App.registered(server);
@@ -51,7 +46,7 @@ describe('the authorization code flow (RFC 6749 §4.1, RFC 7636)', () => {
     });
 
     const introspection = await client.tokenIntrospection(
-      (await resourceServer()).configuration,
+      (await App.ofClient(server, server.clients.resourceServer)).configuration,
       tokens.access_token,
     );
     expect(introspection).toMatchObject({
@@ -186,7 +181,7 @@ describe('first-party clients', () => {
   });
 
   it('need no consent and get a token for both APIs, for the oldest creator', async () => {
-    const app = await dashboard();
+    const app = await App.dashboard(server);
     const { tokens, steps } = await app.signIn('openid offline_access', { email: 'owner@meridian.example' });
     expect(steps).toEqual(['login']);
     expect(decodeJwt(tokens.access_token)).toMatchObject({
@@ -197,7 +192,7 @@ describe('first-party clients', () => {
   });
 
   it('may name a creator by UUID in any case or by id, but only one that the user acts for', async () => {
-    const app = await dashboard();
+    const app = await App.dashboard(server);
     const email = 'owner@meridian.example';
     const { second, harbour } = server.creators;
     for (const creator of [second.uuid, second.uuid.toUpperCase(), second.id]) {
@@ -209,7 +204,7 @@ describe('first-party clients', () => {
   });
 
   it('get a role without an organisation for a global admin, and neither for a user without an organisation', async () => {
-    const app = await dashboard();
+    const app = await App.dashboard(server);
     const operator = await app.signIn('openid', { email: 'operator@platform.example' });
     expect(decodeJwt(operator.tokens.access_token)).toMatchObject({ org_role: 'global_admin' });
     expect(decodeJwt(operator.tokens.access_token)).not.toHaveProperty('org_id');
