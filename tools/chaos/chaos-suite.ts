@@ -3,7 +3,6 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { unlimited } from '../bench/bench-context.ts';
 import { seed } from '../demo/seed.ts';
-import { buildAll } from '../dev/build.ts';
 import { createDatabases } from '../dev/databases.ts';
 import { endSuite } from '../dev/end-suite.ts';
 import { bareStack, operatorAccess } from '../dev/addresses.ts';
@@ -33,11 +32,6 @@ export interface ChaosSuite {
   readonly limitedId: string;
 }
 
-export interface StartOptions extends PostgresOptions {
-  /** Whether the code is compiled. A build would replace files that another suite may load. */
-  readonly isBuilt?: boolean;
-}
-
 export const say = (line: string): void => console.log(line);
 
 /**
@@ -47,7 +41,7 @@ export const say = (line: string): void => console.log(line);
  */
 export async function inChaosSuite<Result>(
   given: Settings,
-  { onStateWiped, ...options }: StartOptions & { readonly onStateWiped?: () => void },
+  { onStateWiped, ...options }: PostgresOptions & { readonly onStateWiped?: () => void },
   work: (suite: ChaosSuite, cleanups: Cleanups) => Promise<Result>,
 ): Promise<Result> {
   const settings: Settings = {
@@ -79,12 +73,11 @@ export async function inChaosSuite<Result>(
 
 async function start(
   settings: Settings,
-  { isBuilt = false, ...options }: StartOptions,
+  options: PostgresOptions,
   parts: Parts,
   cleanups: Cleanups,
 ): Promise<ChaosSuite> {
   const progress = new Progress(say);
-  if (!isBuilt) await progress.step('Build', buildAll);
   const certificates = await certificatesIn(settings.stateDir, process.env.NODE_EXTRA_CA_CERTS, (args) =>
     mustRun(findProgram('openssl') ?? 'openssl', args),
   );

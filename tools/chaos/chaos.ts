@@ -1,8 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { buildAll } from '../dev/build.ts';
 import { Failure, runMain } from '../dev/failure.ts';
 import { isTaken } from '../dev/ports.ts';
+import { Progress } from '../dev/progress.ts';
 import { stopRunningPrograms } from '../dev/run-program.ts';
 import { readSeparateSettings, type Settings } from '../dev/settings.ts';
 import { chaosPorts } from './context.ts';
@@ -63,6 +65,8 @@ async function main(): Promise<number> {
     values.timeline === undefined
       ? seededTimeline(seed, values.short ? 0 : seconds * 1_000, values.short ? shortPace : usualPace)
       : readTimeline(values.timeline);
+  // Not where another suite may be loading the compiled files.
+  if (!values.built) await new Progress(console.log).step('Build', buildAll);
   const { runChaos } = await import('./run-chaos.ts'); // imported late, since it needs the compiled code
   console.log(
     values.rolling
@@ -73,7 +77,6 @@ async function main(): Promise<number> {
     orders,
     perSecond: orders / seconds,
     steps: values.rolling ? [] : steps,
-    isBuilt: values.built,
     isConcurrent: values.short,
     isRolling: values.rolling,
     isSynchronous: !values.asynchronous,

@@ -24,7 +24,6 @@ export interface ChaosOptions {
   readonly orders: number;
   readonly perSecond: number;
   readonly steps: readonly Step[];
-  readonly isBuilt: boolean;
   /** Whether faults of different parts overlap. Otherwise at most one part fails at a time. */
   readonly isConcurrent: boolean;
   readonly isRolling: boolean;
@@ -35,8 +34,8 @@ export interface ChaosOptions {
 
 /** Returns the exit status. */
 export function runChaos(settings: Settings, options: ChaosOptions): Promise<number> {
-  const { isSynchronous, isBuilt, saveTimeline } = options;
-  return inChaosSuite(settings, { isSynchronous, isBuilt, onStateWiped: saveTimeline }, (suite, cleanups) =>
+  const { isSynchronous, saveTimeline } = options;
+  return inChaosSuite(settings, { isSynchronous, onStateWiped: saveTimeline }, (suite, cleanups) =>
     runAndCompare(suite, options, cleanups),
   );
 }

@@ -20,7 +20,7 @@ release and rolls the services out under load, one after another: first the migr
 order must be delivered as a webhook and reach the Creator API. It repeats this with the services in reverse order,
 and prints a table. The exit status is 1 if something cannot be deployed.
 
-  --from COMMIT   the last release (default: the newest tag such as @fulfilment/store-api@1.0.0)
+  --from COMMIT   the last release (default: the newest commit of npm run release)
   --contracts     compare only the documents, without starting anything
 
 Settings (environment):

@@ -4,20 +4,26 @@ import { Failure } from '../dev/failure.ts';
 import { mustRun } from '../dev/run-program.ts';
 import { root } from '../dev/settings.ts';
 
-/** Returns a commit of the last release: the given one, or that of the newest tag, as tools/release sets. */
+/** The subject of the commit that `npm run release` makes. */
+export const releaseSubject = 'chore: release';
+
+/** Returns a commit of the last release: the given one, or the newest that `npm run release` has made. */
 export async function releasedCommit(given: string | undefined): Promise<string> {
-  const reference = given ?? (await newestReleaseTag());
-  if (reference === undefined)
-    throw new Failure('No release is tagged. Name a commit: npm run compatibility -- --from COMMIT');
+  const reference = given ?? (await newestRelease());
+  if (reference === '')
+    throw new Failure(
+      'The history of this clone has no release. Name a commit: npm run compatibility -- --from COMMIT',
+    );
   const commit = await git('rev-parse', '--verify', '--quiet', `${reference}^{commit}`).catch(() => {
     throw new Failure(`"${reference}" is no commit of this repository.`);
   });
   return commit.trim();
 }
 
-async function newestReleaseTag(): Promise<string | undefined> {
-  const tags = await git('tag', '--list', '*@*', '--sort=-creatordate', '--merged', 'HEAD');
-  return tags.split('\n').find((tag) => tag !== '');
+/** Not by its tags, which a clone need not have. */
+async function newestRelease(): Promise<string> {
+  const commit = await git('log', '--max-count=1', '--format=%H', `--grep=^${releaseSubject}$`);
+  return commit.trim();
 }
 
 /** Checks a commit out into a directory below `parent` and builds it, once. @returns the directory */

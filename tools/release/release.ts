@@ -2,6 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
+import { releaseSubject } from '../compatibility/release-code.ts';
 import { contractFilesOf, releasedContractsDir } from '../compatibility/documents.ts';
 import { runNx } from '../dev/build.ts';
 import { Failure, runMain } from '../dev/failure.ts';
@@ -72,7 +73,7 @@ async function main(): Promise<number> {
   await mustRun('npm', ['run', '-s', 'format'], { cwd: root, env: process.env });
   const names = released.map((name) => `${name} ${versionOf(name)}`).join(', ');
   await git('add', '--all');
-  await git('commit', '--quiet', '--message', 'chore: release', '--message', names);
+  await git('commit', '--quiet', '--message', releaseSubject, '--message', names);
   for (const service of released) await git('tag', tagOf(service));
   say(`Released: ${names}`);
   return 0;

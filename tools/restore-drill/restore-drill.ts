@@ -1,6 +1,8 @@
 import { parseArgs } from 'node:util';
+import { buildAll } from '../dev/build.ts';
 import { Failure, runMain } from '../dev/failure.ts';
 import { serviceNames } from '../dev/ports.ts';
+import { Progress } from '../dev/progress.ts';
 import { stopRunningPrograms } from '../dev/run-program.ts';
 import { readSeparateSettings } from '../dev/settings.ts';
 
@@ -34,6 +36,7 @@ async function main(): Promise<number> {
   const service = serviceNames.find((name) => name === values.service);
   if (service === undefined) throw new Failure(`--service must be one of ${serviceNames.join(', ')}.`);
   if (!/^[1-9]\d{0,3}$/.test(values.seconds)) throw new Failure('--seconds must be a whole number from 1.');
+  await new Progress(console.log).step('Build', buildAll);
   const { runDrill } = await import('./run-drill.ts'); // imported late, since it needs the compiled code
   return runDrill(readSeparateSettings('restore-drill'), { service, secondsAgo: Number(values.seconds) });
 }
