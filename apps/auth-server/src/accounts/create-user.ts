@@ -42,19 +42,18 @@ export interface CreatedUser {
   readonly org_role: string | null;
 }
 
-interface UserRow {
+interface ExistingUser {
   readonly id: string;
   readonly email: string;
-}
-
-interface ExistingUserRow extends UserRow {
   readonly name: string | null;
   readonly password_hash: string;
   readonly global_admin: boolean;
   readonly memberships: readonly { readonly organisation_id: string; readonly role: string }[];
 }
 
-interface StoredUser extends UserRow {
+interface StoredUser {
+  readonly id: string;
+  readonly email: string;
   /** Access tokens that a new password has ended. */
   readonly revoked: readonly RevokedToken[];
 }
@@ -106,7 +105,7 @@ export async function createUser(
 
 /** Returns undefined when a user with this e-mail address was created concurrently. */
 async function insert(tx: Transaction, user: NewUser): Promise<StoredUser | undefined> {
-  const row = await tx.row<UserRow>(insertUser, [
+  const row = await tx.row<Pick<StoredUser, 'id' | 'email'>>(insertUser, [
     uuidv7(),
     user.email,
     user.name ?? null,
@@ -126,7 +125,7 @@ async function insert(tx: Transaction, user: NewUser): Promise<StoredUser | unde
  * @throws Error when an existing user does not match
  */
 async function updateExisting(tx: Transaction, user: NewUser): Promise<StoredUser | undefined> {
-  const existing = await tx.row<ExistingUserRow>(findUser, [user.email]);
+  const existing = await tx.row<ExistingUser>(findUser, [user.email]);
   if (existing === undefined) return undefined;
   if (!matchesOptions(existing, user)) throw new Error('A user with this e-mail address already exists.');
   const { id, email } = existing;
@@ -138,7 +137,7 @@ async function updateExisting(tx: Transaction, user: NewUser): Promise<StoredUse
   return { id, email, revoked };
 }
 
-function matchesOptions({ global_admin, memberships, name }: ExistingUserRow, requested: NewUser): boolean {
+function matchesOptions({ global_admin, memberships, name }: ExistingUser, requested: NewUser): boolean {
   const [only, ...more] = memberships;
   return (
     global_admin === (requested.role === 'global_admin') &&
