@@ -51,7 +51,7 @@ export async function describeActiveToken(
 /** Returns the client, if the secret is its own, and the token is active and visible to it. */
 async function authorizedClient(
   oidc: OidcServer,
-  credentials: Credentials,
+  credentials: ClientCredentials,
   { claims, digest }: PresentedToken,
 ): Promise<Client | undefined> {
   const [client, stored] = await Promise.all([
@@ -86,13 +86,13 @@ function presentedToken(form: Buffer | undefined): PresentedToken | undefined {
   return isStorableText(presented.claims.jti) ? presented : undefined;
 }
 
-interface Credentials {
+interface ClientCredentials {
   readonly id: string;
   readonly secret: string;
 }
 
 /** The client's id and secret (RFC 6749 §2.3.1) in their usual encoding, of printable ASCII only. */
-function basicCredentials(header: string | undefined): Credentials | undefined {
+function basicCredentials(header: string | undefined): ClientCredentials | undefined {
   if (header?.startsWith('Basic ') !== true) return undefined;
   const encoded = header.slice('Basic '.length);
   const decoded = Buffer.from(encoded, 'base64');

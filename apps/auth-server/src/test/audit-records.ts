@@ -7,7 +7,7 @@ interface RecordFilter {
   readonly event?: string;
 }
 
-interface AuditRecord {
+interface StoredAuditRecord {
   readonly event: string;
   readonly email: string | null;
   readonly details: Readonly<Record<string, unknown>>;
@@ -17,8 +17,8 @@ interface AuditRecord {
 export function auditRecords(
   { database }: Pick<RunningServer, 'database'>,
   { email, clientId, event }: RecordFilter,
-): Promise<AuditRecord[]> {
-  return database.rows<AuditRecord>(
+): Promise<StoredAuditRecord[]> {
+  return database.rows<StoredAuditRecord>(
     {
       name: 'test.audit-records',
       text: `SELECT log.event, users.email, log.details
