@@ -1,5 +1,12 @@
 import { apiSettings, operationQuotaSettings } from '@fulfilment/http-service';
-import { flag, keyring, milliseconds, type RelaxedSetting, secret } from '@fulfilment/runtime';
+import {
+  flag,
+  integerSetting,
+  keyring,
+  milliseconds,
+  type RelaxedSetting,
+  secret,
+} from '@fulfilment/runtime';
 import { z } from 'zod';
 import { isTestKey } from './payments/stripe/stripe-key.rules.js';
 import { faultPoints } from './fault-points.js';
@@ -26,33 +33,15 @@ export const storeApiSettings = apiSettings
       .describe(
         'How long a request to place an order waits for the payment provider before it returns a pending order',
       ),
-    RESUME_AFTER_MS: z.coerce
-      .number()
-      .int()
-      .min(100)
-      .max(60_000)
-      .default(5_000)
-      .describe(
-        'How long a pending order is left to the request that placed it before the completer takes over. Also the first delay between two attempts of the completer, which doubles up to 5 minutes',
-      ),
-    REPORT_HELD_MS: z.coerce
-      .number()
-      .int()
-      .min(1)
-      .max(30 * 86_400_000)
-      .default(86_400_000)
-      .describe(
-        'How long an out-of-order fulfilment event waits for the event that it depends on (a delivery for its package) before it is rejected',
-      ),
-    ADDRESS_RETENTION_DAYS: z.coerce
-      .number()
-      .int()
-      .min(0)
-      .max(36_500)
-      .default(730)
-      .describe(
-        'Days after delivery, or after the last change of an undelivered order, until the address is redacted; 0 keeps addresses forever',
-      ),
+    RESUME_AFTER_MS: integerSetting(100, 60_000, 5_000).describe(
+      'How long a pending order is left to the request that placed it before the completer takes over. Also the first delay between two attempts of the completer, which doubles up to 5 minutes',
+    ),
+    REPORT_HELD_MS: integerSetting(1, 30 * 86_400_000, 86_400_000).describe(
+      'How long an out-of-order fulfilment event waits for the event that it depends on (a delivery for its package) before it is rejected',
+    ),
+    ADDRESS_RETENTION_DAYS: integerSetting(0, 36_500, 730).describe(
+      'Days after delivery, or after the last change of an undelivered order, until the address is redacted; 0 keeps addresses forever',
+    ),
     PAYMENT_PROVIDER: z
       .enum(['sandbox', 'stripe'])
       .describe(
@@ -78,15 +67,9 @@ export const storeApiSettings = apiSettings
       .describe(
         'Signing secret of the Stripe webhook endpoint; up to five, separated by commas, during a rotation. Without it /store/webhooks/stripe does not exist',
       ),
-    PAYMENT_CIRCUIT_FAILURES: z.coerce
-      .number()
-      .int()
-      .min(1)
-      .max(1_000)
-      .default(5)
-      .describe(
-        'Number of consecutive charges without a response of the payment provider, or with a payment method that it rejects because of our configuration, after which the circuit opens: new orders stay pending without a request to the provider',
-      ),
+    PAYMENT_CIRCUIT_FAILURES: integerSetting(1, 1_000, 5).describe(
+      'Number of consecutive charges without a response of the payment provider, or with a payment method that it rejects because of our configuration, after which the circuit opens: new orders stay pending without a request to the provider',
+    ),
     PAYMENT_CIRCUIT_OPEN_MS: milliseconds(10, 300_000, 10_000).describe(
       'How long the circuit stays open before one charge tests the payment provider',
     ),

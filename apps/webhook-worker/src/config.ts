@@ -1,6 +1,14 @@
 import { guardedClientSettings, rejectLoopbackTargetsInPublic } from '@fulfilment/guarded-fetch';
 import { apiSettings } from '@fulfilment/http-service';
-import { delaysSetting, keyPrefix, keyring, milliseconds, poolSize, secret } from '@fulfilment/runtime';
+import {
+  delaysSetting,
+  integerSetting,
+  keyPrefix,
+  keyring,
+  milliseconds,
+  poolSize,
+  secret,
+} from '@fulfilment/runtime';
 import { z } from 'zod';
 
 const second = 1_000;
@@ -42,27 +50,15 @@ const fields = apiSettings.extend({
   WEBHOOK_LEASE_SLACK_MS: milliseconds(100, 300_000, 30_000).describe(
     'Time after the timeout of an attempt until it counts as lost and its delivery is due again, in ms',
   ),
-  WEBHOOK_DISABLE_FAILURES: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(1_000_000)
-    .default(20)
-    .describe(
-      'Minimum number of consecutive failed attempts before a subscription is disabled; WEBHOOK_DISABLE_AFTER_MS must also have passed',
-    ),
+  WEBHOOK_DISABLE_FAILURES: integerSetting(1, 1_000_000, 20).describe(
+    'Minimum number of consecutive failed attempts before a subscription is disabled; WEBHOOK_DISABLE_AFTER_MS must also have passed',
+  ),
   WEBHOOK_DISABLE_AFTER_MS: milliseconds(0, 30 * 24 * hour, 72 * hour).describe(
     'Minimum time since the first of the consecutive failures before a subscription is disabled, in ms',
   ),
-  WEBHOOK_HOST_CONCURRENCY: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(10_000)
-    .default(200)
-    .describe(
-      'Maximum number of concurrent attempts of one process to one receiving host (host:port), over all subscriptions; a quarter of it if the host fails or is slow',
-    ),
+  WEBHOOK_HOST_CONCURRENCY: integerSetting(1, 10_000, 200).describe(
+    'Maximum number of concurrent attempts of one process to one receiving host (host:port), over all subscriptions; a quarter of it if the host fails or is slow',
+  ),
   WEBHOOK_QUEUE_PREFIX: keyPrefix('webhooks').describe(
     'Prefix of the BullMQ keys in Redis, for suites that share one',
   ),

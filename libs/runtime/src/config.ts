@@ -66,7 +66,7 @@ export type ServiceSettings = z.infer<typeof serviceSettings>;
 
 /** The size of a connection pool, as a setting. */
 export function poolSize(defaultValue: number) {
-  return z.coerce.number().int().min(1).max(200).default(defaultValue);
+  return integerSetting(1, 200, defaultValue);
 }
 
 /** A URL to which paths are appended. */
@@ -82,10 +82,13 @@ export function flag(defaultValue = false) {
     .transform((text) => text === 'true');
 }
 
-/** A whole number of milliseconds within bounds, as a setting. */
-export function milliseconds(min: number, max: number, defaultValue: number) {
+/** A whole number within bounds, as a setting. */
+export function integerSetting(min: number, max: number, defaultValue: number) {
   return z.coerce.number().int().min(min).max(max).default(defaultValue);
 }
+
+/** A whole number of milliseconds within bounds, as a setting. */
+export const milliseconds = integerSetting;
 
 const maxDelayMs = 7 * 24 * 3_600_000;
 

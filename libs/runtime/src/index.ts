@@ -3,6 +3,7 @@ export {
   delaysSetting,
   exitCodeConfig,
   flag,
+  integerSetting,
   keyPrefix,
   keyring,
   milliseconds,
