@@ -10,7 +10,7 @@ import {
 import type { DataSource } from 'typeorm';
 import { z } from 'zod';
 import type { Deployment } from './deployment.js';
-import { clockFindings, type Finding, findingAbout, versionFindings } from './findings.rules.js';
+import { clockFindings, type Finding, findingAbout, findingIf, versionFindings } from './findings.rules.js';
 
 const oldestVersion = [15];
 const undefinedTable = '42P01';
@@ -83,19 +83,19 @@ async function serverFindings(pool: DataSource, { extensions, roles }: Deploymen
   return [
     ...versionFindings('PostgreSQL', row.version, oldestVersion),
     ...clockFindings('PostgreSQL', row.now_ms, nowMs),
-    ...findingAbout(
-      row.encoding === 'UTF8' ? [] : [row.encoding],
-      (encoding) => `The database has the encoding ${encoding}.`,
+    ...findingIf(
+      row.encoding !== 'UTF8',
+      `The database has the encoding ${row.encoding}.`,
       'Create it with ENCODING UTF8.',
     ),
-    ...findingAbout(
-      row.may_create ? [] : ['CREATE'],
-      () => 'The role may not create tables in its database, so migrations fail.',
+    ...findingIf(
+      !row.may_create,
+      'The role may not create tables in its database, so migrations fail.',
       'Run ALTER DATABASE … OWNER TO the role of the service.',
     ),
-    ...findingAbout(
-      ['off', 'local'].includes(row.synchronous_commit) ? [row.synchronous_commit] : [],
-      (value) => `synchronous_commit is ${value}, so a crash may lose what was confirmed.`,
+    ...findingIf(
+      ['off', 'local'].includes(row.synchronous_commit),
+      `synchronous_commit is ${row.synchronous_commit}, so a crash may lose what was confirmed.`,
       'Set it to on for the role.',
     ),
     ...findingAbout(

@@ -8,13 +8,18 @@ export interface Finding {
 
 const maxClockDifferenceMs = 1_000;
 
+/** Returns a finding if there is a problem. */
+export function findingIf(isProblem: boolean, problem: string, fix: string): Finding[] {
+  return isProblem ? [{ problem, fix }] : [];
+}
+
 /** Returns a finding about the names; none if there are no names. */
 export function findingAbout(
   names: readonly string[],
   problem: (list: string) => string,
   fix: string,
 ): Finding[] {
-  return names.length === 0 ? [] : [{ problem: problem(names.join(', ')), fix }];
+  return findingIf(names.length > 0, problem(names.join(', ')), fix);
 }
 
 /**
@@ -23,14 +28,11 @@ export function findingAbout(
  */
 export function clockFindings(store: string, storeMs: number, nowMs: number): Finding[] {
   const differenceMs = Math.round(Math.abs(storeMs - nowMs));
-  return differenceMs <= maxClockDifferenceMs
-    ? []
-    : [
-        {
-          problem: `The clock of ${store} differs from the clock of this machine by ${differenceMs} ms.`,
-          fix: 'Synchronise both clocks (NTP): tokens, leases and deadlines depend on them.',
-        },
-      ];
+  return findingIf(
+    differenceMs > maxClockDifferenceMs,
+    `The clock of ${store} differs from the clock of this machine by ${differenceMs} ms.`,
+    'Synchronise both clocks (NTP): tokens, leases and deadlines depend on them.',
+  );
 }
 
 /** @param version of the server, such as `3.12.14` */
@@ -38,9 +40,11 @@ export function versionFindings(store: string, version: string, oldest: readonly
   const parts = version.split('.').map((part) => Number.parseInt(part, 10));
   const differing = oldest.findIndex((part, index) => (parts[index] ?? 0) !== part);
   const isTooOld = differing !== -1 && (parts[differing] ?? 0) < (oldest[differing] ?? 0);
-  return isTooOld
-    ? [{ problem: `${store} has version ${version}.`, fix: `Upgrade it to ${oldest.join('.')} or later.` }]
-    : [];
+  return findingIf(
+    isTooOld,
+    `${store} has version ${version}.`,
+    `Upgrade it to ${oldest.join('.')} or later.`,
+  );
 }
 
 /** @param info response of Redis to INFO */
@@ -49,22 +53,16 @@ export function redisFindings(info: string): Finding[] {
   const policy = value('maxmemory_policy');
   return [
     ...versionFindings('Redis', value('redis_version'), [7]),
-    ...(policy === 'noeviction'
-      ? []
-      : [
-          {
-            problem: `Redis may delete keys: maxmemory-policy is ${policy}.`,
-            fix: 'Set maxmemory-policy to noeviction; otherwise revoked tokens and jobs are lost.',
-          },
-        ]),
-    ...(value('role') === 'master' && value('cluster_enabled') !== '1'
-      ? []
-      : [
-          {
-            problem: 'REDIS_URL does not lead to a primary.',
-            fix: 'Use the address of the primary, or set REDIS_SENTINELS; Redis Cluster is not supported.',
-          },
-        ]),
+    ...findingIf(
+      policy !== 'noeviction',
+      `Redis may delete keys: maxmemory-policy is ${policy}.`,
+      'Set maxmemory-policy to noeviction; otherwise revoked tokens and jobs are lost.',
+    ),
+    ...findingIf(
+      value('role') !== 'master' || value('cluster_enabled') === '1',
+      'REDIS_URL does not lead to a primary.',
+      'Use the address of the primary, or set REDIS_SENTINELS; Redis Cluster is not supported.',
+    ),
   ];
 }
 
@@ -92,9 +90,9 @@ export function sentinelFindings(replies: readonly SentinelReply[]): Finding[] {
       (list) => `Sentinels name different primaries: ${list}.`,
       'If this lasts, they watch different installations of Redis, or cannot reach each other.',
     ),
-    ...findingAbout(
-      replies.length > 0 && replies.length < 3 ? [String(replies.length)] : [],
-      (count) => `REDIS_SENTINELS names too few Sentinels: ${count}.`,
+    ...findingIf(
+      replies.length > 0 && replies.length < 3,
+      `REDIS_SENTINELS names too few Sentinels: ${replies.length}.`,
       'Run three on different machines: a failover needs the votes of a majority.',
     ),
   ];
