@@ -1,14 +1,8 @@
 import { messages, type Message } from '@fulfilment/contracts';
 import { DeadLetterQueues, RejectedMessage } from './index.js';
-import {
-  appliedIds,
-  EffectsTables1700000000000,
-  type Replica,
-  startReplica,
-} from './testing/effects-replica.js';
+import { appliedIds } from './testing/effects-replica.js';
+import { type EffectsTestbed, effectsTestbed } from './testing/effects-testbed.js';
 import { eventually, flakyProxy } from '@fulfilment/testing';
-import { type ScratchBroker, scratchBroker } from './testing/scratch-broker.js';
-import { type ScratchDatabase, scratchDatabase } from '@fulfilment/database/testing';
 
 const queue = 'store-api.fulfilment';
 const cancelled = (): Message =>
@@ -18,35 +12,28 @@ const cancelled = (): Message =>
   );
 
 describe('dead letters', () => {
-  let scratch: ScratchDatabase;
-  let broker: ScratchBroker;
-  let replica: Replica;
+  let testbed: EffectsTestbed;
+  let broker: EffectsTestbed['broker'];
   let letters: DeadLetterQueues;
   let onHandle: (message: Message) => void;
 
   beforeEach(async () => {
-    scratch = await scratchDatabase([EffectsTables1700000000000]);
-    broker = await scratchBroker([queue]);
+    testbed = await effectsTestbed(queue);
+    ({ broker } = testbed);
     letters = await DeadLetterQueues.open(broker);
     onHandle = () => {
       throw new RejectedMessage('not now');
     };
-    const { url, namespace } = broker;
-    replica = await startReplica({
-      ...{ databaseUrl: scratch.url, url, namespace, queue, batchSize: 10 },
-      onHandle: (_, message) => onHandle(message),
-    });
+    await testbed.start({ batchSize: 10, onHandle: (_, message) => onHandle(message) });
   });
   afterEach(async () => {
     await letters.close().catch(() => undefined);
-    await replica.stop();
-    await broker.drop();
-    await scratch.drop();
+    await testbed.stop();
   });
 
   const untilCount = (count: number, timeoutMs?: number) =>
     eventually(async () => ((await letters.count(queue)) === count ? true : undefined), timeoutMs);
-  const effects = async () => (await appliedIds(scratch.database)).sort();
+  const effects = async () => (await appliedIds(testbed.scratch.database)).sort();
   const reject = async (...sent: Message[]) => {
     await broker.publish(...sent);
     await untilCount(sent.length, 60_000);

@@ -2,10 +2,9 @@ import { topologyOf } from '@fulfilment/contracts';
 import { RejectedMessage } from './index.js';
 import { metrics } from '@fulfilment/runtime';
 import { connect } from 'amqplib';
-import { EffectsTables1700000000000, startReplica, stockCounts } from './testing/effects-replica.js';
+import { stockCounts } from './testing/effects-replica.js';
+import { effectsTestbed } from './testing/effects-testbed.js';
 import { eventually } from '@fulfilment/testing';
-import { scratchBroker } from './testing/scratch-broker.js';
-import { scratchDatabase } from '@fulfilment/database/testing';
 
 const queue = 'store-api.fulfilment';
 const gauge = async (name: string): Promise<number | undefined> =>
@@ -13,15 +12,11 @@ const gauge = async (name: string): Promise<number | undefined> =>
 
 describe('the queue gauges', () => {
   it('report waiting messages, and dead letters of the service and of RabbitMQ', async () => {
-    const scratch = await scratchDatabase([EffectsTables1700000000000]);
-    const broker = await scratchBroker([queue]);
+    const testbed = await effectsTestbed(queue);
+    const { broker } = testbed;
     const released = Promise.withResolvers<void>();
     const sent = stockCounts(10);
-    const replica = await startReplica({
-      databaseUrl: scratch.url,
-      url: broker.url,
-      namespace: broker.namespace,
-      queue,
+    await testbed.start({
       batchSize: 1,
       gaugeIntervalMs: 20,
       onHandle: (_, { id }) => {
@@ -52,9 +47,7 @@ describe('the queue gauges', () => {
       );
     } finally {
       released.resolve();
-      await replica.stop();
-      await broker.drop();
-      await scratch.drop();
+      await testbed.stop();
     }
   });
 });

@@ -4,15 +4,8 @@ import { statement } from '@fulfilment/database';
 import { type ChannelModel, connect, type ConsumeMessage } from 'amqplib';
 import { close } from './close.js';
 import { eventually } from '@fulfilment/testing';
-import { type ScratchBroker, scratchBroker } from './testing/scratch-broker.js';
-import { type ScratchDatabase, scratchDatabase } from '@fulfilment/database/testing';
-import {
-  appliedIds,
-  EffectsTables1700000000000,
-  type Replica,
-  startReplica,
-  stockCounts,
-} from './testing/effects-replica.js';
+import { appliedIds, stockCounts } from './testing/effects-replica.js';
+import { type EffectsTestbed, effectsTestbed } from './testing/effects-testbed.js';
 
 const queue = 'store-api.fulfilment';
 const claim = statement(
@@ -22,18 +15,15 @@ const claim = statement(
 const insertEffect = statement('test.effect', 'INSERT INTO effects (message_id) VALUES ($1)');
 
 describe('a queue of the previous release, with other arguments', () => {
-  let scratch: ScratchDatabase;
-  let broker: ScratchBroker;
+  let testbed: EffectsTestbed;
   let connection: ChannelModel;
-  let replicas: Replica[];
   let oldConnections: ChannelModel[];
   let retired: string;
 
   beforeEach(async () => {
-    scratch = await scratchDatabase([EffectsTables1700000000000]);
-    broker = await scratchBroker([queue]);
-    connection = await connect(broker.url);
-    replicas = [];
+    testbed = await effectsTestbed(queue);
+    const { broker } = testbed;
+    connection = await connect(testbed.broker.url);
     oldConnections = [];
     const topology = topologyOf(broker.namespace);
     [retired = ''] = topology.retiredQueues(queue);
@@ -42,19 +32,17 @@ describe('a queue of the previous release, with other arguments', () => {
     await channel.close();
   });
   afterEach(async () => {
-    await Promise.all(replicas.map((replica) => replica.stop()));
     for (const old of oldConnections) await close(old).catch(() => undefined); // the test may have closed it
     const channel = await connection.createChannel();
-    await channel.deleteExchange(`${broker.namespace}.dead-letters`);
+    await channel.deleteExchange(`${testbed.broker.namespace}.dead-letters`);
     await connection.close();
-    await broker.drop();
-    await scratch.drop();
+    await testbed.stop();
   });
 
   /** Declares the queue like the previous release, at each start. */
   const declareRetired = async (owner: ChannelModel) => {
     const channel = await owner.createChannel();
-    const deadLetterExchange = `${broker.namespace}.dead-letters`;
+    const deadLetterExchange = `${testbed.broker.namespace}.dead-letters`;
     await channel.assertExchange(deadLetterExchange, 'direct', { durable: true });
     await channel.assertQueue(retired, {
       durable: true,
@@ -62,19 +50,19 @@ describe('a queue of the previous release, with other arguments', () => {
       deadLetterRoutingKey: retired,
       arguments: { 'x-queue-type': 'quorum', 'x-delivery-limit': 20, 'x-single-active-consumer': true },
     });
-    await channel.bindQueue(retired, `${broker.namespace}.facts`, 'fulfilment.*');
+    await channel.bindQueue(retired, `${testbed.broker.namespace}.facts`, 'fulfilment.*');
     return channel;
   };
   /** A replica of the previous release, with its own connection and the same inbox. */
   const startOldReplica = async () => {
-    const oldConnection = await connect(broker.url);
+    const oldConnection = await connect(testbed.broker.url);
     oldConnections.push(oldConnection);
     const channel = await declareRetired(oldConnection);
     await channel.prefetch(2);
     let last: Promise<void> = Promise.resolve();
     const apply = async (raw: ConsumeMessage) => {
       const { id } = parseMessage(raw.content);
-      await scratch.database.transaction(async (tx) => {
+      await testbed.scratch.database.transaction(async (tx) => {
         if ((await tx.run(claim, [id])) > 0) await tx.run(insertEffect, [id]);
       });
       channel.ack(raw);
@@ -84,21 +72,11 @@ describe('a queue of the previous release, with other arguments', () => {
     });
     return { stop: () => oldConnection.close() };
   };
-  const startNewReplica = async () => {
-    const replica = await startReplica({
-      databaseUrl: scratch.url,
-      url: broker.url,
-      namespace: broker.namespace,
-      queue,
-    });
-    replicas.push(replica);
-    await eventually(() => replica.messaging.connected || undefined);
-  };
   const untilApplied = async (sent: readonly Message[]) => {
     let state = '';
     return eventually(
       async () => {
-        const found = await appliedIds(scratch.database);
+        const found = await appliedIds(testbed.scratch.database);
         if (found.length >= sent.length) return found;
         state = `${found.length} of ${sent.length} effects; ${await describeQueues()}`;
         return undefined;
@@ -118,7 +96,7 @@ describe('a queue of the previous release, with other arguments', () => {
   };
   /** One intake for each lane. Each lane decides for itself which queue it reads. */
   const inspectIntakes = () => {
-    const { lanes = [] } = topologyOf(broker.namespace).sharded(queue) ?? {};
+    const { lanes = [] } = topologyOf(testbed.broker.namespace).sharded(queue) ?? {};
     return Promise.all(lanes.map(({ intake }) => inspect(intake)));
   };
   const describeQueues = async () =>
@@ -141,10 +119,10 @@ describe('a queue of the previous release, with other arguments', () => {
   it('is emptied by the new release, in order and without loss, and deleted', async () => {
     await declareRetired(connection);
     const before = stockCounts(30);
-    await broker.publish(...before);
-    await Promise.all([startNewReplica(), startNewReplica()]);
+    await testbed.broker.publish(...before);
+    await Promise.all([testbed.start(), testbed.start()]);
     const after = stockCounts(10);
-    await broker.publish(...after);
+    await testbed.broker.publish(...after);
     expect(await untilApplied([...before, ...after])).toEqual(ids([...before, ...after]));
     await eventually(async () => ((await inspect()) === undefined ? true : undefined));
   });
@@ -154,12 +132,12 @@ describe('a queue of the previous release, with other arguments', () => {
     const publish = async (count: number) => {
       const more = stockCounts(count);
       sent.push(...more);
-      await broker.publish(...more);
+      await testbed.broker.publish(...more);
     };
     await declareRetired(connection);
     await publish(10);
     const old = await startOldReplica();
-    await startNewReplica();
+    await testbed.start();
     await publish(10); // to both queues
     expect(await untilApplied(sent)).toEqual(ids(sent));
     expect(await inspect()).toMatchObject({ consumerCount: 1 });

@@ -1,14 +1,7 @@
 /** Tests of a queue that is divided into lanes and shards (ADR 44). */
 import { type Message, messages, publicId, shardOf, topologyOf, uuidv7 } from '@fulfilment/contracts';
 import { eventually, flakyProxy } from '@fulfilment/testing';
-import { type ScratchDatabase, scratchDatabase } from '@fulfilment/database/testing';
-import { type ScratchBroker, scratchBroker } from './testing/scratch-broker.js';
-import {
-  appliedIds,
-  EffectsTables1700000000000,
-  type Replica,
-  startReplica,
-} from './testing/effects-replica.js';
+import { type EffectsTestbed, effectsTestbed } from './testing/effects-testbed.js';
 
 const queue = 'store-api.fulfilment';
 const now = { occurredAt: new Date() };
@@ -21,37 +14,12 @@ const orderIdOf = ({ data }: Message): unknown =>
   typeof data === 'object' && data !== null ? Reflect.get(data, 'order_id') : undefined;
 
 describe('a sharded queue', () => {
-  let scratch: ScratchDatabase;
-  let broker: ScratchBroker;
-  let replicas: Replica[];
-
+  let testbed: EffectsTestbed;
   beforeEach(async () => {
-    scratch = await scratchDatabase([EffectsTables1700000000000]);
-    broker = await scratchBroker([queue]);
-    replicas = [];
+    testbed = await effectsTestbed(queue);
   });
-  afterEach(async () => {
-    await Promise.all(replicas.map((replica) => replica.stop()));
-    await broker.drop();
-    await scratch.drop();
-  });
+  afterEach(() => testbed.stop());
 
-  const start = async (settings: Partial<Parameters<typeof startReplica>[0]> = {}): Promise<Replica> => {
-    const { url, namespace } = broker;
-    const replica = await startReplica({ databaseUrl: scratch.url, url, namespace, queue, ...settings });
-    replicas.push(replica);
-    await eventually(() => replica.messaging.connected || undefined);
-    return replica;
-  };
-  const allApplied = (sent: readonly Message[]) =>
-    eventually(
-      async () => {
-        const applied = await appliedIds(scratch.database);
-        return applied.length >= sent.length ? applied : undefined;
-      },
-      30_000,
-      () => `${sent.length} effects`,
-    );
   /** Expects that each message was applied once, and those about one order in the sequence of `sent`. */
   const expectSequenceOfEach = (applied: readonly string[], sent: readonly Message[]) => {
     expect(applied.toSorted()).toEqual(idsOf(sent).toSorted());
@@ -64,35 +32,35 @@ describe('a sharded queue', () => {
   it('spreads a backlog over replicas, and keeps the sequence of messages about one order', async () => {
     const orders = orderIds(16);
     const sent = Array.from({ length: 150 }, () => orders.map(cancellationOf)).flat();
-    await broker.publish(...sent);
+    await testbed.broker.publish(...sent);
     const handledBy = [0, 0];
     for (const index of [0, 1])
-      await start({
+      await testbed.start({
         batchSize: 10,
         times: { timeSliceMs: 0 },
         onHandle: () => {
           handledBy[index] = (handledBy[index] ?? 0) + 1;
         },
       });
-    expectSequenceOfEach(await allApplied(sent), sent);
+    expectSequenceOfEach(await testbed.untilApplied(sent.length), sent);
     for (const count of handledBy) expect(count).toBeGreaterThan(sent.length / 10);
   });
 
   it('keeps the sequence of messages about one order when connections are cut', async () => {
-    const proxy = await flakyProxy(broker.url);
+    const proxy = await flakyProxy(testbed.broker.url);
     try {
       const orders = orderIds(5);
       const sent = Array.from({ length: 60 }, () => orders.map(cancellationOf)).flat();
       const cutAt = new Set([30, 100, 170].map((index) => sent[index]?.id));
-      await start({
+      await testbed.start({
         url: proxy.url,
         onHandle: (_, { id }) => {
           if (cutAt.delete(id)) proxy.sever();
         },
       });
-      await start();
-      await broker.publish(...sent);
-      expectSequenceOfEach(await allApplied(sent), sent);
+      await testbed.start();
+      await testbed.broker.publish(...sent);
+      expectSequenceOfEach(await testbed.untilApplied(sent.length), sent);
       expect(cutAt.size).toBeLessThan(3); // the other replica may handle the later ones
     } finally {
       await proxy.stop();
@@ -102,16 +70,16 @@ describe('a sharded queue', () => {
   it('applies stock counts while no fulfilment event of an order can be applied', async () => {
     const released = Promise.withResolvers<void>();
     try {
-      await start({
+      await testbed.start({
         onHandle: (_, { type }) => (type.startsWith('fulfilment.stock_') ? undefined : released.promise),
       });
       const cancellations = orderIds(100).map(cancellationOf);
       const counts = Array.from({ length: 20 }, () => stockCountOf(publicId('prod', uuidv7())));
-      await broker.publish(...cancellations, ...counts);
-      const applied = await allApplied(counts);
+      await testbed.broker.publish(...cancellations, ...counts);
+      const applied = await testbed.untilApplied(counts.length);
       expect(applied.toSorted()).toEqual(idsOf(counts).toSorted());
       released.resolve();
-      await allApplied([...cancellations, ...counts]);
+      await testbed.untilApplied([...cancellations, ...counts].length);
     } finally {
       released.resolve();
     }
@@ -119,31 +87,31 @@ describe('a sharded queue', () => {
 
   it('applies fulfilment events of other orders while one shard waits', async () => {
     const [blocked = '', ...others] = orderIds(40);
-    const sharded = topologyOf(broker.namespace).sharded(queue);
+    const sharded = topologyOf(testbed.broker.namespace).sharded(queue);
     const shard = (message: Message) => sharded && shardOf(sharded, Buffer.from(JSON.stringify(message)));
     const first = cancellationOf(blocked);
     const cancellations = others.map(cancellationOf);
     const elsewhere = cancellations.filter((message) => shard(message) !== shard(first));
     const released = Promise.withResolvers<void>();
     try {
-      await start({ onHandle: (_, { id }) => (id === first.id ? released.promise : undefined) });
-      await broker.publish(first, ...cancellations);
-      const applied = await allApplied(elsewhere);
+      await testbed.start({ onHandle: (_, { id }) => (id === first.id ? released.promise : undefined) });
+      await testbed.broker.publish(first, ...cancellations);
+      const applied = await testbed.untilApplied(elsewhere.length);
       expect(applied).toEqual(expect.arrayContaining(idsOf(elsewhere)));
       expect(applied).not.toContain(first.id);
       released.resolve();
-      await allApplied([first, ...cancellations]);
+      await testbed.untilApplied([first, ...cancellations].length);
     } finally {
       released.resolve();
     }
   });
 
   it('dead-letters a message of a type that no lane names', async () => {
-    await start();
+    await testbed.start();
     const unknown = { ...stockCountOf('prod_x'), type: 'fulfilment.unknown' };
-    await broker.publish(unknown);
+    await testbed.broker.publish(unknown);
     const reasons = await eventually(async () => {
-      const found = await broker.takeDeadLetters(queue);
+      const found = await testbed.broker.takeDeadLetters(queue);
       return found.length === 0 ? undefined : found;
     });
     expect(reasons).toEqual(['unknown type fulfilment.unknown']);

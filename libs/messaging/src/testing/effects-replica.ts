@@ -29,8 +29,7 @@ export interface Replica {
   stop(): Promise<void>;
 }
 
-/** Starts a replica. @param onHandle is called before the effect of a message is written */
-export async function startReplica(settings: {
+export interface ReplicaSettings {
   readonly databaseUrl: string;
   readonly url: string;
   readonly namespace: string;
@@ -38,8 +37,11 @@ export async function startReplica(settings: {
   readonly batchSize?: number;
   readonly times?: ConsumerTimes;
   readonly gaugeIntervalMs?: number;
+  /** Called before the effect of a message is written. */
   readonly onHandle?: (tx: Transaction, message: Message) => Promise<void> | void;
-}): Promise<Replica> {
+}
+
+export async function startReplica(settings: ReplicaSettings): Promise<Replica> {
   const { databaseUrl, url, namespace, queue, batchSize = 50, times, gaugeIntervalMs, onHandle } = settings;
   const dataSource = createDataSource({
     url: databaseUrl,
