@@ -1,8 +1,8 @@
 import { rejectLongBlocks } from '@fulfilment/testing';
-import { orderBody, startStoreApi, type StoreApiUnderTest, type TestCreator } from './store-api.fixture.js';
+import { orderBody, startStoreApi, type StoreApiUnderTest, type Creator } from './store-api.fixture.js';
 
 let api: StoreApiUnderTest;
-let creator: TestCreator;
+let creator: Creator;
 let url: string;
 beforeAll(async () => {
   api = await startStoreApi();

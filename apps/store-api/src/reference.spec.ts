@@ -6,7 +6,7 @@ import {
   registeredRoutes,
 } from '@fulfilment/testing/reference';
 import request from 'supertest';
-import { orderBody, startStoreApi, type StoreApiUnderTest, type TestCreator } from './store-api.fixture.js';
+import { orderBody, startStoreApi, type StoreApiUnderTest, type Creator } from './store-api.fixture.js';
 
 const document = readDocument('store');
 const servedByWebhookWorker = /^\/v1\/(webhook|events)/;
@@ -14,7 +14,7 @@ const servedWithoutController = /^\/(health|docs|openapi\.json|\.well-known)/;
 
 describe('the API reference of the Store API', () => {
   let store: StoreApiUnderTest;
-  let creator: TestCreator;
+  let creator: Creator;
   let sku: string;
   let rate: string;
   beforeAll(async () => {

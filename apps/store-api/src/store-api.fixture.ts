@@ -132,7 +132,7 @@ export async function startStoreApi(
   const creator = async (
     paymentMethod: CreatorSnapshot['payment_method'] = 'pm_ok',
     { termsAccepted = true, test = false } = {},
-  ): Promise<TestCreator> => {
+  ): Promise<Creator> => {
     const id = uuidv7();
     await broker.publish(
       messages.creatorRegistered.make(
@@ -167,7 +167,7 @@ export async function startStoreApi(
     app,
     creator,
     /** Creates a release. Returns its id, and the skus of its products: the first one, and all. */
-    release: async (creatorId: string, products: readonly TestProduct[] = [{}], name = 'Tidal Maps') => {
+    release: async (creatorId: string, products: readonly ProductOptions[] = [{}], name = 'Tidal Maps') => {
       const releaseId = uuidv7();
       const ids = products.map(() => uuidv7());
       await loadCatalogue(scratch.database, {
@@ -204,8 +204,7 @@ export async function startStoreApi(
       return { id: publicId('prod', releaseId), uuid: releaseId, sku: skus[0] ?? '', skus };
     },
     get,
-    readOrder: async ({ token }: TestCreator, id: string) =>
-      (await get(`/store/v1/orders/${id}`, token)).body,
+    readOrder: async ({ token }: Creator, id: string) => (await get(`/store/v1/orders/${id}`, token)).body,
     post: (path: string, token: string, body: object) =>
       request(server).post(path).auth(token, { type: 'bearer' }).send(body).expect(documented.check),
     /** Returns the id of the cheapest shipping rate. */
@@ -248,12 +247,13 @@ export async function startStoreApi(
 
 export type StoreApiUnderTest = Awaited<ReturnType<typeof startStoreApi>>;
 
-export interface TestCreator {
+/** A creator, with an access token of all scopes. */
+export interface Creator {
   readonly id: string;
   readonly token: string;
 }
 
-export interface TestProduct {
+export interface ProductOptions {
   readonly status?: 'available' | 'pending' | 'unavailable';
   readonly quantity?: number | null;
   readonly product_type?: string;
@@ -276,4 +276,5 @@ export function orderBody(sku: string, rateId: string, quantity = 1) {
   };
 }
 
-export const key = () => randomUUID();
+/** Returns an idempotency key that no other request has. */
+export const newKey = () => randomUUID();

@@ -1,7 +1,7 @@
 import { serviceProcess } from '@fulfilment/testing';
 import { join } from 'node:path';
 import request from 'supertest';
-import type { StoreApiUnderTest, TestCreator } from './store-api.fixture.js';
+import type { StoreApiUnderTest, Creator } from './store-api.fixture.js';
 
 const program = join(import.meta.dirname, '..', 'dist', 'main.js');
 
@@ -21,13 +21,13 @@ export async function startStoreProcess(
     ...service,
     /** Sends SIGTERM. */
     terminate: () => signal('SIGTERM'),
-    place: (creator: TestCreator, body: object, idempotencyKey: string) =>
+    place: (creator: Creator, body: object, idempotencyKey: string) =>
       request(service.url)
         .post('/store/v1/orders')
         .auth(creator.token, { type: 'bearer' })
         .set('idempotency-key', idempotencyKey)
         .send(body),
-    cancel: (creator: TestCreator, orderId: string, idempotencyKey: string) =>
+    cancel: (creator: Creator, orderId: string, idempotencyKey: string) =>
       request(service.url)
         .post(`/store/v1/orders/${orderId}/cancel`)
         .auth(creator.token, { type: 'bearer' })

@@ -2,7 +2,7 @@ import { messages } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { untilLockWaits } from '../lock-waits.fixture.js';
 import { Stock } from '../catalogue/stock.js';
-import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
+import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
 import { type OrderDesk, orderDesk } from '../orders/order-desk.fixture.js';
 import { RechargeOrder } from './recharge-order.js';
 import { SettleOrder } from '../orders/settle-order.js';
@@ -25,7 +25,7 @@ describe('a recharge', () => {
   let store: StoreApiUnderTest;
   let desk: OrderDesk;
   let recharge: RechargeOrder;
-  let creator: TestCreator;
+  let creator: Creator;
   let order: string;
 
   beforeAll(async () => {
@@ -44,7 +44,7 @@ describe('a recharge', () => {
   });
 
   const read = () => store.readOrder(creator, order);
-  const outcomes = async () => (await desk.ledger(creator)).map(({ outcome }) => outcome);
+  const outcomes = async () => (await desk.providerCharges(creator)).map(({ outcome }) => outcome);
   const setMethod = (method: string) => store.database.run(setPaymentMethod, [creator.id, method]);
   const cancel = async () => {
     const message = messages.fulfilmentCancelled.make(
@@ -160,7 +160,7 @@ describe('a recharge', () => {
     await desk.complete(creator);
     await store.resumeOrders();
     expect(await read()).toMatchObject({ status: 'cancelled', billing: { payment_status: 'failed' } });
-    expect(await desk.ledger(creator)).toMatchObject([{ refunded: false }, { refunded: true }]);
+    expect(await desk.providerCharges(creator)).toMatchObject([{ refunded: false }, { refunded: true }]);
     expect(await desk.stock(creator)).toEqual([10]);
   });
 
@@ -185,9 +185,9 @@ describe('a recharge', () => {
       expect(await store.outcomeOf(message)).toMatchObject({ outcome: 'applied' });
     await desk.completeAll(creator); // a round skips orders that a concurrent cancellation has locked
     expect(await desk.stock(creator)).toEqual([500, 500]);
-    const ledger = await desk.ledger(creator);
-    expect(ledger.filter(({ outcome }) => outcome === 'succeeded')).toHaveLength(10);
-    for (const { outcome, refunded } of ledger) expect(refunded).toBe(outcome === 'succeeded');
+    const charges = await desk.providerCharges(creator);
+    expect(charges.filter(({ outcome }) => outcome === 'succeeded')).toHaveLength(10);
+    for (const { outcome, refunded } of charges) expect(refunded).toBe(outcome === 'succeeded');
   });
 
   it('locks the order before the stock when it is declined, so that it cannot deadlock with a transition', async () => {

@@ -1,6 +1,6 @@
 import { statement } from '@fulfilment/database';
 import { Stock } from '../catalogue/stock.js';
-import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
+import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
 import { type OrderDesk, orderDesk } from '../orders/order-desk.fixture.js';
 import { RechargeOrder } from './recharge-order.js';
 import { rechargeOrders } from './recharge-orders.js';
@@ -34,7 +34,7 @@ describe('recharging the orders of a window', () => {
   afterEach(() => store.stop());
 
   /** An order whose payment failed at the given time. */
-  const failed = async (at: string): Promise<{ creator: TestCreator; status: () => Promise<string> }> => {
+  const failed = async (at: string): Promise<{ creator: Creator; status: () => Promise<string> }> => {
     const creator = await store.creator('pm_declined');
     const { sku } = await store.release(creator.id);
     const { body } = await desk.place(creator, orderBody(sku, await store.quote(creator.token)));
@@ -63,7 +63,7 @@ describe('recharging the orders of a window', () => {
     ]);
     for (const { creator } of within)
       expect(await store.database.row(attempts, [creator.id])).toEqual({ attempts: 2 });
-    for (const { creator } of outside) expect(await desk.ledger(creator)).toHaveLength(1);
+    for (const { creator } of outside) expect(await desk.providerCharges(creator)).toHaveLength(1);
   });
 
   it('continues after an order that cannot be charged, and counts the reasons', async () => {

@@ -1,5 +1,5 @@
 import { statement } from '@fulfilment/database';
-import type { TestCreator } from '../store-api.fixture.js';
+import type { Creator } from '../store-api.fixture.js';
 import { type StripeOrders, stripeOrders } from './stripe-orders.fixture.js';
 
 const refundsDueNow = statement(
@@ -37,9 +37,9 @@ describe('cancelled orders that were charged by Stripe', () => {
       refunds: () => stripe.refunds.filter((refund) => refund.payment_intent === placed.intents()[0]?.id),
     };
   };
-  const status = async (creator: TestCreator) =>
+  const status = async (creator: Creator) =>
     (await store.database.row<{ status: string }>(references, [creator.id]))?.status;
-  const billing = async (creator: TestCreator, order: { id: string }) =>
+  const billing = async (creator: Creator, order: { id: string }) =>
     (await store.readOrder(creator, order.id)).billing.payment_status;
   /** Makes refunds due and runs a round. */
   const retryRefunds = async () => {

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { atMinute } from '../fulfilment/fulfilment.fixture.js';
 import { permutations } from '../fulfilment/permutations.fixture.js';
 import { untilLockWaits } from '../lock-waits.fixture.js';
-import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
+import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
 
 const makeLimited = statement(
   'test.make-limited',
@@ -13,7 +13,7 @@ const makeLimited = statement(
 
 describe('events of the plant and the warehouse about a product', () => {
   let store: StoreApiUnderTest;
-  let creator: TestCreator;
+  let creator: Creator;
 
   beforeAll(async () => {
     store = await startStoreApi();

@@ -1,11 +1,11 @@
 import { messages } from '@fulfilment/contracts';
 import { eventually } from '@fulfilment/testing';
 import request from 'supertest';
-import { type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
+import { type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
 
 describe('the ETag of release reads', () => {
   let store: StoreApiUnderTest;
-  let creator: TestCreator;
+  let creator: Creator;
   let id: string;
   let sku: string;
 

@@ -1,11 +1,11 @@
 import { type Message, messages, publicId, uuidv7 } from '@fulfilment/contracts';
 import { editionSnapshot } from '../connected-creator/snapshots.fixture.js';
-import { type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
+import { type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
 import type { ProcessedTrackData } from './list-tracks.js';
 
 describe('processed tracks of the Creator API', () => {
   let store: StoreApiUnderTest;
-  let creator: TestCreator;
+  let creator: Creator;
   beforeAll(async () => {
     store = await startStoreApi();
     creator = await store.creator();

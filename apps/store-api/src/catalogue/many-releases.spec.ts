@@ -1,7 +1,7 @@
 import { publicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { executedPlan } from '../executed-plan.fixture.js';
-import { type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
+import { type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
 import { searchByIndex } from './release-pages.js';
 import { searchPattern } from './search.rules.js';
 
@@ -16,7 +16,7 @@ const idsOf = statement('test.release-ids', 'SELECT id FROM releases WHERE creat
 
 describe('a catalogue of many releases', () => {
   let store: StoreApiUnderTest;
-  let creator: TestCreator;
+  let creator: Creator;
 
   beforeAll(async () => {
     store = await startStoreApi({ RATE_LIMIT_DEFAULT: '100000/60' });

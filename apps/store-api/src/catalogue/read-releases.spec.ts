@@ -1,9 +1,9 @@
 import { replicaReads } from '@fulfilment/database/testing';
-import { type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
+import { type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
 
 describe('GET /v1/releases', () => {
   let store: StoreApiUnderTest;
-  let creator: TestCreator;
+  let creator: Creator;
 
   beforeAll(async () => {
     store = await startStoreApi({ DATABASE_READ_URL: 'postgres://replica.example/test' });

@@ -1,5 +1,5 @@
 import { messages } from '@fulfilment/contracts';
-import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
+import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
 
 /** The metadata of an event that occurred at a minute of one hour. */
 export const atMinute = (minute: number) => ({ occurredAt: new Date(Date.UTC(2026, 0, 1, 9, minute)) });
@@ -34,7 +34,7 @@ export const cancelled = (order_id: string, minute: number) =>
 /** Starts the service for the tests of a file, with a creator and a release. Places and reads orders. */
 export function setUpOrders(products = [{}]) {
   let store: StoreApiUnderTest;
-  let creator: TestCreator;
+  let creator: Creator;
   let skus: string[];
   let rate: string;
   beforeAll(async () => {

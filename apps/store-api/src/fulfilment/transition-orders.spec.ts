@@ -4,7 +4,7 @@ import { eventually } from '@fulfilment/testing';
 import { z } from 'zod';
 import { editionSnapshot } from '../connected-creator/snapshots.fixture.js';
 import { cancelled, corrected, delivered, shipped } from './fulfilment.fixture.js';
-import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
+import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
 
 const stockOf = statement('test.stock', 'SELECT quantity FROM products WHERE creator_id = $1 ORDER BY id');
 const refundsOf = statement(
@@ -22,7 +22,7 @@ const stockChange = z.object({
 
 describe('a fulfilment event', () => {
   let store: StoreApiUnderTest;
-  let creator: TestCreator;
+  let creator: Creator;
   let sku: string;
 
   beforeAll(async () => {

@@ -1,4 +1,4 @@
-import { key } from '../store-api.fixture.js';
+import { newKey } from '../store-api.fixture.js';
 import { setUpCancellations } from './cancellations.fixture.js';
 
 describe('an order that is cancelled while something else happens to it', () => {
@@ -7,7 +7,7 @@ describe('an order that is cancelled while something else happens to it', () => 
 
   it('cancels once when many requests cancel at the same time', async () => {
     const order = await place();
-    const idempotencyKey = key();
+    const idempotencyKey = newKey();
     const responses = await Promise.all(
       Array.from({ length: 12 }, (_, n) => cancel(order, {}, n % 2 === 0 ? idempotencyKey : undefined)),
     );
@@ -35,7 +35,7 @@ describe('an order that is cancelled while something else happens to it', () => 
         } else {
           expect([status, body.details[0].reason, outcome]).toEqual([409, 'already_shipped', 'applied']);
           expect((await read(order)).status).toBe('shipped');
-          expect(await setup.desk.ledger(order.creator)).toMatchObject([{ refunded: false }]);
+          expect(await setup.desk.providerCharges(order.creator)).toMatchObject([{ refunded: false }]);
           expect(await setup.desk.stock(order.creator)).toEqual([7]);
         }
         return status;
@@ -72,7 +72,7 @@ describe('an order that is cancelled while something else happens to it', () => 
     for (const order of orders) {
       await setup.desk.completeAll(order.creator);
       expect((await read(order)).status).toBe('cancelled');
-      expect(await setup.desk.ledger(order.creator)).toMatchObject([
+      expect(await setup.desk.providerCharges(order.creator)).toMatchObject([
         { outcome: 'succeeded', refunded: true },
       ]);
       expect(await setup.desk.stock(order.creator)).toEqual([10]);

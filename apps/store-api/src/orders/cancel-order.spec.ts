@@ -1,6 +1,6 @@
 import { storeScopes } from '@fulfilment/contracts';
 import { delivered } from '../fulfilment/fulfilment.fixture.js';
-import { key } from '../store-api.fixture.js';
+import { newKey } from '../store-api.fixture.js';
 import { setUpCancellations } from './cancellations.fixture.js';
 
 describe('POST /v1/orders/{id}/cancel', () => {
@@ -40,7 +40,9 @@ describe('POST /v1/orders/{id}/cancel', () => {
       status: 'cancelled',
       billing: { payment_status: 'failed' },
     });
-    expect(await setup.desk.ledger(order.creator)).toMatchObject([{ outcome: 'declined', refunded: false }]);
+    expect(await setup.desk.providerCharges(order.creator)).toMatchObject([
+      { outcome: 'declined', refunded: false },
+    ]);
     expect(await setup.desk.stock(order.creator)).toEqual([10]);
     expect(await setup.desk.events(order.creator, 'order.')).toEqual([
       'order.created',
@@ -50,7 +52,7 @@ describe('POST /v1/orders/{id}/cancel', () => {
   });
 
   it('cancels an order whose payment is under way, and refunds the payment when it succeeds', async () => {
-    const placingKey = key();
+    const placingKey = newKey();
     const order = await place('pm_timeout', placingKey);
     expect((await read(order)).status).toBe('pending');
     expect((await cancel(order)).body).toMatchObject({
@@ -72,7 +74,7 @@ describe('POST /v1/orders/{id}/cancel', () => {
       await setup.store.publishAndWait(shipmentOf(order));
       if (status === 'delivered') await setup.store.publishAndWait(delivered(order.id, 2));
       const before = await read(order);
-      const idempotencyKey = key();
+      const idempotencyKey = newKey();
       const response = await setup.store.post(`/store/v1/orders/${order.id}/cancel`, order.creator.token, {});
       expect([response.status, response.body.code, response.body.details]).toEqual([
         409,
@@ -83,7 +85,7 @@ describe('POST /v1/orders/{id}/cancel', () => {
       for (const body of [{}, { reason: 'another body' }])
         expect((await cancel(order, body, idempotencyKey)).body.details[0].reason).toBe('already_shipped');
       expect(await read(order)).toEqual(before);
-      expect(await setup.desk.ledger(order.creator)).toMatchObject([{ refunded: false }]);
+      expect(await setup.desk.providerCharges(order.creator)).toMatchObject([{ refunded: false }]);
       expect(await setup.desk.stock(order.creator)).toEqual([7]);
     },
   );
@@ -99,9 +101,9 @@ describe('POST /v1/orders/{id}/cancel', () => {
   });
 
   it('accepts a key by the rules of all keys', async () => {
-    const placingKey = key();
+    const placingKey = newKey();
     const order = await place('pm_ok', placingKey);
-    const idempotencyKey = key();
+    const idempotencyKey = newKey();
     const first = await cancel(order, {}, idempotencyKey);
     const repeated = await cancel(order, {}, `"${idempotencyKey}"`);
     expect([first.status, repeated.status]).toEqual([200, 200]);

@@ -2,16 +2,16 @@ import { messages } from '@fulfilment/contracts';
 import request from 'supertest';
 import { cancelled, shipped } from '../fulfilment/fulfilment.fixture.js';
 import {
-  key,
+  newKey,
   orderBody,
   type StoreApiUnderTest,
   startStoreApi,
-  type TestCreator,
+  type Creator,
 } from '../store-api.fixture.js';
 import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
 
 export interface PlacedOrder {
-  readonly creator: TestCreator;
+  readonly creator: Creator;
   readonly id: string;
 }
 
@@ -32,7 +32,7 @@ export function setUpCancellations() {
   /** Orders three of ten pieces of a limited edition. */
   const place = async (
     paymentMethod?: string,
-    idempotencyKey = key(),
+    idempotencyKey = newKey(),
   ): Promise<PlacedOrder & { body: object }> => {
     const creator = await store.creator(paymentMethod);
     const { sku } = await store.release(creator.id, [{ quantity: 10 }]);
@@ -54,7 +54,9 @@ export function setUpCancellations() {
     await desk.completeAll(order.creator);
     await store.resumeOrders();
     expect(await read(order)).toMatchObject({ id: order.id, status: 'cancelled', tracking: null });
-    expect(await desk.ledger(order.creator)).toMatchObject([{ outcome: 'succeeded', refunded: true }]);
+    expect(await desk.providerCharges(order.creator)).toMatchObject([
+      { outcome: 'succeeded', refunded: true },
+    ]);
     expect(await desk.stock(order.creator)).toEqual([10]);
     expect(await desk.events(order.creator, 'order.')).toEqual([...events, 'order.cancelled']);
   };

@@ -7,7 +7,7 @@ import {
   type FakeStripe,
   fakeStripe,
 } from '../payments/stripe/fake-stripe.fixture.js';
-import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
+import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
 import { orderDesk } from './order-desk.fixture.js';
 import { copyOrders } from './order-completer.fixture.js';
 import { OrderCompleter } from './order-completer.js';
@@ -42,7 +42,7 @@ afterAll(async () => {
 });
 
 /** Creates a creator with one paid order. */
-async function place(): Promise<TestCreator> {
+async function place(): Promise<Creator> {
   const creator = await store.creator('pm_card_visa');
   const { sku } = await store.release(creator.id);
   const body = orderBody(sku, await store.quote(creator.token));

@@ -4,11 +4,11 @@ import { eventually } from '@fulfilment/testing';
 import request from 'supertest';
 import { Stock } from '../catalogue/stock.js';
 import {
-  key,
+  newKey,
   orderBody,
   type StoreApiUnderTest,
   startStoreApi,
-  type TestCreator,
+  type Creator,
 } from '../store-api.fixture.js';
 import { startStoreProcess } from '../store-process.fixture.js';
 import type { FaultPoint } from '../fault-points.js';
@@ -47,7 +47,7 @@ describe('a killed store-api', () => {
     const { sku } = await store.release(creator.id, [{ quantity: 10 }]);
     return { creator, body: orderBody(sku, await store.quote(creator.token), 3) };
   };
-  const statusOf = async (creator: TestCreator, id: string) => (await store.readOrder(creator, id)).status;
+  const statusOf = async (creator: Creator, id: string) => (await store.readOrder(creator, id)).status;
 
   const expectedByStatus = {
     processing: {
@@ -76,7 +76,7 @@ describe('a killed store-api', () => {
     async (point, status) => {
       const expected = expectedByStatus[status];
       const { creator, body } = await buyer(expected.method);
-      const idempotencyKey = key();
+      const idempotencyKey = newKey();
       const dying = await startDyingAt(point);
       await dying.untilReady();
       await expect(dying.place(creator, body, idempotencyKey)).rejects.toThrow();
@@ -91,7 +91,7 @@ describe('a killed store-api', () => {
       expect([response.status, response.body.status]).toEqual([201, status]);
       expect(await desk.orders(creator)).toBe(1);
       expect(await statusOf(creator, response.body.id)).toBe(status);
-      expect(await desk.ledger(creator)).toEqual([
+      expect(await desk.providerCharges(creator)).toEqual([
         { amount: 3 * 2499 + 400, currency: 'GBP', outcome: expected.outcome, refunded: false },
       ]);
       expect(await desk.stock(creator)).toEqual([expected.stock]);
@@ -105,13 +105,13 @@ describe('a killed store-api', () => {
       const { creator, body } = await buyer('pm_ok');
       const dying = await startDyingAt(point);
       await dying.untilReady();
-      await expect(dying.place(creator, body, key())).rejects.toThrow();
+      await expect(dying.place(creator, body, newKey())).rejects.toThrow();
       expect(await dying.ended).toBe('SIGKILL');
 
       await desk.completeAll(creator, completionTimeoutMs);
       expect(await desk.events(creator, 'order.')).toEqual(['order.created', 'order.processing']);
       expect([await desk.orders(creator), await desk.stock(creator)]).toEqual([1, [7]]);
-      expect(await desk.ledger(creator)).toHaveLength(1);
+      expect(await desk.providerCharges(creator)).toHaveLength(1);
     },
   );
 
@@ -125,7 +125,10 @@ describe('a killed store-api', () => {
 
     await desk.completeAll(creator, completionTimeoutMs);
     expect(await statusOf(creator, order.id)).toBe('processing');
-    expect(await desk.ledger(creator)).toMatchObject([{ outcome: 'declined' }, { outcome: 'succeeded' }]);
+    expect(await desk.providerCharges(creator)).toMatchObject([
+      { outcome: 'declined' },
+      { outcome: 'succeeded' },
+    ]);
     expect(await desk.stock(creator)).toEqual([7]);
   });
 
@@ -135,7 +138,7 @@ describe('a killed store-api', () => {
   ])('at %s: a repeated cancellation results in one refund', async (point, replayed) => {
     const { creator, body } = await buyer('pm_ok');
     const { body: order } = await desk.place(creator, body);
-    const idempotencyKey = key();
+    const idempotencyKey = newKey();
     const dying = await startDyingAt(point);
     await dying.untilReady();
     await expect(dying.cancel(creator, order.id, idempotencyKey)).rejects.toThrow();
@@ -148,7 +151,7 @@ describe('a killed store-api', () => {
     expect([repeated.status, repeated.body.status]).toEqual([200, 'cancelled']);
     expect(repeated.get('idempotent-replayed')).toBe(replayed);
     await desk.completeAll(creator, completionTimeoutMs);
-    expect(await desk.ledger(creator)).toMatchObject([{ outcome: 'succeeded', refunded: true }]);
+    expect(await desk.providerCharges(creator)).toMatchObject([{ outcome: 'succeeded', refunded: true }]);
     expect(await desk.stock(creator)).toEqual([10]);
     expect(await desk.events(creator, 'order.')).toEqual([
       'order.created',
@@ -168,7 +171,7 @@ describe('a killed store-api', () => {
     expect(await (await startDyingAt('refunded')).ended).toBe('SIGKILL');
 
     await desk.completeAll(creator, completionTimeoutMs);
-    expect(await desk.ledger(creator)).toMatchObject([{ outcome: 'succeeded', refunded: true }]);
+    expect(await desk.providerCharges(creator)).toMatchObject([{ outcome: 'succeeded', refunded: true }]);
     expect(await desk.stock(creator)).toEqual([10]);
     expect(await desk.events(creator, 'order.')).toEqual([
       'order.created',

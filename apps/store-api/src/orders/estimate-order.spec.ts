@@ -4,7 +4,7 @@ import {
   orderBody,
   type StoreApiUnderTest,
   startStoreApi,
-  type TestCreator,
+  type Creator,
 } from '../store-api.fixture.js';
 
 const countRows = statement(
@@ -15,7 +15,7 @@ const countRows = statement(
 
 describe('POST /v1/orders/estimate', () => {
   let store: StoreApiUnderTest;
-  let creator: TestCreator;
+  let creator: Creator;
   let sku: string;
   let limited: string;
   let rate: string;

@@ -1,4 +1,4 @@
-import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
+import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
 import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
 
 describe('orders of limited editions', () => {
@@ -13,7 +13,7 @@ describe('orders of limited editions', () => {
 
   const seller = async (
     ...quantities: number[]
-  ): Promise<{ creator: TestCreator; skus: string[]; rate: string }> => {
+  ): Promise<{ creator: Creator; skus: string[]; rate: string }> => {
     const creator = await store.creator();
     const { skus } = await store.release(
       creator.id,
@@ -38,7 +38,7 @@ describe('orders of limited editions', () => {
       });
     }
     expect([await desk.orders(creator), await desk.stock(creator)]).toEqual([1, [0]]);
-    expect(await desk.ledger(creator)).toHaveLength(1);
+    expect(await desk.providerCharges(creator)).toHaveLength(1);
     expect(await desk.events(creator, 'product.')).toEqual([
       'product.inventory_changed',
       'product.out_of_stock',
@@ -79,6 +79,6 @@ describe('orders of limited editions', () => {
     const count = (wanted: number) => statuses.filter((status) => status === wanted).length;
     expect([count(201), count(422), statuses.length]).toEqual([700, 300, 1000]);
     expect(await desk.stock(creator)).toEqual([0, 1300]);
-    expect(await desk.ledger(creator)).toHaveLength(700);
+    expect(await desk.providerCharges(creator)).toHaveLength(700);
   });
 });

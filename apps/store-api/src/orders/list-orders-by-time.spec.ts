@@ -1,6 +1,6 @@
 import { statement } from '@fulfilment/database';
 import { executedPlan } from '../executed-plan.fixture.js';
-import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
+import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
 import { cursorContext, type PageShape, pageStatement } from './order-pages.js';
 
 /** Copies of an order: created minute by minute from 1 January on, changed from 1 February on in reverse. */
@@ -29,8 +29,8 @@ interface Listed {
 describe('GET /v1/orders with times', () => {
   let store: StoreApiUnderTest;
   /** Has the order that is copied. */
-  let model: TestCreator;
-  let creator: TestCreator;
+  let model: Creator;
+  let creator: Creator;
 
   beforeAll(async () => {
     store = await startStoreApi();

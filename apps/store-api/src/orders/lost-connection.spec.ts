@@ -45,8 +45,8 @@ describe('placing an order whose connection to PostgreSQL is lost', () => {
         expect(await desk.orders(creator)).toBe(orders);
         proxy.severAfter(Infinity);
         await desk.complete(creator);
-        const ledger = await desk.ledger(creator);
-        expect(ledger.filter(({ outcome }) => outcome === 'succeeded')).toHaveLength(orders);
+        const charges = await desk.providerCharges(creator);
+        expect(charges.filter(({ outcome }) => outcome === 'succeeded')).toHaveLength(orders);
         expect(await desk.stock(creator)).toEqual([quantity === null ? null : quantity - orders]);
       },
     );

@@ -1,5 +1,5 @@
 import { currencies, type Currency, maxAmount } from '@fulfilment/contracts';
-import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
+import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
 import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
 
 /** The fixture's catalogue price and its lightest rate to GB, in minor units; yen have none. */
@@ -9,7 +9,7 @@ const shippingAmount = 400;
 describe('the amounts of an order', () => {
   let store: StoreApiUnderTest;
   let desk: OrderDesk;
-  let creator: TestCreator;
+  let creator: Creator;
   let sku: string;
 
   beforeAll(async () => {
@@ -37,7 +37,7 @@ describe('the amounts of an order', () => {
       billing: { amount: { amount: charged, currency } },
       shipping: { amount: { amount: shippingAmount, currency } },
     });
-    expect(await desk.ledger(creator)).toEqual([
+    expect(await desk.providerCharges(creator)).toEqual([
       { amount: charged, currency, outcome: 'succeeded', refunded: false },
     ]);
   });
@@ -61,7 +61,7 @@ describe('the amounts of an order', () => {
       422,
       [{ field: 'items', reason: 'total_too_large' }],
     ]);
-    expect(await desk.ledger(creator)).toEqual([]);
+    expect(await desk.providerCharges(creator)).toEqual([]);
   });
 
   it('are rejected in two currencies', async () => {

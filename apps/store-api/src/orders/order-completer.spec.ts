@@ -7,7 +7,7 @@ import {
   type FakeStripe,
   fakeStripe,
 } from '../payments/stripe/fake-stripe.fixture.js';
-import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
+import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
 import { startStoreProcess } from '../store-process.fixture.js';
 import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
 import { RefundCharges } from '../billing/refund-charges.js';
@@ -69,14 +69,14 @@ describe('the completer while the provider does not respond', () => {
     desk = orderDesk(store);
   };
   /** Creates a creator with one order. */
-  const place = async (paymentMethod: string): Promise<TestCreator> => {
+  const place = async (paymentMethod: string): Promise<Creator> => {
     const creator = await store.creator(paymentMethod);
     const { sku } = await store.release(creator.id);
     const { status } = await desk.place(creator, orderBody(sku, await store.quote(creator.token)), uuidv7());
     expect(status).toBe(201);
     return creator;
   };
-  const chargeStatus = async (creator: TestCreator) =>
+  const chargeStatus = async (creator: Creator) =>
     (await store.database.row<{ status: string }>(chargesOf, [creator.id]))?.status;
 
   it('completes an order that was just left by a crash, and a refund, next to a thousand that wait', async () => {

@@ -2,18 +2,18 @@ import { messages, publicId, uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
 import request from 'supertest';
-import type { StoreApiUnderTest, TestCreator } from '../store-api.fixture.js';
+import type { StoreApiUnderTest, Creator } from '../store-api.fixture.js';
 
 /** A charge of the sandbox provider. */
-export interface LedgerEntry {
+export interface ProviderCharge {
   readonly amount: number;
   readonly currency: string;
   readonly outcome: 'succeeded' | 'declined';
   readonly refunded: boolean;
 }
 
-const ledgerOf = statement(
-  'test.ledger',
+const readProviderCharges = statement(
+  'test.provider-charges',
   `SELECT amount, currency, outcome, refunded_at IS NOT NULL AS refunded FROM sandbox_charges
    WHERE order_id = ANY ($1) ORDER BY charged_at`,
 );
@@ -51,23 +51,25 @@ export function orderDesk(store: StoreApiUnderTest) {
   const open = async (creator: { readonly id: string }) =>
     (await store.database.row<{ open: number }>(openCharges, [creator.id]))?.open;
   return {
-    place: (creator: TestCreator, body: object, idempotencyKey?: string) => {
+    place: (creator: Creator, body: object, idempotencyKey?: string) => {
       const sent = request(store.server).post('/store/v1/orders').auth(creator.token, { type: 'bearer' });
       return (idempotencyKey === undefined ? sent : sent.set('idempotency-key', idempotencyKey)).send(body);
     },
     /** Every charge of the creator's orders at the provider. */
-    ledger: async (creator: TestCreator) => {
+    providerCharges: async (creator: Creator) => {
       const orders = await store.database.rows<{ id: string }>(orderIds, [creator.id]);
-      return store.database.rows<LedgerEntry>(ledgerOf, [orders.map(({ id }) => publicId('ord', id))]);
+      return store.database.rows<ProviderCharge>(readProviderCharges, [
+        orders.map(({ id }) => publicId('ord', id)),
+      ]);
     },
-    orders: async (creator: TestCreator) =>
+    orders: async (creator: Creator) =>
       (await store.database.row<{ orders: number }>(ordersOf, [creator.id]))?.orders,
-    stock: async (creator: TestCreator) =>
+    stock: async (creator: Creator) =>
       (await store.database.rows<{ quantity: number | null }>(stockOf, [creator.id])).map(
         ({ quantity }) => quantity,
       ),
     /** Types of the published messages about the creator, in order, without repetitions of a message. */
-    events: async (creator: TestCreator, prefix: 'order.' | 'product.') => {
+    events: async (creator: Creator, prefix: 'order.' | 'product.') => {
       await allPublished();
       const about = store.broker.published.filter(
         ({ type, data }) => type.startsWith(prefix) && JSON.stringify(data).includes(creator.id),
@@ -77,13 +79,13 @@ export function orderDesk(store: StoreApiUnderTest) {
     /** Number of charges without an outcome, and of due refunds. */
     open,
     /** Runs rounds of the completer until nothing is open. */
-    completeAll: (creator: TestCreator, timeoutMs?: number) =>
+    completeAll: (creator: Creator, timeoutMs?: number) =>
       eventually(async () => {
         await store.resumeOrders();
         return (await open(creator)) === 0;
       }, timeoutMs),
     /** Makes pending orders due and runs the completer. */
-    complete: async (creator: TestCreator) => {
+    complete: async (creator: Creator) => {
       await store.database.run(dueNow, [creator.id]);
       await store.resumeOrders();
     },

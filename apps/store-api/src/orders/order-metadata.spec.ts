@@ -1,11 +1,11 @@
 import { messages, parsePublicId } from '@fulfilment/contracts';
 import { eventually } from '@fulfilment/testing';
 import {
-  key,
+  newKey,
   orderBody,
   type StoreApiUnderTest,
   startStoreApi,
-  type TestCreator,
+  type Creator,
 } from '../store-api.fixture.js';
 import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
 import { redactOrder } from './redact-orders.js';
@@ -16,7 +16,7 @@ const keys = (count: number) =>
 describe('the metadata of an order', () => {
   let store: StoreApiUnderTest;
   let desk: OrderDesk;
-  let creator: TestCreator;
+  let creator: Creator;
   let body: ReturnType<typeof orderBody>;
 
   beforeAll(async () => {
@@ -108,7 +108,7 @@ describe('the metadata of an order', () => {
   });
 
   it('belongs to what an idempotency key stands for', async () => {
-    const idempotencyKey = key();
+    const idempotencyKey = newKey();
     const first = await desk.place(creator, { ...body, metadata: { a: '1', b: '2' } }, idempotencyKey);
     const repeated = await desk.place(creator, { ...body, metadata: { b: '2', a: '1' } }, idempotencyKey);
     expect([repeated.status, repeated.body.id]).toEqual([201, first.body.id]);

@@ -1,11 +1,11 @@
 import { statement } from '@fulfilment/database';
 import request from 'supertest';
 import {
-  key,
+  newKey,
   orderBody,
   type StoreApiUnderTest,
   startStoreApi,
-  type TestCreator,
+  type Creator,
 } from '../store-api.fixture.js';
 import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
 
@@ -32,7 +32,7 @@ const makeOlder = statement(
 describe('POST /v1/orders with an idempotency key', () => {
   let store: StoreApiUnderTest;
   let desk: OrderDesk;
-  let creator: TestCreator;
+  let creator: Creator;
   let sku: string;
   let rate: string;
 
@@ -46,7 +46,7 @@ describe('POST /v1/orders with an idempotency key', () => {
   afterAll(() => store.stop());
 
   it('returns the first response to a repeated key and body', async () => {
-    const idempotencyKey = key();
+    const idempotencyKey = newKey();
     const body = orderBody(sku, rate);
     const first = await desk.place(creator, body, idempotencyKey);
     const { shipping_address, items, shipping_rate_id } = body;
@@ -62,7 +62,7 @@ describe('POST /v1/orders with an idempotency key', () => {
   });
 
   it('rejects the key with another body', async () => {
-    const idempotencyKey = key();
+    const idempotencyKey = newKey();
     await desk.place(creator, orderBody(sku, rate), idempotencyKey);
     const other = await desk.place(creator, orderBody(sku, rate, 3), idempotencyKey);
     expect(other.status).toBe(409);
@@ -89,7 +89,7 @@ describe('POST /v1/orders with an idempotency key', () => {
     const placed = responses.filter(({ status }) => status === 201).map(({ body: result }) => result.id);
     expect(new Set(placed).size).toBe(1);
     expect(await desk.orders(buyer)).toBe(1);
-    expect(await desk.ledger(buyer)).toEqual([
+    expect(await desk.providerCharges(buyer)).toEqual([
       { amount: 2499 + 400, currency: 'GBP', outcome: 'succeeded', refunded: false },
     ]);
     expect(await desk.stock(buyer)).toEqual([99]);
@@ -98,7 +98,7 @@ describe('POST /v1/orders with an idempotency key', () => {
   });
 
   it('does not block repeated or other requests while the order of a key is being written', async () => {
-    const idempotencyKey = key();
+    const idempotencyKey = newKey();
     await desk.place(creator, orderBody(sku, rate), idempotencyKey);
     await store.database.run(markInProgress, [idempotencyKey]);
     const writing = await store.database.begin();
@@ -106,7 +106,7 @@ describe('POST /v1/orders with an idempotency key', () => {
       await writing.tx.run(lockKey, [idempotencyKey]);
       const responses = await Promise.all([
         ...Array.from({ length: 6 }, () => desk.place(creator, orderBody(sku, rate), idempotencyKey)),
-        ...Array.from({ length: 6 }, () => desk.place(creator, orderBody(sku, rate), key())),
+        ...Array.from({ length: 6 }, () => desk.place(creator, orderBody(sku, rate), newKey())),
       ]);
       expect(responses.map(({ status }) => status)).toEqual([...Array(6).fill(409), ...Array(6).fill(201)]);
     } finally {
@@ -115,13 +115,13 @@ describe('POST /v1/orders with an idempotency key', () => {
   });
 
   it('releases the key when no order was placed', async () => {
-    const idempotencyKey = key();
+    const idempotencyKey = newKey();
     expect((await desk.place(creator, orderBody('prod_unknown', rate), idempotencyKey)).status).toBe(422);
     expect((await desk.place(creator, orderBody(sku, rate), idempotencyKey)).status).toBe(201);
   });
 
   it('is stored for 24 hours from the request that placed the order, not from one that died before', async () => {
-    const idempotencyKey = key();
+    const idempotencyKey = newKey();
     const place = () => desk.place(creator, orderBody(sku, rate), idempotencyKey);
     expect((await desk.place(creator, orderBody('prod_unknown', rate), idempotencyKey)).status).toBe(422);
     await store.database.run(insertAbandonedKey, [creator.id, idempotencyKey]);
@@ -132,7 +132,7 @@ describe('POST /v1/orders with an idempotency key', () => {
   });
 
   it('scopes the key to one client of one creator', async () => {
-    const idempotencyKey = key();
+    const idempotencyKey = newKey();
     const other = await store.creator();
     const { sku: item } = await store.release(other.id);
     const mine = await desk.place(creator, orderBody(sku, rate), idempotencyKey);

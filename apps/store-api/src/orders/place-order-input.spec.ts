@@ -5,7 +5,7 @@ import {
   orderBody,
   type StoreApiUnderTest,
   startStoreApi,
-  type TestCreator,
+  type Creator,
 } from '../store-api.fixture.js';
 import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
 
@@ -14,7 +14,7 @@ const deleteWorldRates = statement('test.delete-world-rates', "DELETE FROM rate_
 describe('POST /v1/orders', () => {
   let store: StoreApiUnderTest;
   let desk: OrderDesk;
-  let creator: TestCreator;
+  let creator: Creator;
   let sku: string;
   let soldOut: string;
   let rate: string;

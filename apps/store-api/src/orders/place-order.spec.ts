@@ -6,7 +6,7 @@ import {
   orderBody,
   type StoreApiUnderTest,
   startStoreApi,
-  type TestCreator,
+  type Creator,
 } from '../store-api.fixture.js';
 import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
 import { itemsOf, orderColumns, type OrderRow, orderSnapshot } from './order-row.js';
@@ -20,7 +20,7 @@ const changeCreator = statement(
 describe('POST /v1/orders', () => {
   let store: StoreApiUnderTest;
   let desk: OrderDesk;
-  let creator: TestCreator;
+  let creator: Creator;
   let sku: string;
   let rate: string;
 
@@ -106,7 +106,7 @@ describe('POST /v1/orders', () => {
     const replayed = await desk.place(slow, body, 'slow-1');
     expect(replayed.body).toEqual({ id: first.body.id, status: 'processing' });
     expect(replayed.headers['idempotent-replayed']).toBe('true');
-    expect(await desk.ledger(slow)).toHaveLength(1);
+    expect(await desk.providerCharges(slow)).toHaveLength(1);
   });
 
   describe('for a creator who cannot be charged', () => {

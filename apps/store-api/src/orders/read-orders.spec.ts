@@ -1,7 +1,7 @@
 import { statement } from '@fulfilment/database';
 import { replicaReads } from '@fulfilment/database/testing';
 import { executedPlan } from '../executed-plan.fixture.js';
-import { orderBody, type StoreApiUnderTest, startStoreApi, type TestCreator } from '../store-api.fixture.js';
+import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
 import { pageStatement } from './order-pages.js';
 
 const setSameTime = statement(
@@ -30,7 +30,7 @@ const analyze = statement('test.analyze-orders', 'ANALYZE orders');
 
 describe('GET /v1/orders', () => {
   let store: StoreApiUnderTest;
-  let creator: TestCreator;
+  let creator: Creator;
   let placed: string[];
 
   beforeAll(async () => {

@@ -8,7 +8,7 @@ import {
   orderBody,
   type StoreApiUnderTest,
   startStoreApi,
-  type TestCreator,
+  type Creator,
 } from '../store-api.fixture.js';
 import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
 import { RechargeOrder } from '../billing/recharge-order.js';
@@ -47,14 +47,14 @@ describe('redacting orders', () => {
   });
   afterAll(() => store.stop());
 
-  const place = async (paymentMethod: string): Promise<{ creator: TestCreator; order: string }> => {
+  const place = async (paymentMethod: string): Promise<{ creator: Creator; order: string }> => {
     const creator = await store.creator(paymentMethod);
     const { sku } = await store.release(creator.id);
     const { body } = await desk.place(creator, orderBody(sku, await store.quote(creator.token)));
     return { creator, order: body.id };
   };
-  const view = async (creator: TestCreator, order: string) => store.readOrder(creator, order);
-  const cancel = async (creator: TestCreator, order: string) => {
+  const view = async (creator: Creator, order: string) => store.readOrder(creator, order);
+  const cancel = async (creator: Creator, order: string) => {
     await store.broker.publish(
       messages.fulfilmentCancelled.make({ order_id: order, reason: 'asked for' }, { occurredAt: new Date() }),
     );

@@ -3,14 +3,14 @@ import { systemClock } from '@fulfilment/runtime';
 import { publishReplay } from '@fulfilment/service-host/operator';
 import { eventually } from '@fulfilment/testing';
 import { connect } from 'amqplib';
-import { orderBody, startStoreApi, type StoreApiUnderTest, type TestCreator } from '../store-api.fixture.js';
+import { orderBody, startStoreApi, type StoreApiUnderTest, type Creator } from '../store-api.fixture.js';
 import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
 import { replayOrders } from './replay-orders.js';
 
 describe('replayed orders', () => {
   let store: StoreApiUnderTest;
   let desk: OrderDesk;
-  let creator: TestCreator;
+  let creator: Creator;
   let sku: string;
   let rate: string;
   beforeAll(async () => {

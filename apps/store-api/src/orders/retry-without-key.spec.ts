@@ -1,7 +1,7 @@
 import { ServiceUnavailable } from '@fulfilment/error-envelope';
 import request from 'supertest';
 import { PlaceOrder } from './place-order.js';
-import { key, orderBody, startStoreApi, type StoreApiUnderTest } from '../store-api.fixture.js';
+import { newKey, orderBody, startStoreApi, type StoreApiUnderTest } from '../store-api.fixture.js';
 
 describe('POST /v1/orders without an idempotency-key', () => {
   let api: StoreApiUnderTest;
@@ -23,11 +23,11 @@ describe('POST /v1/orders without an idempotency-key', () => {
     api.app.get(PlaceOrder).run = () => Promise.reject(new ServiceUnavailable());
     const away = await place().expect(503);
     expect(away.headers['retry-after']).toBeUndefined();
-    expect((await place({ 'idempotency-key': key() }).expect(503)).headers['retry-after']).toBe('1');
+    expect((await place({ 'idempotency-key': newKey() }).expect(503)).headers['retry-after']).toBe('1');
     const limited = await place().expect(429);
     expect(limited.headers['retry-after']).toBeUndefined();
     expect(limited.headers['ratelimit']).toMatch(/^"orders-create";r=0;t=\d+$/);
-    const withKey = await place({ 'idempotency-key': key() }).expect(429);
+    const withKey = await place({ 'idempotency-key': newKey() }).expect(429);
     expect(Number(withKey.headers['retry-after'])).toBeGreaterThan(0);
   });
 });

@@ -9,7 +9,7 @@ import { StripePaymentGateway } from './stripe/stripe-payment-gateway.js';
 import { StripeKeys } from './stripe/stripe-keys.js';
 import { fakeStripeKey, fakeStripe } from './stripe/fake-stripe.fixture.js';
 
-interface LedgerEntry {
+interface StoredCharge {
   readonly amount: number;
   readonly currency: string;
   readonly succeeded: boolean;
@@ -25,12 +25,12 @@ interface Provider {
   readonly largestAmount: 'succeeded' | 'declined';
   /** A payment method whose next charge succeeds without a response. */
   methodWithoutResponse(): string;
-  ledger(): Promise<LedgerEntry[]>;
+  charges(): Promise<StoredCharge[]>;
   stop(): Promise<void>;
 }
 
-const sandboxLedger = statement(
-  'test.sandbox-ledger',
+const readSandboxCharges = statement(
+  'test.sandbox-charges',
   `SELECT amount, currency, outcome = 'succeeded' AS succeeded, (refunded_at IS NOT NULL)::int AS refunds FROM sandbox_charges`,
 );
 const emptySandbox = statement('test.empty-sandbox', 'DELETE FROM sandbox_charges');
@@ -42,7 +42,7 @@ function sandbox(scratch: ScratchDatabase): Provider {
     declined: { method: 'pm_declined', reason: 'card_declined' },
     largestAmount: 'succeeded',
     methodWithoutResponse: () => 'pm_timeout',
-    ledger: () => scratch.database.rows<LedgerEntry>(sandboxLedger),
+    charges: () => scratch.database.rows<StoredCharge>(readSandboxCharges),
     stop: () => scratch.database.run(emptySandbox).then(() => undefined),
   };
 }
@@ -59,7 +59,7 @@ async function stripe({ database }: ScratchDatabase): Promise<Provider> {
       stripe.fail('/v1/payment_intents', 'silent');
       return 'pm_card_visa';
     },
-    ledger: () =>
+    charges: () =>
       Promise.resolve(
         stripe.intents().map(({ id, amount, currency, status }) => ({
           amount,
@@ -108,27 +108,27 @@ describe.each([
     reference: (await charge(openCharge)).reference,
     isTest: false,
   });
-  const entry = { amount: 5398, currency: 'GBP', succeeded: true, refunds: 0 };
+  const storedCharge = { amount: 5398, currency: 'GBP', succeeded: true, refunds: 0 };
 
   it('charges once per key, and returns the same outcome to repeated requests', async () => {
     const openCharge = newCharge();
     const first = await charge(openCharge);
     expect(first).toMatchObject({ status: 'succeeded', chargedAt: expect.any(Date) });
     expect(await charge(openCharge)).toEqual(first);
-    expect(await provider.ledger()).toEqual([entry]);
+    expect(await provider.charges()).toEqual([storedCharge]);
   });
 
   it('charges once for concurrent requests with one key', async () => {
     const openCharge = newCharge();
     await Promise.allSettled(Array.from({ length: 10 }, () => charge(openCharge)));
     expect(await charge(openCharge)).toMatchObject({ status: 'succeeded' });
-    expect(await provider.ledger()).toEqual([entry]);
+    expect(await provider.charges()).toEqual([storedCharge]);
   });
 
   it('charges separately for each key', async () => {
     await charge(newCharge());
     await charge(newCharge());
-    expect(await provider.ledger()).toEqual([entry, entry]);
+    expect(await provider.charges()).toEqual([storedCharge, storedCharge]);
   });
 
   it('declines with a reason, which stays the same for the key', async () => {
@@ -136,14 +136,14 @@ describe.each([
     const outcome = { status: 'declined', reason: provider.declined.reason };
     expect(await charge(openCharge)).toMatchObject(outcome);
     expect(await charge(openCharge)).toMatchObject(outcome);
-    expect(await provider.ledger()).toEqual([{ ...entry, succeeded: false }]);
+    expect(await provider.charges()).toEqual([{ ...storedCharge, succeeded: false }]);
   });
 
   it('fails in time without a response, and returns the outcome to a retry', async () => {
     const openCharge = newCharge({ paymentMethod: provider.methodWithoutResponse() });
     await expect(charge(openCharge, 200)).rejects.toThrow();
     expect(await charge(openCharge)).toMatchObject({ status: 'succeeded' });
-    expect(await provider.ledger()).toEqual([entry]);
+    expect(await provider.charges()).toEqual([storedCharge]);
   });
 
   it.each([
@@ -153,19 +153,19 @@ describe.each([
     const openCharge = newCharge();
     await charge(openCharge);
     await expect(charge({ ...openCharge, amount })).rejects.toThrow(/another charge/);
-    expect(await provider.ledger()).toEqual([entry]);
+    expect(await provider.charges()).toEqual([storedCharge]);
   });
 
   it('charges yen without minor units', async () => {
     await charge(newCharge({ amount: { amount: 4800, currency: 'JPY' } }));
-    expect(await provider.ledger()).toEqual([{ ...entry, amount: 4800, currency: 'JPY' }]);
+    expect(await provider.charges()).toEqual([{ ...storedCharge, amount: 4800, currency: 'JPY' }]);
   });
 
   it('charges the largest amount exactly, or declines it and charges nothing', async () => {
     const amount = { amount: maxAmount, currency: 'JPY' } as const;
     expect(await charge(newCharge({ amount }))).toMatchObject({ status: provider.largestAmount });
     const isCharged = provider.largestAmount === 'succeeded';
-    expect(await provider.ledger()).toEqual(isCharged ? [{ ...entry, ...amount }] : []);
+    expect(await provider.charges()).toEqual(isCharged ? [{ ...storedCharge, ...amount }] : []);
   });
 
   it('finds the successful payment of a charge, and none of a declined or unknown one', async () => {
@@ -183,13 +183,13 @@ describe.each([
     expect(first).toMatchObject({ status: 'refunded' });
     expect(await refund(paid)).toEqual(first);
     expect(await Promise.all([refund(paid), refund(paid)])).toEqual([first, first]);
-    expect(await provider.ledger()).toEqual([{ ...entry, refunds: 1 }]);
+    expect(await provider.charges()).toEqual([{ ...storedCharge, refunds: 1 }]);
   });
 
   it('rejects the refund of an unknown or declined charge', async () => {
     const declined = await charged(newCharge({ paymentMethod: provider.declined.method }));
     await expect(refund(declined)).rejects.toThrow();
     await expect(refund({ id: uuidv7(), reference: null, isTest: false })).rejects.toThrow();
-    expect(await provider.ledger()).toEqual([{ ...entry, succeeded: false }]);
+    expect(await provider.charges()).toEqual([{ ...storedCharge, succeeded: false }]);
   });
 });

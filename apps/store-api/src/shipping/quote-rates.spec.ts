@@ -4,14 +4,14 @@ import {
   shipping,
   type StoreApiUnderTest,
   startStoreApi,
-  type TestCreator,
+  type Creator,
 } from '../store-api.fixture.js';
 import { loadShipping, shippingFile } from './load-shipping.js';
 import { SealedQuotes } from './sealed-quotes.js';
 
 describe('POST /v1/shipping-rates', () => {
   let store: StoreApiUnderTest;
-  let creator: TestCreator;
+  let creator: Creator;
   let sku: string;
 
   beforeAll(async () => {

@@ -6,11 +6,11 @@ import request from 'supertest';
 import { stripeOrders, type StripeOrders } from '../billing/stripe-orders.fixture.js';
 import { creatorSnapshot, editionSnapshot } from '../connected-creator/snapshots.fixture.js';
 import {
-  key,
+  newKey,
   orderBody,
   startStoreApi,
   type StoreApiUnderTest,
-  type TestCreator,
+  type Creator,
 } from '../store-api.fixture.js';
 import { SimulatedWarehouse } from './simulated-warehouse.js';
 
@@ -36,22 +36,22 @@ describe('test mode', () => {
     expect(status).toBe(201);
     return { creator, id: String(body.id) };
   };
-  const report = (order: { creator: TestCreator; id: string }, body: object, idempotencyKey?: string) => {
+  const report = (order: { creator: Creator; id: string }, body: object, idempotencyKey?: string) => {
     const sent = request(orders.store.server)
       .post(`/store/v1/test/orders/${order.id}/events`)
       .auth(order.creator.token, { type: 'bearer' });
     return (idempotencyKey === undefined ? sent : sent.set('idempotency-key', idempotencyKey)).send(body);
   };
-  const read = ({ creator, id }: { creator: TestCreator; id: string }) => orders.store.readOrder(creator, id);
+  const read = ({ creator, id }: { creator: Creator; id: string }) => orders.store.readOrder(creator, id);
 
   it('charges and refunds a test order in the sandbox, never at the payment provider', async () => {
     const order = await place();
     expect(await read(order)).toMatchObject({ status: 'processing', billing: { payment_status: 'paid' } });
-    const ledger = () => orders.desk.ledger(order.creator);
-    expect(await ledger()).toMatchObject([{ outcome: 'succeeded', refunded: false }]);
+    const charges = () => orders.desk.providerCharges(order.creator);
+    expect(await charges()).toMatchObject([{ outcome: 'succeeded', refunded: false }]);
     expect((await report(order, { event: 'cancelled' })).body.billing.payment_status).toBe('refunded');
     await orders.desk.completeAll(order.creator);
-    expect(await ledger()).toMatchObject([{ outcome: 'succeeded', refunded: true }]);
+    expect(await charges()).toMatchObject([{ outcome: 'succeeded', refunded: true }]);
     expect(await orders.desk.stock(order.creator)).toEqual([10]);
     expect(orders.stripe.requests).toEqual([]);
   });
@@ -146,7 +146,7 @@ describe('test mode', () => {
 
   it('applies an event once for repeated requests with a key', async () => {
     const order = await place();
-    const idempotencyKey = key();
+    const idempotencyKey = newKey();
     const [first, second] = [
       await report(order, { event: 'shipped' }, idempotencyKey),
       await report(order, { event: 'shipped' }, idempotencyKey),

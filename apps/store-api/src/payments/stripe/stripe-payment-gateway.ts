@@ -21,7 +21,7 @@ import {
   unusablePaymentMethod,
 } from './stripe-errors.rules.js';
 import { type ChargeKeys, numberedKey, type StripeKeys } from './stripe-keys.js';
-import { StripeLedger } from './stripe-ledger.js';
+import { StripePayments } from './stripe-payments.js';
 import { StripeMode } from './stripe-mode.js';
 import {
   declineOf,
@@ -73,7 +73,7 @@ class UnusableKey extends Error {
 export class StripePaymentGateway extends PaymentGateway {
   private readonly stripe: Stripe;
   private readonly lookup: StripeChargeLookup;
-  private readonly ledger: StripeLedger;
+  private readonly payments: StripePayments;
   private readonly mode: StripeMode;
   /**
    * Whether Stripe has found a creator's payment method under our key. A key belongs to one account and one
@@ -99,7 +99,7 @@ export class StripePaymentGateway extends PaymentGateway {
       telemetry: false,
     });
     this.lookup = new StripeChargeLookup(this.stripe);
-    this.ledger = new StripeLedger(this.stripe, this.lookup);
+    this.payments = new StripePayments(this.stripe, this.lookup);
     this.mode = new StripeMode(this.stripe, secretKey);
   }
 
@@ -135,15 +135,15 @@ export class StripePaymentGateway extends PaymentGateway {
   }
 
   find(charge: Charge, signal: AbortSignal): Promise<ProviderPayment | undefined> {
-    return untilAborted(signal, () => this.ledger.find(charge));
+    return untilAborted(signal, () => this.payments.find(charge));
   }
 
   listPayments(range: TimeRange, signal: AbortSignal): AsyncIterable<readonly ProviderPayment[]> {
-    return this.ledger.payments(range, signal);
+    return this.payments.list(range, signal);
   }
 
   listFailedRefunds(range: TimeRange, signal: AbortSignal): AsyncIterable<readonly FailedRefund[]> {
-    return this.ledger.failedRefunds(range, signal);
+    return this.payments.listFailedRefunds(range, signal);
   }
 
   private async chargeOnce(charge: OpenCharge, signal: AbortSignal): Promise<ChargeOutcome | UnderWay> {

@@ -7,17 +7,17 @@ import { untilAborted } from './until-aborted.js';
 const limit = 100;
 
 /** Reads our payments and refunds at Stripe, for the reconciliation. */
-export class StripeLedger {
+export class StripePayments {
   constructor(
     private readonly stripe: Stripe,
     private readonly lookup: StripeChargeLookup,
   ) {}
 
-  async *payments(range: TimeRange, signal: AbortSignal): AsyncGenerator<ProviderPayment[]> {
+  async *list(range: TimeRange, signal: AbortSignal): AsyncGenerator<ProviderPayment[]> {
     const expand = ['data.latest_charge'];
     for (let last: string | undefined; ;) {
       const { data, has_more } = await untilAborted(signal, () =>
-        this.stripe.paymentIntents.list({ ...pageOf(range, last), expand }),
+        this.stripe.paymentIntents.list({ ...pageParameters(range, last), expand }),
       );
       yield data.flatMap((intent) => paymentOf(intent) ?? []);
       last = data.at(-1)?.id;
@@ -37,10 +37,10 @@ export class StripeLedger {
     return intent && paymentOf(intent);
   }
 
-  async *failedRefunds(range: TimeRange, signal: AbortSignal): AsyncGenerator<FailedRefund[]> {
+  async *listFailedRefunds(range: TimeRange, signal: AbortSignal): AsyncGenerator<FailedRefund[]> {
     for (let last: string | undefined; ;) {
       const { data, has_more } = await untilAborted(signal, () =>
-        this.stripe.refunds.list(pageOf(range, last)),
+        this.stripe.refunds.list(pageParameters(range, last)),
       );
       yield data.flatMap(({ id, status, payment_intent }) => {
         const paymentReference = typeof payment_intent === 'string' ? payment_intent : payment_intent?.id;
@@ -66,7 +66,7 @@ function paymentOf({
   return { reference: id, chargeId, refunded };
 }
 
-function pageOf({ from, to }: TimeRange, last: string | undefined) {
+function pageParameters({ from, to }: TimeRange, last: string | undefined) {
   const seconds = (time: Date): number => Math.floor(time.getTime() / 1000);
   return {
     created: { gte: seconds(from), lt: seconds(to) },
