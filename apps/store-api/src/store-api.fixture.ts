@@ -6,7 +6,7 @@ import {
   storeScopes,
   uuidv7,
 } from '@fulfilment/contracts';
-import { createDataSource, Database, statement } from '@fulfilment/database';
+import { createDataSource, Database } from '@fulfilment/database';
 import { startHttp } from '@fulfilment/http-service';
 import { DatabasePools, ServiceLifecycle } from '@fulfilment/service-host';
 import { eventually, storeUrl, tokenMaker, uniqueName } from '@fulfilment/testing';
@@ -70,8 +70,6 @@ export const shipping = {
 /** Compares every response with the API reference. */
 const documented = new DocumentedResponses(readDocument('store'), '/store');
 
-const countOrders = statement('test.count-orders', 'SELECT count(*) AS count FROM orders');
-
 export const quoteSigningKey = randomBytes(32);
 
 /**
@@ -106,8 +104,8 @@ export async function startStoreApi(
     QUOTE_SIGNING_KEY: quoteSigningKey.toString('base64'),
     ...environment,
   });
-  const requests = proxied === undefined ? scratch.database : new Database(proxied);
-  const testing = await Test.createTestingModule({ imports: [StoreApiModule.forRoot(config)] })
+  const requestDatabase = proxied === undefined ? scratch.database : new Database(proxied);
+  const testingModule = await Test.createTestingModule({ imports: [StoreApiModule.forRoot(config)] })
     .overrideProvider(DatabasePools)
     .useValue({
       open: () => scratch.database,
@@ -115,16 +113,18 @@ export async function startStoreApi(
       close: () => undefined,
     })
     .overrideProvider(Database)
-    .useValue(requests)
+    .useValue(requestDatabase)
     .compile();
-  const app = await startHttp((...args) => testing.createNestApplication(...args));
+  const app = await startHttp((...args) => testingModule.createNestApplication(...args));
   app.get(ServiceLifecycle).startMessaging();
   await loadShipping(scratch.database, shipping);
   const server = app.getHttpServer();
   const get = (path: string, token: string) =>
     request(server).get(path).auth(token, { type: 'bearer' }).expect(documented.check);
+  const post = (path: string, token: string, body: object) =>
+    request(server).post(path).auth(token, { type: 'bearer' }).send(body).expect(documented.check);
   const findOutcome = messageOutcomes(scratch.database);
-  /** Waits until a message is applied, deferred or rejected. */
+  /** Waits until a message is applied, deferred or rejected. Returns its outcome. */
   const outcomeOf = async ({ id }: Message) =>
     outcomeSchema.parse(await eventually(() => findOutcome(`/messages/${id}`)));
 
@@ -205,21 +205,11 @@ export async function startStoreApi(
     },
     get,
     readOrder: async ({ token }: Creator, id: string) => (await get(`/store/v1/orders/${id}`, token)).body,
-    post: (path: string, token: string, body: object) =>
-      request(server).post(path).auth(token, { type: 'bearer' }).send(body).expect(documented.check),
-    /** Returns the id of the cheapest shipping rate. */
-    quote: async (
-      token: string,
-      country = 'GB',
-      currency = 'GBP',
-      items?: readonly { sku: string; quantity: number }[],
-    ): Promise<string> => {
-      const response = await request(server)
-        .post(`/store/v1/shipping-rates?currency=${currency}`)
-        .auth(token, { type: 'bearer' })
-        .send({ country_code: country, items })
-        .expect(documented.check);
-      return response.body.data[0].id;
+    post,
+    /** Returns the id of the cheapest rate for the lightest parcel. */
+    quote: async (token: string, country = 'GB', currency = 'GBP'): Promise<string> => {
+      const path = `/store/v1/shipping-rates?currency=${currency}`;
+      return (await post(path, token, { country_code: country })).body.data[0].id;
     },
     /** Processes all due orders and refunds. */
     resumeOrders: async () => {
@@ -227,13 +217,12 @@ export async function startStoreApi(
     },
     outcomeOf,
     /** Publishes messages. Returns the outcome of each, or the reason of a rejection. */
-    publishAndWait: async (...sent: readonly Message[]): Promise<string[]> => {
-      await broker.publish(...sent);
-      const outcomes = await Promise.all(sent.map(outcomeOf));
+    publishAndWait: async (...outgoing: readonly Message[]): Promise<string[]> => {
+      await broker.publish(...outgoing);
+      const outcomes = await Promise.all(outgoing.map(outcomeOf));
       return outcomes.map(({ outcome, reason }) => reason ?? outcome);
     },
     published: (type: string) => broker.published.filter((message) => message.type === type),
-    orderCount: async () => (await scratch.database.row<{ count: number }>(countOrders))?.count,
     stop: async () => {
       await app.close();
       await tokens.stop();
@@ -257,7 +246,6 @@ export interface ProductOptions {
   readonly status?: 'available' | 'pending' | 'unavailable';
   readonly quantity?: number | null;
   readonly product_type?: string;
-  readonly weight_grams?: number | null;
 }
 
 export const address = {

@@ -90,14 +90,12 @@ export async function stockOfOneProduct(database: Database, quantity: number | n
   const stock = new Stock(new Outbox(), systemClock);
   const stockEvents = new ApplyStockEvents(stock, createLogger('test', 'silent'));
   const sku = publicId('prod', productId);
-  const read = async () =>
-    (await database.row<{ quantity: number | null; oversold: number; limited: boolean }>(readProduct, [
-      productId,
-    ])) ?? {
-      quantity: null,
-      oversold: 0,
-      limited: false,
-    };
+  const read = async () => {
+    type Row = { quantity: number | null; oversold: number; limited: boolean };
+    const row = await database.row<Row>(readProduct, [productId]);
+    if (row === undefined) throw new Error('The product does not exist.');
+    return row;
+  };
   const nowInDatabase = async () => (await database.row<{ now: string }>(readTime))?.now ?? '';
   /** Returns undefined when there are too few pieces. */
   const sell = async (pieces: number): Promise<{ orderId: string; limited: boolean } | undefined> => {

@@ -46,7 +46,7 @@ export function setUpCancellations() {
       .auth(creator.token, { type: 'bearer' });
     return (idempotencyKey === undefined ? sent : sent.set('idempotency-key', idempotencyKey)).send(body);
   };
-  const read = async ({ creator, id }: PlacedOrder) => store.readOrder(creator, id);
+  const read = ({ creator, id }: PlacedOrder) => store.readOrder(creator, id);
   const shipmentOf = ({ id }: PlacedOrder) => shipped(id, 'D1', 1);
   const cancelledByWarehouse = ({ id }: PlacedOrder) => cancelled(id, 1);
   /** Expectations for every cancelled order, whatever happened at the same time. */

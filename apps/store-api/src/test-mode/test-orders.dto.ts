@@ -1,7 +1,7 @@
 import { Description } from '@fulfilment/api-reference';
 import { IsIn } from 'class-validator';
 
-export const warehouseEvents = ['shipped', 'tracking_updated', 'delivered', 'cancelled'] as const;
+const warehouseEvents = ['shipped', 'tracking_updated', 'delivered', 'cancelled'] as const;
 export type WarehouseEvent = (typeof warehouseEvents)[number];
 
 export class WarehouseEventDto {
