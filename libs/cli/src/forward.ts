@@ -25,7 +25,7 @@ export async function forward(
   attempt: number,
   signal: AbortSignal,
 ): Promise<ForwardOutcome> {
-  const body = JSON.stringify(event); // the feed parsed the JSON of a delivery, so these are the same bytes
+  const body = JSON.stringify(event); // the same bytes as a delivery: the feed has its JSON
   const timeout = AbortSignal.timeout(timeoutMs);
   try {
     const response = await fetch(url, {

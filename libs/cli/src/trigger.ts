@@ -114,7 +114,7 @@ async function place({ client, product }: TriggerContext): Promise<string> {
 }
 
 async function ship(context: TriggerContext, next?: 'tracking_updated' | 'delivered'): Promise<string> {
-  const report = await warehouse(context); // may throw, so before the order is placed
+  const report = await reportFunction(context); // may throw, so before the order is placed
   const order = await place(context);
   await report(order, 'shipped');
   if (next !== undefined) await report(order, next);
@@ -124,8 +124,8 @@ async function ship(context: TriggerContext, next?: 'tracking_updated' | 'delive
 /** Reports a fulfilment event of an order, as the warehouse does. */
 type Report = (order: string, event: 'shipped' | 'tracking_updated' | 'delivered') => Promise<unknown>;
 
-/** Returns the reports of the operator, or of the simulated warehouse for a test creator. */
-async function warehouse(context: TriggerContext): Promise<Report> {
+/** Returns the function that reports as the operator, or for a test creator as the simulated warehouse. */
+async function reportFunction(context: TriggerContext): Promise<Report> {
   const { client, operate } = context;
   if (operate === undefined && (await readConnectedCreator({ client })).data.livemode === false)
     return (id, event) => reportTestEvent({ client, path: { id }, body: { event } });

@@ -109,7 +109,7 @@ describe('the database', () => {
     const plan = { name: '', text: 'EXPLAIN EXECUTE "test.of-small"(1)' };
     await database.transaction(async (tx) => {
       const ofSmall = statement('test.of-small', 'SELECT id FROM small WHERE id = $1');
-      // After five executions PostgreSQL would choose a generic plan.
+      // After five executions PostgreSQL may choose a generic plan.
       for (let execution = 0; execution < 10; execution += 1) await tx.row(ofSmall, [execution]);
       expect(JSON.stringify(await tx.rows(plan))).toContain('small_pkey');
     });

@@ -23,8 +23,8 @@ describe('a consumer', () => {
   const ids = (sent: readonly Message[]) => sent.map(({ id }) => id);
 
   it.each([
-    ['is closed', (proxy: FlakyProxy) => proxy.disconnect()],
-    ['goes silent', (proxy: FlakyProxy) => proxy.discardData()],
+    ['is closed', (toDatabase: FlakyProxy) => toDatabase.disconnect()],
+    ['goes silent', (toDatabase: FlakyProxy) => toDatabase.discardData()],
   ])(
     'returns its messages when its connection to PostgreSQL %s, and another replica applies them in order',
     async (_, interrupt) => {

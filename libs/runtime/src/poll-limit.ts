@@ -26,7 +26,8 @@ export class PollLimit {
     } finally {
       const endedAtMs = performance.now();
       const restMs = (endedAtMs - startedAtMs) * (1 / maxShare - 1);
-      this.restsUntilMs = Math.max(this.restsUntilMs, endedAtMs) + restMs; // polls may overlap
+      // Polls that did not rest in between, such as the pages of a scan, rest together after the last one.
+      this.restsUntilMs = Math.max(this.restsUntilMs, endedAtMs) + restMs;
     }
   }
 }

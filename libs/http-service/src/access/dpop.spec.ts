@@ -36,19 +36,20 @@ describe('a DPoP-bound access token', () => {
   });
   afterAll(() => api.stop());
 
+  /** Claims of a proof for a GET of the notes with the token. */
+  const proofClaims = () => ({
+    jti: randomUUID(),
+    iat: nowSeconds(),
+    htm: 'GET',
+    htu: `${maker.baseUrl}/store/notes`,
+    ath: athOf(token),
+  });
   /** Creates a proof (RFC 9449 §4.2). Arguments override claims and header members; undefined omits one. */
   const proof = async (
     claims: Readonly<Record<string, unknown>> = {},
     { header = {}, by = keys }: { header?: object; by?: GenerateKeyPairResult } = {},
   ) =>
-    new SignJWT({
-      jti: randomUUID(),
-      iat: nowSeconds(),
-      htm: 'GET',
-      htu: `${maker.baseUrl}/store/notes`,
-      ath: athOf(token),
-      ...claims,
-    })
+    new SignJWT({ ...proofClaims(), ...claims })
       .setProtectedHeader({ alg: 'ES256', typ: 'dpop+jwt', jwk: await exportJWK(by.publicKey), ...header })
       .sign(by.privateKey);
   const get = (
@@ -114,13 +115,7 @@ describe('a DPoP-bound access token', () => {
       return proof({}, { by, header: { alg: 'RS256' } });
     },
     'a symmetric signature': () =>
-      new SignJWT({
-        jti: randomUUID(),
-        iat: nowSeconds(),
-        htm: 'GET',
-        htu: `${maker.baseUrl}/store/notes`,
-        ath: athOf(token),
-      })
+      new SignJWT(proofClaims())
         .setProtectedHeader({ alg: 'HS256', typ: 'dpop+jwt', jwk: { kty: 'oct' } })
         .sign(Buffer.from('secret'.repeat(8))),
     'no signature': async () => {

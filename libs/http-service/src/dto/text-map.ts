@@ -1,10 +1,9 @@
 import { Field } from '@fulfilment/api-reference';
-import { textProblem } from './texts.js';
+import { loneSurrogates, textProblem } from './texts.js';
 
 /** Control characters except tab and line breaks, which values may contain. */
 // eslint-disable-next-line no-control-regex -- it matches control characters
 const unprintable = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
-const loneSurrogates = /\p{Surrogate}/u;
 
 export interface TextMapBounds {
   readonly maxKeys: number;

@@ -10,7 +10,7 @@ const visible = /[^\s\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]/u;
 // Embeddings, overrides and isolates also affect the text around a title (UAX #9 §2); marks of single
 // characters do not.
 const directionControls = /[\u202a-\u202e\u2066-\u2069]/;
-const loneSurrogates = /\p{Surrogate}/u;
+export const loneSurrogates = /\p{Surrogate}/u;
 /**
  * Patterns for the API reference: no control characters, and at least one character that is not white space.
  */
