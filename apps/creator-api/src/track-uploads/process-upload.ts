@@ -41,7 +41,7 @@ export class ProcessUpload {
     } catch (error) {
       if (error instanceof LeaseLost) {
         uploadMetrics.leasesLost.inc();
-        logger.warn({ upload_id: id }, 'Lost the lease of a track upload; another process continues it.');
+        logger.warn({ upload_id: id }, 'Lost the lease of a track upload; another run continues it.');
         return undefined;
       }
       if (!this.stopping.signal.aborted) throw error;
