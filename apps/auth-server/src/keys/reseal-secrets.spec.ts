@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 import { createUser } from '../accounts/create-user.js';
 import { migrations } from '../migrations/index.js';
-import { createClient } from '../registration/create-client.js';
+import { createClient, type CreatedClient } from '../registration/create-client.js';
 import { SecondFactors } from '../second-factor/second-factors.js';
 import { clientSecretOwner } from '../registration/client-secret.js';
 import { resealSecrets } from './reseal-secrets.js';
@@ -62,7 +62,8 @@ describe('resealing the secrets of the authorization server', () => {
     await keys.ensure();
     const { userId, codes } = await protectedPerson(before);
     const clients = Array.from({ length: 420 }, (_, index) => `client-${index}`);
-    const known = await Promise.all(clients.map((id) => confidential(id, before)));
+    const created: CreatedClient[] = [];
+    for (const id of clients) created.push(await confidential(id, before));
     await confidential('another', both);
     const signing = await keys.load();
 
@@ -71,7 +72,7 @@ describe('resealing the secrets of the authorization server', () => {
 
     expect(await new SigningKeys(scratch.database, after).load()).toEqual(signing);
     expect(await Promise.all(clients.map((id) => secretOf(id, after)))).toEqual(
-      known.map(({ client_secret }) => client_secret),
+      created.map(({ client_secret }) => client_secret),
     );
     expect(await factorsOf(after).verifyCode(userId, codes[0] ?? '')).toBe('recovery_code');
     expect(await resealSecrets(scratch.database, both)).toEqual({ resealed: 0, unreadable: 0 });
