@@ -17,7 +17,6 @@ import { OidcServer } from './oidc/oidc-server.js';
 import { mountPages } from './pages/pages.middleware.js';
 import { DenyList } from './revocation/deny-list.js';
 import { BrowserSessions } from './sessions/browser-sessions.js';
-import { SessionsModule } from './sessions/sessions.module.js';
 import { GuessCounts } from './sign-in/guess-counts.js';
 import { SignInModule } from './sign-in/sign-in.module.js';
 import { TokensModule } from './tokens/tokens.module.js';
@@ -62,7 +61,6 @@ export class AuthServerModule {
         HttpModule,
         AccountDataModule,
         TokensModule,
-        SessionsModule,
         KeysModule,
         OidcModule,
         SignInModule,

@@ -8,8 +8,6 @@ export interface AccountContext {
   readonly csrf: string;
 }
 
-export type AccountTab = 'overview' | 'apps' | 'browsers' | 'security';
-
 /** The message about the last action, at the top of a page. */
 export interface Notice {
   readonly kind: 'done' | 'problem';
@@ -28,7 +26,7 @@ const tabs = [
 /** Builds an account page: header, navigation and notice around its content. */
 export function accountPage(parts: {
   readonly account: AccountContext;
-  readonly tab: AccountTab;
+  readonly tab: (typeof tabs)[number][0];
   readonly title: string;
   readonly content: Html;
   readonly notice?: Notice | undefined;
