@@ -44,10 +44,10 @@ export async function redactOrder(database: Database, order: string): Promise<{ 
   await database.run(redactOne, [orderId]);
   const state = await database.row<{ status: OrderStatus; redactedAt: Date | null }>(readState, [orderId]);
   if (state === undefined) return throwNotFound('order');
-  if (state.redactedAt === null)
-    throw new Conflict(
-      `The order is ${state.status === 'payment_failed' ? 'being charged again' : state.status} and needs its address. Cancel the order first.`,
-    );
+  if (state.redactedAt === null) {
+    const reason = state.status === 'payment_failed' ? 'being charged again' : state.status;
+    throw new Conflict(`The order is ${reason} and needs its address. Cancel the order first.`);
+  }
   return { redacted_at: state.redactedAt.toISOString() };
 }
 
