@@ -47,12 +47,12 @@ describe('orders that are charged by Stripe', () => {
   let orders: StripeOrders;
   let stripe: StripeOrders['stripe'];
   let store: StripeOrders['store'];
-  let desk: StripeOrders['desk'];
+  let helpers: StripeOrders['helpers'];
   let place: StripeOrders['place'];
 
   beforeAll(async () => {
     orders = await stripeOrders();
-    ({ stripe, store, desk, place } = orders);
+    ({ stripe, store, helpers, place } = orders);
   });
   afterAll(() => orders.stop());
 
@@ -74,8 +74,8 @@ describe('orders that are charged by Stripe', () => {
   it('are payment_failed when the card is declined', async () => {
     const { creator, order } = await place('pm_card_insufficientFunds');
     expect(order.status).toBe('payment_failed');
-    expect(await desk.stock(creator)).toEqual([4]);
-    await desk.events(creator, 'order.');
+    expect(await helpers.stock(creator)).toEqual([4]);
+    await helpers.events(creator, 'order.');
     const failed = store
       .published('order.payment_failed')
       .find(({ data }) => JSON.stringify(data).includes(creator.id));
@@ -91,8 +91,8 @@ describe('orders that are charged by Stripe', () => {
     const { creator, order, intents } = await place('pm_card_visa');
     expect(order.status).toBe('pending');
     await eventually(async () => {
-      await desk.complete(creator); // once per remaining fault
-      return (await desk.open(creator)) === 0;
+      await helpers.complete(creator); // once per remaining fault
+      return (await helpers.openChargeCount(creator)) === 0;
     });
     expect((await store.readOrder(creator, order.id)).status).toBe('processing');
     expect(intents()).toHaveLength(1);
@@ -103,7 +103,7 @@ describe('orders that are charged by Stripe', () => {
     const placeWithUnusableKey = async (fault: 'broken-before' | 'broken-after') => {
       stripe.fail(intentsPath, fault);
       const placed = await place('pm_card_visa');
-      await desk.complete(placed.creator);
+      await helpers.complete(placed.creator);
       expect(await store.database.rows(keysOf, [placed.creator.id])).toEqual([
         { keyNumber: 1, unusable: true },
       ]);
@@ -118,7 +118,7 @@ describe('orders that are charged by Stripe', () => {
       ['broken-after', 1],
     ] as const)('are charged once (%s)', async (fault, keyNumber) => {
       const placed = await placeWithUnusableKey(fault);
-      await desk.complete(placed.creator);
+      await helpers.complete(placed.creator);
       expect(await statusOf(placed)).toBe('processing');
       expect(placed.intents()).toHaveLength(1);
       expect(await store.database.rows(keysOf, [placed.creator.id])).toMatchObject([{ keyNumber }]);
@@ -133,7 +133,7 @@ describe('orders that are charged by Stripe', () => {
         { keyNumber: 2, unusable: false },
       ]);
       expect(placed.intents()).toHaveLength(point === 'charged' ? 1 : 0);
-      await desk.complete(placed.creator);
+      await helpers.complete(placed.creator);
       expect(await statusOf(placed)).toBe('processing');
       expect(placed.intents()).toHaveLength(1);
     });
@@ -142,16 +142,16 @@ describe('orders that are charged by Stripe', () => {
       stripe.attachTo(null);
       const placed = await placeWithUnusableKey('broken-after');
       stripe.attachTo('cus_fake');
-      await desk.complete(placed.creator);
+      await helpers.complete(placed.creator);
       expect([await statusOf(placed), placed.intents().length]).toEqual(['processing', 1]);
     });
 
     it("wait a minute by PostgreSQL's clock before the lookup, however far ahead a replica's clock is", async () => {
       stripe.fail(intentsPath, 'broken-before');
       const placed = await place('pm_card_visa');
-      await desk.complete(placed.creator);
+      await helpers.complete(placed.creator);
       jest.useFakeTimers({ doNotFake: [...timers], now: Date.now() + 5 * 60_000 });
-      await desk.complete(placed.creator).finally(() => jest.useRealTimers());
+      await helpers.complete(placed.creator).finally(() => jest.useRealTimers());
       expect(await store.database.rows(keysOf, [placed.creator.id])).toEqual([
         { keyNumber: 1, unusable: true },
       ]);
@@ -181,7 +181,7 @@ describe('orders that are charged by Stripe', () => {
       [{ reference: intent?.id, status: 'pending' }],
     ]);
     if (intent !== undefined) intent.status = 'succeeded';
-    await desk.complete(creator);
+    await helpers.complete(creator);
     expect((await store.readOrder(creator, order.id)).status).toBe('processing');
     expect(stripe.requests.at(-1)?.path).toBe(`${intentsPath}/${intent?.id}`);
   });

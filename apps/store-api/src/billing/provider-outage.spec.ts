@@ -32,7 +32,7 @@ describe('while the payment provider fails for all,', () => {
   /** Runs rounds of the completer until each order is settled. */
   const untilSettled = (placed: readonly Placed[]) =>
     eventually(async () => {
-      for (const { creator } of placed) await orders.desk.complete(creator);
+      for (const { creator } of placed) await orders.helpers.complete(creator);
       const statuses = await Promise.all(placed.map(statusOf));
       return statuses.includes('pending') ? undefined : statuses;
     });
@@ -79,7 +79,7 @@ describe('while the payment provider fails for all,', () => {
       'true',
       order,
     ]);
-    expect(await orders.desk.orders(creator)).toBe(1);
+    expect(await orders.helpers.orderCount(creator)).toBe(1);
   });
 
   it("one creator's payment method that Stripe does not have affects only that creator's orders", async () => {
@@ -102,7 +102,7 @@ describe('while Stripe has found none of our payment methods under our key,', ()
       orders.stripe.fail(intentsPath, { status: 400, error: { ...missing, param: 'payment_method' } });
       const { creator, order, intents } = await orders.place('pm_card_visa');
       expect(order.status).toBe('pending');
-      await orders.desk.complete(creator);
+      await orders.helpers.complete(creator);
       const { body } = await orders.store.get(`/store/v1/orders/${order.id}`, creator.token);
       expect([body.status, intents().length]).toEqual(['processing', 1]);
     } finally {

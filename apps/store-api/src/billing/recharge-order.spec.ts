@@ -3,7 +3,7 @@ import { statement } from '@fulfilment/database';
 import { untilLockWaits } from '../lock-waits.fixture.js';
 import { Stock } from '../catalogue/stock.js';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
-import { type OrderDesk, orderDesk } from '../orders/order-desk.fixture.js';
+import { type OrderHelpers, orderHelpers } from '../orders/order-helpers.fixture.js';
 import { RechargeOrder } from './recharge-order.js';
 import { SettleOrder } from '../orders/settle-order.js';
 
@@ -23,14 +23,14 @@ const lockOrder = statement('test.lock-order', 'SELECT id FROM orders WHERE id =
 
 describe('a recharge', () => {
   let store: StoreApiUnderTest;
-  let desk: OrderDesk;
+  let helpers: OrderHelpers;
   let recharge: RechargeOrder;
   let creator: Creator;
   let order: string;
 
   beforeAll(async () => {
     store = await startStoreApi({ PAYMENT_TIMEOUT_MS: '200' });
-    desk = orderDesk(store);
+    helpers = orderHelpers(store);
     recharge = new RechargeOrder(store.database, store.app.get(Stock));
   });
   afterAll(() => store.stop());
@@ -40,11 +40,11 @@ describe('a recharge', () => {
     creator = await store.creator('pm_declined');
     const { sku } = await store.release(creator.id, [{ quantity: 10 }]);
     const body = orderBody(sku, await store.quote(creator.token), 2);
-    order = (await desk.place(creator, body, 'first')).body.id;
+    order = (await helpers.place(creator, body, 'first')).body.id;
   });
 
   const read = () => store.readOrder(creator, order);
-  const outcomes = async () => (await desk.providerCharges(creator)).map(({ outcome }) => outcome);
+  const outcomes = async () => (await helpers.providerCharges(creator)).map(({ outcome }) => outcome);
   const setMethod = (method: string) => store.database.run(setPaymentMethod, [creator.id, method]);
   const cancel = async () => {
     const message = messages.fulfilmentCancelled.make(
@@ -57,10 +57,10 @@ describe('a recharge', () => {
   it('takes the stock, charges the current payment method, and continues like a first charge', async () => {
     await setMethod('pm_ok');
     await recharge.run(order);
-    expect(await desk.stock(creator)).toEqual([8]);
+    expect(await helpers.stock(creator)).toEqual([8]);
     expect((await read()).status).toBe('payment_failed'); // until it is charged
 
-    await desk.complete(creator);
+    await helpers.complete(creator);
     expect(await read()).toMatchObject({
       status: 'processing',
       billing: { payment_status: 'paid', charged_at: expect.any(String) },
@@ -71,43 +71,43 @@ describe('a recharge', () => {
       attempt: 2,
     });
     expect(await outcomes()).toEqual(['declined', 'succeeded']);
-    expect(await desk.events(creator, 'order.')).toEqual([
+    expect(await helpers.events(creator, 'order.')).toEqual([
       'order.created',
       'order.payment_failed',
       'order.processing',
     ]);
     const [sku = ''] = (await read()).line_items.map((line: { sku: string }) => line.sku);
-    const replay = await desk.place(creator, orderBody(sku, (await read()).shipping.rate_id, 2), 'first');
+    const replay = await helpers.place(creator, orderBody(sku, (await read()).shipping.rate_id, 2), 'first');
     // The first response, not the current status.
     expect(replay.body).toEqual({ id: order, status: 'payment_failed' });
   });
 
   it('leaves the order and the stock unchanged when it is declined', async () => {
     await recharge.run(order);
-    await desk.complete(creator);
+    await helpers.complete(creator);
     expect((await read()).status).toBe('payment_failed');
     expect(await recharge.newestCharge(order)).toEqual({
       status: 'payment_failed',
       charge: 'declined',
       attempt: 2,
     });
-    expect(await desk.stock(creator)).toEqual([10]);
-    expect(await desk.events(creator, 'order.')).toEqual(['order.created', 'order.payment_failed']);
+    expect(await helpers.stock(creator)).toEqual([10]);
+    expect(await helpers.events(creator, 'order.')).toEqual(['order.created', 'order.payment_failed']);
 
     await setMethod('pm_ok');
     await recharge.run(order);
-    await desk.complete(creator);
+    await helpers.complete(creator);
     expect((await read()).status).toBe('processing');
-    expect(await desk.stock(creator)).toEqual([8]);
+    expect(await helpers.stock(creator)).toEqual([8]);
   });
 
   it('charges once when it is requested concurrently', async () => {
     await setMethod('pm_ok');
     const results = await Promise.allSettled(Array.from({ length: 8 }, () => recharge.run(order)));
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-    await Promise.all([desk.complete(creator), desk.complete(creator)]);
+    await Promise.all([helpers.complete(creator), helpers.complete(creator)]);
     expect(await outcomes()).toEqual(['declined', 'succeeded']);
-    expect(await desk.stock(creator)).toEqual([8]);
+    expect(await helpers.stock(creator)).toEqual([8]);
     await expect(recharge.run(order)).rejects.toThrow(
       'The order is processing; only an order with a failed payment can be charged again.',
     );
@@ -116,10 +116,10 @@ describe('a recharge', () => {
   it('is finished by the completer when the provider is silent', async () => {
     await setMethod('pm_timeout');
     await recharge.run(order);
-    await desk.complete(creator);
+    await helpers.complete(creator);
     expect((await recharge.newestCharge(order)).charge).toBe('pending');
     await expect(recharge.run(order)).rejects.toThrow('A charge of the order is in progress.');
-    await desk.complete(creator);
+    await helpers.complete(creator);
     expect((await read()).status).toBe('processing');
     expect(await outcomes()).toEqual(['declined', 'succeeded']);
   });
@@ -139,11 +139,11 @@ describe('a recharge', () => {
     ['it is cancelled', () => cancel(), /The order is cancelled/],
   ])('is rejected when %s, and changes nothing', async (_, change, reason) => {
     await change();
-    const stock = await desk.stock(creator);
+    const stock = await helpers.stock(creator);
     await expect(recharge.run(order)).rejects.toThrow(reason);
-    await desk.complete(creator);
+    await helpers.complete(creator);
     expect(await outcomes()).toEqual(['declined']);
-    expect(await desk.stock(creator)).toEqual(stock);
+    expect(await helpers.stock(creator)).toEqual(stock);
   });
 
   it('is rejected for an unknown order', async () => {
@@ -154,14 +154,14 @@ describe('a recharge', () => {
   it('refunds the money, and returns the stock once, when the order was cancelled during it', async () => {
     await setMethod('pm_timeout');
     await recharge.run(order);
-    await desk.complete(creator); // charged, but the response was lost
+    await helpers.complete(creator); // charged, but the response was lost
     await cancel();
-    expect(await desk.stock(creator)).toEqual([10]);
-    await desk.complete(creator);
+    expect(await helpers.stock(creator)).toEqual([10]);
+    await helpers.complete(creator);
     await store.resumeOrders();
     expect(await read()).toMatchObject({ status: 'cancelled', billing: { payment_status: 'failed' } });
-    expect(await desk.providerCharges(creator)).toMatchObject([{ refunded: false }, { refunded: true }]);
-    expect(await desk.stock(creator)).toEqual([10]);
+    expect(await helpers.providerCharges(creator)).toMatchObject([{ refunded: false }, { refunded: true }]);
+    expect(await helpers.stock(creator)).toEqual([10]);
   });
 
   it('loses neither pieces nor money when many run while their orders are cancelled', async () => {
@@ -171,21 +171,21 @@ describe('a recharge', () => {
     const items = skus.flatMap((sku) => orderBody(sku, rate, 2).items);
     const ids: string[] = [];
     for (let index = 0; index < 20; index += 1)
-      ids.push((await desk.place(creator, { ...orderBody('', rate), items })).body.id);
+      ids.push((await helpers.place(creator, { ...orderBody('', rate), items })).body.id);
     for (const [index, id] of ids.entries()) {
       await store.database.run(setPaymentMethod, [creator.id, index % 2 === 0 ? 'pm_ok' : 'pm_declined']);
       await recharge.run(id);
     }
-    expect(await desk.stock(creator)).toEqual([460, 460]);
+    expect(await helpers.stock(creator)).toEqual([460, 460]);
     const cancels = ids.map((id) =>
       messages.fulfilmentCancelled.make({ order_id: id, reason: 'not paid' }, { occurredAt: new Date() }),
     );
-    await Promise.all([store.broker.publish(...cancels), desk.complete(creator)]);
+    await Promise.all([store.broker.publish(...cancels), helpers.complete(creator)]);
     for (const message of cancels)
       expect(await store.outcomeOf(message)).toMatchObject({ outcome: 'applied' });
-    await desk.completeAll(creator); // a round skips orders that a concurrent cancellation has locked
-    expect(await desk.stock(creator)).toEqual([500, 500]);
-    const charges = await desk.providerCharges(creator);
+    await helpers.completeAll(creator); // a round skips orders that a concurrent cancellation has locked
+    expect(await helpers.stock(creator)).toEqual([500, 500]);
+    const charges = await helpers.providerCharges(creator);
     expect(charges.filter(({ outcome }) => outcome === 'succeeded')).toHaveLength(10);
     for (const { outcome, refunded } of charges) expect(refunded).toBe(outcome === 'succeeded');
   });
@@ -204,6 +204,6 @@ describe('a recharge', () => {
     await transition.tx.run(setStock, [creator.id, 100]);
     await transition.commit();
     expect(await settled).toEqual({ id: order, status: 'payment_failed' });
-    expect(await desk.stock(creator)).toEqual([102]);
+    expect(await helpers.stock(creator)).toEqual([102]);
   });
 });

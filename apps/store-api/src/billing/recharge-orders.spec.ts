@@ -1,7 +1,7 @@
 import { statement } from '@fulfilment/database';
 import { Stock } from '../catalogue/stock.js';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
-import { type OrderDesk, orderDesk } from '../orders/order-desk.fixture.js';
+import { type OrderHelpers, orderHelpers } from '../orders/order-helpers.fixture.js';
 import { RechargeOrder } from './recharge-order.js';
 import { rechargeOrders } from './recharge-orders.js';
 
@@ -25,11 +25,11 @@ const until = new Date('2026-01-03T00:00:00Z');
 
 describe('recharging the orders of a window', () => {
   let store: StoreApiUnderTest;
-  let desk: OrderDesk;
+  let helpers: OrderHelpers;
 
   beforeEach(async () => {
     store = await startStoreApi();
-    desk = orderDesk(store);
+    helpers = orderHelpers(store);
   });
   afterEach(() => store.stop());
 
@@ -37,7 +37,7 @@ describe('recharging the orders of a window', () => {
   const failed = async (at: string): Promise<{ creator: Creator; status: () => Promise<string> }> => {
     const creator = await store.creator('pm_declined');
     const { sku } = await store.release(creator.id);
-    const { body } = await desk.place(creator, orderBody(sku, await store.quote(creator.token)));
+    const { body } = await helpers.place(creator, orderBody(sku, await store.quote(creator.token)));
     await store.database.run(failedAt, [creator.id, new Date(at)]);
     return {
       creator,
@@ -63,7 +63,7 @@ describe('recharging the orders of a window', () => {
     ]);
     for (const { creator } of within)
       expect(await store.database.row(attempts, [creator.id])).toEqual({ attempts: 2 });
-    for (const { creator } of outside) expect(await desk.providerCharges(creator)).toHaveLength(1);
+    for (const { creator } of outside) expect(await helpers.providerCharges(creator)).toHaveLength(1);
   });
 
   it('continues after an order that cannot be charged, and counts the reasons', async () => {

@@ -1,7 +1,7 @@
 import { messages } from '@fulfilment/contracts';
 import { type FakeStripe, fakeStripe, fakeStripeKey } from '../payments/stripe/fake-stripe.fixture.js';
 import { orderBody, startStoreApi } from '../store-api.fixture.js';
-import { orderDesk } from '../orders/order-desk.fixture.js';
+import { orderHelpers } from '../orders/order-helpers.fixture.js';
 
 /** Settings of a store-api that charges at a fake Stripe. */
 export const stripeSettings = ({ url }: FakeStripe) => ({
@@ -17,22 +17,22 @@ export async function stripeOrders(environment: Readonly<Record<string, string>>
   const stripe = await fakeStripe();
   const settings = { ...stripeSettings(stripe), PAYMENT_TIMEOUT_MS: '500', ...environment };
   const store = await startStoreApi(settings);
-  const desk = orderDesk(store);
+  const helpers = orderHelpers(store);
   return {
     stripe,
     settings,
     store,
-    desk,
+    helpers,
     place: async (paymentMethod: string, idempotencyKey?: string) => {
       const creator = await store.creator(paymentMethod);
       const { sku } = await store.release(creator.id, [{ quantity: 4 }]);
       const body = orderBody(sku, await store.quote(creator.token));
-      const { status, body: order } = await desk.place(creator, body, idempotencyKey);
+      const { status, body: order } = await helpers.place(creator, body, idempotencyKey);
       expect(status).toBe(201);
       return {
         creator,
         order,
-        repeat: () => desk.place(creator, body, idempotencyKey),
+        repeat: () => helpers.place(creator, body, idempotencyKey),
         intents: () => stripe.intents().filter(({ metadata }) => metadata['order_id'] === order.id),
       };
     },

@@ -35,8 +35,8 @@ describe('an order that is cancelled while something else happens to it', () => 
         } else {
           expect([status, body.details[0].reason, outcome]).toEqual([409, 'already_shipped', 'applied']);
           expect((await read(order)).status).toBe('shipped');
-          expect(await setup.desk.providerCharges(order.creator)).toMatchObject([{ refunded: false }]);
-          expect(await setup.desk.stock(order.creator)).toEqual([7]);
+          expect(await setup.helpers.providerCharges(order.creator)).toMatchObject([{ refunded: false }]);
+          expect(await setup.helpers.stock(order.creator)).toEqual([7]);
         }
         return status;
       }),
@@ -65,18 +65,18 @@ describe('an order that is cancelled while something else happens to it', () => 
 
   it('refunds an order that is cancelled while its payment settles', async () => {
     const orders = await Promise.all(Array.from({ length: 8 }, () => place('pm_timeout')));
-    const settling = Promise.all(orders.map(({ creator }) => setup.desk.complete(creator)));
+    const settling = Promise.all(orders.map(({ creator }) => setup.helpers.complete(creator)));
     const responses = await Promise.all(orders.map((order) => cancel(order)));
     await settling;
     expect(responses.map(({ status }) => status)).toEqual(orders.map(() => 200));
     for (const order of orders) {
-      await setup.desk.completeAll(order.creator);
+      await setup.helpers.completeAll(order.creator);
       expect((await read(order)).status).toBe('cancelled');
-      expect(await setup.desk.providerCharges(order.creator)).toMatchObject([
+      expect(await setup.helpers.providerCharges(order.creator)).toMatchObject([
         { outcome: 'succeeded', refunded: true },
       ]);
-      expect(await setup.desk.stock(order.creator)).toEqual([10]);
-      const events = await setup.desk.events(order.creator, 'order.');
+      expect(await setup.helpers.stock(order.creator)).toEqual([10]);
+      const events = await setup.helpers.events(order.creator, 'order.');
       expect(events.filter((type) => type !== 'order.processing')).toEqual([
         'order.created',
         'order.cancelled',

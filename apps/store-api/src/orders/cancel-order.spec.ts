@@ -22,7 +22,7 @@ describe('POST /v1/orders/{id}/cancel', () => {
       cancelled_by: 'merchant',
       order: { status: 'cancelled', payment: { status: 'refunded', refunded_at: expect.any(String) } },
     });
-    expect(await setup.desk.events(order.creator, 'product.')).toEqual([
+    expect(await setup.helpers.events(order.creator, 'product.')).toEqual([
       'product.inventory_changed',
       'product.inventory_changed',
     ]);
@@ -40,11 +40,11 @@ describe('POST /v1/orders/{id}/cancel', () => {
       status: 'cancelled',
       billing: { payment_status: 'failed' },
     });
-    expect(await setup.desk.providerCharges(order.creator)).toMatchObject([
+    expect(await setup.helpers.providerCharges(order.creator)).toMatchObject([
       { outcome: 'declined', refunded: false },
     ]);
-    expect(await setup.desk.stock(order.creator)).toEqual([10]);
-    expect(await setup.desk.events(order.creator, 'order.')).toEqual([
+    expect(await setup.helpers.stock(order.creator)).toEqual([10]);
+    expect(await setup.helpers.events(order.creator, 'order.')).toEqual([
       'order.created',
       'order.payment_failed',
       'order.cancelled',
@@ -59,11 +59,11 @@ describe('POST /v1/orders/{id}/cancel', () => {
       status: 'cancelled',
       billing: { payment_status: 'failed' },
     });
-    expect(await setup.desk.stock(order.creator)).toEqual([10]);
-    expect(await setup.desk.open(order.creator)).toBe(1);
-    await setup.desk.complete(order.creator);
+    expect(await setup.helpers.stock(order.creator)).toEqual([10]);
+    expect(await setup.helpers.openChargeCount(order.creator)).toBe(1);
+    await setup.helpers.complete(order.creator);
     await expectCancelledOnce(order, ['order.created']);
-    const repeated = await setup.desk.place(order.creator, order.body, placingKey);
+    const repeated = await setup.helpers.place(order.creator, order.body, placingKey);
     expect([repeated.status, repeated.body]).toEqual([201, { id: order.id, status: 'cancelled' }]);
   });
 
@@ -85,8 +85,8 @@ describe('POST /v1/orders/{id}/cancel', () => {
       for (const body of [{}, { reason: 'another body' }])
         expect((await cancel(order, body, idempotencyKey)).body.details[0].reason).toBe('already_shipped');
       expect(await read(order)).toEqual(before);
-      expect(await setup.desk.providerCharges(order.creator)).toMatchObject([{ refunded: false }]);
-      expect(await setup.desk.stock(order.creator)).toEqual([7]);
+      expect(await setup.helpers.providerCharges(order.creator)).toMatchObject([{ refunded: false }]);
+      expect(await setup.helpers.stock(order.creator)).toEqual([7]);
     },
   );
 
@@ -112,12 +112,12 @@ describe('POST /v1/orders/{id}/cancel', () => {
       'true',
     ]);
     expect(repeated.body).toEqual(first.body);
-    const other = { ...order, id: (await setup.desk.place(order.creator, order.body)).body.id };
+    const other = { ...order, id: (await setup.helpers.place(order.creator, order.body)).body.id };
     for (const mismatch of [
       cancel(order, { reason: 'another' }, idempotencyKey),
       cancel(other, {}, idempotencyKey),
       cancel(order, {}, placingKey),
-      setup.desk.place(order.creator, order.body, idempotencyKey),
+      setup.helpers.place(order.creator, order.body, idempotencyKey),
     ]) {
       const { status, body } = await mismatch;
       expect([status, body.details[0].reason]).toEqual([409, 'body_mismatch']);

@@ -8,7 +8,7 @@ import {
   startStoreApi,
   type Creator,
 } from '../store-api.fixture.js';
-import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
+import { type OrderHelpers, orderHelpers } from './order-helpers.fixture.js';
 
 export interface PlacedOrder {
   readonly creator: Creator;
@@ -18,14 +18,14 @@ export interface PlacedOrder {
 /** Starts the service for the tests of a file. Places, cancels and ships orders, and reads their state. */
 export function setUpCancellations() {
   let store: StoreApiUnderTest;
-  let desk: OrderDesk;
+  let helpers: OrderHelpers;
   beforeAll(async () => {
     store = await startStoreApi({
       PAYMENT_TIMEOUT_MS: '400',
       RESUME_AFTER_MS: '100',
       RATE_LIMIT_DEFAULT: '100000/60',
     });
-    desk = orderDesk(store);
+    helpers = orderHelpers(store);
   });
   afterAll(() => store.stop());
 
@@ -37,7 +37,7 @@ export function setUpCancellations() {
     const creator = await store.creator(paymentMethod);
     const { sku } = await store.release(creator.id, [{ quantity: 10 }]);
     const body = orderBody(sku, await store.quote(creator.token), 3);
-    const { body: order } = await desk.place(creator, body, idempotencyKey);
+    const { body: order } = await helpers.place(creator, body, idempotencyKey);
     return { creator, id: order.id, body };
   };
   const cancel = async ({ creator, id }: PlacedOrder, body: object = {}, idempotencyKey?: string) => {
@@ -51,17 +51,17 @@ export function setUpCancellations() {
   const cancelledByWarehouse = ({ id }: PlacedOrder) => cancelled(id, 1);
   /** Expectations for every cancelled order, whatever happened at the same time. */
   const expectCancelledOnce = async (order: PlacedOrder, events = ['order.created', 'order.processing']) => {
-    await desk.completeAll(order.creator);
+    await helpers.completeAll(order.creator);
     await store.resumeOrders();
     expect(await read(order)).toMatchObject({ id: order.id, status: 'cancelled', tracking: null });
-    expect(await desk.providerCharges(order.creator)).toMatchObject([
+    expect(await helpers.providerCharges(order.creator)).toMatchObject([
       { outcome: 'succeeded', refunded: true },
     ]);
-    expect(await desk.stock(order.creator)).toEqual([10]);
-    expect(await desk.events(order.creator, 'order.')).toEqual([...events, 'order.cancelled']);
+    expect(await helpers.stock(order.creator)).toEqual([10]);
+    expect(await helpers.events(order.creator, 'order.')).toEqual([...events, 'order.cancelled']);
   };
   const cancelledMessage = async ({ creator }: PlacedOrder) => {
-    await desk.events(creator, 'order.');
+    await helpers.events(creator, 'order.');
     return store
       .published('order.cancelled')
       .map(({ data }) => messages.orderCancelled.schema.parse(data))
@@ -71,8 +71,8 @@ export function setUpCancellations() {
     get store() {
       return store;
     },
-    get desk() {
-      return desk;
+    get helpers() {
+      return helpers;
     },
     place,
     cancel,

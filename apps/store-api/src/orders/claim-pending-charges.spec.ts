@@ -2,7 +2,7 @@ import { statement } from '@fulfilment/database';
 import { z } from 'zod';
 import { unresponsivePaymentMethod } from '../payments/stripe/fake-stripe.fixture.js';
 import { orderBody, type StoreApiUnderTest, startStoreApi } from '../store-api.fixture.js';
-import { orderDesk } from './order-desk.fixture.js';
+import { orderHelpers } from './order-helpers.fixture.js';
 import { copyOrders } from './order-completer.fixture.js';
 import { claimRetries, claimUnattempted } from './claim-pending-charges.js';
 
@@ -35,7 +35,7 @@ describe('the statements that claim pending orders, with 20,000 orders that wait
     store = await startStoreApi();
     const creator = await store.creator();
     const { sku } = await store.release(creator.id);
-    await orderDesk(store).place(creator, orderBody(sku, await store.quote(creator.token)));
+    await orderHelpers(store).place(creator, orderBody(sku, await store.quote(creator.token)));
     await store.database.run(setRetried);
     await store.database.run(copyOrders, [creator.id, waitingOrders, unresponsivePaymentMethod]);
   });

@@ -8,7 +8,7 @@ import {
   fakeStripe,
 } from '../payments/stripe/fake-stripe.fixture.js';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
-import { orderDesk } from './order-desk.fixture.js';
+import { orderHelpers } from './order-helpers.fixture.js';
 import { copyOrders } from './order-completer.fixture.js';
 import { OrderCompleter } from './order-completer.js';
 
@@ -46,7 +46,7 @@ async function place(): Promise<Creator> {
   const creator = await store.creator('pm_card_visa');
   const { sku } = await store.release(creator.id);
   const body = orderBody(sku, await store.quote(creator.token));
-  expect((await orderDesk(store).place(creator, body, uuidv7())).body).toMatchObject({
+  expect((await orderHelpers(store).place(creator, body, uuidv7())).body).toMatchObject({
     status: 'processing',
   });
   return creator;

@@ -12,7 +12,7 @@ import {
 } from '../store-api.fixture.js';
 import { startStoreProcess } from '../store-process.fixture.js';
 import type { FaultPoint } from '../fault-points.js';
-import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
+import { type OrderHelpers, orderHelpers } from './order-helpers.fixture.js';
 import { RechargeOrder } from '../billing/recharge-order.js';
 
 const completionTimeoutMs = 60_000;
@@ -27,12 +27,12 @@ const setPaymentMethod = statement(
  */
 describe('a killed store-api', () => {
   let store: StoreApiUnderTest;
-  let desk: OrderDesk;
+  let helpers: OrderHelpers;
   let running: Awaited<ReturnType<typeof startStoreProcess>> | undefined;
 
   beforeAll(async () => {
     store = await startStoreApi({ PAYMENT_TIMEOUT_MS: '400', RESUME_AFTER_MS: '100' });
-    desk = orderDesk(store);
+    helpers = orderHelpers(store);
   });
   afterAll(() => store.stop());
   afterEach(() => running?.stop());
@@ -83,19 +83,19 @@ describe('a killed store-api', () => {
       expect(await dying.ended).toBe('SIGKILL');
 
       const response = await eventually(async () => {
-        const repeated = await desk.place(creator, body, idempotencyKey);
+        const repeated = await helpers.place(creator, body, idempotencyKey);
         if (repeated.status === 409) return undefined; // until the lease of the killed process ends
         if (repeated.body.status === 'pending') await store.resumeOrders();
         return repeated.body.status === 'pending' ? undefined : repeated;
       }, completionTimeoutMs);
       expect([response.status, response.body.status]).toEqual([201, status]);
-      expect(await desk.orders(creator)).toBe(1);
+      expect(await helpers.orderCount(creator)).toBe(1);
       expect(await statusOf(creator, response.body.id)).toBe(status);
-      expect(await desk.providerCharges(creator)).toEqual([
+      expect(await helpers.providerCharges(creator)).toEqual([
         { amount: 3 * 2499 + 400, currency: 'GBP', outcome: expected.outcome, refunded: false },
       ]);
-      expect(await desk.stock(creator)).toEqual([expected.stock]);
-      expect(await desk.events(creator, 'order.')).toEqual(expected.events);
+      expect(await helpers.stock(creator)).toEqual([expected.stock]);
+      expect(await helpers.events(creator, 'order.')).toEqual(expected.events);
     },
   );
 
@@ -108,28 +108,28 @@ describe('a killed store-api', () => {
       await expect(dying.place(creator, body, newKey())).rejects.toThrow();
       expect(await dying.ended).toBe('SIGKILL');
 
-      await desk.completeAll(creator, completionTimeoutMs);
-      expect(await desk.events(creator, 'order.')).toEqual(['order.created', 'order.processing']);
-      expect([await desk.orders(creator), await desk.stock(creator)]).toEqual([1, [7]]);
-      expect(await desk.providerCharges(creator)).toHaveLength(1);
+      await helpers.completeAll(creator, completionTimeoutMs);
+      expect(await helpers.events(creator, 'order.')).toEqual(['order.created', 'order.processing']);
+      expect([await helpers.orderCount(creator), await helpers.stock(creator)]).toEqual([1, [7]]);
+      expect(await helpers.providerCharges(creator)).toHaveLength(1);
     },
   );
 
   it('charges once when it dies at the fault point "charged" of a recharge', async () => {
     const { creator, body } = await buyer('pm_declined');
-    const { body: order } = await desk.place(creator, body);
+    const { body: order } = await helpers.place(creator, body);
     await store.database.run(setPaymentMethod, [creator.id, 'pm_ok']);
     await new RechargeOrder(store.database, store.app.get(Stock)).run(order.id);
     expect(await (await startDyingAt('charged')).ended).toBe('SIGKILL');
     expect(await statusOf(creator, order.id)).toBe('payment_failed');
 
-    await desk.completeAll(creator, completionTimeoutMs);
+    await helpers.completeAll(creator, completionTimeoutMs);
     expect(await statusOf(creator, order.id)).toBe('processing');
-    expect(await desk.providerCharges(creator)).toMatchObject([
+    expect(await helpers.providerCharges(creator)).toMatchObject([
       { outcome: 'declined' },
       { outcome: 'succeeded' },
     ]);
-    expect(await desk.stock(creator)).toEqual([7]);
+    expect(await helpers.stock(creator)).toEqual([7]);
   });
 
   it.each<[FaultPoint, string | undefined]>([
@@ -137,7 +137,7 @@ describe('a killed store-api', () => {
     ['order-cancelled', 'true'],
   ])('at %s: a repeated cancellation results in one refund', async (point, replayed) => {
     const { creator, body } = await buyer('pm_ok');
-    const { body: order } = await desk.place(creator, body);
+    const { body: order } = await helpers.place(creator, body);
     const idempotencyKey = newKey();
     const dying = await startDyingAt(point);
     await dying.untilReady();
@@ -150,10 +150,10 @@ describe('a killed store-api', () => {
       .set('idempotency-key', idempotencyKey);
     expect([repeated.status, repeated.body.status]).toEqual([200, 'cancelled']);
     expect(repeated.get('idempotent-replayed')).toBe(replayed);
-    await desk.completeAll(creator, completionTimeoutMs);
-    expect(await desk.providerCharges(creator)).toMatchObject([{ outcome: 'succeeded', refunded: true }]);
-    expect(await desk.stock(creator)).toEqual([10]);
-    expect(await desk.events(creator, 'order.')).toEqual([
+    await helpers.completeAll(creator, completionTimeoutMs);
+    expect(await helpers.providerCharges(creator)).toMatchObject([{ outcome: 'succeeded', refunded: true }]);
+    expect(await helpers.stock(creator)).toEqual([10]);
+    expect(await helpers.events(creator, 'order.')).toEqual([
       'order.created',
       'order.processing',
       'order.cancelled',
@@ -162,7 +162,7 @@ describe('a killed store-api', () => {
 
   it('returns the money and the stock once when it dies at the fault point "refunded"', async () => {
     const { creator, body } = await buyer('pm_ok');
-    const { body: order } = await desk.place(creator, body);
+    const { body: order } = await helpers.place(creator, body);
     const cancelled = messages.fulfilmentCancelled.make(
       { order_id: order.id, reason: 'pressing fault' },
       { occurredAt: new Date() },
@@ -170,10 +170,10 @@ describe('a killed store-api', () => {
     await store.publishAndWait(cancelled);
     expect(await (await startDyingAt('refunded')).ended).toBe('SIGKILL');
 
-    await desk.completeAll(creator, completionTimeoutMs);
-    expect(await desk.providerCharges(creator)).toMatchObject([{ outcome: 'succeeded', refunded: true }]);
-    expect(await desk.stock(creator)).toEqual([10]);
-    expect(await desk.events(creator, 'order.')).toEqual([
+    await helpers.completeAll(creator, completionTimeoutMs);
+    expect(await helpers.providerCharges(creator)).toMatchObject([{ outcome: 'succeeded', refunded: true }]);
+    expect(await helpers.stock(creator)).toEqual([10]);
+    expect(await helpers.events(creator, 'order.')).toEqual([
       'order.created',
       'order.processing',
       'order.cancelled',

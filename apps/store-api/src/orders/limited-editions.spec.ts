@@ -1,13 +1,13 @@
 import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
-import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
+import { type OrderHelpers, orderHelpers } from './order-helpers.fixture.js';
 
 describe('orders of limited editions', () => {
   let store: StoreApiUnderTest;
-  let desk: OrderDesk;
+  let helpers: OrderHelpers;
 
   beforeAll(async () => {
     store = await startStoreApi({ RATE_LIMIT_ORDERS_CREATE: '100000/60' });
-    desk = orderDesk(store);
+    helpers = orderHelpers(store);
   });
   afterAll(() => store.stop());
 
@@ -26,7 +26,7 @@ describe('orders of limited editions', () => {
     const { creator, skus, rate } = await seller(1);
     const [last = ''] = skus;
     const responses = await Promise.all(
-      Array.from({ length: 100 }, () => desk.place(creator, orderBody(last, rate))),
+      Array.from({ length: 100 }, () => helpers.place(creator, orderBody(last, rate))),
     );
     expect(responses.filter(({ status }) => status === 201)).toHaveLength(1);
     const rejected = responses.filter(({ status }) => status !== 201);
@@ -37,9 +37,9 @@ describe('orders of limited editions', () => {
         details: [{ field: 'items.0.sku', reason: 'insufficient_stock' }],
       });
     }
-    expect([await desk.orders(creator), await desk.stock(creator)]).toEqual([1, [0]]);
-    expect(await desk.providerCharges(creator)).toHaveLength(1);
-    expect(await desk.events(creator, 'product.')).toEqual([
+    expect([await helpers.orderCount(creator), await helpers.stock(creator)]).toEqual([1, [0]]);
+    expect(await helpers.providerCharges(creator)).toHaveLength(1);
+    expect(await helpers.events(creator, 'product.')).toEqual([
       'product.inventory_changed',
       'product.out_of_stock',
     ]);
@@ -48,12 +48,12 @@ describe('orders of limited editions', () => {
   it('take the sum when two lines have the same sku', async () => {
     const { creator, skus, rate } = await seller(3);
     const body = orderBody(skus[0] ?? '', rate, 2);
-    const rejected = await desk.place(creator, { ...body, items: [...body.items, ...body.items] });
+    const rejected = await helpers.place(creator, { ...body, items: [...body.items, ...body.items] });
     expect(rejected.body.details).toEqual([
       { field: 'items.0.sku', reason: 'insufficient_stock' },
       { field: 'items.1.sku', reason: 'insufficient_stock' },
     ]);
-    expect(await desk.stock(creator)).toEqual([3]);
+    expect(await helpers.stock(creator)).toEqual([3]);
   });
 
   it('count exactly through 500 pairs of concurrent orders with lines in opposite order, 32 at a time', async () => {
@@ -69,8 +69,8 @@ describe('orders of limited editions', () => {
       while (pairs > 0) {
         pairs -= 1;
         const responses = await Promise.all([
-          desk.place(creator, basket(a, b)),
-          desk.place(creator, basket(b, a)),
+          helpers.place(creator, basket(a, b)),
+          helpers.place(creator, basket(b, a)),
         ]);
         statuses.push(...responses.map(({ status }) => status));
       }
@@ -78,7 +78,7 @@ describe('orders of limited editions', () => {
     await Promise.all(Array.from({ length: 16 }, buyer));
     const count = (wanted: number) => statuses.filter((status) => status === wanted).length;
     expect([count(201), count(422), statuses.length]).toEqual([700, 300, 1000]);
-    expect(await desk.stock(creator)).toEqual([0, 1300]);
-    expect(await desk.providerCharges(creator)).toHaveLength(700);
+    expect(await helpers.stock(creator)).toEqual([0, 1300]);
+    expect(await helpers.providerCharges(creator)).toHaveLength(700);
   });
 });

@@ -1,7 +1,7 @@
 import { statement } from '@fulfilment/database';
 import { eventually, type FlakyProxy, flakyProxy } from '@fulfilment/testing';
 import { orderBody, type StoreApiUnderTest, startStoreApi } from '../store-api.fixture.js';
-import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
+import { type OrderHelpers, orderHelpers } from './order-helpers.fixture.js';
 
 const readBusyConnections = statement(
   'test.busy-connections',
@@ -13,12 +13,12 @@ const packets = Array.from({ length: 12 }, (_, index) => index + 1);
 
 describe('placing an order whose connection to PostgreSQL is lost', () => {
   let store: StoreApiUnderTest;
-  let desk: OrderDesk;
+  let helpers: OrderHelpers;
   let proxy: FlakyProxy;
 
   beforeAll(async () => {
     store = await startStoreApi({}, async (url) => (proxy = await flakyProxy(url)));
-    desk = orderDesk(store);
+    helpers = orderHelpers(store);
   });
   afterAll(() => store.stop());
 
@@ -38,16 +38,16 @@ describe('placing an order whose connection to PostgreSQL is lost', () => {
         const { sku } = await store.release(creator.id, [{ quantity }]);
         const body = orderBody(sku, await store.quote(creator.token));
         proxy.severAfter(count);
-        const response = await desk.place(creator, body, idempotencyKey);
+        const response = await helpers.place(creator, body, idempotencyKey);
         expect([201, 503]).toContain(response.status);
         await untilStatementsEnded();
         const orders = response.status === 201 ? 1 : 0;
-        expect(await desk.orders(creator)).toBe(orders);
+        expect(await helpers.orderCount(creator)).toBe(orders);
         proxy.severAfter(Infinity);
-        await desk.complete(creator);
-        const charges = await desk.providerCharges(creator);
+        await helpers.complete(creator);
+        const charges = await helpers.providerCharges(creator);
         expect(charges.filter(({ outcome }) => outcome === 'succeeded')).toHaveLength(orders);
-        expect(await desk.stock(creator)).toEqual([quantity === null ? null : quantity - orders]);
+        expect(await helpers.stock(creator)).toEqual([quantity === null ? null : quantity - orders]);
       },
     );
   });

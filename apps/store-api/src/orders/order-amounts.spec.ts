@@ -1,6 +1,6 @@
 import { currencies, type Currency, maxAmount } from '@fulfilment/contracts';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
-import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
+import { type OrderHelpers, orderHelpers } from './order-helpers.fixture.js';
 
 /** The fixture's catalogue price and its lightest rate to GB, in minor units; yen have none. */
 const prices: Readonly<Record<Currency, number>> = { GBP: 2499, USD: 2999, EUR: 2899, JPY: 4800 };
@@ -8,13 +8,13 @@ const shippingAmount = 400;
 
 describe('the amounts of an order', () => {
   let store: StoreApiUnderTest;
-  let desk: OrderDesk;
+  let helpers: OrderHelpers;
   let creator: Creator;
   let sku: string;
 
   beforeAll(async () => {
     store = await startStoreApi();
-    desk = orderDesk(store);
+    helpers = orderHelpers(store);
   });
   afterAll(() => store.stop());
   beforeEach(async () => {
@@ -28,7 +28,7 @@ describe('the amounts of an order', () => {
   });
 
   it.each(currencies)('are in one currency, as in the request: %s', async (currency) => {
-    const placed = await desk.place(creator, await body(currency, 3100));
+    const placed = await helpers.place(creator, await body(currency, 3100));
     const order = await store.readOrder(creator, placed.body.id);
     const charged = prices[currency] + shippingAmount;
     expect(order).toMatchObject({
@@ -37,17 +37,17 @@ describe('the amounts of an order', () => {
       billing: { amount: { amount: charged, currency } },
       shipping: { amount: { amount: shippingAmount, currency } },
     });
-    expect(await desk.providerCharges(creator)).toEqual([
+    expect(await helpers.providerCharges(creator)).toEqual([
       { amount: charged, currency, outcome: 'succeeded', refunded: false },
     ]);
   });
 
   it('are exact up to the largest amount, in the database, messages and responses', async () => {
-    const placed = await desk.place(creator, await body('JPY', maxAmount - shippingAmount));
+    const placed = await helpers.place(creator, await body('JPY', maxAmount - shippingAmount));
     expect(placed.status).toBe(201);
     const read = await store.get(`/store/v1/orders/${placed.body.id}`, creator.token);
     expect(read.text).toContain(`"total":{"amount":${maxAmount},"currency":"JPY"}`);
-    await desk.events(creator, 'order.');
+    await helpers.events(creator, 'order.');
     const [created] = store.published('order.created').slice(-1);
     expect(created?.data).toMatchObject({ order: { total_amount: maxAmount, currency: 'JPY' } });
   });
@@ -56,22 +56,22 @@ describe('the amounts of an order', () => {
     ['a line', maxAmount, 2],
     ['a line with shipping', maxAmount - shippingAmount + 1, 1],
   ])('are rejected when %s is above the largest amount', async (_, unitAmount, quantity) => {
-    const response = await desk.place(creator, await body('GBP', unitAmount, quantity));
+    const response = await helpers.place(creator, await body('GBP', unitAmount, quantity));
     expect([response.status, response.body.details]).toEqual([
       422,
       [{ field: 'items', reason: 'total_too_large' }],
     ]);
-    expect(await desk.providerCharges(creator)).toEqual([]);
+    expect(await helpers.providerCharges(creator)).toEqual([]);
   });
 
   it('are rejected in two currencies', async () => {
     const mixed = await body('GBP', 100);
     const yen = { sku, quantity: 1, unit_price: { amount: 100, currency: 'JPY' } };
-    const response = await desk.place(creator, { ...mixed, items: [...mixed.items, yen] });
+    const response = await helpers.place(creator, { ...mixed, items: [...mixed.items, yen] });
     expect([response.status, response.body.details]).toEqual([
       422,
       [{ field: 'items.1.unit_price.currency', reason: 'must be GBP, the currency of the shipping rate' }],
     ]);
-    expect(await desk.orders(creator)).toBe(0);
+    expect(await helpers.orderCount(creator)).toBe(0);
   });
 });

@@ -9,7 +9,7 @@ import {
 } from '../payments/stripe/fake-stripe.fixture.js';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
 import { startStoreProcess } from '../store-process.fixture.js';
-import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
+import { type OrderHelpers, orderHelpers } from './order-helpers.fixture.js';
 import { RefundCharges } from '../billing/refund-charges.js';
 import { copyOrders } from './order-completer.fixture.js';
 import { OrderCompleter } from './order-completer.js';
@@ -48,7 +48,7 @@ const completionTimeoutMs = 3_000;
 describe('the completer while the provider does not respond', () => {
   let stripe: FakeStripe;
   let store: StoreApiUnderTest;
-  let desk: OrderDesk;
+  let helpers: OrderHelpers;
   beforeEach(async () => {
     stripe = await fakeStripe();
   });
@@ -63,13 +63,17 @@ describe('the completer while the provider does not respond', () => {
       PAYMENT_TIMEOUT_MS: String(timeoutMs),
       ...environment,
     });
-    desk = orderDesk(store);
+    helpers = orderHelpers(store);
   };
   /** Creates a creator with one order. */
   const place = async (paymentMethod: string): Promise<Creator> => {
     const creator = await store.creator(paymentMethod);
     const { sku } = await store.release(creator.id);
-    const { status } = await desk.place(creator, orderBody(sku, await store.quote(creator.token)), uuidv7());
+    const { status } = await helpers.place(
+      creator,
+      orderBody(sku, await store.quote(creator.token)),
+      uuidv7(),
+    );
     expect(status).toBe(201);
     return creator;
   };
@@ -101,7 +105,7 @@ describe('the completer while the provider does not respond', () => {
     const pauses: unknown[] = [];
     for (let attempt = 1; attempt <= 5; attempt += 1) {
       pauses.push(await store.database.row(pauseOf, [creator.id]));
-      await desk.complete(creator);
+      await helpers.complete(creator);
     }
     expect(pauses).toEqual(
       [60, 120, 240, 300, 300].map((seconds, index) => ({ attempts: index + 1, seconds })),

@@ -7,7 +7,7 @@ import {
   startStoreApi,
   type Creator,
 } from '../store-api.fixture.js';
-import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
+import { type OrderHelpers, orderHelpers } from './order-helpers.fixture.js';
 import { redactOrder } from './redact-orders.js';
 
 const keys = (count: number) =>
@@ -15,13 +15,13 @@ const keys = (count: number) =>
 
 describe('the metadata of an order', () => {
   let store: StoreApiUnderTest;
-  let desk: OrderDesk;
+  let helpers: OrderHelpers;
   let creator: Creator;
   let body: ReturnType<typeof orderBody>;
 
   beforeAll(async () => {
     store = await startStoreApi();
-    desk = orderDesk(store);
+    helpers = orderHelpers(store);
     creator = await store.creator();
     const { sku } = await store.release(creator.id);
     body = orderBody(sku, await store.quote(creator.token));
@@ -109,11 +109,11 @@ describe('the metadata of an order', () => {
 
   it('belongs to what an idempotency key stands for', async () => {
     const idempotencyKey = newKey();
-    const first = await desk.place(creator, { ...body, metadata: { a: '1', b: '2' } }, idempotencyKey);
-    const repeated = await desk.place(creator, { ...body, metadata: { b: '2', a: '1' } }, idempotencyKey);
+    const first = await helpers.place(creator, { ...body, metadata: { a: '1', b: '2' } }, idempotencyKey);
+    const repeated = await helpers.place(creator, { ...body, metadata: { b: '2', a: '1' } }, idempotencyKey);
     expect([repeated.status, repeated.body.id]).toEqual([201, first.body.id]);
     for (const metadata of [{ a: '1' }, undefined]) {
-      const other = await desk.place(creator, { ...body, metadata }, idempotencyKey);
+      const other = await helpers.place(creator, { ...body, metadata }, idempotencyKey);
       expect([other.status, other.body.details[0].reason]).toEqual([409, 'body_mismatch']);
     }
   });
@@ -122,7 +122,7 @@ describe('the metadata of an order', () => {
     const buyer = await store.creator('pm_declined');
     const { sku } = await store.release(buyer.id);
     const order = { ...orderBody(sku, await store.quote(buyer.token)), metadata: { gift: 'for Ana' } };
-    const { body: placed } = await desk.place(buyer, order);
+    const { body: placed } = await helpers.place(buyer, order);
     await redactOrder(store.database, placed.id);
     expect((await store.readOrder(buyer, placed.id)).metadata).toEqual({});
   });

@@ -1,7 +1,7 @@
 import { type RecordedSpans, recordSpans } from '@fulfilment/runtime/testing';
 import { eventually } from '@fulfilment/testing';
 import { orderBody, type StoreApiUnderTest, startStoreApi } from '../store-api.fixture.js';
-import { orderDesk } from './order-desk.fixture.js';
+import { orderHelpers } from './order-helpers.fixture.js';
 
 const traceId = 'a'.repeat(32);
 
@@ -19,7 +19,7 @@ describe('the trace of an order', () => {
     const { sku } = await store.release(creator.id);
     const body = orderBody(sku, await store.quote(creator.token));
     recorded = recordSpans();
-    const { body: order } = await orderDesk(store)
+    const { body: order } = await orderHelpers(store)
       .place(creator, body, 'key-1')
       .set('traceparent', `00-${traceId}-${'b'.repeat(16)}-00`)
       .expect(201);

@@ -7,7 +7,7 @@ import {
   startStoreApi,
   type Creator,
 } from '../store-api.fixture.js';
-import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
+import { type OrderHelpers, orderHelpers } from './order-helpers.fixture.js';
 
 /** The key of a request that died nearly 24 hours ago, before it placed an order. */
 const insertAbandonedKey = statement(
@@ -31,14 +31,14 @@ const makeOlder = statement(
 
 describe('POST /v1/orders with an idempotency key', () => {
   let store: StoreApiUnderTest;
-  let desk: OrderDesk;
+  let helpers: OrderHelpers;
   let creator: Creator;
   let sku: string;
   let rate: string;
 
   beforeAll(async () => {
     store = await startStoreApi();
-    desk = orderDesk(store);
+    helpers = orderHelpers(store);
     creator = await store.creator();
     ({ sku } = await store.release(creator.id));
     rate = await store.quote(creator.token);
@@ -48,9 +48,9 @@ describe('POST /v1/orders with an idempotency key', () => {
   it('returns the first response to a repeated key and body', async () => {
     const idempotencyKey = newKey();
     const body = orderBody(sku, rate);
-    const first = await desk.place(creator, body, idempotencyKey);
+    const first = await helpers.place(creator, body, idempotencyKey);
     const { shipping_address, items, shipping_rate_id } = body;
-    const replay = await desk.place(
+    const replay = await helpers.place(
       creator,
       { shipping_rate_id, unknown: 1, items, shipping_address: { ...shipping_address, company: null } },
       `"${idempotencyKey}"`,
@@ -63,8 +63,8 @@ describe('POST /v1/orders with an idempotency key', () => {
 
   it('rejects the key with another body', async () => {
     const idempotencyKey = newKey();
-    await desk.place(creator, orderBody(sku, rate), idempotencyKey);
-    const other = await desk.place(creator, orderBody(sku, rate, 3), idempotencyKey);
+    await helpers.place(creator, orderBody(sku, rate), idempotencyKey);
+    const other = await helpers.place(creator, orderBody(sku, rate, 3), idempotencyKey);
     expect(other.status).toBe(409);
     expect(other.body).toMatchObject({
       code: 'CONFLICT',
@@ -77,7 +77,7 @@ describe('POST /v1/orders with an idempotency key', () => {
     const { sku: item } = await store.release(buyer.id, [{ quantity: 100 }]);
     const body = orderBody(item, await store.quote(buyer.token));
     const responses = await Promise.all(
-      Array.from({ length: 50 }, () => desk.place(buyer, body, 'parallel')),
+      Array.from({ length: 50 }, () => helpers.place(buyer, body, 'parallel')),
     );
     for (const { status, body: result, headers } of responses) {
       expect([201, 409]).toContain(status);
@@ -88,25 +88,25 @@ describe('POST /v1/orders with an idempotency key', () => {
     }
     const placed = responses.filter(({ status }) => status === 201).map(({ body: result }) => result.id);
     expect(new Set(placed).size).toBe(1);
-    expect(await desk.orders(buyer)).toBe(1);
-    expect(await desk.providerCharges(buyer)).toEqual([
+    expect(await helpers.orderCount(buyer)).toBe(1);
+    expect(await helpers.providerCharges(buyer)).toEqual([
       { amount: 2499 + 400, currency: 'GBP', outcome: 'succeeded', refunded: false },
     ]);
-    expect(await desk.stock(buyer)).toEqual([99]);
-    expect(await desk.events(buyer, 'order.')).toEqual(['order.created', 'order.processing']);
-    expect(await desk.events(buyer, 'product.')).toEqual(['product.inventory_changed']);
+    expect(await helpers.stock(buyer)).toEqual([99]);
+    expect(await helpers.events(buyer, 'order.')).toEqual(['order.created', 'order.processing']);
+    expect(await helpers.events(buyer, 'product.')).toEqual(['product.inventory_changed']);
   });
 
   it('does not block repeated or other requests while the order of a key is being written', async () => {
     const idempotencyKey = newKey();
-    await desk.place(creator, orderBody(sku, rate), idempotencyKey);
+    await helpers.place(creator, orderBody(sku, rate), idempotencyKey);
     await store.database.run(markInProgress, [idempotencyKey]);
     const writing = await store.database.begin();
     try {
       await writing.tx.run(lockKey, [idempotencyKey]);
       const responses = await Promise.all([
-        ...Array.from({ length: 6 }, () => desk.place(creator, orderBody(sku, rate), idempotencyKey)),
-        ...Array.from({ length: 6 }, () => desk.place(creator, orderBody(sku, rate), newKey())),
+        ...Array.from({ length: 6 }, () => helpers.place(creator, orderBody(sku, rate), idempotencyKey)),
+        ...Array.from({ length: 6 }, () => helpers.place(creator, orderBody(sku, rate), newKey())),
       ]);
       expect(responses.map(({ status }) => status)).toEqual([...Array(6).fill(409), ...Array(6).fill(201)]);
     } finally {
@@ -116,14 +116,14 @@ describe('POST /v1/orders with an idempotency key', () => {
 
   it('releases the key when no order was placed', async () => {
     const idempotencyKey = newKey();
-    expect((await desk.place(creator, orderBody('prod_unknown', rate), idempotencyKey)).status).toBe(422);
-    expect((await desk.place(creator, orderBody(sku, rate), idempotencyKey)).status).toBe(201);
+    expect((await helpers.place(creator, orderBody('prod_unknown', rate), idempotencyKey)).status).toBe(422);
+    expect((await helpers.place(creator, orderBody(sku, rate), idempotencyKey)).status).toBe(201);
   });
 
   it('is stored for 24 hours from the request that placed the order, not from one that died before', async () => {
     const idempotencyKey = newKey();
-    const place = () => desk.place(creator, orderBody(sku, rate), idempotencyKey);
-    expect((await desk.place(creator, orderBody('prod_unknown', rate), idempotencyKey)).status).toBe(422);
+    const place = () => helpers.place(creator, orderBody(sku, rate), idempotencyKey);
+    expect((await helpers.place(creator, orderBody('prod_unknown', rate), idempotencyKey)).status).toBe(422);
     await store.database.run(insertAbandonedKey, [creator.id, idempotencyKey]);
     const first = await place();
     await store.database.run(makeOlder, [idempotencyKey]);
@@ -135,8 +135,12 @@ describe('POST /v1/orders with an idempotency key', () => {
     const idempotencyKey = newKey();
     const other = await store.creator();
     const { sku: item } = await store.release(other.id);
-    const mine = await desk.place(creator, orderBody(sku, rate), idempotencyKey);
-    const theirs = await desk.place(other, orderBody(item, await store.quote(other.token)), idempotencyKey);
+    const mine = await helpers.place(creator, orderBody(sku, rate), idempotencyKey);
+    const theirs = await helpers.place(
+      other,
+      orderBody(item, await store.quote(other.token)),
+      idempotencyKey,
+    );
     expect(theirs.status).toBe(201);
     expect(theirs.body.id).not.toBe(mine.body.id);
   });

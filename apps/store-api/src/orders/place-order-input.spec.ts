@@ -7,13 +7,13 @@ import {
   startStoreApi,
   type Creator,
 } from '../store-api.fixture.js';
-import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
+import { type OrderHelpers, orderHelpers } from './order-helpers.fixture.js';
 
 const deleteWorldRates = statement('test.delete-world-rates', "DELETE FROM rate_cards WHERE zone = 'world'");
 
 describe('POST /v1/orders', () => {
   let store: StoreApiUnderTest;
-  let desk: OrderDesk;
+  let helpers: OrderHelpers;
   let creator: Creator;
   let sku: string;
   let soldOut: string;
@@ -21,7 +21,7 @@ describe('POST /v1/orders', () => {
 
   beforeAll(async () => {
     store = await startStoreApi();
-    desk = orderDesk(store);
+    helpers = orderHelpers(store);
     creator = await store.creator();
     [sku = '', soldOut = ''] = (await store.release(creator.id, [{}, { quantity: 0 }])).skus;
     rate = await store.quote(creator.token);
@@ -180,7 +180,7 @@ describe('POST /v1/orders', () => {
     ],
   ];
   it.each(cases)('rejects an order with %s', async (_, body, status, field) => {
-    const response = await desk.place(creator, body());
+    const response = await helpers.place(creator, body());
     expect([response.status, response.body.details?.[0].field]).toEqual([status, field]);
   });
 
@@ -191,13 +191,13 @@ describe('POST /v1/orders', () => {
       city: '🌊'.repeat(100),
       postal_code: '1'.repeat(20),
     };
-    expect((await desk.place(creator, { ...valid(), shipping_address: long })).status).toBe(201);
+    expect((await helpers.place(creator, { ...valid(), shipping_address: long })).status).toBe(201);
   });
 
   it('names every line that cannot be sold, each with its own reason', async () => {
     const { skus } = await store.release(creator.id, [{ status: 'pending' }, { status: 'unavailable' }]);
     const lines = ['prod_unknown', sku, soldOut, ...skus].flatMap((item) => orderBody(item, rate).items);
-    const response = await desk.place(creator, { ...valid(), items: lines });
+    const response = await helpers.place(creator, { ...valid(), items: lines });
     expect([response.status, response.body.details]).toEqual([
       422,
       [
@@ -213,7 +213,7 @@ describe('POST /v1/orders', () => {
     const quoted = await store.quote(creator.token, 'US');
     await store.database.run(deleteWorldRates);
     const usa = { ...address, country_code: 'US', province_code: 'NY' };
-    const response = await desk.place(creator, { ...orderBody(sku, quoted), shipping_address: usa });
+    const response = await helpers.place(creator, { ...orderBody(sku, quoted), shipping_address: usa });
     expect([response.status, response.body.details]).toEqual([
       422,
       [{ field: 'items.0.sku', reason: 'not_shippable_to_country' }],
@@ -233,13 +233,13 @@ describe('POST /v1/orders', () => {
   it('returns 404 for an unknown rate and for one of another creator', async () => {
     const other = await store.creator();
     for (const foreign of ['rate_00000000000000000000000000', 'nonsense', await store.quote(other.token)]) {
-      expect((await desk.place(creator, orderBody(sku, foreign))).status).toBe(404);
+      expect((await helpers.place(creator, orderBody(sku, foreign))).status).toBe(404);
     }
   });
 
   it('does not reveal a sku to another creator', async () => {
     const other = await store.creator();
-    const response = await desk.place(other, orderBody(sku, await store.quote(other.token)));
+    const response = await helpers.place(other, orderBody(sku, await store.quote(other.token)));
     expect(response.body.details).toEqual([{ field: 'items.0.sku', reason: 'unknown_sku' }]);
   });
 });

@@ -8,7 +8,7 @@ import {
   startStoreApi,
   type Creator,
 } from '../store-api.fixture.js';
-import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
+import { type OrderHelpers, orderHelpers } from './order-helpers.fixture.js';
 import { itemsOf, orderColumns, type OrderRow, orderSnapshot } from './order-row.js';
 
 const readOrder = statement('test.order', `SELECT ${orderColumns} FROM orders WHERE id = $1`);
@@ -19,14 +19,14 @@ const changeCreator = statement(
 
 describe('POST /v1/orders', () => {
   let store: StoreApiUnderTest;
-  let desk: OrderDesk;
+  let helpers: OrderHelpers;
   let creator: Creator;
   let sku: string;
   let rate: string;
 
   beforeAll(async () => {
     store = await startStoreApi({ PAYMENT_TIMEOUT_MS: '300', RESUME_AFTER_MS: '60000' });
-    desk = orderDesk(store);
+    helpers = orderHelpers(store);
     creator = await store.creator();
     ({ sku } = await store.release(creator.id));
     rate = await store.quote(creator.token);
@@ -35,7 +35,7 @@ describe('POST /v1/orders', () => {
 
   it('places and charges an order, and returns 201 with its Location', async () => {
     const source = { platform: 'shopify', external_order_id: '#1' };
-    const placed = await desk.place(creator, { ...orderBody(sku, rate, 2), source });
+    const placed = await helpers.place(creator, { ...orderBody(sku, rate, 2), source });
     expect(placed.status).toBe(201);
     expect(placed.body).toEqual({ id: expect.stringMatching(/^ord_[0-9a-z]{26}$/), status: 'processing' });
     expect(placed.headers['location']).toBe(`${store.config.BASE_URL}/store/v1/orders/${placed.body.id}`);
@@ -60,11 +60,11 @@ describe('POST /v1/orders', () => {
       shipping: { rate_id: rate, amount: { amount: 400, currency: 'GBP' } },
       tracking: null,
     });
-    expect(await desk.events(creator, 'order.')).toEqual(['order.created', 'order.processing']);
+    expect(await helpers.events(creator, 'order.')).toEqual(['order.created', 'order.processing']);
   });
 
   it('publishes order.processing with the order as it is stored', async () => {
-    const { body: placed } = await desk.place(creator, orderBody(sku, rate, 2), 'stored');
+    const { body: placed } = await helpers.place(creator, orderBody(sku, rate, 2), 'stored');
     const id = parsePublicId('ord', placed.id) ?? '';
     const row = await store.database.row<OrderRow>(readOrder, [id]);
     if (row === undefined) throw new Error('The order is not stored.');
@@ -80,33 +80,33 @@ describe('POST /v1/orders', () => {
 
   it('ignores unknown members, whatever their names', async () => {
     const odd = { ...orderBody(sku, rate), constructor: { constructor: 'x' }, note: { constructor: 'Acme' } };
-    expect((await desk.place(creator, odd)).status).toBe(201);
+    expect((await helpers.place(creator, odd)).status).toBe(201);
   });
 
   it('returns 201 payment_failed when the charge is declined, and returns the stock', async () => {
     const poor = await store.creator('pm_declined');
     const { sku: limited } = await store.release(poor.id, [{ quantity: 5 }]);
-    const placed = await desk.place(poor, orderBody(limited, await store.quote(poor.token), 2));
+    const placed = await helpers.place(poor, orderBody(limited, await store.quote(poor.token), 2));
     expect([placed.status, placed.body.status]).toEqual([201, 'payment_failed']);
-    expect(await desk.stock(poor)).toEqual([5]);
+    expect(await helpers.stock(poor)).toEqual([5]);
     const order = await store.readOrder(poor, placed.body.id);
     expect(order.billing).toMatchObject({ payment_status: 'failed', charged_at: null });
-    expect(await desk.events(poor, 'order.')).toEqual(['order.created', 'order.payment_failed']);
+    expect(await helpers.events(poor, 'order.')).toEqual(['order.created', 'order.payment_failed']);
   });
 
   it('returns 201 pending when the provider is silent; the completer settles the order and the stored response', async () => {
     const slow = await store.creator('pm_timeout');
     const { sku: item } = await store.release(slow.id);
     const body = orderBody(item, await store.quote(slow.token));
-    const first = await desk.place(slow, body, 'slow-1');
+    const first = await helpers.place(slow, body, 'slow-1');
     expect([first.status, first.body.status]).toEqual([201, 'pending']);
-    expect((await desk.place(slow, body, 'slow-1')).body).toEqual(first.body);
+    expect((await helpers.place(slow, body, 'slow-1')).body).toEqual(first.body);
 
-    await desk.complete(slow);
-    const replayed = await desk.place(slow, body, 'slow-1');
+    await helpers.complete(slow);
+    const replayed = await helpers.place(slow, body, 'slow-1');
     expect(replayed.body).toEqual({ id: first.body.id, status: 'processing' });
     expect(replayed.headers['idempotent-replayed']).toBe('true');
-    expect(await desk.providerCharges(slow)).toHaveLength(1);
+    expect(await helpers.providerCharges(slow)).toHaveLength(1);
   });
 
   describe('for a creator who cannot be charged', () => {
@@ -121,7 +121,7 @@ describe('POST /v1/orders', () => {
         const unready = await store.creator(method, { termsAccepted });
         const { sku: item } = await store.release(unready.id, [{ quantity: 3 }]);
         const body = orderBody(item, await store.quote(unready.token));
-        const response = await desk.place(unready, body, 'unready');
+        const response = await helpers.place(unready, body, 'unready');
         expect([response.status, response.body]).toEqual([
           422,
           expect.objectContaining({
@@ -130,10 +130,10 @@ describe('POST /v1/orders', () => {
             details: [{ field: 'billing', reason }],
           }),
         ]);
-        expect([await desk.orders(unready), await desk.stock(unready)]).toEqual([0, [3]]);
+        expect([await helpers.orderCount(unready), await helpers.stock(unready)]).toEqual([0, [3]]);
 
         await store.database.run(changeCreator, [unready.id, 'pm_ok', true]);
-        expect((await desk.place(unready, body, 'unready')).status).toBe(201);
+        expect((await helpers.place(unready, body, 'unready')).status).toBe(201);
       },
     );
   });

@@ -10,7 +10,7 @@ import {
   startStoreApi,
   type Creator,
 } from '../store-api.fixture.js';
-import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
+import { type OrderHelpers, orderHelpers } from './order-helpers.fixture.js';
 import { RechargeOrder } from '../billing/recharge-order.js';
 import { redactOldAddresses, redactOrder } from './redact-orders.js';
 
@@ -39,18 +39,18 @@ const redacted = {
 
 describe('redacting orders', () => {
   let store: StoreApiUnderTest;
-  let desk: OrderDesk;
+  let helpers: OrderHelpers;
 
   beforeAll(async () => {
     store = await startStoreApi();
-    desk = orderDesk(store);
+    helpers = orderHelpers(store);
   });
   afterAll(() => store.stop());
 
   const place = async (paymentMethod: string): Promise<{ creator: Creator; order: string }> => {
     const creator = await store.creator(paymentMethod);
     const { sku } = await store.release(creator.id);
-    const { body } = await desk.place(creator, orderBody(sku, await store.quote(creator.token)));
+    const { body } = await helpers.place(creator, orderBody(sku, await store.quote(creator.token)));
     return { creator, order: body.id };
   };
   const view = async (creator: Creator, order: string) => store.readOrder(creator, order);
@@ -103,7 +103,7 @@ describe('redacting orders', () => {
     await store.database.run(age, [creator.id, 31]);
     await redactOldAddresses(store.database, 30);
     expect((await view(creator, order)).shipping_address.full_name).toBe(address.full_name);
-    await desk.complete(creator);
+    await helpers.complete(creator);
     await redactOrder(store.database, order);
     expect((await view(creator, order)).shipping_address.full_name).toBe('redacted');
   });

@@ -4,18 +4,18 @@ import { publishReplay } from '@fulfilment/service-host/operator';
 import { eventually } from '@fulfilment/testing';
 import { connect } from 'amqplib';
 import { orderBody, startStoreApi, type StoreApiUnderTest, type Creator } from '../store-api.fixture.js';
-import { type OrderDesk, orderDesk } from './order-desk.fixture.js';
+import { type OrderHelpers, orderHelpers } from './order-helpers.fixture.js';
 import { replayOrders } from './replay-orders.js';
 
 describe('replayed orders', () => {
   let store: StoreApiUnderTest;
-  let desk: OrderDesk;
+  let helpers: OrderHelpers;
   let creator: Creator;
   let sku: string;
   let rate: string;
   beforeAll(async () => {
     store = await startStoreApi();
-    desk = orderDesk(store);
+    helpers = orderHelpers(store);
     creator = await store.creator();
     ({ sku } = await store.release(creator.id));
     rate = await store.quote(creator.token);
@@ -50,7 +50,7 @@ describe('replayed orders', () => {
   });
 
   it('are published to one queue only, with the id of the last message in the result', async () => {
-    await desk.events(creator, 'order.'); // wait for all messages
+    await helpers.events(creator, 'order.'); // wait for all messages
     const before = store.broker.published.length;
     // words: member of the command's output
     const { told: published, last_message_id: last } = await publishReplay(

@@ -29,10 +29,13 @@ describe('test mode', () => {
   afterAll(() => orders.stop());
 
   const place = async ({ test = true, paymentMethod = 'pm_ok' } = {}) => {
-    const { store, desk } = orders;
+    const { store, helpers } = orders;
     const creator = await store.creator(test ? paymentMethod : 'pm_card_visa', { test });
     const { sku } = await store.release(creator.id, [{ quantity: 10 }]);
-    const { status, body } = await desk.place(creator, orderBody(sku, await store.quote(creator.token), 3));
+    const { status, body } = await helpers.place(
+      creator,
+      orderBody(sku, await store.quote(creator.token), 3),
+    );
     expect(status).toBe(201);
     return { creator, id: String(body.id) };
   };
@@ -47,12 +50,12 @@ describe('test mode', () => {
   it('charges and refunds a test order in the sandbox, never at the payment provider', async () => {
     const order = await place();
     expect(await read(order)).toMatchObject({ status: 'processing', billing: { payment_status: 'paid' } });
-    const charges = () => orders.desk.providerCharges(order.creator);
+    const charges = () => orders.helpers.providerCharges(order.creator);
     expect(await charges()).toMatchObject([{ outcome: 'succeeded', refunded: false }]);
     expect((await report(order, { event: 'cancelled' })).body.billing.payment_status).toBe('refunded');
-    await orders.desk.completeAll(order.creator);
+    await orders.helpers.completeAll(order.creator);
     expect(await charges()).toMatchObject([{ outcome: 'succeeded', refunded: true }]);
-    expect(await orders.desk.stock(order.creator)).toEqual([10]);
+    expect(await orders.helpers.stock(order.creator)).toEqual([10]);
     expect(orders.stripe.requests).toEqual([]);
   });
 
@@ -62,7 +65,7 @@ describe('test mode', () => {
   ])('lets the payment method %s decide that a test order is %s', async (paymentMethod, status) => {
     const order = await place({ paymentMethod });
     expect((await read(order)).status).toBe(status);
-    await orders.desk.complete(order.creator);
+    await orders.helpers.complete(order.creator);
     expect((await read(order)).status).toBe(status === 'pending' ? 'processing' : status);
   });
 
@@ -84,7 +87,7 @@ describe('test mode', () => {
     const corrected = (await report(order, { event: 'tracking_updated' })).body.tracking;
     expect(corrected.tracking_number).not.toBe(shipped.body.tracking.tracking_number);
     expect((await report(order, { event: 'delivered' })).body.status).toBe('delivered');
-    expect(await orders.desk.events(order.creator, 'order.')).toEqual([
+    expect(await orders.helpers.events(order.creator, 'order.')).toEqual([
       ...['order.created', 'order.processing', 'order.shipped'],
       ...['order.tracking_updated', 'order.delivered'],
     ]);
@@ -102,7 +105,7 @@ describe('test mode', () => {
       const live = await place({ test: false });
       const test = await place();
       await report(test, { event: 'cancelled' });
-      await orders.desk.events(test.creator, 'order.'); // all are published
+      await orders.helpers.events(test.creator, 'order.'); // all are published
       const received: string[] = [];
       for (let raw = await channel.get(queue); raw !== false; raw = await channel.get(queue))
         received.push(JSON.parse(raw.content.toString()).data.order.creator_id);

@@ -34,8 +34,8 @@ const openCharges = statement(
 );
 const outboxSize = statement('test.outbox', 'SELECT count(*) AS messages FROM outbox');
 
-/** Places and completes orders of one creator, and reads its orders, charges, stock and events. */
-export function orderDesk(store: StoreApiUnderTest) {
+/** Helpers that place and complete orders of a creator, and read the creator's charges, stock and events. */
+export function orderHelpers(store: StoreApiUnderTest) {
   /** Resolves when every event that was written has been published. */
   const allPublished = async (): Promise<void> => {
     await eventually(
@@ -48,7 +48,7 @@ export function orderDesk(store: StoreApiUnderTest) {
     await store.broker.publish(last); // the test's queue is first in, first out
     await eventually(() => store.broker.published.some(({ id }) => id === last.id));
   };
-  const open = async (creator: { readonly id: string }) =>
+  const openChargeCount = async (creator: { readonly id: string }) =>
     (await store.database.row<{ open: number }>(openCharges, [creator.id]))?.open;
   return {
     place: (creator: Creator, body: object, idempotencyKey?: string) => {
@@ -62,7 +62,7 @@ export function orderDesk(store: StoreApiUnderTest) {
         orders.map(({ id }) => publicId('ord', id)),
       ]);
     },
-    orders: async (creator: Creator) =>
+    orderCount: async (creator: Creator) =>
       (await store.database.row<{ orders: number }>(ordersOf, [creator.id]))?.orders,
     stock: async (creator: Creator) =>
       (await store.database.rows<{ quantity: number | null }>(stockOf, [creator.id])).map(
@@ -71,18 +71,18 @@ export function orderDesk(store: StoreApiUnderTest) {
     /** Types of the published messages about the creator, in order, without repetitions of a message. */
     events: async (creator: Creator, prefix: 'order.' | 'product.') => {
       await allPublished();
-      const about = store.broker.published.filter(
+      const events = store.broker.published.filter(
         ({ type, data }) => type.startsWith(prefix) && JSON.stringify(data).includes(creator.id),
       );
-      return [...new Map(about.map((message) => [message.id, message.type])).values()];
+      return [...new Map(events.map((message) => [message.id, message.type])).values()];
     },
     /** Number of charges without an outcome, and of due refunds. */
-    open,
+    openChargeCount,
     /** Runs rounds of the completer until nothing is open. */
     completeAll: (creator: Creator, timeoutMs?: number) =>
       eventually(async () => {
         await store.resumeOrders();
-        return (await open(creator)) === 0;
+        return (await openChargeCount(creator)) === 0;
       }, timeoutMs),
     /** Makes pending orders due and runs the completer. */
     complete: async (creator: Creator) => {
@@ -92,4 +92,4 @@ export function orderDesk(store: StoreApiUnderTest) {
   };
 }
 
-export type OrderDesk = ReturnType<typeof orderDesk>;
+export type OrderHelpers = ReturnType<typeof orderHelpers>;
