@@ -2,6 +2,7 @@ import { accessTokenClaims, type AccessTokenClaims, issuer } from '@fulfilment/c
 import { LRUCache } from 'lru-cache';
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { AccessToken, AdapterPayload, default as Provider } from 'oidc-provider';
+import type { AuthServerSettings } from '../config.js';
 import type { KeySet } from '../keys/signing-keys.js';
 import { audienceOf } from './access-token.rules.js';
 import { LocalSigningKey } from './signing-key.js';
@@ -13,18 +14,13 @@ import { LocalSigningKey } from './signing-key.js';
 const handlePrefix = `${randomBytes(32).toString('base64url')}~`;
 const handleForm = /^(?<digest>[^~]*)~(?<jti>.+)$/s;
 
-export interface AccessTokenSettings {
-  readonly authUrl: string;
-  readonly baseUrl: string;
-}
-
 /** Signs access tokens with the active key. */
 export class AccessTokenSigner {
   private readonly key: LocalSigningKey;
   private readonly header: string;
 
   constructor(
-    private readonly settings: AccessTokenSettings,
+    private readonly config: Pick<AuthServerSettings, 'AUTH_URL' | 'BASE_URL'>,
     { keys }: KeySet,
   ) {
     const active = keys.find(({ jwk, state }) => jwk.alg === 'ES256' && state === 'active');
@@ -37,9 +33,9 @@ export class AccessTokenSigner {
   sign(token: AccessToken, payload: AdapterPayload): string {
     const claims = {
       ...payload.extra,
-      iss: issuer(this.settings.authUrl),
+      iss: issuer(this.config.AUTH_URL),
       sub: payload.accountId,
-      aud: audienceOf(this.settings.baseUrl, token.client?.first_party === true),
+      aud: audienceOf(this.config.BASE_URL, token.client?.first_party === true),
       client_id: payload.clientId,
       scope: payload.scope ?? '',
       jti: payload.jti,

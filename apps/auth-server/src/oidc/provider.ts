@@ -80,10 +80,9 @@ export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies
     ...accountsAndInteractions(dependencies),
     adapter: adapterFactory(dependencies),
   });
-  const signer = new AccessTokenSigner({ authUrl: config.AUTH_URL, baseUrl: config.BASE_URL }, keySet);
   provider.proxy = true; // mount.ts makes the forwarded headers trustworthy
   provider.maxIpsCount = 1;
-  useSignedAccessTokens(provider, signer);
+  useSignedAccessTokens(provider, new AccessTokenSigner(config, keySet));
   connectGrantsToCreators(provider);
   provider.use(respondToOutages(provider, logger));
   provider.use(respondToUnknownPaths);
