@@ -1,6 +1,6 @@
 import type { OperationDoc } from '@fulfilment/api-reference';
-import { ValidationFailed } from '@fulfilment/error-envelope';
 import { connectedAppsShape } from './connected-apps.shapes.js';
+import { invalidMonthRange } from '../statistics/statistics.reference.js';
 import { notVisible } from '../visibility/not-visible.js';
 
 export const listConnectedApps = {
@@ -12,11 +12,5 @@ export const listConnectedApps = {
     'statistics with the filter `app`. Orders count in the month (UTC) in which they were placed, amounts in the month in which they were paid or refunded. A new connection appears within seconds.',
   ].join(' '),
   response: { description: 'A page of apps.', shape: connectedAppsShape },
-  errors: [
-    notVisible('creator'),
-    {
-      when: '`from` is after `to`, or more than 35 months before it.',
-      example: new ValidationFailed([{ field: 'from', reason: 'must not be after to' }]),
-    },
-  ],
+  errors: [notVisible('creator'), invalidMonthRange],
 } satisfies OperationDoc<typeof connectedAppsShape>;

@@ -8,6 +8,11 @@ import { notVisible } from '../visibility/not-visible.js';
 const tag = 'Statistics';
 const errors = [notVisible('creator')];
 
+export const invalidMonthRange = {
+  when: '`from` is after `to`, or more than 35 months before it.',
+  example: new ValidationFailed([{ field: 'from', reason: 'must not be after to' }]),
+};
+
 const monthOfPosting = [
   'A sale counts in the month (UTC) in which it was paid, a refund in the month in which it was made. Months close a few days after their end: what becomes known later counts in the first open month, so a',
   'closed month never changes. Amounts are in the',
@@ -42,13 +47,7 @@ export const readSeries = {
     'A group is a release, a product type, the country of the shipping address, the platform that orders name as their `source`, or the app that placed the orders.',
   ].join(' '),
   response: { description: 'The months of the range.', shape: seriesShape },
-  errors: [
-    ...errors,
-    {
-      when: '`from` is after `to`, or more than 35 months before it.',
-      example: new ValidationFailed([{ field: 'from', reason: 'must not be after to' }]),
-    },
-  ],
+  errors: [...errors, invalidMonthRange],
 } satisfies OperationDoc<typeof seriesShape>;
 
 export const readLedgerLines = {
