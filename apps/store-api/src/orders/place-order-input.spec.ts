@@ -29,16 +29,13 @@ describe('POST /v1/orders', () => {
   afterAll(() => store.stop());
 
   const valid = () => orderBody(sku, rate);
+  const withItem = (changes: object) => ({ ...valid(), items: [{ ...valid().items[0], ...changes }] });
+  const withAddress = (changes: object) => ({ ...valid(), shipping_address: { ...address, ...changes } });
   const cases: [string, () => object, number, string][] = [
     ['no members', () => ({}), 400, 'items'],
     ['a list as an item', () => ({ ...valid(), items: [[]] }), 400, 'items.0'],
     ['null as an item', () => ({ ...valid(), items: [null] }), 400, 'items.0'],
-    [
-      'a list as the price',
-      () => ({ ...valid(), items: [{ ...valid().items[0], unit_price: [] }] }),
-      400,
-      'items.0.unit_price',
-    ],
+    ['a list as the price', () => withItem({ unit_price: [] }), 400, 'items.0.unit_price'],
     ['no items', () => ({ ...valid(), items: [] }), 400, 'items'],
     [
       '101 lines',
@@ -46,98 +43,60 @@ describe('POST /v1/orders', () => {
       400,
       'items',
     ],
-    [
-      'a quantity of 0',
-      () => ({ ...valid(), items: [{ ...valid().items[0], quantity: 0 }] }),
-      400,
-      'items.0.quantity',
-    ],
-    [
-      'a quantity of 1001',
-      () => ({ ...valid(), items: [{ ...valid().items[0], quantity: 1001 }] }),
-      400,
-      'items.0.quantity',
-    ],
-    [
-      'a quantity as text',
-      () => ({ ...valid(), items: [{ ...valid().items[0], quantity: '1' }] }),
-      400,
-      'items.0.quantity',
-    ],
-    [
-      'a quantity with a fraction',
-      () => ({ ...valid(), items: [{ ...valid().items[0], quantity: 1.5 }] }),
-      400,
-      'items.0.quantity',
-    ],
+    ['a quantity of 0', () => withItem({ quantity: 0 }), 400, 'items.0.quantity'],
+    ['a quantity of 1001', () => withItem({ quantity: 1001 }), 400, 'items.0.quantity'],
+    ['a quantity as text', () => withItem({ quantity: '1' }), 400, 'items.0.quantity'],
+    ['a quantity with a fraction', () => withItem({ quantity: 1.5 }), 400, 'items.0.quantity'],
     [
       'a price above the largest',
-      () => ({
-        ...valid(),
-        items: [{ ...valid().items[0], unit_price: { amount: maxAmount + 1, currency: 'GBP' } }],
-      }),
+      () => withItem({ unit_price: { amount: maxAmount + 1, currency: 'GBP' } }),
       400,
       'items.0.unit_price.amount',
     ],
     ['no price', () => ({ ...valid(), items: [{ sku, quantity: 1 }] }), 400, 'items.0.unit_price'],
     [
       'an unknown currency',
-      () => ({ ...valid(), items: [{ ...valid().items[0], unit_price: { amount: 1, currency: 'CHF' } }] }),
+      () => withItem({ unit_price: { amount: 1, currency: 'CHF' } }),
       400,
       'items.0.unit_price.currency',
     ],
     ['no address', () => ({ ...valid(), shipping_address: undefined }), 400, 'shipping_address'],
-    [
-      'an empty name',
-      () => ({ ...valid(), shipping_address: { ...address, full_name: '  ' } }),
-      400,
-      'shipping_address.full_name',
-    ],
+    ['an empty name', () => withAddress({ full_name: '  ' }), 400, 'shipping_address.full_name'],
     [
       'a control character',
-      () => ({ ...valid(), shipping_address: { ...address, address_line_1: 'a\u0000b' } }),
+      () => withAddress({ address_line_1: 'a\u0000b' }),
       400,
       'shipping_address.address_line_1',
     ],
-    [
-      'no city in GB',
-      () => ({ ...valid(), shipping_address: { ...address, city: undefined } }),
-      400,
-      'shipping_address.city',
-    ],
+    ['no city in GB', () => withAddress({ city: undefined }), 400, 'shipping_address.city'],
     [
       'no country of ISO 3166',
-      () => ({ ...valid(), shipping_address: { ...address, country_code: 'XX' } }),
+      () => withAddress({ country_code: 'XX' }),
       400,
       'shipping_address.country_code',
     ],
     [
       'no province in the USA',
-      () => ({ ...valid(), shipping_address: { ...address, country_code: 'us' } }),
+      () => withAddress({ country_code: 'us' }),
       400,
       'shipping_address.province_code',
     ],
-    [
-      'no postal code in GB',
-      () => ({ ...valid(), shipping_address: { ...address, postal_code: ' ' } }),
-      400,
-      'shipping_address.postal_code',
-    ],
+    ['no postal code in GB', () => withAddress({ postal_code: ' ' }), 400, 'shipping_address.postal_code'],
     [
       'a postal code of 21 characters',
-      () => ({ ...valid(), shipping_address: { ...address, postal_code: '1'.repeat(21) } }),
+      () => withAddress({ postal_code: '1'.repeat(21) }),
       400,
       'shipping_address.postal_code',
     ],
     [
       'a line of 101 characters',
-      () => ({ ...valid(), shipping_address: { ...address, address_line_2: '夜'.repeat(101) } }),
+      () => withAddress({ address_line_2: '夜'.repeat(101) }),
       400,
       'shipping_address.address_line_2',
     ],
     [
       'a code that ISO 3166 leaves to its users',
-      () => ({ ...valid(), shipping_address: { ...address, country_code: 'XK' } }),
+      () => withAddress({ country_code: 'XK' }),
       400,
       'shipping_address.country_code',
     ],
@@ -151,24 +110,19 @@ describe('POST /v1/orders', () => {
     ],
     [
       'a negative price',
-      () => ({ ...valid(), items: [{ ...valid().items[0], unit_price: { amount: -1, currency: 'GBP' } }] }),
+      () => withItem({ unit_price: { amount: -1, currency: 'GBP' } }),
       400,
       'items.0.unit_price.amount',
     ],
     ['an empty source member', () => ({ ...valid(), source: { platform: '' } }), 400, 'source.platform'],
     [
       'another currency than that of the rate',
-      () => ({ ...valid(), items: [{ ...valid().items[0], unit_price: { amount: 1, currency: 'USD' } }] }),
+      () => withItem({ unit_price: { amount: 1, currency: 'USD' } }),
       422,
       'items.0.unit_price.currency',
     ],
     ['an unknown sku', () => orderBody('prod_00000000000000000000000001', rate), 422, 'items.0.sku'],
-    [
-      'a rate for another country',
-      () => ({ ...valid(), shipping_address: { ...address, country_code: 'DE' } }),
-      422,
-      'shipping_rate_id',
-    ],
+    ['a rate for another country', () => withAddress({ country_code: 'DE' }), 422, 'shipping_rate_id'],
     [
       'a total above the largest',
       () => ({
