@@ -6,8 +6,8 @@ import { RechargeOrder } from './recharge-order.js';
 import { rechargeOrders } from './recharge-orders.js';
 
 const payBy = statement('test.pay-by-all', 'UPDATE creators SET payment_method = $1');
-const failedAt = statement(
-  'test.failed-at',
+const setFailureTime = statement(
+  'test.set-failure-time',
   `UPDATE charges SET settled_at = $2 WHERE order_id IN (SELECT id FROM orders WHERE creator_id = $1)`,
 );
 const payNothing = statement('test.pay-nothing', 'UPDATE creators SET payment_method = NULL WHERE id = $1');
@@ -23,7 +23,7 @@ const attempts = statement(
 const since = new Date('2026-01-02T00:00:00Z');
 const until = new Date('2026-01-03T00:00:00Z');
 
-describe('recharging the orders of a window', () => {
+describe('recharging the orders of a time range', () => {
   let store: StoreApiUnderTest;
   let helpers: OrderHelpers;
 
@@ -34,11 +34,13 @@ describe('recharging the orders of a window', () => {
   afterEach(() => store.stop());
 
   /** An order whose payment failed at the given time. */
-  const failed = async (at: string): Promise<{ creator: Creator; status: () => Promise<string> }> => {
+  const placeFailed = async (
+    failedAt: string,
+  ): Promise<{ creator: Creator; status: () => Promise<string> }> => {
     const creator = await store.creator('pm_declined');
     const { sku } = await store.release(creator.id);
     const { body } = await helpers.place(creator, orderBody(sku, await store.quote(creator.token)));
-    await store.database.run(failedAt, [creator.id, new Date(at)]);
+    await store.database.run(setFailureTime, [creator.id, new Date(failedAt)]);
     return {
       creator,
       status: async () => (await store.readOrder(creator, body.id)).status,
@@ -46,16 +48,16 @@ describe('recharging the orders of a window', () => {
   };
   const run = () =>
     rechargeOrders(store.database, new RechargeOrder(store.database, store.app.get(Stock)), { since, until });
-  const window = { since: since.toISOString(), until: until.toISOString() };
+  const range = { since: since.toISOString(), until: until.toISOString() };
 
-  it('charges each order of the window once, however often it runs, and no others', async () => {
-    const within = [await failed('2026-01-02T00:00:00Z'), await failed('2026-01-02T23:59:59Z')];
-    const outside = [await failed('2026-01-01T23:59:59Z'), await failed('2026-01-03T00:00:00Z')];
+  it('charges each order of the time range once, however often it runs, and no others', async () => {
+    const within = [await placeFailed('2026-01-02T00:00:00Z'), await placeFailed('2026-01-02T23:59:59Z')];
+    const outside = [await placeFailed('2026-01-01T23:59:59Z'), await placeFailed('2026-01-03T00:00:00Z')];
     await store.database.run(payBy, ['pm_ok']);
-    expect(await run()).toEqual({ ...window, begun: 2, skipped: {} });
-    expect(await run()).toEqual({ ...window, begun: 0, skipped: {} });
+    expect(await run()).toEqual({ ...range, begun: 2, skipped: {} });
+    expect(await run()).toEqual({ ...range, begun: 0, skipped: {} });
     await store.resumeOrders();
-    expect(await run()).toEqual({ ...window, begun: 0, skipped: {} });
+    expect(await run()).toEqual({ ...range, begun: 0, skipped: {} });
     expect(await Promise.all(within.map(({ status }) => status()))).toEqual(['processing', 'processing']);
     expect(await Promise.all(outside.map(({ status }) => status()))).toEqual([
       'payment_failed',
@@ -67,14 +69,14 @@ describe('recharging the orders of a window', () => {
   });
 
   it('continues after an order that cannot be charged, and counts the reasons', async () => {
-    const unsold = await failed('2026-01-02T10:00:00Z');
-    const sold = await failed('2026-01-02T11:00:00Z');
-    const unpaid = await failed('2026-01-02T12:00:00Z');
+    const unsold = await placeFailed('2026-01-02T10:00:00Z');
+    const sold = await placeFailed('2026-01-02T11:00:00Z');
+    const unpaid = await placeFailed('2026-01-02T12:00:00Z');
     await store.database.run(payBy, ['pm_ok']);
     await store.database.run(withdraw, [unsold.creator.id]);
     await store.database.run(payNothing, [unpaid.creator.id]);
     expect(await run()).toEqual({
-      ...window,
+      ...range,
       begun: 1,
       skipped: { not_sold_or_sold_out: 1, payment_method_missing: 1 },
     });

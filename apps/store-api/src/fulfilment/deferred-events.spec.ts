@@ -66,9 +66,9 @@ describe('fulfilment events of an order', () => {
       for (const event of [...arriving, ...arriving]) await publish(event);
       for (const event of arriving) await publish({ ...event, id: randomUUID() });
       const { status, tracking } = await readOrder(id);
-      const packages = tracking.packages.map((one: { tracking_number: string; delivered_at: unknown }) => [
-        one.tracking_number,
-        one.delivered_at === null,
+      const packages = tracking.packages.map((parcel: { tracking_number: string; delivered_at: unknown }) => [
+        parcel.tracking_number,
+        parcel.delivered_at === null,
       ]);
       expect({ order, status, packages }).toEqual({
         order,

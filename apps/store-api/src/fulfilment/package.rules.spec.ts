@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { isDeepStrictEqual } from 'node:util';
 import { type PackageEvent, packagesOf, withEvent } from './package.rules.js';
 
-const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString();
+const timeAt = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString();
 const tracking = (tracking_number: string) => ({
   carrier: 'Royal Mail',
   tracking_number,
@@ -11,20 +11,20 @@ const tracking = (tracking_number: string) => ({
 const shipped = (number: string, minute: number, handedOverMinute = minute): PackageEvent => ({
   kind: 'shipped',
   ...tracking(number),
-  shipped_at: at(handedOverMinute),
-  occurred_at: at(minute),
+  shipped_at: timeAt(handedOverMinute),
+  occurred_at: timeAt(minute),
 });
 const corrected = (number: string, minute: number, replaces: string | null = null): PackageEvent => ({
   kind: 'corrected',
   ...tracking(number),
   replaces,
-  occurred_at: at(minute),
+  occurred_at: timeAt(minute),
 });
 const delivered = (number: string | null, minute: number): PackageEvent => ({
   kind: 'delivered',
   tracking_number: number,
-  delivered_at: at(minute),
-  occurred_at: at(minute),
+  delivered_at: timeAt(minute),
+  occurred_at: timeAt(minute),
 });
 
 const after = (...events: PackageEvent[]) =>
@@ -77,10 +77,10 @@ describe('the packages of an order', () => {
 
   it('arrive with the earliest delivery event; one without a number applies to packages handed over by then', () => {
     const two = [shipped('A', 0), shipped('B', 5)];
-    expect(arrivals(...two, delivered('A', 3), delivered('A', 2))).toEqual([at(2), null]);
-    expect(arrivals(...two, delivered(null, 3))).toEqual([at(3), null]);
-    expect(arrivals(...two, delivered(null, 3), delivered(null, 6))).toEqual([at(3), at(6)]);
-    expect(arrivals(shipped('A', 1), shipped('B', 5), delivered(null, 0))).toEqual([at(0), null]);
+    expect(arrivals(...two, delivered('A', 3), delivered('A', 2))).toEqual([timeAt(2), null]);
+    expect(arrivals(...two, delivered(null, 3))).toEqual([timeAt(3), null]);
+    expect(arrivals(...two, delivered(null, 3), delivered(null, 6))).toEqual([timeAt(3), timeAt(6)]);
+    expect(arrivals(shipped('A', 1), shipped('B', 5), delivered(null, 0))).toEqual([timeAt(0), null]);
   });
 
   it('do not change by repeated events', () => {

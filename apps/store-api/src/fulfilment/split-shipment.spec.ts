@@ -23,8 +23,8 @@ describe('an order in several packages', () => {
   };
   const packagesOf = async (id: string) =>
     (await readOrder(id)).tracking.packages.map(
-      (one: { tracking_number: string; delivered_at: string | null }) =>
-        `${one.tracking_number} ${one.delivered_at?.slice(11, 16) ?? 'under way'}`,
+      (parcel: { tracking_number: string; delivered_at: string | null }) =>
+        `${parcel.tracking_number} ${parcel.delivered_at?.slice(11, 16) ?? 'under way'}`,
     );
   const trackingTimes = (id: string): unknown[] =>
     setup.store.broker.published.flatMap((message) =>

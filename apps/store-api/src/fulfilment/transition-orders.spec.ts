@@ -94,7 +94,7 @@ describe('a fulfilment event', () => {
     await store.publishAndWait(corrected(id, 'TEST3', 3));
     await store.publishAndWait(corrected(id, 'TEST4', 3, 'TEST1'));
     const { tracking } = await read(id);
-    expect(tracking.packages.map((one: { tracking_number: string }) => one.tracking_number)).toEqual([
+    expect(tracking.packages.map((parcel: { tracking_number: string }) => parcel.tracking_number)).toEqual([
       'TEST4',
       'TEST3',
     ]);
