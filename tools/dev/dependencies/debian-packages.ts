@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '../failure.ts';
-import { findProgram, mustRun, runProgram } from '../run-program.ts';
+import { findProgram, lastLines, type Outcome, runProgram } from '../run-program.ts';
 
 const policyFile = '/usr/sbin/policy-rc.d';
 /** Units that the packages enable; the suite disables them, since it runs its own instances. */
@@ -32,47 +33,52 @@ export function aptCommand(packages: readonly string[]): string {
 /**
  * Installs packages without starting their servers, which policy-rc.d prevents with exit status 101
  * (https://people.debian.org/~hmh/invokerc.d-policyrc.d-specification.txt). An existing policy is kept.
+ * Waits while another command of the suite, or another program, installs packages.
  */
 export async function installDebianPackages(
   packages: readonly string[],
   prefix: readonly string[],
 ): Promise<void> {
-  const asRoot = async (command: string, ...args: string[]): Promise<void> => {
-    const [program = command, ...rest] = [...prefix, command, ...args];
-    await mustRun(program, rest, {
+  const asRoot = (...command: string[]): Promise<Outcome> => {
+    const [program = '', ...args] = [...prefix, ...command];
+    return runProgram(program, args, {
       uninterrupted: true,
       env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C.UTF-8' },
     });
   };
-  const ownPolicy = !existsSync(policyFile);
-  try {
-    if (ownPolicy)
-      await asRoot('sh', '-c', `printf '#!/bin/sh\\nexit 101\\n' > ${policyFile} && chmod 755 ${policyFile}`);
-    await asRoot('apt-get', '-o', 'DPkg::Lock::Timeout=120', 'update', '-qq');
-    await asRoot(
-      'apt-get',
-      '-o',
-      'DPkg::Lock::Timeout=120',
-      'install',
-      '-y',
-      '-qq',
-      '--no-install-recommends',
-      ...packages,
-    );
-    if (existsSync('/run/systemd/system')) await disableUnits(asRoot);
-  } catch (error) {
+  // flock, so that no other command of the suite removes the policy during the installation.
+  const installing = await retryWhileLocked(() =>
+    asRoot('flock', '/etc/apt', 'sh', '-c', installScript, 'sh', ...packages),
+  );
+  if (installing.code !== 0) {
     throw new Failure(
-      `The packages could not be installed. Try the command manually:\n  ${aptCommand(packages)}\n${error instanceof Error ? error.message : ''}`,
+      `The packages could not be installed. Try the command manually:\n  ${aptCommand(packages)}\n${lastLines(installing.output, 30)}`,
     );
-  } finally {
-    if (ownPolicy) await asRoot('rm', '-f', policyFile);
   }
+  // Fails for units that are not installed.
+  if (existsSync('/run/systemd/system')) for (const unit of units) await asRoot('systemctl', 'disable', unit);
 }
 
-async function disableUnits(asRoot: (command: string, ...args: string[]) => Promise<void>): Promise<void> {
-  for (const unit of units) {
-    // Fails for units that are not installed.
-    await asRoot('systemctl', 'disable', unit).catch(() => undefined);
+const installScript = `set -e
+if [ ! -e ${policyFile} ]; then
+  trap 'rm -f ${policyFile}' EXIT
+  printf '#!/bin/sh\\nexit 101\\n' >${policyFile}
+  chmod 755 ${policyFile}
+fi
+apt-get -o DPkg::Lock::Timeout=120 update -qq
+apt-get -o DPkg::Lock::Timeout=120 install -y -qq --no-install-recommends "$@"`;
+
+/** apt-get itself waits for the lock of dpkg, but not for that of the package lists. */
+export async function retryWhileLocked(
+  run: () => Promise<Outcome>,
+  { timeoutMs, retryDelayMs } = { timeoutMs: 120_000, retryDelayMs: 1_000 },
+): Promise<Outcome> {
+  const endsAtMs = performance.now() + timeoutMs;
+  for (;;) {
+    const outcome = await run();
+    const isLocked = outcome.code !== 0 && /Could not get lock|Unable to lock/.test(outcome.output);
+    if (!isLocked || performance.now() > endsAtMs) return outcome;
+    await sleep(retryDelayMs);
   }
 }
 
