@@ -110,5 +110,5 @@ function readTimeline(file: string): Step[] {
   return parsed.data;
 }
 
-process.once('exit', stopRunningPrograms);
+process.once('exit', () => void stopRunningPrograms());
 runMain(main, help);

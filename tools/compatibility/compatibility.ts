@@ -103,5 +103,5 @@ function rollOutInOrder(services: readonly ServiceName[], released: string): Pro
   });
 }
 
-process.once('exit', stopRunningPrograms);
+process.once('exit', () => void stopRunningPrograms());
 runMain(main, help);

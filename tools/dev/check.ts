@@ -5,7 +5,7 @@ import { stopRunningPrograms } from './run-program.ts';
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
-    stopRunningPrograms();
+    void stopRunningPrograms();
     process.exit(130);
   });
 }

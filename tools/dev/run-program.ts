@@ -10,6 +10,10 @@ export interface RunOptions {
   readonly timeoutMs?: number;
   /** Keeps the program running when the suite stops: a package installation must not be interrupted. */
   readonly uninterrupted?: boolean;
+  /** Makes `stopRunningPrograms` wait for its end, because it removes what it created. */
+  readonly cleansUp?: boolean;
+  /** Keeps the input of the program open until then. Without it, there is no input. */
+  readonly inputEnds?: Promise<void>;
   /** Called with each line of output. */
   readonly onLine?: (line: string) => void;
 }
@@ -25,10 +29,12 @@ export interface Outcome {
 }
 
 const running = new Set<number>();
+const cleaningUp = new Set<Promise<Outcome>>();
 
-/** Stops the running programs of `runProgram` with their children. */
-export function stopRunningPrograms(): void {
+/** Stops the programs of `runProgram` with their children. Resolves when those with `cleansUp` have ended. */
+export async function stopRunningPrograms(): Promise<void> {
   for (const pid of running) endGroup(pid);
+  await Promise.all(cleaningUp);
 }
 
 /** Runs a program in a separate process group. Does not reject for a non-zero exit status. */
@@ -37,16 +43,26 @@ export function runProgram(
   args: readonly string[],
   options: RunOptions = {},
 ): Promise<Outcome> {
+  const outcome = start(program, args, options);
+  if (options.cleansUp === true) {
+    cleaningUp.add(outcome);
+    void outcome.then(() => cleaningUp.delete(outcome));
+  }
+  return outcome;
+}
+
+function start(program: string, args: readonly string[], options: RunOptions): Promise<Outcome> {
   return new Promise((resolve) => {
     const child = spawn(program, args, {
       cwd: options.cwd,
       env: options.env,
       uid: options.user?.uid,
       gid: options.user?.gid,
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: [options.inputEnds === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
       detached: true,
       timeout: options.timeoutMs,
     });
+    void options.inputEnds?.then(() => child.stdin?.end());
     const { pid } = child;
     if (pid !== undefined && options.uninterrupted !== true) running.add(pid);
     const chunks: string[] = [];
@@ -55,8 +71,8 @@ export function runProgram(
       chunks.push(chunk);
       lines.push(chunk);
     };
-    child.stdout.setEncoding('utf8').on('data', addOutput);
-    child.stderr.setEncoding('utf8').on('data', addOutput);
+    child.stdout?.setEncoding('utf8').on('data', addOutput);
+    child.stderr?.setEncoding('utf8').on('data', addOutput);
     const end = (code: number, error = ''): void => {
       if (pid !== undefined) running.delete(pid);
       lines.end();

@@ -218,12 +218,13 @@ export class Suite {
   private async end(): Promise<void> {
     this.removalWatch.stop();
     removeStack(this.settings.stateDir);
-    stopRunningPrograms();
+    const programsStopped = stopRunningPrograms();
     await this.choosing.catch(() => undefined); // a package installation must not be interrupted
     this.stopFollowing();
     await this.supervisor.stopAll((name, error) =>
       this.terminal.say(`${name} did not stop: ${reasonOf(error)}`),
     );
+    await programsStopped;
     await this.logs.close();
     this.controlServer.close(() => this.onStopped());
   }

@@ -19,6 +19,7 @@ import {
   removeResults,
   sum,
 } from './test-results.ts';
+import { prepareImages } from './verify-images.ts';
 
 const help = `npm test: runs checks, unit and integration tests, end-to-end tests, and concurrently with these the short form
 of npm run chaos. It starts suites of its own and stops them at the end. The last line is "N passed, N failed".
@@ -49,6 +50,7 @@ async function main(): Promise<number> {
   }
   const { only } = values;
   if (only !== undefined && only !== 'unit' && only !== 'e2e') throw new Failure(help);
+  if (only !== undefined && values.images) throw new Failure('--images needs all tests.');
 
   const counts: Counts[] = [];
   if (only === undefined) {
@@ -56,14 +58,13 @@ async function main(): Promise<number> {
     const failed = await runChecks(new Progress(say), say);
     counts.push({ passed: 0, failed: failed.length });
   }
-  counts.push(...(await testWithSuite(only)));
-  if (values.images) counts.push(await verifyImages());
+  counts.push(...(await testWithSuite(only, values.images)));
   const { passed, failed } = sum(counts);
   say(`${passed} passed, ${failed} failed`);
   return failed > 0 || passed === 0 ? 1 : 0;
 }
 
-async function testWithSuite(only: 'unit' | 'e2e' | undefined): Promise<Counts[]> {
+async function testWithSuite(only: 'unit' | 'e2e' | undefined, withImages: boolean): Promise<Counts[]> {
   removeResults();
   say('\nStores and suite for the tests');
   const required = {
@@ -74,18 +75,11 @@ async function testWithSuite(only: 'unit' | 'e2e' | undefined): Promise<Counts[]
     interpreters: true,
   };
   try {
-    return await inSeparateSuite(testSettings(), required, say, (suite) => runTests(suite, only));
+    return await inSeparateSuite(testSettings(), required, say, (suite) => runTests(suite, only, withImages));
   } catch (error) {
     say(`\n${reasonOf(error)}`);
     return [countResults(false)];
   }
-}
-
-async function verifyImages(): Promise<Counts> {
-  const program = join(root, 'tools', 'images', 'images.ts');
-  const args = ['--disable-warning=ExperimentalWarning', program, '--verify', '--if-possible'];
-  const { code } = await runProgram(process.execPath, args, { cwd: root, onLine: say });
-  return { passed: 0, failed: code === 0 ? 0 : 1 };
 }
 
 function testSettings(): Settings {
@@ -97,7 +91,11 @@ function testSettings(): Settings {
   return { ...settings, environment: { ...settings.environment, ...tracing } };
 }
 
-async function runTests(suite: Suite, only: 'unit' | 'e2e' | undefined): Promise<Counts[]> {
+async function runTests(
+  suite: Suite,
+  only: 'unit' | 'e2e' | undefined,
+  withImages: boolean,
+): Promise<Counts[]> {
   const { stateDir, basePort } = suite.settings;
   const { postgres, redis, rabbitmq } = suite.dependencyUrls();
   const stores = { TEST_POSTGRES_URL: postgres, TEST_REDIS_URL: redis, TEST_RABBITMQ_URL: rabbitmq };
@@ -115,16 +113,18 @@ async function runTests(suite: Suite, only: 'unit' | 'e2e' | undefined): Promise
     NODE_EXTRA_CA_CERTS: stack.ca_file,
     SUITE_COLLECTOR_PORT: String(basePort + collectorOffset),
   };
-  // Runs concurrently with the tests of chaos and of the documentation site, because it mostly waits.
+  // Runs concurrently with chaos, the build of images and the documentation site, because it mostly waits.
   const e2e = nxTests('End-to-end tests', ['run', '@fulfilment/suite-e2e:e2e'], env, [
     ...['/node_modules/', '/dist/', siteSpec].map((pattern) => `--testPathIgnorePatterns=${pattern}`),
   ]);
+  const images = withImages ? prepareImages() : undefined;
   const chaos = only === undefined ? await shortChaos() : undefined;
   const site = await siteTests(env);
   const e2ePassed = await e2e;
-  for (const line of [...(chaos?.lines ?? []), ...site.lines]) say(line);
+  const others = [chaos, await images?.verify()].filter((result) => result !== undefined);
+  for (const line of [...site.lines, ...others.flatMap(({ lines }) => lines)]) say(line);
   const counts = countResults(passed && e2ePassed && site.passed);
-  return [counts, ...(chaos === undefined ? [] : [chaos.counts])];
+  return [counts, ...others.map((result) => result.counts)];
 }
 
 /** Tests the documentation site in a browser. It does not depend on the data that other tests change. */

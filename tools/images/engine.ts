@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { aptCommand, aptPrefix, installDebianPackages } from '../dev/dependencies/debian-packages.ts';
@@ -111,18 +112,28 @@ export class PrivateEngine {
       stdio: ['ignore', log, log],
       env: { ...process.env, PATH: `${process.env.PATH ?? ''}:/usr/sbin:/sbin` },
     });
-    daemon.once('error', () => undefined); // seen as an engine that does not respond
     daemon.unref();
     this.daemon = daemon;
+    const ended = once(daemon, 'exit').then(() => {
+      throw new Failure(`dockerd has ended.\n${this.endOfLog()}`);
+    });
+    await Promise.race([ended, this.responds()]);
+    if (!(await this.engine.hasCompose())) writeComposePlugin(this.at('config'));
+  }
+
+  private async responds(): Promise<void> {
     await eventually(
       async () => {
         if ((await this.engine.docker(['version'], { timeoutMs: 10_000 })).code === 0) return true;
-        throw new Failure(lastLines(readFileSync(this.at('dockerd.log'), 'utf8'), 5));
+        throw new Failure(this.endOfLog());
       },
       startTimeoutMs,
       'dockerd has started',
     );
-    if (!(await this.engine.hasCompose())) writeComposePlugin(this.at('config'));
+  }
+
+  private endOfLog(): string {
+    return lastLines(readFileSync(this.at('dockerd.log'), 'utf8'), 5);
   }
 
   /** Stops the engine, and deletes its data and what it changed in the network. May be called at any time. */

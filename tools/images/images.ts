@@ -1,12 +1,14 @@
 import { join } from 'node:path';
+import { finished } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
 import { buildAll } from '../dev/build.ts';
 import { Failure, runMain } from '../dev/failure.ts';
+import { stopRunningPrograms } from '../dev/run-program.ts';
 import { readSettings, stateDirHash } from '../dev/settings.ts';
 import { provideBaseImages, pullBaseImages } from './substitutes.ts';
 import { buildImages } from './build-images.ts';
 import { type Engine, findEngine, PrivateEngine } from './engine.ts';
-import { verifyImages } from './verify-images.ts';
+import { removeVerification, verifyImages } from './verify-images.ts';
 
 const help = `npm run images: builds the container images of the suite, with an engine that responds (Docker or compatible).
 
@@ -18,8 +20,12 @@ const help = `npm run images: builds the container images of the suite, with an 
                                   use the engine that responds and has Compose and the base images, or else a private one;
                                   where neither is possible, say why, with exit status 0 (CI)
   npm run images -- --built       put the deployable folders that dist/apps already has into the images
+  npm run images -- --after-input start the suite only when the input has ended, and stop if that then takes too long
   npm run images -- --keep        do not delete the data of the private engine, so that the next run is faster
   npm run images -- --tag TAG     tag of the images (default: local)`;
+
+/** Several times the usual duration. A hanging engine is a failure, and must not use up the time of CI. */
+const maxSecondsAfterInput = 240;
 
 const say = (line: string): void => console.log(line);
 
@@ -30,6 +36,7 @@ async function main(): Promise<number> {
       verify: flag,
       engine: flag,
       built: flag,
+      'after-input': flag,
       keep: flag,
       'if-possible': flag,
       tag: { type: 'string', default: 'local' },
@@ -40,9 +47,17 @@ async function main(): Promise<number> {
     say(help);
     return 0;
   }
+  const options = {
+    isBuilt: values.built,
+    tag: values.tag,
+    verifyAfter: values['after-input'] ? inputEnd() : Promise.resolve(),
+    isVerified: values.verify,
+  };
   const found = values.engine ? undefined : await findEngine();
   if (found !== undefined && (!values['if-possible'] || (await isSufficient(found)))) {
-    await work(found, values);
+    stopOnSignal(() => removeVerification(found));
+    await work(found, options);
+    sayVerdict(found, values.verify);
     return 0;
   }
   if (!values.engine && !values['if-possible']) {
@@ -53,25 +68,38 @@ async function main(): Promise<number> {
   }
   const own = new PrivateEngine(join('/tmp', `fulfilment-engine-${stateDirHash(readSettings())}`));
   const stop = (): Promise<void> => own.stop(values.keep);
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.once(signal, () => void stop().finally(() => process.exit(130)));
+  stopOnSignal(stop);
   try {
     await own.start(say);
   } catch (error) {
     await stop();
     if (!values['if-possible'] || !(error instanceof Failure)) throw error;
-    say(
-      `Container images: NOT VERIFIED, because this machine cannot run a container engine: ${error.message}`,
-    );
+    say(error.message);
+    say('Container images: NOT VERIFIED, because no container engine can run here; the reason is above.');
     return 0;
   }
   try {
-    await work(own.engine, values);
+    await work(own.engine, options);
   } finally {
     await stop();
     say(values.keep ? 'The private engine is stopped; its data stays.' : 'The private engine is removed.');
   }
+  sayVerdict(own.engine, values.verify);
   return 0;
+}
+
+function stopOnSignal(stop: () => Promise<unknown>): void {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.once(signal, () => {
+      say('Interrupted; removing what was started.');
+      void stopRunningPrograms()
+        .then(stop)
+        .finally(() => process.exit(130));
+    });
+}
+
+function sayVerdict(engine: Engine, isVerified: boolean): void {
+  if (isVerified) say(`Container images: VERIFIED with ${engine.description}.`);
 }
 
 /** Whether an engine of the machine can run the suite, without substitutes among its images. */
@@ -79,14 +107,24 @@ async function isSufficient(engine: Engine): Promise<boolean> {
   return (await engine.hasCompose()) && (await pullBaseImages(engine, say)).length === 0;
 }
 
-async function work(
-  engine: Engine,
-  {
-    verify,
-    built: isBuilt,
-    tag,
-  }: { readonly verify: boolean; readonly built: boolean; readonly tag: string },
-): Promise<void> {
+/** Resolves when the input has ended. From then, the time is limited. */
+async function inputEnd(): Promise<void> {
+  await finished(process.stdin.resume());
+  const stop = (): void => {
+    say(`It takes more than ${maxSecondsAfterInput} s.`);
+    process.kill(process.pid, 'SIGTERM');
+  };
+  setTimeout(stop, maxSecondsAfterInput * 1_000).unref();
+}
+
+interface WorkOptions {
+  readonly isBuilt: boolean;
+  readonly tag: string;
+  readonly isVerified: boolean;
+  readonly verifyAfter: Promise<void>;
+}
+
+async function work(engine: Engine, options: WorkOptions): Promise<void> {
   const timed = async (title: string, run: () => Promise<unknown>): Promise<void> => {
     const startedAtMs = performance.now();
     say(title);
@@ -95,11 +133,11 @@ async function work(
   };
   say(`Container engine: ${engine.description}`);
   await timed('Base images', () => provideBaseImages(engine, say));
-  if (!isBuilt) await timed('Build', buildAll);
-  await timed('Images', () => buildImages(engine, { tag, isBuilt }, say));
-  if (!verify) return;
-  await timed('The suite in containers', () => verifyImages(engine, tag, say));
-  say(`Container images: VERIFIED with ${engine.description}.`);
+  if (!options.isBuilt) await timed('Build', buildAll);
+  await timed('Images', () => buildImages(engine, options, say));
+  if (!options.isVerified) return;
+  await options.verifyAfter;
+  await timed('The suite in containers', () => verifyImages(engine, options.tag, say));
 }
 
 runMain(main, help);

@@ -16,6 +16,7 @@ import { checkRestrictions } from './container-rules.ts';
 import type { Engine } from './engine.ts';
 
 const project = 'fulfilment-verification';
+const projectFilter = ['--filter', `label=com.docker.compose.project=${project}`];
 const gatewayTimeoutMs = 60_000;
 
 /**
@@ -41,20 +42,21 @@ export async function verifyImages(engine: Engine, tag: string, say: (line: stri
       composition.mustRun(['up', '--detach', '--no-build']),
     );
     const caFile = join(stateDir, 'ca.pem');
+    const containers = await runningContainers(engine);
     writeFileSync(
       caFile,
-      await composition.mustRun(['exec', '-T', 'gateway', 'cat', '/etc/gateway/tls.crt']),
+      await engine.mustDocker(['exec', containers.id('gateway'), 'cat', '/etc/gateway/tls.crt']),
     );
     await step(say, 'The gateway responds over HTTPS for every service and /docs', () =>
       checkGateway(baseUrl, caFile),
     );
-    const running = (await composition.mustRun(['ps', '--quiet'])).trim().split(/\s+/);
-    await step(say, `All ${running.length} containers are restricted`, () =>
-      checkRestrictions(engine, running),
+    await step(say, `All ${containers.ids.length} containers are restricted`, () =>
+      checkRestrictions(engine, containers.ids),
     );
-    await step(say, 'Node.js is process 1 of each service', () => checkFirstProcess(composition));
-    await runDemo(composition, { stateDir, baseUrl, caFile, receiverPort, say });
-    await step(say, 'The services stop gracefully', () => checkStop(engine, composition));
+    await step(say, 'Node.js is process 1 of each service', () => checkFirstProcess(engine, containers));
+    const internalUrls = await internalUrlsOf(engine, containers);
+    await runDemo(composition, { stateDir, baseUrl, caFile, receiverPort, internalUrls, say });
+    await step(say, 'The services stop gracefully', () => checkStop(engine, containers));
   } catch (error) {
     const { output } = await composition.run(['logs', '--tail', '15', '--no-color']);
     throw new Failure(`${reasonOf(error)}\n\nThe end of the logs:\n${output}`);
@@ -63,6 +65,43 @@ export async function verifyImages(engine: Engine, tag: string, say: (line: stri
     composition.close();
     rmSync(stateDir, { recursive: true, force: true });
   }
+}
+
+interface Containers {
+  readonly ids: readonly string[];
+  /** Returns the container of a service in deploy/compose.yaml. */
+  readonly id: (service: string) => string;
+}
+
+/** The running and ended containers. Asks the engine, since each call of Compose takes a second. */
+async function runningContainers(engine: Engine): Promise<Containers> {
+  const format = ['--format', '{{.ID}} {{.Label "com.docker.compose.service"}}'];
+  const output = await engine.mustDocker(['ps', '--all', ...projectFilter, ...format]);
+  const rows = output
+    .trim()
+    .split('\n')
+    .map((row) => row.split(' '));
+  return {
+    ids: rows.map(([id = '']) => id),
+    id: (service) => {
+      const id = rows.find(([, name]) => name === service)?.[0];
+      if (id === undefined) throw new Failure(`${service} has no container.`);
+      return id;
+    },
+  };
+}
+
+/** Removes the containers, networks and volumes of an interrupted verification. */
+export async function removeVerification(engine: Engine): Promise<void> {
+  const remove = async (kind: string, options: readonly string[]): Promise<void> => {
+    const list = kind === 'container' ? ['ls', '--all'] : ['ls'];
+    const { output } = await engine.docker([kind, ...list, '--quiet', ...projectFilter]);
+    const names = output.split('\n').filter((name) => name !== '');
+    if (names.length > 0) await engine.docker([kind, 'rm', ...options, ...names]);
+  };
+  await remove('container', ['--force', '--volumes']);
+  await remove('network', []);
+  await remove('volume', []);
 }
 
 async function step(say: (line: string) => void, title: string, work: () => Promise<unknown>): Promise<void> {
@@ -100,13 +139,24 @@ async function checkGateway(baseUrl: string, caFile: string): Promise<void> {
   }
 }
 
-async function checkFirstProcess(composition: Composition): Promise<void> {
-  const script =
-    'process.stdout.write(require("node:fs").readFileSync("/proc/1/cmdline", "utf8").split("\\0")[0])';
+async function checkFirstProcess(engine: Engine, containers: Containers): Promise<void> {
   for (const name of serviceNames) {
-    const program = (await composition.mustRun(['exec', '-T', name, 'node', '-e', script])).trim();
+    const line = await engine.mustDocker(['exec', containers.id(name), 'cat', '/proc/1/cmdline']);
+    const [program] = line.split('\0');
     if (program !== 'node') throw new Failure(`Process 1 of ${name} is ${program}, not node.`);
   }
+}
+
+/** URLs of the internal ports that operator commands read, as verify.compose.yaml publishes them. */
+async function internalUrlsOf(engine: Engine, containers: Containers): Promise<Record<string, string>> {
+  const urls = ['store-api', 'creator-api'].map(async (name) => {
+    const address = (await engine.mustDocker(['port', containers.id(name), '9090']))
+      .trim()
+      .split('\n')
+      .at(-1);
+    return [name, `http://${address}`] as const;
+  });
+  return Object.fromEntries(await Promise.all(urls));
 }
 
 async function runDemo(
@@ -116,18 +166,13 @@ async function runDemo(
     readonly baseUrl: string;
     readonly caFile: string;
     readonly receiverPort: number;
+    readonly internalUrls: Readonly<Record<string, string>>;
     readonly say: (line: string) => void;
   },
 ): Promise<void> {
   const commands = Object.fromEntries(serviceNames.map((name) => [name, composition.command(name)]));
-  const internalUrls = await Promise.all(
-    ['store-api', 'creator-api'].map(async (name) => {
-      const address = (await composition.mustRun(['port', name, '9090'])).trim().split('\n').at(-1);
-      return [name, `http://${address}`] as const;
-    }),
-  );
   const access: OperatorAccess = {
-    internal_urls: Object.fromEntries(internalUrls),
+    internal_urls: at.internalUrls,
     environments: Object.fromEntries(Object.entries(commands).map(([name, one]) => [name, one.environment])),
     programs: Object.fromEntries(Object.entries(commands).map(([name, one]) => [name, one.line])),
   };
@@ -163,14 +208,12 @@ async function runDemo(
 }
 
 /** A stop by SIGTERM must end with status 0, not with SIGKILL (137). */
-async function checkStop(engine: Engine, composition: Composition): Promise<void> {
+async function checkStop(engine: Engine, containers: Containers): Promise<void> {
   const names = [...serviceNames, 'gateway'];
-  const ids = await Promise.all(
-    names.map(async (name) => (await composition.mustRun(['ps', '--quiet', name])).trim()),
-  );
-  await composition.mustRun(['stop', ...names]);
-  for (const [index, id] of ids.entries()) {
-    const code = (await engine.mustDocker(['inspect', '--format', '{{.State.ExitCode}}', id])).trim();
-    if (code !== '0') throw new Failure(`${names[index] ?? ''} stopped with status ${code}.`);
+  await Promise.all(names.map((name) => engine.mustDocker(['stop', '--time', '40', containers.id(name)])));
+  for (const name of names) {
+    const state = ['inspect', '--format', '{{.State.ExitCode}}', containers.id(name)];
+    const code = (await engine.mustDocker(state)).trim();
+    if (code !== '0') throw new Failure(`${name} stopped with status ${code}.`);
   }
 }

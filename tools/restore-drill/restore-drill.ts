@@ -41,5 +41,5 @@ async function main(): Promise<number> {
   return runDrill(readSeparateSettings('restore-drill'), { service, secondsAgo: Number(values.seconds) });
 }
 
-process.once('exit', stopRunningPrograms);
+process.once('exit', () => void stopRunningPrograms());
 runMain(main, help);
