@@ -74,6 +74,18 @@ describe("a subscription's owner", () => {
     expect(await published()).toHaveLength(2);
   });
 
+  it('is notified of failures again after a change of the URL, which starts the count at 0', async () => {
+    const { id, client, respondWith, deliver, published } = await aSubscription();
+    respondWith(500);
+    await deliver('failed');
+    await client.patch(id, { url: given.receiver.url }).expect(200); // the same URL
+    expect((await client.get(`/${id}`)).body).toMatchObject({ consecutive_failures: 2 });
+    await client.patch(id, { url: new URL('/new', given.receiver.url).href }).expect(200);
+    expect((await client.get(`/${id}`)).body).toMatchObject({ consecutive_failures: 0 });
+    await deliver('failed', 'failed');
+    expect(await published()).toHaveLength(2);
+  });
+
   it('is warned once, at most a day before the subscription is disabled for failures', async () => {
     const { setFailing, published } = await aSubscription();
     const maintenance = given.worker.app.get(MaintenanceJob);

@@ -26,13 +26,17 @@ const lock = statement(
    WHERE id = $1 AND creator_id = $2 AND client_id = $3 AND deleted_at IS NULL FOR UPDATE`,
 );
 // The previous secret signs a second header for 24 hours, so that a receiver can rotate it without losing a
-// delivery. A new URL is a new receiver, so the lane and latency of the old one are reset.
+// delivery. A new URL is a new receiver, so the lane, latency and failures of the old one are reset.
 const change = statement(
   'subscriptions.change',
   `UPDATE webhook_subscriptions SET
      url = coalesce($2, url),
      lane = CASE WHEN $2 <> url THEN 'fast' ELSE lane END,
      latency_ms = CASE WHEN $2 <> url THEN 0 ELSE latency_ms END,
+     consecutive_failures = CASE WHEN $2 <> url THEN 0 ELSE consecutive_failures END,
+     failing_since = CASE WHEN $2 <> url THEN NULL ELSE failing_since END,
+     failure_notified = failure_notified AND ($2 <> url) IS NOT TRUE,
+     disabling_notified = disabling_notified AND ($2 <> url) IS NOT TRUE,
      events = coalesce($3, events),
      max_in_flight = coalesce($5, max_in_flight),
      previous_secret = CASE WHEN $4::bytea IS NULL THEN previous_secret ELSE secret END,
