@@ -29,6 +29,7 @@ export {
   buildOnPartitionsConcurrently,
   changeBriefly,
   dropConcurrently,
+  shardsPurpose,
 } from './online-changes.js';
 export { ScanStart, type ScanTimes } from './scan-start.js';
 export {

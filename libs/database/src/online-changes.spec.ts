@@ -4,6 +4,7 @@ import {
   changeBriefly,
   createDataSource,
   migrate,
+  shardsPurpose,
   statement,
 } from './index.js';
 import { randomUUID } from 'node:crypto';
@@ -96,6 +97,24 @@ describe('online schema changes', () => {
     await expect(
       runner.query("SELECT indisvalid FROM pg_index WHERE indexrelid = 'numbers_again'::regclass"),
     ).resolves.toEqual([{ indisvalid: true }]);
+  });
+
+  it('build an index although a replica holds its shards in an open transaction', async () => {
+    const replica = createDataSource({
+      url: scratch.url,
+      poolSize: 1,
+      applicationName: `test ${shardsPurpose}`,
+      migrations: [],
+    });
+    await replica.initialize();
+    const shards = replica.createQueryRunner();
+    try {
+      await shards.startTransaction('REPEATABLE READ'); // keeps the snapshot of the first statement
+      await shards.query('SELECT 1');
+      await buildConcurrently(runner, 'numbers_again', 'INDEX', 'numbers (id)');
+    } finally {
+      await replica.destroy();
+    }
   });
 
   it('build an index on all partitions, also after an interrupted build and for later partitions', async () => {

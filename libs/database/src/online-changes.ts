@@ -1,6 +1,16 @@
 import type { QueryRunner } from 'typeorm';
 import { inBriefTransaction, maxLockTimeout } from './brief-transaction.js';
 
+/** The purpose of the pool whose only session holds the shards of a replica in one open transaction (ADR 48). */
+export const shardsPurpose = 'shards';
+const endIntervalMs = 1_000;
+
+// The replica connects again within a second. pg_blocking_pids needs no privilege, and a role may end its own
+// sessions.
+const endShardSessions = `
+  SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+  WHERE pid = ANY(pg_blocking_pids($1)) AND application_name LIKE '% ${shardsPurpose}'`;
+
 /** Changes one table in a transaction of its own that never waits long for a lock. */
 export async function changeBriefly(runner: QueryRunner, change: string): Promise<void> {
   await inBriefTransaction(runner, change, () => runner.query(change));
@@ -23,7 +33,7 @@ export async function buildConcurrently(
   );
   if (Array.isArray(valid) && valid.length > 0) return;
   await dropConcurrently(runner, name);
-  await withoutLockTimeout(runner, `CREATE ${kind} CONCURRENTLY ${name} ON ${tableAndColumns}`);
+  await changeConcurrently(runner, `CREATE ${kind} CONCURRENTLY ${name} ON ${tableAndColumns}`);
 }
 
 /**
@@ -59,18 +69,26 @@ function namesIn(rows: unknown): string[] {
 
 /** Drops an index, if it exists, while services read and write the table. */
 export async function dropConcurrently(runner: QueryRunner, name: string): Promise<void> {
-  await withoutLockTimeout(runner, `DROP INDEX CONCURRENTLY IF EXISTS ${name}`);
+  await changeConcurrently(runner, `DROP INDEX CONCURRENTLY IF EXISTS ${name}`);
 }
 
 /**
- * CONCURRENTLY waits for every open transaction. It blocks no other statement, and a timeout would leave an
- * invalid index.
+ * CONCURRENTLY waits for open transactions. It blocks no other statement, and a timeout would leave an invalid
+ * index, so it waits without limit. A transaction that holds shards never ends by itself, so its session is
+ * ended.
  */
-async function withoutLockTimeout(runner: QueryRunner, change: string): Promise<void> {
+async function changeConcurrently(runner: QueryRunner, change: string): Promise<void> {
+  const [session]: { pid: number }[] = await runner.query('SELECT pg_backend_pid() AS pid');
   await runner.query('SET lock_timeout = 0');
+  // An attempt may fail, for example without the privilege; the change then waits as before.
+  const ending = setInterval(
+    () => void runner.connection.query(endShardSessions, [session?.pid]).catch(() => undefined),
+    endIntervalMs,
+  );
   try {
     await runner.query(change);
   } finally {
+    clearInterval(ending);
     if (!runner.isReleased) await runner.query(`SET lock_timeout = '${maxLockTimeout}'`);
   }
 }

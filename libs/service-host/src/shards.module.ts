@@ -1,3 +1,4 @@
+import { shardsPurpose } from '@fulfilment/database';
 import { LOGGER, type Logger } from '@fulfilment/runtime';
 import { Module } from '@nestjs/common';
 import { DatabasePools } from './database-pools.js';
@@ -9,7 +10,7 @@ import { Shards } from './shards.js';
     {
       provide: Shards,
       inject: [DatabasePools, LOGGER],
-      useFactory: (pools: DatabasePools, logger: Logger) => new Shards(pools.open('shards', 1), logger),
+      useFactory: (pools: DatabasePools, logger: Logger) => new Shards(pools.open(shardsPurpose, 1), logger),
     },
   ],
   exports: [Shards],
