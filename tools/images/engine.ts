@@ -145,6 +145,7 @@ export class PrivateEngine {
   private async end(keepData: boolean): Promise<void> {
     const { daemon } = this;
     if (daemon !== undefined && daemon.exitCode === null && daemon.signalCode === null) {
+      await this.killContainers(); // dockerd would wait for each to stop
       daemon.kill('SIGTERM');
       await eventually(
         () => daemon.exitCode !== null || daemon.signalCode !== null,
@@ -155,6 +156,13 @@ export class PrivateEngine {
     await this.removeLeftovers();
     if (this.network !== undefined) await restoreNetwork(this.network);
     if (!keepData) rmSync(this.directory, { recursive: true, force: true });
+  }
+
+  private async killContainers(): Promise<void> {
+    const options = { timeoutMs: 10_000 };
+    const { output } = await this.engine.docker(['ps', '--quiet'], options);
+    const ids = output.match(/^[0-9a-f]{12}$/gm) ?? [];
+    if (ids.length > 0) await this.engine.docker(['kill', ...ids], options);
   }
 
   /** Ends processes and mounts of an engine in this directory that hangs, or whose program was killed. */
