@@ -96,8 +96,8 @@ export class PrivateEngine {
    * @throws Failure on a system without apt-get, without root, or where the engine cannot run
    */
   async start(say: (line: string) => void): Promise<void> {
-    await installPackages(say);
     if (process.getuid?.() !== 0) throw new Failure('A private engine must be started as root.');
+    await installPackages(say);
     await this.removeLeftovers();
     mkdirSync(this.directory, { recursive: true, mode: 0o700 });
     this.network = await networkState();

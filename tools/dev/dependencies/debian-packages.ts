@@ -66,7 +66,7 @@ if [ ! -e ${policyFile} ]; then
   chmod 755 ${policyFile}
 fi
 apt-get -o DPkg::Lock::Timeout=120 update -qq
-apt-get -o DPkg::Lock::Timeout=120 install -y -qq --no-install-recommends "$@"`;
+apt-get -o DPkg::Lock::Timeout=120 install -y -qq --no-install-recommends --no-remove "$@"`;
 
 /** apt-get itself waits for the lock of dpkg, but not for that of the package lists. */
 export async function retryWhileLocked(
