@@ -16,7 +16,14 @@ import {
 } from '../dev/run-program.ts';
 import { signalTree } from '../dev/supervisor/process-tree.ts';
 
-const packages = ['docker.io', 'iptables', 'docker-compose'];
+/** What a private engine needs, by Debian package. Docker's own packages have it at other paths. */
+const packages: Readonly<Record<string, () => boolean>> = {
+  'docker.io': () => findProgram('dockerd') !== undefined && existsSync('/usr/bin/docker'),
+  iptables: () => findProgram('iptables') !== undefined,
+  'docker-compose': () =>
+    findProgram('docker-compose') !== undefined ||
+    existsSync('/usr/libexec/docker/cli-plugins/docker-compose'),
+};
 const startTimeoutMs = 60_000;
 const stopTimeoutMs = 30_000;
 
@@ -178,13 +185,13 @@ export class PrivateEngine {
 }
 
 async function installPackages(say: (line: string) => void): Promise<void> {
-  const isComplete = ['dockerd', 'iptables', 'docker-compose'].every((name) => findProgram(name));
-  if (isComplete && existsSync('/usr/bin/docker')) return;
+  const missing = Object.entries(packages).flatMap(([name, isInstalled]) => (isInstalled() ? [] : [name]));
+  if (missing.length === 0) return;
   const prefix = await aptPrefix();
   if (prefix === undefined)
-    throw new Failure(`A private engine needs Debian's packages. Install with:\n  ${aptCommand(packages)}`);
-  say(`Installing ${packages.join(', ')} with apt-get, without starting them.`);
-  await installDebianPackages(packages, prefix);
+    throw new Failure(`A private engine needs Debian's packages. Install with:\n  ${aptCommand(missing)}`);
+  say(`Installing ${missing.join(', ')} with apt-get, without starting them.`);
+  await installDebianPackages(missing, prefix);
 }
 
 /** Debian's docker-compose is a program of its own; this makes it `docker compose`. */
