@@ -1,7 +1,7 @@
 import type { QueryRunner } from 'typeorm';
 import { inBriefTransaction, maxLockTimeout } from './brief-transaction.js';
 
-/** The purpose of the pool whose only session holds the shards of a replica in one open transaction (ADR 48). */
+/** The purpose of the pool whose session holds the shards of a replica in one open transaction (ADR 48). */
 export const shardsPurpose = 'shards';
 const endIntervalMs = 1_000;
 
@@ -55,16 +55,16 @@ export async function buildOnPartitionsConcurrently(
        WHERE attached.inhparent = to_regclass($2) AND indrelid = partition.inhrelid)`,
     [table, name],
   );
-  for (const partition of namesIn(partitions)) {
+  for (const partition of valuesOf('name', partitions)) {
     const partitionIndex = `${partition}_${name}`;
     await buildConcurrently(runner, partitionIndex, 'INDEX', `${partition} ${columns}`);
     await changeBriefly(runner, `ALTER INDEX ${name} ATTACH PARTITION ${partitionIndex}`);
   }
 }
 
-function namesIn(rows: unknown): string[] {
+function valuesOf(column: string, rows: unknown): string[] {
   if (!Array.isArray(rows)) throw new Error('PostgreSQL returned no rows.');
-  return rows.map((row: { readonly name: unknown }) => String(row.name));
+  return rows.map((row: Readonly<Record<string, unknown>>) => String(row[column]));
 }
 
 /** Drops an index, if it exists, while services read and write the table. */
@@ -73,16 +73,16 @@ export async function dropConcurrently(runner: QueryRunner, name: string): Promi
 }
 
 /**
- * CONCURRENTLY waits for open transactions. It blocks no other statement, and a timeout would leave an invalid
- * index, so it waits without limit. A transaction that holds shards never ends by itself, so its session is
- * ended.
+ * CONCURRENTLY waits for open transactions. It blocks no other statement, and a timeout would leave an
+ * invalid index, so it waits without limit. A transaction that holds shards never ends by itself, so its
+ * session is ended.
  */
 async function changeConcurrently(runner: QueryRunner, change: string): Promise<void> {
-  const [session]: { pid: number }[] = await runner.query('SELECT pg_backend_pid() AS pid');
+  const pids = valuesOf('pid', await runner.query('SELECT pg_backend_pid() AS pid'));
   await runner.query('SET lock_timeout = 0');
   // An attempt may fail, for example without the privilege; the change then waits as before.
   const ending = setInterval(
-    () => void runner.connection.query(endShardSessions, [session?.pid]).catch(() => undefined),
+    () => void runner.connection.query(endShardSessions, pids).catch(() => undefined),
     endIntervalMs,
   );
   try {
