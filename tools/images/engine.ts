@@ -242,7 +242,7 @@ interface NetworkState {
   readonly forwardPolicy: string;
   readonly links: readonly string[];
   /** Whether another engine runs, whose rules must stay. */
-  readonly hasDockerRules: boolean;
+  readonly hasOtherEngine: boolean;
 }
 
 const forwarding = '/proc/sys/net/ipv4/ip_forward';
@@ -256,14 +256,14 @@ async function networkState(): Promise<NetworkState> {
     forwards: readFileSync(forwarding, 'utf8').trim() === '1',
     forwardPolicy: /^-P FORWARD (\w+)/m.exec(output)?.[1] ?? 'ACCEPT',
     links: namesIn(links),
-    hasDockerRules: /docker/i.test(output),
+    hasOtherEngine: processesNaming('').length > 0,
   };
 }
 
 async function restoreNetwork(before: NetworkState): Promise<void> {
   for (const link of namesIn(links).filter((name) => !before.links.includes(name) && dockerLink.test(name)))
     await runProgram('ip', ['link', 'delete', link]);
-  if (before.hasDockerRules) return;
+  if (before.hasOtherEngine) return;
   // Rules of networks of containers name only their bridges.
   const others = "iptables-save | grep -Eiv 'docker|[io] br-[0-9a-f]{12}' | iptables-restore";
   await runProgram('sh', ['-c', others]);
