@@ -72,7 +72,7 @@ async function testWithSuite(only: 'unit' | 'e2e' | undefined, withImages: boole
     nginx: only !== 'e2e',
     browser: true,
     replica: only !== 'e2e',
-    interpreters: true,
+    testPrograms: true,
   };
   try {
     return await inSeparateSuite(testSettings(), required, say, (suite) => runTests(suite, only, withImages));

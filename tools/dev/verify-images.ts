@@ -3,6 +3,12 @@ import { runProgram } from './run-program.ts';
 import { root } from './settings.ts';
 import type { Counts } from './test-results.ts';
 
+/**
+ * Time since the start of `npm test` after which images are not verified. CI must end within 20 minutes, and
+ * on a machine that is so slow, the end-to-end tests and the images need the rest.
+ */
+const latestStartMs = 11 * 60_000;
+
 export interface ImagesResult {
   readonly counts: Counts;
   /** Ends with `Container images: VERIFIED …` or `NOT VERIFIED …`. */
@@ -15,6 +21,10 @@ export interface ImagesResult {
  * other down.
  */
 export function prepareImages(): { readonly verify: () => Promise<ImagesResult> } {
+  if (performance.now() > latestStartMs) {
+    const line = `\nContainer images: NOT VERIFIED, because the tests before took more than ${latestStartMs / 60_000} minutes.`;
+    return { verify: () => Promise.resolve({ counts: { passed: 0, failed: 0 }, lines: [line] }) };
+  }
   const { promise: inputEnds, resolve: endInput } = Promise.withResolvers<void>();
   const program = join(root, 'tools', 'images', 'images.ts');
   const options = ['--verify', '--built', '--if-possible', '--after-input'];

@@ -39,6 +39,12 @@ const systemPackages = {
     brew: 'cryptography',
   },
   php: { isInstalled: () => findProgram('php') !== undefined, debian: 'php-cli', brew: 'php' },
+  // Checks the alerting rules and the queries of the dashboards.
+  promtool: {
+    isInstalled: () => findProgram('promtool') !== undefined,
+    debian: 'prometheus',
+    brew: 'prometheus',
+  },
 } as const;
 type PackageName = keyof typeof systemPackages;
 
@@ -52,8 +58,8 @@ export interface RequiredPrograms {
   readonly browser?: boolean;
   /** The programs of PostgreSQL, for a test that starts a replica, also if the server runs in a container. */
   readonly replica?: boolean;
-  /** Python and PHP for the example receivers. Without them these tests are skipped. */
-  readonly interpreters?: boolean;
+  /** Python and PHP for the example receivers, and promtool. Without them these tests are skipped. */
+  readonly testPrograms?: boolean;
 }
 
 export interface Choice {
@@ -80,7 +86,11 @@ export async function chooseDependencies(
   if (anyGateway && !gatewayFromDocker) programs.push('nginx');
   if (required.browser) programs.push('chromium');
   if (required.replica && !programs.includes('postgres')) programs.push('postgres');
-  await install(programs, required.interpreters ? ['python', 'cryptography', 'php'] : [], context);
+  await install(
+    programs,
+    required.testPrograms ? ['python', 'cryptography', 'php', 'promtool'] : [],
+    context,
+  );
   return {
     gateway: gatewayFromDocker ? 'docker' : 'program',
     dependencies: await Promise.all(
