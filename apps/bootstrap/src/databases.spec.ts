@@ -71,6 +71,7 @@ describe('createDatabases', () => {
         `CREATE ROLE ${second.role} LOGIN PASSWORD '${second.password}' IN ROLE ${creator.role}`,
       );
       await admin.query(`ALTER ROLE ${second.role} SET role = ${creator.role}`);
+      await createDatabases(adminUrl, [second]); // `docker compose up` in the middle of the rotation
       await queryAs(second, 'CREATE TABLE written (id int)');
       await queryAs(second, 'SET ROLE creator_api_member; RESET ROLE; INSERT INTO written VALUES (1)');
       expect(await queryAs(creator, "SELECT tableowner FROM pg_tables WHERE tablename = 'written'")).toEqual([
@@ -80,6 +81,7 @@ describe('createDatabases', () => {
       await admin.query(`DROP ROLE IF EXISTS ${second.role}`);
       await admin.end();
     }
+    await createDatabases(adminUrl, [creator]); // and after it
     await queryAs(creator, 'INSERT INTO written VALUES (2)');
   });
 

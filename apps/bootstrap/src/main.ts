@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { createDatabases, type ServiceDatabase, type ServiceName, serviceNames } from './databases.ts';
+import { createDatabases } from './databases.ts';
 import { writeSecrets } from './secrets.ts';
+import { InvalidSetting, readDatabases, requireSetting, requireUrl } from './settings.ts';
 
 const help = `Prepares the stores of a suite. Every command may be repeated.
 
-  node src/main.ts secrets DIRECTORY    generates the secrets of a suite on one host (deploy/compose.yaml)
+  node src/main.ts secrets DIRECTORY    generates the missing secrets of a suite on one host (deploy/compose.yaml)
   node src/main.ts databases            creates the role and database of each given service in PostgreSQL
 
 Settings of secrets: BASE_URL, POSTGRES_ADDRESS, REDIS_ADDRESS, RABBITMQ_ADDRESS (host:port).
@@ -14,63 +14,32 @@ WEBHOOK_WORKER_DATABASE_URL: the DATABASE_URL of each service to prepare.`;
 
 const exitCodeConfig = 78; // EX_CONFIG, as the services
 
-class InvalidSetting extends Error {}
-
 async function main([command, ...args]: readonly string[]): Promise<void> {
-  if (command === 'secrets' && args.length === 1) return generateSecrets(args[0] ?? '');
+  if (command === 'secrets' && args.length === 1) return prepareSecrets(args[0] ?? '');
   if (command === 'databases' && args.length === 0) return prepareDatabases();
   throw new InvalidSetting(help);
 }
 
-function generateSecrets(directory: string): void {
+function prepareSecrets(directory: string): void {
   const stores = {
-    postgres: required('POSTGRES_ADDRESS'),
-    redis: required('REDIS_ADDRESS'),
-    rabbitmq: required('RABBITMQ_ADDRESS'),
+    postgres: requireSetting(process.env, 'POSTGRES_ADDRESS'),
+    redis: requireSetting(process.env, 'REDIS_ADDRESS'),
+    rabbitmq: requireSetting(process.env, 'RABBITMQ_ADDRESS'),
   };
-  writeSecrets(directory, stores, new URL(required('BASE_URL')).hostname);
-  log('The secrets are written.');
+  const host = new URL(requireUrl(process.env, 'BASE_URL')).hostname;
+  const { generated, kept } = writeSecrets(directory, stores, host);
+  log('The secrets are complete. Existing ones were not changed.', { generated, kept: kept.length });
 }
 
 async function prepareDatabases(): Promise<void> {
-  const databases = serviceNames.flatMap((service) => {
-    const url = setting(urlSetting(service));
-    return url === undefined ? [] : [databaseOf(service, url)];
-  });
+  const databases = readDatabases(process.env);
   if (databases.length === 0) throw new InvalidSetting(`No database is given.\n\n${help}`);
-  await createDatabases(required('POSTGRES_ADMIN_URL'), databases);
-  log(`The databases are ready: ${databases.map(({ database }) => database).join(', ')}.`);
+  await createDatabases(requireUrl(process.env, 'POSTGRES_ADMIN_URL'), databases);
+  log('The databases are ready.', { databases: databases.map(({ database }) => database) });
 }
 
-function urlSetting(service: ServiceName): string {
-  return `${service.toUpperCase().replace('-', '_')}_DATABASE_URL`;
-}
-
-function databaseOf(service: ServiceName, text: string): ServiceDatabase {
-  const url = URL.parse(text);
-  const [role, password, database] = [url?.username, url?.password, url?.pathname.slice(1)].map((part) =>
-    decodeURIComponent(part ?? ''),
-  );
-  if (!role || !password || !database)
-    throw new InvalidSetting(
-      `The setting ${urlSetting(service)} must have a role, a password and a database.`,
-    );
-  return { service, role, password, database };
-}
-
-function setting(name: string): string | undefined {
-  const file = process.env[`${name}_FILE`];
-  return file ? readFileSync(file, 'utf8').trim() : process.env[name] || undefined;
-}
-
-function required(name: string): string {
-  const value = setting(name);
-  if (value === undefined) throw new InvalidSetting(`The setting ${name} is missing.`);
-  return value;
-}
-
-function log(message: string): void {
-  process.stdout.write(`${JSON.stringify({ level: 'info', service: 'bootstrap', message })}\n`);
+function log(message: string, fields: Readonly<Record<string, unknown>>): void {
+  process.stdout.write(`${JSON.stringify({ level: 'info', service: 'bootstrap', message, ...fields })}\n`);
 }
 
 main(process.argv.slice(2)).catch((error: unknown) => {

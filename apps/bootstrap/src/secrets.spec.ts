@@ -1,70 +1,249 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
 import { writeSecrets } from './secrets.ts';
+import { InvalidSetting } from './settings.ts';
 
 const stores = { postgres: 'postgres:5432', redis: 'redis:6379', rabbitmq: 'rabbitmq:5672' };
+/** Files that follow from the secrets: a run may write them, also with other random salts. */
+const derived =
+  /^(postgres\/password|redis\/users\.acl|rabbitmq\/definitions\.json|bootstrap\/.*-database-url)$/;
+const definitionsSchema = z.object({
+  users: z.array(z.object({ name: z.string(), password_hash: z.string() })),
+  permissions: z.array(z.object({ user: z.string(), configure: z.string() })),
+});
 
 describe('writeSecrets', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'secrets-'));
-  const read = (path: string): string => readFileSync(join(directory, path), 'utf8');
-  beforeAll(() => writeSecrets(directory, stores, 'localhost'));
-  afterAll(() => rmSync(directory, { recursive: true }));
+  const suite = { directory: '' };
+  beforeEach(() => {
+    suite.directory = mkdtempSync(join(tmpdir(), 'secrets-'));
+    writeSecrets(suite.directory, stores, 'localhost');
+  });
+  afterEach(() => rmSync(suite.directory, { recursive: true }));
 
-  it('gives each service URLs with its own user at each store', () => {
-    expect(read('store-api/database-url')).toMatch(/^postgres:\/\/store:\w{48}@postgres:5432\/store$/);
-    expect(read('creator-api/redis-url')).toMatch(/^redis:\/\/creator-api:\w{48}@redis:6379\/0$/);
-    expect(read('webhook-worker/rabbitmq-url')).toMatch(
-      /^amqp:\/\/webhook-worker:\w{48}@rabbitmq:5672\/%2F$/,
+  /** An upgrade, or any other `docker compose up`. */
+  const repeat = () => writeSecrets(suite.directory, stores, 'localhost');
+  const read = (path: string): string => readFileSync(join(suite.directory, path), 'utf8');
+  const remove = (path: string): void => rmSync(join(suite.directory, path));
+  function replace(path: string, text: string): void {
+    const file = join(suite.directory, path);
+    mkdirSync(dirname(file), { recursive: true });
+    rmSync(file, { force: true });
+    writeFileSync(file, text);
+  }
+  function allFiles(): Record<string, string> {
+    const folders = readdirSync(suite.directory);
+    const paths = folders.flatMap((name) =>
+      readdirSync(join(suite.directory, name)).map((file) => `${name}/${file}`),
+    );
+    return Object.fromEntries(paths.map((path) => [path, read(path)]));
+  }
+  const secretFiles = (): Record<string, string> =>
+    Object.fromEntries(Object.entries(allFiles()).filter(([path]) => !derived.test(path)));
+  const passwordAt = (path: string): string => new URL(read(path)).password;
+
+  function expectRedisAccepts(user: string, password: string): void {
+    const hash = createHash('sha256').update(password).digest('hex');
+    expect(read('redis/users.acl')).toContain(`user ${user} on #${hash} `);
+  }
+  function expectRabbitmqAccepts(user: string, password: string): void {
+    const { users } = definitionsSchema.parse(JSON.parse(read('rabbitmq/definitions.json')));
+    const hash = Buffer.from(users.find(({ name }) => name === user)?.password_hash ?? '', 'base64');
+    const salted = Buffer.concat([hash.subarray(0, 4), Buffer.from(password)]);
+    expect(hash.subarray(4).toString('hex')).toBe(createHash('sha256').update(salted).digest('hex'));
+  }
+
+  describe('in a new suite', () => {
+    it('gives each service URLs with its own user at each store', () => {
+      expect(read('store-api/database-url')).toMatch(/^postgres:\/\/store:\w{48}@postgres:5432\/store$/);
+      expect(read('creator-api/redis-url')).toMatch(/^redis:\/\/creator-api:\w{48}@redis:6379\/0$/);
+      expect(read('webhook-worker/rabbitmq-url')).toMatch(
+        /^amqp:\/\/webhook-worker:\w{48}@rabbitmq:5672\/%2F$/,
+      );
+    });
+
+    it('puts no password of a service into the folder of another container', () => {
+      const urls = ['store-api/database-url', 'store-api/redis-url', 'store-api/rabbitmq-url'];
+      const others = Object.entries(allFiles()).filter(([path]) => !/^(store-api|bootstrap)\//.test(path));
+      for (const password of urls.map(passwordAt))
+        for (const [, text] of others) expect(text).not.toContain(password);
+    });
+
+    it('gives the stores hashes of the passwords that the services have', () => {
+      expectRedisAccepts('auth-server', passwordAt('auth-server/redis-url'));
+      expectRabbitmqAccepts('auth-server', passwordAt('auth-server/rabbitmq-url'));
+      expectRabbitmqAccepts('operator', passwordAt('operator/rabbitmq-url'));
+      expect(read('redis/users.acl')).not.toContain(passwordAt('auth-server/redis-url'));
+    });
+
+    it('gives the stores the passwords of their administrators', () => {
+      expect(read('postgres/password')).toBe(passwordAt('bootstrap/postgres-admin-url'));
+      expectRedisAccepts('default', passwordAt('bootstrap/redis-admin-url'));
+      expectRabbitmqAccepts('suite', passwordAt('bootstrap/rabbitmq-admin-url'));
+    });
+
+    it('writes files that the user of any container can read', () => {
+      expect(statSync(join(suite.directory, 'gateway', 'tls.key')).mode & 0o777).toBe(0o444);
+    });
+
+    it('continues after it was interrupted while it wrote a file', () => {
+      const { 'auth-server/cookie-keys': cookies } = allFiles();
+      remove('store-api/database-url');
+      // Its own user cannot write to a file of mode 0444; the mode shows it to a test that runs as root.
+      writeFileSync(join(suite.directory, 'store-api', 'database-url.new'), 'postg', { mode: 0o400 });
+      expect(repeat().generated).toEqual(['store-api/database-url']);
+      expect(statSync(join(suite.directory, 'store-api', 'database-url')).mode & 0o777).toBe(0o444);
+      expect(read('store-api/database-url')).toMatch(/\/store$/);
+      expect(read('auth-server/cookie-keys')).toBe(cookies);
+    });
+  });
+
+  describe('when it is repeated', () => {
+    it('changes no secret, and reports that it kept all of them', () => {
+      const before = secretFiles();
+      const { generated, kept } = repeat();
+      expect(secretFiles()).toEqual(before);
+      expect(generated).toEqual([]);
+      expect([...kept].sort()).toEqual(Object.keys(before).sort());
+    });
+
+    it.each([
+      ['the certificate', ['gateway/tls.crt', 'gateway/tls.key']],
+      ['the key that encrypts signing keys', ['auth-server/key-encryption-key']],
+      ['the keys of cookies', ['auth-server/cookie-keys']],
+      ['the key that encrypts the secrets of subscriptions', ['webhook-worker/secret-encryption-key']],
+      ['the key of quotes', ['store-api/quote-signing-key']],
+      ['the key of cursors', ['creator-api/cursor-secret']],
+    ])('keeps %s that an operator has replaced', (_secret, paths) => {
+      for (const path of paths) replace(path, `replaced,${read(path)}\n`);
+      const before = secretFiles();
+      repeat();
+      expect(secretFiles()).toEqual(before);
+      for (const path of paths) expect(read(path)).toMatch(/^replaced,/);
+    });
+
+    it('lets the stores accept a password that an operator has replaced', () => {
+      replace('store-api/database-url', 'postgres://store:one%2Fnew@postgres:5432/store\n');
+      replace('store-api/redis-url', 'redis://store-api:two%2Fnew@redis:6379/0\n');
+      replace('store-api/rabbitmq-url', 'amqp://store-api:three%2Fnew@rabbitmq:5672/%2F\n');
+      const before = secretFiles();
+      repeat();
+      expect(secretFiles()).toEqual(before);
+      expect(read('bootstrap/store-api-database-url')).toBe(read('store-api/database-url'));
+      expectRedisAccepts('store-api', 'two/new');
+      expectRabbitmqAccepts('store-api', 'three/new');
+    });
+
+    it('gives the second user of a rotation the permissions of the service (docs/runbook.md)', () => {
+      replace('webhook-worker/rabbitmq-url', 'amqp://webhook-worker-2:second@rabbitmq:5672/%2F');
+      repeat();
+      expectRabbitmqAccepts('webhook-worker-2', 'second');
+      const { permissions } = definitionsSchema.parse(JSON.parse(read('rabbitmq/definitions.json')));
+      expect(permissions.find(({ user }) => user === 'webhook-worker-2')?.configure).toBe(
+        '^suite\\.webhook-worker\\.',
+      );
+    });
+
+    it('generates the secrets of a service that a later release adds, and keeps the others', () => {
+      rmSync(join(suite.directory, 'webhook-worker'), { recursive: true });
+      const others = secretFiles();
+      const { generated } = repeat();
+      expect(generated).toHaveLength(5);
+      expect(secretFiles()).toMatchObject(others);
+      expectRedisAccepts('webhook-worker', passwordAt('webhook-worker/redis-url'));
+      expectRabbitmqAccepts('webhook-worker', passwordAt('webhook-worker/rabbitmq-url'));
+      expect(read('bootstrap/webhook-worker-database-url')).toBe(read('webhook-worker/database-url'));
+    });
+
+    it('generates a key that a later release adds', () => {
+      remove('store-api/quote-signing-key');
+      repeat();
+      expect(Buffer.from(read('store-api/quote-signing-key'), 'base64')).toHaveLength(32);
+    });
+
+    it('generates the user of a store that a later release adds', () => {
+      remove('operator/rabbitmq-url');
+      repeat();
+      expectRabbitmqAccepts('operator', passwordAt('operator/rabbitmq-url'));
+    });
+  });
+
+  describe('with a file that cannot be used', () => {
+    it.each([
+      ['a key is empty', 'auth-server/key-encryption-key', '\n', /^auth-server\/key-encryption-key is empty/],
+      ['a certificate is empty', 'gateway/tls.crt', '', /^gateway\/tls\.crt is empty/],
+      ['a URL is damaged', 'store-api/redis-url', 'redis://sto', /^store-api\/redis-url must contain a URL/],
+      [
+        'a URL has a "%" that encodes nothing',
+        'creator-api/database-url',
+        'postgres://creator:100%@postgres/creator',
+        /^creator-api\/database-url must contain a URL/,
+      ],
+      ['the file of an earlier release is damaged', 'bootstrap/secrets.json', '{"pos', /is damaged/],
+    ])('changes nothing and names the file when %s', (_case, path, text, message) => {
+      remove('store-api/quote-signing-key'); // would be generated
+      replace(path, text);
+      const before = allFiles();
+      expect(repeat).toThrow(InvalidSetting);
+      expect(repeat).toThrow(message);
+      expect(allFiles()).toEqual(before);
+    });
+
+    it.each(['gateway/tls.crt', 'gateway/tls.key'])(
+      'generates no partner of a certificate without %s',
+      (path) => {
+        remove(path);
+        expect(repeat).toThrow('One of gateway/tls.crt and gateway/tls.key is missing');
+        expect(existsSync(join(suite.directory, path))).toBe(false);
+      },
     );
   });
 
-  it('puts no secret of a service into the folder of another container', () => {
-    const password = /:(\w{48})@/.exec(read('store-api/database-url'))?.[1] ?? 'none';
-    const folders = readdirSync(directory).filter((name) => name !== 'store-api' && name !== 'bootstrap');
-    for (const folder of folders)
-      for (const file of readdirSync(join(directory, folder)))
-        expect(read(join(folder, file))).not.toContain(password);
-  });
+  describe('after a release that had secrets.json', () => {
+    /** The first values, which that release wrote into all files at each run. */
+    const earlier = {
+      postgres: 'administrator-1',
+      redis: 'administrator-2',
+      rabbitmq: 'administrator-3',
+      databases: { 'store-api': 'database-password' },
+      users: { 'store-api': 'store-password' },
+      keyEncryption: 'first key',
+      certificate: { certificate: 'first certificate', key: 'first certificate key' },
+    };
 
-  it('gives the stores hashes of the passwords that the services have', () => {
-    const password = /:(\w{48})@/.exec(read('auth-server/redis-url'))?.[1] ?? 'none';
-    const hash = createHash('sha256').update(password).digest('hex');
-    expect(read('redis/users.acl')).toContain(`user auth-server on #${hash} `);
-    expect(read('redis/users.acl')).not.toContain(password);
-  });
+    it('keeps the files, and takes the passwords of administrators from it', () => {
+      remove('bootstrap/redis-admin-url');
+      remove('bootstrap/rabbitmq-admin-url');
+      replace('bootstrap/secrets.json', JSON.stringify(earlier));
+      const before = secretFiles();
+      expect(repeat().generated).toEqual(['bootstrap/redis-admin-url', 'bootstrap/rabbitmq-admin-url']);
+      expect(secretFiles()).toMatchObject(before);
+      expectRedisAccepts('default', 'administrator-2');
+      expectRabbitmqAccepts('suite', 'administrator-3');
+    });
 
-  it('keeps the secrets when it is repeated', () => {
-    const before = [read('store-api/database-url'), read('auth-server/cookie-keys'), read('gateway/tls.key')];
-    writeSecrets(directory, stores, 'localhost');
-    expect([
-      read('store-api/database-url'),
-      read('auth-server/cookie-keys'),
-      read('gateway/tls.key'),
-    ]).toEqual(before);
-  });
-
-  it('adds a secret that an earlier version did not have', () => {
-    const file = join(directory, 'bootstrap', 'secrets.json');
-    const { quoteSigning: _, ...earlier } = JSON.parse(readFileSync(file, 'utf8'));
-    const cookies = read('auth-server/cookie-keys');
-    rmSync(file);
-    writeFileSync(file, JSON.stringify(earlier));
-    writeSecrets(directory, stores, 'localhost');
-    expect(Buffer.from(read('store-api/quote-signing-key'), 'base64')).toHaveLength(32);
-    expect(read('auth-server/cookie-keys')).toBe(cookies);
-  });
-
-  it('continues after it was interrupted while it wrote a file', () => {
-    // Its own user cannot write to a file of mode 0444; the mode shows it to a test that runs as root.
-    writeFileSync(join(directory, 'store-api', 'database-url.new'), 'postg', { mode: 0o400 });
-    writeSecrets(directory, stores, 'localhost');
-    expect(statSync(join(directory, 'store-api', 'database-url')).mode & 0o777).toBe(0o444);
-    expect(read('store-api/database-url')).toMatch(/\/store$/);
-  });
-
-  it('writes files that the user of any container can read', () => {
-    expect(statSync(join(directory, 'gateway', 'tls.key')).mode & 0o777).toBe(0o444);
+    it('restores missing files from it', () => {
+      for (const folder of readdirSync(suite.directory))
+        rmSync(join(suite.directory, folder), { recursive: true });
+      replace('bootstrap/secrets.json', JSON.stringify(earlier));
+      repeat();
+      expect(read('auth-server/key-encryption-key')).toBe('first key');
+      expect(read('gateway/tls.key')).toBe('first certificate key');
+      expect(passwordAt('store-api/database-url')).toBe('database-password');
+      expectRedisAccepts('store-api', 'store-password');
+      expectRabbitmqAccepts('store-api', 'store-password');
+      expect(read('bootstrap/secrets.json')).toBe(JSON.stringify(earlier));
+    });
   });
 });

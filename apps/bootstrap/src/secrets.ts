@@ -1,26 +1,13 @@
-import { storeUsers } from '@fulfilment/contracts/permissions';
+import type { StoreUser } from '@fulfilment/contracts/permissions';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { selfSignedCertificate } from './certificate.ts';
-import { serviceNames } from './databases.ts';
+import { type ServiceName, serviceNames } from './databases.ts';
+import { InvalidSetting } from './settings.ts';
+import { parseStoreUrl, type StoreUrl } from './store-url.ts';
 import { brokerDefinitions, redisUsers } from './store-users.ts';
-
-const secretsSchema = z.object({
-  postgres: z.string(),
-  redis: z.string(),
-  rabbitmq: z.string(),
-  databases: z.record(z.enum(serviceNames), z.string()),
-  users: z.record(z.enum(storeUsers), z.string()),
-  cursors: z.string(),
-  keyEncryption: z.string(),
-  secretEncryption: z.string(),
-  quoteSigning: z.string(),
-  cookies: z.string(),
-  certificate: z.object({ certificate: z.string(), key: z.string() }),
-});
-type Secrets = z.infer<typeof secretsSchema>;
 
 /** `host:port` of each store, as the services reach it. */
 export interface StoreAddresses {
@@ -29,90 +16,176 @@ export interface StoreAddresses {
   readonly rabbitmq: string;
 }
 
+/** Files by path: the first folder is that of the container that receives it. */
+type Files = Readonly<Record<string, string>>;
+
 /** Databases of the services: the role has the same name. */
-export const databaseNames = {
+const databaseNames = {
   'store-api': 'store',
   'creator-api': 'creator',
   'auth-server': 'auth',
   'webhook-worker': 'webhooks',
 } as const;
 
+const administratorUrls = {
+  postgres: 'bootstrap/postgres-admin-url',
+  redis: 'bootstrap/redis-admin-url',
+  rabbitmq: 'bootstrap/rabbitmq-admin-url',
+} as const;
+
+/** Releases before ADR 72 kept the first value of each secret in this file. It is never written. */
+const earlierFile = 'bootstrap/secrets.json';
+const earlierSecrets = z
+  .object({
+    postgres: z.string(),
+    redis: z.string(),
+    rabbitmq: z.string(),
+    databases: z.record(z.string(), z.string()),
+    users: z.record(z.string(), z.string()),
+    cursors: z.string(),
+    keyEncryption: z.string(),
+    secretEncryption: z.string(),
+    quoteSigning: z.string(),
+    cookies: z.string(),
+    certificate: z.object({ certificate: z.string(), key: z.string() }),
+  })
+  .partial();
+type EarlierSecrets = z.infer<typeof earlierSecrets>;
+
 /**
- * Writes the secrets of a suite: one folder for each container that receives some. They are generated once,
- * into `bootstrap/secrets.json`; the other files are derived from it each time, so a run may be repeated.
+ * Writes the secrets of a suite that are missing: one folder for each container that receives some. The
+ * files are the only copy, and an operator may replace them: an existing secret is never changed (ADR 72).
+ * What the stores load is derived from the secrets each time, with the permissions of this release.
  * @param host of the public URL, for the certificate
+ * @returns the paths of the secrets that were generated, and of those that existed
+ * @throws InvalidSetting if an existing secret is empty or no URL of a store; nothing is then written
  */
-export function writeSecrets(directory: string, stores: StoreAddresses, host: string): void {
-  const secrets = loadSecrets(join(directory, 'bootstrap', 'secrets.json'), host);
-  for (const [path, text] of Object.entries(secretFiles(secrets, stores)))
-    writeAtomically(join(directory, path), text);
+export function writeSecrets(
+  directory: string,
+  stores: StoreAddresses,
+  host: string,
+): { readonly generated: readonly string[]; readonly kept: readonly string[] } {
+  const initial = initialSecrets(stores, host, readEarlier(directory));
+  const existing = readExisting(directory, Object.keys(initial));
+  const generated = Object.keys(initial).filter((path) => !(path in existing));
+  const hasHalfCertificate = generated.filter((path) => path.startsWith('gateway/tls.')).length === 1;
+  if (hasHalfCertificate)
+    throw new InvalidSetting(
+      'One of gateway/tls.crt and gateway/tls.key is missing. Add it, or delete both to have them generated.',
+    );
+  const secrets = { ...initial, ...existing };
+  const derived = storeFiles(secrets);
+  for (const path of generated) writeAtomically(join(directory, path), secrets[path] ?? '');
+  for (const [path, text] of Object.entries(derived)) writeAtomically(join(directory, path), text);
+  return { generated, kept: Object.keys(existing) };
 }
 
-/** Reads the stored secrets, and generates and stores those that are missing. */
-function loadSecrets(file: string, host: string): Secrets {
-  const stored: unknown = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
-  const secrets = secretsSchema.parse(Object.assign(newSecrets(host), stored));
-  writeAtomically(file, `${JSON.stringify(secrets, null, 2)}\n`);
+function readExisting(directory: string, paths: readonly string[]): Files {
+  const existing = paths.filter((path) => existsSync(join(directory, path)));
+  return Object.fromEntries(
+    existing.map((path) => {
+      const text = readFileSync(join(directory, path), 'utf8');
+      // A secret that was lost in a failed copy may still be needed to decrypt data.
+      if (text.trim() === '')
+        throw new InvalidSetting(`${path} is empty. Restore it, or delete it to have a new one generated.`);
+      return [path, text];
+    }),
+  );
+}
+
+function readEarlier(directory: string): EarlierSecrets {
+  const file = join(directory, earlierFile);
+  if (!existsSync(file)) return {};
+  try {
+    return earlierSecrets.parse(JSON.parse(readFileSync(file, 'utf8')));
+  } catch {
+    throw new InvalidSetting(`${earlierFile} is damaged. Restore it, or delete it if no secret is missing.`);
+  }
+}
+
+/** The secrets of a new suite, or those with which an earlier release started it. */
+function initialSecrets(stores: StoreAddresses, host: string, earlier: EarlierSecrets): Files {
+  const password = (): string => randomBytes(24).toString('hex');
+  const key = (): string => randomBytes(32).toString('base64');
+  const brokerUrl = (user: StoreUser): string =>
+    `amqp://${user}:${earlier.users?.[user] ?? password()}@${stores.rabbitmq}/%2F`;
+  const { certificate, key: certificateKey } = earlier.certificate ?? selfSignedCertificate(host, new Date());
+  const secrets: Record<string, string> = {
+    [administratorUrls.postgres]: `postgres://suite:${earlier.postgres ?? password()}@${stores.postgres}/postgres`,
+    [administratorUrls.redis]: `redis://default:${earlier.redis ?? password()}@${stores.redis}/0`,
+    [administratorUrls.rabbitmq]: `amqp://suite:${earlier.rabbitmq ?? password()}@${stores.rabbitmq}/%2F`,
+    'operator/rabbitmq-url': brokerUrl('operator'),
+    'gateway/tls.crt': certificate,
+    'gateway/tls.key': certificateKey,
+    'store-api/cursor-secret': earlier.cursors ?? key(),
+    'store-api/quote-signing-key': earlier.quoteSigning ?? key(),
+    'creator-api/cursor-secret': earlier.cursors ?? key(),
+    'webhook-worker/cursor-secret': earlier.cursors ?? key(),
+    'webhook-worker/secret-encryption-key': earlier.secretEncryption ?? key(),
+    'auth-server/key-encryption-key': earlier.keyEncryption ?? key(),
+    'auth-server/cookie-keys': earlier.cookies ?? key(),
+  };
+  for (const service of serviceNames) {
+    const name = databaseNames[service];
+    const databasePassword = earlier.databases?.[service] ?? password();
+    secrets[`${service}/database-url`] = `postgres://${name}:${databasePassword}@${stores.postgres}/${name}`;
+    secrets[`${service}/redis-url`] =
+      `redis://${service}:${earlier.users?.[service] ?? password()}@${stores.redis}/0`;
+    secrets[`${service}/rabbitmq-url`] = brokerUrl(service);
+  }
   return secrets;
 }
 
-function newSecrets(host: string): Record<keyof Secrets, unknown> {
-  const password = (): string => randomBytes(24).toString('hex');
-  const key = (): string => randomBytes(32).toString('base64');
-  return {
-    postgres: password(),
-    redis: password(),
-    rabbitmq: password(),
-    databases: Object.fromEntries(serviceNames.map((name) => [name, password()])),
-    users: Object.fromEntries(storeUsers.map((name) => [name, password()])),
-    cursors: key(),
-    keyEncryption: key(),
-    secretEncryption: key(),
-    quoteSigning: key(),
-    cookies: key(),
-    certificate: selfSignedCertificate(host, new Date()),
+/** What the stores load, and what `databases` sets in PostgreSQL: they accept what the services have. */
+function storeFiles(secrets: Files): Files {
+  const urls = Object.keys(secrets).filter((path) => path.endsWith('-url'));
+  const logins = new Map(urls.map((path) => [path, loginOf(path, secrets[path] ?? '')]));
+  const password = (path: string): string => logins.get(path)?.password ?? '';
+  const name = (path: string): string | undefined => logins.get(path)?.user;
+  const redis = {
+    administrator: password(administratorUrls.redis),
+    users: byService((service) => password(`${service}/redis-url`)),
+    names: byService((service) => name(`${service}/redis-url`)),
   };
+  const operator = 'operator/rabbitmq-url';
+  const rabbitmq = {
+    administrator: password(administratorUrls.rabbitmq),
+    users: { ...byService((service) => password(`${service}/rabbitmq-url`)), operator: password(operator) },
+    names: { ...byService((service) => name(`${service}/rabbitmq-url`)), operator: name(operator) },
+  };
+  const administratorName = name(administratorUrls.rabbitmq) ?? '';
+  const files: Record<string, string> = {
+    'postgres/password': password(administratorUrls.postgres),
+    'redis/users.acl': redisUsers(redis),
+    'rabbitmq/definitions.json': brokerDefinitions(rabbitmq, { namespace: 'suite', administratorName }),
+  };
+  for (const service of serviceNames)
+    files[`bootstrap/${service}-database-url`] = secrets[`${service}/database-url`] ?? '';
+  return files;
 }
 
-/** Contents of the files by path. A container receives only its own folder. */
-function secretFiles(secrets: Secrets, stores: StoreAddresses): Record<string, string> {
-  const brokerUrl = (user: keyof Secrets['users']): string =>
-    `amqp://${user}:${secrets.users[user]}@${stores.rabbitmq}/%2F`;
-  const databaseUrl = (service: (typeof serviceNames)[number]): string =>
-    `postgres://${databaseNames[service]}:${secrets.databases[service]}@${stores.postgres}/${databaseNames[service]}`;
-  const files: Record<string, string> = {
-    'postgres/password': secrets.postgres,
-    'redis/users.acl': redisUsers({ administrator: secrets.redis, users: secrets.users }),
-    'rabbitmq/definitions.json': brokerDefinitions(
-      { administrator: secrets.rabbitmq, users: secrets.users },
-      'suite',
-      'suite',
-    ),
-    'gateway/tls.crt': secrets.certificate.certificate,
-    'gateway/tls.key': secrets.certificate.key,
-    'bootstrap/postgres-admin-url': `postgres://suite:${secrets.postgres}@${stores.postgres}/postgres`,
-    'operator/rabbitmq-url': brokerUrl('operator'),
-    'store-api/cursor-secret': secrets.cursors,
-    'store-api/quote-signing-key': secrets.quoteSigning,
-    'creator-api/cursor-secret': secrets.cursors,
-    'webhook-worker/cursor-secret': secrets.cursors,
-    'webhook-worker/secret-encryption-key': secrets.secretEncryption,
-    'auth-server/key-encryption-key': secrets.keyEncryption,
-    'auth-server/cookie-keys': secrets.cookies,
+function loginOf(path: string, text: string): StoreUrl {
+  const url = parseStoreUrl(text.trim());
+  if (!url?.user || !url.password)
+    throw new InvalidSetting(
+      `${path} must contain a URL with a user and a password, each percent-encoded. Correct or delete it.`,
+    );
+  return url;
+}
+
+function byService<Value>(valueOf: (service: ServiceName) => Value): Record<ServiceName, Value> {
+  return {
+    'store-api': valueOf('store-api'),
+    'creator-api': valueOf('creator-api'),
+    'auth-server': valueOf('auth-server'),
+    'webhook-worker': valueOf('webhook-worker'),
   };
-  for (const service of serviceNames) {
-    files[`${service}/database-url`] = databaseUrl(service);
-    files[`bootstrap/${service}-database-url`] = databaseUrl(service);
-    files[`${service}/redis-url`] = `redis://${service}:${secrets.users[service]}@${stores.redis}/0`;
-    files[`${service}/rabbitmq-url`] = brokerUrl(service);
-  }
-  return files;
 }
 
 /** Readable by every user: which container may read a file is decided by the folder that it mounts. */
 function writeAtomically(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true });
   rmSync(`${path}.new`, { force: true }); // an interrupted run left it, and it is read-only
-  writeFileSync(`${path}.new`, text, { mode: 0o444 });
+  writeFileSync(`${path}.new`, text, { mode: 0o444, flush: true }); // a crash must not leave an empty secret
   renameSync(`${path}.new`, path);
 }

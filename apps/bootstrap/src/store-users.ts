@@ -14,24 +14,31 @@ const vhost = '/';
 export interface StorePasswords {
   readonly administrator: string;
   readonly users: Readonly<Record<StoreUser, string>>;
+  /** Names that differ from that of the service: the second user of a rotation (docs/runbook.md). */
+  readonly names?: Readonly<Partial<Record<BrokerUser, string | undefined>>>;
   /** Password of the warehouse's user at RabbitMQ, if it has one. */
   readonly warehouse?: string;
 }
+
+/** The operator has no user of Redis. */
+type RedisPasswords = Omit<StorePasswords, 'users'> & {
+  readonly users: Readonly<Record<Exclude<StoreUser, 'operator'>, string>>;
+};
 
 /**
  * Returns the ACL file that Redis loads at its start, with hashes of the passwords.
  * @param environment settings of the services; some change the names of their Redis keys
  */
 export function redisUsers(
-  { administrator, users }: StorePasswords,
+  { administrator, users, names = {} }: RedisPasswords,
   environment: Readonly<Record<string, string>> = {},
 ): string {
   const services = storeUsers.filter((user) => user !== 'operator');
   const lines = [
     `user default on #${sha256(administrator).toString('hex')} ~* &* +@all`,
     ...services.map(
-      (name) =>
-        `user ${name} on #${sha256(users[name]).toString('hex')} ${redisRules(name, environment).join(' ')}`,
+      (user) =>
+        `user ${names[user] ?? user} on #${sha256(users[user]).toString('hex')} ${redisRules(user, environment).join(' ')}`,
     ),
   ];
   return `${lines.join('\n')}\n`;
@@ -39,19 +46,21 @@ export function redisUsers(
 
 /** Returns the definitions that RabbitMQ loads at its start: users, permissions and the facts exchange. */
 export function brokerDefinitions(
-  { administrator, users, warehouse }: StorePasswords,
-  namespace: string,
-  administratorName: string,
+  { administrator, users, names = {}, warehouse }: StorePasswords,
+  { namespace, administratorName }: { readonly namespace: string; readonly administratorName: string },
 ): string {
   const exchange = factsExchangeOf(namespace);
   const passwords: [BrokerUser, string][] = storeUsers.map((user) => [user, users[user]]);
   if (warehouse !== undefined) passwords.push(['warehouse', warehouse]);
-  const permissions = passwords.map(([user]) => ({ user, ...brokerPermissions(user, namespace) }));
+  const permissions = passwords.map(([user]) => ({
+    user: names[user] ?? user,
+    ...brokerPermissions(user, namespace),
+  }));
   const definitions = {
     vhosts: [{ name: vhost }],
     users: [
       brokerUser(administratorName, administrator, 'administrator'),
-      ...passwords.map(([user, password]) => brokerUser(user, password, '')),
+      ...passwords.map(([user, password]) => brokerUser(names[user] ?? user, password, '')),
     ],
     permissions: [
       { user: administratorName, vhost, configure: '.*', write: '.*', read: '.*' },

@@ -25,7 +25,8 @@ export function writeBrokerDefinitions(context: DependencyContext): string {
     warehousePassword: warehouse,
   } = context.secrets;
   const passwords = { administrator, users, warehouse };
-  const text = brokerDefinitions(passwords, rabbitmqNamespace(context.settings), 'suite');
+  const namespace = rabbitmqNamespace(context.settings);
+  const text = brokerDefinitions(passwords, { namespace, administratorName: 'suite' });
   return writeFile(context, 'definitions.json', text);
 }
 

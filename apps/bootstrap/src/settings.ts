@@ -1,0 +1,55 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { serviceNames, type ServiceDatabase, type ServiceName } from './databases.ts';
+import { parseStoreUrl } from './store-url.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A setting, or the file of a secret, cannot be used. The message names it, and contains no secret. */
+export class InvalidSetting extends Error {}
+
+/** Returns a setting, or the content of the file that `NAME_FILE` names. An empty setting is not given. */
+export function readSetting(environment: Environment, name: string): string | undefined {
+  const file = environment[`${name}_FILE`];
+  if (!file) return environment[name] || undefined;
+  const value = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
+  if (value === '')
+    throw new InvalidSetting(`The setting ${name}_FILE is invalid: the file ${file} is missing or empty.`);
+  return value;
+}
+
+export function requireSetting(environment: Environment, name: string): string {
+  const value = readSetting(environment, name);
+  if (value === undefined) throw new InvalidSetting(`The setting ${name} is missing.`);
+  return value;
+}
+
+export function requireUrl(environment: Environment, name: string): string {
+  const url = requireSetting(environment, name);
+  if (parseStoreUrl(url) === undefined)
+    throw new InvalidSetting(
+      `The setting ${name} must be a URL, with a user and password that are percent-encoded.`,
+    );
+  return url;
+}
+
+/** Returns the database of each service whose `DATABASE_URL` is given. */
+export function readDatabases(environment: Environment): ServiceDatabase[] {
+  return serviceNames.flatMap((service) => {
+    const name = urlSetting(service);
+    const url = readSetting(environment, name);
+    return url === undefined ? [] : [databaseOf(service, name, url)];
+  });
+}
+
+function urlSetting(service: ServiceName): string {
+  return `${service.toUpperCase().replace('-', '_')}_DATABASE_URL`;
+}
+
+function databaseOf(service: ServiceName, setting: string, url: string): ServiceDatabase {
+  const { user: role, password, path: database } = parseStoreUrl(url) ?? {};
+  if (!role || !password || !database)
+    throw new InvalidSetting(
+      `The setting ${setting} must be a URL with a role, a password and a database, each percent-encoded.`,
+    );
+  return { service, role, password, database };
+}

@@ -1,0 +1,24 @@
+/** Parts of the URL of a store, decoded. A part that the URL does not have is empty. */
+export interface StoreUrl {
+  readonly user: string;
+  readonly password: string;
+  readonly path: string;
+}
+
+/** `RABBITMQ_URL` may name several nodes. A comma may be part of a password, but not the start of a URL. */
+const betweenNodes = /,(?=\w+:\/\/)/;
+
+/** Returns the parts of a URL, or undefined if it is invalid or has a `%` that encodes nothing. */
+export function parseStoreUrl(text: string): StoreUrl | undefined {
+  const url = URL.parse(text.split(betweenNodes)[0] ?? '');
+  if (url === null) return undefined;
+  try {
+    return {
+      user: decodeURIComponent(url.username),
+      password: decodeURIComponent(url.password),
+      path: decodeURIComponent(url.pathname.slice(1)),
+    };
+  } catch {
+    return undefined;
+  }
+}
