@@ -1,14 +1,21 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { ageSignIns } from '../test/backdate.js';
+import { ageSecondFactorSetup, ageSignIns } from '../test/backdate.js';
 import { App } from '../test/app.js';
 import { auditEventsOf } from '../test/audit-records.js';
 import { runCommand, startServerWithOperator } from '../test/operator.js';
 import { server } from '../test/server.js';
 import { json } from '../test/json.js';
 import { newUser, password } from '../test/users.js';
-import { submitPassword, authenticatorOf, beginSetup } from '../test/second-factors.js';
+import {
+  submitPassword,
+  authenticatorOf,
+  beginSetup,
+  newProtectedUser,
+  nextCode,
+  recoveryCodesOf,
+} from '../test/second-factors.js';
 
 startServerWithOperator();
 const newPassword = 'quite another horse';
@@ -112,6 +119,37 @@ describe('enabling a second factor', () => {
     await expect(dashboard.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({
       error: 'invalid_grant',
     });
+  });
+
+  it('starts over with the password when the first code comes after 15 minutes', async () => {
+    const { email } = await newUser(server);
+    const browser = new FormBrowser(server);
+    await submitPassword(server, email, browser);
+    const setup = await beginSetup(server, browser);
+    await ageSecondFactorSetup(server, email, 15);
+    const code = authenticatorOf(setup).generate();
+    const expired = await browser.submit(formOf(setup, '/second-factor'), { code });
+    expect(expired.status).toBe(409);
+    expect(expired.text).toContain('a set-up ends after 15 minutes');
+    const repeated = await browser.submit(formOf(expired, '/begin'), { current_password: password });
+    const confirmed = await browser.submit(formOf(repeated, '/second-factor'), {
+      code: authenticatorOf(repeated).generate(),
+    });
+    expect(recoveryCodesOf(confirmed)).toHaveLength(10);
+    expect(await auditEventsOf(server, { email, event: 'second_factor_failed' })).toEqual([]);
+  });
+
+  it('leads to new recovery codes when the form of the first code is sent once more', async () => {
+    const { email, browser, totp, setup } = await newProtectedUser(server);
+    const repeated = await browser.submit(formOf(setup, '/second-factor'), { code: totp.generate() });
+    expect(repeated.status).toBe(409);
+    expect(repeated.text).toContain('The second factor is already on.');
+    const renewed = await browser.submit(formOf(repeated, '/recovery-codes'), {
+      current_password: password,
+      code: nextCode(totp),
+    });
+    expect(recoveryCodesOf(renewed)).toHaveLength(10);
+    expect(await auditEventsOf(server, { email, event: 'second_factor_failed' })).toEqual([]);
   });
 });
 

@@ -6,7 +6,7 @@ import { lockedProblem } from '../pages/form-problem.js';
 import type { Outcome } from '../pages/outcome.interceptor.js';
 import { recoveryCodesPage } from '../pages/second-factor-setup.page.js';
 import { removeSecondFactor, SecondFactors } from '../second-factor/second-factors.js';
-import { confirmationGuess } from '../sign-in/guess-target.rules.js';
+import { confirmationCodeGuess } from '../sign-in/guess-target.rules.js';
 import { SignInThrottle } from '../sign-in/sign-in-throttle.js';
 import { ConfirmPassword } from './confirm-password.js';
 import type { SignedIn } from './signed-in.pipe.js';
@@ -69,8 +69,7 @@ export class ChangeSecondFactor {
       userId,
       details: { intended, locked: true },
     } as const;
-    // Codes have their own limit in the session, separate from that of the password.
-    const target = confirmationGuess(`codes-${signedIn.sessionUid}`);
+    const target = confirmationCodeGuess(signedIn.sessionUid);
     const guess = await this.throttle.guess(target, { origin, auditIfLocked }, () =>
       this.factors.verifyCode(userId, field('code')),
     );

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Notice } from '../pages/account.page.js';
+import { AuditLog } from '../audit/audit-log.js';
 import { lockedProblem } from '../pages/form-problem.js';
 import type { Outcome } from '../pages/outcome.interceptor.js';
 import {
@@ -8,14 +8,15 @@ import {
   recoveryCodesPage,
 } from '../pages/second-factor-setup.page.js';
 import { bothFactors } from '../second-factor/second-factor-check.js';
-import { SecondFactors } from '../second-factor/second-factors.js';
+import { SecondFactors, setupExpiredText } from '../second-factor/second-factors.js';
 import { enableSecondFactor } from '../second-factor/enable-second-factor.js';
 import { keyUri, spelledSecret } from '../second-factor/totp.rules.js';
-import { confirmationGuess } from '../sign-in/guess-target.rules.js';
-import { type RejectedGuess, SignInThrottle } from '../sign-in/sign-in-throttle.js';
+import { confirmationCodeGuess } from '../sign-in/guess-target.rules.js';
+import { SignInThrottle } from '../sign-in/sign-in-throttle.js';
 import { UnitOfWork } from '../tokens/unit-of-work.js';
 import { ConfirmPassword } from './confirm-password.js';
 import type { SignedIn } from './signed-in.pipe.js';
+import { ShowSecurity } from './show-security.js';
 
 /**
  * Sets up a second factor in three steps: the password, a new secret with its first code, the recovery codes.
@@ -28,6 +29,8 @@ export class SetUpSecondFactor {
     private readonly confirmPassword: ConfirmPassword,
     private readonly throttle: SignInThrottle,
     private readonly unitOfWork: UnitOfWork,
+    private readonly audit: AuditLog,
+    private readonly showSecurity: ShowSecurity,
   ) {}
 
   async show({ person, account }: SignedIn): Promise<Outcome> {
@@ -52,8 +55,14 @@ export class SetUpSecondFactor {
   async confirm(signedIn: SignedIn): Promise<Outcome> {
     const { person, sessionUid, account, origin, field } = signedIn;
     const { id: userId } = person;
-    const auditIfLocked = { event: 'second_factor_failed', userId, details: { locked: true } } as const;
-    const guess = await this.throttle.guess(confirmationGuess(sessionUid), { origin, auditIfLocked }, () =>
+    const details = { intended: 'second_factor_added' };
+    const auditIfLocked = {
+      event: 'second_factor_failed',
+      userId,
+      details: { ...details, locked: true },
+    } as const;
+    const target = confirmationCodeGuess(sessionUid);
+    const guess = await this.throttle.guess(target, { origin, auditIfLocked }, () =>
       enableSecondFactor(this.unitOfWork, this.factors, {
         userId,
         code: field('code'),
@@ -61,15 +70,30 @@ export class SetUpSecondFactor {
         origin,
       }),
     );
-    if (guess.kind !== 'right') return confirmSecondFactorPage(account, undefined, problemOf(guess));
+    if (guess.kind === 'locked') {
+      const problem = lockedProblem('incorrect codes', guess.waitSeconds);
+      return confirmSecondFactorPage(account, undefined, { kind: 'problem', ...problem });
+    }
+    if (guess.kind === 'wrong') {
+      const ended = await this.endedSetup(signedIn);
+      if (ended !== undefined) return ended;
+      await this.audit.write(origin, { event: 'second_factor_failed', userId, details });
+      const text = 'The code is incorrect. Wait for the next code and try again, or start over.';
+      return confirmSecondFactorPage(account, undefined, { kind: 'problem', status: 401, text });
+    }
     await signedIn.rotateSession({ amr: bothFactors });
     return recoveryCodesPage(account, guess.result);
   }
-}
 
-function problemOf(guess: RejectedGuess): Notice {
-  if (guess.kind === 'locked')
-    return { kind: 'problem', ...lockedProblem('incorrect codes', guess.waitSeconds) };
-  const text = 'The code is incorrect. Wait for the next code and try again, or start over.';
-  return { kind: 'problem', status: 401, text };
+  /** The page for a code that came after the end of its set-up; undefined while the set-up is open. */
+  private async endedSetup(signedIn: SignedIn): Promise<Outcome | undefined> {
+    const { person, account } = signedIn;
+    const { confirmed, setupOpen } = await this.factors.stateOf(person.id);
+    if (setupOpen) return undefined;
+    if (!confirmed)
+      return beginSecondFactorPage(account, { kind: 'problem', status: 409, text: setupExpiredText });
+    // The form was sent twice, and the browser may not have shown the recovery codes of the first response.
+    const text = 'The second factor is already on. If you have not saved recovery codes, create new ones.';
+    return this.showSecurity.page(signedIn, { kind: 'problem', status: 409, text });
+  }
 }

@@ -16,7 +16,8 @@ export interface SecondFactorActivation {
 
 /**
  * Confirms a second factor, and in the same commit signs out all other browsers and ends the token families
- * with `offline_access` of first-party apps. Returns the recovery codes; undefined when the code is wrong.
+ * with `offline_access` of first-party apps. Returns the recovery codes; undefined when the code is wrong or
+ * no set-up is open.
  */
 export async function enableSecondFactor(
   unitOfWork: UnitOfWork,

@@ -4,7 +4,7 @@ import { auditRecords } from '../test/audit-records.js';
 import { endGuessWindows, deleteNetworkFailures } from '../test/guess-windows.js';
 import { server, startServer } from '../test/server.js';
 import { newUser } from '../test/users.js';
-import { submitPassword, nextCode, newProtectedUser } from '../test/second-factors.js';
+import { beginSetup, submitPassword, nextCode, newProtectedUser } from '../test/second-factors.js';
 
 startServer({ SIGN_IN_FAILURES: '5/900' });
 beforeEach(() => deleteNetworkFailures(server));
@@ -48,6 +48,26 @@ describe('a wrong password when the second factor is changed', () => {
       false,
       false,
       true,
+    ]);
+  });
+});
+
+describe('a wrong first code of a set-up', () => {
+  it('is audited, also when it is locked, and uses none of the guesses at the password', async () => {
+    const { email } = await newUser(server);
+    const browser = new FormBrowser(server);
+    await submitPassword(server, email, browser);
+    const setup = await beginSetup(server, browser);
+    const statuses: number[] = [];
+    for (let count = 0; count < 6; count += 1)
+      statuses.push((await browser.submit(formOf(setup, '/second-factor'), { code: 'abc' })).status);
+    expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
+    expect((await beginSetup(server, browser)).text).toContain('class="qr"');
+    await endGuessWindows(server);
+    const records = await auditRecords(server, { email, event: 'second_factor_failed' });
+    expect(records.map(({ details }) => details)).toEqual([
+      ...Array.from({ length: 5 }, () => ({ intended: 'second_factor_added' })),
+      expect.objectContaining({ intended: 'second_factor_added', locked: true, count: 1 }),
     ]);
   });
 });

@@ -1,6 +1,6 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { describe, expect, it } from '@jest/globals';
-import { movePasswordChangeAfterSignIns } from '../test/backdate.js';
+import { ageSecondFactorSetup, movePasswordChangeAfterSignIns } from '../test/backdate.js';
 import { App } from '../test/app.js';
 import { newUser, password } from '../test/users.js';
 import { server, startServer } from '../test/server.js';
@@ -211,6 +211,21 @@ describe('a global admin, where a second factor is required', () => {
     );
     expect(rejected.status).toBe(403);
     expect((await submitPassword(server, email)).text).toContain('Enter your code');
+  });
+
+  it('gets a new secret when the first code comes after 15 minutes', async () => {
+    const { email } = await newUser(server, { role: 'global_admin' });
+    const browser = new FormBrowser(server);
+    const setup = await submitPassword(server, email, browser);
+    await ageSecondFactorSetup(server, email, 15);
+    const code = authenticatorOf(setup).generate();
+    const expired = await browser.submit(formOf(setup, '/second-factor/setup'), { code });
+    expect(expired.status).toBe(401);
+    expect(expired.text).toContain('a set-up ends after 15 minutes');
+    const codes = await browser.submit(formOf(expired, '/second-factor/setup'), {
+      code: authenticatorOf(expired).generate(),
+    });
+    expect(recoveryCodesOf(codes)).toHaveLength(10);
   });
 
   it('is not signed in by skipping the set-up', async () => {

@@ -15,6 +15,8 @@ import { findTimeStep, totpSecretBytes } from './totp.rules.js';
 /** State of an account's second factor. */
 export interface SecondFactorState {
   readonly confirmed: boolean;
+  /** Whether a set-up waits for its first code. */
+  readonly setupOpen: boolean;
   readonly recoveryCodesLeft: number;
   /**
    * True after too many consecutive wrong codes: only a recovery code or the operator unlocks the account.
@@ -27,6 +29,9 @@ const maxWrongCodes = 100;
 const totpLockedText =
   'After too many incorrect codes, codes from your authenticator app are no longer accepted. Enter a recovery code, then change your password, because someone else may know it. If you have no recovery code, contact support.';
 
+export const setupExpiredText =
+  'Your authenticator app is not set up: a set-up ends after 15 minutes. Delete its entry in the app, then set it up again.';
+
 /** Method by which a second factor was verified. */
 export type SecondFactorMethod = 'code' | 'recovery_code';
 
@@ -35,9 +40,11 @@ interface StoredFactor {
   confirmed_at: Date | null;
 }
 
+const isSetupOpenSql = `confirmed_at IS NULL AND created_at > now() - interval '15 minutes'`;
+
 const findState = statement(
   'second-factors.state',
-  `SELECT confirmed_at IS NOT NULL AS confirmed, wrong_codes >= ${maxWrongCodes} AS totp_locked,
+  `SELECT confirmed_at IS NOT NULL AS confirmed, ${isSetupOpenSql} AS setup_open, wrong_codes >= ${maxWrongCodes} AS totp_locked,
      (SELECT count(*)::int FROM recovery_codes AS code WHERE code.user_id = $1 AND used_at IS NULL) AS codes_left
    FROM second_factors WHERE user_id = $1`,
 );
@@ -77,7 +84,7 @@ const resetWrongCodes = statement(
 const confirm = statement(
   'second-factors.confirm',
   `UPDATE second_factors SET confirmed_at = now(), last_step = $2
-   WHERE user_id = $1 AND confirmed_at IS NULL AND created_at > now() - interval '15 minutes'`,
+   WHERE user_id = $1 AND ${isSetupOpenSql}`,
 );
 const useRecoveryCode = statement(
   'second-factors.use-recovery-code',
@@ -132,21 +139,25 @@ export class SecondFactors {
     return person.global_admin && this.config.SECOND_FACTOR_FOR_GLOBAL_ADMINS;
   }
 
-  /** Text for a person who entered a wrong code. */
+  /** Text for a person whose code was not accepted. */
   async wrongCodeText(userId: string): Promise<string> {
-    const { totpLocked } = await this.stateOf(userId);
+    const { confirmed, setupOpen, totpLocked } = await this.stateOf(userId);
+    if (!confirmed && !setupOpen) return setupExpiredText;
     return totpLocked
       ? totpLockedText
       : 'The code is incorrect or was already used. Wait for the next code and try again.';
   }
 
   async stateOf(userId: string): Promise<SecondFactorState> {
-    const row = await this.database.row<{ confirmed: boolean; codes_left: number; totp_locked: boolean }>(
-      findState,
-      [userId],
-    );
+    const row = await this.database.row<{
+      confirmed: boolean;
+      setup_open: boolean;
+      codes_left: number;
+      totp_locked: boolean;
+    }>(findState, [userId]);
     return {
       confirmed: row?.confirmed === true,
+      setupOpen: row?.setup_open === true,
       recoveryCodesLeft: row?.codes_left ?? 0,
       totpLocked: row?.totp_locked === true,
     };
@@ -165,7 +176,7 @@ export class SecondFactors {
 
   /**
    * Confirms the second factor with a correct code of the app. Returns the recovery codes; undefined when the
-   * code is wrong.
+   * code is wrong or no set-up is open.
    * @param tx transaction that also signs out the other browsers, which have not verified a second factor
    */
   async confirmSetup(tx: Transaction, userId: string, code: string): Promise<string[] | undefined> {

@@ -68,12 +68,14 @@ export function codeGuess(guess: {
   };
 }
 
-/**
- * A guess at the password or a code in a browser that is signed in: strangers must not use up the owner's
- * guesses.
- */
+/** A guess at the password in a browser that is signed in: strangers must not use up the owner's guesses. */
 export function confirmationGuess(sessionUid: string): GuessTarget {
   return { limitedNetworks: [], own: `session:${sessionUid}`, everywhere: undefined };
+}
+
+/** A guess at a code in a browser that is signed in. Counted apart, as in `codeGuess`. */
+export function confirmationCodeGuess(sessionUid: string): GuessTarget {
+  return confirmationGuess(`codes-${sessionUid}`);
 }
 
 function countedNetworks(address: string): CountedNetwork[] {

@@ -31,8 +31,10 @@ export class SecondFactorPrompt {
   async show(interaction: OpenInteraction, userId: string, problem?: FormProblem): Promise<Page> {
     const { uid, appName, formTargets } = interaction;
     const view = { uid, appName, formTargets, csrf: this.forms.issue(uid), problem };
-    if ((await this.factors.stateOf(userId)).confirmed) return secondFactorPage(view);
-    if (problem !== undefined) return requiredSetupPage(view, undefined); // the app has the secret already
+    const { confirmed, setupOpen } = await this.factors.stateOf(userId);
+    if (confirmed) return secondFactorPage(view);
+    // The app has the secret already, unless its set-up has expired.
+    if (problem !== undefined && setupOpen) return requiredSetupPage(view, undefined);
     const secret = await this.factors.beginSetup(userId);
     if (secret === undefined) return secondFactorPage(view);
     const person = await this.accounts.person(userId, undefined);

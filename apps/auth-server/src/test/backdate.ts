@@ -45,6 +45,22 @@ export async function movePasswordChangeAfterSignIns(server: RunningServer, emai
   );
 }
 
+/** Moves the set-up of a person's second factor into the past. */
+export async function ageSecondFactorSetup(
+  server: RunningServer,
+  email: string,
+  minutes: number,
+): Promise<void> {
+  await server.database.run(
+    {
+      name: 'test.age-second-factor',
+      text: `UPDATE second_factors SET created_at = created_at - $2 * interval '1 minute'
+             WHERE user_id = (SELECT id FROM users WHERE email = $1)`,
+    },
+    [email, minutes],
+  );
+}
+
 /** Moves the start of a client's token families into the past. */
 export async function ageFamilies(server: RunningServer, clientId: string, seconds: number): Promise<void> {
   await server.database.run(

@@ -34,7 +34,7 @@ export async function beginSetup(server: RunningServer, browser: FormBrowser): P
   return browser.submit(formOf(begin, '/second-factor/begin'), { current_password: password });
 }
 
-/** Creates a user with a second factor. */
+/** Creates a user with a second factor. `setup` is the page with its secret. */
 export async function newProtectedUser(server: RunningServer) {
   const { email } = await newUser(server);
   const browser = new FormBrowser(server);
@@ -42,5 +42,5 @@ export async function newProtectedUser(server: RunningServer) {
   const setup = await beginSetup(server, browser);
   const totp = authenticatorOf(setup);
   const shown = await browser.submit(formOf(setup, '/second-factor'), { code: totp.generate() });
-  return { email, browser, totp, codes: recoveryCodesOf(shown) };
+  return { email, browser, totp, setup, codes: recoveryCodesOf(shown) };
 }
