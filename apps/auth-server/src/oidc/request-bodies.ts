@@ -1,16 +1,19 @@
-import { PayloadTooLarge } from '@fulfilment/error-envelope';
+import { PayloadTooLarge, ValidationFailed } from '@fulfilment/error-envelope';
 import type { IncomingMessage } from 'node:http';
 import { isStorableJson, decodesToStorableText } from '../http/storable-text.js';
 
 const maxBodyBytes = 56 * 1024; // oidc-provider reads no more
+const unstorableText =
+  'The request body contains invalid text, or JSON that is too deep or has too many members.';
 
 /** Runs before oidc-provider reads a form. Returns the form that oidc-provider gets, changed or not. */
 export type FormHook = (request: IncomingMessage, form: Buffer) => Buffer;
 
 /**
  * Reads a body once.
- * @returns an error for text that PostgreSQL cannot store; undefined without a body
- * @throws PayloadTooLarge
+ * @returns an error for a body that cannot be stored: oidc-provider responds to it (`passBody`), with the
+ * headers of the endpoint; undefined without a body
+ * @throws PayloadTooLarge, ValidationFailed when the client disconnects: oidc-provider gets no such request
  */
 export async function receiveBody(request: IncomingMessage): Promise<Buffer | Error | undefined> {
   const { 'content-length': length, 'transfer-encoding': chunked } = request.headers;
@@ -33,9 +36,9 @@ export function passForm(request: IncomingMessage, form: Buffer): void {
 }
 
 /**
- * Passes a body to oidc-provider through the iterator with which it reads every body, so that no endpoint or
- * parameter is missed. When the iterator throws, as for text that is not valid, oidc-provider responds with
- * `invalid_request`.
+ * Passes a body to oidc-provider through the iterator with which it reads every body that is `readable`
+ * (oidc-provider/lib/shared/selective_body.js), so that no endpoint or parameter is missed. When the iterator
+ * throws, as for text that is not valid, oidc-provider responds with `invalid_request`.
  */
 export function passBody(request: IncomingMessage, body: Buffer | Error): void {
   Object.defineProperty(request, 'readable', { configurable: true, value: true });
@@ -56,16 +59,16 @@ function receiveAll(request: IncomingMessage): Promise<Buffer | Error> {
       bytes += part.length;
       parts.push(part);
       if (bytes <= maxBodyBytes) return;
-      request.off('data', onData).off('end', onEnd).pause();
+      request.off('data', onData).off('end', onEnd).off('close', onClose).pause();
       reject(new PayloadTooLarge(maxBodyBytes));
     };
     const onEnd = (): void => {
+      request.off('close', onClose);
       const body = Buffer.concat(parts);
-      resolve(
-        isStorableBody(request, body) ? body : new TypeError('The request body contains invalid text.'),
-      );
+      resolve(isStorableBody(request, body) ? body : new TypeError(unstorableText));
     };
-    request.on('data', onData).on('end', onEnd);
+    const onClose = (): void => reject(new ValidationFailed([], 'The client disconnected.'));
+    request.on('data', onData).on('end', onEnd).on('close', onClose);
   });
 }
 

@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import { receiveBody } from './request-bodies.js';
+
+const server = createServer();
+let port = 0;
+beforeAll(async () => {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('The server has no port.');
+  ({ port } = address);
+});
+afterAll(() => {
+  server.close();
+  server.closeAllConnections();
+});
+
+/** Sends a request with a body of ten bytes; `sent` is the part that is sent before the connection ends. */
+async function receivePart(sent: string): Promise<Buffer | Error | undefined> {
+  const socket = connect(port, '127.0.0.1');
+  const requests = once(server, 'request');
+  socket.write(`POST / HTTP/1.1\r\nHost: server.example\r\nContent-Length: 10\r\n\r\n${sent}`);
+  const [request]: IncomingMessage[] = await requests;
+  if (request === undefined) throw new Error('The request did not arrive.');
+  const received = receiveBody(request);
+  socket.destroy();
+  return received;
+}
+
+describe('receiveBody', () => {
+  it('rejects when the client disconnects before the end of the body, so that the request counts', async () => {
+    await expect(receivePart('token')).rejects.toThrow('The client disconnected.');
+  });
+
+  it('returns a body that arrived before the client disconnected', async () => {
+    expect(String(await receivePart('token=1234'))).toBe('token=1234');
+  });
+});
