@@ -28,18 +28,24 @@ const clientColumns = `client.id AS client_id, client.payload ->> 'client_name' 
 const isFirstPartySql = `client.payload ->> 'first_party' = 'true'`;
 const connectedAtSql = `to_char(min(consent.given_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 /**
- * Columns of a `PublishedRow`, for a SELECT after the change. RETURNING would miss apps that were connected
- * while the change waited for the row.
+ * Bounds the message: the newest connected apps, and the first-party apps by id. The Creator API shows all
+ * others as not connected (ADR 63).
+ */
+const maxAppsOfEachKind = 200;
+
+/**
+ * Columns of a `PublishedRow`, for a SELECT from `creators` without an alias, after the change. RETURNING
+ * would miss apps that were connected while the change waited for the row.
  */
 export const publishedColumns = `${creatorColumns}, (
     SELECT coalesce(jsonb_agg(app), '[]') FROM (
       (SELECT ${clientColumns}, true AS first_party, NULL AS connected_at FROM oidc_model AS client
-       WHERE client.model = 'Client' AND ${isFirstPartySql} ORDER BY client.id LIMIT 200)
+       WHERE client.model = 'Client' AND ${isFirstPartySql} ORDER BY client.id LIMIT ${maxAppsOfEachKind})
       UNION ALL
       (SELECT ${clientColumns}, false, ${connectedAtSql}
        FROM consents AS consent JOIN oidc_model AS client ON client.model = 'Client' AND client.id = consent.client_id
        WHERE consent.creator_id = creators.id AND (${isFirstPartySql}) IS NOT TRUE AND ${validConsentSql('consent')}
-       GROUP BY client.id, client.payload ORDER BY min(consent.given_at) DESC, client.id LIMIT 200)
+       GROUP BY client.id, client.payload ORDER BY min(consent.given_at) DESC, client.id LIMIT ${maxAppsOfEachKind})
     ) AS app) AS apps`;
 
 /** The snapshot of a creator that is published to the other services. */
