@@ -91,7 +91,7 @@ class ModelAdapter implements Adapter {
     const row = rowOf(this.model, id, payload);
     const values = { ...row, payload: JSON.stringify(row.payload) };
     if (isFamilyMember(this.model)) {
-      const { tokens } = this.dependencies.unitOfWork;
+      const { tokens } = this.dependencies.unitOfWork; // undefined outside the token and revocation endpoints
       if (tokens !== undefined) tokens.add(row);
       else if ((await this.run(insertMember, values)) === 0)
         throw new errors.InvalidGrant({ detail: familyEnded });

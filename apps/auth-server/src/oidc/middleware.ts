@@ -65,13 +65,13 @@ export function respondToOutages(provider: Provider, logger: Logger) {
 }
 
 /**
- * The token and revocation endpoints store everything in one transaction, or nothing when they fail. An error
+ * The token and revocation endpoints store everything in one commit, or nothing when they fail. An error
  * response still commits what it revoked, since a reuse ends its token family. A request that lost a race
  * finds that out at the commit, and its response is replaced by `invalid_grant`. Before the commit, the
  * response is delayed until concurrent requests with the same token have arrived, so that these lose a race
  * and are no replay.
  */
-export function inOneTransaction(provider: Provider, unitOfWork: UnitOfWork) {
+export function inUnitOfWork(provider: Provider, unitOfWork: UnitOfWork) {
   return async (ctx: KoaContextWithOIDC, next: Next): Promise<void> => {
     if (ctx.method !== 'POST') {
       await next();

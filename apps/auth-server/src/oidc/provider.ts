@@ -37,7 +37,7 @@ import {
   signInLimits,
 } from './lifetimes.rules.js';
 import { endTokensOfSession } from './logout.js';
-import { inOneTransaction, onlyAt, respondToOutages } from './middleware.js';
+import { inUnitOfWork, onlyAt, respondToOutages } from './middleware.js';
 import { recordClientAuthentication } from './client-authentication.js';
 import {
   advertiseResponseModes,
@@ -96,7 +96,7 @@ export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies
   );
   provider.use(onlyAt(/^\/oauth2\//, forbidStoring));
   provider.use(awaitRecords);
-  provider.use(onlyAt(/^\/oauth2\/(token|revoke)$/, inOneTransaction(provider, unitOfWork)));
+  provider.use(onlyAt(/^\/oauth2\/(token|revoke)$/, inUnitOfWork(provider, unitOfWork)));
   provider.use(onlyAt(/^\/oauth2\/introspect$/, describeReplacedToken));
   provider.use(onlyAt(/^\/oauth2\/(introspect|revoke)$/, requireClient));
   provider.use(onlyAt(/^\/oauth2\/end-session/, endTokensOfSession(unitOfWork)));
