@@ -1,7 +1,7 @@
 import { FormBrowser, formOf, type Page } from '@fulfilment/testing/form-browser';
 import { describe, expect, it } from '@jest/globals';
 import { movePasswordChangeAfterSignIns } from '../test/backdate.js';
-import { App } from '../test/app.js';
+import { App, disconnectFormOf } from '../test/app.js';
 import { auditEventsOf, auditRecords } from '../test/audit-records.js';
 import { newUser, password } from '../test/users.js';
 import { server, startServer } from '../test/server.js';
@@ -122,8 +122,7 @@ describe('connected apps', () => {
     expect(shown.text).toContain('Tour &lt;b&gt;Planner&lt;/b&gt;');
     expect(shown.text).toContain('Read fulfilment orders');
     expect(shown.text).toContain('For Harbour Lights');
-    const form = shown.forms.find(({ hidden }) => hidden['client_id'] === app.clientId);
-    const done = await browser.submit(form ?? formOf(shown, '/none'));
+    const done = await browser.submit(disconnectFormOf(shown, app));
     expect(done.text).toContain('The app has been disconnected');
     expect(done.text).not.toContain('Planner');
     expect(done.text).toContain('Another app');

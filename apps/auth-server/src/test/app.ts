@@ -1,4 +1,4 @@
-import { FormBrowser, formOf, type Page } from '@fulfilment/testing/form-browser';
+import { type Form, FormBrowser, formOf, type Page } from '@fulfilment/testing/form-browser';
 import * as client from 'openid-client';
 import { z } from 'zod';
 import { firstPartyRedirect, type RunningServer } from './running-server.js';
@@ -153,4 +153,11 @@ export class App {
 
 function hasForm(shown: Page, step: string): boolean {
   return shown.forms.some(({ action }) => action.endsWith(`/${step}`));
+}
+
+/** Returns the form that disconnects an app, on the page of the connected apps. */
+export function disconnectFormOf(page: Page, app: App): Form {
+  const form = page.forms.find(({ hidden }) => hidden['client_id'] === app.clientId);
+  if (form === undefined) throw new Error(`The app ${app.clientId} is not on the page.`);
+  return form;
 }
