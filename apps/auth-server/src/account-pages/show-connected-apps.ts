@@ -21,7 +21,7 @@ export class ShowConnectedApps {
         clientId: app.client_id,
         name: app.name ?? 'Unnamed app',
         firstParty: app.first_party,
-        creators: app.creators,
+        creatorNames: app.creator_names,
         permissions: scopeTexts.flatMap(([scope, text]) => (app.scopes.includes(scope) ? [text] : [])),
         connectedAt: app.connected_at,
       })),

@@ -43,13 +43,13 @@ describe('the monthly partitions of the audit log', () => {
   });
 
   it('are dropped only when all their records are older than the retention', async () => {
-    await sql(`INSERT INTO audit_log (event) VALUES ('kept')`);
     await sql(`CREATE TABLE audit_log_old (LIKE audit_log INCLUDING ALL)`);
     const monthAgo = (months: number) =>
       `date_trunc('month', now() AT TIME ZONE 'UTC') - interval '${months} months'`;
     const [bounds] = await sql<{ starts: string; ends: string }>(
       `SELECT (${monthAgo(3)})::text AS starts, (${monthAgo(2)})::text AS ends`,
     );
+    // It covers all months before the first one, and so also that of audit_log_old.
     await sql('ALTER TABLE audit_log DETACH PARTITION audit_log_earlier');
     await sql(
       `ALTER TABLE audit_log ATTACH PARTITION audit_log_old FOR VALUES FROM ('${bounds?.starts}+00') TO ('${bounds?.ends}+00')`,

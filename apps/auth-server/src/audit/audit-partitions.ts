@@ -6,7 +6,8 @@ const monthsAhead = 3;
 /** Arbitrary, equal for all replicas. */
 const advisoryLock = 7_391_005;
 
-interface Month {
+interface Partition {
+  /** Quoted for SQL if necessary. */
   readonly name: string;
 }
 
@@ -14,7 +15,7 @@ const partitions = `
   SELECT quote_ident(child.relname) AS name,
     (regexp_match(pg_get_expr(child.relpartbound, child.oid), $$TO \\('([^']+)'\\)$$))[1]::timestamptz AS ends
   FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid WHERE inhparent = '${table}'::regclass`;
-const nextMonth = statement(
+const nextPartition = statement(
   'audit-partitions.next',
   `SELECT to_char(last AT TIME ZONE 'UTC', '"${table}_"YYYY_MM') AS name,
      to_char(last AT TIME ZONE 'UTC', 'YYYY-MM-DD 00:00:00+00') AS "from",
@@ -22,7 +23,7 @@ const nextMonth = statement(
    FROM (SELECT max(ends) AS last FROM (${partitions}) AS months) AS newest
    WHERE last < now() + interval '${monthsAhead} months'`,
 );
-const oldMonths = statement(
+const oldPartitions = statement(
   'audit-partitions.old',
   `SELECT name FROM (${partitions}) AS months WHERE ends < now() - $1 * interval '1 day' ORDER BY ends`,
 );
@@ -37,30 +38,31 @@ export async function maintainAuditPartitions(
   logger: Logger,
 ): Promise<void> {
   try {
-    while (await createNextMonth(database));
-    await dropOldMonths(database, retentionDays);
+    while (await createNextPartition(database));
+    await dropOldPartitions(database, retentionDays);
   } catch (error) {
-    logger.warn({ error }, 'The partitions of the audit log could not be changed; will retry in a minute.');
+    logger.warn({ error }, 'The partitions of the audit log could not be changed; the next round retries.');
   }
 }
 
 /** Returns whether a partition was missing. */
-async function createNextMonth(database: Database): Promise<boolean> {
+async function createNextPartition(database: Database): Promise<boolean> {
   let created = false;
-  await changePartitions(database, advisoryLock, async (run, tx) => {
-    const month = await tx.row<Month & { from: string; to: string }>(nextMonth);
-    if (month === undefined) return;
+  await changePartitions(database, advisoryLock, async (ddl, sql) => {
+    const partition = await sql.row<Partition & { from: string; to: string }>(nextPartition);
+    if (partition === undefined) return;
     const appendOnly = `
-      CREATE TRIGGER audit_log_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ${month.name}
+      CREATE TRIGGER audit_log_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ${partition.name}
       FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change()`;
-    await createPartition(run, { table, ...month, prepare: [appendOnly] });
+    await createPartition(ddl, { table, ...partition, prepare: [appendOnly] });
     created = true;
   });
   return created;
 }
 
-async function dropOldMonths(database: Database, retentionDays: number): Promise<void> {
-  await changePartitions(database, advisoryLock, async (run, tx) => {
-    for (const { name } of await tx.rows<Month>(oldMonths, [retentionDays])) await run(`DROP TABLE ${name}`);
+async function dropOldPartitions(database: Database, retentionDays: number): Promise<void> {
+  await changePartitions(database, advisoryLock, async (ddl, sql) => {
+    for (const { name } of await sql.rows<Partition>(oldPartitions, [retentionDays]))
+      await ddl(`DROP TABLE ${name}`);
   });
 }

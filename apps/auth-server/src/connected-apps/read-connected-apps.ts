@@ -7,12 +7,13 @@ export interface ConnectedApp {
   readonly client_id: string;
   readonly name: string | null;
   readonly first_party: boolean;
-  readonly creators: readonly string[];
+  readonly creator_names: readonly string[];
   readonly scopes: readonly string[];
   readonly connected_at: Date;
 }
 
-// Apps with a consent, and apps with offline access: 200 at most, so that the page stays readable.
+// Apps with a consent, and apps with offline access, since first-party apps need no consent. At most 200, so
+// that the page stays readable.
 const list = statement(
   'connected-apps.list',
   `WITH connection AS (
@@ -25,7 +26,7 @@ const list = statement(
        AND 'offline_access' = ANY (string_to_array(payload #>> '{openid,scope}', ' ')))
    SELECT connection.client_id, client.payload ->> 'client_name' AS name,
      coalesce((client.payload ->> 'first_party')::boolean, false) AS first_party,
-     array_remove(array_agg(DISTINCT creators.name), NULL) AS creators,
+     array_remove(array_agg(DISTINCT creators.name), NULL) AS creator_names,
      array_agg(DISTINCT scope) AS scopes, min(given_at) AS connected_at
    FROM connection
    JOIN oidc_model AS client ON client.model = 'Client' AND client.id = connection.client_id
@@ -41,7 +42,7 @@ const list = statement(
 export class ReadConnectedApps {
   constructor(private readonly database: Database) {}
 
-  /** Returns the newest connection first. */
+  /** Returns the apps by the time of their first connection, the newest first. */
   list(userId: string): Promise<ConnectedApp[]> {
     return this.database.rows<ConnectedApp>(list, [userId]);
   }

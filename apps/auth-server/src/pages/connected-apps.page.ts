@@ -7,7 +7,7 @@ export interface ConnectedAppView {
   readonly name: string;
   /** First-party apps are connected by signing in, without consent. */
   readonly firstParty: boolean;
-  readonly creators: readonly string[];
+  readonly creatorNames: readonly string[];
   /** Descriptions of the scopes. */
   readonly permissions: readonly string[];
   readonly connectedAt: Date;
@@ -42,7 +42,7 @@ function appItem(account: AccountContext, app: ConnectedAppView): Html {
     <div class="about">
       <h2>${app.name} ${app.firstParty ? html`<span class="tag">by us</span>` : undefined}</h2>
       <p class="soft small">
-        ${app.creators.length === 0 ? undefined : html`For ${app.creators.join(', ')} · `}since
+        ${app.creatorNames.length === 0 ? undefined : html`For ${app.creatorNames.join(', ')} · `}since
         ${dateElement(app.connectedAt)}
       </p>
       ${
