@@ -8,7 +8,7 @@ import { disconnectAndPublish } from '../connected-apps/disconnect-and-publish.j
 import { publishCreators } from '../creator-snapshots/publish-creators.js';
 import type { PublishRevokedTokens, RevokedToken } from '../revocation/deny-list.js';
 import { endAccessTokensOfUser, endFamiliesOfUserAndOrganisation } from '../tokens/families.js';
-import { requireOrganisation } from './create-organisation.js';
+import { requireOrganisation } from './require-organisation.js';
 import { lockUser, type UserRow } from '../users/find-user.js';
 
 const roles = [...organisationRoles, 'none'] as const;

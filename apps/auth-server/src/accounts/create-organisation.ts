@@ -1,4 +1,4 @@
-import { type Database, type Sql, statement } from '@fulfilment/database';
+import { type Database, statement } from '@fulfilment/database';
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { auditOperator } from '../audit/operator-audit.js';
@@ -7,7 +7,7 @@ import { displayName } from './display-name.js';
 export const createOrganisationOptions = z.object({
   name: displayName,
   id: z
-    .string('is missing')
+    .string()
     .regex(/^[a-z0-9_]{1,64}$/, 'must be 1 to 64 characters of a-z, 0-9 and _')
     .optional(),
 });
@@ -19,13 +19,6 @@ const insert = statement(
   'organisations.insert',
   'INSERT INTO organisations (id, name) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING',
 );
-
-const find = statement('organisations.find', 'SELECT 1 FROM organisations WHERE id = $1');
-
-/** @throws Error for an unknown organisation */
-export async function requireOrganisation(sql: Sql, id: string): Promise<void> {
-  if ((await sql.row(find, [id])) === undefined) throw new Error(`The organisation ${id} does not exist.`);
-}
 
 /** Creates an organisation. An existing one with the given id stays unchanged. */
 export async function createOrganisation(

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { auditOperator } from '../audit/operator-audit.js';
 import type { RevokedToken, PublishRevokedTokens } from '../revocation/deny-list.js';
 import { endAccessOfUser } from '../sessions/end-sessions.js';
-import { requireOrganisation } from './create-organisation.js';
+import { requireOrganisation } from './require-organisation.js';
 import { displayName } from './display-name.js';
 import { assertAcceptablePassword } from './assert-acceptable-password.js';
 import { hashPassword, verifyPassword } from './passwords.js';

@@ -2,7 +2,7 @@ import { type Currency, messages, publicId, uuidv7 } from '@fulfilment/contracts
 import { type Database, statement, type Transaction } from '@fulfilment/database';
 import type { Outbox } from '@fulfilment/messaging';
 import { z } from 'zod';
-import { requireOrganisation } from '../accounts/create-organisation.js';
+import { requireOrganisation } from '../accounts/require-organisation.js';
 import { auditOperator } from '../audit/operator-audit.js';
 import { creatorOptions } from './creator-options.js';
 import {
