@@ -40,9 +40,11 @@ import { TokensModule } from './tokens/tokens.module.js';
     {
       provide: Cleanup,
       inject: [LOGGER, BACKGROUND_DATABASE, DenyList, BrowserSessions, GuessCounts],
-      useFactory: (logger: Logger, ...deleters: Parameters<typeof cleanupJobs>) =>
-        new Cleanup(cleanupJobs(...deleters), logger),
+      useFactory: (logger: Logger, ...dependencies: Parameters<typeof cleanupJobs>) =>
+        new Cleanup(cleanupJobs(...dependencies), logger),
     },
+    // The service starts every provider that is a BackgroundTask. Nothing injects these two, so the factory
+    // itself is the token.
     { provide: countedRecordsJob, inject: [BACKGROUND_DATABASE, LOGGER], useFactory: countedRecordsJob },
     {
       provide: auditPartitionsJob,
@@ -57,6 +59,7 @@ export class AuthServerModule {
       module: AuthServerModule,
       imports: [
         // The service consumes no messages. It publishes those of its use cases and of cli.ts.
+        // Its statements have arrays of keys as parameters, so they need a generic plan (ADR 3).
         ServiceModule.forRoot({ name: 'auth-server', config, migrations, forceGenericPlan: true }),
         HttpModule,
         AccountDataModule,

@@ -38,7 +38,7 @@ export class ConfirmPassword {
       { origin, auditIfLocked },
       async () => {
         const stored = await this.accounts.credentials(userId);
-        return (await verifyPassword(field('current_password'), stored?.password_hash)) ? stored : undefined;
+        return (await verifyPassword(field('current_password'), stored?.password_hash)) ? true : undefined;
       },
     );
     if (guess.kind === 'right') return undefined;
