@@ -25,7 +25,7 @@ export const authServerSettings = serviceSettings.extend({
     )
     .meta(secret)
     .describe(
-      'Keys that sign cookies and form tokens, separated by commas, newest first; the same for all replicas. To rotate them, append the new key on every replica, then move it to the front, then remove the old key after 14 days',
+      'Keys that sign cookies and form tokens, separated by commas, newest first; the same for all replicas. To rotate them, append the new key on every replica, then move it to the front, then remove the old key after 14 days, the lifetime of a session. A browser that last signed in with the old key then has no own limit of SIGN_IN_FAILURES',
     ),
   RATE_LIMIT_TOKEN: quotaSetting(
     120,
@@ -41,6 +41,7 @@ export const authServerSettings = serviceSettings.extend({
   SIGNING_KEY_ROTATION_DAYS: integerSetting(0, 3650, 90).describe(
     'Days until the signing key is rotated; with 0, only the operator command rotates it',
   ),
+  // docs/adr/0029 has the reasons for the limits (a) to (c).
   SIGN_IN_FAILURES: quotaSetting(
     10,
     900,
