@@ -40,5 +40,5 @@ export {
   verifyNamedStatements,
   verifyOwnSession,
 } from './connect.js';
-export { allInOrder } from './all-in-order.js';
+export { pipelined } from './pipelined.js';
 export { isErrorResponse, timeoutName } from './driver-errors.js';

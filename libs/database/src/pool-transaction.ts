@@ -1,5 +1,5 @@
 import type { PoolClient, QueryResult, QueryResultRow } from 'pg';
-import { allInOrder } from './all-in-order.js';
+import { pipelined } from './pipelined.js';
 import { beginTransaction, type BeginOptions } from './begin-transaction.js';
 import { isConnectionFailure, isReadOnlyServer, translateAndThrow } from './driver-errors.js';
 import { sendInOnePacket } from './pg-internals.js';
@@ -73,7 +73,7 @@ export class PoolTransaction implements OpenTransaction {
     const committing = sendInOnePacket(this.client, () => this.client.query('COMMIT')).catch(
       this.failStatement,
     );
-    await allInOrder([...this.finalStatements, committing]);
+    await pipelined([...this.finalStatements, committing]);
     // If a statement of the transaction failed, PostgreSQL responds to COMMIT with ROLLBACK.
     if ((await committing).command !== 'COMMIT') throw new TransactionRolledBack();
   }

@@ -1,5 +1,5 @@
 import { eventually, flakyProxy, type FlakyProxy } from '@fulfilment/testing';
-import { allInOrder, createDataSource, Database, statement } from './index.js';
+import { pipelined, createDataSource, Database, statement } from './index.js';
 import {
   countPrepared,
   insertNumber,
@@ -38,7 +38,7 @@ describe('a transaction', () => {
       await database.rows(readNumbers);
       proxy.severAfter(2); // the second packet is COMMIT
       const failed = database.transaction(async (tx) => {
-        const results = await allInOrder([tx.rows(readNumbers), tx.row(countPrepared), tx.rows(readNumbers)]);
+        const results = await pipelined([tx.rows(readNumbers), tx.row(countPrepared), tx.rows(readNumbers)]);
         received.push(results.length);
       });
       await expect(failed).rejects.toThrow();
@@ -70,8 +70,8 @@ describe('a transaction', () => {
 
   it('throws the error of the first statement when several pipelined statements fail', async () => {
     const late = new Promise<never>((_, reject) => setImmediate(() => reject(new Error('first'))));
-    await expect(allInOrder([1, late, Promise.reject(new Error('second'))])).rejects.toThrow('first');
-    expect(await allInOrder([1, Promise.resolve('two'), undefined])).toEqual([1, 'two', undefined]);
+    await expect(pipelined([1, late, Promise.reject(new Error('second'))])).rejects.toThrow('first');
+    expect(await pipelined([1, Promise.resolve('two'), undefined])).toEqual([1, 'two', undefined]);
   });
 
   it('commits all or nothing, and runs afterCommit callbacks only after a commit', async () => {

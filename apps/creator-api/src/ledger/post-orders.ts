@@ -1,4 +1,4 @@
-import { statement, type Transaction } from '@fulfilment/database';
+import { pipelined, statement, type Transaction } from '@fulfilment/database';
 import { appBreakdownKey, breakdownKey, ledgerLines, monthKey, sumsBy } from './breakdown.sql.js';
 import { convertLine, type PaidLine } from './convert-line.rules.js';
 import { lockMonthsShared, postingMonth } from './close-months.js';
@@ -61,7 +61,7 @@ const postRefunds = statement(
    ON CONFLICT (item_id, kind) DO NOTHING RETURNING item_id, order_id`,
 );
 
-const addTo = (table: string, key: string, condition = 'true'): string =>
+const addToSql = (table: string, key: string, condition = 'true'): string =>
   `INSERT INTO ${table} AS m (${key}, units, revenue, royalties)
    SELECT ${sumsBy(key)} FROM line WHERE ${condition} GROUP BY ${key} ORDER BY ${key}
    ON CONFLICT (${key}) DO UPDATE
@@ -76,10 +76,10 @@ const addToMonths = statement(
   `WITH line AS MATERIALIZED (${ledgerLines(
     "(l.item_id = ANY($1::uuid[]) AND l.kind = 'sale') OR (l.item_id = ANY($2::uuid[]) AND l.kind = 'refund')",
   )}),
-   month AS (${addTo('monthly_statistics', monthKey)} RETURNING 1),
+   month AS (${addToSql('monthly_statistics', monthKey)} RETURNING 1),
    breakdown AS (
-     ${addTo('monthly_breakdown', breakdownKey, '(SELECT count(*) FROM month) >= 0')} RETURNING 1)
-   ${addTo('monthly_app_breakdown', appBreakdownKey, '(SELECT count(*) FROM breakdown) >= 0')}`,
+     ${addToSql('monthly_breakdown', breakdownKey, '(SELECT count(*) FROM month) >= 0')} RETURNING 1)
+   ${addToSql('monthly_app_breakdown', appBreakdownKey, '(SELECT count(*) FROM breakdown) >= 0')}`,
 );
 
 // waiting_postings has the orders whose posting waits for the creator or the exchange rate.
@@ -122,10 +122,10 @@ export async function postOrders(
   if (orderIds.length === 0) return;
   const postAllRefunds = async (): Promise<PostedRow[]> =>
     refundedIds.length === 0 ? [] : tx.rows<PostedRow>(postRefunds, [refundedIds]);
-  const [, sameCurrency, refundsBeforeConversion] = await Promise.all([
+  const [, sameCurrency, refundsBeforeConversion] = await pipelined([
     tx.run(lockMonthsShared), // before the statements that choose the month
     tx.rows<PostedRow>(postSameCurrency, [orderIds]),
-    postAllRefunds(), // pipelined after the sales, so it sees their rows
+    postAllRefunds(), // runs after the sales, so it sees their rows
   ]);
   const postedOrders = new Set(sameCurrency.map((row) => row.order_id));
   // The remaining lines are selected by the ledger, not by currency: a creator may be added or changed
@@ -146,7 +146,7 @@ export async function postOrders(
   const sales = [...sameCurrency, ...convertedSales];
   const refunds = [...refundsBeforeConversion, ...refundsOfConvertedSales];
   const anyPosted = sales.length + refunds.length > 0;
-  await Promise.all([
+  await pipelined([
     anyPosted && tx.run(addToMonths, [itemIds(sales), itemIds(refunds)]),
     waiting.size > 0 && tx.run(insertWaiting, [[...waiting]]),
     tx.run(deleteWaiting, [orderIds.filter((id) => !waiting.has(id))]),

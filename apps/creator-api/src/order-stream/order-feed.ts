@@ -1,4 +1,4 @@
-import { type Database, type Sql, statement } from '@fulfilment/database';
+import { type Database, type Sql, statement, pipelined } from '@fulfilment/database';
 import type { OrderColumns } from '../orders/order.view.js';
 
 const entriesPerBatch = 500;
@@ -82,8 +82,9 @@ export async function assignPositions(
 ): Promise<Map<string, number>> {
   for (const { id } of await database.rows<{ id: string }>(findUnnumbered, [creatorIds]))
     await database.transaction(async (tx) => {
-      // The second statement has a newer snapshot, with the positions that the last lock holder assigned.
-      await Promise.all([tx.run(lockFeed, [id]), tx.run(numberEntries, [id])]);
+      // The second statement starts when the first has the lock. Its snapshot has the positions that the last
+      // holder assigned.
+      await pipelined([tx.run(lockFeed, [id]), tx.run(numberEntries, [id])]);
     });
   const rows = await database.rows<{ creatorId: string; position: number }>(readLast, [creatorIds]);
   return new Map(rows.map(({ creatorId, position }) => [creatorId, position]));

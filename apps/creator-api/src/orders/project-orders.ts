@@ -1,5 +1,5 @@
 import { maxAmount, type OrderSnapshot } from '@fulfilment/contracts';
-import { type Statement, statement, type Transaction } from '@fulfilment/database';
+import { ofTable, pipelined, type Statement, statement, type Transaction } from '@fulfilment/database';
 import { RejectedMessage } from '@fulfilment/messaging';
 import { forceCustomPlan } from '../read-models/force-custom-plan.js';
 import { postOrders } from '../ledger/post-orders.js';
@@ -8,8 +8,6 @@ import { type OrderRow, orderRow } from './order-row.rules.js';
 
 const columns = `creator_id, version, placed_at, currency, payment_status, dispatch_status, tracking_code, gross_amount, royalty_amount,
   item_count, country_code, platform, client_id, charged_at, refunded_at`;
-/** SQL: the columns with the name of their table. */
-const columnsOf = (table: string): string => columns.replaceAll(/\w+/g, (column) => `${table}.${column}`);
 const snapshotRows = `jsonb_to_recordset($1::jsonb) AS o(id uuid, creator_id uuid, version int, placed_at timestamptz, currency text,
   payment_status text, dispatch_status text, tracking_code text, gross_amount bigint, royalty_amount bigint, item_count bigint,
   country_code text, platform text, client_id text, charged_at timestamptz, refunded_at timestamptz)`;
@@ -56,8 +54,8 @@ const update = statement(
 // For a replay, which overwrites every column of a stored order. Writes no row that is already correct.
 const overwriteOrders = statement(
   'orders.overwrite',
-  `UPDATE orders SET (${columns}) = ROW(${columnsOf('o')}) FROM ${snapshotRows}
-   WHERE orders.id = o.id AND (${columnsOf('orders')}) IS DISTINCT FROM (${columnsOf('o')})`,
+  `UPDATE orders SET (${columns}) = ROW(${ofTable('o', columns)}) FROM ${snapshotRows}
+   WHERE orders.id = o.id AND (${ofTable('orders', columns)}) IS DISTINCT FROM (${ofTable('o', columns)})`,
 );
 const overwriteItems = statement(
   'orders.overwrite_items',
@@ -121,15 +119,14 @@ export async function projectOrders(
   const orders = snapshots.map(orderRow);
   if (orders.some((order) => BigInt(order.gross_amount) > BigInt(maxAmount)))
     throw new RejectedMessage('The total of the order lines exceeds the maximum amount.');
-  const planning = forceCustomPlan(tx); // pipelined with the next statement
   // A fixed lock order prevents deadlocks between replicas: orders by id, then releases, counts, ledger.
-  const [added] = await Promise.all([insertUnknown(tx, orders), planning]);
+  const [, added] = await pipelined([forceCustomPlan(tx), insertUnknown(tx, orders)]);
   const addedIds = new Set(added.map((order) => order.id));
   const known = orders.filter((order) => !addedIds.has(order.id));
   const updated = await updateKnown(tx, known, replay);
   const ordersToRecord = replay ? orders : added;
   const changes = countChanges(added, updated);
-  await Promise.all([
+  await pipelined([
     ordersToRecord.length > 0 && tx.run(recordReleases, [releasesIn(ordersToRecord)]),
     changes.length > 0 && tx.run(changeCounts, [JSON.stringify(changes)]),
     changes.length > 0 && tx.run(changeCountsByApp, [JSON.stringify(changes)]),

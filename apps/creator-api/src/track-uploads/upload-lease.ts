@@ -1,5 +1,5 @@
 import { uuidv7 } from '@fulfilment/contracts';
-import { type Database, statement, allInOrder } from '@fulfilment/database';
+import { type Database, statement, pipelined } from '@fulfilment/database';
 import { BackgroundLoop, type Logger } from '@fulfilment/runtime';
 import type { CreatorApiSettings } from '../config.js';
 import { organisationCreators } from './organisation-creators.sql.js';
@@ -84,7 +84,7 @@ export class UploadLeases {
   async acquire(id: string): Promise<LeasedUpload | Busy | undefined> {
     const token = uuidv7();
     const upload = await this.database.transaction(async (tx) => {
-      const [, claimed] = await allInOrder([
+      const [, claimed] = await pipelined([
         tx.run(serialiseClaims, [id]),
         tx.row<Omit<LeasedUpload, 'token'>>(claim, [id, token, this.leaseMs, this.maxPerOrganisation]),
       ]);

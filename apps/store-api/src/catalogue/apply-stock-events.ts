@@ -1,5 +1,5 @@
 import { parsePublicId } from '@fulfilment/contracts';
-import { allInOrder, statement, type Transaction, ofTable } from '@fulfilment/database';
+import { pipelined, statement, type Transaction, ofTable } from '@fulfilment/database';
 import { NeedsOwnTransaction, RejectedMessage } from '@fulfilment/messaging';
 import { LOGGER, type Logger, traceparentOfEffect } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
@@ -170,7 +170,7 @@ export class ApplyStockEvents {
     if (newest.length === 0) return [];
     const ids = newest.map(({ product }) => product.id);
     const times = newest.map(({ product }) => product.effectiveAt);
-    const [rows] = await allInOrder([
+    const [rows] = await pipelined([
       tx.rows<{ product_id: string; changes: number }>(readChangesSince, [ids, times]),
       tx.run(saveCountTimes, [ids, times]),
     ]);

@@ -1,5 +1,5 @@
 import { type Message, messages, type ProductSnapshot } from '@fulfilment/contracts';
-import { statement, allInOrder, type Transaction } from '@fulfilment/database';
+import { statement, pipelined, type Transaction } from '@fulfilment/database';
 import { Outbox } from '@fulfilment/messaging';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
@@ -70,7 +70,7 @@ export class Stock {
     const changes: { product: ProductSnapshot; previous: number }[] = [];
     const requested = sumByProduct(lines);
     // One connection runs the statements in the order in which they are sent.
-    const rows = await allInOrder(
+    const rows = await pipelined(
       requested.map(({ productId, quantity }) => tx.row<ProductRow>(take, [productId, quantity])),
     );
     for (const [index, { productId, quantity }] of requested.entries()) {

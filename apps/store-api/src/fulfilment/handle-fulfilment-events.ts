@@ -1,5 +1,5 @@
 import type { Message } from '@fulfilment/contracts';
-import { allInOrder, type Transaction } from '@fulfilment/database';
+import { pipelined, type Transaction } from '@fulfilment/database';
 import { Outbox } from '@fulfilment/messaging';
 import { Injectable } from '@nestjs/common';
 import { inRounds } from '../in-rounds.js';
@@ -22,7 +22,7 @@ export class HandleFulfilmentEvents {
   async run(tx: Transaction, messages: readonly Message[]): Promise<void> {
     const events = messages.map(orderEvent);
     const ids = [...new Set(events.map(({ orderId }) => orderId))];
-    const [orders, deferred] = await allInOrder([
+    const [orders, deferred] = await pipelined([
       this.transitionOrders.lock(tx, ids),
       this.deferredEvents.idsByOrder(tx, ids),
     ]);

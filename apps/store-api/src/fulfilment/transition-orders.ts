@@ -1,5 +1,5 @@
 import { messages, type Message } from '@fulfilment/contracts';
-import { allInOrder, statement, type Transaction, ofTable } from '@fulfilment/database';
+import { pipelined, statement, type Transaction, ofTable } from '@fulfilment/database';
 import { CLOCK, type Clock, traceparentOfEffect } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CancelLockedOrder } from '../orders/cancel-locked-order.js';
@@ -54,7 +54,7 @@ export class TransitionOrders {
 
   /** Locks the existing orders, in the order of their ids. Returns them by id. */
   async lock(tx: Transaction, ids: readonly string[]): Promise<Map<string, LockedOrder>> {
-    const [rows, items] = await allInOrder([
+    const [rows, items] = await pipelined([
       tx.rows<OrderRow & { package_history: readonly PackageEvent[] }>(lockOrders, [ids]),
       itemsOfOrders(tx, ids),
     ]);

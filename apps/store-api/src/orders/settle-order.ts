@@ -1,5 +1,5 @@
 import { messages, type Message, publicId } from '@fulfilment/contracts';
-import { Database, type Sql, statement, allInOrder } from '@fulfilment/database';
+import { Database, type Sql, statement, pipelined } from '@fulfilment/database';
 import { Outbox, outboxRow } from '@fulfilment/messaging';
 import { CLOCK, type Clock, LOGGER, type Logger } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
@@ -164,7 +164,7 @@ export class SettleOrder {
         reason: paid ? null : outcome.reason,
         statuses_before: statusesBefore(status),
       });
-      const [row, items] = await allInOrder([settling, itemsOf(tx, orderId)]);
+      const [row, items] = await pipelined([settling, itemsOf(tx, orderId)]);
       const chargeWasSettled = row === undefined;
       if (chargeWasSettled) {
         if (paid) await tx.run(markContradictedRefundDue, [chargeId, outcome.reference]);

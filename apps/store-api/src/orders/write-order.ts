@@ -1,5 +1,5 @@
 import { messages, uuidv7 } from '@fulfilment/contracts';
-import { Database, statement, allInOrder, type Transaction } from '@fulfilment/database';
+import { Database, statement, pipelined, type Transaction } from '@fulfilment/database';
 import { DependencyUnavailable, Unprocessable } from '@fulfilment/error-envelope';
 import { keyInUse } from '@fulfilment/http-service';
 import { Outbox } from '@fulfilment/messaging';
@@ -47,7 +47,7 @@ export class WriteOrder {
       if (limitedLines.length === 0) requirePlaced(await insertOrder(this.database, order));
       else {
         await this.database.transaction(async (tx) => {
-          await allInOrder([
+          await pipelined([
             insertOrder(tx, order).then(requirePlaced),
             this.takeStock(tx, placement, limitedLines),
           ]);
