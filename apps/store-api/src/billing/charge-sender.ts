@@ -23,7 +23,10 @@ const circuitOpen = new Gauge({
 /** The provider's result for a charge, or why there is none yet. */
 export type ChargeResult = ChargeOutcome | UnderWay | { readonly status: 'unknown' | 'suspended' };
 
-/** Sends charges to the payment provider through the circuit breaker; counts and logs the results. */
+/**
+ * Sends charges to the payment provider through the circuit breaker; counts the results and logs failures.
+ * Test orders go to the sandbox, and are neither counted nor affected by the circuit.
+ */
 @Injectable()
 export class ChargeSender {
   private readonly circuit: PaymentCircuitBreaker;
@@ -81,7 +84,7 @@ export class ChargeSender {
     }
   }
 
-  /** The circuit is that of the real provider: a test order neither opens, closes nor waits for it. */
+  /** Without the circuit: it is that of the real provider. */
   private async sendToSandbox(
     { id }: OpenCharge,
     send: () => Promise<ChargeOutcome | UnderWay>,
@@ -96,10 +99,11 @@ export class ChargeSender {
 
   private fail(permit: Permit, { id, paymentMethod }: OpenCharge, error: unknown): void {
     const outcome = error instanceof PaymentProviderError ? error.failure : 'unknown';
-    // If the provider did not respond, retries of this charge count once; else charges of this payment method
-    // do.
+    // The circuit counts a source once: without a response all retries of the charge, after a rejection all
+    // charges of the payment method.
+    const source = outcome === 'unavailable' ? id : paymentMethod;
     if (outcome === 'unknown') this.circuit.end(permit);
-    else this.circuit.failed(permit, outcome === 'unavailable' ? id : paymentMethod);
+    else this.circuit.failed(permit, source);
     chargeRequests.inc({ outcome });
     const { level, sentence } = failures[outcome];
     this.logger[level]({ error, charge_id: id }, sentence);

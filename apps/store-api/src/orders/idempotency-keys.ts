@@ -124,13 +124,16 @@ export class IdempotencyKeys {
     const lookup = [scope.creatorId, scope.clientId, scope.key, fingerprint];
     // A plain read waits for no lock. Only an abandoned key is claimed below.
     const existing = await this.database.row<ExistingKey>(readExisting, lookup);
-    if (existing?.claimable === false) return replayOf(existing);
+    if (existing?.claimable === false) return { state: 'replayed', response: requireResponse(existing) };
     const claimed = await this.database.row<{ order_id: string | null }>(claim, [
       ...lookup,
       orderId,
       claimLeaseMs,
     ]);
-    if (claimed === undefined) return replayOf(await this.database.row<ExistingKey>(readExisting, lookup));
+    if (claimed === undefined) {
+      const claimedByOther = await this.database.row<ExistingKey>(readExisting, lookup);
+      return { state: 'replayed', response: requireResponse(claimedByOther) };
+    }
     return claimed.order_id === null ? { state: 'claimed' } : { state: 'resumed', orderId: claimed.order_id };
   }
 
@@ -147,7 +150,10 @@ export class IdempotencyKeys {
     return keys.flatMap(({ orderId }, index) => (claimed.has(orderId) ? [{ index, row: true }] : []));
   }
 
-  /** Frees a key whose request ended without an order. Has no effect on the key of an order. */
+  /**
+   * Frees a key whose request ended without an order; waits for a transaction that is attaching one. Has no
+   * effect on the key of an order.
+   */
   async release(scope: KeyScope, orderId: string): Promise<void> {
     await this.database.run(release, [scope.creatorId, scope.clientId, scope.key, orderId]);
   }
@@ -165,7 +171,7 @@ export class IdempotencyKeys {
   ): Promise<boolean> {
     const lookup = [scope.creatorId, scope.clientId, scope.key, fingerprint];
     if ((await tx.run(store, [...lookup, response])) > 0) return true;
-    replayOf(await tx.row<ExistingKey>(readExisting, lookup)); // throws the conflict, if there is one
+    requireResponse(await tx.row<ExistingKey>(readExisting, lookup));
     return false;
   }
 
@@ -186,11 +192,11 @@ export class IdempotencyKeys {
 }
 
 /**
- * Returns the claim of a repeated request.
+ * Returns the stored response to an earlier request with the same key and body.
  * @throws Conflict when the key was used with another body, or its request is still in progress
  */
-function replayOf(existing: ExistingKey | undefined): Claim {
+function requireResponse(existing: ExistingKey | undefined): PlacedOrder {
   if (existing?.hasSameBody === false) throw keyMismatch();
   if (existing?.response == null) throw keyInUse();
-  return { state: 'replayed', response: existing.response };
+  return existing.response;
 }

@@ -30,7 +30,8 @@ const settle = statement(
    )
    SELECT settled.* FROM charge LEFT JOIN settled ON true`,
 );
-// Locks in the order of `settle`: the charge, then the order.
+// The frequent case in one statement: the request knows the row that results (docs/adr/0045). Locks in the
+// order of `settle`: the charge, then the order.
 const settleUnchanged = statement(
   'orders.settle-unchanged',
   `WITH open_charge AS (
@@ -113,8 +114,9 @@ export class SettleOrder {
   }
 
   /**
-   * Settles a paid order that has not changed since it was written, in one statement: its row and event
-   * follow from what was written. Returns undefined if the order or its charge has changed.
+   * Settles a paid order that has not changed since it was written, in one statement instead of the
+   * transaction of `settle`: its row and event follow from what was written (docs/adr/0045).
+   * Returns undefined if the order or its charge has changed.
    */
   private async settleUnchanged(
     database: Database,

@@ -43,7 +43,7 @@ export class WriteOrder {
     const order = this.newOrder(placement, priced);
     const limitedLines = priced.lines.filter(({ limitedEdition }) => limitedEdition);
     try {
-      // One statement needs no transaction.
+      // `insertOrder` is one statement: only stock to take needs a transaction.
       if (limitedLines.length === 0) requirePlaced(await insertOrder(this.database, order));
       else {
         await this.database.transaction(async (tx) => {
@@ -62,14 +62,13 @@ export class WriteOrder {
     return order;
   }
 
-  /**
-   * Returns, after a lost connection, whether the order was committed. The release of the key waits for a
-   * commit in progress, and after it no order can be attached to the key. Both steps may be repeated.
-   */
+  /** Returns, after a lost connection, whether the order was committed. Both steps may be repeated. */
   private async wasWritten({ keyScope, orderId }: Placement): Promise<boolean> {
     const endsAtMs = performance.now() + outcomeTimeoutMs;
     for (;;) {
       try {
+        // Waits for a commit in progress. Without the key, PostgreSQL writes nothing if the statement arrives
+        // later.
         await this.keys.release(keyScope, orderId);
         return (await this.database.row(findOrder, [orderId])) !== undefined;
       } catch (error) {
