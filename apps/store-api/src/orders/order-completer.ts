@@ -76,6 +76,7 @@ export class OrderCompleter extends BackgroundTask {
     const outcome = await this.chargeOrder.run(this.database, charge, stopping);
     if (outcome === undefined && stopping.aborted) return;
     const { status } = await this.settleOrder.run(this.database, charge, outcome);
-    this.logger.info({ order_id: charge.orderId, status }, 'Resumed an order.');
+    const sentence = status === 'pending' ? 'A resumed order is still pending.' : 'Resumed an order.';
+    this.logger.info({ order_id: charge.orderId, status }, sentence);
   }
 }
