@@ -1,7 +1,7 @@
 import type { Database } from '@fulfilment/database';
 import type { StoreApiSettings } from '../config.js';
 import { FaultPoints } from '../fault-points.js';
-import { GatewayByMode } from './gateway-by-mode.js';
+import { ProviderOrSandboxGateway } from './provider-or-sandbox-gateway.js';
 import type { PaymentGateway } from './payment-gateway.js';
 import { SandboxPaymentGateway } from './sandbox-payment-gateway.js';
 import { StripeKeys } from './stripe/stripe-keys.js';
@@ -27,5 +27,5 @@ export function choosePaymentGateway(
     new StripeKeys(background),
     new FaultPoints(config.FAULT_POINT),
   );
-  return new GatewayByMode(stripe, sandbox);
+  return new ProviderOrSandboxGateway(stripe, sandbox);
 }

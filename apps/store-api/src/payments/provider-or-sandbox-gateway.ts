@@ -12,16 +12,16 @@ import {
 } from './payment-gateway.js';
 
 /** Sends the charges of test orders to the sandbox, and all others to the provider. */
-export class GatewayByMode extends PaymentGateway {
+export class ProviderOrSandboxGateway extends PaymentGateway {
   constructor(
-    private readonly live: PaymentGateway,
+    private readonly provider: PaymentGateway,
     private readonly sandbox: PaymentGateway,
   ) {
     super();
   }
 
   checkKey(): Promise<void> {
-    return this.live.checkKey();
+    return this.provider.checkKey();
   }
 
   charge(charge: OpenCharge, signal: AbortSignal): Promise<ChargeOutcome | UnderWay> {
@@ -37,16 +37,16 @@ export class GatewayByMode extends PaymentGateway {
   }
 
   async *listPayments(range: TimeRange, signal: AbortSignal): AsyncGenerator<readonly ProviderPayment[]> {
-    yield* this.live.listPayments(range, signal);
+    yield* this.provider.listPayments(range, signal);
     yield* this.sandbox.listPayments(range, signal);
   }
 
   async *listFailedRefunds(range: TimeRange, signal: AbortSignal): AsyncGenerator<readonly FailedRefund[]> {
-    yield* this.live.listFailedRefunds(range, signal);
+    yield* this.provider.listFailedRefunds(range, signal);
     yield* this.sandbox.listFailedRefunds(range, signal);
   }
 
   private gatewayOf({ isTest }: Charge): PaymentGateway {
-    return isTest ? this.sandbox : this.live;
+    return isTest ? this.sandbox : this.provider;
   }
 }
