@@ -24,15 +24,10 @@ export const storeApiSettings = apiSettings
       .describe(
         'Key that signs shipping quotes: 32 bytes in base64, the same for all replicas. To rotate it, append the new key on every replica, separated by a comma, then move it to the front, then remove the old key after 24 hours',
       ),
-    PAYMENT_TIMEOUT_MS: z.coerce
-      .number()
-      .int()
-      .min(1)
-      .max(15_000) // so that a waiting request ends within the 20 s that a process has to stop
-      .default(10_000)
-      .describe(
-        'How long a request to place an order waits for the payment provider before it returns a pending order',
-      ),
+    // At most 15 s, so that a waiting request ends within the 20 s that a process has to stop.
+    PAYMENT_TIMEOUT_MS: integerSetting(1, 15_000, 10_000).describe(
+      'How long a request to place an order waits for the payment provider before it returns a pending order',
+    ),
     RESUME_AFTER_MS: integerSetting(100, 60_000, 5_000).describe(
       'How long a pending order is left to the request that placed it before the completer takes over. Also the first delay between two attempts of the completer, which doubles up to 5 minutes',
     ),
@@ -78,7 +73,7 @@ export const storeApiSettings = apiSettings
       .default('https://api.stripe.com')
       .describe('URL of the Stripe API; another URL, and plain http, are for tests only'),
     TEST_ORDER_STEP_MS: milliseconds(0, 86_400_000, 600_000).describe(
-      'Time after which the simulated warehouse ships a paid test order, and after that delivers it; 0: only on request',
+      'Time after which the simulated warehouse ships a paid test order, and after that delivers it; 0: only events reported by POST /v1/test/orders/{id}/events',
     ),
     FAULT_POINT: z
       .enum(faultPoints)
