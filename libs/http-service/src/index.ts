@@ -1,6 +1,6 @@
 export { CurrentCaller, tenantOf, type Caller } from './access/caller.js';
 export { TokenVerifier } from './access/token-verifier.js';
-export { Public, RateLimit, Scopes } from './access/access-rules.js';
+export { AnyToken, Public, RateLimit, Scopes } from './access/access-rules.js';
 export type { Quota } from './access/quota-share.js';
 export type { Quotas } from './access/rate-limiter.js';
 export { RateLimiter } from './access/rate-limiter.js';

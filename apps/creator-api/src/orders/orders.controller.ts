@@ -1,5 +1,11 @@
 import { Operation } from '@fulfilment/api-reference';
-import { type Caller, ConcurrencyLimit, CurrentCaller, Scopes, sendDownload } from '@fulfilment/http-service';
+import {
+  AnyToken,
+  type Caller,
+  ConcurrencyLimit,
+  CurrentCaller,
+  sendDownload,
+} from '@fulfilment/http-service';
 import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { ExportOrders } from './export/export-orders.js';
@@ -22,14 +28,14 @@ export class OrdersController {
   ) {}
 
   @Get()
-  @Scopes()
+  @AnyToken()
   @Operation(reference.listOrders)
   list(@CurrentCaller() caller: Caller, @Query() query: OrdersQuery) {
     return this.listOrders.run(caller, query);
   }
 
   @Get('export')
-  @Scopes()
+  @AnyToken()
   @ConcurrencyLimit(exportLimits)
   @Operation(reference.exportOrders)
   async export(
@@ -41,14 +47,14 @@ export class OrdersController {
   }
 
   @Get(':uuid')
-  @Scopes()
+  @AnyToken()
   @Operation(reference.readOrder)
   read(@CurrentCaller() caller: Caller, @Param() { uuid }: OrderPath) {
     return this.readOrder.run(caller, uuid);
   }
 
   @Get(':uuid/timeline')
-  @Scopes()
+  @AnyToken()
   @Operation(reference.readTimeline)
   timeline(@CurrentCaller() caller: Caller, @Param() { uuid }: OrderPath) {
     return this.readTimeline.run(caller, uuid);

@@ -1,5 +1,5 @@
 import { Operation } from '@fulfilment/api-reference';
-import { BodyLimit, type Caller, IdempotencyKey, CurrentCaller, Scopes } from '@fulfilment/http-service';
+import { AnyToken, BodyLimit, type Caller, IdempotencyKey, CurrentCaller } from '@fulfilment/http-service';
 import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { CreateRelease } from './create-release.js';
 import { CreateReleaseDto } from './create-release.dto.js';
@@ -15,21 +15,21 @@ export class ReleasesController {
   ) {}
 
   @Get()
-  @Scopes()
+  @AnyToken()
   @Operation(reference.listReleases)
   list(@CurrentCaller() caller: Caller, @Query() query: ReleasesQuery) {
     return this.readReleases.list(caller, query);
   }
 
   @Get(':id')
-  @Scopes()
+  @AnyToken()
   @Operation(reference.readRelease)
   findOne(@CurrentCaller() caller: Caller, @Param() { id }: ReleaseIdPath) {
     return this.readReleases.findOne(caller, id);
   }
 
   @Post()
-  @Scopes()
+  @AnyToken()
   @BodyLimit(4 * 1024)
   @Operation(reference.createRelease)
   create(

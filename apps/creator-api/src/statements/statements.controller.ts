@@ -1,11 +1,11 @@
 import { Operation } from '@fulfilment/api-reference';
 import {
+  AnyToken,
   type Caller,
   ConcurrencyLimit,
   CurrentCaller,
   NumberedPageDto,
   RateLimit,
-  Scopes,
   sendDownload,
 } from '@fulfilment/http-service';
 import { Controller, Get, Param, Query, Res } from '@nestjs/common';
@@ -24,7 +24,7 @@ export class StatementsController {
   constructor(private readonly statements: ReadStatements) {}
 
   @Get()
-  @Scopes()
+  @AnyToken()
   @RateLimit('stats')
   @ExactIntegers()
   @Operation(reference.listStatements)
@@ -33,7 +33,7 @@ export class StatementsController {
   }
 
   @Get(':number')
-  @Scopes()
+  @AnyToken()
   @RateLimit('stats')
   @ExactIntegers()
   @Operation(reference.readStatement)
@@ -42,7 +42,7 @@ export class StatementsController {
   }
 
   @Get(':number/csv')
-  @Scopes()
+  @AnyToken()
   @RateLimit('stats')
   @ConcurrencyLimit(downloadLimits)
   @Operation(reference.downloadStatement)

@@ -1,5 +1,5 @@
 import { Operation } from '@fulfilment/api-reference';
-import { type Caller, CurrentCaller, RateLimit, Scopes } from '@fulfilment/http-service';
+import { AnyToken, type Caller, CurrentCaller, RateLimit } from '@fulfilment/http-service';
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ExactIntegers } from './exact-integers.interceptor.js';
 import { LedgerLinesQuery } from './ledger-lines.dto.js';
@@ -12,7 +12,7 @@ export class LedgerLinesController {
   constructor(private readonly ledgerLines: ReadLedgerLines) {}
 
   @Get()
-  @Scopes()
+  @AnyToken()
   @RateLimit('stats')
   @ExactIntegers()
   @Operation(reference.readLedgerLines)

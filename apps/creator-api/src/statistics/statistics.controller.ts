@@ -1,5 +1,5 @@
 import { Operation } from '@fulfilment/api-reference';
-import { type Caller, CurrentCaller, RateLimit, Scopes } from '@fulfilment/http-service';
+import { AnyToken, type Caller, CurrentCaller, RateLimit } from '@fulfilment/http-service';
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ExactIntegers } from './exact-integers.interceptor.js';
 import { CreatorPath } from '../creators/creator-path.dto.js';
@@ -17,7 +17,7 @@ export class StatisticsController {
   ) {}
 
   @Get('sales')
-  @Scopes()
+  @AnyToken()
   @RateLimit('stats')
   @ExactIntegers()
   @Operation(reference.readSales)
@@ -26,7 +26,7 @@ export class StatisticsController {
   }
 
   @Get('royalties')
-  @Scopes()
+  @AnyToken()
   @RateLimit('stats')
   @ExactIntegers()
   @Operation(reference.readRoyalties)
@@ -39,7 +39,7 @@ export class StatisticsController {
   }
 
   @Get('series')
-  @Scopes()
+  @AnyToken()
   @RateLimit('stats')
   @ExactIntegers()
   @Operation(reference.readSeries)

@@ -6,10 +6,13 @@ export const publicRouteMetadata = 'access:public';
 export const rateLimitMetadata = 'access:rate-limit';
 
 /**
- * The scopes a token needs. Without arguments, any token for this API is enough. Required on every route
- * without `@Public()`.
+ * The scopes that a token needs. Every route has this, `@AnyToken()` or `@Public()`.
  */
-export const Scopes = (...scopes: readonly StoreScope[]) => SetMetadata(scopesMetadata, scopes);
+export const Scopes = (...scopes: readonly [StoreScope, ...StoreScope[]]) =>
+  SetMetadata(scopesMetadata, scopes);
+
+/** Declares that any token for this API is enough. */
+export const AnyToken = () => SetMetadata(scopesMetadata, []);
 
 /** Declares that the route needs no token. */
 export const Public = () => SetMetadata(publicRouteMetadata, true);

@@ -48,7 +48,7 @@ export class AccessGuard implements CanActivate {
     if (this.reflector.getAllAndOverride<boolean | undefined>(publicRouteMetadata, targets) === true)
       return true;
     const scopes = this.reflector.getAllAndOverride<readonly string[] | undefined>(scopesMetadata, targets);
-    if (scopes === undefined) throw new Error('A route has neither @Scopes() nor @Public().');
+    if (scopes === undefined) throw new Error('A route has neither @Scopes(), @AnyToken() nor @Public().');
     const quota =
       this.reflector.getAllAndOverride<RateLimitName | undefined>(rateLimitMetadata, targets) ?? 'default';
 
