@@ -45,7 +45,7 @@ export class FetchAudio {
       },
       signal,
     });
-    await writing;
+    await writing; // the exchange may end before the last chunk is on disk
     signal.throwIfAborted();
     return fetchProblem({ ...exchange, bytes: file.size }, maxBytes);
   }

@@ -24,8 +24,8 @@ export interface Busy {
   readonly retryAfterMs: number;
 }
 
-// Serialises the claims of an organisation. A claim counts committed rows only, so concurrent claims could
-// exceed the limit.
+// Serialises the claims of an organisation until the transaction ends. A claim counts committed rows only, so
+// concurrent claims could exceed the limit.
 const serialiseClaims = statement(
   'track-uploads.serialise-claims',
   `SELECT pg_advisory_xact_lock(hashtextextended('track-uploads-at-work:' || coalesce(c.organisation_id, u.creator_id::text), 0))
@@ -84,6 +84,7 @@ export class UploadLeases {
   async acquire(id: string): Promise<LeasedUpload | Busy | undefined> {
     const token = uuidv7();
     const upload = await this.database.transaction(async (tx) => {
+      // The connection runs the claim when the transaction has the lock.
       const [, claimed] = await pipelined([
         tx.run(serialiseClaims, [id]),
         tx.row<Omit<LeasedUpload, 'token'>>(claim, [id, token, this.leaseMs, this.maxPerOrganisation]),
