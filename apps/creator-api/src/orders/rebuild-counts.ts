@@ -6,7 +6,7 @@ import {
   type Rebuilt,
 } from '../read-models/rebuild-by-creator.js';
 
-const correct = (table: string, key: string, condition: string): string => `
+const correctSql = (table: string, key: string, condition: string): string => `
    WITH compared AS MATERIALIZED (
      SELECT ${key}, o.orders AS true_orders, COALESCE(o.orders, 0) - COALESCE(c.orders, 0) AS orders
      FROM (
@@ -22,18 +22,18 @@ const correct = (table: string, key: string, condition: string): string => `
    )
    SELECT count(true_orders) AS rows, count(*) FILTER (WHERE orders <> 0) AS differed FROM compared`;
 
-const plan = (name: string, table: string, key: string, condition: string): RebuildPlan => ({
+const planOf = (name: string, table: string, key: string, condition: string): RebuildPlan => ({
   name: `order-${name}-rebuild`,
   creators: creatorsIn(`${name}.creators`, ['orders', table]),
-  correct: statement(`${name}.correct`, correct(table, key, condition)),
+  correct: statement(`${name}.correct`, correctSql(table, key, condition)),
   deleteEmpty: statement(
     `${name}.delete_empty`,
     `DELETE FROM ${table} WHERE creator_id = ANY($1::uuid[]) AND orders = 0`,
   ),
 });
 const key = 'placed_on, payment_status, dispatch_status';
-const counts = plan('counts', 'order_counts', `creator_id, ${key}`, 'true');
-const countsByApp = plan(
+const counts = planOf('counts', 'order_counts', `creator_id, ${key}`, 'true');
+const countsByApp = planOf(
   'app-counts',
   'order_counts_by_app',
   `creator_id, client_id, ${key}`,
@@ -44,5 +44,5 @@ const countsByApp = plan(
 export async function rebuildCounts(database: Database): Promise<Rebuilt> {
   const all = await rebuildByCreator(database, counts);
   const byApp = await rebuildByCreator(database, countsByApp);
-  return { rows: all.rows, differed: all.differed + byApp.differed };
+  return { rows: all.rows + byApp.rows, differed: all.differed + byApp.differed };
 }

@@ -17,6 +17,7 @@ const damageSums = [
   `INSERT INTO monthly_statistics SELECT creator_id, '1999-12', currency, release_id, ean, 1, 1, 1 FROM monthly_statistics LIMIT 1`,
   `INSERT INTO order_counts SELECT creator_id, '1999-12-31', payment_status, dispatch_status, 4 FROM order_counts LIMIT 1`,
 ].map((text, index) => statement(`test.damage_${index}`, text));
+const connectOrdersToApp = statement('test.connect_orders', `UPDATE orders SET client_id = 'app'`);
 const lockMonths = statement(
   'test.lock_months',
   'SELECT 1 FROM monthly_statistics WHERE creator_id = $1 FOR UPDATE',
@@ -56,6 +57,12 @@ describe('sums that are rebuilt during concurrent postings', () => {
     await readAllRows(database, creators);
     expect(await rebuildStatistics(database)).toEqual({ rows: 250, differed: 0 });
     expect(await rebuildCounts(database)).toEqual({ rows: 250, differed: 0 });
+  });
+
+  it('include the order counts by app', async () => {
+    await database.run(connectOrdersToApp);
+    expect(await rebuildCounts(database)).toEqual({ rows: 500, differed: 250 });
+    await readAllRows(database, creators);
   });
 
   it('are exact after concurrent rebuilds and postings of the same creators', async () => {
