@@ -24,7 +24,7 @@ export interface RebuildPlan {
 }
 
 /** SQL: the smallest `creator_id` above a value in any of the tables, found by index. */
-function nextCreator(tables: readonly string[], above: string): string {
+function nextCreatorSql(tables: readonly string[], above: string): string {
   const next = tables.map(
     (table) => `(SELECT creator_id FROM ${table} WHERE creator_id > ${above} ORDER BY creator_id LIMIT 1)`,
   );
@@ -36,9 +36,9 @@ export function creatorsIn(name: string, tables: readonly string[]): Statement {
   return statement(
     name,
     `WITH RECURSIVE creators AS (
-       SELECT 1 AS position, ${nextCreator(tables, '$1::uuid')} AS creator_id
+       SELECT 1 AS position, ${nextCreatorSql(tables, '$1::uuid')} AS creator_id
        UNION ALL
-       SELECT position + 1, ${nextCreator(tables, 'c.creator_id')} FROM creators c
+       SELECT position + 1, ${nextCreatorSql(tables, 'c.creator_id')} FROM creators c
        WHERE c.creator_id IS NOT NULL AND c.position < $2::int
      )
      SELECT creator_id FROM creators WHERE creator_id IS NOT NULL ORDER BY creator_id`,

@@ -1,4 +1,4 @@
-import { type Database, statement } from '@fulfilment/database';
+import { type Database, ofTable, statement } from '@fulfilment/database';
 import { appBreakdownKey, breakdownKey, ledgerLines, monthKey, sumsBy } from '../ledger/breakdown.sql.js';
 import {
   creatorsIn,
@@ -7,7 +7,7 @@ import {
   type Rebuilt,
 } from '../read-models/rebuild-by-creator.js';
 
-const correct = (table: string, key: string): string => `
+const correctSql = (table: string, key: string): string => `
    WITH compared AS MATERIALIZED (
      SELECT ${key}, l.units AS true_units, (l.units, l.revenue, l.royalties) IS DISTINCT FROM (m.units, m.revenue, m.royalties) AS differs,
        COALESCE(l.units, 0) - COALESCE(m.units, 0) AS units, COALESCE(l.revenue, 0) - COALESCE(m.revenue, 0) AS revenue,
@@ -23,24 +23,20 @@ const correct = (table: string, key: string): string => `
    SELECT count(true_units) AS rows, count(*) FILTER (WHERE differs) AS differed FROM compared`;
 
 // A row of zeros stays if the ledger has postings for it: a sale that was refunded in its month.
-const deleteEmpty = (table: string, key: string): string => `
+const deleteEmptySql = (table: string, key: string): string => `
    DELETE FROM ${table} m WHERE creator_id = ANY($1::uuid[]) AND (units, revenue, royalties) = (0, 0, 0)
      AND NOT EXISTS (SELECT FROM (${ledgerLines('l.creator_id = ANY($1::uuid[])')}) line
-       WHERE (${columnsOf('line', key)}) = (${columnsOf('m', key)}))`;
+       WHERE (${ofTable('line', key)}) = (${ofTable('m', key)}))`;
 
-function columnsOf(table: string, key: string): string {
-  return key.replaceAll(/\w+/g, (column) => `${table}.${column}`);
-}
-
-const plan = (name: string, table: string, key: string): RebuildPlan => ({
+const planOf = (name: string, table: string, key: string): RebuildPlan => ({
   name: `${name}-rebuild`,
   creators: creatorsIn(`${name}.creators`, ['ledger', table]),
-  correct: statement(`${name}.correct`, correct(table, key)),
-  deleteEmpty: statement(`${name}.delete_empty`, deleteEmpty(table, key)),
+  correct: statement(`${name}.correct`, correctSql(table, key)),
+  deleteEmpty: statement(`${name}.delete_empty`, deleteEmptySql(table, key)),
 });
-const monthsPlan = plan('statistics', 'monthly_statistics', monthKey);
-const breakdownPlan = plan('breakdown', 'monthly_breakdown', breakdownKey);
-const appBreakdownPlan = plan('app-breakdown', 'monthly_app_breakdown', appBreakdownKey);
+const monthsPlan = planOf('statistics', 'monthly_statistics', monthKey);
+const breakdownPlan = planOf('breakdown', 'monthly_breakdown', breakdownKey);
+const appBreakdownPlan = planOf('app-breakdown', 'monthly_app_breakdown', appBreakdownKey);
 
 /**
  * Recalculates the monthly sums from the ledger and corrects those that differ, during concurrent postings.
