@@ -1,4 +1,3 @@
-import type { Span } from '@fulfilment/runtime';
 import type { PoolClient } from 'pg';
 
 export interface BeginOptions {
@@ -8,8 +7,6 @@ export interface BeginOptions {
   readonly snapshot?: boolean | undefined;
   /** Ends each of its statements after this time. */
   readonly statementTimeoutMs?: number | undefined;
-  /** The same as in `TransactionOptions`. */
-  readonly span?: Span | undefined;
 }
 
 /**

@@ -150,9 +150,9 @@ export class Database implements Sql {
    * together.
    *
    * @param options with `returnId`, `commit(probe)` can determine the outcome when the connection is lost;
-   *   `snapshot` as in `transaction`
+   *   the others as in `transaction`
    */
-  async begin(options: BeginOptions = {}): Promise<PoolTransaction> {
+  async begin(options: BeginOptions & Pick<TransactionOptions, 'span'> = {}): Promise<PoolTransaction> {
     const span = transactionSpan(options.span);
     const client = await this.pool.connect().catch((error: unknown) => {
       span?.rolledBack();
