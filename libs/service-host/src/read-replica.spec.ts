@@ -5,7 +5,7 @@ import {
   statement,
   UnsuitableConnection,
 } from '@fulfilment/database';
-import { replicaReads, streamingReplica, type StreamingReplica } from '@fulfilment/database/testing';
+import { countReplicaReads, streamingReplica, type StreamingReplica } from '@fulfilment/database/testing';
 import { createLogger, metrics, serviceSettings } from '@fulfilment/runtime';
 import { eventually, storeUrl } from '@fulfilment/testing';
 import { DatabasePools } from './database-pools.js';
@@ -72,13 +72,13 @@ describe('reads of a service with a read replica', () => {
   it('use the primary while the replica does not replay, and the replica when it has caught up', async () => {
     const impatient = openPools(servers.replicaUrl, 50);
     await impatient.opened.connect();
-    const before = await replicaReads();
+    const before = await countReplicaReads();
     await servers.pauseReplay();
     const written = await primary.row<{ id: number }>(write);
     const expected = { notes: written?.id, replica: false };
     expect(await impatient.reads.read(notes)).toEqual(expected);
     expect(await impatient.reads.read(notes)).toEqual(expected);
-    expect((await replicaReads())['lagging']).toBe((before['lagging'] ?? 0) + 2);
+    expect((await countReplicaReads())['lagging']).toBe((before['lagging'] ?? 0) + 2);
     expect(await metrics.getSingleMetricAsString('read_replica_lag_bytes')).toMatch(/ [1-9]\d*$/);
     await servers.resumeReplay();
     await eventually(async () => ((await impatient.reads.read(notes))?.replica === true ? true : undefined));
@@ -99,7 +99,7 @@ describe('reads of a service with a read replica', () => {
     let started = 0;
     const sleeping = reads.read(async (database) => {
       started += 1;
-      if (started > 1) return notes(database);
+      if (started > 1) return notes(database); // the retry, on the primary
       return database.rows(wait);
     });
     await eventually(() => Promise.resolve(started > 0 ? true : undefined));

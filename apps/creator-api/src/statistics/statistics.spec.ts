@@ -1,6 +1,6 @@
 import { type CreatorSnapshot, uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { replicaReads } from '@fulfilment/database/testing';
+import { countReplicaReads } from '@fulfilment/database/testing';
 import { creatorApi, type CreatorApi, ownerClaims } from '../test/creator-api.fixture.js';
 import { aCreator } from '../creators/creator-snapshot.fixture.js';
 import { anItem, anOrder, type Item, transitioned, paid } from '../orders/order-snapshot.fixture.js';
@@ -34,12 +34,12 @@ describe('monthly statistics', () => {
 
   it('are read from a read replica, like lists', async () => {
     const { id } = await api.newCreator();
-    const { lagging = 0 } = await replicaReads();
+    const { lagging = 0 } = await countReplicaReads();
     for (const path of ['stats/sales?period=2026-01', 'stats/royalties?period=2026-01'])
       expect((await api.get(`/api/v1/creators/${id}/${path}`, owner)).status).toBe(200);
     for (const path of ['creators', `orders?creator=${id}`])
       expect((await api.get(`/api/v1/${path}`, owner)).status).toBe(200);
-    expect(await replicaReads()).toEqual({ lagging: lagging + 4 });
+    expect(await countReplicaReads()).toEqual({ lagging: lagging + 4 });
   });
 
   it('count a sale in the UTC month of its payment, to the millisecond', async () => {

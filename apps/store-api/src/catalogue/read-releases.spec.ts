@@ -1,4 +1,4 @@
-import { replicaReads } from '@fulfilment/database/testing';
+import { countReplicaReads } from '@fulfilment/database/testing';
 import { type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
 
 describe('GET /v1/releases', () => {
@@ -18,9 +18,9 @@ describe('GET /v1/releases', () => {
     ['a search', '?search=view', 1],
     ['a page in full and its products', '?format=detailed', 2],
   ])('reads %s from a read replica', async (_, query, count) => {
-    const { lagging = 0 } = await replicaReads();
+    const { lagging = 0 } = await countReplicaReads();
     expect((await list(query)).status).toBe(200);
-    expect(await replicaReads()).toEqual({ lagging: lagging + count });
+    expect(await countReplicaReads()).toEqual({ lagging: lagging + count });
   });
 
   it('returns a release with products, tracks and the price in the requested currency', async () => {

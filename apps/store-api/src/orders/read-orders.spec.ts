@@ -1,5 +1,5 @@
 import { statement } from '@fulfilment/database';
-import { replicaReads } from '@fulfilment/database/testing';
+import { countReplicaReads } from '@fulfilment/database/testing';
 import { executedPlan } from '../executed-plan.fixture.js';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
 import { pageStatement } from './order-pages.js';
@@ -58,11 +58,11 @@ describe('GET /v1/orders', () => {
   const ids = async (query: string) => (await list(query)).body.data.map(({ id }: { id: string }) => id);
 
   it('reads lists from a read replica, and single orders from the primary', async () => {
-    const { lagging = 0 } = await replicaReads();
+    const { lagging = 0 } = await countReplicaReads();
     await list();
-    expect(await replicaReads()).toEqual({ lagging: lagging + 1 });
+    expect(await countReplicaReads()).toEqual({ lagging: lagging + 1 });
     await store.get(`/store/v1/orders/${placed[0]}`, creator.token);
-    expect(await replicaReads()).toEqual({ lagging: lagging + 1 });
+    expect(await countReplicaReads()).toEqual({ lagging: lagging + 1 });
   });
 
   it('lists summaries, newest first, including an order that was just placed', async () => {

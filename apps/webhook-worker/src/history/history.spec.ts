@@ -1,5 +1,5 @@
 import { messages, publicId, uuidv7 } from '@fulfilment/contracts';
-import { replicaReads } from '@fulfilment/database/testing';
+import { countReplicaReads } from '@fulfilment/database/testing';
 import { aProduct } from '../snapshots.fixture.js';
 import { allHaveStatus, deliveriesWhen, orderCreated } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
@@ -18,10 +18,10 @@ const withDeliveries = (count: number, status: 'succeeded' | 'failed') =>
 describe('the delivery history', () => {
   it('is read from a read replica', async () => {
     const { client, id } = await withDeliveries(1, 'succeeded');
-    const { lagging = 0 } = await replicaReads();
+    const { lagging = 0 } = await countReplicaReads();
     const { body } = await client.get(`/${id}/deliveries`).expect(200);
     await client.get(`/${id}/deliveries/${body.data[0].id}`).expect(200);
-    expect(await replicaReads()).toEqual({ lagging: lagging + 2 });
+    expect(await countReplicaReads()).toEqual({ lagging: lagging + 2 });
   });
 
   it('lists deliveries newest first in pages, each exactly once', async () => {

@@ -1,5 +1,5 @@
 export { fakePooler, type FakePooler, type FakePoolerOptions } from './fake-pooler.js';
 export { migrationFaults } from './migration-faults.js';
-export { absentReplica, replicaReads } from './replica-reads.js';
+export { absentReplica, countReplicaReads } from './replica-reads.js';
 export { scratchDatabase, type ScratchDatabase } from './scratch-database.js';
 export { streamingReplica, type StreamingReplica } from './streaming-replica.js';

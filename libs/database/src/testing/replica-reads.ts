@@ -7,7 +7,7 @@ export function absentReplica(database: Database): ReadReplica {
 }
 
 /** Returns how many reads of this process a replica might have run, by outcome. */
-export async function replicaReads(): Promise<Readonly<Record<string, number>>> {
+export async function countReplicaReads(): Promise<Readonly<Record<string, number>>> {
   const values = (await metrics.getSingleMetric('read_replica_reads_total')?.get())?.values ?? [];
   return Object.fromEntries(values.map(({ labels, value }) => [String(labels['outcome']), value]));
 }
