@@ -6,8 +6,13 @@ import { anOrder, transitioned, paid } from './order-snapshot.fixture.js';
 
 const owner = ownerClaims('org_harbour');
 
+let api: CreatorApi;
+beforeAll(async () => {
+  api = await creatorApi();
+});
+afterAll(() => api.stop());
+
 describe('GET /api/v1/orders', () => {
-  let api: CreatorApi;
   const creator = aCreator('org_harbour');
   const placed = (at: string) => anOrder(creator.id, { placed_at: at, updated_at: at });
 
@@ -22,11 +27,7 @@ describe('GET /api/v1/orders', () => {
   const refunded = transitioned(paid(placed('2026-03-04T10:00:00.000Z')), 'cancelled');
   const all = [pending, failed, inProduction, shipped, delivered, refunded];
 
-  beforeAll(async () => {
-    api = await creatorApi();
-    await api.record({ creators: [creator], orders: all });
-  });
-  afterAll(() => api.stop());
+  beforeAll(() => api.record({ creators: [creator], orders: all }));
 
   const list = async (query: string) => {
     const { status, body } = await api.get(`/api/v1/orders?creator=${creator.id}${query}`, owner);
@@ -52,20 +53,25 @@ describe('GET /api/v1/orders', () => {
     const busy = aCreator('org_harbour');
     await api.record({ creators: [busy] });
     let isInserting = true;
-    const inserts = (async () => {
-      for (let count = 0; count < 90; count += 1) await api.record({ orders: [anOrder(busy.id)] });
-      isInserting = false;
-    })();
+    const insert = async () => {
+      try {
+        for (let count = 0; count < 90; count += 1) await api.record({ orders: [anOrder(busy.id)] });
+      } finally {
+        isInserting = false;
+      }
+    };
     const inconsistent: unknown[] = [];
-    while (isInserting) {
-      const { body } = await api.get(`/api/v1/orders?creator=${busy.id}&per_page=100`, owner);
-      if (body.data.length !== body.meta.total) inconsistent.push([body.data.length, body.meta.total]);
-    }
-    await inserts;
+    const readWhileInserting = async () => {
+      while (isInserting) {
+        const { body } = await api.get(`/api/v1/orders?creator=${busy.id}&per_page=100`, owner);
+        if (body.data.length !== body.meta.total) inconsistent.push([body.data.length, body.meta.total]);
+      }
+    };
+    await Promise.all([insert(), readWhileInserting()]);
     expect(inconsistent).toEqual([]);
   });
 
-  it('lists each order on exactly one page for any distribution of days, times and statuses', async () => {
+  it('lists each of 83 orders of four days on exactly one page, for each filter and page size', async () => {
     const busy = aCreator('org_harbour');
     const orders = Array.from({ length: 83 }, (_, index) => {
       const at = `2026-05-0${1 + (index % 4)}T0${index % 3}:00:00.000Z`;
@@ -164,7 +170,9 @@ describe('GET /api/v1/orders', () => {
     expect((await list('&per_page=100')).data).toHaveLength(6);
     expect((await list('&per_page=100&page=10000')).meta).toEqual({ page: 10_000, per_page: 100, total: 6 });
   });
+});
 
+describe('GET /api/v1/orders/{uuid}', () => {
   it.each([
     'me',
     '0199a000-0000-7000-8000-00000000000',
@@ -173,7 +181,7 @@ describe('GET /api/v1/orders', () => {
     '%ff',
     '%zz',
     '%',
-  ])('rejects %s as the UUID of an order', async (uuid) => {
+  ])('rejects %s as a UUID', async (uuid) => {
     const { status, body, headers } = await api.get(`/api/v1/orders/${uuid}`, owner);
     expect(status).toBe(400);
     expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'uuid' }] });
