@@ -101,7 +101,7 @@ describe('the database', () => {
     }
   });
 
-  it('uses an index while a table is nearly empty, and keeps that plan as the table grows', async () => {
+  it('uses an index while a table is nearly empty, also in the plan that it keeps', async () => {
     const { database } = scratch;
     await database.run(statement('test.small', 'CREATE TABLE small (id int PRIMARY KEY)'));
     await database.run(statement('test.one', 'INSERT INTO small VALUES (1)'));

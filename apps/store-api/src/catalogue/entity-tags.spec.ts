@@ -51,17 +51,19 @@ describe('the ETag of release reads', () => {
     },
   );
 
-  it('differs by currency, format, page and creator, and after each change', async () => {
+  it('differs by currency, format, page size and creator, and after a change of the stock', async () => {
     const other = await store.creator();
+    await store.release(creator.id);
     const tags = await Promise.all([
       tagOf(`/${id}`),
       tagOf(`/${id}?currency=USD`),
       tagOf(''),
       tagOf('?currency=USD'),
       tagOf('?format=detailed'),
+      tagOf('?limit=1'),
       tagOf('', other.token),
     ]);
-    expect(new Set(tags).size).toBe(6);
+    expect(new Set(tags).size).toBe(7);
     await store.broker.publish(
       messages.fulfilmentStockSet.make({ sku, quantity: 4 }, { occurredAt: new Date() }),
     );

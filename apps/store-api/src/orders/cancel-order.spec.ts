@@ -100,7 +100,7 @@ describe('POST /v1/orders/{id}/cancel', () => {
     expect((await cancelledMessage(order))?.reason).toBe('first');
   });
 
-  it('accepts a key by the rules of all keys', async () => {
+  it('replays a repeated key, and rejects it with another body, order or operation', async () => {
     const placingKey = newKey();
     const order = await place('pm_ok', placingKey);
     const idempotencyKey = newKey();

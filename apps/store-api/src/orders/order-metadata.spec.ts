@@ -107,7 +107,7 @@ describe('the metadata of an order', () => {
     ]);
   });
 
-  it('belongs to what an idempotency key stands for', async () => {
+  it('must be equal for a repeated idempotency key, in any order of its keys', async () => {
     const idempotencyKey = newKey();
     const first = await helpers.place(creator, { ...body, metadata: { a: '1', b: '2' } }, idempotencyKey);
     const repeated = await helpers.place(creator, { ...body, metadata: { b: '2', a: '1' } }, idempotencyKey);
