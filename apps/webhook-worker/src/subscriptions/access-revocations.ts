@@ -12,12 +12,16 @@ export interface AccessRevocation {
 
 /**
  * SQL: true if the token that created a subscription was issued before the access was revoked. `iat` and the
- * time of revocation are from the same clock, so it does not matter when the token was used or the message
- * arrives. `iat` has second precision; within the same second, the creation time of the subscription is
- * compared.
+ * time of revocation are from auth-server's clock, so it does not matter when the token was used or the
+ * message arrives, except within one second: `iat` has second precision, so a token of the second of the
+ * revocation may be of the new access of a client that was connected again. Such a token counts as issued
+ * before if it was used before. Its time of use is from PostgreSQL's clock, but a difference between the
+ * clocks changes the result only for tokens of that second.
+ * @param createdAt when the token was used
  */
 export function issuedBeforeRevocationSql(issuedAt: string, createdAt: string, revokedAt: string): string {
-  return `CASE WHEN ${issuedAt} = date_trunc('second', ${revokedAt}) THEN ${createdAt} <= ${revokedAt} ELSE ${issuedAt} < ${revokedAt} END`;
+  return `CASE WHEN ${issuedAt} = date_trunc('second', ${revokedAt}) -- the same second
+    THEN ${createdAt} <= ${revokedAt} ELSE ${issuedAt} < ${revokedAt} END`;
 }
 
 // Serialises creations of subscriptions with revocations of the same client, so that the later one sees the
@@ -67,7 +71,8 @@ export function accessRevokedSql(subscription: string): string {
 
 /**
  * Records a revocation for longer than the lifetime of the tokens that were issued before it. From now on
- * these tokens create no subscription, and nothing is sent to those that they created.
+ * these tokens create no subscription, except within one second (`issuedBeforeRevocationSql`), and nothing is
+ * sent to the subscriptions that they created.
  */
 export async function recordRevocation(
   tx: Transaction,
@@ -79,7 +84,8 @@ export async function recordRevocation(
 
 /**
  * Returns whether the access of a token is revoked. The APIs reject such a token within a second; this check
- * also covers that second, and Redis outages. Locks: revocations wait until the transaction ends.
+ * also covers that second, and Redis outages, except for tokens of the second of the revocation. Locks:
+ * revocations wait until the transaction ends.
  */
 export async function lockAndCheckRevoked(
   tx: Transaction,
