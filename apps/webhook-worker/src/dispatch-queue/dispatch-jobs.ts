@@ -56,7 +56,10 @@ export class DispatchJobs implements OnApplicationShutdown {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** @param take resolves when this process has taken the subscription */
+  /**
+   * @param take resolves when this process has taken the subscription, or has left it to others; if it
+   *   rejects, the wake-up is lost, and the reconciler replaces it
+   */
   start(take: (due: DueSubscription) => Promise<void>): void {
     const prefix = this.config.WEBHOOK_QUEUE_PREFIX;
     // A wake-up that Redis does not accept at once is not needed later.
@@ -86,6 +89,7 @@ export class DispatchJobs implements OnApplicationShutdown {
       );
       queue.on('error', (error) => this.warn(error));
       worker.on('error', (error) => this.warn(error));
+      worker.on('failed', (_job, error) => this.warn(error)); // a stopping process cannot leave it to others
       this.queues.set(lane, queue);
       this.workers.push(worker);
     }

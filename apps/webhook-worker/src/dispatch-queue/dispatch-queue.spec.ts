@@ -11,9 +11,11 @@ const prefix = uniqueName('dispatch');
 const logger = createLogger('test', 'silent');
 const stops: (() => Promise<void>)[] = [];
 
+const settings = { REDIS_URL: storeUrl('TEST_REDIS_URL'), WEBHOOK_QUEUE_PREFIX: prefix };
+
 /** The queue of one process. */
-function aProcess(url = storeUrl('TEST_REDIS_URL')) {
-  const jobs = new DispatchJobs({ REDIS_URL: url, WEBHOOK_QUEUE_PREFIX: prefix }, logger);
+function aProcess(url = settings.REDIS_URL) {
+  const jobs = new DispatchJobs({ ...settings, REDIS_URL: url }, logger);
   const queue = new DispatchQueue(jobs, logger);
   queue.start();
   const stop = async (): Promise<void> => {
@@ -87,4 +89,20 @@ describe('subscriptions with work', () => {
     expect(await stopping.queue.next('fast')).toBeUndefined();
     expect(await take(other.queue, due.length)).toEqual(idsOf(due));
   });
+});
+
+it('a job that a stopping process cannot leave to others is logged', async () => {
+  const lines: string[] = [];
+  const jobs = new DispatchJobs(
+    settings,
+    createLogger('test', 'warn', { write: (line) => void lines.push(line) }),
+  );
+  stops.push(async () => {
+    await jobs.stopWorkers();
+    await jobs.onApplicationShutdown();
+  });
+  jobs.start(() => Promise.reject(new Error('Redis is not connected.')));
+  await eventually(() => jobs.isConnected || undefined);
+  await jobs.add(dueSubscriptions(1));
+  expect(await eventually(() => lines[0])).toContain('Redis is not connected.');
 });
