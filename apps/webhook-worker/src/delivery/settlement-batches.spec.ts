@@ -1,25 +1,33 @@
 import { jest } from '@jest/globals';
+import { DependencyUnavailable } from '@fulfilment/error-envelope';
 import { createLogger } from '@fulfilment/runtime';
+import { anAttempt } from './attempt.fixture.js';
 import { SettlementBatches } from './settlement-batches.js';
 import type { Attempt, SettleAttempts } from './settle-attempts.js';
 
 const logger = createLogger('test', 'error');
-const minute = 60_000;
+const minuteMs = 60_000;
+
+interface FakeBatch {
+  readonly subscriptions: string[];
+  readonly end: () => void;
+  readonly fail: (error: Error) => void;
+}
 
 /** Records the batches by their subscriptions; each ends when the test ends it. */
 class FakeSettleAttempts implements Pick<SettleAttempts, 'run'> {
-  readonly batches: { readonly subscriptions: string[]; readonly end: () => void }[] = [];
+  readonly batches: FakeBatch[] = [];
   private waiter: (() => void) | undefined;
 
   run(attempts: readonly Attempt[]): Promise<ReadonlySet<string>> {
-    return new Promise((resolve) => {
+    return new Promise((resolve, fail) => {
       const subscriptions = attempts.map(({ delivery }) => delivery.subscriptionId);
-      this.batches.push({ subscriptions, end: () => resolve(new Set()) });
+      this.batches.push({ subscriptions, end: () => resolve(new Set()), fail });
       this.waiter?.();
     });
   }
 
-  async batch(index: number): Promise<{ readonly subscriptions: string[]; readonly end: () => void }> {
+  async batch(index: number): Promise<FakeBatch> {
     for (;;) {
       const found = this.batches[index];
       if (found !== undefined) return found;
@@ -30,53 +38,13 @@ class FakeSettleAttempts implements Pick<SettleAttempts, 'run'> {
   }
 }
 
-function attemptOf(subscriptionId: string): Attempt {
-  return {
-    delivery: {
-      subscriptionId,
-      leaseEndsAtMs: performance.now() + minute,
-      day: '2026-11-22',
-      id: '01900000-0000-7000-8000-000000000001',
-      token: '01900000-0000-7000-8000-000000000002',
-      eventId: '01900000-0000-7000-8000-000000000003',
-      event: 'order.created',
-      test: false,
-      trigger: 'auto',
-      number: 1,
-      isFirst: true,
-      scheduleStep: 0,
-      priorStatus: null,
-      occurredAt: new Date(),
-      traceparent: null,
-      body: Buffer.from('{}'),
-      url: 'https://receiver.example/',
-      secret: Buffer.alloc(32),
-      previousSecret: null,
-      signingKey: null,
-      previousSigningKey: null,
-    },
-    exchange: {
-      outcome: 'succeeded',
-      statusCode: 200,
-      headers: {},
-      body: Buffer.alloc(0),
-      complete: true,
-      truncated: false,
-      abortReason: undefined,
-      durationMs: 1,
-      isLocalFailure: false,
-      processStalled: false,
-    },
-  };
-}
-
 describe('the settlement of attempts', () => {
-  it('writes the attempts that end during a batch together in the next one', async () => {
+  it('writes the attempts that end during a batch in the next one', async () => {
     const settleAttempts = new FakeSettleAttempts();
     const settlements = new SettlementBatches(settleAttempts, logger);
-    const settled = ['a', 'b', 'b'].map((id) => settlements.settle(attemptOf(id)));
+    const settled = ['a', 'b', 'b'].map((id) => settlements.settle(anAttempt(id)));
     const first = await settleAttempts.batch(0);
-    settled.push(...['c', 'a', 'c'].map((id) => settlements.settle(attemptOf(id))));
+    settled.push(...['c', 'a', 'c'].map((id) => settlements.settle(anAttempt(id))));
     first.end();
     const second = await settleAttempts.batch(1);
     second.end();
@@ -88,9 +56,9 @@ describe('the settlement of attempts', () => {
   it('starts the next batch during a slow one, without the subscriptions that are in the slow one', async () => {
     const settleAttempts = new FakeSettleAttempts();
     const settlements = new SettlementBatches(settleAttempts, logger);
-    const slow = settlements.settle(attemptOf('slow'));
+    const slow = settlements.settle(anAttempt('slow'));
     const { end } = await settleAttempts.batch(0);
-    const others = ['slow', 'other'].map((id) => settlements.settle(attemptOf(id)));
+    const others = ['slow', 'other'].map((id) => settlements.settle(anAttempt(id)));
     const second = await settleAttempts.batch(1);
     expect(second.subscriptions).toEqual(['other']);
     second.end();
@@ -103,18 +71,18 @@ describe('the settlement of attempts', () => {
     await others[0];
   });
 
-  it('has at most three batches under way', async () => {
+  it('runs at most three batches at once', async () => {
     const settleAttempts = new FakeSettleAttempts();
     const settlements = new SettlementBatches(settleAttempts, logger);
     const settled: Promise<void>[] = [];
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'performance'] });
     try {
       for (const [index, id] of ['a', 'b', 'c'].entries()) {
-        settled.push(settlements.settle(attemptOf(id)));
+        settled.push(settlements.settle(anAttempt(id)));
         await settleAttempts.batch(index);
-        jest.advanceTimersByTime(minute); // now it is slow
+        jest.advanceTimersByTime(minuteMs); // now it is slow
       }
-      settled.push(settlements.settle(attemptOf('d')));
+      settled.push(settlements.settle(anAttempt('d')));
       await new Promise(setImmediate);
       expect(settleAttempts.batches).toHaveLength(3);
       for (const batch of settleAttempts.batches) batch.end();
@@ -123,5 +91,23 @@ describe('the settlement of attempts', () => {
     } finally {
       jest.useRealTimers();
     }
+  });
+
+  it('fails only the attempt whose result cannot be stored, and retries those that an outage interrupts', async () => {
+    const settleAttempts = new FakeSettleAttempts();
+    const settlements = new SettlementBatches(settleAttempts, createLogger('test', 'silent'));
+    const [invalid, ...valid] = ['invalid', 'a', 'b'].map((id) => settlements.settle(anAttempt(id)));
+    const rejected = expect(invalid).rejects.toThrow('invalid result');
+    (await settleAttempts.batch(0)).fail(new Error('invalid result'));
+    (await settleAttempts.batch(1)).fail(new Error('invalid result'));
+    (await settleAttempts.batch(2)).fail(new DependencyUnavailable('PostgreSQL is unavailable.'));
+    (await settleAttempts.batch(3)).end();
+    await Promise.all([rejected, ...valid]);
+    expect(settleAttempts.batches.map(({ subscriptions }) => subscriptions)).toEqual([
+      ['invalid', 'a', 'b'],
+      ['invalid'],
+      ['a'], // interrupted
+      ['a', 'b'],
+    ]);
   });
 });

@@ -16,7 +16,7 @@ interface Waiting {
   readonly attempt: Attempt;
   readonly done: () => void;
   readonly failed: (error: unknown) => void;
-  /** Delay before the next attempt when the subscription is locked. */
+  /** Delay before the next batch for it when the subscription is locked. */
   retryMs: number;
 }
 
@@ -39,7 +39,10 @@ export class SettlementBatches {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Resolves when the attempt is committed. Rejects when that fails until its lease ends. */
+  /**
+   * Resolves when the attempt is committed. Rejects when PostgreSQL was unavailable, or the subscription
+   * locked, until the lease ended, or at once when PostgreSQL rejects the result of this attempt.
+   */
   settle(attempt: Attempt): Promise<void> {
     return new Promise((done, failed) => {
       this.waiting.push({ attempt, done, failed, retryMs: lockedRetryMs.first });
@@ -84,11 +87,7 @@ export class SettlementBatches {
       this.slowBatches += 1;
       this.startNextBatch();
     }, slowBatchMs);
-    try {
-      await this.settleBatch(batch);
-    } catch (error) {
-      await this.handleFailure(batch, error);
-    }
+    await this.settleOrRetry(batch);
     clearTimeout(timer);
     this.batches -= 1;
     if (isSlow) this.slowBatches -= 1;
@@ -96,16 +95,25 @@ export class SettlementBatches {
     this.startNextBatch();
   }
 
+  private async settleOrRetry(batch: readonly Waiting[]): Promise<void> {
+    try {
+      await this.settleBatch(batch);
+    } catch (error) {
+      if (error instanceof DependencyUnavailable) await this.retryAfterOutage(batch, error);
+      else await this.settleOneByOne(batch, error);
+    }
+  }
+
   /** Settles the attempts of subscriptions that are not locked, and retries the others later. */
   private async settleBatch(batch: readonly Waiting[]): Promise<void> {
     const locked = await this.settleAttempts.run(batch.map(({ attempt }) => attempt));
     for (const waiting of batch) {
-      if (locked.has(subscriptionOf(waiting))) void this.retryLater(waiting);
+      if (locked.has(subscriptionOf(waiting))) void this.retryWhenUnlocked(waiting);
       else waiting.done();
     }
   }
 
-  private async retryLater(waiting: Waiting): Promise<void> {
+  private async retryWhenUnlocked(waiting: Waiting): Promise<void> {
     await delay(waiting.retryMs);
     if (isLeaseExpired(waiting)) {
       waiting.failed(new Error('The subscription was locked until the lease ended.'));
@@ -116,23 +124,30 @@ export class SettlementBatches {
     this.startNextBatch();
   }
 
-  private async handleFailure(batch: readonly Waiting[], error: unknown): Promise<void> {
-    if (error instanceof DependencyUnavailable) {
-      await delay(outageRetryMs);
-      this.requeue(batch, error);
-    } else {
-      this.logger.error(
-        { error },
-        'The results of a batch of attempts could not be stored; storing them one by one.',
-      );
-      for (const waiting of batch) await this.settleBatch([waiting]).catch(waiting.failed);
-    }
-  }
-
-  /** Retries attempts with a lease first; fails those without. */
-  private requeue(batch: readonly Waiting[], error: unknown): void {
+  /** Puts attempts with a lease first in the queue; fails those without. */
+  private async retryAfterOutage(batch: readonly Waiting[], error: DependencyUnavailable): Promise<void> {
+    await delay(outageRetryMs);
     for (const waiting of batch) if (isLeaseExpired(waiting)) waiting.failed(error);
     this.waiting = [...batch.filter((waiting) => !isLeaseExpired(waiting)), ...this.waiting];
+  }
+
+  /** Fails only the attempts whose results cannot be stored, after the batch with them was rolled back. */
+  private async settleOneByOne(batch: readonly Waiting[], batchError: unknown): Promise<void> {
+    this.logger.error(
+      { error: batchError },
+      'The results of a batch of attempts could not be stored; storing them one by one.',
+    );
+    for (const [index, waiting] of batch.entries()) {
+      try {
+        await this.settleBatch([waiting]);
+      } catch (error) {
+        if (error instanceof DependencyUnavailable) {
+          await this.retryAfterOutage(batch.slice(index), error);
+          return;
+        }
+        waiting.failed(error);
+      }
+    }
   }
 }
 
