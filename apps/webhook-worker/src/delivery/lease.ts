@@ -5,7 +5,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, DELIVERY_DATABASE, type WebhookWorkerSettings } from '../config.js';
 import { type DaySpan, mergeSpans } from '../dispatch-queue/day-span.rules.js';
 import type { ReceiverWindow } from './delivery-windows.js';
-import type { DeliveryStatus, Trigger } from './delivery.rules.js';
+import type { DeliveryStatus, Trigger } from './delivery-state.js';
 import { maxUnhealthyAttempts, failingThreshold, type Lane } from '../dispatch-queue/lanes.rules.js';
 import { windowSizes } from './window.rules.js';
 import { DueScans } from './due-scans.js';

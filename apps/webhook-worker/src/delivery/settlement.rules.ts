@@ -1,6 +1,6 @@
 import type { Exchange } from '@fulfilment/guarded-fetch';
 import type { SubscriptionState } from '../subscriptions/subscription.rules.js';
-import type { DeliveryStatus, FailureReason } from './delivery.rules.js';
+import type { DeliveryStatus, FailureReason } from './delivery-state.js';
 import type { LeasedDelivery } from './lease.js';
 import { retryDelayMs } from './retry.rules.js';
 

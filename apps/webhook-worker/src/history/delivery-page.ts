@@ -1,7 +1,7 @@
 import { maxUuid, parsePublicId } from '@fulfilment/contracts';
 import { type Statement, statement } from '@fulfilment/database';
 import { deliveryIdSql } from '../delivery/delivery-id.js';
-import { type DeliveryStatus, deliveryStatuses } from '../delivery/delivery.rules.js';
+import { type DeliveryStatus, deliveryStatuses } from '../delivery/delivery-state.js';
 import { eventUuid } from '../delivery/event-public-id.js';
 import { deliveryColumns } from './delivery.view.js';
 

@@ -2,7 +2,7 @@ import { Description, Field } from '@fulfilment/api-reference';
 import { parsePublicId, type WebhookEvent, webhookEvents } from '@fulfilment/contracts';
 import { DateTimeField, IntegerParameter, StorePageDto } from '@fulfilment/http-service';
 import { ArrayMaxSize, ArrayNotEmpty, IsArray, IsIn, IsOptional } from 'class-validator';
-import { type DeliveryStatus, deliveryStatuses } from '../delivery/delivery.rules.js';
+import { type DeliveryStatus, deliveryStatuses } from '../delivery/delivery-state.js';
 import { eventUuid } from '../delivery/event-public-id.js';
 import { maxHealthHours } from './health.shapes.js';
 import { recoverableStatuses, type RecoverableStatus } from './history.rules.js';

@@ -1,7 +1,7 @@
 import { idShape, webhookEnvelopeShape, webhookEvents } from '@fulfilment/contracts';
 import { outcomes } from '@fulfilment/guarded-fetch';
 import { z } from 'zod';
-import { deliveryStatuses, failureReasons, triggers } from '../delivery/delivery.rules.js';
+import { deliveryStatuses, failureReasons, triggers } from '../delivery/delivery-state.js';
 import { attemptsWithFullResponse, olderBodyBytes, maxAttempts } from './history.rules.js';
 
 const members = {

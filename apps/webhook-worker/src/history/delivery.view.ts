@@ -1,7 +1,7 @@
 import { publicId, webhookEnvelopeShape, type WebhookEvent } from '@fulfilment/contracts';
 import type { Outcome } from '@fulfilment/guarded-fetch';
 import { StringDecoder } from 'node:string_decoder';
-import type { DeliveryStatus, FailureReason, Trigger } from '../delivery/delivery.rules.js';
+import type { DeliveryStatus, FailureReason, Trigger } from '../delivery/delivery-state.js';
 import { eventPublicId } from '../delivery/event-public-id.js';
 import type { AttemptView, DeliveryDetail, DeliveryView } from './delivery.shapes.js';
 

@@ -8,6 +8,12 @@ export type DeliveryStatus = (typeof deliveryStatuses)[number];
 export const failureReasons = ['exhausted', 'expired', 'gone', 'subscription_deleted'] as const;
 export type FailureReason = (typeof failureReasons)[number];
 
-/** The cause of an attempt. */
+/**
+ * The cause of an attempt; of a delivery, the cause of its next attempt.
+ * - `auto`: the first attempt, or a retry of the schedule
+ * - `manual`: the owner retried this delivery
+ * - `recover`: the owner recovered the deliveries of a time span
+ * - `test`: any attempt of a test event
+ */
 export const triggers = ['auto', 'manual', 'recover', 'test'] as const;
 export type Trigger = (typeof triggers)[number];
