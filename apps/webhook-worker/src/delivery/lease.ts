@@ -187,9 +187,9 @@ export class Lease {
    * receiver's limit: its window, the maximum of its owner, or the limit of a receiver that is not healthy.
    */
   async claim(request: ClaimRequest): Promise<Claim> {
-    const { subscriptionId } = request;
-    const scan = this.scans.of(subscriptionId);
-    // A request of the reconciler has no days, and may be for a delivery that partial scans have missed.
+    // Its positions are due times. A request of the reconciler has no days, and may be for a delivery that
+    // partial scans have missed, so it prefers a full scan.
+    const scan = this.scans.of(request.subscriptionId);
     const dueFromMs = scan.position({ preferFull: request.days === undefined });
     const startedAtMs = performance.now();
     try {
@@ -203,7 +203,7 @@ export class Lease {
     const days = request.days ?? (await this.dayLoader.load(request));
     if (days === undefined) return { ...emptyClaim, days };
     const claim = (await this.claimLoader.load({ ...request, days })) ?? emptyClaim;
-    return areDaysExhausted(days, request, claim)
+    return mayOtherDaysBeDue(days, request, claim)
       ? { ...claim, mayHaveMore: true, days: undefined }
       : { ...claim, days };
   }
@@ -245,13 +245,15 @@ export class Lease {
 }
 
 /**
- * Whether the known days have no more due deliveries, but other days may have some: `days.more` says that the
- * days were determined from the first 64 due deliveries only.
+ * Whether the days must be determined again: the known ones have no more due deliveries, but others may have
+ * some, since the search that found the known ones stopped at 64 deliveries (`days.more`).
  */
-function areDaysExhausted(days: DaySpan, request: ClaimRequest, claim: Claimed): boolean {
+function mayOtherDaysBeDue(days: DaySpan, request: ClaimRequest, claim: Claimed): boolean {
   if (days.more !== true || claim.mayHaveMore) return false;
   if (claim.deliveries.length > 0) return true;
-  // Nothing was claimed. Days that were determined just now are up to date, and after running attempts the
-  // next batch searches them.
-  return request.days !== undefined && request.running === 0;
+  // Nothing was claimed. After running attempts, which may have reached the receiver's limit, the next batch
+  // searches the known days.
+  const mayBeLimited = request.running > 0;
+  const areUpToDate = request.days === undefined; // determined for this claim
+  return !mayBeLimited && !areUpToDate;
 }

@@ -2,7 +2,7 @@ import type { Exchange } from '@fulfilment/guarded-fetch';
 import type { SubscriptionState } from '../subscriptions/subscription.rules.js';
 import type { DeliveryStatus, FailureReason } from './delivery-state.js';
 import type { LeasedDelivery } from './lease.js';
-import { retryDelayMs } from './retry.rules.js';
+import { type FailedAttempt, retryDelayMs } from './retry.rules.js';
 
 /** The state of a delivery after an attempt. */
 export interface NextState {
@@ -26,17 +26,17 @@ export interface SettlementContext {
 
 type AttemptedDelivery = Pick<LeasedDelivery, 'number' | 'test' | 'trigger' | 'scheduleStep' | 'priorStatus'>;
 
+/** Returns the state after an attempt. The first rule that applies decides. */
 export function nextState(
   delivery: AttemptedDelivery,
   exchange: Exchange,
   context: SettlementContext,
 ): NextState {
-  const { scheduleMs } = context;
-  // A local failure spends no step of the schedule, so that a broken name server on our side cannot exhaust
-  // it. The limit is as many additional attempts as the schedule has steps.
-  const isExempt = exchange.isLocalFailure && delivery.number < 2 * scheduleMs.length;
-  // A manual retry spends no step either.
-  const scheduleStep = delivery.scheduleStep + (delivery.trigger === 'manual' || isExempt ? 0 : 1);
+  const { subscription, scheduleMs } = context;
+  const { priorStatus } = delivery;
+  const isUncounted = isUncountedFailure(delivery, exchange, scheduleMs);
+  const spendsStep = !isUncounted && delivery.trigger !== 'manual';
+  const scheduleStep = delivery.scheduleStep + (spendsStep ? 1 : 0);
   const transitionTo = (status: NextState['status'], changes: Partial<NextState> = {}): NextState => ({
     status,
     failureReason: null,
@@ -47,30 +47,41 @@ export function nextState(
   });
   const failed = (failureReason: NextState['failureReason']): NextState =>
     transitionTo('failed', { failureReason });
+
   if (exchange.outcome === 'succeeded') return transitionTo('succeeded');
-  const { priorStatus } = delivery;
   // A failed manual retry leaves a delivery that had ended as it was.
   if (priorStatus === 'succeeded' || priorStatus === 'failed')
     return transitionTo(priorStatus, { restorePrior: true });
-  if (context.subscription === 'deleted') return failed('subscription_deleted');
+  if (subscription === 'deleted') return failed('subscription_deleted');
   if (delivery.test) return failed('exhausted'); // a test event has one attempt
   if (exchange.statusCode === 410 && context.isSameUrl) return failed('gone');
-  const wasOpenBeforeManualRetry = priorStatus !== null;
-  if (wasOpenBeforeManualRetry) {
-    if (priorStatus === 'held') return transitionTo('held', { restorePrior: true });
-    return context.subscription === 'disabled'
+  // A failed manual retry returns an open delivery to its schedule.
+  if (priorStatus === 'held') return transitionTo('held', { restorePrior: true });
+  if (priorStatus !== null)
+    return subscription === 'disabled'
       ? transitionTo('held')
       : transitionTo('retrying', { restorePrior: true });
-  }
-  const attempt = {
-    outcome: exchange.outcome,
-    statusCode: exchange.statusCode,
-    retryAfter: exchange.headers['retry-after'],
-  };
-  const backoffStep = isExempt ? Math.min(delivery.number, scheduleMs.length - 1) : scheduleStep;
-  const delayMs = retryDelayMs(attempt, backoffStep, scheduleMs, context);
+  // Uncounted failures stay at their step, but their delays grow like those of the schedule.
+  const delayStep = isUncounted ? Math.min(delivery.number, scheduleMs.length - 1) : scheduleStep;
+  const delayMs = retryDelayMs(failedAttempt(exchange), delayStep, scheduleMs, context);
   if (delayMs === undefined) return failed('exhausted');
-  return context.subscription === 'disabled' ? transitionTo('held') : transitionTo('retrying', { delayMs });
+  return subscription === 'disabled' ? transitionTo('held') : transitionTo('retrying', { delayMs });
+}
+
+/**
+ * Whether the attempt failed on our side and spends no step of the schedule, so that a broken name server of
+ * ours cannot exhaust it. From twice as many attempts as the schedule has steps, such failures count, too.
+ */
+function isUncountedFailure(
+  { number }: AttemptedDelivery,
+  { isLocalFailure }: Exchange,
+  scheduleMs: readonly number[],
+): boolean {
+  return isLocalFailure && number < 2 * scheduleMs.length;
+}
+
+function failedAttempt({ outcome, statusCode, headers }: Exchange): FailedAttempt {
+  return { outcome, statusCode, retryAfter: headers['retry-after'] };
 }
 
 /** Response headers that the history shows to the owner. */
