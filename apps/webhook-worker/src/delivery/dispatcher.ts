@@ -16,29 +16,22 @@ import {
   maxExtraAttempts,
   slowThresholdMs,
 } from '../dispatch-queue/lanes.rules.js';
-import { Lease, type LeasedDelivery } from './lease.js';
+import { type ClaimRequest, Lease, type LeasedDelivery } from './lease.js';
 import { PostWebhook } from './post-webhook.js';
 import { SettlementBatches } from './settlement-batches.js';
 import { mayContinue, type WindowAtStart } from './window.rules.js';
 
-/** The attempts that a batch has started. */
-interface StartedBatch {
-  readonly attempts: readonly Promise<void>[];
-  /** Whether more deliveries may be due. */
-  readonly mayHaveMore: boolean;
-}
-
 /** The running work of this process for a subscription. */
 interface Activity {
+  readonly subscriptionId: string;
+  /** `outdated`: deliveries became due during the claim, perhaps too late for it. Another batch follows. */
+  claim: 'none' | 'running' | 'outdated';
   /** Number of running attempts. */
   running: number;
-  claiming: boolean;
-  /** Deliveries became due during the claim, perhaps too late for it, so another batch follows. */
-  repeatClaim: boolean;
   /** Number of running attempts after the last claim. */
   runningAfterClaim: number;
-  /** More deliveries may be due that could be sent when some of the running attempts have ended. */
-  mayHaveMore: boolean;
+  /** More deliveries may be due: the subscription is queued when some of its running attempts have ended. */
+  continueLater: boolean;
   /** The current lane of the subscription. */
   lane: Lane;
   /** The days of all due deliveries; undefined while some are unknown, until a claim determines them. */
@@ -61,13 +54,13 @@ export class Dispatcher extends BackgroundTask {
   private readonly batches = new Set<Promise<void>>();
 
   constructor(
-    private readonly queue: DispatchQueue,
-    private readonly hosts: HostSlots,
+    @Inject(DispatchQueue) private readonly queue: Pick<DispatchQueue, 'start' | 'stop' | 'next' | 'requeue'>,
+    @Inject(HostSlots) private readonly hosts: Pick<HostSlots, 'take' | 'rememberHost'>,
     private readonly windows: DeliveryWindows,
-    private readonly lease: Lease,
-    private readonly post: PostWebhook,
-    private readonly settlements: SettlementBatches,
-    @Inject(CONFIG) private readonly config: WebhookWorkerSettings,
+    @Inject(Lease) private readonly lease: Pick<Lease, 'claim'>,
+    @Inject(PostWebhook) private readonly post: Pick<PostWebhook, 'run'>,
+    @Inject(SettlementBatches) private readonly settlements: Pick<SettlementBatches, 'settle'>,
+    @Inject(CONFIG) private readonly config: Pick<WebhookWorkerSettings, 'WEBHOOK_TIMEOUT_MS'>,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     super();
@@ -95,105 +88,125 @@ export class Dispatcher extends BackgroundTask {
   }
 
   private async runBatch(due: DueSubscription): Promise<void> {
-    const { subscriptionId } = due;
     const activity = this.activityOf(due);
-    if (activity.claiming) {
-      activity.repeatClaim = true;
+    if (activity.claim !== 'none') {
+      activity.claim = 'outdated';
       return;
     }
-    const { size } = this.windows.get(subscriptionId).window;
-    const slots = this.slots[due.lane].take(Math.max(0, size - activity.running), activity.running);
+    const slots = this.takeSlots(due.lane, activity);
     if (slots.count === 0) {
-      activity.mayHaveMore = true; // requeued when the running attempts have ended
+      activity.continueLater = true;
       return;
     }
     try {
-      const { attempts, mayHaveMore } = await this.startAttempts(due, activity, slots);
-      if (attempts.length === 0) {
-        if (mayHaveMore) this.requeue(subscriptionId, activity);
-        // The limit of the receiver may be reached: then the subscription is requeued when its attempts have
-        // ended.
-        activity.mayHaveMore = activity.running > 0;
-        return;
-      }
-      if (mayHaveMore) activity.mayHaveMore = true;
-      const ended = Promise.all(attempts);
-      const { running: runningAtStart } = activity;
-      // One slow response does not delay the other deliveries of the subscription.
-      const isSlow = activity.mayHaveMore && (await takesLongerThan(slowThresholdMs, ended));
-      // Fewer attempts are running than at the start, so slots of the subscription are free.
-      if (isSlow && activity.running < runningAtStart) this.requeueIfMore(subscriptionId, activity);
-      await ended;
-      this.requeueIfMore(subscriptionId, activity);
+      const attempts = await this.startAttempts(due, activity, slots);
+      if (attempts.length > 0) await this.continueAfter(attempts, activity);
     } catch (error) {
       this.logger.warn(
-        { error, subscription_id: publicId('whk', subscriptionId) },
+        { error, subscription_id: publicId('whk', due.subscriptionId) },
         'Sending the due deliveries of a subscription was interrupted; will retry.',
       );
     }
   }
 
-  /** Queues the subscription if more deliveries may be due. */
-  private requeueIfMore(subscriptionId: string, activity: Activity): void {
-    if (!activity.mayHaveMore) return;
-    activity.mayHaveMore = false;
-    this.requeue(subscriptionId, activity);
-  }
-
-  private requeue(subscriptionId: string, { lane, days }: Activity): void {
-    this.queue.requeue([{ subscriptionId, lane, days }]);
+  /** Takes no slots while the window is full. */
+  private takeSlots(lane: Lane, { subscriptionId, running }: Activity): Slots {
+    const { size } = this.windows.get(subscriptionId).window;
+    return this.slots[lane].take(Math.max(0, size - running), running);
   }
 
   /** Claims as many due deliveries as there are slots, and starts their attempts. */
-  private async startAttempts(due: DueSubscription, activity: Activity, slots: Slots): Promise<StartedBatch> {
-    const { subscriptionId } = due;
-    activity.claiming = true;
-    activity.repeatClaim = false;
-    let used = 0;
+  private async startAttempts(
+    due: DueSubscription,
+    activity: Activity,
+    slots: Slots,
+  ): Promise<readonly Promise<void>[]> {
+    const { running } = activity;
     let hostSlots: Slots | undefined;
+    let attempts: readonly Promise<void>[] = [];
+    activity.claim = 'running';
     try {
-      const { running } = activity;
       hostSlots = await this.hosts.take(due, slots.count);
-      if (hostSlots === undefined) return { attempts: [], mayHaveMore: false };
-      const receiver = this.windows.get(subscriptionId);
-      const maxCount = hostSlots.count;
-      const claim = await this.lease.claim({
-        subscriptionId,
-        maxCount,
-        running,
-        receiver,
-        days: activity.days,
-      });
-      const { deliveries, lane = due.lane } = claim;
-      activity.lane = lane;
-      if (!activity.repeatClaim) activity.days = claim.days; // else the span has grown since
-      const mayHaveMore = claim.mayHaveMore || activity.repeatClaim;
-      used = deliveries.length;
-      activity.running += used;
+      const deliveries =
+        hostSlots === undefined
+          ? []
+          : await this.claim(due, activity, { maxCount: hostSlots.count, running });
       const [first] = deliveries;
-      if (first === undefined) return { attempts: [], mayHaveMore };
-      this.hosts.rememberHost(subscriptionId, first.url);
-      const window = this.windows.use(subscriptionId, first.url);
-      deliveryMetrics.windowSize.observe(window.size);
-      const windowAtStart = { reductions: window.reductions, isFull: running + used >= window.size };
-      const free = (): void => {
+      if (first === undefined) {
+        // The limit of the receiver may be reached until its running attempts have ended.
+        activity.continueLater = activity.running > 0;
+        return attempts;
+      }
+      this.hosts.rememberHost(due.subscriptionId, first.url);
+      const windowAtStart = this.windowAtStart(first, running + deliveries.length);
+      const end = (): void => {
         slots.free(1);
         hostSlots?.free(1);
-        activity.running -= 1;
-        if (mayContinue(activity)) this.requeueIfMore(subscriptionId, activity);
-        this.deleteIfIdle(subscriptionId, activity);
+        this.endAttempt(activity);
       };
-      return {
-        attempts: deliveries.map((delivery) => this.attempt(delivery, windowAtStart).finally(free)),
-        mayHaveMore,
-      };
+      activity.running += deliveries.length;
+      activity.runningAfterClaim = activity.running;
+      attempts = deliveries.map((delivery) => this.attempt(delivery, windowAtStart).finally(end));
+      return attempts;
     } finally {
-      activity.claiming = false;
-      if (used > 0) activity.runningAfterClaim = activity.running;
-      slots.free(slots.count - used);
-      hostSlots?.free(hostSlots.count - used);
-      this.deleteIfIdle(subscriptionId, activity);
+      activity.claim = 'none';
+      slots.free(slots.count - attempts.length);
+      hostSlots?.free(hostSlots.count - attempts.length);
+      this.deleteIfIdle(activity);
     }
+  }
+
+  /** Claims due deliveries. If there may be more, the subscription is queued now or after the attempts. */
+  private async claim(
+    due: DueSubscription,
+    activity: Activity,
+    limits: Pick<ClaimRequest, 'maxCount' | 'running'>,
+  ): Promise<readonly LeasedDelivery[]> {
+    const { subscriptionId } = due;
+    const receiver = this.windows.get(subscriptionId);
+    const claim = await this.lease.claim({ ...limits, subscriptionId, receiver, days: activity.days });
+    const isOutdated = activity.claim === 'outdated';
+    activity.lane = claim.lane ?? due.lane;
+    if (!isOutdated) activity.days = claim.days; // otherwise the span has grown during the claim
+    if (claim.mayHaveMore || isOutdated) {
+      if (claim.deliveries.length > 0) activity.continueLater = true;
+      else this.requeue(activity); // no attempt of this claim will queue it
+    }
+    return claim.deliveries;
+  }
+
+  private windowAtStart({ subscriptionId, url }: LeasedDelivery, running: number): WindowAtStart {
+    const window = this.windows.use(subscriptionId, url);
+    deliveryMetrics.windowSize.observe(window.size);
+    return { reductions: window.reductions, isFull: running >= window.size };
+  }
+
+  private endAttempt(activity: Activity): void {
+    activity.running -= 1;
+    if (mayContinue(activity)) this.requeueToContinue(activity);
+    this.deleteIfIdle(activity);
+  }
+
+  /** Resolves when the attempts have ended. The subscription is queued then, or earlier if they are slow. */
+  private async continueAfter(attempts: readonly Promise<void>[], activity: Activity): Promise<void> {
+    const ended = Promise.all(attempts);
+    const { running: runningAtStart } = activity;
+    // One slow response does not delay the other deliveries of the subscription.
+    const isSlow = activity.continueLater && (await takesLongerThan(slowThresholdMs, ended));
+    // Fewer attempts are running than at the start, so slots of the subscription are free.
+    if (isSlow && activity.running < runningAtStart) this.requeueToContinue(activity);
+    await ended;
+    this.requeueToContinue(activity);
+  }
+
+  private requeueToContinue(activity: Activity): void {
+    if (!activity.continueLater) return;
+    activity.continueLater = false;
+    this.requeue(activity);
+  }
+
+  private requeue({ subscriptionId, lane, days }: Activity): void {
+    this.queue.requeue([{ subscriptionId, lane, days }]);
   }
 
   private activityOf({ subscriptionId, lane, days }: DueSubscription): Activity {
@@ -203,11 +216,11 @@ export class Dispatcher extends BackgroundTask {
       return existing;
     }
     const activity: Activity = {
+      subscriptionId,
+      claim: 'none',
       running: 0,
-      claiming: false,
-      repeatClaim: false,
       runningAfterClaim: 0,
-      mayHaveMore: false,
+      continueLater: false,
       lane,
       days,
     };
@@ -215,8 +228,8 @@ export class Dispatcher extends BackgroundTask {
     return activity;
   }
 
-  private deleteIfIdle(subscriptionId: string, activity: Activity): void {
-    if (!activity.claiming && activity.running === 0) this.activities.delete(subscriptionId);
+  private deleteIfIdle({ subscriptionId, claim, running }: Activity): void {
+    if (claim === 'none' && running === 0) this.activities.delete(subscriptionId);
   }
 
   private async attempt(delivery: LeasedDelivery, windowAtStart: WindowAtStart): Promise<void> {
