@@ -133,8 +133,9 @@ export class Dispatcher extends BackgroundTask {
           : await this.claim(due, activity, { maxCount: hostSlots.count, running });
       const [first] = deliveries;
       if (first === undefined) {
-        // The limit of the receiver may be reached until its running attempts have ended.
-        activity.continueLater = activity.running > 0;
+        // The limit of the receiver may be reached until its running attempts have ended, perhaps already.
+        activity.continueLater = running > 0;
+        if (activity.running === 0) this.requeueToContinue(activity);
         return attempts;
       }
       this.hosts.rememberHost(due.subscriptionId, first.url);

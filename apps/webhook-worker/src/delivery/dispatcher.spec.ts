@@ -1,0 +1,92 @@
+import { createLogger } from '@fulfilment/runtime';
+import { LaneQueue } from '../dispatch-queue/lane-queue.js';
+import { anAttempt } from './attempt.fixture.js';
+import { DeliveryWindows } from './delivery-windows.js';
+import { Dispatcher } from './dispatcher.js';
+import type { Claim, ClaimRequest, LeasedDelivery } from './lease.js';
+
+const subscriptionId = '01900000-0000-7000-8000-000000000004';
+const due = { subscriptionId, lane: 'fast' } as const;
+const { delivery, exchange } = anAttempt(subscriptionId);
+
+/** A dispatcher whose claims and attempts end when the test ends them. */
+function aDispatcher() {
+  const lanes = { fast: new LaneQueue(), slow: new LaneQueue() };
+  const claims: { readonly request: ClaimRequest; readonly end: (deliveries: LeasedDelivery[]) => void }[] =
+    [];
+  const attempts: (() => void)[] = [];
+  const dispatcher = new Dispatcher(
+    {
+      start: () => undefined,
+      stop: () => {
+        for (const lane of Object.values(lanes)) lane.stop();
+        return Promise.resolve();
+      },
+      next: (lane) => lanes[lane].take(),
+      requeue: (subscriptions) => {
+        for (const one of subscriptions) void lanes[one.lane].add(one, 'continued');
+      },
+    },
+    {
+      take: (_due, count) => Promise.resolve({ count, free: () => undefined }),
+      rememberHost: () => undefined,
+    },
+    new DeliveryWindows(),
+    {
+      claim: (request) =>
+        new Promise<Claim>((resolve) => {
+          const end = (deliveries: LeasedDelivery[]): void =>
+            resolve({ deliveries, mayHaveMore: false, lane: undefined, days: undefined });
+          claims.push({ request, end });
+        }),
+    },
+    { run: () => new Promise((resolve) => attempts.push(() => resolve(exchange))) },
+    { settle: () => Promise.resolve() },
+    { WEBHOOK_TIMEOUT_MS: 1_000 },
+    createLogger('test', 'silent'),
+  );
+  dispatcher.start();
+  return { dispatcher, claims, attempts, add: () => void lanes.fast.add(due, 'new') };
+}
+
+/** Resolves when everything that does not wait for the test has run. */
+const settled = () => new Promise(setImmediate);
+
+describe('a claim that finds nothing because the attempts have reached the limit of the receiver', () => {
+  it('is repeated at once if the attempts ended during the claim', async () => {
+    const { dispatcher, claims, attempts, add } = aDispatcher();
+    add();
+    await settled();
+    claims[0]?.end([delivery]);
+    await settled();
+    add();
+    await settled();
+    expect(claims[1]?.request.running).toBe(1);
+    attempts[0]?.();
+    await settled();
+    claims[1]?.end([]);
+    await settled();
+    expect(claims[2]?.request.running).toBe(0);
+    claims[2]?.end([]);
+    await dispatcher.stop();
+    expect(claims).toHaveLength(3);
+  });
+
+  it('is repeated when the attempts have ended after it', async () => {
+    const { dispatcher, claims, attempts, add } = aDispatcher();
+    add();
+    await settled();
+    claims[0]?.end([delivery]);
+    await settled();
+    add();
+    await settled();
+    claims[1]?.end([]);
+    await settled();
+    expect(claims).toHaveLength(2);
+    attempts[0]?.();
+    await settled();
+    expect(claims[2]?.request.running).toBe(0);
+    claims[2]?.end([]);
+    await dispatcher.stop();
+  });
+});
