@@ -3,7 +3,7 @@ import { publicId } from '@fulfilment/contracts';
 import { webhookStores, type WebhookStores } from '../webhook-worker.fixture.js';
 import { shortLeases, startWorkerProcess, type WorkerProcess } from '../worker-process.fixture.js';
 import { followFeed } from '../feed/followed-feed.fixture.js';
-import { deliveryAudit, type DeliveryAudit } from './delivery-audit.fixture.js';
+import { deliveryCheck, type DeliveryCheck } from './delivery-check.fixture.js';
 
 const eventCount = 2_000;
 const killCount = 5;
@@ -16,18 +16,19 @@ const attemptsOf = statement(
 /** Processes are killed or stopped at critical points. Every delivery must arrive nevertheless. */
 describe('2000 events are delivered under stable ids', () => {
   let stores: WebhookStores;
-  let audit: DeliveryAudit;
   let started: WorkerProcess[];
+  let startedCheck: DeliveryCheck | undefined;
   beforeAll(async () => {
     stores = await webhookStores();
   });
   afterAll(() => stores.stop());
   beforeEach(() => {
     started = [];
+    startedCheck = undefined;
   });
   afterEach(async () => {
     await Promise.all(started.map((worker) => worker.kill()));
-    await audit.stop();
+    await startedCheck?.stop();
   });
 
   const start = async (environment: Readonly<Record<string, string>> = {}): Promise<WorkerProcess> => {
@@ -40,65 +41,69 @@ describe('2000 events are delivered under stable ids', () => {
     await worker.untilReady();
     return worker;
   };
+  const startCheck = async (worker: WorkerProcess): Promise<DeliveryCheck> => {
+    startedCheck = await deliveryCheck(stores, worker);
+    return startedCheck;
+  };
 
   it('while one of two replicas is repeatedly killed between a POST and its settlement, and the feed has the same events', async () => {
     const first = await startReady();
     const replicas = [first, await startReady()];
-    audit = await deliveryAudit(stores, first);
+    const check = await startCheck(first);
     const feed = await followFeed(stores, stores.creators[0] ?? '', () => replicas);
     for (let round = 0; round < killCount; round += 1) {
       const dying = replicas[round % 2];
       let requests = 0;
       // From the hundredth on, responses are sent only after the process is dead, so it never gets its own.
-      audit.respondAfter(() => {
+      check.respondAfter(() => {
         requests += 1;
         return requests < 100 ? undefined : dying?.kill();
       });
-      await audit.publish(eventCount / killCount);
+      await check.publish(eventCount / killCount);
       expect(await dying?.ended).toBe('SIGKILL');
-      audit.respondAfter(() => undefined);
+      check.respondAfter(() => undefined);
       replicas[round % 2] = await start();
     }
-    await audit.untilSettled();
-    await audit.expectNothingLost();
-    expect(audit.lostResponses()).toBeGreaterThanOrEqual(killCount);
-    // The second subscription of the first creator is for all events that the audit publishes.
-    const delivered = audit.requests.filter(({ path }) => path === '/hook/1').map(({ body }) => body.id);
+    await check.untilSettled();
+    await check.expectNothingLost();
+    expect(check.lostResponses()).toBeGreaterThanOrEqual(killCount);
+    // The second subscription of the first creator is for all events that the check publishes.
+    const delivered = check.requests.filter(({ path }) => path === '/hook/1').map(({ body }) => body.id);
     expect((await feed.end()).toSorted()).toEqual([...new Set(delivered)].toSorted());
   });
 
   it('when a process stalls for longer than its leases, without overwriting what others settled', async () => {
-    // No attempt ends before all are claimed.
+    // In the one second of `shortLeases`, the first attempts could end before a hundred are open.
     const stalled = await startReady({ WEBHOOK_TIMEOUT_MS: '4000' });
-    audit = await deliveryAudit(stores, stalled);
+    const check = await startCheck(stalled);
     const openResponses: (() => void)[] = [];
     const openDeliveries = new Set<string>();
-    await audit.publish(eventCount - 300);
-    await audit.untilWritten();
-    const arriving = audit.untilMoreArrive(100);
-    audit.respondAfter(({ headers }) => {
+    await check.publish(eventCount - 300);
+    await check.untilWritten();
+    const arriving = check.untilMoreArrive(100);
+    check.respondAfter(({ headers }) => {
       openDeliveries.add(String(headers['x-service-delivery']));
       return new Promise((resolve) => openResponses.push(() => resolve(undefined)));
     });
-    await audit.publish(200);
-    await audit.untilWritten(); // otherwise unacknowledged messages would wait for RabbitMQ
+    await check.publish(200);
+    await check.untilWritten(); // otherwise unacknowledged messages would wait for RabbitMQ
     await arriving;
     stalled.signal('SIGSTOP');
-    audit.respondAfter(() => undefined);
+    check.respondAfter(() => undefined);
     for (const respond of openResponses) respond(); // the responses wait in the sockets
     const second = await startReady();
-    await audit.untilSettled();
-    const uuids = (await audit.rows())
+    await check.untilSettled();
+    const uuids = (await check.rows())
       .filter(({ id }) => openDeliveries.has(publicId('whd', id)))
       .map(({ id }) => id);
     expect(uuids.length).toBeGreaterThanOrEqual(99);
     const before = await stores.database.rows(attemptsOf, [uuids]);
     stalled.signal('SIGCONT');
     await second.kill();
-    // Once it has settled these, it has settled what it held before the stall.
-    await audit.publish(100);
-    await audit.untilSettled();
+    // The results of its open attempts wait in its sockets, so it settles them before further deliveries.
+    await check.publish(100);
+    await check.untilSettled();
     expect(await stores.database.rows(attemptsOf, [uuids])).toEqual(before);
-    await audit.expectNothingLost();
+    await check.expectNothingLost();
   });
 });

@@ -19,8 +19,8 @@ const rejectionInterval = 9;
 const acceptedOutcomes = new Set(['succeeded', 'lost', 'timeout']);
 const settleTimeoutMs = 60_000;
 
-const auditedDeliveries = statement(
-  'test.audited-deliveries',
+const checkedDeliveries = statement(
+  'test.checked-deliveries',
   `SELECT d.id, d.event_id, d.subscription_id, d.status, d.attempt_count, array_agg(a.number ORDER BY a.number) AS numbers,
      array_agg(a.outcome ORDER BY a.number) AS outcomes
    FROM webhook_deliveries d JOIN webhook_subscriptions s ON s.id = d.subscription_id
@@ -28,12 +28,12 @@ const auditedDeliveries = statement(
    WHERE s.creator_id = ANY($1::uuid[]) GROUP BY 1, 2, 3, 4, 5`,
 );
 const countByStatus = statement(
-  'test.count-audited-by-status',
+  'test.count-checked-by-status',
   `SELECT d.status, count(*) AS count FROM webhook_deliveries d JOIN webhook_subscriptions s ON s.id = d.subscription_id
    WHERE s.creator_id = ANY($1::uuid[]) GROUP BY 1`,
 );
 
-export interface AuditedDelivery {
+export interface CheckedDelivery {
   readonly id: string;
   readonly event_id: string;
   readonly subscription_id: string;
@@ -67,7 +67,7 @@ interface Change {
  * Twenty subscriptions of ten creators, and a receiver that records all requests. At the end it compares the
  * published messages, the rows in PostgreSQL and the received requests as sets.
  */
-export async function deliveryAudit(stores: WebhookStores, worker: Served) {
+export async function deliveryCheck(stores: WebhookStores, worker: Served) {
   stores.resetCreators();
   const receiver = await webhookReceiver();
   const subscriptions = await subscribeAll(stores, worker, receiver.url);
@@ -97,7 +97,7 @@ export async function deliveryAudit(stores: WebhookStores, worker: Served) {
         .filter((one) => one.creatorId === change.creatorId && one.events.includes(change.message.type))
         .map((subscription) => ({ change, subscription })),
     );
-  const rows = () => stores.database.rows<AuditedDelivery>(auditedDeliveries, [creators]);
+  const rows = () => stores.database.rows<CheckedDelivery>(checkedDeliveries, [creators]);
 
   /** Creates further changes, spread over the creators. */
   const createChanges = (count: number): Message[] => {
@@ -182,7 +182,7 @@ export async function deliveryAudit(stores: WebhookStores, worker: Served) {
     stop: () => receiver.stop(),
   };
 }
-export type DeliveryAudit = Awaited<ReturnType<typeof deliveryAudit>>;
+export type DeliveryCheck = Awaited<ReturnType<typeof deliveryCheck>>;
 
 async function subscribeAll(
   stores: WebhookStores,
@@ -211,7 +211,7 @@ export function attemptOf({ headers }: ReceivedDelivery): string {
  * Whether the last attempt, and only that, succeeded and was accepted by the receiver. Attempt numbers have
  * no gap and no repetition. Earlier accepted attempts are lost or timed out in the history.
  */
-function isConsistent(row: AuditedDelivery, accepted: ReadonlySet<string>): boolean {
+function isConsistent(row: CheckedDelivery, accepted: ReadonlySet<string>): boolean {
   const { status, attempt_count: count, numbers, outcomes } = row;
   return (
     status === 'succeeded' &&
@@ -231,7 +231,7 @@ function isConsistent(row: AuditedDelivery, accepted: ReadonlySet<string>): bool
 function expectStableIds(
   requests: readonly ReceivedDelivery[],
   expectedPairs: readonly { readonly change: Change; readonly subscription: Subscription }[],
-  found: readonly AuditedDelivery[],
+  found: readonly CheckedDelivery[],
 ): void {
   const arrived = new Set(
     requests.map(({ path, body, headers }) =>
