@@ -83,7 +83,7 @@ describe('a subscription', () => {
     await given.receiver.waitFor(1);
   });
 
-  it('gets no delivery after its deletion, including retries', async () => {
+  it('ends its open deliveries when it is deleted, so that they are not retried', async () => {
     const client = await given.client();
     const id = await client.subscribe(given.receiver.url);
     given.receiver.respondWith((response) => response.writeHead(500, { 'retry-after': '600' }).end());
@@ -95,7 +95,7 @@ describe('a subscription', () => {
     expect(given.receiver.deliveries).toHaveLength(1);
   });
 
-  it('signs with the new secret at once, and for a day also with the old one in a second header', async () => {
+  it('signs with a new secret at once, and also with the old one in a second header', async () => {
     const client = await given.client();
     const id = await client.subscribe(given.receiver.url, ['order.created'], 'old');
     await client.patch(id, { secret: 'new' });

@@ -24,7 +24,7 @@ const revertClaims = statement(
  * Frees deliveries of claims whose response was lost with the connection. The deliveries are unknown, but the
  * lease token is known: those with the token are freed once PostgreSQL responds, repeatedly until the claim
  * cannot be committed any more. A delivery that is not freed before its lease ends counts as a lost attempt
- * (lease.ts).
+ * (expire-leases.ts).
  */
 export class LostClaims {
   private readonly tokens = new Map<string, LostClaim>();

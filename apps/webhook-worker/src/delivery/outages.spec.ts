@@ -28,7 +28,7 @@ afterEach(async () => {
 });
 
 describe('a worker', () => {
-  it('disables a subscription after enough failures and time, and holds the rest', async () => {
+  it('disables a subscription after enough failures, and holds the failed delivery', async () => {
     worker = await startWorker(stores, { WEBHOOK_DISABLE_FAILURES: '3', WEBHOOK_DISABLE_AFTER_MS: '0' });
     const client = await aClient(stores, worker);
     const id = await client.subscribe(receiver.url);

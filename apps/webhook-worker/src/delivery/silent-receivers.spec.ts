@@ -14,7 +14,7 @@ const given = setUpWorker({
 });
 
 describe('receivers that never respond', () => {
-  it('do not delay another receiver, which is served soon, however many they are', async () => {
+  it('do not delay another receiver, although more of them have work than may wait in a process', async () => {
     const [dead, good] = [await webhookReceiver(), await webhookReceiver()];
     try {
       dead.respondWith(() => undefined);
