@@ -21,6 +21,7 @@ const alerts = [...rules.keys()];
 
 const dashboard = z.object({
   title: z.string(),
+  templating: z.object({ list: z.array(z.object({ name: z.string(), query: z.string() })) }),
   panels: z.array(
     z.object({
       title: z.string(),
@@ -29,13 +30,17 @@ const dashboard = z.object({
     }),
   ),
 });
-const panels = Object.values(dashboards()).flatMap((text) =>
-  dashboard.parse(JSON.parse(text)).panels.map(({ title, links, targets }) => ({
+const boards = Object.values(dashboards()).map((text) => dashboard.parse(JSON.parse(text)));
+const panels = boards
+  .flatMap((board) => board.panels)
+  .map(({ title, links, targets }) => ({
     title,
     anchors: links.map(({ url }) => url.split('#')[1] ?? ''),
     queries: targets.map(({ expr }) => expr),
-  })),
-);
+  }));
+const sitePages = z
+  .array(z.object({ pages: z.array(z.object({ slug: z.string(), file: z.string() })) }))
+  .transform((sections) => sections.flatMap((section) => section.pages));
 const queries = [...new Set(panels.flatMap((panel) => panel.queries))];
 
 describe('the alerting rules', () => {
@@ -59,6 +64,20 @@ describe('the dashboards', () => {
     const faults = queries.flatMap((query) => faultsOf(query, metrics).map((fault) => `${query}: ${fault}`));
     expect(queries.length).toBeGreaterThan(panels.length / 2);
     expect(faults).toEqual([]);
+  });
+
+  it('link to the page of the runbook on the documentation site, by an absolute URL', () => {
+    const pages = sitePages.parse(
+      JSON.parse(readFileSync(join(root, 'docs', 'site', 'sections.json'), 'utf8')),
+    );
+    const page = pages.find(({ file }) => file === 'docs/runbook.md');
+    for (const { templating } of boards)
+      expect(templating.list.find(({ name }) => name === 'runbook')?.query).toBe(
+        `https://localhost:8443/docs/${page?.slug}/`,
+      );
+    const urls = boards.flatMap((board) => board.panels.flatMap(({ links }) => links.map(({ url }) => url)));
+    expect(urls.length).toBeGreaterThan(alerts.length / 2);
+    for (const url of urls) expect(url).toMatch(/^\$\{runbook:raw\}#[a-z]+$/);
   });
 
   it.each(alerts)(

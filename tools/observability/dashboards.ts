@@ -4,8 +4,11 @@ import { orderToWebhookRows } from './order-to-webhook-panels.ts';
 import { serviceRows } from './service-panels.ts';
 import { serviceLevelRows } from './service-level-panels.ts';
 
-/** Address of docs/runbook.md for the links of all panels. */
-const runbook = 'docs/runbook.md';
+/**
+ * Address of docs/runbook.md for the links of all panels: at the gateway of a suite on this machine. Its
+ * operators replace the host in the JSON files, or in the field "Runbook" of a dashboard.
+ */
+const runbook = 'https://localhost:8443/docs/operate/runbook/';
 export const dashboardsDir = 'deploy/observability/dashboards';
 
 /** The Grafana dashboards, by their path. */

@@ -18,7 +18,7 @@ export interface Panel {
 export interface Dashboard {
   readonly uid: string;
   readonly title: string;
-  /** Address of the runbook. */
+  /** Absolute URL of the runbook: Grafana resolves a relative one at its own address. */
   readonly runbook: string;
   /** Panels by the title of their row. */
   readonly rows: Readonly<Record<string, readonly Panel[]>>;
@@ -67,7 +67,7 @@ export function grafanaDashboard({ uid, title, runbook, rows }: Dashboard): obje
     templating: {
       list: [
         { type: 'datasource', name: 'datasource', label: 'Data source', query: 'prometheus' },
-        { type: 'constant', name: 'runbook', query: runbook, hide: 2 },
+        { type: 'textbox', name: 'runbook', label: 'Runbook', query: runbook },
       ],
     },
     panels,
