@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { Integration, type PlacedOrder } from '../bench/suite/integration.ts';
-import { ReceiverProcess } from '../bench/webhooks/receiver-process.ts';
+import type { Integration, PlacedOrder } from '../bench/suite/integration.ts';
+import { openIntegration } from '../bench/suite/open-integration.ts';
+import type { ReceiverProcess } from '../bench/webhooks/receiver-process.ts';
 import { ownerEmail } from '../demo/accounts.ts';
 import { demoToken } from '../demo/demo-token.ts';
 import { Failure } from '../dev/failure.ts';
@@ -15,10 +16,13 @@ const delivered = z.object({ data: z.object({ order_id: z.string() }) });
 
 /** Orders of an integration, each of which must be delivered as a webhook and reach the Creator API. */
 export async function openTraffic(stack: Stack) {
-  const receiver = await ReceiverProcess.start();
-  const integration = await Integration.open(stack, receiver);
+  const { integration, receiver } = await openIntegration(stack);
   return {
-    /** Places orders during a change and for 3 s after it, then signs in. @throws if an order is lost */
+    /**
+     * Places orders during a change and for 3 s after it, and then signs in, because the change may concern
+     * auth-server, and the orders use tokens from before it.
+     * @throws if an order is lost
+     */
     during: async (change: () => Promise<void>): Promise<void> => {
       const orders = await placeOrdersDuring(change, integration);
       await checkDelivered(orders, receiver);
@@ -47,7 +51,8 @@ async function placeOrdersDuring(
   try {
     await Promise.all([changed, ...callers]);
   } finally {
-    await Promise.allSettled([changed]); // a process that is still starting would outlive the suite
+    // If placing an order fails, a service that is being replaced would start after the suite was stopped.
+    await Promise.allSettled([changed]);
   }
   return orders;
 }

@@ -4,10 +4,10 @@ import type { BenchContext } from '../bench-context.ts';
 import { figure, type Figure, median, type Target } from '../figures.ts';
 import { latenciesAtRate, percentile } from '../fixed-rate.ts';
 import { callerCount } from '../store/store-callers.ts';
-import { ReceiverProcess } from '../webhooks/receiver-process.ts';
 import { treeCpuMs } from '../process-times.ts';
 import { repeat } from '../rounds.ts';
-import { Integration, type PlacedOrder } from './integration.ts';
+import type { Integration, PlacedOrder } from './integration.ts';
+import { openIntegration } from './open-integration.ts';
 import type { StreamedOrders } from './streamed-orders.ts';
 
 /** Processes whose processor time is reported, in the order in which they handle an order. */
@@ -42,8 +42,7 @@ interface Round {
  */
 export async function benchSuite(context: BenchContext): Promise<readonly Figure[]> {
   const stack = await context.suite.startAll();
-  const receiver = await ReceiverProcess.start();
-  const integration = await Integration.open(stack, receiver);
+  const { integration, receiver } = await openIntegration(stack);
   try {
     const round = () => measureFullRate(context, integration);
     const rounds = await context.step(`${callerCount} callers`, async () => {

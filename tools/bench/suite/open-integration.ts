@@ -1,0 +1,21 @@
+import type { Stack } from '../../dev/stack-file.ts';
+import { ReceiverProcess } from '../webhooks/receiver-process.ts';
+import { Integration } from './integration.ts';
+
+/**
+ * Starts a receiver of webhooks and opens an integration with it. The caller closes the integration and then
+ * stops the receiver.
+ * @param start starts the receiver, which is stopped if the integration cannot be opened
+ */
+export async function openIntegration(
+  stack: Stack,
+  start = () => ReceiverProcess.start(),
+): Promise<{ integration: Integration; receiver: ReceiverProcess }> {
+  const receiver = await start();
+  try {
+    return { integration: await Integration.open(stack, receiver), receiver };
+  } catch (error) {
+    await receiver.stop();
+    throw error;
+  }
+}
