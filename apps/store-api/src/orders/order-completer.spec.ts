@@ -1,5 +1,6 @@
 import { uuidv7 } from '@fulfilment/contracts';
-import { statement } from '@fulfilment/database';
+import { BACKGROUND_DATABASE, statement } from '@fulfilment/database';
+import { createLogger } from '@fulfilment/runtime';
 import { eventually } from '@fulfilment/testing';
 import { stripeSettings } from '../billing/stripe-orders.fixture.js';
 import {
@@ -10,9 +11,12 @@ import {
 import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
 import { startStoreProcess } from '../store-process.fixture.js';
 import { type OrderHelpers, orderHelpers } from './order-helpers.fixture.js';
+import { ChargeOrder } from '../billing/charge-order.js';
+import { ChargeSender } from '../billing/charge-sender.js';
 import { RefundCharges } from '../billing/refund-charges.js';
 import { copyOrders } from './order-completer.fixture.js';
 import { OrderCompleter } from './order-completer.js';
+import { SettleOrder } from './settle-order.js';
 
 // The state after a request died before it charged the order.
 const dieBeforeCharge = statement(
@@ -20,6 +24,7 @@ const dieBeforeCharge = statement(
   `WITH crashed AS (UPDATE orders SET resume_at = now(), resume_tries = 0 WHERE creator_id = $1 RETURNING id)
    UPDATE charges SET payment_method = 'pm_card_visa' FROM crashed WHERE order_id = crashed.id`,
 );
+const becomeDue = statement('test.become-due', 'UPDATE orders SET resume_at = now() WHERE creator_id = $1');
 const markRefundDue = statement(
   'test.mark-refund-due',
   "UPDATE charges SET status = 'refund_due' WHERE order_id IN (SELECT id FROM orders WHERE creator_id = $1)",
@@ -113,6 +118,29 @@ describe('the completer while the provider does not respond', () => {
     const before = stripe.requests.length;
     await store.resumeOrders(); // not due
     expect(stripe.requests).toHaveLength(before);
+  });
+
+  it('logs an order as resumed when it is settled, and not while it stays pending', async () => {
+    await start({ RESUME_AFTER_MS: '60000', PAYMENT_TIMEOUT_MS: '100' });
+    const lines: string[] = [];
+    const { app } = store;
+    const completer = new OrderCompleter(
+      app.get(BACKGROUND_DATABASE),
+      app.get(ChargeOrder),
+      app.get(SettleOrder),
+      app.get(ChargeSender),
+      store.config,
+      createLogger('test', 'info', { write: (line) => lines.push(line) }),
+    );
+    const creator = await place(unresponsivePaymentMethod);
+    await store.database.run(becomeDue, [creator.id]);
+    await completer.round();
+    await store.database.run(dieBeforeCharge, [creator.id]);
+    await completer.round();
+    expect(lines.map((line): unknown => JSON.parse(line))).toMatchObject([
+      { message: 'A resumed order is still pending.', status: 'pending' },
+      { message: 'Resumed an order.', status: 'processing' },
+    ]);
   });
 
   describe('and its process gets SIGTERM', () => {
