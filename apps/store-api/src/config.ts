@@ -73,7 +73,7 @@ export const storeApiSettings = apiSettings
       .default('https://api.stripe.com')
       .describe('URL of the Stripe API; another URL, and plain http, are for tests only'),
     TEST_ORDER_STEP_MS: milliseconds(0, 86_400_000, 600_000).describe(
-      'Time after which the simulated warehouse ships a paid test order, and after that delivers it; 0: only events reported by POST /v1/test/orders/{id}/events',
+      'Time after which the simulated warehouse ships a paid test order, and after that delivers it; 0: only events reported by `POST /v1/test/orders/{id}/events`',
     ),
     FAULT_POINT: z
       .enum(faultPoints)
