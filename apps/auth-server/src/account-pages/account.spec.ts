@@ -57,7 +57,7 @@ describe('the account pages', () => {
       { name: 'test.disable', text: 'UPDATE users SET disabled_at = now() WHERE email = $1' },
       [email],
     );
-    expect((await browser.get(`${server.url}/account`)).text).not.toContain('Connected apps');
+    expect((await browser.get(`${server.url}/account`)).text).toContain('id="password"'); // the sign-in page
   });
 
   it('show a signed-out page when the sign-in is cancelled', async () => {
@@ -76,10 +76,12 @@ describe('the account pages', () => {
   });
 
   it.each([
+    '/account/name',
     '/account/apps/disconnect',
     '/account/browsers/sign-out',
     '/account/security/password',
     '/account/security/second-factor',
+    '/account/security/second-factor/begin',
     '/account/security/second-factor/remove',
     '/account/security/recovery-codes',
   ])(
@@ -195,17 +197,22 @@ describe('browsers', () => {
   });
 
   it('cannot be signed out by another user', async () => {
-    const theirs = await openAccountPage(await newEmail(), '/account/browsers');
-    const [row] = await server.database.rows<{ uid: string }>({
-      name: 'test.newest-browser',
-      text: 'SELECT uid FROM browser_sessions ORDER BY signed_in_at DESC LIMIT 1',
-    });
+    const email = await newEmail();
+    const theirs = await openAccountPage(email, '/account/browsers');
+    const browsers = await server.database.rows<{ uid: string }>(
+      {
+        name: 'test.browsers-of',
+        text: 'SELECT uid FROM browser_sessions WHERE user_id = (SELECT id FROM users WHERE email = $1)',
+      },
+      [email],
+    );
+    expect(browsers).toHaveLength(1);
     const { browser } = await openAccountPage(await newEmail(), '/account/browsers');
     const security = await browser.get(`${server.url}/account/security`);
     const csrf = formOf(security, '/password').hidden['csrf'] ?? '';
     await browser.submit({
       action: '/account/browsers/sign-out',
-      hidden: { csrf, session: row?.uid ?? '' },
+      hidden: { csrf, session: browsers[0]?.uid ?? '' },
     });
     expect((await theirs.browser.get(`${server.url}/account`)).url.pathname).toBe('/account');
   });

@@ -72,7 +72,8 @@ const findCredentials = statement(
 const findExpiredSignIn = statement(
   'accounts.expired-sign-in',
   `SELECT 1 FROM users WHERE id = $1 AND (
-     extract(epoch FROM password_changed_at) >= $2::bigint + 1
+     disabled_at IS NOT NULL
+     OR extract(epoch FROM password_changed_at) >= $2::bigint + 1
      OR $2::bigint < extract(epoch FROM now()) - CASE WHEN global_admin THEN $4::bigint ELSE $3::bigint END)`,
 );
 const findPasswordChange = statement(
@@ -141,7 +142,7 @@ export class ReadAccounts {
   }
 
   /**
-   * Whether a sign-in is too old, or older than the password.
+   * Whether a sign-in is too old, or older than the password, or its person is disabled.
    * @param signedInAt in seconds since 1970
    */
   async isSignInExpired(userId: string, signedInAt: number, limits: SignInLimits): Promise<boolean> {
