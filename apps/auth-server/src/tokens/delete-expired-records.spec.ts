@@ -22,7 +22,10 @@ describe('deleteExpiredRecords', () => {
       `INSERT INTO oidc_model (model, id, payload, expires_at)
        SELECT 'AccessToken', 'old-' || number, '{}', now() - interval '1 hour' FROM generate_series(1, 2500) AS number`,
     );
-    while (await deleteExpiredRecords(server.database));
+    const batches: number[] = [];
+    do batches.push(await deleteExpiredRecords(server.database));
+    while (batches.at(-1) !== 0);
+    expect(batches.slice(0, 2)).toEqual([1000, 1000]);
     const left = await server.database.rows<{ model: string; id: string }>(
       {
         name: 'test.left-over',

@@ -30,8 +30,8 @@ async function withoutRecordsOf(event: string, work: () => Promise<void>): Promi
   }
 }
 
-describe('audit records of token events', () => {
-  it('are stored with the tokens or not at all, and a code whose exchange failed stays valid', async () => {
+describe('audit records', () => {
+  it('of an exchange are stored with its tokens or not at all, and a code whose exchange failed stays valid', async () => {
     const app = await App.registered(server);
     const { exchangeForm } = await app.authorize('orders:read offline_access');
     const exchange = () => app.post('token', exchangeForm);
@@ -43,7 +43,7 @@ describe('audit records of token events', () => {
     expect(await events(app.clientId)).toContain('token_issued');
   });
 
-  it('are written before the response: a lost race, an ended family', async () => {
+  it('of a lost race and an ended family are written before the response', async () => {
     const app = await App.registered(server);
     const { tokens } = await app.signIn('orders:read offline_access');
     const form = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token ?? '' };
@@ -71,7 +71,7 @@ describe('audit records of token events', () => {
     expect((await events(app.clientId)).at(-1)).toBe('token_family_ended');
   });
 
-  it('outside a transaction never fail the request, and a lost one is counted', async () => {
+  it('outside a unit of work never fail the request, and a lost one is counted', async () => {
     const lost = async () => {
       const metric = await metrics.getSingleMetric('audit_records_lost_total')?.get();
       return metric?.values.find(({ labels }) => labels['event'] === 'client_registered')?.value ?? 0;
