@@ -3,6 +3,7 @@ import { statement, type Transaction } from '@fulfilment/database';
 import type { Outbox } from '@fulfilment/messaging';
 import { creatorSnapshot, publishedColumns, type PublishedRow } from './creator-snapshot.js';
 
+/** Bounds one statement: a person may have connected apps to any number of creators. */
 const creatorsPerStatement = 500;
 
 const increaseVersion = statement(

@@ -11,7 +11,7 @@ export interface BrowserSession {
   readonly signed_in_at: Date;
 }
 
-const maxListed = 100;
+const maxListed = 100; // a longer list is no use on a page
 const batchSize = 1000;
 
 const upsert = statement(
