@@ -63,26 +63,28 @@ describe('createDatabases', () => {
 
   it('lets a second role work as the first one, while the password of the first is replaced', async () => {
     const second = { ...creator, role: `${creator.role}_rotation`, password: `second ${tag}` };
+    const rotated = { ...creator, password: `rotated ${tag}` };
     const admin = new pg.Client({ connectionString: adminUrl });
     await admin.connect();
     try {
-      // The statements of docs/runbook.md ("Keys").
+      // The statements of docs/runbook.md ("Rotate a secret").
       await admin.query(
         `CREATE ROLE ${second.role} LOGIN PASSWORD '${second.password}' IN ROLE ${creator.role}`,
       );
       await admin.query(`ALTER ROLE ${second.role} SET role = ${creator.role}`);
       await createDatabases(adminUrl, [second]); // `docker compose up` in the middle of the rotation
+      await admin.query(`ALTER ROLE ${creator.role} PASSWORD '${rotated.password}'`);
       await queryAs(second, 'CREATE TABLE written (id int)');
       await queryAs(second, 'SET ROLE creator_api_member; RESET ROLE; INSERT INTO written VALUES (1)');
-      expect(await queryAs(creator, "SELECT tableowner FROM pg_tables WHERE tablename = 'written'")).toEqual([
+      expect(await queryAs(rotated, "SELECT tableowner FROM pg_tables WHERE tablename = 'written'")).toEqual([
         { tableowner: creator.role },
       ]);
     } finally {
       await admin.query(`DROP ROLE IF EXISTS ${second.role}`);
       await admin.end();
     }
-    await createDatabases(adminUrl, [creator]); // and after it
-    await queryAs(creator, 'INSERT INTO written VALUES (2)');
+    await createDatabases(adminUrl, [rotated]); // and after it
+    await queryAs(rotated, 'INSERT INTO written VALUES (2)');
   });
 
   it('changes the password when it is repeated, and keeps the data', async () => {
