@@ -13,15 +13,28 @@ interface Parts {
   readonly response?: JsonObject;
   readonly operation?: JsonObject;
   readonly status?: string;
+  /** Further responses and paths. */
+  readonly responses?: JsonObject;
+  readonly paths?: JsonObject;
 }
 
-/** A document with one operation. */
-function api({ body, response = {}, operation = {}, status = '200' }: Parts): JsonObject {
+/** A document with one operation, unless there are further paths. */
+function api({
+  body,
+  response = {},
+  operation = {},
+  status = '200',
+  responses = {},
+  paths = {},
+}: Parts): JsonObject {
   const json = (schema: JsonObject) => ({ content: { 'application/json': { schema } } });
   const requestBody = body === undefined ? {} : { requestBody: json(body) };
   return {
     paths: {
-      '/v1/orders': { post: { responses: { [status]: json(response) }, ...requestBody, ...operation } },
+      '/v1/orders': {
+        post: { responses: { [status]: json(response), ...responses }, ...requestBody, ...operation },
+      },
+      ...paths,
     },
   };
 }
@@ -47,6 +60,8 @@ describe('the comparison of two OpenAPI documents', () => {
       body: members({ sku: text, note: text }, ['sku']),
       response: members({ status: { enum: ['paid', 'held'] }, note: text }, ['status', 'note']),
       operation: { parameters: [{ name: 'dry_run', in: 'query', schema: text }] },
+      responses: { 409: { description: 'Sold out' } },
+      paths: { '/v1/refunds': { get: { responses: { 200: { description: 'Refunds' } } } } },
     });
     expect(httpBreaks(before, after)).toEqual([]);
   });
