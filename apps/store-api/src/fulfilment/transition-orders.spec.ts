@@ -20,20 +20,21 @@ const stockChange = z.object({
   previous_quantity: z.number().nullable(),
 });
 
+const metadata = { occurredAt: new Date() };
+
+let store: StoreApiUnderTest;
+let creator: Creator;
+let sku: string;
+beforeAll(async () => {
+  store = await startStoreApi();
+});
+afterAll(() => store.stop());
+beforeEach(async () => {
+  creator = await store.creator();
+  ({ sku } = await store.release(creator.id, [{ quantity: 10 }]));
+});
+
 describe('a fulfilment event', () => {
-  let store: StoreApiUnderTest;
-  let creator: Creator;
-  let sku: string;
-
-  beforeAll(async () => {
-    store = await startStoreApi();
-  });
-  afterAll(() => store.stop());
-  beforeEach(async () => {
-    creator = await store.creator();
-    ({ sku } = await store.release(creator.id, [{ quantity: 10 }]));
-  });
-
   const placeOrder = async (quantity = 1): Promise<string> => {
     const response = await store.post(
       '/store/v1/orders',
@@ -43,7 +44,6 @@ describe('a fulfilment event', () => {
     return response.body.id;
   };
   const read = (id: string) => store.readOrder(creator, id);
-  const metadata = { occurredAt: new Date() };
   /** The types of the messages about an order, once all that were committed are published. */
   const eventsOf = async (id: string): Promise<string[]> => {
     await eventually(async () => (await store.database.row(anyOutgoing)) === undefined);
@@ -147,7 +147,9 @@ describe('a fulfilment event', () => {
     expect((await read(id)).status).toBe('shipped');
     expect(await store.broker.takeDeadLetters('store-api.fulfilment')).toHaveLength(4);
   });
+});
 
+describe('the catalogue', () => {
   it('publishes out_of_stock and in_stock exactly once per crossing of zero', async () => {
     const { skus, uuid } = await store.release(creator.id);
     const counted = (quantity: number, index: number) =>
