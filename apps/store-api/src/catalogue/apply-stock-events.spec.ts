@@ -66,7 +66,7 @@ describe('stock events of the warehouse', () => {
     expect(await product.read()).toMatchObject({ quantity: 6 });
   });
 
-  it('ignore an adjustment before the newest count and apply one after it, in any order of arrival', async () => {
+  it('ignore a late adjustment from before the newest count, and keep an early one from after it', async () => {
     const product = await newStock(10);
     const before = await product.now();
     const countedAt = await product.now();
