@@ -29,7 +29,7 @@ describe('registration (RFC 7591)', () => {
     expect(body).not.toHaveProperty('first_party');
   });
 
-  it('returns a working secret to a confidential client, and both grant types by default', async () => {
+  it('returns a secret to a confidential client, and both grant types by default', async () => {
     const response = await register(server, {
       token_endpoint_auth_method: 'client_secret_post',
       grant_types: undefined,
@@ -148,7 +148,7 @@ describe('registration (RFC 7591)', () => {
     expect(await bad.json()).toMatchObject({ error: 'invalid_request' });
   });
 
-  it('ignores unknown metadata, and fetches no URL of the client (§2)', async () => {
+  it('ignores unknown metadata, and an id or secret that the client chooses (§2)', async () => {
     const response = await register(server, {
       backchannel_logout_uri: 'http://127.0.0.1:1/logout',
       software_statement: 'e30.e30.',
