@@ -181,7 +181,7 @@ describe('writeSecrets', () => {
 
   describe('with a file that cannot be used', () => {
     it.each([
-      ['a key is empty', 'auth-server/key-encryption-key', '\n', /^auth-server\/key-encryption-key is empty/],
+      ['a key is empty', 'auth-server/key-encryption-key', '', /^auth-server\/key-encryption-key is empty/],
       ['a certificate is empty', 'gateway/tls.crt', '', /^gateway\/tls\.crt is empty/],
       ['a URL is damaged', 'store-api/redis-url', 'redis://sto', /^store-api\/redis-url must contain a URL/],
       [

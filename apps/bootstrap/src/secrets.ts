@@ -1,6 +1,6 @@
 import type { StoreUser } from '@fulfilment/contracts/permissions';
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { selfSignedCertificate } from './certificate.ts';
@@ -66,31 +66,27 @@ export function writeSecrets(
   host: string,
 ): { readonly generated: readonly string[]; readonly kept: readonly string[] } {
   const initial = initialSecrets(stores, host, readEarlier(directory));
-  const existing = readExisting(directory, Object.keys(initial));
-  const generated = Object.keys(initial).filter((path) => !(path in existing));
-  const hasHalfCertificate = generated.filter((path) => path.startsWith('gateway/tls.')).length === 1;
-  if (hasHalfCertificate)
+  const paths = Object.keys(initial);
+  const kept = paths.filter((path) => existsSync(join(directory, path)));
+  const generated = paths.filter((path) => !kept.includes(path));
+  checkKept(directory, kept);
+  const urls = kept.filter(isUrl).map((path) => [path, readFileSync(join(directory, path), 'utf8')] as const);
+  const derived = storeFiles({ ...initial, ...Object.fromEntries(urls) });
+  for (const path of generated) writeAtomically(join(directory, path), initial[path] ?? '');
+  for (const [path, text] of Object.entries(derived)) writeAtomically(join(directory, path), text);
+  return { generated, kept };
+}
+
+/** Does not read the secrets: those that are no URL may be readable only for their own container. */
+function checkKept(directory: string, kept: readonly string[]): void {
+  const empty = kept.find((path) => statSync(join(directory, path)).size === 0);
+  // A secret that was lost in a failed copy may still be needed to decrypt data.
+  if (empty !== undefined)
+    throw new InvalidSetting(`${empty} is empty. Restore it, or delete it to have a new one generated.`);
+  if (kept.filter((path) => path.startsWith('gateway/tls.')).length === 1)
     throw new InvalidSetting(
       'One of gateway/tls.crt and gateway/tls.key is missing. Add it, or delete both to have them generated.',
     );
-  const secrets = { ...initial, ...existing };
-  const derived = storeFiles(secrets);
-  for (const path of generated) writeAtomically(join(directory, path), secrets[path] ?? '');
-  for (const [path, text] of Object.entries(derived)) writeAtomically(join(directory, path), text);
-  return { generated, kept: Object.keys(existing) };
-}
-
-function readExisting(directory: string, paths: readonly string[]): Files {
-  const existing = paths.filter((path) => existsSync(join(directory, path)));
-  return Object.fromEntries(
-    existing.map((path) => {
-      const text = readFileSync(join(directory, path), 'utf8');
-      // A secret that was lost in a failed copy may still be needed to decrypt data.
-      if (text.trim() === '')
-        throw new InvalidSetting(`${path} is empty. Restore it, or delete it to have a new one generated.`);
-      return [path, text];
-    }),
-  );
 }
 
 function readEarlier(directory: string): EarlierSecrets {
@@ -138,7 +134,7 @@ function initialSecrets(stores: StoreAddresses, host: string, earlier: EarlierSe
 
 /** What the stores load, and what `databases` sets in PostgreSQL: they accept what the services have. */
 function storeFiles(secrets: Files): Files {
-  const urls = Object.keys(secrets).filter((path) => path.endsWith('-url'));
+  const urls = Object.keys(secrets).filter(isUrl);
   const logins = new Map(urls.map((path) => [path, loginOf(path, secrets[path] ?? '')]));
   const password = (path: string): string => logins.get(path)?.password ?? '';
   const name = (path: string): string | undefined => logins.get(path)?.user;
@@ -162,6 +158,10 @@ function storeFiles(secrets: Files): Files {
   for (const service of serviceNames)
     files[`bootstrap/${service}-database-url`] = secrets[`${service}/database-url`] ?? '';
   return files;
+}
+
+function isUrl(path: string): boolean {
+  return path.endsWith('-url');
 }
 
 function loginOf(path: string, text: string): StoreUrl {
