@@ -99,7 +99,7 @@ describe('POST /api/v1/releases with an idempotency key', () => {
     expect([repeated.status, repeated.headers['idempotent-replayed']]).toEqual([201, 'true']);
   });
 
-  it('validates the key as for orders', async () => {
+  it('rejects a key of 256 characters', async () => {
     const { status, body } = await create(release, connected, 'k'.repeat(256));
     expect([status, body.details]).toEqual([
       400,
