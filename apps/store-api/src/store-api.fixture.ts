@@ -5,6 +5,7 @@ import {
   publicId,
   storeScopes,
   uuidv7,
+  type Currency,
 } from '@fulfilment/contracts';
 import { createDataSource, Database } from '@fulfilment/database';
 import { startHttp } from '@fulfilment/http-service';
@@ -246,6 +247,7 @@ export interface ProductOptions {
   readonly status?: 'available' | 'pending' | 'unavailable';
   readonly quantity?: number | null;
   readonly product_type?: string;
+  readonly prices?: Record<Currency, number>;
 }
 
 export const address = {

@@ -100,7 +100,9 @@ describe('a catalogue of many releases', () => {
 
     it('finds few and many matches, page by page, newest first', async () => {
       expect(await names('search=RARE%20bird&limit=100')).toHaveLength(30);
-      expect(await names('search=harbour&limit=3')).toHaveLength(3);
+      await insert('Latest ', 2, new Date());
+      const newest = await names('search=harbour&limit=3');
+      expect(newest.map((name) => name.startsWith('Latest'))).toEqual([true, true, false]);
       const { body } = await store.get('/store/v1/releases?search=rare&limit=20', creator.token);
       const rest = await names(`search=rare&limit=20&cursor=${body.pagination.next_cursor}`);
       expect(rest).toHaveLength(10);

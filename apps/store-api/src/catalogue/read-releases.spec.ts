@@ -95,15 +95,23 @@ describe('GET /v1/releases', () => {
   it('returns the price range of available products only, and null without any', async () => {
     const owner = await store.creator();
     await store.release(owner.id, [{ status: 'pending' }], 'Unpriced');
-    await store.release(owner.id, [{}, { product_type: 'vinyl_7_single' }], 'Priced');
+    await store.release(
+      owner.id,
+      [
+        {},
+        { product_type: 'vinyl_7_single', prices: { GBP: 1199, USD: 1399, EUR: 1299, JPY: 2200 } },
+        { status: 'unavailable', prices: { GBP: 1, USD: 1, EUR: 1, JPY: 1 } },
+      ],
+      'Priced',
+    );
     const { body } = await list('?format=detailed', owner.token);
     const [priced, unpriced] = body.data;
     expect(priced).toMatchObject({
-      price_range: { currency: 'GBP', min: 2499, max: 2499 },
+      price_range: { currency: 'GBP', min: 1199, max: 2499 },
       status: 'available',
     });
     expect(priced.product_types.sort()).toEqual(['vinyl_12_lp', 'vinyl_7_single']);
-    expect(priced.products).toHaveLength(2);
+    expect(priced.products).toHaveLength(3);
     expect(unpriced).toMatchObject({ price_range: null, status: 'pending' });
   });
 
