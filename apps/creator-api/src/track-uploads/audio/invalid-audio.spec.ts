@@ -6,6 +6,7 @@ describe('invalid audio', () => {
   const tone = sample('tone.flac');
   const cbr = sample('tone-cbr.mp3');
   const m4a = sample('tone.m4a');
+  const fastStart = sample('tone-faststart.m4a');
   it.each([
     ['HTML', Buffer.from('<!doctype html><html><body>Sign in</body></html>'), 'not_audio'],
     ['text', Buffer.from('RIFF is a nice word, but this is no WAVE'), 'not_audio'],
@@ -65,6 +66,12 @@ describe('invalid audio', () => {
       'unsupported_codec',
     ],
     ['M4A in a codec of speech', m4aWith({ configuration: '440856e500' }), 'unsupported_codec'],
+    ['M4A that ends before its sound', fastStart.subarray(0, fastStart.indexOf('mdat') - 4), 'broken'],
+    [
+      'M4A that ends within the header of its sound',
+      fastStart.subarray(0, fastStart.indexOf('mdat') + 3),
+      'broken',
+    ],
     [
       'M4A with a table of 4 G entries',
       changed(m4a, (copy) => copy.writeUInt32BE(0xffffffff, copy.indexOf('stsz') + 12)),

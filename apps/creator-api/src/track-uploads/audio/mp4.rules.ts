@@ -70,6 +70,7 @@ function gapSamples(movie: string): number {
 /** Returns the `moov` box, which describes all tracks and may be at the end of the file. */
 function readMovie(file: ByteSource, start: number): Buffer {
   let movie: Buffer | undefined;
+  let hasSamples = false;
   for (let offset = start; offset + 8 <= file.size;) {
     const head = file.bytes(offset, 16);
     const stated = head.readUInt32BE(0); // 1: the length follows in 64 bits; 0: the box ends with the file
@@ -77,12 +78,15 @@ function readMovie(file: ByteSource, start: number): Buffer {
     const length = stated === 1 ? Number(head.readBigUInt64BE(8)) : stated || bytesToEnd;
     if (length < 8 || length > bytesToEnd)
       throwBroken('The file is truncated: it is shorter than a box states.');
-    if (head.toString('latin1', 4, 8) === 'moov') {
+    const type = head.toString('latin1', 4, 8);
+    if (type === 'moov') {
       if (length > maxMovieBytes) throwBroken('The header is too large.');
       movie ??= file.bytes(offset, length);
     }
+    hasSamples ||= type === 'mdat';
     offset += length;
   }
+  if (!hasSamples) throwBroken('The file has no sound, or is truncated before it.');
   return movie ?? throwBroken('The file has no header, or is truncated before it.');
 }
 
