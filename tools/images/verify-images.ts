@@ -56,6 +56,7 @@ export async function verifyImages(engine: Engine, tag: string, say: (line: stri
     await step(say, 'Node.js is process 1 of each service', () => checkFirstProcess(engine, containers));
     const internalUrls = await internalUrlsOf(engine, containers);
     await runDemo(composition, { stateDir, baseUrl, caFile, receiverPort, internalUrls, say });
+    await step(say, 'A second run of the one-shot services changes no secret', () => checkRepeat(composition));
     await step(say, 'The services stop gracefully', () => checkStop(engine, containers));
   } catch (error) {
     const { output } = await composition.run(['logs', '--tail', '15', '--no-color']);
@@ -65,6 +66,15 @@ export async function verifyImages(engine: Engine, tag: string, say: (line: stri
     composition.close();
     rmSync(stateDir, { recursive: true, force: true });
   }
+}
+
+/** An upgrade runs them again, on volumes with secrets that an operator may have replaced. */
+async function checkRepeat(composition: Composition): Promise<void> {
+  const repeat = (service: string): Promise<string> =>
+    composition.mustRun(['run', '--rm', '-T', '--no-deps', service]);
+  const output = await repeat('secrets');
+  if (!output.includes('"generated":[]')) throw new Failure(`Secrets were generated again: ${output}`);
+  await repeat('databases');
 }
 
 interface Containers {
