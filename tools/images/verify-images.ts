@@ -56,7 +56,9 @@ export async function verifyImages(engine: Engine, tag: string, say: (line: stri
     await step(say, 'Node.js is process 1 of each service', () => checkFirstProcess(engine, containers));
     const internalUrls = await internalUrlsOf(engine, containers);
     await runDemo(composition, { stateDir, baseUrl, caFile, receiverPort, internalUrls, say });
-    await step(say, 'A second run of the one-shot services changes no secret', () => checkRepeat(composition));
+    await step(say, 'A second run of the one-shot services changes no secret', () =>
+      checkRepeat(composition),
+    );
     await step(say, 'The services stop gracefully', () => checkStop(engine, containers));
   } catch (error) {
     const { output } = await composition.run(['logs', '--tail', '15', '--no-color']);
