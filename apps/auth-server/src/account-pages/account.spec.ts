@@ -1,23 +1,11 @@
 import { FormBrowser, formOf, type Page } from '@fulfilment/testing/form-browser';
 import { describe, expect, it } from '@jest/globals';
-import { movePasswordChangeAfterSignIns } from '../test/backdate.js';
 import { App, disconnectFormOf } from '../test/app.js';
-import { auditEventsOf, auditRecords } from '../test/audit-records.js';
-import { newUser, password } from '../test/users.js';
+import { auditEventsOf } from '../test/audit-records.js';
+import { newEmail, openAccountPage } from '../test/account-pages.js';
 import { server, startServer } from '../test/server.js';
 
 startServer();
-
-const newPassword = 'quite another horse';
-const newEmail = async () => (await newUser(server)).email;
-
-/** Opens an account page in a new browser and signs in. */
-async function openAccountPage(email: string, path: string) {
-  const browser = new FormBrowser(server);
-  const page = await browser.get(`${server.url}${path}`);
-  const shown = await browser.submit(formOf(page, '/login'), { email, password });
-  return { browser, shown };
-}
 
 /** The status of UserInfo: 401 when the access token has ended. */
 const userInfoStatus = async (token: string) =>
@@ -215,90 +203,5 @@ describe('browsers', () => {
       hidden: { csrf, session: browsers[0]?.uid ?? '' },
     });
     expect((await theirs.browser.get(`${server.url}/account`)).url.pathname).toBe('/account');
-  });
-});
-
-describe('the password', () => {
-  const change = (browser: FormBrowser, page: Page, fields: Record<string, string> = {}) =>
-    browser.submit(formOf(page, '/security/password'), {
-      current_password: password,
-      new_password: newPassword,
-      repeated_password: newPassword,
-      ...fields,
-    });
-
-  it('is changed by the person, which signs out every other browser', async () => {
-    const email = await newEmail();
-    const { browser: otherBrowser } = await openAccountPage(email, '/account');
-    const { browser, shown } = await openAccountPage(email, '/account/security');
-    const done = await change(browser, shown);
-    expect(done.text).toContain('Your password has been changed.');
-    const signInPage = await otherBrowser.get(`${server.url}/account`);
-    expect(signInPage.text).toContain('id="password"');
-    const withOldPassword = await otherBrowser.submit(formOf(signInPage, '/login'), { email, password });
-    expect(withOldPassword.status).toBe(401);
-    const fields = { email, password: newPassword };
-    const withNewPassword = await otherBrowser.submit(formOf(withOldPassword, '/login'), fields);
-    expect(withNewPassword.url.pathname).toBe('/account');
-    expect(await auditEventsOf(server, { email })).toContain('password_changed');
-  });
-
-  it.each([
-    ['with a wrong current password', { current_password: 'wrong' }, 401],
-    ['to one that is too short', { new_password: 'short', repeated_password: 'short' }, 400],
-    ['to one that was not repeated', { repeated_password: 'something else' }, 400],
-    ['to the same one', { new_password: password, repeated_password: password }, 400],
-    [
-      'to one of 1025 characters',
-      { new_password: 'x'.repeat(1025), repeated_password: 'x'.repeat(1025) },
-      400,
-    ],
-  ])('is not changed %s', async (_, fields, status) => {
-    const email = await newEmail();
-    const { browser, shown } = await openAccountPage(email, '/account/security');
-    expect((await change(browser, shown, fields)).status).toBe(status);
-    expect((await openAccountPage(email, '/account')).shown.url.pathname).toBe('/account');
-  });
-
-  it('is not changed with a wrong current password, which is audited once', async () => {
-    const email = await newEmail();
-    const { browser, shown } = await openAccountPage(email, '/account/security');
-    await change(browser, shown, { current_password: 'wrong' });
-    const records = await auditRecords(server, { email });
-    expect(records.filter(({ event }) => event.startsWith('password_'))).toEqual([
-      {
-        event: 'password_change_failed',
-        email,
-        details: { intended: 'password_changed', locked: false },
-      },
-    ]);
-  });
-
-  it('ends the sessions of earlier sign-ins when it is changed', async () => {
-    const email = await newEmail();
-    const browser = new FormBrowser(server);
-    const page = await browser.get(`${server.url}/account`);
-    const signedIn = await browser.submit(formOf(page, '/login'), { email, password });
-    expect(signedIn.url.pathname).toBe('/account');
-    await movePasswordChangeAfterSignIns(server, email);
-    expect((await browser.get(`${server.url}/account`)).text).toContain('id="password"');
-  });
-
-  it('stays confirmed in the browser in which it was changed, also for apps', async () => {
-    const email = await newEmail();
-    const app = await App.registered(server);
-    const { browser, shown } = await openAccountPage(email, '/account/security');
-    await change(browser, shown);
-    expect((await app.authorize('openid', { email, browser })).steps).toEqual(['consent']);
-  });
-
-  it('is not changed when the session was ended concurrently', async () => {
-    const email = await newEmail();
-    const { browser, shown } = await openAccountPage(email, '/account/security');
-    const other = await openAccountPage(email, '/account/browsers');
-    await other.browser.submit(formOf(other.shown, '/browsers/sign-out'));
-    const rejected = await change(browser, shown);
-    expect(rejected.text).toContain('id="password"');
-    expect((await openAccountPage(email, '/account')).shown.url.pathname).toBe('/account');
   });
 });

@@ -1,10 +1,11 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { flakyProxy, type FlakyProxy, storeUrl } from '@fulfilment/testing';
+import { newEmail } from '../test/account-pages.js';
 import { App } from '../test/app.js';
 import { auditEventsOf } from '../test/audit-records.js';
 import { deleteNetworkFailures } from '../test/guess-windows.js';
-import { makeUser, newUser, password } from '../test/users.js';
+import { makeUser, password } from '../test/users.js';
 import { server, startServer } from '../test/server.js';
 import { submitPassword, nextCode, newProtectedUser } from '../test/second-factors.js';
 
@@ -21,7 +22,6 @@ beforeAll(async () => {
   app = await App.registered(server);
 });
 
-const newEmail = async () => (await newUser(server)).email;
 /** Submits the sign-in form, and returns the status. */
 async function attempt(email: string, typed: string, browser = new FormBrowser(server)): Promise<number> {
   await deleteNetworkFailures(server);

@@ -1,0 +1,19 @@
+import { FormBrowser, formOf, type Page } from '@fulfilment/testing/form-browser';
+import { server } from './server.js';
+import { newUser, password } from './users.js';
+
+/** Creates a user. Returns the e-mail address. */
+export async function newEmail(): Promise<string> {
+  return (await newUser(server)).email;
+}
+
+/** Opens an account page in a new browser and signs in. */
+export async function openAccountPage(
+  email: string,
+  path: string,
+): Promise<{ readonly browser: FormBrowser; readonly shown: Page }> {
+  const browser = new FormBrowser(server);
+  const page = await browser.get(`${server.url}${path}`);
+  const shown = await browser.submit(formOf(page, '/login'), { email, password });
+  return { browser, shown };
+}
