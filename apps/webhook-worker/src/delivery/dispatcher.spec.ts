@@ -52,16 +52,22 @@ function aDispatcher() {
 /** Resolves when everything that does not wait for the test has run. */
 const settled = () => new Promise(setImmediate);
 
+/** A dispatcher with a running attempt, and a second claim of the same subscription. */
+async function claimingDuringAttempt() {
+  const testbed = aDispatcher();
+  testbed.add();
+  await settled();
+  testbed.claims[0]?.end([delivery]);
+  await settled();
+  testbed.add();
+  await settled();
+  expect(testbed.claims[1]?.request.running).toBe(1);
+  return testbed;
+}
+
 describe('a claim that finds nothing because the attempts have reached the limit of the receiver', () => {
   it('is repeated at once if the attempts ended during the claim', async () => {
-    const { dispatcher, claims, attempts, add } = aDispatcher();
-    add();
-    await settled();
-    claims[0]?.end([delivery]);
-    await settled();
-    add();
-    await settled();
-    expect(claims[1]?.request.running).toBe(1);
+    const { dispatcher, claims, attempts } = await claimingDuringAttempt();
     attempts[0]?.();
     await settled();
     claims[1]?.end([]);
@@ -73,13 +79,7 @@ describe('a claim that finds nothing because the attempts have reached the limit
   });
 
   it('is repeated when the attempts have ended after it', async () => {
-    const { dispatcher, claims, attempts, add } = aDispatcher();
-    add();
-    await settled();
-    claims[0]?.end([delivery]);
-    await settled();
-    add();
-    await settled();
+    const { dispatcher, claims, attempts } = await claimingDuringAttempt();
     claims[1]?.end([]);
     await settled();
     expect(claims).toHaveLength(2);
