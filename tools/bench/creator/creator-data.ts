@@ -1,4 +1,5 @@
 import { BenchDatabase } from '../bench-database.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 export const bigCreator = '01900000-0000-7000-8000-000000000001';
 export const smallCreator = '01900000-0000-7000-8000-000000000002';
@@ -47,6 +48,7 @@ const insertPostings = `
          'GBP', 2499, 416, 312, 'GBP', 2499, 416, 312
   FROM generate_series($1::int, $2::int - 1) AS n, LATERAL (SELECT now() - n % ${historySeconds} * interval '1 second' AS at) AS moment`;
 const postingsAtOnce = 1_000_000;
+const statementPollIntervalMs = 500;
 
 /** The database of a Creator API under measurement. */
 export class CreatorData extends BenchDatabase {
@@ -64,6 +66,17 @@ export class CreatorData extends BenchDatabase {
     for (let from = 0; from < count; from += postingsAtOnce)
       await this.client.query(insertPostings, [from, Math.min(from + postingsAtOnce, count)]);
     await this.vacuum();
+  }
+
+  /** Resolves when creator-api has issued the statements of all closed months of the postings. */
+  async waitForStatements(): Promise<void> {
+    for (;;) {
+      const { rowCount } = await this.client.query(
+        `SELECT 1 FROM statistics_close WHERE first_open_month > '0001-01' AND statements_before >= first_open_month`,
+      );
+      if (rowCount === 1) return;
+      await sleep(statementPollIntervalMs);
+    }
   }
 
   /** Whether a message was applied. */
