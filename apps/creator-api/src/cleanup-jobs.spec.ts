@@ -27,7 +27,7 @@ describe('the clean-up of creator-api', () => {
     const cleanup = new Cleanup(jobs, logger);
     try {
       cleanup.start();
-      await eventually(async () => ((await database.rows(keptKeys)).length === 1 ? true : undefined));
+      await eventually(async () => (await database.rows(keptKeys)).length === 1);
       expect(await database.rows(keptKeys)).toEqual([{ key: 'new-1' }]);
     } finally {
       await cleanup.stop();

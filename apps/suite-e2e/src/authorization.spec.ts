@@ -158,10 +158,7 @@ describe('the authorization server', () => {
     await store.get('/store/v1/releases').expect(200);
     expect((await refresh(first.refresh_token ?? '').expect(400)).body.error).toBe('invalid_grant');
     expect((await refresh(second.body.refresh_token).expect(400)).body.error).toBe('invalid_grant');
-    await eventually(
-      async () => ((await store.get('/store/v1/releases')).status === 401 ? true : undefined),
-      1_000,
-    );
+    await eventually(async () => (await store.get('/store/v1/releases')).status === 401, 1_000);
   });
 
   it('returns the user info, and introspects tokens for a resource server', async () => {

@@ -35,7 +35,7 @@ describe('the suite under continuous orders', () => {
       .expect(201);
     const rate = await quote(merchant.store, lines);
     shopper = new SteadyShopper(merchant.store, lines, rate.id, 3);
-    await eventually(() => (shopper.orders.size >= 3 ? true : undefined));
+    await eventually(() => shopper.orders.size >= 3);
   });
   afterAll(async () => {
     await shopper.stop();
@@ -44,7 +44,7 @@ describe('the suite under continuous orders', () => {
 
   const untilOrdersContinue = () => {
     const before = shopper.orders.size;
-    return eventually(() => (shopper.orders.size >= before + 3 ? true : undefined), readyTimeoutMs);
+    return eventually(() => shopper.orders.size >= before + 3, readyTimeoutMs);
   };
 
   it.each(services)(
@@ -101,7 +101,7 @@ describe('the suite under continuous orders', () => {
           ...new Set(receiver.deliveries.map(({ body }) => `${body.event} ${String(body.data.order_id)}`)),
         ].sort();
       await eventually(
-        () => (received().length >= expected.length ? true : undefined),
+        () => received().length >= expected.length,
         settleTimeoutMs,
         () => `${received().length} of ${expected.length} events were received`,
       );

@@ -103,7 +103,7 @@ describe('the operator commands', () => {
       about: { order_id: id },
     });
     await operate(['dead-letters', 'replay', ...named]);
-    await eventually(async () => ((await ofOrder()).length === 1 ? true : undefined)); // rejected again
+    await eventually(async () => (await ofOrder()).length === 1); // rejected again
     expect(await operate(['dead-letters', 'discard', ...named])).toEqual({ queue, discarded: [letter?.id] });
     expect(await ofOrder()).toEqual([]);
     expect((await runOps(['dead-letters', 'show', ...named])).status).toBe(1);

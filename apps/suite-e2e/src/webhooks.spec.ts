@@ -186,7 +186,7 @@ describe('webhooks', () => {
     expect(retry !== undefined && isValidSignature(retry, secret)).toBe(true);
     await eventually(async () => {
       const { body } = await merchant.store.get(`${hooks}/${subscription}`).expect(200);
-      return body.consecutive_failures === 0 && body.last_delivery_at !== null ? true : undefined;
+      return body.consecutive_failures === 0 && body.last_delivery_at !== null;
     });
   });
 
@@ -206,9 +206,7 @@ describe('webhooks', () => {
     await operate(['product', 'withdraw', limited.sku]);
     const gone = await firstDelivery(limited.sku, 'product.unavailable', receiver);
     expect(gone.body.data).toMatchObject({ product_id: limited.sku, release_id: limited.releaseId });
-    await eventually(() =>
-      deliveriesAbout(limited.sku, 'product.inventory_changed', receiver).length >= 3 ? true : undefined,
-    );
+    await eventually(() => deliveriesAbout(limited.sku, 'product.inventory_changed', receiver).length >= 3);
     expect(deliveriesAbout(limited.sku, 'product.out_of_stock', receiver)).toHaveLength(1);
     expect(deliveriesAbout(limited.sku, 'product.in_stock', receiver)).toHaveLength(1);
     expect(deliveriesAbout(limited.sku, 'product.inventory_changed', receiver)).toHaveLength(3);

@@ -49,9 +49,7 @@ describe('online schema changes', () => {
 
   const insert = () => scratch.database.run(insertNumber, [randomUUID()]);
   const changeWaits = () =>
-    eventually(async () =>
-      (await scratch.database.row<{ count: number }>(countLockWaits))?.count ? true : undefined,
-    );
+    eventually(async () => ((await scratch.database.row<{ count: number }>(countLockWaits))?.count ?? 0) > 0);
   /**
    * Starts `change` during a transaction that commits only after the change has waited and others have
    * written.

@@ -48,7 +48,7 @@ describe('the span of a request', () => {
     await request(api.url).get('/store/notes').expect(401);
     await request(api.url).get('/store/notes/broken').expect(500);
     const { spans } = recorded;
-    await eventually(() => (spans.length === 2 ? true : undefined));
+    await eventually(() => spans.length === 2);
     expect(spans).toMatchObject([
       { status: { code: 0 }, attributes: { 'http.response.status_code': 401 } },
       { status: { code: 2 }, attributes: { 'error.type': '500' } },

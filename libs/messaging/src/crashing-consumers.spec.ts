@@ -52,12 +52,12 @@ describe('a message that kills its process each time', () => {
       const running = keepRunning();
       try {
         await eventually(
-          async () => ((await appliedIds(scratch.database)).length >= sent.length ? true : undefined),
+          async () => (await appliedIds(scratch.database)).length >= sent.length,
           150_000,
           () => `${sent.length} effects, after ${deaths} deaths`,
         );
         await eventually(
-          async () => ((await letters.count(queue)) > 0 ? true : undefined),
+          async () => (await letters.count(queue)) > 0,
           120_000,
           () => `a dead letter, after ${deaths} deaths`,
         );

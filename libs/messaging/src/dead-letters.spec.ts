@@ -32,7 +32,7 @@ describe('dead letters', () => {
   });
 
   const untilCount = (count: number, timeoutMs?: number) =>
-    eventually(async () => ((await letters.count(queue)) === count ? true : undefined), timeoutMs);
+    eventually(async () => (await letters.count(queue)) === count, timeoutMs);
   const effects = async () => (await appliedIds(testbed.scratch.database)).sort();
   const reject = async (...sent: Message[]) => {
     await broker.publish(...sent);
@@ -82,7 +82,7 @@ describe('dead letters', () => {
     expect(await letters.count(queue)).toBe(1_198);
     expect(await listed()).toEqual(ids.slice(0, 1000));
     expect(await letters.replay(queue)).toHaveLength(1_198);
-    await eventually(async () => ((await effects()).length === 1_199 ? true : undefined), 60_000);
+    await eventually(async () => (await effects()).length === 1_199, 60_000);
   }, 180_000);
 
   it('remain, each once, after concurrent listings', async () => {
@@ -105,10 +105,10 @@ describe('dead letters', () => {
     onHandle = () => undefined;
     const [one = ''] = sent.map(({ id }) => id);
     expect(await letters.replay(queue, one)).toEqual([one]);
-    await eventually(async () => ((await effects()).length === 1 ? true : undefined));
+    await eventually(async () => (await effects()).length === 1);
     expect(await letters.count(queue)).toBe(2);
     expect(await letters.replay(queue)).toHaveLength(2);
-    await eventually(async () => ((await effects()).length === 3 ? true : undefined));
+    await eventually(async () => (await effects()).length === 3);
     expect(await effects()).toEqual(sent.map(({ id }) => id).sort());
     expect([await letters.count(queue), await letters.replay(queue, one)]).toEqual([0, []]);
     expect(broker.published).toHaveLength(3); // published once to the exchange
@@ -134,7 +134,7 @@ describe('dead letters', () => {
     await dying.replay(queue).catch(() => undefined); // cut before or after the broker's confirmation
     await eventually(async () => {
       await letters.replay(queue);
-      return (await effects()).length === 10 && (await letters.count(queue)) === 0 ? true : undefined;
+      return (await effects()).length === 10 && (await letters.count(queue)) === 0;
     });
     expect(await effects()).toEqual(sent.map(({ id }) => id).sort());
     await proxy.stop();

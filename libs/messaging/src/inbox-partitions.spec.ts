@@ -148,7 +148,7 @@ describe('a consumer', () => {
   });
 
   const untilLetters = (count: number) =>
-    eventually(async () => ((await letters.count(queue)) === count ? true : undefined), 30_000);
+    eventually(async () => (await letters.count(queue)) === count, 30_000);
   const untilHandled = ({ id }: Message, outcome: string) =>
     eventually(
       async () => (await findOutcome(scratch.database, id))?.outcome === outcome || undefined,
@@ -159,7 +159,7 @@ describe('a consumer', () => {
     for (const daysBack of [8, 7, 6, 5, 4, 3, 2, 1]) await createDay(daysBack);
     await eventually(async () => {
       await partitions.round();
-      return (await names()).length === 8 + 3 + 1 ? true : undefined;
+      return (await names()).length === 8 + 3 + 1;
     });
   };
 

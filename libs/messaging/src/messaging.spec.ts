@@ -76,8 +76,8 @@ describe('messaging', () => {
     ).rejects.toThrow('rolled back');
     await effectsReach(1200);
     expect(broker.published.map(({ id }) => id)).toEqual(kept.map(({ id }) => id));
-    await eventually(async () =>
-      (await scratch.database.row<{ waiting: number }>(countOutbox))?.waiting === 0 ? true : undefined,
+    await eventually(
+      async () => (await scratch.database.row<{ waiting: number }>(countOutbox))?.waiting === 0,
     );
   });
 

@@ -59,8 +59,7 @@ describe('the outbox relay', () => {
     scratch.database.transaction((tx) => outbox.add(tx, ...sent));
   const untilEmpty = () =>
     eventually(
-      async () =>
-        (await scratch.database.row<{ waiting: number }>(countOutbox))?.waiting === 0 ? true : undefined,
+      async () => (await scratch.database.row<{ waiting: number }>(countOutbox))?.waiting === 0,
       30_000,
       () => 'an empty outbox',
     );
@@ -86,7 +85,7 @@ describe('the outbox relay', () => {
     }
     const before = database.buffers.length;
     // Two rounds without messages.
-    await eventually(() => (database.buffers.length > before + 2 ? true : undefined));
+    await eventually(() => database.buffers.length > before + 2);
     await add(relay, stockSet(1));
     await untilEmpty();
     await snapshot.rollback();
@@ -102,9 +101,9 @@ describe('the outbox relay', () => {
     await relay.outbox.add(slow.tx, late);
     for (let round = 0; round < 5; round += 1) {
       await add(relay, stockSet(round));
-      await eventually(() => (broker.published.length > round ? true : undefined));
+      await eventually(() => broker.published.length > round);
     }
     await slow.commit();
-    await eventually(() => (broker.published.at(-1)?.id === late.id ? true : undefined));
+    await eventually(() => broker.published.at(-1)?.id === late.id);
   });
 });

@@ -27,24 +27,20 @@ describe('the queue gauges', () => {
     try {
       await broker.publish(...sent);
       // One dead-lettered, two unacknowledged.
-      await eventually(async () => ((await gauge('messaging_queue_messages')) === 7 ? true : undefined));
-      await eventually(async () => ((await gauge('messaging_dead_letters')) === 1 ? true : undefined));
-      await eventually(async () =>
-        ((await gauge('messaging_dead_letters_waiting_seconds')) ?? 0) > 0 ? true : undefined,
-      );
+      await eventually(async () => (await gauge('messaging_queue_messages')) === 7);
+      await eventually(async () => (await gauge('messaging_dead_letters')) === 1);
+      await eventually(async () => ((await gauge('messaging_dead_letters_waiting_seconds')) ?? 0) > 0);
       const connection = await connect(broker.url);
       const channel = await connection.createConfirmChannel();
       const topology = topologyOf(broker.namespace);
       channel.sendToQueue(topology.deadLetterQueue(queue), Buffer.from('{}'));
       await channel.waitForConfirms();
       await connection.close();
-      await eventually(async () => ((await gauge('messaging_dead_letters')) === 2 ? true : undefined));
+      await eventually(async () => (await gauge('messaging_dead_letters')) === 2);
       released.resolve();
-      await eventually(async () => ((await gauge('messaging_queue_messages')) === 0 ? true : undefined));
+      await eventually(async () => (await gauge('messaging_queue_messages')) === 0);
       await broker.takeDeadLetters(queue);
-      await eventually(async () =>
-        (await gauge('messaging_dead_letters_waiting_seconds')) === 0 ? true : undefined,
-      );
+      await eventually(async () => (await gauge('messaging_dead_letters_waiting_seconds')) === 0);
     } finally {
       released.resolve();
       await testbed.stop();

@@ -109,7 +109,7 @@ describe('a queue of the previous release, with other arguments', () => {
       async () => {
         const intakes = await inspectIntakes();
         state = `intakes: ${JSON.stringify(intakes)}`;
-        return intakes.every((intake) => intake?.consumerCount === 1) ? true : undefined;
+        return intakes.every((intake) => intake?.consumerCount === 1);
       },
       20_000,
       () => state,
@@ -124,7 +124,7 @@ describe('a queue of the previous release, with other arguments', () => {
     const after = stockCounts(10);
     await testbed.broker.publish(...after);
     expect(await untilApplied([...before, ...after])).toEqual(ids([...before, ...after]));
-    await eventually(async () => ((await inspect()) === undefined ? true : undefined));
+    await eventually(async () => (await inspect()) === undefined);
   });
 
   it('is consumed by old replicas while one runs, then by the new release, each message once and in order', async () => {

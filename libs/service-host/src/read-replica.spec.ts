@@ -47,8 +47,7 @@ describe('reads of a service with a read replica', () => {
     const database = opened.open('', 2);
     return { opened, database, reads: new ReadDatabase(database, opened.openReplica(readUrl)) };
   };
-  const untilReplicaIsUsed = () =>
-    eventually(async () => ((await reads.read(notes))?.replica === true ? true : undefined));
+  const untilReplicaIsUsed = () => eventually(async () => (await reads.read(notes))?.replica === true);
 
   beforeAll(async () => {
     servers = await streamingReplica();
@@ -81,7 +80,7 @@ describe('reads of a service with a read replica', () => {
     expect((await countReplicaReads())['lagging']).toBe((before['lagging'] ?? 0) + 2);
     expect(await metrics.getSingleMetricAsString('read_replica_lag_bytes')).toMatch(/ [1-9]\d*$/);
     await servers.resumeReplay();
-    await eventually(async () => ((await impatient.reads.read(notes))?.replica === true ? true : undefined));
+    await eventually(async () => (await impatient.reads.read(notes))?.replica === true);
     await impatient.opened.close();
   });
 
@@ -102,7 +101,7 @@ describe('reads of a service with a read replica', () => {
       if (started > 1) return notes(database); // the retry, on the primary
       return database.rows(wait);
     });
-    await eventually(() => Promise.resolve(started > 0 ? true : undefined));
+    await eventually(() => started > 0);
     await servers.stopReplica();
     expect(await sleeping).toMatchObject({ replica: false });
     expect(await reads.read(notes)).toMatchObject({ replica: false });
@@ -116,7 +115,7 @@ describe('reads of a service with a read replica', () => {
     await early.opened.connect();
     expect(await early.reads.read(notes)).toMatchObject({ replica: false });
     await servers.startReplica();
-    await eventually(async () => ((await early.reads.read(notes))?.replica === true ? true : undefined));
+    await eventually(async () => (await early.reads.read(notes))?.replica === true);
     await early.opened.close();
   });
 

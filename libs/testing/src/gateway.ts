@@ -119,13 +119,13 @@ export function fetchTrusting(ca: string): { readonly fetch: typeof fetch; close
 }
 
 /** Whether the gateway responds with 404 to a path of no service. Needs no running service. */
-function responds(port: number, ca: string): Promise<true | undefined> {
+function responds(port: number, ca: string): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = request({ host: 'localhost', port, path: '/', ca, family: 4, agent: false }, (response) => {
       response.resume();
-      resolve(response.statusCode === 404 ? true : undefined);
+      resolve(response.statusCode === 404);
     });
-    probe.once('error', () => resolve(undefined));
+    probe.once('error', () => resolve(false));
     probe.end();
   });
 }

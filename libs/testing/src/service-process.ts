@@ -59,9 +59,9 @@ export async function serviceProcess(
   return {
     url,
     ended,
-    untilReady: () => eventually(async () => ((await isReady()) ? true : undefined), readyTimeoutMs),
+    untilReady: () => eventually(isReady, readyTimeoutMs),
     /** Resolves when the API no longer responds. */
-    untilClosed: () => eventually(async () => ((await isReady()) ? undefined : true)),
+    untilClosed: () => eventually(async () => !(await isReady())),
     signal: (signal: 'SIGSTOP' | 'SIGCONT' | 'SIGTERM') => child.kill(signal),
     /** Ends the process with SIGKILL, so it runs no further code. */
     kill: async () => {

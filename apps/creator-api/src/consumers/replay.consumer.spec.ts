@@ -63,7 +63,7 @@ describe('read models after a replay', () => {
   const untilHandled = (sent: readonly Message[]) =>
     eventually(async () => {
       const found = await api.database.row<{ rows: number }>(countHandled, [sent.map(({ id }) => id)]);
-      return found?.rows === sent.length ? true : undefined;
+      return found?.rows === sent.length;
     });
   const publish = async (sent: readonly Message[]) => {
     await api.publish(...sent);

@@ -196,7 +196,7 @@ export function nextNumber(chance: Iterator<number>): number {
 export async function postAllWaiting(database: Database): Promise<void> {
   await eventually(async () => {
     await postWaitingOrders(database);
-    return (await database.rows(waiting)).length === 0 ? true : undefined;
+    return (await database.rows(waiting)).length === 0;
   });
 }
 

@@ -109,7 +109,7 @@ export async function creatorApi(
       await projectOrders(tx, orders);
     });
   // Otherwise stop() may find no connection to close.
-  await eventually(() => (messaging.connected ? true : undefined));
+  await eventually(() => messaging.connected);
   return {
     app,
     settings,

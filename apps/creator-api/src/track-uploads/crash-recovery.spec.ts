@@ -92,12 +92,12 @@ describe('a track upload', () => {
   };
   const untilOpen = (responses: ReadonlySet<ServerResponse>, count: number) =>
     eventually(
-      () => (responses.size === count ? true : undefined),
+      () => responses.size === count,
       10_000,
       () => `${responses.size} of ${count}`,
     );
   const publishedOnce = async (count: number) => {
-    await eventually(() => (uploads.publishedTracks().length >= count ? true : undefined));
+    await eventually(() => uploads.publishedTracks().length >= count);
     expect(uploads.publishedTracks()).toHaveLength(count);
   };
 
@@ -146,12 +146,12 @@ describe('a track upload', () => {
     const queue = new Queue(uploadQueueName, { connection: { url }, prefix });
     await queue.addBulk([...ids, ...ids].map((uploadId) => ({ name: 'process', data: { uploadId } })));
     // The duplicate jobs are delayed, since a worker holds the lease.
-    await eventually(async () => ((await queue.getDelayedCount()) === 16 ? true : undefined));
+    await eventually(async () => (await queue.getDelayedCount()) === 16);
     expect(openResponses.size).toBe(8);
     for (const response of openResponses) response.end(wave().subarray(100_000));
     for (const id of ids) expect(await uploads.untilFinished(id)).toMatchObject({ status: 'completed' });
     // All jobs have ended.
-    await eventually(async () => ((await queue.getDelayedCount()) === 0 ? true : undefined));
+    await eventually(async () => (await queue.getDelayedCount()) === 0);
     await queue.close();
     expect(server.requests()).toBe(before + 8);
     await publishedOnce(8);
@@ -220,7 +220,7 @@ describe('a track upload', () => {
         void api.database.run(loseLeases).then(() => response.writeHead(status).end(wave()));
       });
       const { id } = await uploads.register(server.url());
-      await eventually(async () => ((await counted())[1] === lostBefore + 1 ? true : undefined));
+      await eventually(async () => (await counted())[1] === lostBefore + 1);
       expect(await counted()).toEqual([runsBefore, lostBefore + 1]);
       expect(await row(id)).toMatchObject({ status: 'processing', leased: true });
     },

@@ -54,7 +54,7 @@ describe('a registered track upload', () => {
       created_at: expect.any(String),
       updated_at: expect.any(String),
     });
-    await eventually(() => (uploads.publishedTracks().length > 0 ? true : undefined));
+    await eventually(() => uploads.publishedTracks().length > 0);
     expect(uploads.publishedTracks()).toEqual([
       {
         release_id: uploads.releaseId,
@@ -77,7 +77,7 @@ describe('a registered track upload', () => {
   it('has null for missing tags', async () => {
     server.send(wave());
     await uploads.untilFinished((await uploads.register(server.url())).id);
-    await eventually(() => (uploads.publishedTracks().length > 0 ? true : undefined));
+    await eventually(() => uploads.publishedTracks().length > 0);
     expect(uploads.publishedTracks()).toEqual([
       expect.objectContaining({ title: null, position: null, duration_seconds: 12 }),
     ]);

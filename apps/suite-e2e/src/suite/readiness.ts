@@ -13,7 +13,7 @@ export async function untilReady(timeoutMs: number): Promise<void> {
   await eventually(
     async () => {
       missing = await findMissing();
-      return missing.length === 0 ? true : undefined;
+      return missing.length === 0;
     },
     timeoutMs,
     () => `not ready: ${missing.join(', ')}`,

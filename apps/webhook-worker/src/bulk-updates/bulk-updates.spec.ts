@@ -98,8 +98,8 @@ describe('very many deliveries', () => {
     expect(recovered).toBeGreaterThan(0);
     expect(recovered).toBeLessThanOrEqual(2_000); // the rest waits until these are sent
     await client.delete(id).expect(204);
-    await eventually(async () =>
-      (await given.stores.database.row<{ count: number }>(countBulkUpdates))?.count === 0 ? true : undefined,
+    await eventually(
+      async () => (await given.stores.database.row<{ count: number }>(countBulkUpdates))?.count === 0,
     );
   });
 });
@@ -182,13 +182,11 @@ describe('several replicas', () => {
     const ids = copies.map(({ id }) => id);
     await Promise.all(ids.map((id) => write(id, 1, 'retrying', 1)));
     await given.stores.database.transaction((tx) => insertStateSyncs(tx, ids));
-    await eventually(async () =>
-      (await given.stores.database.row<{ count: number }>(countHeld, [ids]))?.count === 250
-        ? true
-        : undefined,
+    await eventually(
+      async () => (await given.stores.database.row<{ count: number }>(countHeld, [ids]))?.count === 250,
     );
-    await eventually(async () =>
-      (await given.stores.database.row<{ count: number }>(countBulkUpdates))?.count === 0 ? true : undefined,
+    await eventually(
+      async () => (await given.stores.database.row<{ count: number }>(countBulkUpdates))?.count === 0,
     );
   });
 });

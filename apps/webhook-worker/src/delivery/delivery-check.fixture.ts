@@ -123,7 +123,7 @@ export async function deliveryCheck(stores: WebhookStores, worker: Served) {
       async () => {
         const found = await stores.database.rows<StatusCount>(countByStatus, [creators]);
         last = JSON.stringify(found);
-        return count(found) >= expectedCount ? true : undefined;
+        return count(found) >= expectedCount;
       },
       settleTimeoutMs,
       () => `${last} of ${expectedCount}`,
@@ -142,7 +142,7 @@ export async function deliveryCheck(stores: WebhookStores, worker: Served) {
     untilMoreArrive: (count: number) => {
       const expectedCount = receiver.deliveries.length + count;
       return eventually(
-        () => (receiver.deliveries.length >= expectedCount ? true : undefined),
+        () => receiver.deliveries.length >= expectedCount,
         settleTimeoutMs,
         () => `${receiver.deliveries.length} of ${expectedCount} requests arrived`,
       );
@@ -157,7 +157,7 @@ export async function deliveryCheck(stores: WebhookStores, worker: Served) {
     untilDelivered: () =>
       eventually(async () => {
         const found = await stores.database.rows<StatusCount>(countByStatus, [creators]);
-        return found.every(({ status }) => status === 'succeeded') ? true : undefined;
+        return found.every(({ status }) => status === 'succeeded');
       }, settleTimeoutMs),
     /** Resolves when all expected deliveries have succeeded. */
     untilSettled: () =>

@@ -158,7 +158,7 @@ describe('a worker whose receivers are hostile', () => {
       messages.push(...creators.map(({ creatorId }) => orderCreated(creatorId)));
     }
     await stores.broker.publish(...messages);
-    await eventually(() => (servers.connections() >= deadCount ? true : undefined));
+    await eventually(() => servers.connections() >= deadCount);
     const latencies: number[] = [];
     while (latencies.length < measuredEvents) latencies.push(await good.measure());
     const open = await stores.database.row<{ count: number }>(countOpen, [

@@ -105,7 +105,7 @@ async function startScenario() {
         given.worker.reconcile();
         await eventually(async () => {
           const underWay = (await rows()).filter(({ status }) => status === 'in_flight').map(attemptOf);
-          return late.some(([attempt]) => underWay.includes(attempt)) ? undefined : true;
+          return !late.some(([attempt]) => underWay.includes(attempt));
         });
         for (const [, response] of late) response.writeHead(204).end();
       },
@@ -124,7 +124,7 @@ async function startScenario() {
           );
           // A failing receiver gets one attempt at a time.
           const waits = found.some(({ planned }) => planned) && underWay.length === 0;
-          return arrived && !waits && state?.updating === false ? true : undefined;
+          return arrived && !waits && state?.updating === false;
         },
         15_000,
         () => last,
@@ -137,7 +137,7 @@ async function startScenario() {
         async () => {
           const found = await rows();
           last = JSON.stringify(found);
-          return found.every(({ completed }) => completed) ? true : undefined;
+          return found.every(({ completed }) => completed);
         },
         15_000,
         () => last,

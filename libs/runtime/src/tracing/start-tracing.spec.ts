@@ -85,7 +85,7 @@ describe('tracing', () => {
     expect((await dropped('queue_full')) - before).toBe(spanCount - 2 * queueSize);
     await tracing.stop();
     await collector.stop();
-    await eventually(async () => ((await dropped('export_failed')) > failed ? true : undefined));
+    await eventually(async () => (await dropped('export_failed')) > failed);
   });
 
   it('drops and counts spans that the collector rejects, and logs that once', async () => {
@@ -96,7 +96,7 @@ describe('tracing', () => {
     const tracing = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }, logger);
     for (const count of [1, 2]) {
       await work();
-      await eventually(async () => ((await dropped('export_failed')) >= before + count ? true : undefined));
+      await eventually(async () => (await dropped('export_failed')) >= before + count);
     }
     expect(lines).toHaveLength(1);
     await tracing.stop();
