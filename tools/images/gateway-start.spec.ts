@@ -91,7 +91,7 @@ describe('the start of the gateway', () => {
         );
         await response?.body.dump();
         status = response?.statusCode;
-        return status === wanted || undefined;
+        return status === wanted;
       },
       20_000,
       () => `the status of ${path} is ${status}, not ${wanted}`,
@@ -158,7 +158,7 @@ describe('the start of the gateway', () => {
         async () => {
           const text = await readFile(join(directory, 'nginx.conf'), 'utf8').catch(() => '');
           found = /upstream store_api \{\s*(.*?)\s*keepalive/s.exec(text)?.[1];
-          return found === wanted || undefined;
+          return found === wanted;
         },
         20_000,
         () => `the upstream is ${found}, not ${wanted}`,

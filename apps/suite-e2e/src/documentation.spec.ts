@@ -81,8 +81,7 @@ describe('the documentation', () => {
         const printed = session.output().length;
         await session.run(adaptToSuite(code));
         if (prints === undefined) continue;
-        const found = (): true | undefined =>
-          new RegExp(prints).test(session.output().slice(printed)) || undefined;
+        const found = () => new RegExp(prints).test(session.output().slice(printed));
         await eventually(found, 15_000, session.output);
       }
     } finally {

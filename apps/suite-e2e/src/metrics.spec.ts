@@ -47,7 +47,7 @@ withPrometheus(`a Prometheus that scrapes the suite${skipped}`, () => {
     prometheus = await prometheusServer(program ?? '', Object.fromEntries(targets), ruleFiles);
     await eventually(async () => {
       const up = await prometheus.read('query', { query: 'count(up == 1) == 4' }).catch(() => undefined);
-      return z.object({ result: z.array(z.unknown()).nonempty() }).safeParse(up).success || undefined;
+      return z.object({ result: z.array(z.unknown()).nonempty() }).safeParse(up).success;
     });
     queries = [...new Set([...dashboardQueries, ...rulesShape.parse(await prometheus.read('rules'))])];
   });

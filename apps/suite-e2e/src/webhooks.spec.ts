@@ -241,7 +241,7 @@ describe('webhooks', () => {
     expect(await living()).toEqual(ids);
     await operate(['client', 'delete', app.clientId]);
     await operate(['webhooks', 'delete', '--id', ids[1] ?? '']);
-    await eventually(async () => (await living()).length === 1 || undefined);
+    await eventually(async () => (await living()).length === 1);
     expect(await list('--deleted')).toMatchObject([
       { id: ids[0], client_id: app.clientId, deleted_reason: 'client_deleted' },
       { id: ids[1], deleted_reason: 'operator' },

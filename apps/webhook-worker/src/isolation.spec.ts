@@ -87,7 +87,7 @@ async function deliver({ client, uuid }: Tenant): Promise<string[]> {
   const events = ordersCreated(client.creatorId, eventCount);
   await stores.broker.publish(...events);
   await eventually(
-    async () => (await stores.database.rows(findDelivered, [uuid])).length === eventCount || undefined,
+    async () => (await stores.database.rows(findDelivered, [uuid])).length === eventCount,
     40_000,
   );
   return events.map(({ id }) => publicId('evt', id));

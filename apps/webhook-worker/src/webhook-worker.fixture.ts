@@ -150,7 +150,7 @@ export async function startWorker(
   await lifecycle.startTasks();
   lifecycle.startMessaging();
   const messaging = app.get(Messaging);
-  await eventually(() => messaging.connected || undefined);
+  await eventually(() => messaging.connected);
   return {
     app,
     config,

@@ -144,7 +144,7 @@ describe('a transaction', () => {
       await expect(done).rejects.toThrow();
       await eventually(async () => {
         const rows = await scratch.database.rows<{ value: number }>(readNumbers);
-        return rows.some((row) => row.value === 52) || undefined;
+        return rows.some((row) => row.value === 52);
       });
     });
   });

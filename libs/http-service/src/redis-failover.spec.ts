@@ -48,7 +48,7 @@ describe('a connection to Redis with a replica', () => {
     run(primary);
     run(replica, `replicaof 127.0.0.1 ${primary}`, 'repl-diskless-sync-delay 0');
     await direct(replica, (client) =>
-      eventually(async () => (await client.info()).includes('master_link_status:up') || undefined),
+      eventually(async () => (await client.info()).includes('master_link_status:up')),
     );
     run(
       sentinel,
@@ -58,7 +58,7 @@ describe('a connection to Redis with a replica', () => {
     await direct(sentinel, (client) =>
       eventually(async () => {
         const replicas: unknown = await client.call('SENTINEL', 'replicas', 'suite');
-        return (Array.isArray(replicas) && replicas.length === 1) || undefined;
+        return Array.isArray(replicas) && replicas.length === 1;
       }),
     );
   });
@@ -143,10 +143,8 @@ describe('a connection to Redis with a replica', () => {
     servers[0]?.kill('SIGSTOP'); // its connections stay open
     await eventually(async () => {
       await write();
-      return (
-        (await connection.tryCommand('test', (client) => client.info('server')))?.includes(
-          `tcp_port:${ports.replica}`,
-        ) || undefined
+      return (await connection.tryCommand('test', (client) => client.info('server')))?.includes(
+        `tcp_port:${ports.replica}`,
       );
     });
     await eventually(write); // once the replica has become the primary
@@ -166,7 +164,7 @@ describe('a connection to Redis with a replica', () => {
     await direct(ports.replica, (client) => client.replicaof('127.0.0.1', String(ports.sentinel)));
     await eventually(async () => {
       await write();
-      return opened > 0 || undefined;
+      return opened > 0;
     });
     await connection.stop();
   });

@@ -63,10 +63,10 @@ describe('a connection to RabbitMQ', () => {
     broker.use(() => Promise.resolve(void (opened += 1)));
     one.disconnect();
     broker.start();
-    await eventually(() => (opened === 1 && broker.connected) || undefined);
+    await eventually(() => opened === 1 && broker.connected);
     one.restore();
     other.disconnect();
-    await eventually(() => (opened === 2 && broker.connected) || undefined);
+    await eventually(() => opened === 2 && broker.connected);
     await broker.stop();
     await Promise.all([one.stop(), other.stop()]);
   });
@@ -91,12 +91,12 @@ describe('a connection to RabbitMQ', () => {
         await closing;
       });
       broker.start();
-      await eventually(() => (opened === 2 && broker.connected) || undefined);
+      await eventually(() => opened === 2 && broker.connected);
     });
 
     it('is stopped although the connection ended before RabbitMQ confirmed that it is closed', async () => {
       broker.start();
-      await eventually(() => broker.connected || undefined);
+      await eventually(() => broker.connected);
       proxy.discardData();
       const stopping = broker.stop();
       proxy.sever();

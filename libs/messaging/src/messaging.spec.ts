@@ -214,13 +214,11 @@ describe('messaging', () => {
     messaging = start('webhook-worker.clients'); // not sharded: moving messages to shards is publishing
     const deleted = (client_id: string) =>
       messages.clientDeleted.make({ client_id }, { occurredAt: new Date() });
-    await eventually(() => messaging.connected || undefined);
+    await eventually(() => messaging.connected);
     // Of class connection (AMQP 0-9-1), reason "x".
     const [blocked, unblocked] = ['01000000000006000a003c0178ce', '01000000000004000a003dce'];
     proxy.sendToClients(Buffer.from(blocked, 'hex'));
-    await eventually(
-      () => lines.some((text) => /"test, publishing".*blocks publishing/.test(text)) || undefined,
-    );
+    await eventually(() => lines.some((text) => /"test, publishing".*blocks publishing/.test(text)));
     const publishing = broker.publish(deleted('a'));
     await scratch.database.transaction((tx) => messaging.outbox.add(tx, deleted('b')));
     await publishing;
@@ -235,10 +233,10 @@ describe('messaging', () => {
       (await metrics.getSingleMetric('outbox_oldest_seconds')?.get())?.values[0]?.value;
     proxy.disconnect();
     await scratch.database.transaction((tx) => messaging.outbox.add(tx, stockSet(1)));
-    await eventually(async () => Number(await waiting()) > 0.05 || undefined);
+    await eventually(async () => Number(await waiting()) > 0.05);
     proxy.restore();
     await effectsReach(1);
-    await eventually(async () => (await waiting()) === 0 || undefined);
+    await eventually(async () => (await waiting()) === 0);
   });
 
   it('reconnects after its connection to the broker was closed', async () => {

@@ -57,7 +57,7 @@ describe('the shards of a service', () => {
       const isDivided =
         new Set(owned).size === owned.length &&
         replicas.every((replica, index) => replica.owned.length === counts[index]);
-      return isDivided || undefined;
+      return isDivided;
     });
 
   it('all belong to the only replica', async () => {
@@ -129,13 +129,13 @@ describe('the shards of a service', () => {
     await dataSource.destroy();
     await untilOwned(16);
     dying.wake();
-    await eventually(() => dying.owned.length === 0 || undefined);
+    await eventually(() => dying.owned.length === 0);
     await dying.stop();
   });
 
   it('are freed by PostgreSQL when their process is suspended', async () => {
     const suspended = start(0, { maxPauseMs: 10 }); // less than the time between two rounds
-    await eventually(() => suspended.owned.length > 0 || undefined);
+    await eventually(() => suspended.owned.length > 0);
     replicas = []; // so that it is not renewed here
     const other = start(8);
     try {

@@ -27,8 +27,8 @@ beforeAll(async () => {
 afterEach(async () => {
   postgres.restore();
   redis.restore();
-  await eventually(() => server.redis.client.status === 'ready' || undefined);
-  await eventually(async () => (await isPostgresReachable()) || undefined);
+  await eventually(() => server.redis.client.status === 'ready');
+  await eventually(isPostgresReachable);
 });
 
 /** Looks up an unknown token, which is 503 while PostgreSQL is unreachable. */
@@ -74,7 +74,7 @@ describe('while Redis is down', () => {
     redis.restore();
     await eventually(async () => {
       const exists = await server.redis.client.exists(`deny:${jti}`).catch(() => 0);
-      return exists === 1 || undefined;
+      return exists === 1;
     });
   });
 });

@@ -39,7 +39,7 @@ describe('three rotations in a row', () => {
     for (let rotation = 0; rotation < 3; rotation += 1) {
       const before = server.oidc.provider;
       const active = await keysAt(new Date()).rotate();
-      await eventually(() => server.oidc.provider !== before || undefined);
+      await eventually(() => server.oidc.provider !== before);
       const refreshed = await app.refresh(refresh);
       refresh = refreshed.refresh_token ?? '';
       issued.push(refreshed.access_token);
@@ -93,7 +93,7 @@ describe('the schedule', () => {
       createLogger('test', 'silent'),
     );
     loop.start();
-    await eventually(async () => (await rotations()).length > before.length || undefined);
+    await eventually(async () => (await rotations()).length > before.length);
     await loop.stop();
     expect((await rotations()).at(-1)).toMatchObject({ actor: 'schedule' });
   });

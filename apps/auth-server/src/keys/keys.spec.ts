@@ -42,7 +42,7 @@ describe('key rotation', () => {
     const published = await json(await server.fetch(`${server.url}/api/auth/jwks`));
     const before = server.oidc.provider;
     await new SigningKeys(server.database, server.secrets).rotate();
-    await eventually(() => server.oidc.provider !== before || undefined);
+    await eventually(() => server.oidc.provider !== before);
     const refreshed = await app.refresh(tokens.refresh_token ?? '');
     const { kid } = decodeProtectedHeader(refreshed.access_token);
     expect(kid).not.toBe(decodeProtectedHeader(tokens.access_token).kid);

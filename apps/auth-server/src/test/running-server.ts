@@ -71,7 +71,7 @@ export async function startAuthServer(
   await app.get(ServiceLifecycle).startTasks();
   const [database, redis, secrets] = [app.get(Database), app.get(RedisConnection), app.get(SecretBox)];
   const oidc = app.get(OidcServer);
-  await eventually(() => (oidc.ready && redis.client.status === 'ready') || undefined);
+  await eventually(() => oidc.ready && redis.client.status === 'ready');
   return {
     /** URL of the gateway, which is the issuer's. */
     url,

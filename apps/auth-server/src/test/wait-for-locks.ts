@@ -8,7 +8,5 @@ const countLockWaits = statement(
 
 /** Resolves when this many statements wait for a lock. */
 export async function waitForLocks(database: Database, count: number): Promise<void> {
-  await eventually(
-    async () => (await database.row<{ count: number }>(countLockWaits))?.count === count || undefined,
-  );
+  await eventually(async () => (await database.row<{ count: number }>(countLockWaits))?.count === count);
 }

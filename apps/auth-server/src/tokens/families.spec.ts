@@ -148,7 +148,7 @@ describe('revocation (RFC 7009)', () => {
     server.redis.client.disconnect(true);
     await eventually(async () => {
       const exists = await server.redis.client.exists(`deny:${jti}`).catch(() => 0);
-      return exists === 1 || undefined;
+      return exists === 1;
     });
   });
 });

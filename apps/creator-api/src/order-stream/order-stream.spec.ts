@@ -36,7 +36,7 @@ describe('the stream of new orders', () => {
   });
   afterEach(async () => {
     for (const leave of leaveStreams.splice(0)) leave();
-    await eventually(() => api.app.get(OrderStreams).count === 0 || undefined);
+    await eventually(() => api.app.get(OrderStreams).count === 0);
   });
 
   /** Each creator has an organisation of its own, since streams are limited per organisation. */
@@ -140,7 +140,7 @@ describe('the stream of new orders', () => {
     await eventually(async () => {
       if (streams.waitingCount < 2) return undefined;
       await streams.round();
-      return streams.waitingCount === 2 || undefined;
+      return streams.waitingCount === 2;
     });
     const placed = await place(creator);
     expect(orderIds((await resumed.first(2)).slice(1))).toEqual([placed]);
@@ -186,7 +186,7 @@ describe('the stream of new orders', () => {
     await redis.set(revokedTokenKey(jti), '1', 'EX', 60);
     redis.disconnect();
     const claims = { ...ownerClaims(creator.organisation_id), jti };
-    await eventually(async () => (await api.get('/api/v1/creators', claims)).status === 401 || undefined);
+    await eventually(async () => (await api.get('/api/v1/creators', claims)).status === 401);
     await place(creator);
     expect(await stream.ended).toBe('ended');
     expect(stream.events).toHaveLength(1);

@@ -29,14 +29,14 @@ describe('requeuing of track uploads', () => {
     const before = await requeued();
     const loseJob = async () => {
       const { id, workflow_id: jobId } = await uploads.register('https://files.example.com/track.wav');
-      await eventually(async () => (await redis.del(`${jobs}:${jobId}`)) === 1 || undefined);
+      await eventually(async () => (await redis.del(`${jobs}:${jobId}`)) === 1);
       await api.database.run(makeOverdue, [id]);
       return `${jobs}:${jobId}`;
     };
     for (const count of [1, 2, 3]) {
       const job = await loseJob();
-      await eventually(async () => (await redis.exists(job)) === 1 || undefined);
-      await eventually(async () => (await requeued()) >= before + count || undefined);
+      await eventually(async () => (await redis.exists(job)) === 1);
+      await eventually(async () => (await requeued()) >= before + count);
     }
     expect(await requeued()).toBe(before + 3);
   });

@@ -35,7 +35,7 @@ describe('organisations with slow servers', () => {
 
   it('occupy at most half of the slots if there is only one, so that others do not wait', async () => {
     await slowUploads('org_reef');
-    await eventually(() => running === 2 || undefined);
+    await eventually(() => running === 2);
     const uploads = await uploadClient(api, 'org_lagoon');
     expect(await uploads.untilFinished((await uploads.register(good.url())).id, 2_500)).toMatchObject({
       status: 'completed',
@@ -45,7 +45,7 @@ describe('organisations with slow servers', () => {
 
   it('occupy all slots only until their speed is measured, and then wait behind those with fewer uploads', async () => {
     await Promise.all([slowUploads('org_reef'), slowUploads('org_shoal')]);
-    await eventually(() => running === 4 || undefined);
+    await eventually(() => running === 4);
     const uploads = await uploadClient(api, 'org_lagoon');
     expect(await uploads.untilFinished((await uploads.register(good.url())).id, 12_000)).toMatchObject({
       status: 'completed',

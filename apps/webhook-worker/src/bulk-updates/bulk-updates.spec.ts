@@ -58,7 +58,7 @@ async function untilCounts(uuid: string | undefined, expected: Record<string, nu
       }>(countByStatus, [uuid]);
       last = Object.fromEntries(rows.map((row) => [row.failure_reason ?? row.status, row.count]));
       const areEqual = Object.entries(expected).every(([status, count]) => (last[status] ?? 0) === count);
-      return areEqual || undefined;
+      return areEqual;
     },
     60_000,
     () => JSON.stringify(last),

@@ -38,7 +38,7 @@ describe('deliveries that are being held', () => {
       await tx.run(markDeleted, [uuid]);
       expect(await tx.run(makeSyncDue, [uuid])).toBe(1);
       // The worker has read the subscription as disabled, and waits for this transaction.
-      await eventually(async () => (await database.rows(findBlockedSync)).length > 0 || undefined);
+      await eventually(async () => (await database.rows(findBlockedSync)).length > 0);
     });
     const [row] = await deliveriesWhen(given.stores, haveStatuses('failed'));
     expect(row?.failure_reason).toBe('subscription_deleted');

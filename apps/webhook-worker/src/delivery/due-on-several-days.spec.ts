@@ -95,7 +95,7 @@ describe("a due delivery of another day, while today's are sent", () => {
     await given.stores.database.transaction(async (tx) => {
       await tx.run({ name: '', text: 'LOCK TABLE webhook_subscriptions IN ACCESS EXCLUSIVE MODE' });
       given.worker.app.get(DispatchQueue).requeue([today]);
-      await eventually(async () => (await tx.rows(findWaitingLocks)).length > 0 || undefined);
+      await eventually(async () => (await tx.rows(findWaitingLocks)).length > 0);
       wakeWithoutDays(); // the running claim is repeated
     });
     await allSucceed(3);

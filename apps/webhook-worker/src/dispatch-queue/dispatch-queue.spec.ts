@@ -23,7 +23,7 @@ function aProcess(url = settings.REDIS_URL) {
     await jobs.onApplicationShutdown();
   };
   stops.push(stop);
-  return { queue, stop, connected: () => eventually(() => jobs.isConnected || undefined) };
+  return { queue, stop, connected: () => eventually(() => jobs.isConnected) };
 }
 
 const dueSubscriptions = (count: number): DueSubscription[] =>
@@ -102,7 +102,7 @@ it('a job that a stopping process cannot leave to others is logged', async () =>
     await jobs.onApplicationShutdown();
   });
   jobs.start(() => Promise.reject(new Error('Redis is not connected.')));
-  await eventually(() => jobs.isConnected || undefined);
+  await eventually(() => jobs.isConnected);
   await jobs.add(dueSubscriptions(1));
   expect(await eventually(() => lines[0])).toContain('Redis is not connected.');
 });

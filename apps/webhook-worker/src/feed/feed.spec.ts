@@ -194,7 +194,7 @@ describe('the event feed', () => {
 
 describe('a request that waits for events', () => {
   const untilWaiting = (count: number, worker = given.worker) =>
-    eventually(() => worker.app.get(WaitingReaders).count === count || undefined);
+    eventually(() => worker.app.get(WaitingReaders).count === count);
 
   it('returns a new event at once, also one that another request reads first', async () => {
     const reader = await client();

@@ -38,9 +38,7 @@ describe('recoveries of one subscription', () => {
     const recovering = await given.stores.database.transaction(async (tx) => {
       await tx.rows(serialise, [uuid]); // simulates a slow count
       const recovery = recover().then((response) => response);
-      await eventually(
-        async () => (await given.stores.database.rows(readWaitingLocks)).length > 0 || undefined,
-      );
+      await eventually(async () => (await given.stores.database.rows(readWaitingLocks)).length > 0);
       await given.stores.broker.publish(orderCreated(client.creatorId));
       await deliveriesWhen(given.stores, (rows) => rows[0]?.status === 'succeeded');
       return { recovery }; // not awaited by the transaction, which blocks it

@@ -27,9 +27,7 @@ const readOutcome = statement('test.inbox', 'SELECT outcome FROM inbox WHERE mes
 async function publish(...published: readonly Message[]): Promise<void> {
   await given.stores.broker.publish(...published);
   for (const { id } of published)
-    await eventually(
-      async () => (await given.stores.database.row(readOutcome, [id])) !== undefined || undefined,
-    );
+    await eventually(async () => (await given.stores.database.row(readOutcome, [id])) !== undefined);
 }
 
 const readSubscriptions = statement(
@@ -44,9 +42,7 @@ const countPerTransaction = statement(
   `SELECT count(*) AS count FROM webhook_subscriptions WHERE client_id = $1 GROUP BY deleted_at ORDER BY deleted_at`,
 );
 const untilDeleted = (clientId: string, count: number) =>
-  eventually(
-    async () => (await reasonsOf(clientId)).filter((reason) => reason !== null).length === count || undefined,
-  );
+  eventually(async () => (await reasonsOf(clientId)).filter((reason) => reason !== null).length === count);
 const reasonsOf = async (clientId: string) =>
   (await subscriptionsOf(clientId)).map(({ deleted_reason: reason }) => reason);
 
@@ -218,7 +214,7 @@ describe('the subscriptions of a client that is disconnected', () => {
     await database.transaction(async (tx) => {
       expect(await lockAndCheckRevoked(tx, clientId, creatorId, secondsAgo(minuteSeconds))).toBe(false);
       await broker.publish(revocation);
-      await eventually(async () => (await database.row(waiting)) !== undefined || undefined);
+      await eventually(async () => (await database.row(waiting)) !== undefined);
       await tx.run(insert, [creatorId, clientId, secondsAgo(minuteSeconds)]);
     });
     await publish(revocation);

@@ -25,7 +25,7 @@ export async function effectsTestbed(queue: MessageQueue) {
       const { url, namespace } = broker;
       const replica = await startReplica({ databaseUrl: scratch.url, url, namespace, queue, ...settings });
       replicas.push(replica);
-      await eventually(() => replica.messaging.connected || undefined);
+      await eventually(() => replica.messaging.connected);
       return replica;
     },
     /** Resolves with the ids of the applied messages, in order, once there are `count`. */

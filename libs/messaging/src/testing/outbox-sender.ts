@@ -46,7 +46,7 @@ const { RABBITMQ_URL: url, RABBITMQ_NAMESPACE: namespace } = environment;
 for (const service of ['creator-api', 'webhook-worker']) await declareQueuesOf(service, { url, namespace });
 const messaging = new Messaging({ url, service: 'outbox-sender', namespace }, database, logger);
 messaging.start();
-await eventually(() => messaging.connected || undefined);
+await eventually(() => messaging.connected);
 
 /** @returns the time of the commit, in milliseconds since the epoch */
 async function publishCreated(snapshots: readonly OrderSnapshot[]): Promise<number> {
