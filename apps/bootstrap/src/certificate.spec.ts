@@ -4,13 +4,15 @@ import { connect, createServer } from 'node:tls';
 import { selfSignedCertificate } from './certificate.ts';
 
 const now = new Date();
+/** RFC 5280 §4.2.1.12. */
+const serverAuthentication = '1.3.6.1.5.5.7.3.1';
 
 describe('selfSignedCertificate', () => {
   it.each(['localhost', 'suite.example.org'])('is for the host %s only, and for servers', (host) => {
     const certificate = new X509Certificate(selfSignedCertificate(host, now).certificate);
     expect(certificate.checkHost(host)).toBe(host);
     expect(certificate.checkHost('other.example.org')).toBeUndefined();
-    expect(certificate.keyUsage).toEqual(['1.3.6.1.5.5.7.3.1']);
+    expect(certificate.keyUsage).toEqual([serverAuthentication]);
     expect(certificate.verify(certificate.publicKey)).toBe(true);
   });
 
@@ -19,7 +21,7 @@ describe('selfSignedCertificate', () => {
     expect(new X509Certificate(certificate).checkIP('192.0.2.7')).toBe('192.0.2.7');
   });
 
-  it('is valid from an hour ago for a year', () => {
+  it('is valid from an hour before its creation until 365 days after it', () => {
     const certificate = new X509Certificate(selfSignedCertificate('localhost', now).certificate);
     const seconds = (text: string): number => Math.floor(Date.parse(text) / 1000);
     const nowSeconds = Math.floor(now.getTime() / 1000);

@@ -7,7 +7,7 @@ const oids = {
   extendedKeyUsage: [2, 5, 29, 37],
   serverAuthentication: [1, 3, 6, 1, 5, 5, 7, 3, 1],
 } as const;
-/** Tags of DER (X.690 §8.1.2). */
+/** Tags of DER (X.690 §8.1.2). Those from 0x80 on are context-specific: RFC 5280 defines them. */
 const tags = {
   integer: 0x02,
   bitString: 0x03,
@@ -24,9 +24,9 @@ const tags = {
 } as const;
 
 /**
- * Returns a self-signed certificate for trials, since the image has no openssl. Written in DER (X.690),
- * profile of RFC 5280: ECDSA with P-256 and SHA-256, valid for one year. A deployment mounts its own
- * certificate.
+ * Returns a self-signed certificate for trials and its private key, both as PEM. The image of bootstrap has
+ * no openssl, so the certificate is encoded here: DER (X.690) with the profile of RFC 5280, ECDSA with P-256
+ * and SHA-256, valid until 365 days after `now`. A deployment mounts its own certificate.
  */
 export function selfSignedCertificate(
   host: string,
@@ -85,6 +85,7 @@ function integer(bigEndian: Buffer): Buffer {
   return element(tags.integer, bigEndian);
 }
 
+/** The first two parts share a byte; each further part has 7 bits in a byte (X.690 §8.19). */
 function objectId([first = 0, second = 0, ...rest]: readonly number[]): Buffer {
   const bytes = rest.flatMap((part) => {
     const groups = [part & 0x7f];

@@ -21,7 +21,8 @@ const requestRoles: Partial<Record<ServiceName, readonly string[]>> = {
 
 /**
  * Creates the roles and databases of services, and sets the passwords. May be repeated, and continues after
- * an interruption. A role owns its database and has no further right; no role of another service may connect.
+ * an interruption. A role owns its database, may assume the request roles of its service, and has no further
+ * right; no role of another service may connect to the database.
  * @param adminUrl URL of a role that may create roles and databases
  */
 export async function createDatabases(
@@ -30,23 +31,23 @@ export async function createDatabases(
 ): Promise<void> {
   await asAdministrator(adminUrl, async (client) => {
     for (const { service, role, password, database } of databases) {
-      await createRole(client, role, `LOGIN PASSWORD ${pg.escapeLiteral(password)}`);
+      await createOrAlterRole(client, role, `LOGIN PASSWORD ${pg.escapeLiteral(password)}`);
       for (const requestRole of requestRoles[service] ?? []) {
-        await createRole(client, requestRole, 'NOLOGIN');
+        await createOrAlterRole(client, requestRole, 'NOLOGIN');
         await client.query(`GRANT ${pg.escapeIdentifier(requestRole)} TO ${pg.escapeIdentifier(role)}`);
       }
-      await createDatabase(client, database, role);
+      await createMissingDatabase(client, database, role);
     }
   });
 }
 
-async function createRole(client: pg.Client, role: string, options: string): Promise<void> {
+async function createOrAlterRole(client: pg.Client, role: string, options: string): Promise<void> {
   const existing = await client.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [role]);
   const verb = existing.rowCount === 0 ? 'CREATE' : 'ALTER';
   await client.query(`${verb} ROLE ${pg.escapeIdentifier(role)} ${options}`);
 }
 
-async function createDatabase(client: pg.Client, name: string, ownerRole: string): Promise<void> {
+async function createMissingDatabase(client: pg.Client, name: string, ownerRole: string): Promise<void> {
   const database = pg.escapeIdentifier(name);
   const owner = pg.escapeIdentifier(ownerRole);
   await client.query(`GRANT ${owner} TO CURRENT_USER`); // creating for another owner requires membership

@@ -12,7 +12,7 @@ Settings of databases, as values or as files (NAME_FILE): POSTGRES_ADMIN_URL of 
 databases, and STORE_API_DATABASE_URL, CREATOR_API_DATABASE_URL, AUTH_SERVER_DATABASE_URL,
 WEBHOOK_WORKER_DATABASE_URL: the DATABASE_URL of each service to prepare.`;
 
-const exitCodeConfig = 78; // EX_CONFIG, as the services
+const exitCodeConfig = 78; // EX_CONFIG of sysexits.h, with which the services exit too
 
 async function main([command, ...args]: readonly string[]): Promise<void> {
   if (command === 'secrets' && args.length === 1) return prepareSecrets(args[0] ?? '');

@@ -16,7 +16,7 @@ import { writeSecrets } from './secrets.ts';
 import { InvalidSetting } from './settings.ts';
 
 const stores = { postgres: 'postgres:5432', redis: 'redis:6379', rabbitmq: 'rabbitmq:5672' };
-/** Files that follow from the secrets: a run may write them, also with other random salts. */
+/** Files that every run derives from the secrets, some with new salts. */
 const derived =
   /^(postgres\/password|redis\/users\.acl|rabbitmq\/definitions\.json|bootstrap\/.*-database-url)$/;
 const definitionsSchema = z.object({
@@ -65,7 +65,7 @@ describe('writeSecrets', () => {
   }
 
   describe('in a new suite', () => {
-    it('gives each service URLs with its own user at each store', () => {
+    it('gives a service URLs with a user of its own at PostgreSQL, Redis and RabbitMQ', () => {
       expect(read('store-api/database-url')).toMatch(/^postgres:\/\/store:\w{48}@postgres:5432\/store$/);
       expect(read('creator-api/redis-url')).toMatch(/^redis:\/\/creator-api:\w{48}@redis:6379\/0$/);
       expect(read('webhook-worker/rabbitmq-url')).toMatch(
@@ -73,7 +73,7 @@ describe('writeSecrets', () => {
       );
     });
 
-    it('puts no password of a service into the folder of another container', () => {
+    it('puts the passwords of store-api into no folder but its own and that of bootstrap', () => {
       const urls = ['store-api/database-url', 'store-api/redis-url', 'store-api/rabbitmq-url'];
       const others = Object.entries(allFiles()).filter(([path]) => !/^(store-api|bootstrap)\//.test(path));
       for (const password of urls.map(passwordAt))
@@ -94,7 +94,8 @@ describe('writeSecrets', () => {
     });
 
     it('writes files that the user of any container can read', () => {
-      expect(statSync(join(suite.directory, 'gateway', 'tls.key')).mode & 0o777).toBe(0o444);
+      for (const path of Object.keys(allFiles()))
+        expect(statSync(join(suite.directory, path)).mode & 0o777).toBe(0o444);
     });
 
     it('continues after it was interrupted while it wrote a file', () => {
@@ -159,7 +160,13 @@ describe('writeSecrets', () => {
       rmSync(join(suite.directory, 'webhook-worker'), { recursive: true });
       const others = secretFiles();
       const { generated } = repeat();
-      expect(generated).toHaveLength(5);
+      expect(generated.toSorted()).toEqual([
+        'webhook-worker/cursor-secret',
+        'webhook-worker/database-url',
+        'webhook-worker/rabbitmq-url',
+        'webhook-worker/redis-url',
+        'webhook-worker/secret-encryption-key',
+      ]);
       expect(secretFiles()).toMatchObject(others);
       expectRedisAccepts('webhook-worker', passwordAt('webhook-worker/redis-url'));
       expectRabbitmqAccepts('webhook-worker', passwordAt('webhook-worker/rabbitmq-url'));
@@ -201,7 +208,7 @@ describe('writeSecrets', () => {
     });
 
     it.each(['gateway/tls.crt', 'gateway/tls.key'])(
-      'generates no partner of a certificate without %s',
+      'rejects a certificate and key without %s, and does not generate it',
       (path) => {
         remove(path);
         expect(repeat).toThrow('One of gateway/tls.crt and gateway/tls.key is missing');

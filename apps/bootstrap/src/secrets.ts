@@ -16,10 +16,10 @@ export interface StoreAddresses {
   readonly rabbitmq: string;
 }
 
-/** Files by path: the first folder is that of the container that receives it. */
+/** Contents of files by path. The first folder of a path is that of the container that gets the file. */
 type Files = Readonly<Record<string, string>>;
 
-/** Databases of the services: the role has the same name. */
+/** Names of the services' databases, and of the roles that own them. */
 const databaseNames = {
   'store-api': 'store',
   'creator-api': 'creator',
@@ -58,7 +58,8 @@ type EarlierSecrets = z.infer<typeof earlierSecrets>;
  * What the stores load is derived from the secrets each time, with the permissions of this release.
  * @param host of the public URL, for the certificate
  * @returns the paths of the secrets that were generated, and of those that existed
- * @throws InvalidSetting if an existing secret is empty or no URL of a store; nothing is then written
+ * @throws InvalidSetting if a secret is empty, one that must be a URL is none, half of the certificate is
+ * missing, or `secrets.json` is damaged; nothing is then written
  */
 export function writeSecrets(
   directory: string,
@@ -69,7 +70,7 @@ export function writeSecrets(
   const paths = Object.keys(initial);
   const kept = paths.filter((path) => existsSync(join(directory, path)));
   const generated = paths.filter((path) => !kept.includes(path));
-  checkKept(directory, kept);
+  assertUsable(directory, kept);
   const urls = kept.filter(isUrl).map((path) => [path, readFileSync(join(directory, path), 'utf8')] as const);
   const derived = storeFiles({ ...initial, ...Object.fromEntries(urls) });
   for (const path of generated) writeAtomically(join(directory, path), initial[path] ?? '');
@@ -77,8 +78,11 @@ export function writeSecrets(
   return { generated, kept };
 }
 
-/** Does not read the secrets: those that are no URL may be readable only for their own container. */
-function checkKept(directory: string, kept: readonly string[]): void {
+/**
+ * Checks sizes only: a secret that is no URL may be readable for its own container alone.
+ * @throws InvalidSetting if a kept file is empty, or half of the certificate is missing
+ */
+function assertUsable(directory: string, kept: readonly string[]): void {
   const empty = kept.find((path) => statSync(join(directory, path)).size === 0);
   // A secret that was lost in a failed copy may still be needed to decrypt data.
   if (empty !== undefined)
@@ -99,7 +103,7 @@ function readEarlier(directory: string): EarlierSecrets {
   }
 }
 
-/** The secrets of a new suite, or those with which an earlier release started it. */
+/** Returns all secrets, as the first run writes them: those that an earlier release recorded, else new ones. */
 function initialSecrets(stores: StoreAddresses, host: string, earlier: EarlierSecrets): Files {
   const password = (): string => randomBytes(24).toString('hex');
   const key = (): string => randomBytes(32).toString('base64');
@@ -132,7 +136,10 @@ function initialSecrets(stores: StoreAddresses, host: string, earlier: EarlierSe
   return secrets;
 }
 
-/** What the stores load, and what `databases` sets in PostgreSQL: they accept what the services have. */
+/**
+ * Returns the files that the stores load, and the URLs from which the command `databases` sets the passwords
+ * in PostgreSQL. So each store accepts the user and password in the URL of a service.
+ */
 function storeFiles(secrets: Files): Files {
   const urls = Object.keys(secrets).filter(isUrl);
   const logins = new Map(urls.map((path) => [path, loginOf(path, secrets[path] ?? '')]));

@@ -4,10 +4,13 @@ import { parseStoreUrl } from './store-url.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A setting, or the file of a secret, cannot be used. The message names it, and contains no secret. */
+/** A command, a setting or the file of a secret cannot be used. The message names it, and contains no secret. */
 export class InvalidSetting extends Error {}
 
-/** Returns a setting, or the content of the file that `NAME_FILE` names. An empty setting is not given. */
+/**
+ * Returns the content of the file that `NAME_FILE` names; without that, the setting itself. An empty setting
+ * counts as missing.
+ */
 export function readSetting(environment: Environment, name: string): string | undefined {
   const file = environment[`${name}_FILE`];
   if (!file) return environment[name] || undefined;
@@ -27,7 +30,7 @@ export function requireUrl(environment: Environment, name: string): string {
   const url = requireSetting(environment, name);
   if (parseStoreUrl(url) === undefined)
     throw new InvalidSetting(
-      `The setting ${name} must be a URL, with a user and password that are percent-encoded.`,
+      `The setting ${name} must be a URL. A user and a password in it must be percent-encoded.`,
     );
   return url;
 }

@@ -1,4 +1,4 @@
-/** Parts of the URL of a store, decoded. A part that the URL does not have is empty. */
+/** Parts of the URL of a store, decoded; the path without its slash. A part that the URL does not have is empty. */
 export interface StoreUrl {
   readonly user: string;
   readonly password: string;
@@ -8,7 +8,7 @@ export interface StoreUrl {
 /** `RABBITMQ_URL` may name several nodes. A comma may be part of a password, but not the start of a URL. */
 const betweenNodes = /,(?=\w+:\/\/)/;
 
-/** Returns the parts of a URL, or undefined if it is invalid or has a `%` that encodes nothing. */
+/** Returns the parts of the first URL, or undefined if it is invalid or has a `%` that encodes nothing. */
 export function parseStoreUrl(text: string): StoreUrl | undefined {
   const url = URL.parse(text.split(betweenNodes)[0] ?? '');
   if (url === null) return undefined;

@@ -10,11 +10,11 @@ import { createHash, randomBytes } from 'node:crypto';
 
 const vhost = '/';
 
-/** Passwords of the administrator and of the services' users at one store. */
+/** Users at one store and their passwords. */
 export interface StorePasswords {
   readonly administrator: string;
   readonly users: Readonly<Record<StoreUser, string>>;
-  /** Names that differ from that of the service: the second user of a rotation (docs/runbook.md). */
+  /** Names of the users; by default the keys of `users`. A rotation uses a second user (docs/runbook.md). */
   readonly names?: Readonly<Partial<Record<BrokerUser, string | undefined>>>;
   /** Password of the warehouse's user at RabbitMQ, if it has one. */
   readonly warehouse?: string;
@@ -27,7 +27,7 @@ type RedisPasswords = Omit<StorePasswords, 'users'> & {
 
 /**
  * Returns the ACL file that Redis loads at its start, with hashes of the passwords.
- * @param environment settings of the services; some change the names of their Redis keys
+ * @param environment settings of the services that change the names of their Redis keys; by default none
  */
 export function redisUsers(
   { administrator, users, names = {} }: RedisPasswords,
@@ -59,8 +59,8 @@ export function brokerDefinitions(
   const definitions = {
     vhosts: [{ name: vhost }],
     users: [
-      brokerUser(administratorName, administrator, 'administrator'),
-      ...passwords.map(([user, password]) => brokerUser(names[user] ?? user, password, '')),
+      brokerUser({ name: administratorName, password: administrator, tags: 'administrator' }),
+      ...passwords.map(([user, password]) => brokerUser({ name: names[user] ?? user, password, tags: '' })),
     ],
     permissions: [
       { user: administratorName, vhost, configure: '.*', write: '.*', read: '.*' },
@@ -88,7 +88,7 @@ export function brokerDefinitions(
   return `${JSON.stringify(definitions, null, 2)}\n`;
 }
 
-function brokerUser(name: string, password: string, tags: string) {
+function brokerUser({ name, password, tags }: { name: string; password: string; tags: string }) {
   const salt = randomBytes(4);
   const hash = sha256(Buffer.concat([salt, Buffer.from(password)]));
   return {
