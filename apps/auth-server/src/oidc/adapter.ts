@@ -9,7 +9,8 @@ import { isStorableText } from '../http/storable-text.js';
 import type { Families } from '../tokens/families.js';
 import { isFamilyMember, hasSecretId, storedId } from '../tokens/stored-models.rules.js';
 import { sessionNotEnded, type StoredRow, type StoredRows } from '../tokens/stored-rows.js';
-import { consumedConcurrently, familyEnded, type NewRow } from '../tokens/token-writes.js';
+import { consumedConcurrently, familyEnded } from '../tokens/deferred-tokens.js';
+import type { NewRow } from '../tokens/token-writes.js';
 import type { UnitOfWork } from '../tokens/unit-of-work.js';
 
 const columns = 'model, id, payload, grant_id, account_id, client_id, session_uid, expires_at';
@@ -57,6 +58,7 @@ const removeMember = statement(
 );
 const remove = statement('oidc.remove', 'DELETE FROM oidc_model WHERE model = $1 AND id = $2');
 
+/** Opened client secrets, so that a client's secret is not decrypted at each of its requests. */
 const maxCachedSecrets = 1000;
 
 interface Row {
@@ -89,20 +91,24 @@ class ModelAdapter implements Adapter {
 
   async upsert(id: string, payload: AdapterPayload): Promise<void> {
     const row = rowOf(this.model, id, payload);
-    const values = { ...row, payload: JSON.stringify(row.payload) };
-    if (isFamilyMember(this.model)) {
-      const { tokens } = this.dependencies.unitOfWork; // undefined outside the token and revocation endpoints
-      if (tokens !== undefined) tokens.add(row);
-      else if ((await this.run(insertMember, values)) === 0)
-        throw new errors.InvalidGrant({ detail: familyEnded });
-    } else if (this.model === 'ReplayDetection') {
-      if ((await this.run(insertOnce, values)) === 0)
-        throw new errors.InvalidDpopProof('DPoP proof JWT Replay detected');
-    } else {
-      await this.run(upsert, values);
-      // A self-registered client expires after 30 days unless a person authorizes it, which this Grant does.
-      if (this.model === 'Grant') await this.run(clearClientExpiry, [payload.clientId]);
-    }
+    if (isFamilyMember(this.model)) return this.addMember(row);
+    if (this.model === 'ReplayDetection') return this.addDpopProof(row);
+    await this.run(upsert, valuesOf(row));
+    // A self-registered client expires after 30 days unless a person authorizes it, which this Grant does.
+    if (this.model === 'Grant') await this.run(clearClientExpiry, [payload.clientId]);
+  }
+
+  /** Adds a token to its family: at the commit of a unit of work, else immediately. */
+  private async addMember(row: NewRow): Promise<void> {
+    const { deferredTokens } = this.dependencies.unitOfWork;
+    if (deferredTokens !== undefined) deferredTokens.add(row);
+    else if ((await this.run(insertMember, valuesOf(row))) === 0)
+      throw new errors.InvalidGrant({ detail: familyEnded });
+  }
+
+  private async addDpopProof(row: NewRow): Promise<void> {
+    if ((await this.run(insertOnce, valuesOf(row))) === 0)
+      throw new errors.InvalidDpopProof('DPoP proof JWT Replay detected');
   }
 
   async find(id: string): Promise<AdapterPayload | undefined> {
@@ -132,13 +138,15 @@ class ModelAdapter implements Adapter {
   }
 
   /**
-   * Exactly one caller wins; the others get `invalid_grant`, at the commit of a unit of work or immediately.
+   * Marks a code, refresh token or pushed request as used. Of concurrent callers exactly one wins; the others
+   * get an error, at the commit of a unit of work or immediately.
    */
   async consume(id: string): Promise<void> {
-    const key = { model: this.model, id: storedId(this.model, id) };
-    const { tokens } = this.dependencies.unitOfWork;
-    if (isFamilyMember(this.model) && tokens !== undefined) return tokens.consume(key);
-    if ((await this.run(consume, [key.model, key.id, new Date()])) > 0) return;
+    const rowId = storedId(this.model, id);
+    const { deferredTokens } = this.dependencies.unitOfWork;
+    if (isFamilyMember(this.model) && deferredTokens !== undefined)
+      return deferredTokens.consume(this.model, rowId);
+    if ((await this.run(consume, [this.model, rowId, new Date()])) > 0) return;
     if (this.model === 'PushedAuthorizationRequest') throw new errors.InvalidRequestUri('already used');
     throw new errors.InvalidGrant({ detail: consumedConcurrently });
   }
@@ -146,11 +154,10 @@ class ModelAdapter implements Adapter {
   async destroy(id: string): Promise<void> {
     if (this.model === 'Grant') await this.dependencies.families.end(id);
     else if (this.model === 'AccessToken') await this.dependencies.families.endAccessToken(id);
-    else
-      await this.run(isFamilyMember(this.model) ? removeMember : remove, [
-        this.model,
-        storedId(this.model, id),
-      ]);
+    else {
+      const statement = isFamilyMember(this.model) ? removeMember : remove;
+      await this.run(statement, [this.model, storedId(this.model, id)]);
+    }
   }
 
   /**
@@ -215,6 +222,10 @@ function withoutSecret(model: string, payload: AdapterPayload): AdapterPayload {
   if (hasSecretId(model)) return { ...payload, jti: undefined };
   if (model !== 'Interaction' || payload.session === undefined) return payload;
   return { ...payload, session: { ...payload.session, cookie: undefined } };
+}
+
+function valuesOf(row: NewRow): Values {
+  return { ...row, payload: JSON.stringify(row.payload) };
 }
 
 function consumedOf(row: StoredRow): { consumed?: number } {

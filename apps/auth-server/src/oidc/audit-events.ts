@@ -1,6 +1,6 @@
 import Provider, { type KoaContextWithOIDC } from 'oidc-provider';
 import { type AuditEntry, originOf } from '../audit/audit-log.js';
-import { consumedConcurrently } from '../tokens/token-writes.js';
+import { consumedConcurrently } from '../tokens/deferred-tokens.js';
 import type { UnitOfWork } from '../tokens/unit-of-work.js';
 
 /** The audit records of a request that `awaitRecords` waits for. */

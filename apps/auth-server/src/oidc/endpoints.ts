@@ -16,20 +16,20 @@ const spelling = /^\/[a-z0-9._-]+(\/[a-z0-9._-]+(\/[^/]+)*)?$/;
 const introspection = '/oauth2/introspect';
 const registration = /^\/oauth2\/register(\/|$)/;
 
-/**
- * Handles requests below the mount path. At token, introspect, revoke and par: body → quota → oidc-provider,
- * or at introspect often describeActiveToken.
- * At all others: quota → path → body → oidc-provider.
- * @param path below the mount path
- */
+/** @param path below the mount path */
 export type HandleEndpoint = (
   request: IncomingMessage,
   response: ServerResponse,
   path: string,
 ) => Promise<void>;
 
-/** docs/architecture.md lists the steps of a refresh through the files. */
-export function endpoints(oidc: OidcServer, limiter: RateLimiter<AuthQuota>): HandleEndpoint {
+/**
+ * Returns the handler of requests below the mount path. At the endpoints for clients (token, introspect,
+ * revoke, par) it reads the body, takes from the quota and calls oidc-provider, or `describeActiveToken` for
+ * most introspections (ADR 67). At all others it takes from the quota, checks the path, reads the body and
+ * calls oidc-provider.
+ */
+export function endpointHandler(oidc: OidcServer, limiter: RateLimiter<AuthQuota>): HandleEndpoint {
   const replaceJwt = replaceJwtWithHandle((request, jti) =>
     oidc.stored.prefetch(request, 'AccessToken', jti),
   );
@@ -42,24 +42,24 @@ export function endpoints(oidc: OidcServer, limiter: RateLimiter<AuthQuota>): Ha
 
   const clientQuotas = new ClientQuotas(limiter);
 
-  /** Reads the body first, since it may name the client whose quota counts. */
+  /** Reads the body before it takes from the quota, since the body may name the client that is counted. */
   const handleClientRequest = async (
     request: IncomingMessage,
     response: ServerResponse,
     path: string,
     quota: AuthQuota,
   ): Promise<void> => {
-    const read = receiveBody(request);
-    // An error of the body, such as 413, is thrown only after the quota was taken.
-    const received = await read.catch(() => undefined);
-    const form = formOf(request, received);
+    const receiving = receiveBody(request);
+    // An error of the body, such as 413, is ignored here and thrown below, after the request was counted.
+    const form = formOf(request, await receiving.catch(() => undefined));
     await clientQuotas.take(quota, request, form);
-    const body = await read;
+    const body = await receiving;
     const description = path === introspection ? await describeActiveToken(oidc, request, form) : undefined;
     if (description !== undefined) {
       sendPlain(response, description);
     } else {
-      if (form !== undefined) passForm(request, formHooks.get(path)?.(request, form) ?? form);
+      const hook = formHooks.get(path);
+      if (form !== undefined) passForm(request, hook === undefined ? form : hook(request, form));
       else if (body !== undefined) passBody(request, body);
       await oidc.handle(request, response);
     }

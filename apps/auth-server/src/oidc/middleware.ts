@@ -1,11 +1,9 @@
 import { DependencyUnavailable } from '@fulfilment/error-envelope';
 import type { Logger } from '@fulfilment/runtime';
-import type { KoaContextWithOIDC, default as Provider } from 'oidc-provider';
+import type { default as Provider } from 'oidc-provider';
 import { isBrowserRoute, mountPath } from '../http/route-kind.rules.js';
 import { unavailablePage } from '../pages/message.page.js';
 import { sendPage } from '../pages/provider-pages.js';
-import { delayResponse } from '../tokens/reuse.js';
-import type { UnitOfWork } from '../tokens/unit-of-work.js';
 
 /** The part of a Koa context that `respondToOutages` uses. */
 interface OutageContext {
@@ -25,7 +23,7 @@ const unavailable = {
 };
 
 /**
- * Runs a middleware for its own paths only: an async middleware costs time in every request that it wraps.
+ * Restricts a middleware to paths below the mount path: an async one costs time in every request it wraps.
  */
 export function onlyAt<Ctx extends object>(
   paths: RegExp,
@@ -36,8 +34,8 @@ export function onlyAt<Ctx extends object>(
 }
 
 /**
- * An unavailable dependency is 503 with `Retry-After`, not a server error. Unexpected errors are logged with
- * their cause.
+ * Logs the cause of every server error of oidc-provider. Responds to an unavailable dependency with 503 and
+ * `Retry-After`, in place of oidc-provider's 500.
  */
 export function respondToOutages(provider: Provider, logger: Logger) {
   /** The cause of a request's `server_error` response. */
@@ -61,31 +59,5 @@ export function respondToOutages(provider: Provider, logger: Logger) {
     ctx.set('Retry-After', '2');
     if (isBrowserRoute(`${mountPath}${ctx.path}`)) sendPage(ctx, unavailablePage());
     else ctx.body = unavailable;
-  };
-}
-
-/**
- * The token and revocation endpoints store everything in one commit, or nothing when they fail. An error
- * response still commits what it revoked, since a reuse ends its token family. A request that lost a race
- * finds that out at the commit, and its response is replaced by `invalid_grant`. Before the commit, the
- * response is delayed until concurrent requests with the same token have arrived, so that these lose a race
- * and are no replay.
- */
-export function inUnitOfWork(provider: Provider, unitOfWork: UnitOfWork) {
-  return async (ctx: KoaContextWithOIDC, next: Next): Promise<void> => {
-    if (ctx.method !== 'POST') {
-      await next();
-      return;
-    }
-    const rejection = await unitOfWork.run(async () => {
-      await next();
-      if (ctx.status >= 400) unitOfWork.discardTokens();
-      await delayResponse(ctx);
-      return ctx.status < 500;
-    });
-    if (rejection === undefined) return;
-    ctx.status = rejection.statusCode;
-    ctx.body = { error: rejection.error, error_description: rejection.error_description };
-    provider.emit('grant.error', ctx, rejection);
   };
 }

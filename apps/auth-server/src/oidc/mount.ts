@@ -5,8 +5,8 @@ import type { AuthServerSettings } from '../config.js';
 import { mountPath } from '../http/route-kind.rules.js';
 import type { AuthQuota } from '../http/request-limits.js';
 import { decodesToStorableText } from '../http/storable-text.js';
-import { recordArrival } from '../tokens/reuse.js';
-import { endpoints } from './endpoints.js';
+import { recordArrival } from '../tokens/request-arrivals.js';
+import { endpointHandler } from './endpoints.js';
 import type { OidcServer } from './oidc-server.js';
 import { malformedUrlResponse } from './error-responses.js';
 
@@ -15,6 +15,7 @@ interface MountedRequest extends IncomingMessage {
   originalUrl?: string;
 }
 
+/** Metadata documents by the paths outside the mount path at which clients look for them. */
 const wellKnown: Readonly<Record<string, string>> = {
   '/.well-known/openid-configuration': 'openid-configuration',
   '/.well-known/openid-configuration/api/auth': 'openid-configuration',
@@ -22,8 +23,8 @@ const wellKnown: Readonly<Record<string, string>> = {
 };
 
 /**
- * Sends the requests of oidc-provider to its endpoints, and all others to Express; both with rewritten host
- * headers.
+ * Handles requests below the mount path by oidc-provider's endpoints, and passes all others to Express; both
+ * with rewritten host headers. A URL with text that cannot be stored gets 400 before either.
  */
 export function mountOidc(
   config: Pick<AuthServerSettings, 'AUTH_URL'>,
@@ -31,7 +32,7 @@ export function mountOidc(
   limiter: RateLimiter<AuthQuota>,
 ): RawHandler {
   const issuer = new URL(config.AUTH_URL);
-  const handle = endpoints(oidc, limiter);
+  const handle = endpointHandler(oidc, limiter);
   return (request: MountedRequest, response, express) => {
     recordArrival(request);
     const requested = originForm(request.url ?? '/');
@@ -77,6 +78,7 @@ function rewriteWellKnown(url: string): string | undefined {
   return document === undefined ? undefined : `${mountPath}/.well-known/${document}`;
 }
 
+/** Returns the part of a URL below the mount path, with its query; undefined for another URL. */
 function belowMount(url: string): string | undefined {
   if (!url.startsWith(mountPath)) return undefined;
   const rest = url.slice(mountPath.length);

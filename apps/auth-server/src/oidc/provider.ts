@@ -11,9 +11,9 @@ import { SecondFactors } from '../second-factor/second-factors.js';
 import { BrowserSessions } from '../sessions/browser-sessions.js';
 import { recordSignIns } from '../sessions/record-sign-ins.js';
 import { type AdapterDependencies, adapterFactory } from './adapter.js';
-import { shouldRevokeFamily, recordResponseTimestamps } from '../tokens/reuse.js';
+import { shouldRevokeFamily } from '../tokens/reuse.js';
 import { Families } from '../tokens/families.js';
-import { ResponseTimestampStore } from '../tokens/response-timestamps.js';
+import { recordResponseTimestamps, ResponseTimestampStore } from '../tokens/response-timestamps.js';
 import { StoredRows } from '../tokens/stored-rows.js';
 import { UnitOfWork } from '../tokens/unit-of-work.js';
 import { AccessTokenSigner, useSignedAccessTokens } from './access-tokens.js';
@@ -26,6 +26,7 @@ import { RejectionAudit } from './rejection-audit.js';
 import { isOriginOfClient } from './cors.rules.js';
 import { claimsOfScopes, currentOrganisationClaims, findAccount } from './find-account.js';
 import { connectGrantsToCreators, ExistingGrants } from './grants.js';
+import { inUnitOfWork } from './in-unit-of-work.js';
 import { buildInteractionPolicy } from './interaction-policy.js';
 import { allowIntrospection } from './introspection-policy.js';
 import { describeReplacedToken } from './jwt-handle.js';
@@ -37,7 +38,7 @@ import {
   signInLimits,
 } from './lifetimes.rules.js';
 import { endTokensOfSession } from './logout.js';
-import { inUnitOfWork, onlyAt, respondToOutages } from './middleware.js';
+import { onlyAt, respondToOutages } from './middleware.js';
 import { recordClientAuthentication } from './client-authentication.js';
 import {
   advertiseResponseModes,

@@ -2,12 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { RedisConnection } from '@fulfilment/http-service';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { default as Provider } from 'oidc-provider';
 import { type ResponseTimestamps, maxRaceMs } from './reuse.rules.js';
 import { storedId } from './stored-models.rules.js';
+import type { UnitOfWork } from './unit-of-work.js';
 
 /** ARGV: lifetime of the keys in ms, then the times of each key. */
 const setAll = `for index, key in ipairs(KEYS) do redis.call('SET', key, ARGV[index + 1], 'PX', ARGV[1]) end`;
 const batchDelayMs = 3;
+/** How long `find` waits for the timestamps of a response that is being sent. Longer than a response takes. */
 const waitTimeoutMs = 500;
 const pollIntervalMs = 4;
 
@@ -21,7 +24,7 @@ export class ResponseTimestampStore {
 
   constructor(private readonly redis: RedisConnection) {}
 
-  /** Records when the response that consumed the token is written and sent. Call before it is written. */
+  /** Records when the response to the request that consumed the token is sent. Call before it is written. */
   recordWhenSent(response: ServerResponse, model: string, token: string): void {
     const writtenAtMs = Date.now();
     response.once('close', () => setImmediate(() => this.add(keyOf(model, token), writtenAtMs)));
@@ -49,8 +52,8 @@ export class ResponseTimestampStore {
 
   /**
    * Called one turn of the event loop after the response was sent: requests that were in our sockets by then
-   * have been read, and no client can react to a response that fast. The times of a few milliseconds are
-   * written in one command; `find` waits longer than that.
+   * have been read, and no client can react to a response that fast. The times of several responses are
+   * written in one command, after a delay that is shorter than the wait of `find`.
    */
   private add(key: string, writtenAtMs: number): void {
     this.pending.set(key, `${writtenAtMs} ${Date.now()}`);
@@ -64,6 +67,20 @@ export class ResponseTimestampStore {
       client.eval(setAll, keys.length, ...keys, 2 * maxRaceMs, ...times),
     );
   }
+}
+
+/** Records the timestamps of the response to each successful exchange and refresh, after its commit. */
+export function recordResponseTimestamps(
+  provider: Provider,
+  timestamps: ResponseTimestampStore,
+  unitOfWork: UnitOfWork,
+): void {
+  provider.on('grant.success', (ctx) => {
+    const { AuthorizationCode: code, RotatedRefreshToken: refreshToken } = ctx.oidc.entities;
+    const consumed = refreshToken ?? code;
+    if (consumed === undefined) return;
+    unitOfWork.afterCommit(() => timestamps.recordWhenSent(ctx.res, consumed.kind, consumed.jti));
+  });
 }
 
 /** The prefix is part of the Redis permissions; it is older than the class's name. */

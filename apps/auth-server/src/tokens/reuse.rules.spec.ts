@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { arrival, isRace, classifyReuse, maxRaceMs } from './reuse.rules.js';
+import { classifyReuse, computeArrival, isRace, maxRaceMs } from './reuse.rules.js';
 
 const consumedAtMs = 1_000_000;
-const at = (ms: number) => arrival(ms, undefined);
+const at = (ms: number) => computeArrival(ms, undefined);
 
-describe('arrival: the sender decided on a request', () => {
+describe('computeArrival: the sender decided on a request', () => {
   it.each([
     ['when its connection was opened, if it is the first request on it', '0.032', 970],
     ['when it arrived, if the connection is younger than the resolution of the clocks', '0.001', 1_000],
@@ -13,7 +13,7 @@ describe('arrival: the sender decided on a request', () => {
     ['when it arrived, if the connection age is malformed', '1e1', 1_000],
     ['when it arrived, if the connection age is negative', '-1', 1_000],
   ])('%s', (_, age, decidedAtMs) => {
-    expect(arrival(1_000, age)).toEqual({ arrivedAtMs: 1_000, decidedAtMs });
+    expect(computeArrival(1_000, age)).toEqual({ arrivedAtMs: 1_000, decidedAtMs });
   });
 });
 
@@ -32,8 +32,8 @@ describe('the second use of a token', () => {
     expect(isRace(at(1_019), response)).toBe(true);
     expect(isRace(at(1_020), response)).toBe(false);
     expect(isRace(at(1_019), undefined)).toBe(false);
-    expect(isRace(arrival(1_050, '0.043'), response)).toBe(true);
+    expect(isRace(computeArrival(1_050, '0.043'), response)).toBe(true);
     // The client may have read the response by then.
-    expect(isRace(arrival(1_050, '0.042'), response)).toBe(false);
+    expect(isRace(computeArrival(1_050, '0.042'), response)).toBe(false);
   });
 });

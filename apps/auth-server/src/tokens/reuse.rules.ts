@@ -1,11 +1,11 @@
-/** A second use this long after the first cannot be concurrent with it. */
+/** A request that arrives later than this after the token was consumed cannot be concurrent. */
 export const maxRaceMs = 2_000;
 
 /**
- * Minimum time from the arrival of a winning request to its response. Concurrent requests do not arrive at
- * the same moment, and one that arrives after the response ends the family. An exchange happens once per
- * authorization, and some apps send it twice by mistake. A refresh takes this long anyway, and one on a new
- * connection is recognised by the connection's age.
+ * Minimum time from the arrival of a successful request to its response, by grant type. Concurrent requests do
+ * not arrive at the same moment, and one that arrives after the response ends the family. An exchange may be
+ * slow, since it happens once per authorization, and some apps send it twice by mistake. A refresh takes its
+ * 5 ms anyway, and a concurrent one on a new connection is recognised by the connection's age.
  */
 export const minResponseMs: Readonly<Record<string, number>> = {
   authorization_code: 50,
@@ -23,19 +23,22 @@ export interface Arrival {
   readonly decidedAtMs: number;
 }
 
-/** When a response was written, and when it had been sent and all data then in the sockets had been read. */
+/**
+ * When a response began to be written, and when it had been sent and all requests that were then in the
+ * server's sockets had been read.
+ */
 export interface ResponseTimestamps {
   readonly writtenAtMs: number;
   readonly sentAtMs: number;
 }
 
 /**
- * A client that opens a connection for a request has already decided to send it. The request arrives only
- * after the TLS handshake, and later still when many requests are sent concurrently.
- * @param connectionAge seconds since the connection was opened; the gateway sends it with a connection's
- * first request
+ * Computes when a request was decided on. A client that opens a connection for a request has already decided
+ * to send it; the request arrives after the TLS handshake, or later when many are sent concurrently.
+ * @param connectionAge header `X-Connection-Age`: seconds since the connection was opened; the gateway sends
+ * it with the first request of a connection only
  */
-export function arrival(arrivedAtMs: number, connectionAge: unknown): Arrival {
+export function computeArrival(arrivedAtMs: number, connectionAge: unknown): Arrival {
   if (typeof connectionAge !== 'string' || !/^\d{1,3}(\.\d{1,3})?$/.test(connectionAge))
     return { arrivedAtMs, decidedAtMs: arrivedAtMs };
   const ageMs = Number(connectionAge) * 1000;

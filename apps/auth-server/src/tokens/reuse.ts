@@ -1,46 +1,16 @@
-import { Attached } from '@fulfilment/runtime';
-import type { IncomingMessage } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { default as Provider, KoaContextWithOIDC } from 'oidc-provider';
+import type { KoaContextWithOIDC } from 'oidc-provider';
 import { originOf } from '../audit/audit-log.js';
-import { minResponseMs, type Arrival, arrival, isRace, classifyReuse } from './reuse.rules.js';
+import { arrivalOf } from './request-arrivals.js';
 import type { ResponseTimestampStore } from './response-timestamps.js';
+import { type Arrival, classifyReuse, isRace } from './reuse.rules.js';
 import type { UnitOfWork } from './unit-of-work.js';
 
-/** Arrival times of requests: mount.ts sets them; they are read before the response and after a reuse. */
-const arrivals = new Attached<Arrival>();
-
-/** Records when a request arrived. Call before anything asynchronous. */
-export function recordArrival(request: IncomingMessage): void {
-  arrivals.set(request, arrival(Date.now(), request.headers['x-connection-age']));
-}
-
-/**
- * Delays the response to an exchange or refresh until requests that were sent concurrently have arrived. The
- * delay is before the commit: a process that dies between commit and response leaves the client with a used
- * token and no successor.
- */
-export async function delayResponse(ctx: KoaContextWithOIDC): Promise<void> {
-  const arrivedAtMs = arrivals.get(ctx.req)?.arrivedAtMs;
-  const minMs = minResponseMs[String(ctx.oidc?.params?.grant_type)];
-  if (ctx.status !== 200 || arrivedAtMs === undefined || minMs === undefined) return;
-  // Sleeps even if the time is over: a response sent from a timer is followed by the event loop's poll phase,
-  // which reads the requests that are already in the sockets.
-  await sleep(Math.max(1, arrivedAtMs + minMs - Date.now()));
-}
-
-/** Records the timestamps of the response to each successful exchange and refresh. */
-export function recordResponseTimestamps(
-  provider: Provider,
-  timestamps: ResponseTimestampStore,
-  unitOfWork: UnitOfWork,
-): void {
-  provider.on('grant.success', (ctx) => {
-    const { AuthorizationCode: code, RotatedRefreshToken: refreshToken } = ctx.oidc.entities;
-    const consumed = refreshToken ?? code;
-    if (consumed === undefined) return;
-    unitOfWork.afterCommit(() => timestamps.recordWhenSent(ctx.res, consumed.kind, consumed.jti));
-  });
+/** A code or refresh token that was used before. */
+interface ReusedToken {
+  readonly kind: string;
+  readonly jti: string;
+  /** In seconds since 1970. */
+  readonly consumed?: unknown;
 }
 
 /**
@@ -53,9 +23,9 @@ export function shouldRevokeFamily(timestamps: ResponseTimestampStore, unitOfWor
   return async (ctx: KoaContextWithOIDC): Promise<boolean> => {
     const { route, entities, client } = ctx.oidc;
     if (route === 'revocation') return entities.AccessToken === undefined;
-    if (route !== 'token') return true;
+    if (route !== 'token') return true; // a sign-out
     const token = await reusedToken(ctx);
-    if (token === undefined || !(await lostRace(token, arrivals.get(ctx.req), timestamps))) return true;
+    if (token === undefined || !(await hasLostRace(arrivalOf(ctx.req), token, timestamps))) return true;
     await unitOfWork.writeAudit({
       origin: originOf({ ip: ctx.ip, headers: ctx.headers }),
       entry: {
@@ -69,23 +39,22 @@ export function shouldRevokeFamily(timestamps: ResponseTimestampStore, unitOfWor
   };
 }
 
-async function lostRace(
-  token: { readonly kind: string; readonly jti: string; readonly consumed?: unknown },
-  arrived: Arrival | undefined,
-  timestamps: ResponseTimestampStore,
-): Promise<boolean> {
-  const { consumed } = token;
-  if (typeof consumed !== 'number' || arrived === undefined) return false;
-  const kind = classifyReuse(arrived, consumed * 1000);
-  if (kind !== 'undecided') return kind === 'race';
-  return isRace(arrived, await timestamps.find(token.kind, token.jti));
-}
-
-/** The token that was used again. */
 async function reusedToken(ctx: KoaContextWithOIDC) {
   const { provider, entities, params } = ctx.oidc;
-  const code = params?.code;
   if (entities.RefreshToken !== undefined) return entities.RefreshToken;
+  const code = params?.code;
   if (typeof code !== 'string') return undefined;
   return provider.AuthorizationCode.find(code, { ignoreExpiration: true });
+}
+
+/** Whether the reuse is a race with the request that consumed the token, and not a replay. */
+async function hasLostRace(
+  arrival: Arrival | undefined,
+  { kind, jti, consumed }: ReusedToken,
+  timestamps: ResponseTimestampStore,
+): Promise<boolean> {
+  if (typeof consumed !== 'number' || arrival === undefined) return false;
+  const reuse = classifyReuse(arrival, consumed * 1000);
+  if (reuse !== 'undecided') return reuse === 'race';
+  return isRace(arrival, await timestamps.find(kind, jti));
 }

@@ -8,7 +8,6 @@ import {
 } from '@fulfilment/database';
 import { DependencyUnavailable } from '@fulfilment/error-envelope';
 import { setTimeout as delay } from 'node:timers/promises';
-import { errors } from 'oidc-provider';
 
 /** A new row of `oidc_model`. */
 export interface NewRow {
@@ -23,17 +22,8 @@ export interface NewRow {
   readonly expires_at: Date | null;
 }
 
-export interface Consumption {
-  readonly model: string;
-  readonly id: string;
-}
-
-/** `error_detail` of a request that lost a race. */
-export const consumedConcurrently = 'consumed by a concurrent request';
-export const familyEnded = 'the grant was revoked';
-
-/** The token writes of one request. */
-interface TokenWrite {
+/** The token writes of one request: a code or refresh token to consume, and the new tokens of its family. */
+export interface TokenWrite {
   /** Family of the new tokens; null when there are none. */
   readonly grant_id: string | null;
   /** Model and id of the code or refresh token to consume; null for none. */
@@ -43,8 +33,10 @@ interface TokenWrite {
   readonly members: readonly NewRow[];
 }
 
-interface TokenWriteResult {
+/** The new tokens are stored only if the family exists and, if there is a token to consume, it was consumed. */
+export interface TokenWriteResult {
   readonly family_exists: boolean;
+  /** Whether this request consumed the token; false when another one was first, or for none to consume. */
   readonly consumed: boolean;
 }
 
@@ -103,7 +95,7 @@ const findStored = statement('oidc.find-stored', 'SELECT 1 FROM oidc_model WHERE
 const resolveTimeoutMs = 8_000;
 const retryDelayMs = 50;
 
-/** Stores the token writes of concurrent requests in one statement and one commit. */
+/** Stores the token writes of concurrent requests in shared statements, each of which is one commit. */
 export class TokenWriter {
   private readonly loader: BatchLoader<TokenWrite, TokenWriteResult>;
 
@@ -119,7 +111,7 @@ export class TokenWriter {
     try {
       return await this.loader.load(write);
     } catch (error) {
-      if (isErrorResponse(error)) return (await writeAll(this.database, [write]))[0]?.row;
+      if (isErrorResponse(error)) return writeOne(this.database, write);
       if (error instanceof DependencyUnavailable && write.model !== null) return this.resolve(write, error);
       throw error;
     }
@@ -135,7 +127,7 @@ export class TokenWriter {
     const endsAtMs = performance.now() + resolveTimeoutMs;
     for (;;) {
       try {
-        const written = (await writeAll(this.database, [write]))[0]?.row;
+        const written = await writeOne(this.database, write);
         return (await this.isStored(write)) ? { family_exists: true, consumed: true } : written;
       } catch (error) {
         if (!(error instanceof DependencyUnavailable) || performance.now() > endsAtMs) throw lost;
@@ -145,62 +137,18 @@ export class TokenWriter {
   }
 
   private async isStored({ members }: TokenWrite): Promise<boolean> {
-    const probe = probeOf(members);
+    const probe = commitProbeOf(members);
     return probe !== undefined && (await this.database.row(probe.statement, probe.values)) !== undefined;
   }
 }
 
-/** Collects the token writes of one request. */
-export class TokenWrites {
-  private consumption: Consumption | undefined;
-  private members: NewRow[] = [];
-
-  get isEmpty(): boolean {
-    return this.consumption === undefined && this.members.length === 0;
-  }
-
-  /** The lookup of one stored token: it exists exactly when all were stored. */
-  get commitProbe(): CommitProbe | undefined {
-    return probeOf(this.members);
-  }
-
-  clear(): void {
-    this.consumption = undefined;
-    this.members = [];
-  }
-
-  /** @throws Error for a second token: a request exchanges one code or refreshes one token */
-  consume(consumption: Consumption): void {
-    if (this.consumption !== undefined) throw new Error('A token request must consume exactly one token.');
-    this.consumption = consumption;
-  }
-
-  /** @throws Error for a member of another family */
-  add(member: NewRow): void {
-    const [first = member] = this.members;
-    if (member.grant_id === null || member.grant_id !== first.grant_id)
-      throw new Error('A token request must add to exactly one token family.');
-    this.members.push(member);
-  }
-
-  /** @throws InvalidGrant when another request was first or the family has ended; then nothing is stored */
-  async store(into: TokenWriter | Sql): Promise<void> {
-    const { consumption, members } = this;
-    const write: TokenWrite = {
-      grant_id: members[0]?.grant_id ?? null,
-      model: consumption?.model ?? null,
-      id: consumption?.id ?? null,
-      members,
-    };
-    const written =
-      into instanceof TokenWriter ? await into.write(write) : (await writeAll(into, [write]))[0]?.row;
-    if (written?.family_exists !== true) throw new errors.InvalidGrant({ detail: familyEnded });
-    if (consumption !== undefined && !written.consumed)
-      throw new errors.InvalidGrant({ detail: consumedConcurrently });
-  }
+/** Stores the token writes of one request, in the transaction of `sql` if it has one. */
+export async function writeOne(sql: Sql, write: TokenWrite): Promise<TokenWriteResult | undefined> {
+  return (await writeAll(sql, [write]))[0]?.row;
 }
 
-function probeOf([first]: readonly NewRow[]): CommitProbe | undefined {
+/** The lookup of the first new token: it exists exactly when all were stored. */
+export function commitProbeOf([first]: readonly NewRow[]): CommitProbe | undefined {
   return first && { statement: findStored, values: [first.model, first.id] };
 }
 

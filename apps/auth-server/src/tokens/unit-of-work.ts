@@ -4,22 +4,24 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { errors } from 'oidc-provider';
 import { AuditLog, insertAudit, type PendingAuditRecord } from '../audit/audit-log.js';
 import { DenyList, type RevokedToken } from '../revocation/deny-list.js';
-import { TokenWriter, TokenWrites } from './token-writes.js';
+import { DeferredTokens } from './deferred-tokens.js';
+import { TokenWriter, writeOne } from './token-writes.js';
 
 /** The writes of one request. */
 interface Unit {
   /** Opened by the first write that cannot be deferred to the commit. */
   opening: Promise<OpenTransaction> | undefined;
-  readonly tokens: TokenWrites;
+  readonly tokens: DeferredTokens;
   readonly auditRecords: PendingAuditRecord[];
   readonly revoked: RevokedToken[];
   readonly afterCommit: (() => void)[];
 }
 
 /**
- * Makes the writes of oidc-provider in one request atomic (docs/adr/0010, 0012). Tokens are written at the
- * end by one statement, which is its own transaction. Only a request with other writes, such as the end of a
- * family, opens one.
+ * Makes the writes of oidc-provider in one request atomic (docs/adr/0010, 0012). `run` begins a unit, and the
+ * other methods add to the unit of the current request. At its end one statement, which is its own
+ * transaction, writes the tokens. Only a request with other writes, such as the end of a family or an audit
+ * record, opens a transaction.
  */
 @Injectable()
 export class UnitOfWork {
@@ -48,8 +50,8 @@ export class UnitOfWork {
     return (await this.current.getStore()?.opening)?.tx;
   }
 
-  /** Token writes that are deferred to the commit; undefined outside a unit. */
-  get tokens(): TokenWrites | undefined {
+  /** The unit's token writes, which are deferred to the commit; undefined outside a unit. */
+  get deferredTokens(): DeferredTokens | undefined {
     return this.current.getStore()?.tokens;
   }
 
@@ -61,7 +63,7 @@ export class UnitOfWork {
     this.current.getStore()?.tokens.clear();
   }
 
-  /** Calls back after the commit, never after a rollback; immediately outside a unit. */
+  /** Calls back after the unit's commit, never after a rollback; immediately outside a unit. */
   afterCommit(callback: () => void): void {
     const unit = this.current.getStore();
     if (unit === undefined) callback();
@@ -77,19 +79,19 @@ export class UnitOfWork {
 
   /**
    * Runs an action as one unit.
-   * @param action returns whether to commit its writes
-   * @returns the error when nothing was stored because another request was first
+   * @param action decides what happens to its writes
+   * @returns the error when nothing was stored because another request was first or the family has ended
    */
-  async run(action: () => Promise<boolean>): Promise<errors.InvalidGrant | undefined> {
+  async run(action: () => Promise<'commit' | 'roll back'>): Promise<errors.InvalidGrant | undefined> {
     const unit: Unit = {
       opening: undefined,
-      tokens: new TokenWrites(),
+      tokens: new DeferredTokens(),
       auditRecords: [],
       revoked: [],
       afterCommit: [],
     };
     try {
-      if (!(await this.current.run(unit, action))) {
+      if ((await this.current.run(unit, action)) === 'roll back') {
         await rollBack(unit);
         return undefined;
       }
@@ -123,19 +125,19 @@ export class UnitOfWork {
     const { tokens, auditRecords } = unit;
     try {
       if (unit.opening === undefined && auditRecords.length === 0) {
-        if (!tokens.isEmpty) await tokens.store(this.tokenWriter);
+        await tokens.store((write) => this.tokenWriter.write(write));
         return undefined;
       }
       const tx = await this.transactionOf(unit);
-      if (!tokens.isEmpty) await tokens.store(tx);
+      await tokens.store((write) => writeOne(tx, write));
       for (const { origin, entry } of auditRecords) await insertAudit(tx, entry, origin);
     } catch (error) {
       await rollBack(unit);
       if (error instanceof errors.InvalidGrant) return error;
       throw error;
     }
-    // With a probe, so that a lost commit response is resolved: else a client could lose its used token and
-    // the successor.
+    // The probe finds out whether a commit succeeded whose response was lost. Without it a client could have a
+    // used token and no successor.
     await (await unit.opening)?.commit(tokens.commitProbe);
     return undefined;
   }

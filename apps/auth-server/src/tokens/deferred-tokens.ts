@@ -1,0 +1,59 @@
+import type { CommitProbe } from '@fulfilment/database';
+import { errors } from 'oidc-provider';
+import { commitProbeOf, type NewRow, type TokenWrite, type TokenWriteResult } from './token-writes.js';
+
+/** `error_detail` of a request whose token another request consumed first. */
+export const consumedConcurrently = 'consumed by a concurrent request';
+/** `error_detail` of a request whose token family has ended. */
+export const familyEnded = 'the grant was revoked';
+
+/**
+ * The token writes of one request, collected while oidc-provider handles it: at most one code or refresh token
+ * to consume, and the new tokens of its family.
+ */
+export class DeferredTokens {
+  private consumption: { readonly model: string; readonly id: string } | undefined;
+  private members: NewRow[] = [];
+
+  get commitProbe(): CommitProbe | undefined {
+    return commitProbeOf(this.members);
+  }
+
+  clear(): void {
+    this.consumption = undefined;
+    this.members = [];
+  }
+
+  /** @throws Error for a second token: a request exchanges one code or refreshes one token */
+  consume(model: string, id: string): void {
+    if (this.consumption !== undefined) throw new Error('A token request must consume exactly one token.');
+    this.consumption = { model, id };
+  }
+
+  /** @throws Error for a member of another family */
+  add(member: NewRow): void {
+    const [first = member] = this.members;
+    if (member.grant_id === null || member.grant_id !== first.grant_id)
+      throw new Error('A token request must add to exactly one token family.');
+    this.members.push(member);
+  }
+
+  /**
+   * Stores the writes, if there are any.
+   * @param write runs the statement
+   * @throws InvalidGrant when another request was first or the family has ended; then nothing is stored
+   */
+  async store(write: (tokens: TokenWrite) => Promise<TokenWriteResult | undefined>): Promise<void> {
+    const { consumption, members } = this;
+    if (consumption === undefined && members.length === 0) return;
+    const written = await write({
+      grant_id: members[0]?.grant_id ?? null,
+      model: consumption?.model ?? null,
+      id: consumption?.id ?? null,
+      members,
+    });
+    if (written?.family_exists !== true) throw new errors.InvalidGrant({ detail: familyEnded });
+    if (consumption !== undefined && !written.consumed)
+      throw new errors.InvalidGrant({ detail: consumedConcurrently });
+  }
+}
