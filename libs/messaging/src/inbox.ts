@@ -1,8 +1,9 @@
-import type { MessageQueue } from '@fulfilment/contracts';
+import { isUuid, type MessageQueue } from '@fulfilment/contracts';
 import { type Database, statement, type Transaction } from '@fulfilment/database';
 import type { InternalRoute } from '@fulfilment/runtime';
 
-// A rejected message that an operator replays, and a deferred one (`held`), are handled once more.
+// A message whose row says that it was rejected or deferred (`held`) is handled once more when a copy
+// arrives, for example because an operator replays it.
 const claim = statement(
   'inbox.claim',
   `INSERT INTO inbox (message_id, queue, outcome)
@@ -22,7 +23,7 @@ export async function claimMessages(
   return new Set(rows.map((row) => row.message_id));
 }
 
-/** The reason for which a message of a dropped day is rejected. */
+/** The reason for which a message of a day whose rows were dropped is rejected (docs/adr/0049). */
 export const olderThanInbox =
   'older than the inbox, which no longer shows whether it was handled; check its effect, then replay or discard it';
 
@@ -30,7 +31,7 @@ export const olderThanInbox =
 const oldMessageMs = 6 * 86_400_000;
 // Prevents that a day is dropped between this statement and the end of the transaction.
 const lockPartitions = statement('inbox.lock-partitions', 'LOCK TABLE ONLY inbox IN ROW EXCLUSIVE MODE');
-// A message that was rejected for its age has a row, which does not show whether it was handled before.
+// A row with this reason ($3) does not count: it does not show whether the message was handled before.
 const findOfDroppedDays = statement(
   'inbox.of-dropped-days',
   `SELECT id FROM unnest($1::uuid[]) AS id JOIN inbox_dropped d ON id >= d.first_id AND id < d.end_id
@@ -47,14 +48,14 @@ export async function hasDroppedMessages(
   queue: string,
   ids: readonly string[],
 ): Promise<boolean> {
-  const old = ids.filter((id) => uuidTime(id) < Date.now() - oldMessageMs);
+  const old = ids.filter((id) => uuidTimeMs(id) < Date.now() - oldMessageMs);
   if (old.length === 0) return false;
   await tx.run(lockPartitions);
   return (await tx.rows(findOfDroppedDays, [old, queue, olderThanInbox])).length > 0;
 }
 
-/** The time in a UUIDv7 (RFC 9562 §5.7), in ms. */
-function uuidTime(id: string): number {
+/** The time in a UUIDv7 (RFC 9562 §5.7); any number for another UUID. */
+function uuidTimeMs(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
 
@@ -109,8 +110,8 @@ export function findOutcome(
 /** Serves `/messages/{message_id}` on the internal port: the outcome of a message, for its sender. */
 export function messageOutcomes(database: Database): InternalRoute {
   return async (path) => {
-    const messageId = /^\/messages\/([0-9a-f-]{36})$/i.exec(path)?.[1]?.toLowerCase();
-    if (messageId === undefined) return undefined;
+    const messageId = /^\/messages\/([^/]+)$/.exec(path)?.[1]?.toLowerCase();
+    if (messageId === undefined || !isUuid(messageId)) return undefined;
     const row = await findOutcome(database, messageId);
     return row === undefined ? undefined : { message_id: messageId, ...row };
   };

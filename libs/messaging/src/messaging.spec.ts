@@ -21,7 +21,7 @@ describe('messaging', () => {
   let broker: ScratchBroker;
   let proxy: FlakyProxy;
   let messaging: Messaging;
-  /** Called by the handler in addition to its effect. */
+  /** Called by the handler before it writes the effect. */
   let onHandle: (message: Message) => void = () => undefined;
 
   const start = (queue: MessageQueue = 'store-api.fulfilment'): Messaging => {
@@ -45,7 +45,7 @@ describe('messaging', () => {
   const effectsReach = (count: number) =>
     eventually(
       // A test may terminate the connection of this query, so it is retried.
-      async () => ((await effects().catch(() => undefined))?.effects === count ? count : undefined),
+      async () => (await effects().catch(() => undefined))?.effects === count,
       15_000,
       () => `${count} effects`,
     );
@@ -95,10 +95,10 @@ describe('messaging', () => {
     expect(currentContext()).toBeUndefined();
   });
 
-  it('handles a message once, however often it is delivered', async () => {
+  it('handles a message once when five copies arrive', async () => {
     const message = stockSet(1);
     await broker.publish(message, message, message);
-    await broker.publish(message, stockSet(2), message);
+    await broker.publish(message, message, stockSet(2)); // in order, so the last shows that all are handled
     await effectsReach(2);
     expect(await effects()).toEqual({ effects: 2, distinct: 2 });
   });
@@ -111,7 +111,7 @@ describe('messaging', () => {
     expect(await effects()).toEqual({ effects: 2, distinct: 2 });
   });
 
-  it('dead-letters a rejected message with its reason, logs it, and handles the rest', async () => {
+  it('dead-letters a rejected message with its reason, logs it, handles the rest, and applies a later copy', async () => {
     const rejected = stockSet(13);
     onHandle = (message) => {
       if (message.id === rejected.id) throw new RejectedMessage('thirteen is not a stock');
@@ -128,16 +128,18 @@ describe('messaging', () => {
     expect(lines.find((line) => line.includes('A message was rejected.'))).toContain(rejected.id);
 
     onHandle = () => undefined;
-    await broker.publish(rejected); // an operator replays it
+    await broker.publish(rejected);
     await effectsReach(3);
     expect(await outcome(`/messages/${rejected.id}`)).toMatchObject({ outcome: 'applied' });
   });
 
-  it('dead-letters an unreadable message', async () => {
+  it('dead-letters a message that is not JSON, and handles others', async () => {
     await broker.publishRaw('fulfilment.shipped', Buffer.from('{'));
     await broker.publish(stockSet(1));
     await effectsReach(1);
-    expect(await broker.takeDeadLetters('store-api.fulfilment')).toEqual(['not JSON']);
+    expect(await eventually(async () => (await broker.takeDeadLetters('store-api.fulfilment'))[0])).toBe(
+      'not JSON',
+    );
   });
 
   it('records the outcome of an invalid message that has an id', async () => {
@@ -147,8 +149,14 @@ describe('messaging', () => {
       outcome: 'refused',
       reason: 'fulfilment.stock_set has no version 9',
     });
-    await broker.takeDeadLetters('store-api.fulfilment');
   });
+
+  it.each(['/messages/', `/messages/${'-'.repeat(36)}`, '/messages/0', '/'])(
+    'has no outcome at %s, where no message id is',
+    async (path) => {
+      expect(await messageOutcomes(scratch.database)(path)).toBeUndefined();
+    },
+  );
 
   it('retries a message whose handler fails unexpectedly, and applies it', async () => {
     let failures = 2;
@@ -162,7 +170,7 @@ describe('messaging', () => {
     await effectsReach(1);
   });
 
-  it('handles a message after a stop during an outage of the database', async () => {
+  it('handles a message after a restart when it was stopped during an outage of the database', async () => {
     const message = stockSet(1);
     const started = Promise.withResolvers<void>();
     onHandle = () => {
@@ -185,11 +193,11 @@ describe('messaging', () => {
     await broker.publish(stockSet(1), stockSet(2));
     await effectsReach(2);
     await ending;
-    await effectsReach(2); // over a new connection
+    await effectsReach(2); // read over a new connection
     expect(await effects()).toEqual({ effects: 2, distinct: 2 });
   });
 
-  it('retries a batch as a whole when an outage ended its transaction', async () => {
+  it('retries a batch in a few parts, not one by one, when an outage ended its transaction', async () => {
     const countTransactions = statement(
       'test.transactions',
       'SELECT count(DISTINCT xmin::text) AS transactions FROM effects',
@@ -205,7 +213,7 @@ describe('messaging', () => {
     await effectsReach(200);
     expect(ended).toBe(true);
     const found = await scratch.database.row<{ transactions: number }>(countTransactions);
-    // 4 batches and some retries. One by one, it would be 200.
+    // Four batches, one of which is retried in parts. One by one, it would be 200.
     expect(found?.transactions).toBeLessThan(30);
   });
 
@@ -215,7 +223,7 @@ describe('messaging', () => {
     const deleted = (client_id: string) =>
       messages.clientDeleted.make({ client_id }, { occurredAt: new Date() });
     await eventually(() => messaging.connected);
-    // Of class connection (AMQP 0-9-1), reason "x".
+    // Frames of connection.blocked, with the reason "x", and connection.unblocked (AMQP 0-9-1).
     const [blocked, unblocked] = ['01000000000006000a003c0178ce', '01000000000004000a003dce'];
     proxy.sendToClients(Buffer.from(blocked, 'hex'));
     await eventually(() => lines.some((text) => /"test, publishing".*blocks publishing/.test(text)));
