@@ -9,31 +9,33 @@ import { QueueHandover, type QueueSource } from './queue-handover.js';
 import { TimeSlice } from './time-slice.js';
 
 const handoverPollIntervalMs = 500;
+/** Long, since only a replica that starts late with the previous release leaves such a queue. */
 const abandonedQueuePollIntervalMs = 600_000;
 const pingTimeoutMs = 3_000;
 /** Below the broker's delivery limit, which also counts the messages behind the failing one. */
 const maxDeliveriesInOrder = 10;
 
-/** The queue of a consumer, and the number of messages that it reads at a time. */
 export interface ConsumerSettings {
   readonly queue: MessageQueue;
+  /** The RabbitMQ queues to read: a shard or an intake of the queue, or the queue itself. */
   readonly source: QueueSource;
+  /** Maximum number of messages that are handled at one time. Twice as many are prefetched. */
   readonly batchSize: number;
   /** Rejects while the database is unreachable. */
   readonly ping: () => Promise<void>;
-  /** Time for which a consumer with a backlog stays active while others wait. Default: no limit. */
+  /** About the time for which a consumer with a backlog stays the active one. Default: no limit. */
   readonly timeSliceMs?: number | undefined;
 }
 
 export interface ConsumerTimes {
   /**
    * Time without its database after which a replica returns its messages to RabbitMQ, for another replica.
-   * Together with a running statement (9.6 s) and a ping (3 s), this takes less than 30 s.
+   * By default 15 s: together with a running statement (9.6 s) and a ping (3 s), less than 30 s.
    */
   readonly returnAfterMs?: number;
-  /** Delays between two attempts to handle a message. */
+  /** Delays between two attempts to handle a message, doubled each time. Default: 100 ms to 5 s. */
   readonly retryDelayMs?: { readonly min: number; readonly max: number };
-  /** Time for which a replica consumes a shard while other replicas wait for it. */
+  /** About the time for which a replica consumes a shard with a backlog before the next one. Default: 5 s. */
   readonly timeSliceMs?: number;
 }
 
@@ -55,16 +57,17 @@ export interface ConsumerTimes {
  * messages that RabbitMQ may send are handled, so no other replica handles newer ones earlier.
  */
 export class Consumer {
+  /** Messages that were received and are not in work yet. */
   private waiting: ConsumeMessage[] = [];
   private channel: ConfirmChannel | undefined;
   private working: Promise<void> | undefined;
   private stopping = false;
   /** The RabbitMQ queue that is read: the current version of the queue or a retired one. */
   private readQueue = '';
-  /** Whether the queue is ordered and no message was handled since it was subscribed to. */
+  /** Whether the queue is ordered and no message was handled since the last subscription to it. */
   private isFirstInOrder = false;
   private readonly isOrdered: boolean;
-  /** `isSerial`: one message is prefetched at a time. */
+  /** Undefined while the consumer is not subscribed. `isSerial`: one message is prefetched at a time. */
   private subscription: { readonly tag: string; readonly isSerial: boolean } | undefined;
   private readonly handler: MessageHandler;
   private readonly slice: TimeSlice<ConsumeMessage>;
@@ -110,16 +113,18 @@ export class Consumer {
       unsubscribe: () => this.unsubscribe(channel),
     });
     await handover.step();
-    void this.completeHandover(channel, handover);
+    void this.watchRetiredQueues(channel, handover);
   }
 
-  /** Runs until the channel closes. A failure closes it. */
-  private async completeHandover(channel: ConfirmChannel, handover: QueueHandover): Promise<void> {
+  /**
+   * Completes the handover, then looks for a retired queue that was re-created, and reconnects to read it.
+   * Ends when the channel closes or the consumer stops.
+   */
+  private async watchRetiredQueues(channel: ConfirmChannel, handover: QueueHandover): Promise<void> {
     try {
-      while (this.channel === channel && !this.stopping) {
-        await delay(handover.isOver ? abandonedQueuePollIntervalMs : handoverPollIntervalMs, undefined, {
-          ref: false,
-        });
+      for (;;) {
+        const intervalMs = handover.isOver ? abandonedQueuePollIntervalMs : handoverPollIntervalMs;
+        await delay(intervalMs, undefined, { ref: false });
         if (this.channel !== channel || this.stopping) return;
         if (!handover.isOver) await handover.step();
         else if (await handover.hasAbandonedRetiredQueue()) return this.broker.reconnect();
@@ -128,7 +133,7 @@ export class Consumer {
       if (this.channel !== channel) return;
       this.logger.warn(
         { error, queue: this.options.queue },
-        'A retired queue could not be read to its end; reconnecting.',
+        'Retired queues could not be inspected or read; reconnecting.',
       );
       this.broker.reconnect();
     }
@@ -138,7 +143,8 @@ export class Consumer {
     this.isFirstInOrder = this.isOrdered;
     await channel.prefetch(isSerial ? 1 : this.prefetch);
     const { consumerTag: tag } = await channel.consume(this.readQueue, (raw) => {
-      if (raw === null) return this.broker.reconnect(); // cancelled by the broker, e.g. its queue moved
+      // RabbitMQ has cancelled the subscription, e.g. because the queue moved to another node.
+      if (raw === null) return this.broker.reconnect();
       if (this.stopping || this.channel !== channel) return;
       this.waiting.push(raw);
       this.slice.received(raw);
@@ -163,14 +169,14 @@ export class Consumer {
     }
   }
 
-  /** A redelivered message may have crashed its consumer, so it is handled alone. */
+  /** A redelivered message may have crashed its consumer, so it gets a batch of its own. */
   private nextBatchSize(): number {
     const { batchSize } = this.options;
     const redelivered = this.waiting.slice(0, batchSize).findIndex((raw) => raw.fields.redelivered);
     return redelivered === -1 ? batchSize : Math.max(redelivered, 1);
   }
 
-  /** Handles messages. What can neither be handled nor dead-lettered is redelivered after a reconnect. */
+  /** Handles messages. If one can neither be handled nor dead-lettered, all are redelivered. */
   private async handleOrReconnect(channel: ConfirmChannel, batch: readonly ConsumeMessage[]): Promise<void> {
     try {
       const [first] = batch;
@@ -234,12 +240,12 @@ export class Consumer {
   ): Promise<void> {
     if (this.channel !== channel) return;
     try {
-      // Unsubscribes before the acknowledgement, while at most this message is in work. Otherwise RabbitMQ
-      // could give the next message to another replica while this one still handles a prefetched message.
-      const isFirstNew = this.subscription?.isSerial === true && !raw.fields.redelivered;
+      const endsSerial = this.subscription?.isSerial === true && !raw.fields.redelivered;
       const decision = this.slice.acknowledge(raw, { andAllBefore });
       if (decision.isWithheld) return;
-      const resubscribes = isFirstNew || decision.isOver;
+      // Unsubscribes before the acknowledgement, while at most this message is in work. Otherwise RabbitMQ
+      // could give the next message to another replica while this one still handles a prefetched message.
+      const resubscribes = endsSerial || decision.endsSlice;
       if (resubscribes) await this.unsubscribe(channel);
       if (decision.withheld !== undefined) channel.ack(decision.withheld, true);
       channel.ack(raw, andAllBefore);
@@ -247,13 +253,13 @@ export class Consumer {
     } catch (error) {
       this.logger.warn(
         { error, queue: this.options.queue },
-        'A handled message could not be acknowledged because its channel was closed.',
+        'A handled message could not be acknowledged, or its queue not be subscribed to again.',
       );
     }
   }
 }
 
-/** Returns how often the message was delivered before without an acknowledgement. */
+/** Returns how often RabbitMQ delivered the message before and got no acknowledgement. */
 function deliveryCountOf(raw: ConsumeMessage): number {
   const count: unknown = raw.properties.headers?.['x-delivery-count'];
   return typeof count === 'number' ? count : 0;

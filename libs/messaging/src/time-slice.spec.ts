@@ -14,13 +14,19 @@ describe('a time slice that is over', () => {
   it('ends the subscription when all messages that RabbitMQ may send are handled', () => {
     const slice = sliceWith(4);
     expect(slice.acknowledge(delivery(2), andAllBefore)).toEqual({ isWithheld: true });
-    expect(slice.acknowledge(delivery(4), andAllBefore)).toMatchObject({ isWithheld: false, isOver: true });
+    expect(slice.acknowledge(delivery(4), andAllBefore)).toMatchObject({
+      isWithheld: false,
+      endsSlice: true,
+    });
   });
 
   it('goes on while fewer messages are there, since another may be on its way', () => {
     const slice = sliceWith(3);
     expect(slice.acknowledge(delivery(1), andAllBefore)).toEqual({ isWithheld: true });
-    expect(slice.acknowledge(delivery(3), andAllBefore)).toMatchObject({ isWithheld: false, isOver: false });
+    expect(slice.acknowledge(delivery(3), andAllBefore)).toMatchObject({
+      isWithheld: false,
+      endsSlice: false,
+    });
   });
 
   it('acknowledges withheld messages before a rejected one, and goes on', () => {
@@ -28,10 +34,10 @@ describe('a time slice that is over', () => {
     expect(slice.acknowledge(delivery(2), andAllBefore)).toEqual({ isWithheld: true });
     expect(slice.acknowledge(delivery(3), { andAllBefore: false })).toEqual({
       isWithheld: false,
-      isOver: false,
+      endsSlice: false,
       withheld: delivery(2),
     });
-    expect(slice.acknowledge(delivery(4), andAllBefore)).toMatchObject({ isOver: false });
+    expect(slice.acknowledge(delivery(4), andAllBefore)).toMatchObject({ endsSlice: false });
   });
 });
 
@@ -41,7 +47,13 @@ describe('a time slice that goes on', () => {
     slice.begin();
     slice.received(delivery(1));
     slice.received(delivery(2));
-    expect(slice.acknowledge(delivery(1), andAllBefore)).toMatchObject({ isWithheld: false, isOver: false });
-    expect(slice.acknowledge(delivery(2), andAllBefore)).toMatchObject({ isWithheld: false, isOver: false });
+    expect(slice.acknowledge(delivery(1), andAllBefore)).toMatchObject({
+      isWithheld: false,
+      endsSlice: false,
+    });
+    expect(slice.acknowledge(delivery(2), andAllBefore)).toMatchObject({
+      isWithheld: false,
+      endsSlice: false,
+    });
   });
 });

@@ -8,17 +8,18 @@ type Acknowledgement<Raw> =
   | { readonly isWithheld: true }
   | {
       readonly isWithheld: false;
-      /** Whether the consumer gives way to another: it unsubscribes before the acknowledgement. */
-      readonly isOver: boolean;
-      /** The last of the messages that were withheld, acknowledged first. */
+      /** Whether the consumer gives way to another replica: it unsubscribes before the acknowledgement. */
+      readonly endsSlice: boolean;
+      /** The last withheld message, if it and those before it must be acknowledged separately, first. */
       readonly withheld?: Raw | undefined;
     };
 
 /**
- * Limits the time for which a single active consumer goes on while others wait. A consumer that unsubscribes
- * with messages in hand would handle them while the next one already has newer messages. So after its time,
- * acknowledgements are withheld until as many messages are handled as RabbitMQ sends without one: then none
- * is on its way. If the queue is shorter than that, no other replica is needed, and the consumer stays.
+ * Limits the time for which a single active consumer goes on while other replicas wait. A consumer that
+ * unsubscribes while RabbitMQ is sending it messages would handle them after the next consumer has got newer
+ * ones. So after its time, acknowledgements are withheld until as many messages are handled as RabbitMQ sends
+ * without one: then no message is on its way. If the queue has fewer messages than that, no other replica is
+ * needed, and the consumer stays.
  */
 export class TimeSlice<Raw extends Delivery> {
   private receivedTag = 0;
@@ -26,7 +27,10 @@ export class TimeSlice<Raw extends Delivery> {
   private withheld: Raw | undefined;
   private endsAtMs = Infinity;
 
-  /** @param prefetch the number of messages that RabbitMQ sends without an acknowledgement */
+  /**
+   * @param prefetch the number of messages that RabbitMQ sends without an acknowledgement
+   * @param durationMs the mean duration of a slice; by default it never ends
+   */
   constructor(
     private readonly prefetch: number,
     private readonly durationMs = Infinity,
@@ -40,29 +44,43 @@ export class TimeSlice<Raw extends Delivery> {
     this.extend();
   }
 
+  /** Call with each message, in the order in which they arrive. */
   received({ fields }: Raw): void {
     this.receivedTag = fields.deliveryTag;
   }
 
-  /** Decides how a handled message is acknowledged. */
+  /**
+   * Decides how a handled message is acknowledged.
+   * @param scope.andAllBefore whether all earlier messages of the channel are handled as well
+   */
   acknowledge(raw: Raw, { andAllBefore }: { readonly andAllBefore: boolean }): Acknowledgement<Raw> {
-    const { withheld } = this;
+    return andAllBefore ? this.acknowledgeAll(raw) : this.acknowledgeOne(raw);
+  }
+
+  private acknowledgeAll(raw: Raw): Acknowledgement<Raw> {
     const { deliveryTag } = raw.fields;
-    const isLast = deliveryTag === this.receivedTag;
-    if (andAllBefore && !isLast && performance.now() >= this.endsAtMs) {
+    const isExpired = performance.now() >= this.endsAtMs;
+    if (isExpired && deliveryTag < this.receivedTag) {
       this.withheld = raw;
       return { isWithheld: true };
     }
-    const isFull = andAllBefore && isLast && deliveryTag - this.acknowledgedTag >= this.prefetch;
-    const isOver = isFull && performance.now() >= this.endsAtMs;
-    this.withheld = undefined;
+    const endsSlice = isExpired && deliveryTag - this.acknowledgedTag >= this.prefetch;
     this.acknowledgedTag = deliveryTag;
-    // After a single acknowledgement the number of messages that RabbitMQ sends is not known exactly.
-    if (isOver || !andAllBefore) this.extend();
-    return { isWithheld: false, isOver, withheld: andAllBefore ? undefined : withheld };
+    this.withheld = undefined; // acknowledged together with this message
+    if (endsSlice) this.extend();
+    return { isWithheld: false, endsSlice };
   }
 
-  /** Extends the slice by a random time, so that replicas exchange shards one by one. */
+  /** Extends the slice: it is no longer known exactly how many messages RabbitMQ sends. */
+  private acknowledgeOne(raw: Raw): Acknowledgement<Raw> {
+    const { withheld } = this;
+    this.acknowledgedTag = raw.fields.deliveryTag;
+    this.withheld = undefined;
+    this.extend();
+    return { isWithheld: false, endsSlice: false, withheld };
+  }
+
+  /** Sets the end of the slice. The duration is random, so that replicas exchange shards one by one. */
   private extend(): void {
     this.endsAtMs = performance.now() + this.durationMs * (0.5 + Math.random());
   }
