@@ -37,9 +37,12 @@ describe('a connection to RabbitMQ', () => {
     expect(opened).toBe(2);
   });
 
-  it('counts as connected only once all of its channels are set up', async () => {
+  it('does not count as connected while a channel is being set up', async () => {
     const connectedDuringSetup = new Promise<boolean>((resolve) => {
-      broker.use(() => Promise.resolve(resolve(broker.connected)));
+      broker.use(() => {
+        resolve(broker.connected);
+        return Promise.resolve();
+      });
     });
     broker.start();
     expect(await connectedDuringSetup).toBe(false);
@@ -56,11 +59,14 @@ describe('a connection to RabbitMQ', () => {
     expect(opened).toBe(0);
   });
 
-  it('is replaced by one to another node of the cluster while its node is down', async () => {
+  it('is opened to another node of the cluster while one is down, and replaced when that node goes down', async () => {
     const [one, other] = [await flakyProxy(url), await flakyProxy(url)];
     broker = new Broker({ url: `${one.url},${other.url}`, name: 'test', namespace }, logger);
     let opened = 0;
-    broker.use(() => Promise.resolve(void (opened += 1)));
+    broker.use(() => {
+      opened += 1;
+      return Promise.resolve();
+    });
     one.disconnect();
     broker.start();
     await eventually(() => opened === 1 && broker.connected);

@@ -7,7 +7,8 @@ const url = storeUrl('TEST_RABBITMQ_URL');
 const unreachable = 'amqp://127.0.0.1:1';
 
 describe('a connection to a cluster of RabbitMQ', () => {
-  it('is opened to the next node when nodes cannot be reached, whichever is tried first', async () => {
+  it('is opened to the next node when nodes cannot be reached', async () => {
+    // The first node is chosen at random.
     for (let round = 0; round < 8; round += 1)
       await close(await connect([unreachable, unreachable, url].join(',')));
   });

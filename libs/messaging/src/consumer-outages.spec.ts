@@ -1,4 +1,4 @@
-/** Tests of consumers while PostgreSQL is down, or slow for one of them. */
+/** Tests of consumers while PostgreSQL is down or full, or while the work of a message is slow. */
 import type { Message } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
 import { eventually, type FlakyProxy, flakyProxy } from '@fulfilment/testing';
@@ -42,7 +42,7 @@ describe('a consumer', () => {
     60_000,
   );
 
-  it('resumes when its database is back', async () => {
+  it('is not ready while its database is down, and applies the messages when it is back', async () => {
     const { messaging } = await testbed.start({
       databaseUrl: proxy.url,
       times: { returnAfterMs: 100, retryDelayMs },
@@ -50,7 +50,7 @@ describe('a consumer', () => {
     proxy.disconnect();
     const sent = stockCounts(3);
     await testbed.broker.publish(...sent);
-    // Not ready, since its messages were returned.
+    // It disconnects from RabbitMQ to return the messages.
     await eventually(() => !messaging.connected);
     proxy.restore();
     expect(await testbed.untilApplied(3)).toEqual(ids(sent));
@@ -58,11 +58,12 @@ describe('a consumer', () => {
   });
 
   const diskFull = statement('test.disk-full', `DO $$ BEGIN RAISE disk_full; END $$`);
-  it('retries its messages and dead-letters none during outages of its work', async () => {
-    let failures = 40;
+  it('retries its messages and dead-letters none while PostgreSQL reports a full disk', async () => {
+    let remainingFailures = 40;
     const onHandle = async (tx: Transaction) => {
-      failures -= 1;
-      if (failures > 0) await tx.run(diskFull);
+      if (remainingFailures === 0) return;
+      remainingFailures -= 1;
+      await tx.run(diskFull);
     };
     await testbed.start({ times: { returnAfterMs: 1, retryDelayMs }, onHandle });
     const sent = stockCounts(3);

@@ -25,10 +25,9 @@ describe('a message that kills its process each time', () => {
       const scratch = await scratchDatabase([EffectsTables1700000000000]);
       const broker = await scratchBroker(['store-api.fulfilment', 'webhook-worker.clients']);
       const letters = await DeadLetterQueues.open(broker);
-      const sent = Array.from({ length: 60 }, (_, n) => make(n));
-      const [killer] = sent.splice(20, 1);
-      if (killer === undefined) throw new Error('There is no message.');
-      await broker.publish(...sent.slice(0, 20), killer, ...sent.slice(20));
+      const killer = make(20);
+      const neighbours = Array.from({ length: 59 }, (_, n) => make(n));
+      await broker.publish(...neighbours.slice(0, 20), killer, ...neighbours.slice(20));
       let deaths = 0;
       let isOver = false;
       let child: ReturnType<typeof spawn> | undefined;
@@ -52,9 +51,9 @@ describe('a message that kills its process each time', () => {
       const running = keepRunning();
       try {
         await eventually(
-          async () => (await appliedIds(scratch.database)).length >= sent.length,
+          async () => (await appliedIds(scratch.database)).length >= neighbours.length,
           150_000,
-          () => `${sent.length} effects, after ${deaths} deaths`,
+          () => `${neighbours.length} effects, after ${deaths} deaths`,
         );
         await eventually(
           async () => (await letters.count(queue)) > 0,
@@ -65,7 +64,7 @@ describe('a message that kills its process each time', () => {
           { id: killer.id, reason: expected },
         ]);
         const applied = await appliedIds(scratch.database);
-        const ids = sent.map(({ id }) => id);
+        const ids = neighbours.map(({ id }) => id);
         if (orderedQueues.has(queue)) expect(applied).toEqual(ids);
         else expect(applied.toSorted()).toEqual(ids.toSorted());
       } finally {

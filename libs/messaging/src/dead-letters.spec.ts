@@ -57,7 +57,7 @@ describe('dead letters', () => {
     expect(others).toEqual([]);
   });
 
-  it('remain, and are listed in the same order each time', async () => {
+  it('remain when they are listed, in the same order each time', async () => {
     const sent = Array.from({ length: 5 }, cancelled);
     await reject(...sent);
     await broker.publishRaw('fulfilment.shipped', Buffer.from('{'));
@@ -68,7 +68,7 @@ describe('dead letters', () => {
     for (let times = 0; times < 25; times += 1) expect(await letters.list(queue)).toEqual(first);
   });
 
-  it('are listed in order and found by id when there are more than one page', async () => {
+  it('are listed in order up to 1000, and found, discarded and replayed by id beyond that', async () => {
     const sent = Array.from({ length: 1_200 }, cancelled);
     const ids = sent.map(({ id }) => id);
     await reject(...sent);
@@ -111,7 +111,7 @@ describe('dead letters', () => {
     await eventually(async () => (await effects()).length === 3);
     expect(await effects()).toEqual(sent.map(({ id }) => id).sort());
     expect([await letters.count(queue), await letters.replay(queue, one)]).toEqual([0, []]);
-    expect(broker.published).toHaveLength(3); // published once to the exchange
+    expect(broker.published).toHaveLength(3); // the replays did not go through the exchange
   });
 
   it('return, and are listed once, when they are rejected again', async () => {
@@ -121,7 +121,7 @@ describe('dead letters', () => {
     expect(await letters.list(queue)).toHaveLength(2);
   });
 
-  it('are neither lost nor applied twice when the command is killed during a replay', async () => {
+  it('are neither lost nor applied twice when the connection of a replay is cut', async () => {
     const sent = Array.from({ length: 10 }, cancelled);
     await reject(...sent);
     const proxy = await flakyProxy(broker.url);
@@ -130,8 +130,8 @@ describe('dead letters', () => {
       handled += 1;
       if (handled === 1) proxy.sever();
     };
-    const dying = await DeadLetterQueues.open({ url: proxy.url, namespace: broker.namespace });
-    await dying.replay(queue).catch(() => undefined); // cut before or after the broker's confirmation
+    const interrupted = await DeadLetterQueues.open({ url: proxy.url, namespace: broker.namespace });
+    await interrupted.replay(queue).catch(() => undefined); // cut before or after the broker's confirmation
     await eventually(async () => {
       await letters.replay(queue);
       return (await effects()).length === 10 && (await letters.count(queue)) === 0;

@@ -55,7 +55,7 @@ const createDay = async (daysBack: number): Promise<string> => {
 };
 
 describe('the partitions of the inbox', () => {
-  it('exist from today to two days ahead, also if several replicas create them', async () => {
+  it('exist from today to two days ahead after several replicas created them concurrently', async () => {
     await Promise.all([1, 2, 3].map(() => new InboxPartitions(scratch.database, logger).round()));
     await partitions.round();
     const today = await currentDay(scratch.database);
@@ -63,7 +63,7 @@ describe('the partitions of the inbox', () => {
     expect(await names()).toEqual([...days, 'inbox_other_days']);
   });
 
-  it('take the rows of their day from the default partition, and later ones', async () => {
+  it('take the rows of their day from the default partition, and get later rows', async () => {
     await scratch.database.run(insert, [uuidv7(), 'applied', '0']);
     await partitions.round();
     await scratch.database.run(insert, [uuidv7(), 'applied', '0']);
@@ -171,7 +171,7 @@ describe('a consumer', () => {
     expect(await appliedIds(scratch.database)).toEqual([message.id, last.id]);
   });
 
-  it('handles a message of any age that was never in a dropped partition', async () => {
+  it('handles messages of 500 and of 7 days ago, whose days were not dropped', async () => {
     await createDay(9);
     await dropDay9();
     const [ancient, unhandled] = [messageOf(daysAgo(500)), messageOf(daysAgo(7))];

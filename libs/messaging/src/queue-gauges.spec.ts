@@ -11,7 +11,7 @@ const gauge = async (name: string): Promise<number | undefined> =>
   (await metrics.getSingleMetric(name)?.get())?.values.find(({ labels }) => labels.queue === queue)?.value;
 
 describe('the queue gauges', () => {
-  it('report waiting messages, and dead letters of the service and of RabbitMQ', async () => {
+  it('report waiting messages, and dead letters from the service or another publisher', async () => {
     const testbed = await effectsTestbed(queue);
     const { broker } = testbed;
     const released = Promise.withResolvers<void>();
@@ -26,7 +26,7 @@ describe('the queue gauges', () => {
     });
     try {
       await broker.publish(...sent);
-      // One dead-lettered, two unacknowledged.
+      // Of ten messages, one is dead-lettered and two are unacknowledged.
       await eventually(async () => (await gauge('messaging_queue_messages')) === 7);
       await eventually(async () => (await gauge('messaging_dead_letters')) === 1);
       await eventually(async () => ((await gauge('messaging_dead_letters_waiting_seconds')) ?? 0) > 0);

@@ -32,7 +32,7 @@ describe('a replay queue', () => {
     expect(broker.published).toEqual([]);
   });
 
-  it('is written no faster than it is consumed', async () => {
+  it('accepts no messages while 2000 wait, until one is consumed', async () => {
     const connection = await connect(broker.url);
     const channel = await connection.createChannel();
     const name = topologyOf(broker.namespace).queue('creator-api.replay');
@@ -52,16 +52,16 @@ describe('a replay queue', () => {
     await connection.close();
   });
 
-  it('fails when it has no consumer', async () => {
+  it('fails to write when it is full and no consumer reads it', async () => {
     await withQueue({ stallTimeoutMs: 100 }, async (queue) => {
       await queue.write(cancellations(2_000));
       await expect(queue.write(cancellations(1))).rejects.toThrow('No consumer receives messages from');
     });
   });
 
-  it('fails when it does not exist', async () => {
-    const queue = await ReplayQueue.open({ ...broker, namespace: 'nobody' }, 'creator-api.replay');
-    await expect(queue.write(cancellations(1))).rejects.toThrow('nobody.creator-api.replay');
+  it('fails to write when it does not exist', async () => {
+    const queue = await ReplayQueue.open({ ...broker, namespace: 'unused' }, 'creator-api.replay');
+    await expect(queue.write(cancellations(1))).rejects.toThrow('unused.creator-api.replay');
     await queue.close().catch(() => undefined);
   });
 });

@@ -4,11 +4,11 @@ import { eventually, flakyProxy } from '@fulfilment/testing';
 import { type EffectsTestbed, effectsTestbed } from './testing/effects-testbed.js';
 
 const queue = 'store-api.fulfilment';
-const now = { occurredAt: new Date() };
+const anyTime = { occurredAt: new Date() };
 const reason = 'a test';
 const orderIds = (count: number) => Array.from({ length: count }, () => publicId('ord', uuidv7()));
-const cancellationOf = (order_id: string) => messages.fulfilmentCancelled.make({ order_id, reason }, now);
-const stockCountOf = (sku: string) => messages.fulfilmentStockSet.make({ sku, quantity: 1 }, now);
+const cancellationOf = (order_id: string) => messages.fulfilmentCancelled.make({ order_id, reason }, anyTime);
+const stockCountOf = (sku: string) => messages.fulfilmentStockSet.make({ sku, quantity: 1 }, anyTime);
 const idsOf = (sent: readonly Message[]) => sent.map(({ id }) => id);
 const orderIdOf = ({ data }: Message): unknown =>
   typeof data === 'object' && data !== null ? Reflect.get(data, 'order_id') : undefined;
@@ -46,7 +46,7 @@ describe('a sharded queue', () => {
     for (const count of handledBy) expect(count).toBeGreaterThan(sent.length / 10);
   });
 
-  it('keeps the sequence of messages about one order when connections are cut', async () => {
+  it('keeps the sequence of messages about one order when the connection of a replica is cut', async () => {
     const proxy = await flakyProxy(testbed.broker.url);
     try {
       const orders = orderIds(5);

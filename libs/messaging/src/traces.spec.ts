@@ -68,7 +68,7 @@ describe('the trace of a message', () => {
   const received = (flags = '01', traceId = traceIds[0]) => `00-${traceId}-${parentId}-${flags}`;
   const ofThisTest = ({ traceparent }: Message) => traceIds.some((id) => traceparent?.includes(id));
 
-  it('goes from the outbox over the broker to the transaction of its consumer', async () => {
+  it('contains the outbox, the sending and the transaction of the consumer', async () => {
     const message = stockSet(received());
     await scratch.database.transaction((tx) => messaging.outbox.add(tx, message));
     const [process] = await processed(1);
@@ -104,7 +104,7 @@ describe('the trace of a message', () => {
   });
 
   it('continues in the messages that a handler writes', async () => {
-    let writes = 1;
+    let writes = 1; // the handler gets the written message as well
     handle = async (tx, batch) => {
       for (const { id, traceparent } of batch.filter(ofThisTest))
         if (writes-- > 0) await messaging.outbox.add(tx, stockSet(traceparentOfEffect(traceparent, id)));
@@ -115,7 +115,7 @@ describe('the trace of a message', () => {
     expect(create?.parentSpanContext?.spanId).toBe(process?.spanContext().spanId);
   });
 
-  it('is that of each message when a handler gets them one by one', async () => {
+  it('continues in the messages that a handler of single messages writes', async () => {
     let writes = 1;
     handle = forEachMessage(async (tx, message) => {
       if (ofThisTest(message) && writes-- > 0) await messaging.outbox.add(tx, stockSet());

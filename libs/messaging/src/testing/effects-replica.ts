@@ -1,4 +1,3 @@
-/** Replicas of a test service that records the ids of the messages it applied, in order. */
 import { type Message, type MessageQueue, messages } from '@fulfilment/contracts';
 import { createDataSource, Database, statement, type Transaction } from '@fulfilment/database';
 import { type ConsumerTimes, createMessagingTables, forEachMessage, Messaging } from '../index.js';
@@ -24,6 +23,7 @@ export async function appliedIds(database: Database): Promise<string[]> {
   return (await database.rows<{ id: string }>(readEffects)).map(({ id }) => id);
 }
 
+/** A replica of a test service that records the ids of the messages it applied, in order. */
 export interface Replica {
   readonly messaging: Messaging;
   stop(): Promise<void>;

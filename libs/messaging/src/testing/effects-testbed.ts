@@ -28,7 +28,7 @@ export async function effectsTestbed(queue: MessageQueue) {
       await eventually(() => replica.messaging.connected);
       return replica;
     },
-    /** Resolves with the ids of the applied messages, in order, once there are `count`. */
+    /** Resolves with the ids of all applied messages, in order, once there are at least `count`. */
     untilApplied: (count: number): Promise<string[]> =>
       eventually(
         async () => {

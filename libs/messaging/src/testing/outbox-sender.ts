@@ -51,8 +51,8 @@ await eventually(() => messaging.connected);
 /** @returns the time of the commit, in milliseconds since the epoch */
 async function publishCreated(snapshots: readonly OrderSnapshot[]): Promise<number> {
   // An event happens before its transaction commits, so `occurred_at` is never later than the commit.
-  const now = { occurredAt: new Date() };
-  const created = snapshots.map((order) => messages.orderCreated.make({ order }, now));
+  const occurredAt = new Date();
+  const created = snapshots.map((order) => messages.orderCreated.make({ order }, { occurredAt }));
   let committedAtMs = Number.NaN;
   await database.transaction(async (tx) => {
     tx.afterCommit(() => {

@@ -18,12 +18,13 @@ export interface ScratchBroker {
   publish(...messages: readonly Message[]): Promise<void>;
   /** Publishes each message once on each of several connections, concurrently. */
   publishOnEach(connectionCount: number, messages: readonly Message[]): Promise<void>;
-  /** Publishes arbitrary bytes. */
+  /** Publishes arbitrary bytes with a message type as the routing key. */
   publishRaw(type: string, content: Buffer): Promise<void>;
-  /** All messages published since this object was created, in order. */
+  /** All messages published since this object was created, in order, except those of `publishRaw`. */
   readonly published: readonly Message[];
   /** Removes the messages from a queue's dead-letter queue and returns their reasons. */
   takeDeadLetters(queue: MessageQueue): Promise<string[]>;
+  /** Deletes the exchanges and queues. */
   drop(): Promise<void>;
 }
 
