@@ -7,7 +7,7 @@ import { connect } from './connect.js';
 import { declareQueues, ensureFactsExchange, onOwnChannel } from './topology.js';
 
 const minRetryDelayMs = 200;
-/** Short, since an attempt costs little and a recovered broker should be used at once. */
+/** Short, since an attempt costs little and a recovered RabbitMQ should be used at once. */
 const maxRetryDelayMs = 1_000;
 const heartbeatSeconds = 10;
 const stopTimeoutMs = 5_000;
@@ -24,8 +24,9 @@ export type Gate = () => Promise<unknown>;
  */
 export class Broker {
   readonly topology: Topology;
-  /** Set while the connection is open; `isReady` once its channels are set up. */
+  /** Set while the connection is open. */
   private connection: ChannelModel | undefined;
+  /** Whether the channels of the connection are set up. */
   private isReady = false;
   private isBlocked = false;
   private readonly users: ChannelUser[] = [];
@@ -46,7 +47,10 @@ export class Broker {
     return this.isReady;
   }
 
-  /** Whether RabbitMQ, short of memory or disk, accepts no messages. Those sent anyway fill this process. */
+  /**
+   * Whether RabbitMQ, short of memory or disk, accepts no messages. Messages that are published all the same
+   * fill the memory of this process.
+   */
   get blocked(): boolean {
     return this.isBlocked;
   }

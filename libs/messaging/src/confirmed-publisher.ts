@@ -6,8 +6,12 @@ export interface PublishOptions {
   readonly headers?: object;
 }
 
-/** Publishes JSON on a channel, and detects messages that no queue receives. */
+/**
+ * Publishes JSON on a channel, and detects messages that no queue receives. Only one publisher uses the
+ * channel, since RabbitMQ confirms by channel.
+ */
 export class ConfirmedPublisher {
+  /** Whether RabbitMQ returned a message since the last `confirm`, because no queue receives it. */
   private hasReturned = false;
   private readonly channel: ConfirmChannel;
 
@@ -31,7 +35,7 @@ export class ConfirmedPublisher {
 
   /**
    * Resolves when RabbitMQ has confirmed what was published. Returns whether each message is in a queue.
-   * @throws Error when RabbitMQ does not confirm
+   * @throws Error when RabbitMQ does not confirm within 10 s
    */
   async confirm(): Promise<boolean> {
     try {

@@ -4,16 +4,17 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { close } from './close.js';
 import { connect } from './connect.js';
 import { ConfirmedPublisher } from './confirmed-publisher.js';
-import { type DeadLetter, deadLetter } from './dead-letter.js';
+import { type DeadLetter, describeDeadLetter } from './dead-letter.js';
 import { replayHeaders } from './publish-dead-letter.js';
 
-/** Maximum number of unacknowledged messages. */
+/** Maximum number of dead letters that a scan takes from the queue before it acknowledges them. */
 const pageSize = 500;
 const maxListed = 1000;
+/** Long enough for another operator's scan of many dead letters. */
 const lockTimeoutMs = 60_000;
 const retryDelayMs = 100;
 
-/** What `scan` does with a dead letter. */
+/** What `scan` does with a dead letter: it stays in the queue, or it does not. */
 type Action = 'keep' | 'remove';
 
 /** Rejected messages, for an operator. Close it after use. */
@@ -52,12 +53,12 @@ export class DeadLetterQueues {
     return (await this.channel.checkQueue(this.topology.deadLetterQueue(queue))).messageCount;
   }
 
-  /** Returns the oldest dead letters, at most 1000. */
+  /** Returns the oldest dead letters, at most 1000, by the time of their rejection. */
   async list(queue: MessageQueue): Promise<DeadLetter[]> {
     let letters: DeadLetter[] = [];
     await this.scan(queue, (letter) => {
       letters.push(letter);
-      if (letters.length === 2 * maxListed) letters = oldest(letters);
+      if (letters.length === 2 * maxListed) letters = oldest(letters); // bounds the memory
       return 'keep';
     });
     return oldest(letters);
@@ -77,8 +78,8 @@ export class DeadLetterQueues {
    * Publishes rejected messages to the queue whose consumer rejected them, and to no other, under their own
    * ids, so that the consumer's inbox ignores those it already applied. A message is removed from the
    * dead letters after RabbitMQ has confirmed it, so a crash may send it twice but never loses it.
-   * @param id of one message; else all current ones
-   * @returns the ids
+   * @param id of the one message to replay; by default all current ones are replayed
+   * @returns the ids of the replayed messages; empty if there is none
    */
   replay(queue: MessageQueue, id?: string): Promise<string[]> {
     return this.removeMatching(queue, id, (raw) =>
@@ -125,7 +126,7 @@ export class DeadLetterQueues {
         if (inHand.length === 0) return;
         remaining -= inHand.length;
         for (const raw of inHand) {
-          const letter = deadLetter(queue, raw);
+          const letter = describeDeadLetter(queue, raw);
           if (!seenIds.has(letter.id) && decide(letter, raw) === 'keep')
             this.send(name, raw, raw.properties.headers ?? {});
           seenIds.add(letter.id);
@@ -180,7 +181,7 @@ export class DeadLetterQueues {
   }
 }
 
-/** Returns the first by time of rejection. RabbitMQ's own dead letters have no such time and come first. */
+/** Returns the first 1000 by time of rejection. RabbitMQ's own dead letters have no time and come first. */
 function oldest(letters: readonly DeadLetter[]): DeadLetter[] {
   // words: member of the command's output
   const rejectedAtMs = ({ refused_at }: DeadLetter) => Date.parse(refused_at ?? '') || 0;

@@ -14,15 +14,20 @@ export interface DeadLetter {
   readonly refused_at: string | null;
   readonly occurred_at: string | null;
   readonly bytes: number;
-  /** Ids of the order, product, release and creator, by their names in the message. */
+  /** Ids of the entities that the message is about, such as `order_id`, `sku` or `creator_id`. */
   readonly about: Readonly<Record<string, string>>;
 }
 
+/** Members of a message's data that are ids. */
 const idNames = ['order_id', 'sku', 'release_id', 'track_id', 'creator_id'] as const;
+/** Members of a message's data that are snapshots with an `id`. */
 const entityNames = ['order', 'product', 'creator', 'edition'] as const;
 
 /** Describes a raw message of a dead-letter queue. */
-export function deadLetter(queue: MessageQueue, raw: Pick<GetMessage, 'content' | 'properties'>): DeadLetter {
+export function describeDeadLetter(
+  queue: MessageQueue,
+  raw: Pick<GetMessage, 'content' | 'properties'>,
+): DeadLetter {
   const message = jsonOf(raw.content);
   const headers: unknown = raw.properties.headers;
   const named: unknown = raw.properties.messageId ?? member(message, 'id');

@@ -9,7 +9,7 @@ export interface BrokerFindings {
   readonly version: string;
   /** The exchange and the queues that do not exist. */
   readonly missing: readonly string[];
-  /** Queues whose declaration is rejected: other arguments, or no permission. */
+  /** Queues whose declaration failed: they have other arguments, or the user has no permission. */
   readonly different: readonly string[];
   /** Nodes that cannot be used although others can, as `host:port: reason`. */
   readonly unusableNodes: readonly string[];
@@ -18,8 +18,8 @@ export interface BrokerFindings {
 }
 
 /**
- * Compares the exchange and the queues of a service with what it declares. Declares only queues that exist,
- * which changes nothing.
+ * Checks that the exchange exists, and that the queues of a service are as it declares them. Declares only
+ * queues that exist, which changes nothing.
  */
 export async function examineBroker(
   service: string,
@@ -51,10 +51,10 @@ export async function examineBroker(
   }
 }
 
-async function examineNodes(urls: string): Promise<Pick<BrokerFindings, 'unusableNodes' | 'clusters'>> {
+async function examineNodes(clusterUrl: string): Promise<Pick<BrokerFindings, 'unusableNodes' | 'clusters'>> {
   const unusableNodes: string[] = [];
   const clusters = new Set<string>();
-  for (const url of brokerNodes(urls)) {
+  for (const url of brokerNodes(clusterUrl)) {
     try {
       const connection = await connect(url);
       connection.on('error', () => undefined);

@@ -18,6 +18,7 @@ const intervalMs = 60_000;
 const daysAhead = 2;
 /** Today and the last seven days on which the service ran. */
 const keptDays = 8;
+/** The inbox is locked while they move. Beyond this number, the rows stay in the default partition. */
 const maxMovedRows = 20_000;
 /** Arbitrary, equal for all replicas. */
 const advisoryLock = 7_391_006;
@@ -29,7 +30,8 @@ export function firstIdOf(day: string): string {
 
 /**
  * Partitions the inbox by the day in the message id, a UUIDv7: every copy of a message has the same key, so
- * the primary key recognises it, whenever it arrives. Ids without a day go to the default partition.
+ * the primary key recognises it, whenever it arrives. Ids whose day has no partition, and ids without a day,
+ * go to the default partition.
  */
 export class InboxPartitions extends BackgroundLoop {
   constructor(
@@ -71,7 +73,7 @@ export class InboxPartitions extends BackgroundLoop {
     });
   }
 
-  /** Keeps the rows of messages that were not applied: they may be replayed. */
+  /** Drops a day, but keeps the rows of messages that were not applied: they may be replayed. */
   private drop(day: string): Promise<boolean> {
     const name = dayPartition(table, day);
     return changePartitions(this.database, advisoryLock, async (run, tx) => {
@@ -89,8 +91,8 @@ export class InboxPartitions extends BackgroundLoop {
 }
 
 /**
- * Returns all but the last days on which the service ran. A stopped service creates no partitions, so these
- * days are counted, not time: after an outage, the queues still have messages of the days before it.
+ * Returns the days with a partition, except future ones and the last eight. Counts partitions, not time: a
+ * stopped service creates none, and after an outage the queues still have messages of the days before it.
  */
 function expiredDays(names: ReadonlySet<string>, today: string): string[] {
   const days = [...names].flatMap((name) => dayOfPartition(name) ?? []);

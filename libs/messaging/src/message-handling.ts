@@ -17,7 +17,9 @@ import { claimMessages, hasDroppedMessages, olderThanInbox, recordRejection } fr
 
 const defaultRetryDelayMs = { min: 100, max: 5_000 };
 const defaultReturnAfterMs = 15_000;
+/** Attempts of one message that fail with the same kind of error before it is rejected. */
 const maxUnexpectedErrors = 5;
+/** More than for other errors: an outage or another transaction may cause a timeout, too. */
 const maxTimeouts = 12;
 
 const handled = new Counter({
@@ -49,16 +51,20 @@ export type HandleMessages = (tx: Transaction, messages: readonly Message[]) => 
 /** Handles the messages that a consumer receives. */
 export interface MessageHandler {
   /**
-   * Resolves when each message is handled, dead-lettered or returned.
-   * @throws when one could not be dead-lettered
+   * Resolves when each message is handled, dead-lettered or returned, or when the channel is closed.
+   * @throws when a message could not be dead-lettered, or its rejection not be recorded
    */
   handle(channel: ConfirmChannel, batch: readonly ConsumeMessage[]): Promise<void>;
-  /** Dead-letters a message without trying it. */
+  /** Dead-letters a message without handling it. */
   deadLetter(channel: ConfirmChannel, raw: ConsumeMessage, reason: string): Promise<void>;
 }
 
 /** Callbacks that the consumer provides. */
 export interface HandlerCallbacks {
+  /**
+   * Acknowledges a message: by default only this one, with `andAllBefore` also all earlier ones of the
+   * channel.
+   */
   readonly acknowledge: (
     channel: ConfirmChannel,
     raw: ConsumeMessage,
@@ -66,12 +72,15 @@ export interface HandlerCallbacks {
   ) => Promise<void>;
   /** Whether messages of this channel still belong to this consumer. */
   readonly isOpen: (channel: ConfirmChannel) => boolean;
-  /** Called after a long database outage. Resolves to whether the messages were returned to RabbitMQ. */
+  /**
+   * Called during a long database outage. Returns all messages to RabbitMQ, unless the database responds to a
+   * ping. Resolves to whether they were returned.
+   */
   readonly returnMessages: () => Promise<boolean>;
 }
 
 export interface HandlingOptions extends HandlerCallbacks {
-  /** Shared by the consumers of a lane. */
+  /** Limits the concurrent transactions of a lane: the consumers of its shards share it. */
   readonly limit?: Limit | undefined;
   readonly returnAfterMs?: number;
   readonly retryDelayMs?: { readonly min: number; readonly max: number };
@@ -82,9 +91,12 @@ interface Delivery {
   readonly message: Message;
 }
 
-/** Applies messages in batches. Retries those that fail one by one, and dead-letters them with a reason. */
+/**
+ * Applies messages in batches. Retries the messages of a failed batch in smaller parts, then alone. Rejects a
+ * message that fails too often alone: it is dead-lettered with a reason.
+ */
 export class MessageHandling implements MessageHandler {
-  /** When the first work of an outage started (`performance.now()`); undefined after work that succeeded. */
+  /** When the first work of an outage started (`performance.now()`); undefined if the last met no outage. */
   private outageSinceMs: number | undefined;
 
   constructor(
@@ -122,12 +134,12 @@ export class MessageHandling implements MessageHandler {
   private partsOf(deliveries: readonly Delivery[]): Delivery[][] {
     const { joinsBatch = () => true } = this.consumer;
     const parts: Delivery[][] = [];
-    let isOpen = false;
+    let acceptsMore = false; // whether the last part does
     for (const delivery of deliveries) {
       const joins = joinsBatch(delivery.message);
-      if (joins && isOpen) parts.at(-1)?.push(delivery);
+      if (joins && acceptsMore) parts.at(-1)?.push(delivery);
       else parts.push([delivery]);
-      isOpen = joins;
+      acceptsMore = joins;
     }
     return parts;
   }
@@ -149,8 +161,8 @@ export class MessageHandling implements MessageHandler {
   }
 
   /**
-   * Handles the first message alone. The others follow in two halves: the batch may have been too large for
-   * the timeout.
+   * Retries the first message until the outage is over. The others follow in two halves, since the batch may
+   * have been too large for a timeout of PostgreSQL.
    */
   private async handleAfterOutage(channel: ConfirmChannel, deliveries: readonly Delivery[]): Promise<void> {
     await this.handleEach(channel, deliveries.slice(0, 1));
@@ -164,7 +176,7 @@ export class MessageHandling implements MessageHandler {
     for (const delivery of deliveries) await this.handleSingle(channel, delivery);
   }
 
-  /** Retries one message until it is applied, dead-lettered or returned. Outages are not counted. */
+  /** Retries one message until it is applied, dead-lettered or returned, or its channel is closed. */
   private async handleSingle(channel: ConfirmChannel, delivery: Delivery): Promise<void> {
     const { min, max } = this.options.retryDelayMs ?? defaultRetryDelayMs;
     const failures = { unexpected: 0, timeouts: 0 };
@@ -235,8 +247,7 @@ export class MessageHandling implements MessageHandler {
   private async acknowledge(channel: ConfirmChannel, deliveries: readonly Delivery[]): Promise<void> {
     handled.inc({ queue: this.consumer.queue, outcome: 'applied' }, deliveries.length);
     const last = deliveries.at(-1);
-    // Acknowledges all messages before it as well: messages are handled in order, so none of those is still
-    // in work.
+    // Messages are handled in order, so no message before the last one is still in work.
     if (last !== undefined) await this.options.acknowledge(channel, last.raw, { andAllBefore: true });
   }
 
@@ -255,7 +266,10 @@ export class MessageHandling implements MessageHandler {
   }
 }
 
-/** Counts a failure. @returns the reason for rejection once the limit of failures is reached */
+/**
+ * Counts a failure, unless it is an outage.
+ * @returns the reason to reject the message; undefined if it is to be retried
+ */
 function reasonToReject(
   error: object,
   failures: { unexpected: number; timeouts: number },

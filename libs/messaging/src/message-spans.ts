@@ -14,7 +14,7 @@ import {
 const traces = new WeakMap<Message, Trace>();
 const system = { 'messaging.system': 'rabbitmq' };
 
-/** Returns the span of a message in work. Undefined if this process records none. */
+/** Returns the trace of a message in work; undefined if this process records no spans. */
 export function traceOf(message: Message): Trace {
   return traces.get(message);
 }
@@ -22,7 +22,7 @@ export function traceOf(message: Message): Trace {
 /**
  * Applies messages, each in a span of its own trace. The traceparents of the handled messages are those of
  * these spans, so that what they cause follows them.
- * @param apply gets the span for what the messages share: that of the first one, since a trace has one parent
+ * @param apply gets the span for what the messages share: that of the first message whose trace is recorded
  */
 export async function inMessageSpans(
   queue: MessageQueue,
@@ -90,7 +90,7 @@ export function recordCreation({ id, type, traceparent }: Message): string | und
 // PostgreSQL orders the keys of jsonb by length, then by bytes, so this one is the last.
 const traceparentAtEnd = /"traceparent": "(00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2})"\}$/;
 
-/** Records the way of messages from the outbox to RabbitMQ, after its confirmation. */
+/** Records that RabbitMQ has confirmed messages, each in a span below that of its traceparent. */
 export function recordSending(
   messages: readonly { readonly message_id: string; readonly routing_key: string; readonly body: string }[],
   startedAtMs: number,

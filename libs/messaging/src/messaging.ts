@@ -19,7 +19,7 @@ import { QueueGauges } from './queue-gauges.js';
 
 /** Messages that are moved from an intake to its shards at one time. */
 const movedAtOnce = 200;
-const shardTimeSliceMs = 5_000;
+const defaultShardTimeSliceMs = 5_000;
 
 /**
  * A service's side of RabbitMQ, with separate connections for publishing and consuming. While RabbitMQ is
@@ -38,16 +38,18 @@ export class Messaging {
   constructor(
     private readonly settings: {
       readonly url: string;
+      /** Names the connections in the management interface of RabbitMQ. */
       readonly service: string;
       readonly namespace: string;
       readonly consumerTimes?: ConsumerTimes;
+      /** For the scans of the outbox table by the relay. */
       readonly outboxTimes?: ScanTimes;
       /**
        * Rejects while the database is unreachable. By default it uses `database`, whose pool may be
        * exhausted.
        */
       readonly ping?: () => Promise<void>;
-      /** Interval at which the queue depths are read. */
+      /** Interval at which the queue depths are read; 15 s by default. */
       readonly gaugeIntervalMs?: number;
     },
     private readonly database: Database,
@@ -87,7 +89,7 @@ export class Messaging {
         (callbacks) => new MoveToShards(queue, sharded, this.publishing, this.logger, callbacks),
       );
       const limit = new Limit(maxTransactions);
-      const { timeSliceMs = shardTimeSliceMs } = this.settings.consumerTimes ?? {};
+      const { timeSliceMs = defaultShardTimeSliceMs } = this.settings.consumerTimes ?? {};
       for (const current of shards)
         this.addConsumer(
           { queue, source: { current, retired: [], patterns: [] }, batchSize, timeSliceMs },

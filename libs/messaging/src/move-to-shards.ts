@@ -21,6 +21,7 @@ const moved = new Counter({
  * copies stay in order, and the inbox ignores the others.
  */
 export class MoveToShards implements MessageHandler {
+  /** Undefined while the publishing connection is closed. */
   private publisher: ConfirmedPublisher | undefined;
 
   /**
@@ -32,7 +33,7 @@ export class MoveToShards implements MessageHandler {
     private readonly sharded: ShardedTopology,
     private readonly publishing: Broker,
     private readonly logger: Logger,
-    private readonly options: HandlerCallbacks,
+    private readonly consumer: HandlerCallbacks,
   ) {
     publishing.use((channel) => {
       const publisher = new ConfirmedPublisher(channel);
@@ -45,7 +46,7 @@ export class MoveToShards implements MessageHandler {
   }
 
   async handle(channel: ConfirmChannel, batch: readonly ConsumeMessage[]): Promise<void> {
-    while (this.options.isOpen(channel)) {
+    while (this.consumer.isOpen(channel)) {
       try {
         if (await this.publish(batch)) break;
       } catch (error) {
@@ -54,17 +55,20 @@ export class MoveToShards implements MessageHandler {
       await delay(retryDelayMs, undefined, { ref: false });
     }
     const last = batch.at(-1);
-    if (last === undefined || !this.options.isOpen(channel)) return;
+    if (last === undefined || !this.consumer.isOpen(channel)) return;
     moved.inc({ queue: this.queue }, batch.length);
-    await this.options.acknowledge(channel, last, { andAllBefore: true });
+    await this.consumer.acknowledge(channel, last, { andAllBefore: true });
   }
 
   async deadLetter(channel: ConfirmChannel, raw: ConsumeMessage, reason: string): Promise<void> {
     await publishDeadLetter(channel, this.publishing.topology, this.queue, raw, reason);
-    await this.options.acknowledge(channel, raw);
+    await this.consumer.acknowledge(channel, raw);
   }
 
-  /** @returns true when each message is confirmed in its shard; false while nothing can be published */
+  /**
+   * @returns true when each message is confirmed in its shard; false while nothing can be published
+   * @throws Error when a message is not confirmed, or a shard does not exist
+   */
   private async publish(batch: readonly ConsumeMessage[]): Promise<boolean> {
     const { publisher } = this;
     if (publisher === undefined || this.publishing.blocked) return false;

@@ -8,7 +8,7 @@ import type { Outbox } from './outbox.js';
 
 const batchSize = 500;
 const pollIntervalMs = 500; // finds messages that a crashed process left
-const pauseMs = 5; // under load, collects messages for the next round: each round costs a commit
+const pauseMs = 5; // collects messages for the next round, since each round costs a commit
 
 const published = new Counter({
   name: 'outbox_published_total',
@@ -45,8 +45,10 @@ const deleteBatch = statement('outbox.delete', 'DELETE FROM outbox WHERE positio
  * may run: each publishes rows that no other has locked.
  */
 export class OutboxRelay extends BackgroundLoop {
+  /** Undefined while the connection is closed. */
   private channel: ConfirmChannel | undefined;
   private readonly scanStart: ScanStart;
+  /** Where the scan of the current round starts; 0 for a full scan. */
   private position = 0;
 
   constructor(

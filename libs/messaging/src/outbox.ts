@@ -11,16 +11,17 @@ const insertMessages = statement(
 );
 
 /**
- * The messages that a service will send. Each is written in the transaction of the change that it reports.
+ * The messages that a service will publish. Each is written in the transaction of the change that it reports.
  */
 export class Outbox {
   private wake: () => void = () => undefined;
 
-  /** Sets the callback that runs after each commit that wrote a message. */
+  /** Sets the callback that runs after each commit that wrote messages; the relay sets it. */
   onWritten(wake: () => void): void {
     this.wake = wake;
   }
 
+  /** Writes messages to the outbox. The relay publishes them after the commit. */
   async add(tx: Transaction, ...messages: readonly Message[]): Promise<void> {
     if (messages.length === 0) return;
     const rows = messages.map(outboxRow);

@@ -27,6 +27,7 @@ const nonEmptySeconds = new Gauge({
  */
 export class QueueGauges {
   private readonly loop: BackgroundLoop;
+  /** When this replica first saw the current dead letters of a queue (`performance.now()`). */
   private readonly nonEmptySinceMs = new Map<MessageQueue, number>();
 
   constructor(
@@ -61,7 +62,7 @@ export class QueueGauges {
     return false;
   }
 
-  /** @returns undefined while a count is not known */
+  /** Returns the messages of all these queues; undefined while the number of one is not known. */
   private async countAll(names: readonly string[]): Promise<number | undefined> {
     let sum = 0;
     for (const name of names) {

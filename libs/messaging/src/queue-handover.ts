@@ -3,16 +3,16 @@ import { onOwnChannel } from './topology.js';
 
 /** The consumer, as the handover from retired queues to the current one controls it. */
 export interface QueueReader {
-  /** Whether no message is in work. */
+  /** Whether no message waits or is in work. */
   isIdle(): boolean;
   subscribe(queue: string): Promise<void>;
   unsubscribe(): Promise<void>;
 }
 
-/** The queue that a consumer reads, after the earlier versions of it. */
+/** The RabbitMQ queues that a consumer reads: the earlier versions of its queue, then the current one. */
 export interface QueueSource {
   readonly current: string;
-  /** Oldest first. */
+  /** The earlier versions, oldest first. */
   readonly retired: readonly string[];
   /** Binding patterns of the retired queues. */
   readonly patterns: readonly string[];
@@ -26,6 +26,7 @@ export interface QueueSource {
  * queue is read only when all retired queues are gone.
  */
 export class QueueHandover {
+  /** The queue that is subscribed to, if any. */
   private reading: string | undefined;
 
   constructor(
@@ -50,8 +51,8 @@ export class QueueHandover {
   }
 
   /**
-   * Whether a retired queue has no consumer: a replica of the earlier release re-created it after the
-   * handover.
+   * Whether a retired queue exists and has no consumer: a replica of the earlier release re-created it after
+   * the handover, and stopped.
    */
   async hasAbandonedRetiredQueue(): Promise<boolean> {
     for (const retired of this.source.retired) {
@@ -60,7 +61,10 @@ export class QueueHandover {
     return false;
   }
 
-  /** Reads a retired queue to its end and deletes it. Returns whether it is gone. */
+  /**
+   * Makes the next step with a retired queue: starts to read it, or deletes it once it is empty. Returns
+   * whether it is gone.
+   */
   private async finish(retired: string, state: Replies.AssertQueue): Promise<boolean> {
     if (this.reading !== retired) {
       if (state.consumerCount > 0) return false;
@@ -71,6 +75,7 @@ export class QueueHandover {
     if (state.messageCount > 0 || !this.reader.isIdle()) return false;
     await this.reader.unsubscribe();
     this.reading = undefined;
+    // A message may have arrived before the subscription ended. The next step then reads the queue again.
     const remaining = await this.inspect(retired);
     if (remaining === undefined) return true;
     const isUnused = remaining.messageCount === 0 && remaining.consumerCount === 0 && this.reader.isIdle();

@@ -6,8 +6,8 @@ import { connect } from './connect.js';
 import { ConfirmedPublisher } from './confirmed-publisher.js';
 
 /**
- * Limit of waiting messages before more are written: seconds of work for the consumer, and little memory for
- * the broker.
+ * `write` waits while the queue has this many messages: seconds of work for the consumer, and little memory
+ * for RabbitMQ.
  */
 const maxQueued = 2_000;
 const pollIntervalMs = 20;
@@ -27,18 +27,18 @@ export class ReplayQueue {
   private constructor(
     channel: ConfirmChannel,
     { queue, stallTimeoutMs }: { queue: string; stallTimeoutMs: number },
-    close: () => Promise<void>,
+    closeConnection: () => Promise<void>,
   ) {
     this.channel = channel;
     this.queue = queue;
     this.stallTimeoutMs = stallTimeoutMs;
-    this.close = close;
+    this.close = closeConnection;
     this.publisher = new ConfirmedPublisher(channel);
     channel.on('error', () => undefined); // the current call rejects
   }
 
   /**
-   * @param settings.stallTimeoutMs `write` fails when a full queue has not shrunk for this long
+   * @param settings.stallTimeoutMs `write` fails when a full queue has not shrunk for this long (60 s)
    * @throws Error when the broker is unreachable
    */
   static async open(

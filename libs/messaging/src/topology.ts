@@ -11,7 +11,7 @@ import type { Channel, ChannelModel } from 'amqplib';
 import { close } from './close.js';
 import { connect } from './connect.js';
 
-/** The broker itself dead-letters a message that was delivered this often without acknowledgement. */
+/** RabbitMQ itself dead-letters a message that returned to its queue more often than this. */
 const deliveryLimit = 20;
 const quorum = { 'x-queue-type': 'quorum' };
 const notFound = 404;
@@ -112,7 +112,7 @@ async function declareQueue(channel: Channel, topology: Topology, name: MessageQ
       : channel.bindExchange(sharded.exchange, factsExchange, pattern));
 }
 
-/** Every message has a queue: types that no lane names take the alternate exchange. */
+/** Declares the queues of all lanes. Messages of types that no lane names take the alternate exchange. */
 async function declareLanes(
   channel: Channel,
   { exchange, otherTypesExchange, lanes }: ShardedTopology,
