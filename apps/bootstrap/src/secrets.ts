@@ -103,7 +103,7 @@ function readEarlier(directory: string): EarlierSecrets {
   }
 }
 
-/** Returns all secrets, as the first run writes them: those that an earlier release recorded, else new ones. */
+/** Returns all secrets, as the first run writes them: those of an earlier release, and new ones. */
 function initialSecrets(stores: StoreAddresses, host: string, earlier: EarlierSecrets): Files {
   const password = (): string => randomBytes(24).toString('hex');
   const key = (): string => randomBytes(32).toString('base64');

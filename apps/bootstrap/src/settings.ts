@@ -4,7 +4,7 @@ import { parseStoreUrl } from './store-url.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A command, a setting or the file of a secret cannot be used. The message names it, and contains no secret. */
+/** A command, a setting or the file of a secret cannot be used. The message names it and has no secret. */
 export class InvalidSetting extends Error {}
 
 /**

@@ -1,4 +1,4 @@
-/** Parts of the URL of a store, decoded; the path without its slash. A part that the URL does not have is empty. */
+/** Decoded parts of the URL of a store; the path has no slash. A part that the URL does not have is empty. */
 export interface StoreUrl {
   readonly user: string;
   readonly password: string;

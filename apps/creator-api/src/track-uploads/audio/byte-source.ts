@@ -4,14 +4,14 @@ import { readSync } from 'node:fs';
 export interface Measurement {
   /** Number of audible samples. */
   readonly samples: number;
-  /** Undefined if music-metadata reports it correctly, like `channels`. */
+  /** Codec and channels are undefined if music-metadata reports them correctly. */
   readonly codec?: string;
   readonly channels?: number | undefined;
 }
 
 const windowBytes = 1024 * 1024;
 
-/** Reads an open file in windows of 1 MiB. Reads synchronously, so use it in a worker thread. */
+/** Reads an open file in windows of at least 1 MiB. Reads synchronously, so use it in a worker thread. */
 export class ByteSource {
   private window = Buffer.alloc(0);
   private windowAt = 0;

@@ -2,16 +2,16 @@ import { maxTrackSeconds } from '@fulfilment/contracts';
 import { isNativeError } from 'node:util/types';
 import { type IAudioMetadata, parseFromTokenizer } from 'music-metadata';
 import { fromFile } from 'strtok3';
-import { measureAdts } from './adts.rules.js';
+import { measureAdts } from './measure-adts.js';
 import { type AudioProperties, audioProperties } from './audio-properties.js';
 import { InvalidAudio, throwBroken } from './invalid-audio.js';
 import { ByteSource, type Measurement } from './byte-source.js';
-import { type AudioFormat, detectAudioFormat } from './audio-format.rules.js';
-import { measureFlac } from './flac.rules.js';
-import { measureMp4 } from './mp4.rules.js';
-import { measureMp3 } from './mpeg.rules.js';
+import { type AudioFormat, detectAudioFormat } from './detect-audio-format.js';
+import { measureFlac } from './measure-flac.js';
+import { measureMp4 } from './measure-mp4.js';
+import { measureMp3 } from './measure-mp3.js';
 import { type TrackTags, trackTags } from './track-tags.rules.js';
-import { measureAiff, measureWave } from './pcm.rules.js';
+import { measureAiff, measureWave } from './measure-pcm.js';
 
 const minSeconds = 10;
 /** Tags with pictures are read as a whole, in memory that the heap limit does not count. */

@@ -100,7 +100,7 @@ describe('invalid audio', () => {
   });
 
   it.each(['tone-plain.mp3', 'tone.aac'])(
-    'rejects %s truncated within a frame, and accepts it truncated between frames',
+    'rejects %s truncated at any byte, or describes the sound that is left',
     async (name) => {
       const bytes = sample(name);
       await fc.assert(

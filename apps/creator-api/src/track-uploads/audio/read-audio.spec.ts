@@ -12,11 +12,13 @@ const post = (message: object) =>
 const file = { fd: 0, size: 0 };
 const never = new AbortController().signal;
 
-/** Runs in a separate process, since Jest survives unhandled errors and a service does not. */
 const compiled = pathToFileURL(
   join(import.meta.dirname, '../../../dist/track-uploads/audio/read-audio.js'),
 ).href;
-/** Aborts after the threads have failed but before their error events are handled. */
+/**
+ * A program that aborts after the threads have failed but before their error events are handled. It runs in a
+ * separate process, since Jest survives unhandled errors and a service does not.
+ */
 const aborting = `
   import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
   import { tmpdir } from 'node:os';

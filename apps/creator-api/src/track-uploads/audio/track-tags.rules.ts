@@ -1,6 +1,8 @@
 import { maxTrackPosition } from '@fulfilment/contracts';
 
 const maxTitleCharacters = 200;
+/** A longer text is cut before it is cleaned, which bounds the time of the cleaning. */
+const maxCleanedLength = 10_000;
 // Control characters, format characters that affect neighbouring text, surrogates and private-use characters.
 const unprintable = /[\p{Cc}\p{Cs}\p{Co}\u2028-\u202e\u2060-\u206f\ufeff]+/gu;
 
@@ -30,7 +32,7 @@ export function trackTags(title: unknown, position: unknown): TrackTags {
 
 function cleanTitle(text: string): string | null {
   const cleaned = text
-    .slice(0, 10_000)
+    .slice(0, maxCleanedLength)
     .replace(unprintable, ' ')
     .normalize('NFC')
     .replace(/\s+/gu, ' ')

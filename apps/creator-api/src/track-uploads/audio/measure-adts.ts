@@ -1,13 +1,13 @@
 import { throwBroken } from './invalid-audio.js';
 import type { ByteSource, Measurement } from './byte-source.js';
-import { isTrailer } from './audio-format.rules.js';
+import { isTrailer } from './detect-audio-format.js';
 
 const headerBytes = 7;
 const samplesPerBlock = 1024;
 
 /** Measures an AAC file by walking its ADTS frames to the end. @throws InvalidAudio */
 export function measureAdts(file: ByteSource, start: number): Measurement {
-  let rate: number | undefined;
+  let firstRateCode: number | undefined;
   let blocks = 0;
   for (let offset = start; offset < file.size;) {
     const head = file.bytes(offset, headerBytes);
@@ -15,12 +15,12 @@ export function measureAdts(file: ByteSource, start: number): Measurement {
       if (isTrailer(file, offset)) break;
       throwBroken('The file contains data that is not an audio frame.');
     }
-    // ISO/IEC 13818-7 §6.2: byte 2 has 4 bits of the sample rate, bytes 3 to 5 have 13 bits of the frame's
-    // length, byte 6 has the number of blocks less one.
-    const frameRate = head.readUInt8(2) & 0x3c;
+    // ISO/IEC 13818-7 §6.2: byte 2 has a code of 4 bits for the sample rate, bytes 3 to 5 have 13 bits of
+    // the frame's length, byte 6 has the number of blocks less one.
+    const rateCode = head.readUInt8(2) & 0x3c;
     const frameBytes = (head.readUIntBE(3, 3) >>> 5) & 0x1fff;
-    rate ??= frameRate;
-    if (frameRate !== rate || frameBytes < headerBytes) throwBroken('An audio frame is invalid.');
+    firstRateCode ??= rateCode;
+    if (rateCode !== firstRateCode || frameBytes < headerBytes) throwBroken('An audio frame is invalid.');
     if (offset + frameBytes > file.size) throwBroken('The file is truncated: it ends within an audio frame.');
     blocks += (head.readUInt8(6) & 3) + 1;
     offset += frameBytes;

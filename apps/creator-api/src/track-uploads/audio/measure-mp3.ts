@@ -1,8 +1,9 @@
 import { InvalidAudio, throwBroken } from './invalid-audio.js';
 import type { ByteSource, Measurement } from './byte-source.js';
-import { isTrailer } from './audio-format.rules.js';
+import { isTrailer } from './detect-audio-format.js';
 
 const headerBytes = 4;
+const bytesPerKilobit = 1000 / 8;
 const mpeg1SampleRates = [44_100, 48_000, 32_000] as const;
 /** Layer III bit rates in kbit/s by header index (ISO/IEC 13818-3 §2.4.2.3), of MPEG 2 and 2.5. */
 const lowBitrates = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160] as const;
@@ -83,7 +84,7 @@ function readFrame(file: ByteSource, offset: number): Frame | undefined {
   const isMono = ((word >>> 6) & 3) === 3;
   const padding = (word >>> 9) & 1;
   return {
-    bytes: bitrate === 0 ? 0 : Math.floor((samples * 125 * bitrate) / rate) + padding,
+    bytes: bitrate === 0 ? 0 : Math.floor((samples * bytesPerKilobit * bitrate) / rate) + padding,
     samples,
     rate,
     sideInformationEnds: headerBytes + (isMono ? sideInformation.mono : sideInformation.stereo),
@@ -99,7 +100,7 @@ function isEndOfFrames(file: ByteSource, offset: number): boolean {
 
 /**
  * Returns the number of frames that a Xing, Info or VBRI header states (0 if it states none); undefined
- * without such a header. It takes the place of the first frame's sound.
+ * without such a header, which takes the place of the first frame's sound.
  */
 function readStatedFrames(file: ByteSource, start: number, frame: Frame): number | undefined {
   const xing = file.bytes(start + frame.sideInformationEnds, 12);

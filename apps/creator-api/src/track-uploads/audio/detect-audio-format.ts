@@ -20,12 +20,13 @@ export function detectAudioFormat(file: ByteSource): { format: AudioFormat; star
   // ISO/IEC 13818-7 §6.2: an ADTS header has a sync word of 12 bits and a layer of 0, which MPEG audio does
   // not use.
   if ((second & 0xf6) === 0xf0) return { format: 'AAC', start: firstFrame };
+  // ISO/IEC 11172-3 §2.4.2.3: MPEG audio has a sync word of 11 bits, then version and layer (III).
   return (second & 0xe6) === 0xe2 ? { format: 'MP3', start: firstFrame } : undefined;
 }
 
 /**
- * Returns the offset after the ID3v2 tags (§3.1). A header has ten bytes, of which the last four are the
- * length of the rest, 7 bits each. A footer has ten bytes more.
+ * Returns the offset after the ID3v2 tags (ID3v2.4 §3.1). A header has ten bytes, of which the last four are
+ * the length of the rest, 7 bits each. A footer has ten bytes more.
  */
 function skipId3v2(file: ByteSource): number {
   for (let offset = 0; ;) {
