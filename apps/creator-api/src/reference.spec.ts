@@ -44,7 +44,8 @@ const queries: Readonly<Record<string, { path: string; query: Record<string, str
     path: `/api/v1/creators/${creator.id}/stats/royalties`,
     query: { period: '2026-11' },
   },
-  streamOrders: { path: '/api/v1/order-stream', query: { creator: uuidv7() } }, // 404, since another stream does not end
+  // Of an unknown creator: its 404 ends the request, while a stream would stay open.
+  streamOrders: { path: '/api/v1/order-stream', query: { creator: uuidv7() } },
   listStatements: { path: `/api/v1/creators/${creator.id}/statements`, query: {} },
   listConnectedApps: {
     path: `/api/v1/creators/${creator.id}/apps`,

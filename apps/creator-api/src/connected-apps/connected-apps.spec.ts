@@ -112,7 +112,7 @@ describe('GET /api/v1/creators/:uuid/apps', () => {
     expect(unknown).toEqual(nothing);
   });
 
-  it('shows the apps of the newest version of a creator, also if a later version reports none', async () => {
+  it('shows the apps of the newest version of a creator that names its apps', async () => {
     const creator = await api.newCreator({ version: 5, apps: [connector] });
     await api.record({ creators: [{ ...creator, version: 4, apps: [] }] });
     expect((await apps(creator)).data).toHaveLength(1);

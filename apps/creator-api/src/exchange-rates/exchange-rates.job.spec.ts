@@ -66,7 +66,7 @@ describe('exchange rates from a URL', () => {
     });
   const secondsUntilDue = async () => (await database.row<{ seconds: number }>(readDelay))?.seconds ?? NaN;
 
-  it('are fetched and stored after each interval', async () => {
+  it('are fetched and stored when they are due, and due again after the interval of the setting', async () => {
     expect(await fetchNow()).toBe(true);
     expect(await database.rows(readRates)).toEqual([
       { currency: 'EUR', per_euro: '1' },
@@ -99,12 +99,15 @@ describe('exchange rates from a URL', () => {
         response.write(xml.slice(0, 100), () => response.destroy());
       },
     ],
-  ])('are not stored when the source sends %s, and are fetched within 5 minutes', async (_what, respond) => {
-    source.respond = respond;
-    expect(await fetchNow()).toBe(false);
-    expect(await database.rows(readRates)).toEqual([]);
-    expect(await secondsUntilDue()).toBeLessThan(301);
-  });
+  ])(
+    'are not stored when the source sends %s, and are due again within 5 minutes',
+    async (_what, respond) => {
+      source.respond = respond;
+      expect(await fetchNow()).toBe(false);
+      expect(await database.rows(readRates)).toEqual([]);
+      expect(await secondsUntilDue()).toBeLessThan(301);
+    },
+  );
 
   it('are never fetched from a private address or without the setting', async () => {
     const strict = new GuardedClient({ allowLoopback: false });
@@ -116,7 +119,7 @@ describe('exchange rates from a URL', () => {
     await strict.close();
   });
 
-  it('trigger the posting of orders that wait for them', async () => {
+  it('are reported to the posting of waiting orders when they were loaded', async () => {
     const config = { EXCHANGE_RATES_URL: source.url, EXCHANGE_RATES_INTERVAL_MS: 3_600_000 };
     const loaded = new Promise<void>((resolve) => {
       const ratesLoaded = (): void => {

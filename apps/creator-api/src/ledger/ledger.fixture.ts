@@ -69,6 +69,7 @@ const wrongTotals = statement(
    HAVING (o.gross_amount, o.royalty_amount, o.item_count) IS DISTINCT FROM
      (sum(i.total_amount)::bigint, sum(i.royalty_amount)::bigint, sum(i.quantity))`,
 );
+// An unpaid line has no posting, a paid one has a posting of its amount, and those of a refunded one add up to 0.
 const wrongPostings = statement(
   'test.wrong_postings',
   `SELECT i.id FROM order_items i JOIN orders o ON o.id = i.order_id
@@ -192,7 +193,7 @@ export function nextNumber(chance: Iterator<number>): number {
   return Number(chance.next().value ?? 0);
 }
 
-/** Posts waiting orders until none is left. Skips orders that another transaction has locked. */
+/** Posts waiting orders until none is left. Repeats it for orders that other transactions have locked. */
 export async function postAllWaiting(database: Database): Promise<void> {
   await eventually(async () => {
     await postWaitingOrders(database);
@@ -201,10 +202,10 @@ export async function postAllWaiting(database: Database): Promise<void> {
 }
 
 /**
- * Returns every row of these creators, and compares totals, sums and counts with the rows that they
- * summarise.
+ * Expects that totals, sums and counts are those of the rows that they summarise. Returns the rows of these
+ * creators, and all ordered releases.
  */
-export async function readAllRows(database: Database, creators: readonly CreatorSnapshot[]) {
+export async function readConsistentRows(database: Database, creators: readonly CreatorSnapshot[]) {
   const ids = [creators.map((creator) => creator.id)];
   const [
     creatorRows,

@@ -8,7 +8,7 @@ import { migrations } from '../migrations/index.js';
 import { anItem, anOrder, paid } from '../orders/order-snapshot.fixture.js';
 import { projectOrders } from '../orders/project-orders.js';
 import { rebuildCounts } from '../orders/rebuild-counts.js';
-import { readAllRows, truncateTables } from '../ledger/ledger.fixture.js';
+import { readConsistentRows, truncateTables } from '../ledger/ledger.fixture.js';
 import { rebuildStatistics } from '../statistics/rebuild-statistics.js';
 
 const damageSums = [
@@ -54,7 +54,7 @@ describe('sums that are rebuilt during concurrent postings', () => {
     for (const damage of damageSums) await database.run(damage);
     expect(await rebuildStatistics(database)).toEqual({ rows: 250, differed: 251 });
     expect(await rebuildCounts(database)).toEqual({ rows: 250, differed: 251 });
-    await readAllRows(database, creators);
+    await readConsistentRows(database, creators);
     expect(await rebuildStatistics(database)).toEqual({ rows: 250, differed: 0 });
     expect(await rebuildCounts(database)).toEqual({ rows: 250, differed: 0 });
   });
@@ -62,7 +62,7 @@ describe('sums that are rebuilt during concurrent postings', () => {
   it('include the order counts by app', async () => {
     await database.run(connectOrdersToApp);
     expect(await rebuildCounts(database)).toEqual({ rows: 500, differed: 250 });
-    await readAllRows(database, creators);
+    await readConsistentRows(database, creators);
   });
 
   it('are exact after concurrent rebuilds and postings of the same creators', async () => {
@@ -77,7 +77,7 @@ describe('sums that are rebuilt during concurrent postings', () => {
       rebuildCounts(database),
       rebuildCounts(database),
     ]);
-    await readAllRows(database, creators);
+    await readConsistentRows(database, creators);
     expect(await rebuildStatistics(database)).toMatchObject({ differed: 0 });
   });
 
@@ -95,6 +95,6 @@ describe('sums that are rebuilt during concurrent postings', () => {
     });
     await rebuilding;
     await rebuildCounts(database);
-    await readAllRows(database, creators);
+    await readConsistentRows(database, creators);
   });
 });
