@@ -17,8 +17,10 @@ type Context = CommandContext<unknown>;
 async function readText(file: string, { input }: Context): Promise<string> {
   try {
     return file === '-' ? await input() : await readFile(file, 'utf8');
-  } catch {
-    throw new Error(`Cannot read the file ${file}.`);
+  } catch (cause) {
+    throw new Error(file === '-' ? 'Cannot read standard input.' : `Cannot read the file ${file}.`, {
+      cause,
+    });
   }
 }
 

@@ -37,7 +37,10 @@ const countApps = statement(
      UNION SELECT client_id FROM creator_apps WHERE creator_id = $1 AND connected_at IS NOT NULL
    ) AS app`,
 );
-/** SQL: what all apps earned, minus what the known ones earned. */
+/**
+ * SQL: what orders without a known app earned. A difference, because sums from before the upgrade that added
+ * apps are in `monthly_statistics` only.
+ */
 const unknownSum = (column: string): string =>
   `(SELECT COALESCE(sum(${column}), 0) FROM monthly_statistics WHERE ${inMonths})
      - (SELECT COALESCE(sum(${column}), 0) FROM monthly_app_breakdown WHERE ${inMonths} AND client_id <> '')`;

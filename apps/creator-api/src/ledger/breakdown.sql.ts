@@ -1,14 +1,14 @@
-/** Columns of the key of `monthly_statistics`, in the order in which rows are locked. */
+/** Columns of the primary key of `monthly_statistics`, in the order in which rows are locked. */
 export const monthKey = 'creator_id, period, currency, release_id, ean';
-/** The same of `monthly_breakdown`. */
+/** Columns of the primary key of `monthly_breakdown`, in the order in which rows are locked. */
 export const breakdownKey = 'creator_id, currency, period, release_id, product_type, country_code, platform';
-/** The same of `monthly_app_breakdown`. */
+/** Columns of the primary key of `monthly_app_breakdown`, in the order in which rows are locked. */
 export const appBreakdownKey =
   'creator_id, currency, client_id, period, release_id, product_type, country_code, platform';
 
 /**
- * SQL: rows of the ledger with the columns of all keys. An order or line that is not known (any more) has
- * empty values.
+ * SQL: rows of the ledger with the columns of all keys. Columns that the ledger itself does not have are ''
+ * if the order, its line, or their value is not known.
  * @param condition on the row `l` of the ledger
  */
 export function ledgerLines(condition: string): string {

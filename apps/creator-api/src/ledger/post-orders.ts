@@ -61,7 +61,8 @@ const postRefunds = statement(
    ON CONFLICT (item_id, kind) DO NOTHING RETURNING item_id, order_id`,
 );
 
-const addToSql = (table: string, key: string, condition = 'true'): string =>
+/** SQL: adds the sums of the rows of `line` to a table. */
+const addLinesTo = (table: string, key: string, condition = 'true'): string =>
   `INSERT INTO ${table} AS m (${key}, units, revenue, royalties)
    SELECT ${sumsBy(key)} FROM line WHERE ${condition} GROUP BY ${key} ORDER BY ${key}
    ON CONFLICT (${key}) DO UPDATE
@@ -76,10 +77,10 @@ const addToMonths = statement(
   `WITH line AS MATERIALIZED (${ledgerLines(
     "(l.item_id = ANY($1::uuid[]) AND l.kind = 'sale') OR (l.item_id = ANY($2::uuid[]) AND l.kind = 'refund')",
   )}),
-   month AS (${addToSql('monthly_statistics', monthKey)} RETURNING 1),
+   month AS (${addLinesTo('monthly_statistics', monthKey)} RETURNING 1),
    breakdown AS (
-     ${addToSql('monthly_breakdown', breakdownKey, '(SELECT count(*) FROM month) >= 0')} RETURNING 1)
-   ${addToSql('monthly_app_breakdown', appBreakdownKey, '(SELECT count(*) FROM breakdown) >= 0')}`,
+     ${addLinesTo('monthly_breakdown', breakdownKey, '(SELECT count(*) FROM month) >= 0')} RETURNING 1)
+   ${addLinesTo('monthly_app_breakdown', appBreakdownKey, '(SELECT count(*) FROM breakdown) >= 0')}`,
 );
 
 // waiting_postings has the orders whose posting waits for the creator or the exchange rate.
@@ -128,8 +129,8 @@ export async function postOrders(
     postAllRefunds(), // runs after the sales, so it sees their rows
   ]);
   const postedOrders = new Set(sameCurrency.map((row) => row.order_id));
-  // The remaining lines are selected by the ledger, not by currency: a creator may be added or changed
-  // between two statements.
+  // The remaining lines are those that the ledger does not have, whatever their currency: a creator may be
+  // added or changed between two statements.
   const remainingIds = orderIds.filter((id) => !postedOrders.has(id));
   const lines = remainingIds.length === 0 ? [] : await tx.rows<PaidLineRow>(readPaidLines, [remainingIds]);
   const waiting = new Set<string>();

@@ -10,17 +10,18 @@ const ordersPerBatch = 500;
 /** Maximum number of changed creators that are checked one by one; above it, all groups are checked. */
 const maxScopes = 100;
 
-/** Orders that wait for the same creator, or for the same exchange rate of a day. */
+/** Waiting orders with the same creator, currency and day of payment: all become ready at the same moment. */
 interface Group {
   readonly creator_id: string;
   readonly currency: string;
   readonly paid_on: string;
 }
 
-/** A range of groups, in index order; only those of this replica's shards unless `ofAllShards`. */
+/** The groups after a group, in index order, up to the last one of a creator. */
 interface Scope {
   readonly after: Group;
   readonly lastCreator: string;
+  /** Otherwise only creators in the shards of this replica. */
   readonly ofAllShards: boolean;
 }
 
@@ -36,7 +37,7 @@ const everyGroup = ({ ofAllShards }: Pick<Scope, 'ofAllShards'>): Scope => ({
   ofAllShards,
 });
 
-// A loose index scan: the cost depends on the number of groups, not of orders.
+// A loose index scan, up to the creator $4: the cost depends on the number of groups, not of orders.
 const nextGroup = (after: string): string =>
   `SELECT w.creator_id, w.currency, w.paid_on FROM waiting_postings w
    WHERE (w.creator_id, w.currency, w.paid_on) > (${after}) AND w.creator_id <= $4

@@ -37,13 +37,13 @@ export const ownCreators = [
   'idempotency_keys',
 ];
 
-/** Lets the roles of requests read a table: members the rows of one condition, the operator of another. */
-function allowReading(table: string, member: string, operator: string): string {
+/** SQL: lets members read the rows of a table for which one condition holds, and operators those of the other. */
+function allowReading(table: string, memberCondition: string, operatorCondition: string): string {
   return `
     ALTER TABLE ${table} ENABLE ROW LEVEL SECURITY;
     GRANT SELECT ON ${table} TO creator_api_member, creator_api_operator;
-    CREATE POLICY member ON ${table} TO creator_api_member USING (${member});
-    CREATE POLICY operator ON ${table} TO creator_api_operator USING (${operator});
+    CREATE POLICY member ON ${table} TO creator_api_member USING (${memberCondition});
+    CREATE POLICY operator ON ${table} TO creator_api_operator USING (${operatorCondition});
   `;
 }
 
@@ -65,16 +65,16 @@ export function allowReadingOwnRows(table: string): string {
   return allowReading(table, ownRow(table), 'true');
 }
 
-/** SQL: the same for a table that was added after the baseline. */
+/** SQL: the same for a table that was added after migration 0003, which changed the policies of all others. */
 export function allowReadingOwnOrSelectedRows(table: string): string {
   return allowReading(table, ownOrSelectedRow(table), 'true');
 }
 
 /**
  * A member sees the creators of its organisation, and none if no organisation is set; the operator sees all.
- * Any other row is visible if its creator is: the policy of `creators` also applies to the inner SELECT. It
- * finds the creator by its key. With IN or EXISTS, PostgreSQL would read all creators of the organisation for
- * every statement.
+ * Any other row is visible if its creator is: the policy of `creators` also applies to the SELECT in
+ * `ownRow`, which finds the creator by its key. With IN or EXISTS, PostgreSQL would read all creators of the
+ * organisation for every statement.
  */
 export const enableRowSecurity = [
   allowReading('creators', ownOrganisation, 'true'),
