@@ -2,9 +2,9 @@ import type { Currency } from '@fulfilment/contracts';
 import { convert, type ExchangeRate } from '../money/convert-currency.rules.js';
 
 /**
- * A line of a paid order. The settlement currency is null while the creator is unknown. The rates are what one
- * euro is in the order's currency and in the settlement currency; null while they are unknown, or if the two
- * currencies are the same.
+ * A line of a paid order. The settlement currency is null while the creator is unknown. The rates are what
+ * one euro is in the order's currency and in the settlement currency; null while they are unknown, or if the
+ * two currencies are the same.
  */
 export interface PaidLine {
   readonly item_id: string;

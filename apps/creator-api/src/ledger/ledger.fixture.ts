@@ -69,7 +69,7 @@ const wrongTotals = statement(
    HAVING (o.gross_amount, o.royalty_amount, o.item_count) IS DISTINCT FROM
      (sum(i.total_amount)::bigint, sum(i.royalty_amount)::bigint, sum(i.quantity))`,
 );
-// An unpaid line has no posting, a paid one has a posting of its amount, and those of a refunded one add up to 0.
+// An unpaid line has no posting, a paid one has one of its amount, and those of a refunded one add up to 0.
 const wrongPostings = statement(
   'test.wrong_postings',
   `SELECT i.id FROM order_items i JOIN orders o ON o.id = i.order_id

@@ -37,7 +37,7 @@ export const ownCreators = [
   'idempotency_keys',
 ];
 
-/** SQL: lets members read the rows of a table for which one condition holds, and operators those of the other. */
+/** SQL: lets the roles of requests read the rows of a table for which the condition of the role holds. */
 function allowReading(table: string, memberCondition: string, operatorCondition: string): string {
   return `
     ALTER TABLE ${table} ENABLE ROW LEVEL SECURITY;
@@ -65,7 +65,7 @@ export function allowReadingOwnRows(table: string): string {
   return allowReading(table, ownRow(table), 'true');
 }
 
-/** SQL: the same for a table that was added after migration 0003, which changed the policies of all others. */
+/** SQL: the same for a table that was added after migration 0003, which changed the policies of others. */
 export function allowReadingOwnOrSelectedRows(table: string): string {
   return allowReading(table, ownOrSelectedRow(table), 'true');
 }
