@@ -39,7 +39,6 @@ export async function serveControl(stateDir: string, command: Command): Promise<
       (error: unknown) => respond(400, { reason: reasonOf(error) }),
     );
   });
-  server.requestTimeout = 0;
   return new Promise((resolve, reject) => {
     server.once('error', () => reject(new Failure(`Another suite is starting or running in ${stateDir}.`)));
     server.listen(path, () => resolve(server));

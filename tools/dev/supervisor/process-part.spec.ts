@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { ProcessPart, type ProcessPlan } from './process-part.ts';
 import { restartDelayMs } from './restart-delay.ts';
 
@@ -48,7 +48,7 @@ describe('a supervised process', () => {
     expect(sample.status()).toMatchObject({ state: 'stopped', pid: null, restarts: 0 });
   });
 
-  it('is killed if it ignores the stop signal, also while it is paused', async () => {
+  it('is killed if it is paused and ignores the stop signal', async () => {
     const sample = part({
       args: ['-e', `process.on('SIGTERM', () => {}); ${program}`],
       stopTimeoutMs: 200,
@@ -62,10 +62,33 @@ describe('a supervised process', () => {
 
   it('reports its exit and last line when it cannot start', async () => {
     const sample = part({ args: ['-e', `process.stderr.write('no such setting'); process.exitCode = 78`] });
-    await expect(sample.start()).rejects.toThrow('no such setting');
+    await expect(sample.start()).rejects.toThrow(/exited during start-up:\nno such setting/);
   });
 
-  it('is restarted later after each early exit, after 5 s at most', () => {
-    expect([0, 1, 2, 3, 4, 50].map(restartDelayMs)).toEqual([500, 1000, 2000, 4000, 5000, 5000]);
+  it('stays stopped if it is stopped while a restart prepares it', async () => {
+    const preparing = Promise.withResolvers<void>();
+    const prepared = Promise.withResolvers<void>();
+    let starts = 0;
+    const sample = part({
+      prepare: async () => {
+        starts += 1;
+        if (starts === 1) return;
+        preparing.resolve();
+        await prepared.promise;
+      },
+    });
+    await sample.start();
+    await sample.kill();
+    await preparing.promise;
+    await sample.stop();
+    prepared.resolve();
+    await setImmediate();
+    expect(sample.status()).toMatchObject({ state: 'stopped', pid: null });
+  });
+});
+
+describe('restartDelayMs', () => {
+  it('doubles the delay with each early death after the first, to 5 s at most', () => {
+    expect([0, 1, 2, 3, 4, 5, 50].map(restartDelayMs)).toEqual([500, 500, 1000, 2000, 4000, 5000, 5000]);
   });
 });

@@ -5,7 +5,7 @@ import { Failure } from '../failure.ts';
 import { LineSplitter, type UserIds } from '../run-program.ts';
 import type { PartState, PartStatus } from './part.ts';
 import { signalTree } from './process-tree.ts';
-import { restartDelayMs, wasEarly } from './restart-delay.ts';
+import { maxRestartDelayMs, restartDelayMs, wasEarly } from './restart-delay.ts';
 
 export interface ProcessPlan {
   readonly name: string;
@@ -38,6 +38,9 @@ export interface PartEvents {
 }
 
 const probeIntervalMs = 100;
+
+/** The failure of a start during which `stop` was called. */
+class StoppedDuringStart extends Failure {}
 
 /** A supervised process in a separate group. Restarts it when it dies unexpectedly. */
 export class ProcessPart {
@@ -146,10 +149,11 @@ export class ProcessPart {
     try {
       await plan.prepare?.();
     } catch (error) {
+      this.checkNotStopped();
       this.state = 'stopped';
       throw error;
     }
-    if (!this.is('starting')) throw new Failure(`${this.name} was stopped during start-up.`);
+    this.checkNotStopped();
     this.lastLines = [];
     const child = spawn(plan.program, plan.args, {
       cwd: plan.cwd,
@@ -177,8 +181,8 @@ export class ProcessPart {
     this.events.changed();
   }
 
-  private is(state: PartState): boolean {
-    return this.state === state;
+  private checkNotStopped(): void {
+    if (this.state !== 'starting') throw new StoppedDuringStart(`${this.name} was stopped during start-up.`);
   }
 
   private addLine(line: string): void {
@@ -193,7 +197,7 @@ export class ProcessPart {
     this.events.changed();
     if (this.state === 'stopping' || this.state === 'stopped') return;
     this.earlyDeaths = wasEarly(Date.now() - this.spawnedAt) ? this.earlyDeaths + 1 : 0;
-    const delayMs = restartDelayMs(Math.max(0, this.earlyDeaths - 1));
+    const delayMs = restartDelayMs(this.earlyDeaths);
     this.state = 'waiting';
     this.events.notice(this.name, `exited (${reason}); restarting in ${delayMs / 1000} s.`);
     this.restartTimer = setTimeout(() => this.restart(), delayMs);
@@ -204,10 +208,12 @@ export class ProcessPart {
     this.start().then(
       () => this.events.notice(this.name, 'is running again.'),
       (error: unknown) => {
-        if (this.child !== undefined || this.state === 'waiting') return;
+        const isSlow = this.child !== undefined;
+        const willRestart = this.state === 'waiting'; // the process has ended, so `exited` has set the timer
+        if (isSlow || willRestart || error instanceof StoppedDuringStart) return;
         this.events.notice(this.name, error instanceof Error ? error.message : String(error));
         this.state = 'waiting';
-        this.restartTimer = setTimeout(() => this.restart(), restartDelayMs(10));
+        this.restartTimer = setTimeout(() => this.restart(), maxRestartDelayMs);
       },
     );
   }

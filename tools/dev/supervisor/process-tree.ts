@@ -9,29 +9,29 @@ interface Row {
   readonly startedAt: string;
 }
 
-/** Returns a process and its descendants, children first. */
+/** Returns a process and its descendants, parents before their children. */
 function processTree(pid: number): number[] {
   const rows = allProcesses();
-  const below = (parent: number): number[] =>
-    rows.filter((row) => row.parent === parent).flatMap((row) => [...below(row.pid), row.pid]);
-  return [...below(pid), pid];
+  const withDescendants = (root: number): number[] => [
+    root,
+    ...rows.filter(({ parent }) => parent === root).flatMap((row) => withDescendants(row.pid)),
+  ];
+  return withDescendants(pid);
 }
 
 /** Signals a process, its group and its descendants. Ignores ended ones. */
 export function signalTree(pid: number, signal: NodeJS.Signals): void {
-  // The root first, so that a supervisor such as PostgreSQL's postmaster does not restart its children.
-  for (const target of [-pid, ...processTree(pid).toReversed()]) signalQuietly(target, signal);
-}
-
-function signalQuietly(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch {
-    // It has already ended.
+  // Parents first, so that a supervisor such as PostgreSQL's postmaster does not restart its children.
+  for (const target of [-pid, ...processTree(pid)]) {
+    try {
+      process.kill(target, signal);
+    } catch {
+      // It has already ended.
+    }
   }
 }
 
-/** Start time of a process in the system's format; undefined if there is no process with this pid. */
+/** Start time of a process in the system's format; undefined if no process, or only a zombie, has this pid. */
 export function processStartTime(pid: number): string | undefined {
   return allProcesses().find((row) => row.pid === pid)?.startedAt;
 }
@@ -45,9 +45,9 @@ function rowFromProc(pid: string): Row[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The second field is the name in parentheses, which may contain spaces, so count after it (proc(5)).
-    const [state, parent, ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const [state, parent, ...fieldsFrom5] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     if (state === 'Z') return [];
-    return [{ pid: Number(pid), parent: Number(parent), startedAt: rest[17] ?? '' }];
+    return [{ pid: Number(pid), parent: Number(parent), startedAt: fieldsFrom5[22 - 5] ?? '' }];
   } catch {
     return [];
   }
