@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { retryWhileLocked } from './debian-packages.ts';
+import { retryWhileLocked, unitsEnabledBy } from './debian-packages.ts';
 
 const locked = {
   code: 100,
@@ -29,5 +29,9 @@ describe('the installation of Debian packages', () => {
   it('fails when the lock is not released in time', async () => {
     const run = (): Promise<typeof locked> => Promise.resolve(locked);
     expect(await retryWhileLocked(run, { timeoutMs: 0, retryDelayMs: 1 })).toBe(locked);
+  });
+
+  it('disables only the servers of the installed packages', () => {
+    expect(unitsEnabledBy(['redis-server', 'openssl'])).toEqual(['redis-server.service']);
   });
 });

@@ -4,14 +4,18 @@ import { Failure } from '../failure.ts';
 import { findProgram, lastLines, type Outcome, runProgram } from '../run-program.ts';
 
 const policyFile = '/usr/sbin/policy-rc.d';
-/** Units that the packages enable; the suite disables them, since it runs its own instances. */
-const units = [
-  'postgresql.service',
-  'redis-server.service',
-  'rabbitmq-server.service',
-  'nginx.service',
-  'epmd.socket',
-];
+const systemdUnits: Readonly<Record<string, readonly string[]>> = {
+  postgresql: ['postgresql.service'],
+  'redis-server': ['redis-server.service'],
+  'rabbitmq-server': ['rabbitmq-server.service', 'epmd.socket'],
+  'nginx-light': ['nginx.service'],
+  prometheus: ['prometheus.service', 'prometheus-node-exporter.service'],
+};
+
+/** The systemd units that the packages enable. */
+export function unitsEnabledBy(packages: readonly string[]): string[] {
+  return packages.flatMap((name) => systemdUnits[name] ?? []);
+}
 
 /**
  * Returns the command prefix to install Debian packages: none for root, or sudo without a password. Else
@@ -25,7 +29,7 @@ export async function aptPrefix(): Promise<readonly string[] | undefined> {
   return (await runProgram(sudo, ['-n', 'true'], { timeoutMs: 5_000 })).code === 0 ? [sudo, '-n'] : undefined;
 }
 
-/** The equivalent command for a person to type. */
+/** The installation of the packages as a command for a person. */
 export function aptCommand(packages: readonly string[]): string {
   return `sudo apt-get install --no-install-recommends ${packages.join(' ')}`;
 }
@@ -55,8 +59,9 @@ export async function installDebianPackages(
       `The packages could not be installed. Try the command manually:\n  ${aptCommand(packages)}\n${lastLines(installing.output, 30)}`,
     );
   }
-  // Fails for units that are not installed.
-  if (existsSync('/run/systemd/system')) for (const unit of units) await asRoot('systemctl', 'disable', unit);
+  if (!existsSync('/run/systemd/system')) return;
+  // The suite runs its own instances. Servers that were installed before keep their state.
+  for (const unit of unitsEnabledBy(packages)) await asRoot('systemctl', 'disable', unit);
 }
 
 const installScript = `set -e
