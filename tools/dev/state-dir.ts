@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { namesIn } from './run-program.ts';
 
 /**
- * Everything that a suite creates in its state directory. Other files there, such as another suite's
- * directory, are kept.
+ * Everything that a suite and `npm run tools -- cli` create in the state directory. Other files there, such as
+ * another suite's directory, are kept.
  */
 const ownNames = new Set([
   'certificates',
+  'cli',
   'control.sock',
   'gateway',
   'logs',
@@ -35,7 +36,7 @@ export function emptyStateDir(stateDir: string): void {
   }
 }
 
-/** Calls back once when the directory or its contents are removed, even if they are created again. */
+/** Calls back once when the directory or its `secrets.json` is removed, even if it is created again. */
 export function whenRemoved(stateDir: string, then: () => void): { stop: () => void } {
   const original = fileIdentity(stateDir);
   const timer = setInterval(() => {
@@ -48,8 +49,8 @@ export function whenRemoved(stateDir: string, then: () => void): { stop: () => v
 }
 
 /**
- * Inode numbers of the directory and of files that are written once. A single inode number may soon be
- * reused.
+ * Inode numbers of the directory and of a file in it that is never replaced. Only both together identify the
+ * directory, since the system may reuse a single inode number soon.
  */
 function fileIdentity(stateDir: string): string {
   return [stateDir, join(stateDir, 'secrets.json')]
