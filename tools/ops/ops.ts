@@ -22,7 +22,8 @@ async function main(): Promise<void> {
   if (noun === 'doctor') return runDoctor(args.slice(1), print);
   const service = serviceOf(noun);
   const isHelp = rest.length === 0 || args.some((arg) => arg === '--help' || arg === '-h');
-  if (isHelp && (service === undefined || verb?.startsWith('-') !== false || verb === 'rebuild'))
+  const hasVerb = verb !== undefined && !verb.startsWith('-');
+  if (isHelp && (service === undefined || !hasVerb || `${noun} ${verb}` === 'creator rebuild'))
     return console.log(await help());
   if (service === undefined) throw new Failure(unknownCommand(noun, verb));
   if (isHelp) return showHelp(service, args);
@@ -41,8 +42,8 @@ async function run(
     if (audited in nounsOfServices) return operate(suite, audited, ['operator-audit', ...rest]);
     throw new Failure(`--service must be one of ${Object.keys(nounsOfServices).join(', ')}.`);
   }
-  const { value: password, rest } = takeOption(args, '--password');
   if (service !== 'auth-server') return operate(suite, service, args);
+  const { value: password, rest } = takeOption(args, '--password');
   const { message_id: messageId, ...result } =
     password === undefined || password === '-' || password === ''
       ? await operate(suite, service, args)
