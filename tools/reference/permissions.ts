@@ -2,7 +2,6 @@ import {
   brokerPermissions,
   factsExchangeOf,
   redisRules,
-  storeAccess,
   type StoreUser,
   storeUsers,
 } from '@fulfilment/contracts/permissions';
@@ -30,7 +29,7 @@ rabbitmqadmin declare exchange name=${exchange} type=topic durable=true
 \`\`\`
 
 ${storeUsers.map((user) => brokerCommands(user)).join('\n')}
-The user \`operator\` is for \`node dist/cli.js dead-letters …\`, \`orders republish\` and \`creator republish\`, and for operator commands that publish \`fulfilment.*\` and \`catalogue.*\`. Set a URL with
+The user \`operator\` is for \`node dist/cli.js dead-letters …\`, \`orders republish\` and \`creators republish\`, and for operator commands that publish \`fulfilment.*\` and \`catalogue.*\`. Set a URL with
 this user as \`RABBITMQ_URL\` of these programs, never of a service. A warehouse gets a separate user: [warehouses.md](../warehouses.md).
 
 ## Redis
@@ -38,15 +37,12 @@ this user as \`RABBITMQ_URL\` of these programs, never of a service. A warehouse
 Redis 7 or later.
 
 \`\`\`
-${services()
+${storeUsers
+  .filter((user) => user !== 'operator')
   .map((name) => `ACL SETUSER ${name} on >PASSWORD ${redisRules(name).join(' ')}`)
   .join('\n')}
 \`\`\`
 `;
-}
-
-function services(): (keyof typeof storeAccess)[] {
-  return storeUsers.filter((user) => user !== 'operator');
 }
 
 function brokerCommands(user: StoreUser): string {
