@@ -5,19 +5,18 @@ import { dirname, join } from 'node:path';
 import { clearInterval, setInterval } from 'node:timers';
 import { fileURLToPath } from 'node:url';
 
-/**
- * Runs in a new clone without packages, with Node 20 or later. Installs the node modules if the lock file has
- * changed, then runs the TypeScript file with the installed Node 24.
- */
+// Runs in a new clone without packages, with Node 20 or later.
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const modules = join(root, 'node_modules');
 const stamp = join(modules, '.installed-for');
 const lock = join(root, '.installing');
 const maxInstallationMs = 30 * 60_000;
 const minNodeMajor = 20;
-const minTypeScriptNode = [22, 18]; // the first version that strips types without a flag
+const suiteNodeMajor = 24;
 
 /**
+ * Installs the node modules if the lock file has changed, then runs the script with Node 24 of the packages, or
+ * with the installed one where the packages have none. Ends this process with the exit status of the script.
  * @param {string} script a TypeScript file, relative to the root of the repository
  * @param {{ evenIfStale?: boolean, readsBuild?: boolean }} [needs] `evenIfStale`: also run with
  *   the modules of an older lock file; `readsBuild`: the script reads what `npm start` compiles
@@ -64,13 +63,17 @@ function stopWithParent(child) {
 }
 
 function checkNode() {
-  if (Number(process.versions.node.split('.')[0]) >= minNodeMajor) return;
+  if (nodeMajor() >= minNodeMajor) return;
   fail(
     `Node.js ${minNodeMajor} or newer is required, but this is ${process.version}. See https://nodejs.org/en/download`,
   );
 }
 
-/** The stamp is a hash of the files that determine the modules, so it changes with the branch. */
+function nodeMajor() {
+  return Number(process.versions.node.split('.')[0]);
+}
+
+/** The stamp is a hash of the lock file and the platform, which determine the modules. */
 function installNodeModules() {
   const expectedStamp = createHash('sha256')
     .update(readFileSync(join(root, 'package-lock.json')))
@@ -99,16 +102,21 @@ function installNodeModules() {
 }
 
 /**
- * Prevents concurrent installations. The lock contains its process id; the lock of an ended process is
- * ignored.
+ * Waits until no other process installs, and creates the lock file with the id of this process. Removes the lock
+ * of an ended process.
+ * @returns a function that removes the lock
  */
 function lockInstallation() {
-  for (let isLogged = false; ; isLogged = true) {
-    if (createFile(lock)) return () => rmSync(lock, { force: true });
+  let isLogged = false;
+  while (!createFile(lock)) {
     if (isStale(lock)) removeStaleLock();
-    if (!isLogged) console.log('Another command is installing the node modules; waiting …');
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+    else if (!isLogged) {
+      console.log('Another command is installing the node modules; waiting …');
+      isLogged = true;
+    }
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300); // a synchronous sleep of 300 ms
   }
+  return () => rmSync(lock, { force: true });
 }
 
 /** Only one waiting process may remove a stale lock, after it has checked that the lock did not change. */
@@ -122,7 +130,7 @@ function removeStaleLock() {
   rmSync(removing, { force: true });
 }
 
-/** Returns false if it already exists. */
+/** Creates a file with the id of this process. Returns false if the file already exists. */
 function createFile(file) {
   try {
     writeFileSync(file, String(process.pid), { flag: 'wx' });
@@ -133,7 +141,10 @@ function createFile(file) {
   }
 }
 
-/** Whether its process has ended or has no pid, or the lock is so old that the pid must have been reused. */
+/**
+ * Whether the process that created the lock has ended, died before it wrote its id, or is another one: an
+ * installation never takes `maxInstallationMs`, so the system has reused the id.
+ */
 function isStale(file) {
   try {
     const pid = Number(readFileSync(file, 'utf8'));
@@ -157,11 +168,9 @@ function isRunning(pid) {
 function nodeProgram() {
   const packaged = join(root, 'node_modules', '.bin', 'node');
   if (existsSync(packaged)) return packaged;
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  const [minMajor, minMinor] = minTypeScriptNode;
-  if (major > minMajor || (major === minMajor && minor >= minMinor)) return process.execPath;
+  if (nodeMajor() >= suiteNodeMajor) return process.execPath;
   return fail(
-    `On ${process.platform} Node.js 24 is required, but this is ${process.version}. See https://nodejs.org/en/download`,
+    `On ${process.platform} Node.js ${suiteNodeMajor} or newer is required, but this is ${process.version}. See https://nodejs.org/en/download`,
   );
 }
 
