@@ -14,7 +14,7 @@ function linkedFiles(file: string, text = read(file)): string[] {
 }
 
 describe('the documentation', () => {
-  it.each(['README.md', ...globSync('docs/{*,adr/*,reference/*,context/pages/**/*}.md', { cwd: root })])(
+  it.each(['README.md', ...globSync('docs/{*,adr/*,reference/*,site/pages/*}.md', { cwd: root })])(
     'links only to files that exist: %s',
     (file) => {
       expect(linkedFiles(file).filter((target) => !existsSync(join(root, target)))).toEqual([]);
