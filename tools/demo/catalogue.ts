@@ -8,10 +8,12 @@ export interface DemoCreator {
 }
 
 const releasesPerCreator = 40;
-const first = splitList('Tidal Paper Northern Quiet Copper Winter Salt Hollow Amber Electric Distant Velvet');
-const second = splitList(
-  'Maps Lanterns Rooms Signals Gardens Machines Weather Letters Harbours Machinery Rivers Hours',
+/** The words of which the names of most releases are made, such as "Quiet Machinery". */
+const firstWords = 'Tidal Paper Northern Quiet Copper Winter Salt Hollow Amber Electric Distant Velvet'.split(
+  ' ',
 );
+const secondWords =
+  'Maps Lanterns Rooms Signals Gardens Machines Weather Letters Harbours Machinery Rivers Hours'.split(' ');
 /** Names with unusual characters, by the index of the release. */
 const unusual: Readonly<Record<number, string>> = {
   7: '夜のフェリー',
@@ -20,14 +22,10 @@ const unusual: Readonly<Record<number, string>> = {
   31: '100% Sea_Glass 🌊',
 };
 const guests = ['Mira Vane', 'The Slow Ferry', 'Odd Meridian', 'Lumen & Fell'] as const;
-const songs = splitList(
-  'Low Water,Slack Tide,Beacon,Undertow,Harbour Wall,Moorings,Night Watch,Spring Tide,Drift,Landfall',
-  ',',
-);
-
-export function splitList(text: string, separator = ' '): readonly string[] {
-  return text.split(separator);
-}
+const songs =
+  'Low Water,Slack Tide,Beacon,Undertow,Harbour Wall,Moorings,Night Watch,Spring Tide,Drift,Landfall'.split(
+    ',',
+  );
 
 /** The demo catalogue, with the same ids, names and prices at every start. */
 export function demoCatalogue(creators: readonly DemoCreator[]) {
@@ -46,9 +44,9 @@ function release(creator: DemoCreator, creatorIndex: number, index: number) {
   const random = seededRandom(number + 1);
   const name =
     unusual[index] ??
-    `${first[(index + creatorIndex * 5) % first.length]} ${second[(index * 7 + creatorIndex) % second.length]}`;
+    `${firstWords[(index + creatorIndex * 5) % firstWords.length]} ${secondWords[(index * 7 + creatorIndex) % secondWords.length]}`;
   const createdAt = new Date(Date.UTC(2024, 0, 8 + number * 5, 9, index));
-  const status = index % 13 === 5 ? 'pending' : index % 17 === 9 ? 'unavailable' : 'available';
+  const status = statusOf(index);
   const types = productTypesOf(number);
   return {
     id: stableUuid(createdAt, `release:${number}`),
@@ -70,7 +68,7 @@ function release(creator: DemoCreator, creatorIndex: number, index: number) {
         product_type: type.product_type,
         status,
         quantity: initialStock(number, position),
-        weight_grams: position === 0 ? type.weight_grams : null,
+        weight_grams: position === 0 ? type.weight_grams : null, // null: the weight of the product type
         barcode: restrictedEan(productNumber + 1),
         glb_model: type.product_type.startsWith('vinyl')
           ? `https://cdn.example/models/${type.product_type}.glb`
@@ -82,7 +80,13 @@ function release(creator: DemoCreator, creatorIndex: number, index: number) {
   };
 }
 
-/** Two or three product types per release: about 260 products of 120 releases. */
+/** Most products are available; a few of each creator are in each other status. */
+function statusOf(index: number): 'pending' | 'unavailable' | 'available' {
+  if (index % 13 === 5) return 'pending';
+  return index % 17 === 9 ? 'unavailable' : 'available';
+}
+
+/** Two or three product types per release: 260 products of 120 releases. */
 function productTypesOf(number: number): readonly ProductType[] {
   const count = number % 6 === 0 ? 3 : 2;
   return Array.from(
@@ -91,7 +95,7 @@ function productTypesOf(number: number): readonly ProductType[] {
   ).filter((type) => type !== undefined);
 }
 
-/** Some first products are limited editions; one of each creator is sold out. */
+/** The first products of some releases are limited editions; one of each creator is sold out. */
 function initialStock(number: number, position: number): number | null {
   if (position !== 0 || number % 10 !== 2) return null;
   return number % 40 === 32 ? 0 : 50 + (number % 7) * 75;

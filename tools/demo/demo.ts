@@ -36,7 +36,10 @@ const scopes = [
   'webhooks:delete',
 ];
 
-/** Acts as a third-party app that uses only the public interfaces. Stops at the first mismatch. */
+/**
+ * Acts as a third-party app that uses only the Store API, as the dashboard that shows the order, and as the
+ * operator who ships the order. Stops at the first mismatch.
+ */
 async function demo(): Promise<void> {
   const stack = await runningStack();
   const owner = stack.users.find(({ email }) => email === ownerEmail) ?? fail('The demo account is missing.');

@@ -1,25 +1,28 @@
 import countries from 'i18n-iso-countries';
-import { splitList, stableUuid } from './catalogue.ts';
+import { stableUuid } from './catalogue.ts';
 
 const zones: Readonly<Record<string, readonly string[]>> = {
-  uk: splitList('GB GG JE IM'),
-  europe: splitList(
-    'AD AL AT AX BA BE BG BY CH CY CZ DE DK EE ES FI FO FR GI GR HR HU IE IS IT LI LT LU LV MC MD ME MK MT NL NO PL PT RO RS SE SI SK SM UA VA',
-  ),
-  north_america: splitList('US CA PM'),
-  asia_pacific: splitList('JP KR TW HK MO SG AU NZ CN MY TH PH ID VN'),
+  uk: ['GB', 'GG', 'JE', 'IM'],
+  europe:
+    'AD AL AT AX BA BE BG BY CH CY CZ DE DK EE ES FI FO FR GI GR HR HU IE IS IT LI LT LU LV MC MD ME MK MT NL NO PL PT RO RS SE SI SK SM UA VA'.split(
+      ' ',
+    ),
+  north_america: ['US', 'CA', 'PM'],
+  asia_pacific: 'JP KR TW HK MO SG AU NZ CN MY TH PH ID VN'.split(' '),
 };
 
-/** User-assigned numbers (ISO 3166-1 §8.1.3). The package assigns one to XK, which no order is sent to. */
-const userAssigned = 900;
+/**
+ * ISO 3166-1 assigns no numbers from 900 to 999 (§8.1.3). The package gives one to XK, which no order is sent to.
+ */
+const firstUnassignedNumber = 900;
 
-/** Every country of ISO 3166-1 is in a zone; unsplitList ones are the rest of the world. */
+/** Every country of ISO 3166-1 is in a zone; the rest of the world has those that no other zone names. */
 function worldZones(): Record<string, readonly string[]> {
   const named = new Set(Object.values(zones).flat());
   return {
     ...zones,
     rest_of_world: Object.keys(countries.getAlpha2Codes()).filter(
-      (code) => !named.has(code) && Number(countries.alpha2ToNumeric(code)) < userAssigned,
+      (code) => !named.has(code) && Number(countries.alpha2ToNumeric(code)) < firstUnassignedNumber,
     ),
   };
 }
@@ -50,7 +53,7 @@ function rateCards(pence: Readonly<Record<string, number>>) {
   );
 }
 
-/** Zones for the whole world, four services and their rate cards in every currency. */
+/** Zones for the whole world, three services and their rate cards in every currency. */
 export function demoShipping() {
   const id = (name: string): string => stableUuid(new Date(Date.UTC(2024, 0, 1)), `service:${name}`);
   return {

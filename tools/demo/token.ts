@@ -12,7 +12,6 @@ const help = `npm run -s token: prints an access token of a demo account, obtain
   --client C         the client (default: the dashboard)
   --redirect-uri U   a redirect URI of that client`;
 
-/** Prints an access token of a demo account, obtained through the sign-in pages. For manual experiments. */
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
