@@ -8,7 +8,7 @@ const help = `npm run -s tools -- NAME: tools for developers and operators.
 
 For the options of a tool: npm run -s tools -- NAME --help`;
 
-/** Loaded only when used. */
+/** Each tool is imported only when it is used. */
 const tools: Readonly<Record<string, () => Promise<(args: readonly string[]) => void | Promise<void>>>> = {
   capacity: async () => (await import('./capacity/capacity.ts')).capacity,
   cli: async () => (await import('./listen/cli.ts')).cli,

@@ -1,8 +1,7 @@
 import * as bootstrap from '@fulfilment/bootstrap/databases';
 import { type ServiceName, serviceNames } from './ports.ts';
 import type { Secrets } from './secrets.ts';
-import type { Settings } from './settings.ts';
-import { stateDirHash } from './settings.ts';
+import { type Settings, stateDirHash } from './settings.ts';
 
 export const databaseNames = ['store', 'creator', 'auth', 'webhooks'] as const;
 export type DatabaseName = (typeof databaseNames)[number];
@@ -14,8 +13,8 @@ export const databaseOf = {
   'webhook-worker': 'webhooks',
 } as const satisfies Record<ServiceName, DatabaseName>;
 
-/** The full name: on an external server with a tag of the suite, since it may hold several suites. */
-function databaseNamed(name: DatabaseName, settings: Settings): string {
+/** Name of a database and its role. On an external server, which may hold several suites, it names the suite. */
+function fullNameOf(name: DatabaseName, settings: Settings): string {
   return settings.externalUrls.postgres === undefined ? name : `fulfilment_${stateDirHash(settings)}_${name}`;
 }
 
@@ -27,7 +26,7 @@ export function databaseUrl(
   secrets: Secrets,
 ): string {
   const url = new URL(serverUrl);
-  const fullName = databaseNamed(name, settings);
+  const fullName = fullNameOf(name, settings);
   url.username = fullName;
   url.password = secrets.databasePasswords[name];
   url.pathname = `/${fullName}`;
@@ -38,7 +37,7 @@ export function databaseUrl(
 export function createDatabases(serverUrl: string, settings: Settings, secrets: Secrets): Promise<void> {
   const databases = serviceNames.map((service) => {
     const name = databaseOf[service];
-    const fullName = databaseNamed(name, settings);
+    const fullName = fullNameOf(name, settings);
     return { service, database: fullName, role: fullName, password: secrets.databasePasswords[name] };
   });
   return bootstrap.createDatabases(serverUrl, databases);
@@ -47,7 +46,7 @@ export function createDatabases(serverUrl: string, settings: Settings, secrets: 
 /** Removes the databases and their owners from an external server. */
 export function dropDatabases(serverUrl: string, settings: Settings): Promise<void> {
   const databases = databaseNames.map((name) => {
-    const fullName = databaseNamed(name, settings);
+    const fullName = fullNameOf(name, settings);
     return { database: fullName, role: fullName };
   });
   return bootstrap.dropDatabases(serverUrl, databases);

@@ -42,6 +42,6 @@ export function startDetached(settings: Settings, args: readonly string[]): Prom
       resolve();
       process.exit(0);
     });
-    child.once('exit', (code) => process.exit(code === 0 || code === null ? 1 : code));
+    child.once('exit', (code) => process.exit(code || 1)); // it ended before it was ready: never a success
   });
 }

@@ -1,5 +1,5 @@
-/** Fields that are not printed as `name=value`: the line begins with them, or omits them. */
-const otherFields = new Set([
+/** Fields that are not printed as `name=value`: the line begins with some, and omits the rest. */
+const fieldsWithoutName = new Set([
   'level',
   'time',
   'service',
@@ -12,18 +12,18 @@ const otherFields = new Set([
 const levelColours: Readonly<Record<string, string>> = { warn: '33', error: '31', fatal: '31' };
 const nameWidth = 14;
 
-/** Formats a JSON log line as one short line. Returns other lines unchanged. */
-export function readableLine(name: string, line: string, colours: boolean): string {
-  const paint = (colour: string, text: string): string =>
-    colours ? `\u001b[${colour}m${text}\u001b[0m` : text;
+/** Formats a JSON log line of a part as one short line. Puts only the part's name before other text. */
+export function readableLine(part: string, line: string, colours: boolean): string {
+  const paint = (colour: string, words: string): string =>
+    colours ? `\u001b[${colour}m${words}\u001b[0m` : words;
   const fields = parseFields(line);
-  const label = paint('36', name.padEnd(nameWidth));
+  const label = paint('36', part.padEnd(nameWidth));
   if (fields === undefined) return `${' '.repeat(8)} ${label} ${line}`;
   const level = text(fields.level);
   const time = text(fields.time).slice(11, 19).padEnd(8);
   const message = paint(levelColours[level] ?? '0', text(fields.message));
   const rest = Object.entries(fields)
-    .filter(([field]) => !otherFields.has(field))
+    .filter(([field]) => !fieldsWithoutName.has(field))
     .map(([field, value]) => `${field}=${formatValue(value)}`);
   return [paint('90', time), label, message, paint('90', rest.join(' '))].join(' ').trimEnd();
 }

@@ -7,12 +7,13 @@ export interface RunOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly user?: UserIds;
+  /** Sends SIGTERM to the program after this time; by default never. */
   readonly timeoutMs?: number;
   /** Keeps the program running when the suite stops: a package installation must not be interrupted. */
   readonly uninterrupted?: boolean;
   /** Makes `stopRunningPrograms` wait for its end, because it removes what it created. */
   readonly cleansUp?: boolean;
-  /** Keeps the input of the program open until then. Without it, there is no input. */
+  /** Keeps the input of the program open until the promise resolves. Without it, there is no input. */
   readonly inputEnds?: Promise<void>;
   /** Called with each line of output. */
   readonly onLine?: (line: string) => void;

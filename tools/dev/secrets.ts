@@ -26,11 +26,14 @@ const secretsSchema = z.object({
 });
 export type Secrets = z.infer<typeof secretsSchema>;
 
-/** Created once per state directory, so that cursors, cookies and encrypted columns survive a restart. */
+/**
+ * Reads the secrets of a state directory, or creates them once, so that cursors, cookies and encrypted columns
+ * stay valid after a restart.
+ */
 export function secretsIn(stateDir: string): Secrets {
   const file = join(stateDir, 'secrets.json');
   const stored: unknown = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
-  // Adds secrets that an earlier version did not have.
+  // Adds members that an earlier version did not have, but not members of `storePasswords`.
   const secrets = secretsSchema.parse(Object.assign(newSecrets(), stored));
   writeFileSync(file, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 });
   return secrets;

@@ -8,6 +8,7 @@ import type { Counts } from './test-results.ts';
 
 /** The same faults in each run, so that a failure belongs to the change. */
 const seed = 281;
+/** More than twice the usual duration, so that a hanging run fails before CI's limit of 20 minutes. */
 const timeoutMs = 300_000;
 
 /** The programs that `npm run chaos` needs, by their Debian packages. */
@@ -15,7 +16,7 @@ const programs: Readonly<Record<string, () => string | undefined>> = {
   postgresql: postgresPrograms,
   'redis-server': redisProgram,
   'rabbitmq-server': rabbitmqProgram,
-  nginx: () => findProgram('nginx', ['/usr/sbin']),
+  nginx: () => findProgram('nginx'),
 };
 
 /** The result of the short form of `npm run chaos`, and its output. */

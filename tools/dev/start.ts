@@ -112,7 +112,10 @@ function sayAddresses(suite: Suite, say: (line: string) => void): void {
   for (const [name, url] of Object.entries(suite.dependencyUrls())) say(`  ${name.padEnd(9)} ${url}`);
 }
 
-/** The first signal stops the suite in order; further ones are ignored. */
+/**
+ * Stops the suite in order after the first signal, or if the terminal of `--detach` is closed before the suite is
+ * ready. Ends this process when the suite is stopped.
+ */
 function stopOnSignals(suite: Suite): void {
   const stop = (): void => {
     if (suite.isStopping) return;

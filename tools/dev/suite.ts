@@ -38,7 +38,7 @@ import { Supervisor } from './supervisor/supervisor.ts';
 export interface Terminal {
   /** Progress and notices. */
   readonly say: Say;
-  /** Called with each complete log line that is of interest to a person. */
+  /** Called with each log line of the services and the gateway. */
   readonly log: (name: string, line: string) => void;
 }
 

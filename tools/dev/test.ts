@@ -99,10 +99,10 @@ async function runTests(
   const { stateDir, basePort } = suite.settings;
   const { postgres, redis, rabbitmq } = suite.dependencyUrls();
   const stores = { TEST_POSTGRES_URL: postgres, TEST_REDIS_URL: redis, TEST_RABBITMQ_URL: rabbitmq };
-  const passed =
+  const unitPassed =
     only === 'e2e' ||
     (await nxTests('Unit and integration tests', ['run-many', '--target=test', '--parallel=3'], stores));
-  if (only === 'unit') return [countResults(passed)];
+  if (only === 'unit') return [countResults(unitPassed)];
   say('\nSuite for the end-to-end tests');
   const stack = await suite.startAll();
   const env = {
@@ -123,7 +123,7 @@ async function runTests(
   const e2ePassed = await e2e;
   const others = [chaos, await images?.verify()].filter((result) => result !== undefined);
   for (const line of [...site.lines, ...others.flatMap(({ lines }) => lines)]) say(line);
-  const counts = countResults(passed && e2ePassed && site.passed);
+  const counts = countResults(unitPassed && e2ePassed && site.passed);
   return [counts, ...others.map((result) => result.counts)];
 }
 

@@ -6,7 +6,7 @@ import { postgresHomes } from './dependencies/postgres.ts';
 import type { Settings } from './settings.ts';
 import { emptyStateDir } from './state-dir.ts';
 
-/** Deletes everything that a suite created, and nothing else. The suite must not be running. */
+/** Deletes what a suite created, except in an external Redis or RabbitMQ. The suite must not be running. */
 export async function wipeState(settings: Settings): Promise<void> {
   if (settings.externalUrls.postgres !== undefined)
     await dropDatabases(settings.externalUrls.postgres, settings);

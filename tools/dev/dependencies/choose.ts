@@ -68,18 +68,22 @@ export interface Choice {
 }
 
 /**
- * Chooses the source of each dependency: an external URL, Docker, programs on this machine, or packages
- * installed now.
+ * Chooses the source of each dependency: an external URL, Docker, or programs on this machine. Creates the
+ * containers, and installs missing programs with apt-get where that is possible.
  */
 export async function chooseDependencies(
   context: DependencyContext,
   required: RequiredPrograms,
 ): Promise<Choice> {
   const { externalUrls } = context.settings;
-  const ours = dependencyNames.filter((name) => externalUrls[name] === undefined);
-  const docker = ours.length > 0 && (await dockerResponds()) && (await createContainers(context, ours));
+  const ownDependencies = dependencyNames.filter((name) => externalUrls[name] === undefined);
+  const docker =
+    ownDependencies.length > 0 &&
+    (await dockerResponds()) &&
+    (await createContainers(context, ownDependencies));
   const anyGateway = required.gateway === true || required.nginx === true;
-  const programs: PackageName[] = [...(docker ? [] : ours), ...(anyGateway ? (['openssl'] as const) : [])];
+  const programs: PackageName[] = docker ? [] : [...ownDependencies];
+  if (anyGateway) programs.push('openssl');
   // A container can proxy services on this machine only on Linux, where it can share the host network.
   const gatewayFromDocker =
     docker && process.platform === 'linux' && !systemPackages.nginx.isInstalled() && required.nginx !== true;

@@ -107,7 +107,7 @@ function environment({ settings, ports, secrets }: DependencyContext): Record<st
   };
 }
 
-/** Compose needs every variable of its file, also for `down`. */
+/** Values for `down`, since Compose needs every variable of its file for each command. */
 const unusedValues = {
   POSTGRES_PORT: '0',
   POSTGRES_PASSWORD: 'unused',

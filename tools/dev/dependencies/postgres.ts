@@ -11,13 +11,16 @@ import { postgresResponds } from './readiness.ts';
 const debianFolder = '/usr/lib/postgresql';
 const systemUser = 'postgres';
 
-/** Folder of the server programs: of the version of the data, or else of the newest installed version. */
-export function postgresPrograms(dataVersion?: string): string | undefined {
+/**
+ * Folder of the server programs of a major version, such as "17"; without it, of the newest installed version.
+ * Where Debian's folder has no version, the programs in PATH are used without a check of their version.
+ */
+export function postgresPrograms(majorVersion?: string): string | undefined {
   const versions = namesIn(debianFolder)
     .filter((name) => /^\d+$/.test(name))
     .toSorted((a, b) => Number(b) - Number(a));
   const candidates =
-    dataVersion === undefined ? versions : versions.filter((version) => version === dataVersion);
+    majorVersion === undefined ? versions : versions.filter((version) => version === majorVersion);
   const debian = candidates
     .map((version) => join(debianFolder, version, 'bin'))
     .find((bin) => findProgram('postgres', [bin]) === join(bin, 'postgres'));

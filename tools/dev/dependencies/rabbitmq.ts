@@ -56,7 +56,7 @@ export function rabbitmqFromPrograms(context: DependencyContext): Dependency {
     url,
     processes: [
       {
-        // Without it, Erlang would start an epmd that keeps running after the suite.
+        // Without this process, Erlang would start an epmd that keeps running after the suite.
         name: 'epmd',
         kind: 'dependency',
         hidden: true,

@@ -4,7 +4,7 @@ import pg from 'pg';
 
 const timeoutMs = 3_000;
 
-/** Resolves when a statement has run. */
+/** Resolves with true when a statement has run; otherwise rejects. */
 export async function postgresResponds(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: timeoutMs });
   client.on('error', () => undefined);
@@ -17,7 +17,7 @@ export async function postgresResponds(url: string): Promise<boolean> {
   }
 }
 
-/** Whether Redis responds to PING, which it rejects while it loads its data. */
+/** Whether Redis responds to PING, which it rejects while it loads its data. Never rejects. */
 export async function redisResponds(url: string): Promise<boolean> {
   const options = { lazyConnect: true, connectTimeout: timeoutMs, retryStrategy: () => null };
   const client = new Redis(url, { ...options, commandTimeout: timeoutMs, enableReadyCheck: false });
@@ -32,7 +32,7 @@ export async function redisResponds(url: string): Promise<boolean> {
   }
 }
 
-/** Completes a handshake, since RabbitMQ opens its port before it can serve. */
+/** Resolves with true after a handshake, since RabbitMQ opens its port before it can serve; otherwise rejects. */
 export async function rabbitmqResponds(url: string): Promise<boolean> {
   const connection = await connectAmqp(url, { timeout: timeoutMs });
   connection.on('error', () => undefined);

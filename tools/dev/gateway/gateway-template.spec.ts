@@ -7,7 +7,7 @@ const template = readFileSync(
   'utf8',
 );
 
-describe('the gateway template', () => {
+describe('fillTemplate', () => {
   it('replaces each placeholder and keeps the variables of nginx', () => {
     expect(fillTemplate('listen ${PORT}; set $host "${PORT}";', { PORT: '1' })).toBe(
       'listen 1; set $host "1";',
@@ -18,7 +18,9 @@ describe('the gateway template', () => {
     expect(() => fillTemplate('${MISSING}', {})).toThrow('MISSING');
     expect(() => fillTemplate('', { SPARE: '1' })).toThrow('SPARE');
   });
+});
 
+describe('the gateway template', () => {
   it('does not forward address headers of the client', () => {
     for (const header of [
       'X-Forwarded-For $remote_addr',
@@ -33,6 +35,7 @@ describe('the gateway template', () => {
 
   it('logs neither query strings nor credentials', () => {
     const logFormat = /log_format[^;]+;/.exec(template)?.[0] ?? '';
+    expect(logFormat).toContain('$status');
     expect(logFormat).not.toMatch(
       /\$(request|args|query_string|request_uri|http_authorization|http_referer)\b/,
     );

@@ -23,7 +23,7 @@ export async function checkGatewayPort(port: number, { stateDir }: Settings): Pr
   );
 }
 
-/** The process of the gateway. Its configuration is generated at each start of the suite. */
+/** Writes the configuration of the gateway, and plans its process. */
 export async function gatewayPlan(
   context: DependencyContext,
   certificates: Certificates,
