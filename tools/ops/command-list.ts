@@ -8,7 +8,7 @@ interface ListedCommand {
   readonly summary: string;
 }
 
-/** Commands that involve several services. */
+/** Commands for several services, or for the one that `--service` names. */
 export const suiteCommands: readonly ListedCommand[] = [
   {
     usage: 'creator rebuild',
@@ -24,7 +24,7 @@ export const suiteCommands: readonly ListedCommand[] = [
   },
 ];
 
-/** Commands that every service has; `npm run ops` needs `--service` for them. */
+/** Commands that every service has. `npm run ops` offers them as `audit --service` and `doctor`. */
 const commandsOfEveryService = ['operator-audit', 'doctor'];
 
 /**

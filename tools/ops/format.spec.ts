@@ -13,7 +13,7 @@ describe('the output of list commands', () => {
     details: {},
   };
 
-  it('has a line for each entry, in columns, and the command for the next page', () => {
+  it('has a line for each entry, in columns, and the option for the next page', () => {
     const rotated = {
       ...event,
       event: 'keys_rotated',

@@ -49,12 +49,10 @@ const tables: Readonly<Record<string, Table>> = {
       CLIENT: 'client_id',
       NAME: 'name',
       PARTY: (client) => `${client.first_party === true ? 'first' : 'third'} party`,
-      KIND: (client) =>
-        client.resource_server === true
-          ? 'resource server'
-          : client.confidential === true
-            ? 'confidential'
-            : 'public',
+      KIND: (client) => {
+        if (client.resource_server === true) return 'resource server';
+        return client.confidential === true ? 'confidential' : 'public';
+      },
       REGISTERED: 'registered_at',
       'REDIRECT URIS': 'redirect_uris',
     },
@@ -78,13 +76,8 @@ const tables: Readonly<Record<string, Table>> = {
     columns: {
       SUBSCRIPTION: 'id',
       CLIENT: 'client_id',
-      STATUS: (subscription) => {
-        const [state, reason] =
-          subscription.deleted_at === null
-            ? [subscription.status, subscription.disabled_reason]
-            : ['deleted', subscription.deleted_reason];
-        return reason === null ? state : `${cell(state)} (${cell(reason)})`;
-      },
+      STATUS: ({ status, disabled_reason, deleted_at, deleted_reason }) =>
+        deleted_at === null ? withReason(status, disabled_reason) : withReason('deleted', deleted_reason),
       FAILURES: 'consecutive_failures',
       CREATED: 'created_at',
       'LAST DELIVERY': 'last_delivery_at',
@@ -94,6 +87,10 @@ const tables: Readonly<Record<string, Table>> = {
     lastLine: nextPage,
   },
 };
+
+function withReason(state: unknown, reason: unknown): unknown {
+  return reason === null ? state : `${cell(state)} (${cell(reason)})`;
+}
 
 const rowSchema = z.record(z.string(), z.unknown());
 

@@ -3,7 +3,7 @@ import { notRunning, readSettings } from '../dev/settings.ts';
 import { control } from '../dev/supervisor/control.ts';
 
 const accessSchema = z.object({
-  /** URL of each service's message outcomes. */
+  /** Base URL of the internal port of each service, where `messages/ID` is the outcome of a message. */
   internal_urls: z.record(z.string(), z.string()),
   /** Environment of each service's programs, with the operator's user of RabbitMQ. */
   environments: z.record(z.string(), z.record(z.string(), z.string())),

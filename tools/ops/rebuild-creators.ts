@@ -19,9 +19,9 @@ async function republish(suite: OperatorAccess, service: string, noun: string): 
 
 const rebuilt = z.object({ rows: z.number(), differed: z.number() });
 export type Rebuilt = z.infer<typeof rebuilt>;
-/** Rebuilds the sums and counts that are stored in addition to their source rows. */
 export type RebuiltSums = Readonly<Record<'statistics' | 'order_counts', Rebuilt>>;
 
+/** Rebuilds the sums and counts that are stored in addition to their source rows. */
 async function rebuildSums(suite: OperatorAccess): Promise<RebuiltSums> {
   return {
     statistics: rebuilt.parse(await operate(suite, 'creator-api', ['statistics', 'rebuild'])),

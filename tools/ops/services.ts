@@ -5,7 +5,10 @@ export const program = 'npm run -s ops --';
 
 /** The services and the first words of their commands. */
 export const nounsOfServices: Readonly<Record<string, readonly string[]>> = {
-  'store-api': 'order stock product release payments dead-letters orders catalogue shipping'.split(' '),
+  'store-api': [
+    ...['order', 'orders', 'stock', 'product', 'release', 'catalogue', 'shipping'],
+    ...['payments', 'dead-letters'],
+  ],
   'auth-server': ['organisation', 'user', 'creator', 'client', 'keys', 'audit', 'creators'],
   'creator-api': ['rates', 'statistics', 'order-counts'],
   'webhook-worker': ['webhooks'],
