@@ -155,8 +155,8 @@ function responseTable({ responses }: DocumentedOperation, document: OpenApiDocu
       const names = Object.entries(headers).map(
         ([name, header]) => `\`${name}\`${headerOf(document, header).required === true ? '' : ' (optional)'}`,
       );
-      const body = code !== undefined ? `\`${code}\`` : schema === undefined ? '' : typeName(schema);
-      return [status, body, description, names.join(', ')];
+      const type = schema === undefined ? '' : typeName(schema);
+      return [status, code === undefined ? type : `\`${code}\``, description, names.join(', ')];
     }),
   );
 }

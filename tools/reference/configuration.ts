@@ -28,7 +28,7 @@ export async function configurationReference(): Promise<string> {
   ].join('\n');
 }
 
-/** The settings schema a service's compiled config exports. */
+/** The settings schema: the only Zod object that the compiled config of a service exports. */
 async function serviceSettings(service: string): Promise<z.ZodObject> {
   const module: unknown = await import(pathToFileURL(join(root, 'apps', service, 'dist', 'config.js')).href);
   const schema = readExports(module).find((value) => value instanceof z.ZodObject);
@@ -44,8 +44,9 @@ function settingsTable(schema: z.ZodObject): string {
   const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   const rows = Object.entries(properties).map(([name, property]) => {
     const { description = '', default: byDefault, enum: values, secret } = described.parse(property);
-    const isSet = byDefault !== undefined && byDefault !== '';
-    const value = isSet ? `\`${String(byDefault)}\`` : required.includes(name) ? 'required' : 'none';
+    const hasDefault = byDefault !== undefined && byDefault !== '';
+    const withoutDefault = required.includes(name) ? 'required' : 'none';
+    const value = hasDefault ? `\`${String(byDefault)}\`` : withoutDefault;
     const oneOf = values === undefined ? '' : ` (${values.map((one) => `\`${one}\``).join(', ')})`;
     const mark = secret === true ? ' (secret)' : '';
     return [`\`${name}\``, value, `${description}${oneOf}${mark}`];

@@ -1,4 +1,4 @@
-/** Paragraphs that apply to both APIs. */
+// Paragraphs that apply to both APIs.
 
 export const requests = `
 Bodies are JSON (\`Content-Type: application/json\`), with at most 5000 members and at most 32 levels of nesting. Each operation states the maximum size of its body (413). Undocumented members are ignored. \`null\` for an optional

@@ -5,7 +5,7 @@ import { root } from '../dev/settings.ts';
 import { moveInlineCode } from './move-inline-code.ts';
 import { type Page, readPages, withSiteLinks } from './pages.ts';
 
-/** Builds the documentation site, docs/site/dist (docs/adr/0061-documentation-site.md). */
+// Builds the documentation site, docs/site/dist (docs/adr/0061-documentation-site.md).
 const site = join(root, 'docs', 'site');
 const dist = join(site, 'dist', 'docs');
 
@@ -62,9 +62,9 @@ for (const page of pages)
 cpSync(join(root, 'docs', 'reference', 'asyncapi.json'), join(dist, 'asyncapi.json'));
 cpSync(join(site, 'figures'), join(dist, 'figures'), { recursive: true });
 write(join(dist, 'llms.txt'), `${llmsIndex(pages)}\n`);
-// Integrators install these packages from the site, as they are in no package registry.
 const downloads = join(dist, 'downloads');
 mkdirSync(downloads, { recursive: true });
-const packages = ['-w', '@fulfilment/client', '-w', '@fulfilment/cli'];
 cpSync(join(root, 'libs', 'webhook-verifier', 'vectors.json'), join(downloads, 'webhook-vectors.json'));
+// Integrators install these packages from the site, as they are in no package registry.
+const packages = ['-w', '@fulfilment/client', '-w', '@fulfilment/cli'];
 await mustRun('npm', ['pack', ...packages, '--pack-destination', downloads], { cwd: root });

@@ -18,13 +18,13 @@ export interface Page {
   readonly file: string;
   readonly section: string;
   readonly title: string;
-  /** The first sentences, without markup. */
+  /** The beginning of the first paragraph, without markup: whole sentences of 20 to 200 characters. */
   readonly description: string;
   /** Markdown without the title. */
   readonly text: string;
 }
 
-/** Files that a service shows as a page of its own. */
+/** Files that are no page of the site, by the path at which the gateway serves their content. */
 const servedElsewhere: Readonly<Record<string, string>> = {
   'docs/reference/store.md': '/store/docs',
   'docs/reference/creator.md': '/creator/docs',

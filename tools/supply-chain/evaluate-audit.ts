@@ -9,13 +9,13 @@ const report = z.object({
   message: z.string().optional(),
 });
 
-export interface Verdict {
+export interface AuditResult {
   readonly ok: boolean;
   readonly lines: readonly string[];
 }
 
 /** Evaluates the output of `npm audit --json`. Without the member `vulnerabilities` nothing was compared. */
-export function evaluateAudit(output: string): Verdict {
+export function evaluateAudit(output: string): AuditResult {
   const { vulnerabilities, error, message } = parsed(output);
   if (vulnerabilities === undefined || error !== undefined) {
     const reason = error?.summary || error?.code || message || 'no report';

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { root } from '../dev/settings.ts';
 import { findInMarkdown, findInSource } from './find-words.rules.ts';
 
-/** Checks identifiers, comments and documentation against the list of banned words. */
 const patterns = [
   '{apps,libs,tools}/**/*.{ts,mjs}',
   '{apps,libs,docs,deploy,tools}/**/*.md',
@@ -18,6 +17,9 @@ const excluded = [
   'docs/glossary.md',
 ];
 
+/**
+ * Prints the banned words in identifiers, comments, test titles and documentation. Returns the exit status.
+ */
 function check(): number {
   const findings = findInFiles();
   for (const line of findings) console.error(line);

@@ -28,7 +28,7 @@ export const bannedPrefixes: readonly BannedWord[] = [
   { word: /^least[A-Z]/, use: 'min' },
 ];
 
-/** Matched against comments and documentation. */
+/** Matched against comments, test titles and documentation. The flag `g` finds all matches of a line. */
 export const bannedInText: readonly BannedWord[] = [
   { word: /\b(told|tells?|telling|hears? of|heard of)\b/gi, use: 'notified, published, reported' },
   { word: /\banew\b/gi, use: 'retry, replay, re-create' },
