@@ -34,7 +34,8 @@ export async function serveControl(stateDir: string, command: Command): Promise<
     const respond = (status: number, body: unknown): void => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     };
-    command(name, argument).then(
+    // Within the promise, so that a command may also throw synchronously.
+    new Promise((resolve) => resolve(command(name, argument))).then(
       (result) => respond(200, result ?? null),
       (error: unknown) => respond(400, { reason: reasonOf(error) }),
     );

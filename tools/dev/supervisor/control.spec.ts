@@ -1,0 +1,22 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Failure } from '../failure.ts';
+import { control, serveControl } from './control.ts';
+
+describe('the control socket of a suite', () => {
+  let stateDir: string;
+  beforeEach(() => {
+    stateDir = mkdtempSync(join(tmpdir(), 'control-'));
+  });
+  afterEach(() => rmSync(stateDir, { recursive: true }));
+
+  it('responds with the reason when a command throws before it returns a promise', async () => {
+    const server = await serveControl(stateDir, () => {
+      throw new Failure('The suite is starting.');
+    });
+    await expect(control(stateDir, 'status')).rejects.toThrow('The suite is starting.');
+    server.close();
+  });
+});
