@@ -92,11 +92,11 @@ async function compareReads(
   });
   const token = await creator.token({ org_id: organisation, org_role: 'owner' });
   const send = requestSender(creator.origin, { authorization: `Bearer ${token}` });
-  const lastMonth = new Date(Date.now() - 40 * 86_400_000).toISOString().slice(0, 7);
+  const closedMonth = new Date(Date.now() - 40 * 86_400_000).toISOString().slice(0, 7);
   const api = '/creator/api/v1';
   const paths: Record<string, (id: string) => string> = {
-    "a month's sales": (id) => `${api}/creators/${id}/stats/sales?period=${lastMonth}`,
-    "a month's royalties": (id) => `${api}/creators/${id}/stats/royalties?period=${lastMonth}`,
+    "a month's sales": (id) => `${api}/creators/${id}/stats/sales?period=${closedMonth}`,
+    "a month's royalties": (id) => `${api}/creators/${id}/stats/royalties?period=${closedMonth}`,
     'orders, page 1': (id) => `${api}/orders?creator=${id}`,
     'orders of one status, page 1': (id) => `${api}/orders?creator=${id}&status=delivered`,
   };
@@ -108,7 +108,7 @@ async function compareReads(
         send('GET', path(id), 200);
     figures.push(
       ...(await context.step(name, () =>
-        compareLatency(context, name, call(bigCreator), call(smallCreator)),
+        compareLatency(context, name, { big: call(bigCreator), small: call(smallCreator) }),
       )),
     );
   }
@@ -120,8 +120,7 @@ async function compareReads(
 async function compareLatency(
   context: BenchContext,
   name: string,
-  big: Caller,
-  small: Caller,
+  { big, small }: { readonly big: Caller; readonly small: Caller },
 ): Promise<Figure[]> {
   const rounds: { bigMs: number; smallMs: number }[] = [];
   for (let round = -1; round < context.rounds; round += 1) {

@@ -4,7 +4,7 @@ import type { BenchContext } from '../bench-context.ts';
 import { figure, type Figure } from '../figures.ts';
 import { alternate, type Sample, ratio, type Rounds } from '../rounds.ts';
 
-/** Time after which all PostgreSQL processes have reported the pages that they read. */
+/** PostgreSQL processes report the pages that they read after 10 s without work at the latest. */
 const statisticsDelayMs = 11_000;
 /** Maximum factor by which a path may be slower with many rows. */
 const maxSlowdown = 1.5;
@@ -15,7 +15,10 @@ export interface Sizes<Value> {
   readonly large: Value;
 }
 
-/** Measures a path once. @param onCompleted called with the number of completed requests */
+/**
+ * Measures a path once. @param onCompleted called with the number of requests that have completed since its
+ * last call
+ */
 export type MeasurePath = (onCompleted: (requests: number) => void) => Promise<Sample>;
 
 /** Measures each path with both databases, alternately. */

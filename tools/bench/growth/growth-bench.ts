@@ -60,7 +60,7 @@ async function compareOrders(context: BenchContext): Promise<Figure[]> {
     }));
     const database = await Shop.open(store.databaseUrl);
     const data = await database.addCatalogue();
-    await database.addOrders(bigCreator, rows, 1_000_000);
+    await database.addOrders(bigCreator, rows, { newestAgeSeconds: 1_000_000 });
     await store.start();
     const scope = 'orders:read orders:create shipping:read';
     const token = await store.token({ creator_id: bigCreator, scope });
@@ -122,9 +122,10 @@ async function compareDeliveries(context: BenchContext): Promise<Figure[]> {
   });
   const measurePath =
     (measureDeliveries: () => Promise<Sample>): MeasurePath =>
-    (onCompleted) => {
+    async (onCompleted) => {
+      const sample = await measureDeliveries();
       onCompleted(deliveriesPerSample);
-      return measureDeliveries();
+      return sample;
     };
   const { small, large } = workers;
   const condition = `with ${context.rowCount} past deliveries, ratio to ${smallRows}`;
