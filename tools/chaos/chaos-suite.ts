@@ -91,7 +91,7 @@ async function start(
         startRabbitmqCluster(context, parts),
       ]),
   );
-  cleanups.unshift(() => postgres.stop());
+  cleanups.unshift(() => postgres.stop()); // the last one: it deletes the data of ended processes
   await progress.step('Databases and migrations', async () => {
     await createDatabases(context.dependencyUrls.postgres, settings, context.secrets);
     await Promise.all(

@@ -57,15 +57,19 @@ async function main(): Promise<number> {
     return 0;
   }
   const settings = await withFreePorts(readSeparateSettings('chaos'));
-  const load = values.rolling ? rollingLoad : values.short ? shortLoad : defaultLoad;
+  const faultLoad = values.short ? shortLoad : defaultLoad;
+  const load = values.rolling ? rollingLoad : faultLoad;
   const seconds = wholeNumber('seconds', values.seconds) ?? load.seconds;
   const seed = wholeNumber('seed', values.seed) ?? Math.floor(Math.random() * 1_000_000);
   const orders = wholeNumber('orders', values.orders) ?? seconds * load.perSecond;
   const steps =
     values.timeline === undefined
-      ? seededTimeline(seed, values.short ? 0 : seconds * 1_000, values.short ? shortPace : usualPace)
+      ? seededTimeline(seed, {
+          minLengthMs: values.short ? 0 : seconds * 1_000,
+          pace: values.short ? shortPace : usualPace,
+        })
       : readTimeline(values.timeline);
-  // Not where another suite may be loading the compiled files.
+  // `--built` is for a run next to another suite, which may be loading the compiled files.
   if (!values.built) await new Progress(console.log).step('Build', buildAll);
   const { runChaos } = await import('./run-chaos.ts'); // imported late, since it needs the compiled code
   console.log(

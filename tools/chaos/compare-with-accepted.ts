@@ -4,7 +4,7 @@ import type { ServiceName } from '../dev/ports.ts';
 import { adminUrlOf, type ChaosContext } from './context.ts';
 import { type ComparedSum, compareSet, countIds, type Found, type SetDifference } from './sets.rules.ts';
 import { type AcceptedOrder, orderEvents } from './shopper.ts';
-import { readRows } from './sql.ts';
+import { runSql } from './sql.ts';
 
 export interface ReceivedDelivery {
   readonly deliveryId: string;
@@ -176,7 +176,7 @@ async function compareSums(
   { context, limited, soldUnits }: Observed,
 ): Promise<ComparedSum[]> {
   const readSum = async (service: ServiceName, sql: string, values: readonly unknown[] = []) =>
-    Number((await readRows(adminUrlOf(service, context), sql, values))[0]?.['sum'] ?? 0);
+    Number((await runSql(adminUrlOf(service, context), sql, values))[0]?.['sum'] ?? 0);
   return [
     {
       name: 'units in the ledger',
@@ -211,7 +211,7 @@ export async function readIds(
   sql: string,
   values: readonly unknown[] = [],
 ): Promise<Found> {
-  const rows = await readRows(adminUrlOf(service, context), sql, values);
+  const rows = await runSql(adminUrlOf(service, context), sql, values);
   return countIds(rows.map(({ id }) => String(id)));
 }
 

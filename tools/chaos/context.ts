@@ -1,7 +1,9 @@
+import { operatorAccess } from '../dev/addresses.ts';
 import { serviceNames, type ServiceName, portsFrom } from '../dev/ports.ts';
 import { type Secrets, secretsIn } from '../dev/secrets.ts';
 import { serviceEnvironment, type ServiceContext, storeUserUrl } from '../dev/services.ts';
 import type { Settings } from '../dev/settings.ts';
+import type { OperatorAccess } from '../ops/operator-access.ts';
 
 /** Replicas of each service. */
 export const replicaNumbers = [1, 2] as const;
@@ -15,7 +17,7 @@ export function chaosPorts(base: number) {
     ...portsFrom(base),
     postgresServers: from(31, 3), // the third is restored from a backup
     postgresReplication: base + 34,
-    postgresPorts: from(35, serviceNames.length + 1),
+    postgresPorts: from(35, serviceNames.length + 1), // stable addresses: of administrators, then of each service
     redisServers: from(41, 2),
     sentinels: from(44, 3),
     brokers: from(51, 3),
@@ -73,6 +75,20 @@ export function adminUrlOf(service: ServiceName, context: ChaosContext): string 
   return Object.assign(url, { username, password }).href;
 }
 
+/** Access of operator commands, by the stable address of each database. */
+export function operatorAccessOf(context: ChaosContext): OperatorAccess {
+  const access = operatorAccess(context);
+  return {
+    ...access,
+    environments: Object.fromEntries(
+      serviceNames.map((name) => [
+        name,
+        { ...access.environments[name], DATABASE_URL: databaseUrlOf(name, context) },
+      ]),
+    ),
+  };
+}
+
 /** Loopback addresses of a replica, which represent those of its machine. */
 export interface ReplicaAddresses {
   readonly address: string;
@@ -98,7 +114,7 @@ export function replicaEnvironment(
   };
 }
 
-/** URLs of all brokers, like one of them. */
+/** Repeats the URL of one broker with the port of each broker, separated by commas. */
 function brokerUrls(oneUrl: string, ports: ChaosPorts): string {
   return ports.brokers
     .map((port) => {

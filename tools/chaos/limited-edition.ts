@@ -7,7 +7,7 @@ import { operate } from '../ops/operate.ts';
 export const initialStock = 1_000_000;
 
 /** Loads a limited edition with more stock than a run can sell. Returns the UUID of its product. */
-export async function loadLimitedEdition(context: OperatorAccess): Promise<string> {
+export async function loadLimitedEdition(access: OperatorAccess): Promise<string> {
   const { product_types, releases } = demoCatalogue([harbourLights]);
   const model = releases.find(({ products }) => products[0]?.status === 'available');
   const [product] = model?.products ?? [];
@@ -20,7 +20,7 @@ export async function loadLimitedEdition(context: OperatorAccess): Promise<strin
     products: [{ ...product, id, title: 'Chaos (limited)', quantity: initialStock, barcode: null }],
   };
   await operate(
-    context,
+    access,
     'store-api',
     ['catalogue', 'load'],
     JSON.stringify({ product_types, releases: [release] }),

@@ -9,12 +9,11 @@ import {
   type ReceivedDelivery,
   uuidOf,
 } from './compare-with-accepted.ts';
-import { adminUrlOf } from './context.ts';
+import { adminUrlOf, operatorAccessOf } from './context.ts';
 import { initialStock } from './limited-edition.ts';
-import { operators } from './operators.ts';
 import { compareSet, type Found, formatSets, isSame } from './sets.rules.ts';
 import type { AcceptedOrder } from './shopper.ts';
-import { readRows } from './sql.ts';
+import { runSql } from './sql.ts';
 
 export interface Loss {
   /** Lines for people. */
@@ -34,7 +33,7 @@ export async function measureLoss(
   accepted: readonly AcceptedOrder[],
   received: readonly ReceivedDelivery[],
 ): Promise<Loss> {
-  await rebuildCreatorApi(operators(context));
+  await rebuildCreatorApi(operatorAccessOf(context));
   const paidOrders = "SELECT id FROM orders WHERE payment_status = 'paid'";
   const remaining = new Set((await readIds(context, 'store-api', paidOrders)).keys());
   const projected = await readIds(context, 'creator-api', paidOrders);
@@ -63,7 +62,7 @@ export async function measureLoss(
       ofRemaining(posted, (id) => id),
     ),
   ];
-  const [product] = await readRows(
+  const [product] = await runSql(
     adminUrlOf('store-api', context),
     'SELECT quantity FROM products WHERE id = $1',
     [limitedId],

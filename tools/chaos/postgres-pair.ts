@@ -10,11 +10,11 @@ import type { ProcessPart, ProcessPlan } from '../dev/supervisor/process-part.ts
 import { eventually } from '../dev/eventually.ts';
 import type { Parts } from './parts.ts';
 import { type ChaosContext, postgresPortOf } from './context.ts';
-import { readRows } from './sql.ts';
+import { runSql } from './sql.ts';
 import { StableAddress } from './stable-address.ts';
 
 const replicationTimeoutMs = 60_000;
-/** Time without replication before an asynchronous standby is promoted. Its commits are lost. */
+/** Time without replication before an asynchronous standby is promoted. The commits of this time are lost. */
 const replicationLagMs = 1_000;
 
 interface Server {
@@ -39,6 +39,16 @@ interface PairEnvironment {
   readonly user: UserIds | undefined;
   readonly home: string;
   readonly options: PostgresOptions;
+}
+
+/** @param number 1 is the first primary, 2 its standby, 3 a server that is restored from a backup */
+function newServer({ context, home }: PairEnvironment, number: number): Server {
+  return {
+    number,
+    port: context.ports.postgresServers[number - 1] ?? 0,
+    data: join(home, `server-${number}`),
+    part: undefined,
+  };
 }
 
 /** A primary and a streaming standby, behind one stable address for each service. */
@@ -68,14 +78,8 @@ export class PostgresPair {
   private constructor(environment: PairEnvironment) {
     this.environment = environment;
     this.home = environment.home;
-    const server = (number: number): Server => ({
-      number,
-      port: environment.context.ports.postgresServers[number - 1] ?? 0,
-      data: join(environment.home, `server-${number}`),
-      part: undefined,
-    });
-    this.primary = server(1);
-    this.standby = server(2);
+    this.primary = newServer(environment, 1);
+    this.standby = newServer(environment, 2);
     this.replication = new StableAddress(this.primary.port);
   }
 
@@ -87,7 +91,7 @@ export class PostgresPair {
     }
     for (const address of this.addresses.values()) address.redirectTo(undefined);
     await this.primary.part?.stop();
-    await readRows(this.urlOf(this.standby), 'SELECT pg_promote()');
+    await runSql(this.urlOf(this.standby), 'SELECT pg_promote()');
     [this.primary, this.standby] = [this.standby, this.primary];
     this.replication.restore();
     for (const address of [...this.addresses.values(), this.replication])
@@ -113,10 +117,10 @@ export class PostgresPair {
     else await standby.part.start();
     if (!this.environment.options.isSynchronous) return;
     this.write(primary, 'own.conf', "synchronous_standby_names = '*'\n");
-    await readRows(this.urlOf(primary), 'SELECT pg_reload_conf()');
+    await runSql(this.urlOf(primary), 'SELECT pg_reload_conf()');
     const isSynchronous = "SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'";
     await eventually(
-      async () => (await readRows(this.urlOf(primary), isSynchronous)).length > 0,
+      async () => (await runSql(this.urlOf(primary), isSynchronous)).length > 0,
       replicationTimeoutMs,
       'the standby is synchronous',
     );
@@ -128,8 +132,7 @@ export class PostgresPair {
 
   /** Starts another server with existing data. Returns its URL. */
   async startServer(number: number, data: string, configuration: string): Promise<string> {
-    const port = (this.environment.context.ports.postgresServers[0] ?? 0) + number - 1;
-    const server: Server = { number, port, data, part: undefined };
+    const server: Server = { ...newServer(this.environment, number), data };
     this.write(server, 'own.conf', configuration);
     await this.environment.parts.start(this.plan(server));
     return this.urlOf(server);
@@ -201,7 +204,7 @@ ${this.environment.options.configuration?.(this.home) ?? ''}include_if_exists = 
       cwd: '/',
       env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
       ...(this.environment.user !== undefined && { user: this.environment.user }),
-      stopSignal: 'SIGKILL',
+      stopSignal: 'SIGKILL', // a stop is a failure of the server
       ready: () => postgresResponds(this.urlOf(server)),
     };
   }

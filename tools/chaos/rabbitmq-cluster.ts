@@ -99,7 +99,7 @@ log.file = false
       ERL_CRASH_DUMP: join(data, 'erl_crash.dump'),
       RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '+S 2:2 +sbwt none +sbwtdcpu none +sbwtdio none',
     },
-    stopSignal: 'SIGKILL',
+    stopSignal: 'SIGKILL', // a stop is a failure of the node
     readyTimeoutMs: 120_000,
     ready: () => rabbitmqResponds(url.href),
   };

@@ -37,7 +37,7 @@ export class RedisWithSentinels {
         args: [file, ...(isSentinel ? ['--sentinel'] : [])],
         cwd: home,
         env: { PATH: '/usr/bin:/bin' },
-        stopSignal: 'SIGKILL',
+        stopSignal: 'SIGKILL', // a stop is a failure of the server
         ready: () => redisResponds(isSentinel ? `redis://127.0.0.1:${port}` : serverUrl(port, context)),
       };
     };

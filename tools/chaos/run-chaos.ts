@@ -26,7 +26,12 @@ export interface ChaosOptions {
   readonly steps: readonly Step[];
   /** Whether faults of different parts overlap. Otherwise at most one part fails at a time. */
   readonly isConcurrent: boolean;
+  /** Whether replicas are rolled instead of `steps`. Then no request may fail. */
   readonly isRolling: boolean;
+  /**
+   * Whether a commit of PostgreSQL waits for the standby. Otherwise, what a promotion loses is only
+   * reported.
+   */
   readonly isSynchronous: boolean;
   /** Saves the steps in the state directory, once it is empty. */
   readonly saveTimeline: () => void;
@@ -49,8 +54,12 @@ async function runAndCompare(suite: ChaosSuite, options: ChaosOptions, cleanups:
   const ended = new AbortController();
   say(`\n${options.orders} orders or more, ${options.perSecond.toFixed(0)} a second.\n`);
   const startedAtMs = performance.now();
-  const placing = shopper.placeOrders(options.orders, options.perSecond, ended.signal);
-  const inject = async (): ReturnType<typeof followTimeline> => {
+  const placing = shopper.placeOrders({
+    minCount: options.orders,
+    perSecond: options.perSecond,
+    ended: ended.signal,
+  });
+  const runSteps = async (): Promise<StepTimes[]> => {
     try {
       return await (options.isRolling ? rollAll(targets) : followTimeline(options, targets, startedAtMs));
     } finally {
@@ -58,7 +67,7 @@ async function runAndCompare(suite: ChaosSuite, options: ChaosOptions, cleanups:
       ended.abort();
     }
   };
-  const [times] = await Promise.all([inject(), placing]);
+  const [times] = await Promise.all([runSteps(), placing]);
   const placedAtMs = performance.now();
 
   for (const line of formatEffects(
@@ -75,7 +84,10 @@ async function runAndCompare(suite: ChaosSuite, options: ChaosOptions, cleanups:
   return reportComparison(comparison, shopper, { ...options, invalid });
 }
 
-/** Repeats the repair and the comparison while messages are on their way. */
+/**
+ * Prints what the promotions lost. Repeats the repair and the comparison while messages are on their way.
+ * Returns the exit status.
+ */
 async function reportLoss(suite: ChaosSuite, traffic: Traffic): Promise<number> {
   const endsAtMs = performance.now() + lossTimeoutMs;
   let loss = await measureLoss(suite, traffic.shopper.accepted, traffic.received);
@@ -98,7 +110,8 @@ function reportComparison(
   { failedAttempts, rejected }: Shopper,
   { isRolling, invalid }: Pick<ChaosOptions, 'isRolling'> & { readonly invalid: readonly string[] },
 ): number {
-  // A reload of nginx before 1.27.4 closes idle connections at once, even if a request is on its way.
+  // Without closed connections: a reload of nginx before 1.27.4 closes idle ones even if a request is on
+  // its way.
   const failed = failedAttempts.filter(({ reason }) => reason !== 'UND_ERR_SOCKET');
   const counts = new Map<string, number>();
   for (const { reason } of failedAttempts) counts.set(reason, (counts.get(reason) ?? 0) + 1);
@@ -146,7 +159,7 @@ async function followTimeline(
   return times.toSorted((one, other) => one.fromMs - other.fromMs);
 }
 
-/** Rolls each replica three times, one after another. */
+/** Rolls every replica, one after another, in three rounds. */
 async function rollAll({ replicas }: Targets): Promise<StepTimes[]> {
   const times: StepTimes[] = [];
   for (let round = 1; round <= rollsOfEach; round += 1)

@@ -20,7 +20,7 @@ describe('the comparison of expected ids with those that were found', () => {
     expect(doubled).toEqual(['b']);
   });
 
-  it('is printed as a table that names each difference', () => {
+  it('is printed as a table that marks each difference', () => {
     const lines = formatSets(
       [compare(['a', 'b']), compare(['a'])],
       [{ name: 'units', expected: 3, found: 4 }],

@@ -12,7 +12,7 @@ export interface SetDifference {
   readonly expected: number;
   readonly found: number;
   readonly missing: readonly string[];
-  /** Found although no order was accepted. */
+  /** Found, but not expected. */
   readonly unexpected: readonly string[];
   readonly doubled: readonly string[];
 }

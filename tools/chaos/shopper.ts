@@ -19,7 +19,7 @@ const retryDelayMs = 250;
 /** Long enough that a client gives up only after every store has been available again for a while. */
 const giveUpAfterMs = 180_000;
 const requestTimeoutMs = 40_000; // longer than the gateway's
-const tokenLifetimeMs = 240_000;
+const tokenRenewalMs = 240_000; // a token lives for an hour, so a failed renewal can be repeated
 const placed = z.object({ id: z.string() });
 /** Statuses after which a client retries with the same key (docs/client.md). */
 const retryableStatuses = new Set([409, 429, 500, 502, 503, 504]);
@@ -56,7 +56,7 @@ export class Shopper {
   private readonly pool: Pool;
   private readonly template: OrderTemplate;
   private token: Promise<string>;
-  private tokenExpiresAtMs: number;
+  private tokenRenewalAtMs: number;
   private isClosed = false;
 
   /** @param limitedSku a limited edition with enough stock */
@@ -89,7 +89,7 @@ export class Shopper {
     this.stack = stack;
     this.template = template;
     this.token = Promise.resolve(token);
-    this.tokenExpiresAtMs = performance.now() + tokenLifetimeMs;
+    this.tokenRenewalAtMs = performance.now() + tokenRenewalMs;
     this.pool = new Pool(stack.base_url, {
       connections: concurrency,
       connect: { ca: readFileSync(stack.ca_file, 'utf8') },
@@ -98,12 +98,20 @@ export class Shopper {
     });
   }
 
-  /** Places at least `count` orders, and more until the signal is aborted, at a fixed rate. */
-  async placeOrders(count: number, perSecond: number, ended: AbortSignal): Promise<void> {
+  /** Places at least `minCount` orders, and more until the signal is aborted, at a fixed rate. */
+  async placeOrders({
+    minCount = 0,
+    perSecond,
+    ended,
+  }: {
+    readonly minCount?: number;
+    readonly perSecond: number;
+    readonly ended: AbortSignal;
+  }): Promise<void> {
     const startedAtMs = performance.now();
     let next = 0;
     const caller = async (): Promise<void> => {
-      while (next < count || !ended.aborted) {
+      while (next < minCount || !ended.aborted) {
         const number = next++;
         await sleep(Math.max(0, startedAtMs + (number * 1_000) / perSecond - performance.now()));
         await this.placeOrder(1 + (number % 3));
@@ -165,13 +173,16 @@ export class Shopper {
     return { status: response.statusCode, text: await response.body.text() };
   }
 
-  /** Renews the token before it expires. If the sign-in fails, uses the old token, which is still valid. */
+  /**
+   * Returns a token, and renews it regularly. If the sign-in fails, returns the old one, which is still
+   * valid.
+   */
   private currentToken(): Promise<string> {
-    if (performance.now() > this.tokenExpiresAtMs) {
-      this.tokenExpiresAtMs = performance.now() + tokenLifetimeMs;
+    if (performance.now() > this.tokenRenewalAtMs) {
+      this.tokenRenewalAtMs = performance.now() + tokenRenewalMs;
       const old = this.token;
       this.token = signIn(this.stack).catch(() => {
-        this.tokenExpiresAtMs = performance.now() + retryDelayMs;
+        this.tokenRenewalAtMs = performance.now() + retryDelayMs;
         return old;
       });
     }

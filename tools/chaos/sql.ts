@@ -1,7 +1,7 @@
 import pg from 'pg';
 
-/** Runs one statement over a separate connection. */
-export async function readRows(
+/** Runs one statement over a separate connection. Returns its rows. */
+export async function runSql(
   url: string,
   sql: string,
   values: readonly unknown[] = [],

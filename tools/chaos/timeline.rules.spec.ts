@@ -3,13 +3,14 @@ import { partOf, seededTimeline, shortPace, timeline, usualPace } from './timeli
 
 describe('the timeline of a run', () => {
   it('is the same for the same seed, and another for another seed', () => {
-    expect(seededTimeline(7, 120_000, usualPace)).toEqual(seededTimeline(7, 120_000, usualPace));
-    expect(seededTimeline(7, 120_000, usualPace)).not.toEqual(seededTimeline(8, 120_000, usualPace));
+    const options = { minLengthMs: 120_000, pace: usualPace };
+    expect(seededTimeline(7, options)).toEqual(seededTimeline(7, options));
+    expect(seededTimeline(7, options)).not.toEqual(seededTimeline(8, options));
   });
 
   it('has every kind of fault, however short it is, and can be read from a file', () => {
     for (const seed of [1, 2, 3]) {
-      const steps = seededTimeline(seed, 1_000, shortPace);
+      const steps = seededTimeline(seed, { minLengthMs: 1_000, pace: shortPace });
       expect(steps).toHaveLength(7);
       expect(new Set(steps.map(({ action }) => action)).size).toBe(7);
       expect(new Set(steps.map(partOf)).size).toBe(4);

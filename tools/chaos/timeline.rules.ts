@@ -42,17 +42,20 @@ export const shortPace: Pace = {
 };
 
 /**
- * The steps of a run: every kind once in a random order, then random ones as long as there is time. The same
- * seed gives the same steps.
+ * The steps of a run: every kind once in a random order, even if that takes longer than `minLengthMs`; then
+ * random ones until that time. The same seed gives the same steps.
  */
-export function seededTimeline(seed: number, lengthMs: number, { intervalMs, outageMs }: Pace): Step[] {
+export function seededTimeline(
+  seed: number,
+  { minLengthMs, pace: { intervalMs, outageMs } }: { readonly minLengthMs: number; readonly pace: Pace },
+): Step[] {
   const random = seededRandom(seed);
   const between = ({ min, max }: { min: number; max: number }): number => min + random.below(max - min);
-  const place = () => ({ service: random.pick(serviceNames), replica: random.pick([1, 2] as const) });
+  const randomReplica = () => ({ service: random.pick(serviceNames), replica: random.pick([1, 2] as const) });
   const kinds: ((atMs: number) => Step)[] = [
-    (atMs) => ({ atMs, action: 'kill replica', ...place() }),
-    (atMs) => ({ atMs, action: 'freeze replica', ...place(), forMs: between(outageMs) }),
-    (atMs) => ({ atMs, action: 'roll replica', ...place() }),
+    (atMs) => ({ atMs, action: 'kill replica', ...randomReplica() }),
+    (atMs) => ({ atMs, action: 'freeze replica', ...randomReplica(), forMs: between(outageMs) }),
+    (atMs) => ({ atMs, action: 'roll replica', ...randomReplica() }),
     (atMs) => ({ atMs, action: 'kill RabbitMQ node', node: 1 + random.below(3) }),
     (atMs) => ({ atMs, action: 'fail Redis over' }),
     (atMs) => ({ atMs, action: 'promote PostgreSQL' }),
@@ -68,7 +71,7 @@ export function seededTimeline(seed: number, lengthMs: number, { intervalMs, out
     .toSorted((one, other) => one.rank - other.rank)
     .map(({ createStep }) => createStep);
   const steps: Step[] = [];
-  for (let atMs = intervalMs.min; shuffled.length > 0 || atMs < lengthMs; atMs += between(intervalMs)) {
+  for (let atMs = intervalMs.min; shuffled.length > 0 || atMs < minLengthMs; atMs += between(intervalMs)) {
     const createStep = shuffled.shift() ?? kinds[random.below(kinds.length)];
     if (createStep !== undefined) steps.push(createStep(atMs));
   }

@@ -1,6 +1,6 @@
 import { publicId } from '@fulfilment/contracts';
 import type { LostByRestore } from '../chaos/compare-with-accepted.ts';
-import { readRows } from '../chaos/sql.ts';
+import { runSql } from '../chaos/sql.ts';
 import type { ServiceName } from '../dev/ports.ts';
 
 /** URLs for an administrator of one database as it was when the service stopped, and as it was restored. */
@@ -47,8 +47,8 @@ export async function readRowCounts({
  * is a table of the restored database.
  */
 export async function restorePaymentsAtProvider({ stopped, restored }: TwoStates): Promise<void> {
-  const rows = await readRows(stopped, 'SELECT to_jsonb(c) AS charge FROM sandbox_charges c');
-  await readRows(
+  const rows = await runSql(stopped, 'SELECT to_jsonb(c) AS charge FROM sandbox_charges c');
+  await runSql(
     restored,
     `INSERT INTO sandbox_charges SELECT c.* FROM jsonb_populate_recordset(NULL::sandbox_charges, $1) c
      ON CONFLICT DO NOTHING`,
@@ -60,21 +60,21 @@ type Row = Record<string, unknown>;
 type Read = (url: string) => Promise<Row[]>;
 
 const readOrders: Read = (url) =>
-  readRows(
+  runSql(
     url,
     `SELECT o.id, o.version, (SELECT sum(i.quantity) FROM order_items i WHERE i.order_id = o.id)::int AS units
      FROM orders o`,
   );
 
 const readEvents: Read = (url) =>
-  readRows(
+  runSql(
     url,
     `SELECT convert_from(body, 'UTF8')::jsonb #>> '{data,order_id}' || ' ' || event AS id
      FROM webhook_events WHERE event LIKE 'order.%'`,
   );
 
 const readUnpublished: Read = (url) =>
-  readRows(url, "SELECT body #>> '{data,order,id}' AS order, type FROM outbox WHERE type LIKE 'order.%'");
+  runSql(url, "SELECT body #>> '{data,order,id}' AS order, type FROM outbox WHERE type LIKE 'order.%'");
 
 function without(rows: readonly Row[], others: readonly Row[]): Row[] {
   const ids = new Set(others.map(({ id }) => id));
@@ -90,7 +90,7 @@ async function compareOrders({ stopped, restored }: TwoStates): Promise<[missing
 
 /** Counts the rows of each table. `query_to_xml` executes a query that is built from the table's name. */
 async function countRows(url: string): Promise<Map<string, number>> {
-  const rows = await readRows(
+  const rows = await runSql(
     url,
     `SELECT relname AS name, (xpath('/row/c/text()', query_to_xml(format('SELECT count(*) AS c FROM %s', oid::regclass),
        false, true, '')))[1]::text::int AS count

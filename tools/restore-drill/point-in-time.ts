@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { eventually } from '../dev/eventually.ts';
 import type { PostgresPair } from '../chaos/postgres-pair.ts';
-import { readRows } from '../chaos/sql.ts';
+import { runSql } from '../chaos/sql.ts';
 
 /** Maximum time from a commit to the archiving of its segment. */
 export const archiveTimeoutSeconds = 10;
@@ -55,10 +55,10 @@ export class PointInTimeBackup {
   async archiveAll(): Promise<void> {
     clearInterval(this.watch);
     const url = this.postgres.primaryUrl;
-    const [row] = await readRows(url, 'SELECT pg_walfile_name(pg_switch_wal()) AS name');
+    const [row] = await runSql(url, 'SELECT pg_walfile_name(pg_switch_wal()) AS name');
     await eventually(
       async () => {
-        const [archived] = await readRows(url, 'SELECT last_archived_wal AS name FROM pg_stat_archiver');
+        const [archived] = await runSql(url, 'SELECT last_archived_wal AS name FROM pg_stat_archiver');
         return String(archived?.['name']) >= String(row?.['name']);
       },
       archivingTimeoutMs,
@@ -74,7 +74,7 @@ export class PointInTimeBackup {
     await this.postgres.run('/bin/cp', ['-a', this.base, data]);
     await this.postgres.run('/usr/bin/touch', [join(data, 'recovery.signal')]);
     const copiedAtMs = performance.now();
-    // Overrides the copied settings: to archive into the same folder, and to wait for a standby.
+    // The copied settings would archive into the same folder, and wait for a standby.
     const url = await this.postgres.startServer(
       3,
       data,
@@ -87,7 +87,7 @@ synchronous_standby_names = ''
     );
     const lastCommitAt = await eventually(
       async () => {
-        const [row] = await readRows(
+        const [row] = await runSql(
           url,
           'SELECT pg_is_in_recovery() AS recovers, pg_last_xact_replay_timestamp() AS at',
         );
@@ -106,7 +106,7 @@ synchronous_standby_names = ''
   }
 
   private async measureArchiving(): Promise<void> {
-    const [row] = await readRows(
+    const [row] = await runSql(
       this.postgres.primaryUrl,
       'SELECT extract(epoch FROM now() - last_archived_time)::float8 AS age FROM pg_stat_archiver',
     );

@@ -1,9 +1,8 @@
 import { parsePublicId } from '@fulfilment/contracts';
 import { z } from 'zod';
-import { operators } from '../chaos/operators.ts';
 import type { LostByRestore } from '../chaos/compare-with-accepted.ts';
-import { readRows } from '../chaos/sql.ts';
-import { adminUrlOf, type ChaosContext } from '../chaos/context.ts';
+import { runSql } from '../chaos/sql.ts';
+import { adminUrlOf, type ChaosContext, operatorAccessOf } from '../chaos/context.ts';
 import type { ServiceName } from '../dev/ports.ts';
 import { operate } from '../ops/operate.ts';
 import { rebuildCreatorApi } from '../ops/rebuild-creators.ts';
@@ -29,13 +28,13 @@ export async function repair(
 ): Promise<string[]> {
   switch (service) {
     case 'creator-api': {
-      const rebuilt = await rebuildCreatorApi(operators(context));
+      const rebuilt = await rebuildCreatorApi(operatorAccessOf(context));
       say(`ops creator rebuild: ${JSON.stringify(rebuilt)}`);
       return [];
     }
     case 'store-api': {
       const since = ['--since', target.toISOString()];
-      const result = await operate(operators(context), service, ['payments', 'reconcile', ...since]);
+      const result = await operate(operatorAccessOf(context), service, ['payments', 'reconcile', ...since]);
       const { findings } = reconciled.parse(result);
       const unknown = findings.filter(({ kind }) => kind === 'unknown_payment');
       say(
@@ -55,7 +54,7 @@ async function comparePayments(
   context: ChaosContext,
   { unknown, lost }: { readonly unknown: readonly string[]; readonly lost: LostByRestore },
 ): Promise<string[]> {
-  const rows = await readRows(
+  const rows = await runSql(
     adminUrlOf('store-api', context),
     'SELECT idempotency_key AS charge, order_id AS id FROM sandbox_charges',
   );

@@ -4,7 +4,7 @@ import { eventually } from '../dev/eventually.ts';
 import type { LostByRestore } from '../chaos/compare-with-accepted.ts';
 import { formatSets, isSame } from '../chaos/sets.rules.ts';
 import { adminUrlOf } from '../chaos/context.ts';
-import { readRows } from '../chaos/sql.ts';
+import { runSql } from '../chaos/sql.ts';
 import { compareUntilEqual, openTraffic, type Traffic } from '../chaos/traffic.ts';
 import type { ServiceName } from '../dev/ports.ts';
 import type { Settings } from '../dev/settings.ts';
@@ -14,7 +14,9 @@ import { repair } from './repairs.ts';
 
 /** A load that two cores can carry with all processes of the suite. */
 const ordersPerSecond = 5;
-/** Duration of the load in each phase: before the base backup, after it, and after the restore. */
+/**
+ * Duration of the load before the base backup, after it (plus the age of the state), and after the restore.
+ */
 const loadMs = 5_000;
 const firstOrderTimeoutMs = 60_000;
 /** Maximum time from the last recovered commit to the target: under this load, services commit more often. */
@@ -34,7 +36,7 @@ export function runDrill(settings: Settings, options: DrillOptions): Promise<num
       const traffic = await openTraffic(suite);
       cleanups.push(() => traffic.close());
       const ended = new AbortController();
-      const placing = traffic.shopper.placeOrders(0, ordersPerSecond, ended.signal);
+      const placing = traffic.shopper.placeOrders({ perSecond: ordersPerSecond, ended: ended.signal });
       try {
         await sleep(loadMs);
         const backup = await PointInTimeBackup.take(suite.targets.postgres);
@@ -74,8 +76,8 @@ async function restoreDatabase(
   const database = stopped.pathname.slice(1);
 
   await replicas.stopService(service);
-  // Prevents writes to the old database by a program that still runs.
-  await readRows(postgres.primaryUrl, `ALTER ROLE ${database} NOLOGIN`);
+  // Prevents writes to the old database by a program that still runs. The role has the name of the database.
+  await runSql(postgres.primaryUrl, `ALTER ROLE ${database} NOLOGIN`);
   say(`\n${service} is stopped (${since(startedAtMs)}). Restoring its database to ${target.toISOString()} …`);
   await backup.archiveAll();
   const server = await backup.restore(target);
@@ -112,12 +114,12 @@ RPO if the server is lost: ${backup.longestUnarchivedSeconds.toFixed(1)} s, the 
 
 /** Drops the databases of the other services, since the backup contains those of all. */
 async function dropOtherDatabases(url: string, kept: string): Promise<void> {
-  const rows = await readRows(
+  const rows = await runSql(
     url,
     "SELECT datname AS name FROM pg_database WHERE NOT datistemplate AND datname NOT IN ('postgres', $1)",
     [kept],
   );
-  for (const { name } of rows) await readRows(url, `DROP DATABASE "${String(name)}" WITH (FORCE)`);
+  for (const { name } of rows) await runSql(url, `DROP DATABASE "${String(name)}" WITH (FORCE)`);
 }
 
 /** Runs the repairs, compares what each part has, and prints it. Returns the exit status. */
