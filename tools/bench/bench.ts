@@ -48,7 +48,9 @@ interface BenchEntry {
   readonly suiteEnvironment?: Readonly<Record<string, string>>;
 }
 
-/** Loaded only after the build, since the benchmarks import the compiled code. */
+/**
+ * The benchmarks by their name. Each is imported only after the build, since it imports the compiled code.
+ */
 const benches: Readonly<Record<string, BenchEntry>> = {
   auth: { load: async () => (await import('./auth/auth-bench.ts')).benchAuth, rows: 5_000_000 },
   store: { load: async () => (await import('./store/store-bench.ts')).benchStore, rows: 1_000_000 },
@@ -103,7 +105,7 @@ async function main(): Promise<number> {
     return { where, figures: await bench({ ...context, step: (title, work) => progress.step(title, work) }) };
   });
   if (options.json)
-    console.log(JSON.stringify({ bench: options.name, where, figures: figures.map(withVerdict) }));
+    console.log(JSON.stringify({ bench: options.name, where, figures: figures.map(withOutcome) }));
   else for (const line of ['', ...where, '', ...formatTable(figures)]) say(line);
   if (options.write) await writeReport(options.name, { command: commandLine(), where, figures });
   const missed = figures.filter((measured) => !isMet(measured));
@@ -144,7 +146,7 @@ function readOptions(): Options | undefined {
 
 function parseCount(option: string, text: string, min: number): number {
   const value = Number(text);
-  if (!/^\d+$/.test(text) || value < min) throw new Failure(`${option} must be a number from ${min}.`);
+  if (!/^\d+$/.test(text) || value < min) throw new Failure(`${option} must be a whole number from ${min}.`);
   return value;
 }
 
@@ -159,7 +161,7 @@ function withStores<T>(
   return inSeparateSuite(settings, required, say, (suite) => work(suite, new Progress(say)));
 }
 
-function withVerdict(measured: Figure): Figure & { met: boolean } {
+function withOutcome(measured: Figure): Figure & { met: boolean } {
   return { ...measured, met: isMet(measured) };
 }
 

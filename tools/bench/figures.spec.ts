@@ -8,7 +8,7 @@ describe('figures', () => {
     expect(figure('ratio', [0.5, 0.1, 0.6], 'x')).toMatchObject({ value: 0.5, rounds: [0.5, 0.1, 0.6] });
   });
 
-  it('do not meet a target if nothing was measured', () => {
+  it('meet a target at its bound, but not if nothing was measured', () => {
     expect(isMet(figure('ratio', [], 'x', { atLeast: 0.5 }))).toBe(false);
     expect(isMet(figure('time', [3], 's', { atMost: 3 }))).toBe(true);
   });

@@ -38,6 +38,7 @@ function processRow(pid: number): ProcessRow[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    // Fields 14 to 17 of proc(5): utime, stime, cutime and cstime. The first of `fields` is field 3.
     const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
     return [{ pid, parent: Number(fields[1]), ticks }];
   } catch {

@@ -48,7 +48,7 @@ export async function measureInRounds(
   );
 }
 
-/** Does the same for variants that measure themselves. */
+/** Like `measureInRounds`, for variants that measure themselves. */
 export async function alternate(variants: readonly AlternatingVariant[], rounds: number): Promise<Rounds> {
   const all = variants.map((variant) => ({ ...variant, samples: new Array<Sample>() }));
   for (const { measure } of all) await measure();

@@ -18,6 +18,7 @@ export interface Projector {
 /** Number of messages of each type in a sample. */
 export const messagesPerSample = 4_000;
 const applyTimeoutMs = 60_000;
+const pollIntervalMs = 5;
 
 function paidOrder(order: OrderSnapshot): OrderSnapshot {
   const payment = { ...order.payment, status: 'paid' as const, charged_at: order.placed_at };
@@ -49,7 +50,7 @@ export async function measureProjection(
       () => process.cpuMs(),
       () => {
         process.resume();
-        return eventually(isApplied, applyTimeoutMs, 'the messages are applied', 5);
+        return eventually(isApplied, applyTimeoutMs, 'the messages are applied', pollIntervalMs);
       },
     );
   };

@@ -35,9 +35,8 @@ export async function compareReplicas(
       started.push(single);
       const several = await start(`${prefix}_four`, replicaCount);
       started.push(several);
-      return [single, several];
+      return [single, several] as const;
     });
-    if (one === undefined || four === undefined) return [];
     const figures: Figure[] = [];
     for (const work of Object.keys(one.measurements)) {
       const measureAlone = (measured: ReplicaSet, other: ReplicaSet) => async () => {

@@ -12,6 +12,7 @@ const creatorCount = 200;
 /** Number of orders of a sample, the same for each creator. */
 const orderCount = 4_000;
 const timeoutMs = 60_000;
+const pollIntervalMs = 5;
 
 const addCreators = `
   INSERT INTO creators (id, version, organisation_id, name, settlement_currency, registered_at)
@@ -86,7 +87,7 @@ export async function creatorReplicas(
       () => service.cpuMs(),
       () => {
         service.resume();
-        return eventually(isDone, timeoutMs, 'the orders are posted', 5);
+        return eventually(isDone, timeoutMs, 'the orders are posted', pollIntervalMs);
       },
     );
   };

@@ -26,8 +26,10 @@ export async function storeReplicas(
   });
   const requests = await Promise.all(service.origins.map((origin) => storeRequests(origin, data, token)));
   /** The callers, divided evenly over the replicas. */
-  const allCallers = (name: 'order' | 'placeOrder') =>
-    Array.from({ length: callerCount / replicas }, () => requests.map((ofReplica) => ofReplica[name])).flat();
+  const allCallers = (request: 'order' | 'placeOrder') =>
+    Array.from({ length: callerCount / replicas }, () =>
+      requests.map((ofReplica) => ofReplica[request]),
+    ).flat();
   const cpuMs = () => service.cpuMs();
   return {
     service,

@@ -10,6 +10,7 @@ import { addReplicas, type ReplicaSet } from './compare-replicas.ts';
 
 const disabledCount = 500;
 const timeoutMs = 60_000;
+const pollIntervalMs = 5;
 const clientId = 'bench_disabled';
 
 /** Disabled subscriptions with one delivery each. */
@@ -47,7 +48,7 @@ class DisabledSubscriptions extends BenchDatabase {
       () => service.cpuMs(),
       () => {
         service.resume();
-        return eventually(areHeld, timeoutMs, 'the deliveries are held', 5);
+        return eventually(areHeld, timeoutMs, 'the deliveries are held', pollIntervalMs);
       },
     );
   }

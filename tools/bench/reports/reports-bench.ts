@@ -12,6 +12,7 @@ import { WarehouseData } from './warehouse-data.ts';
 
 const name = 'bench_reports';
 const publishedAtOnce = 500;
+/** The benchmark fails at a lower throughput. */
 const minPerSecond = 100;
 const pollIntervalMs = 50;
 const countIntervalMs = 100;
@@ -44,6 +45,7 @@ export async function benchReports(context: BenchContext): Promise<readonly Figu
   }
 }
 
+/** Publishes fulfilment events, and measures how fast the replicas of store-api apply them. */
 class Warehouse {
   private readonly context: BenchContext;
   private readonly data: WarehouseData;

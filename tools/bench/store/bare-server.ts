@@ -2,11 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import pg from 'pg';
 
-/**
- * The baseline, in a separate process: node:http and pg, with the prepared statements of store-api in the
- * same transactions, and responses of the same size. It has no tokens, quotas, checks, published messages or
- * logs. Prints one line of JSON: its port.
- */
+// The baseline, in a separate process: node:http and pg, with the prepared statements of store-api in the
+// same transactions, and responses of the same size. It has no tokens, quotas, checks, published messages or
+// logs. Prints one line of JSON: its port.
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10 });
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
@@ -210,6 +208,7 @@ async function respond(request: IncomingMessage): Promise<[status: number, body:
   if (resource === 'orders') return isOrderRequest(body) ? [201, await placeOrder(body)] : [400, {}];
   if (resource === 'orders-at-once')
     return isOrderRequest(body) ? [201, await placeOrderAtOnce(body)] : [400, {}];
+  // POST /stock/CREATOR/PRODUCT
   await inTransaction((client) => run(client, 'take-stock', takeStock, [id, 1]));
   return [201, {}];
 }

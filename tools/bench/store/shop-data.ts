@@ -91,8 +91,12 @@ export class Shop extends BenchDatabase {
     };
   }
 
-  /** Adds orders without lines, for lists. */
-  async addOrders(creator: string, count: number, newestAgeSeconds: number): Promise<void> {
+  /** Adds orders without lines, for lists, at intervals of a second. */
+  async addOrders(
+    creator: string,
+    count: number,
+    { newestAgeSeconds }: { readonly newestAgeSeconds: number },
+  ): Promise<void> {
     for (let from = 0; from < count; from += ordersAtOnce) {
       const batch = Math.min(ordersAtOnce, count - from);
       await this.client.query(insertOrders, [creator, batch, newestAgeSeconds + from, false]);

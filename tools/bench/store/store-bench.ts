@@ -114,8 +114,14 @@ async function compareWithBaseline(context: BenchContext, storeApi: MeasuredServ
       ...limited.figures,
       ...stockUpdate.figures,
       ...(await context.step('Latency at half of these rates', async () => [
-        await measureLatency(context, 'GET one order', requests.order, order.perSecond / 2, 50),
-        await measureLatency(context, 'POST order', requests.placeOrder, placed.perSecond / 2, 150),
+        await measureLatency(context, 'GET one order', requests.order, {
+          perSecond: order.perSecond / 2,
+          atMostMs: 50,
+        }),
+        await measureLatency(context, 'POST order', requests.placeOrder, {
+          perSecond: placed.perSecond / 2,
+          atMostMs: 150,
+        }),
       ])),
     ];
   } finally {
@@ -128,8 +134,7 @@ async function measureLatency(
   context: BenchContext,
   name: string,
   call: Caller,
-  perSecond: number,
-  atMostMs: number,
+  { perSecond, atMostMs }: { readonly perSecond: number; readonly atMostMs: number },
 ): Promise<Figure> {
   const rounds: number[] = [];
   for (let round = 0; round < context.rounds; round += 1)
@@ -151,10 +156,10 @@ async function compareWithManyOrders(
   );
   // The oldest orders are added first, so that a cursor within them points to the last pages afterwards.
   const deepCursor = await context.step(`${context.rowCount} orders of one creator`, async () => {
-    await shop.addOrders(smallCreator, smallCount, 0);
-    await shop.addOrders(bigCreator, smallCount, context.rowCount + 1_000_000);
+    await shop.addOrders(smallCreator, smallCount, { newestAgeSeconds: 0 });
+    await shop.addOrders(bigCreator, smallCount, { newestAgeSeconds: context.rowCount + 1_000_000 });
     const cursor = await cursorOf(store, big ?? '', `/store/v1/orders?limit=100`, 15);
-    await shop.addOrders(bigCreator, context.rowCount, 1_000_000);
+    await shop.addOrders(bigCreator, context.rowCount, { newestAgeSeconds: 1_000_000 });
     return cursor;
   });
   const manyOrders = requestSender(store.origin, { authorization: `Bearer ${big}` });

@@ -5,6 +5,7 @@ import { Failure, reasonOf } from '../../dev/failure.ts';
 import type { PlacedOrder } from './integration.ts';
 
 const timeoutMs = 60_000;
+const pollIntervalMs = 50;
 
 /** The arrival times of a creator's new orders in the stream of the Creator API. */
 export type StreamedOrders = Awaited<ReturnType<typeof openOrderStream>>;
@@ -33,7 +34,7 @@ export async function openOrderStream(client: Client, creator: string) {
         if (failure !== '') throw new Failure(failure);
         return orders.every((order) => arrival(order) !== undefined);
       };
-      await eventually(haveArrived, timeoutMs, 'all orders have arrived in the stream', 50);
+      await eventually(haveArrived, timeoutMs, 'all orders have arrived in the stream', pollIntervalMs);
       return orders.map((order) => (arrival(order) ?? Number.NaN) - order.respondedAtMs);
     },
     close: (): void => end.abort(),

@@ -5,12 +5,10 @@ import { Agent, request as send } from 'undici';
 import { z } from 'zod';
 import { subscriptionSecret } from './receiver-secret.ts';
 
-/**
- * The baseline, in a separate process: signs bodies in memory and posts them with undici's `request` and the
- * headers of webhook-worker, at most 64 at a time. It has no database, and so no leases, history or retries,
- * and does not check addresses. PUT / stores bodies; POST / sends them, and responds when all were received.
- * Prints one line of JSON: its port.
- */
+// The baseline, in a separate process: signs bodies in memory and posts them with undici's `request` and the
+// headers of webhook-worker, at most 64 at a time. It has no database, and so no leases, history or retries,
+// and does not check addresses. PUT / stores bodies; POST / sends them, and responds when all were received.
+// Prints one line of JSON: its port.
 const maxConcurrent = 64;
 const workSchema = z.object({
   origin: z.string(),

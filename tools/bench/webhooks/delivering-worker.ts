@@ -18,6 +18,7 @@ import { type Subscriber, WebhookData, type WrittenEvent } from './webhook-data.
 export const deliveriesPerSample = 3_000;
 const subscriberCount = 50;
 const settleTimeoutMs = 30_000;
+const pollIntervalMs = 5;
 const envelopeSchema = z.looseObject({ id: z.string() });
 
 /** A webhook-worker with subscribers of different creators, whose deliveries go to the receiver. */
@@ -44,7 +45,7 @@ export class DeliveringWorker {
     const startTime = await service.start();
     const subscribers: Subscriber[] = [];
     for (let number = 0; number < subscriberCount; number += 1)
-      subscribers.push(await subscribe(service, `${receiver.origin}`, `/hook/${number}`));
+      subscribers.push(await subscribe(service, receiver.origin, `/hook/${number}`));
     const data = await WebhookData.open(service.databaseUrl);
     return new DeliveringWorker(service, data, subscribers, startTime, receiver, channel);
   }
@@ -96,7 +97,7 @@ export class DeliveringWorker {
     );
   }
 
-  /** Measures the same for one subscriber. */
+  /** Measures from due deliveries of one subscriber to settled ones. The last event triggers the dispatch. */
   async measureFromBacklogOf(subscriber: Subscriber, count: number): Promise<Sample> {
     const events = copiesOfEvent(await this.data.sampleBody(), count - 1, () => subscriber);
     const trigger = this.eventFor(subscriber, 0);
@@ -124,7 +125,7 @@ export class DeliveringWorker {
 
   async waitUntilSettled(subscribers = this.subscribers): Promise<void> {
     const isSettled = () => this.data.isSettled(subscribers);
-    await eventually(isSettled, settleTimeoutMs, 'the deliveries are settled', 5);
+    await eventually(isSettled, settleTimeoutMs, 'the deliveries are settled', pollIntervalMs);
   }
 
   /** @throws Failure unless each delivery succeeded, with one stored attempt */

@@ -49,8 +49,8 @@ export async function benchLatency(
 }
 
 /**
- * Measures the same for one subscription with a healthy receiver, next to many subscriptions with a backlog
- * whose receivers never respond.
+ * Measures the time from event to first byte for one subscription with a healthy receiver, next to many
+ * subscriptions with a backlog whose receivers never respond.
  */
 export async function benchWithUnresponsiveReceivers(
   context: BenchContext,

@@ -2,13 +2,12 @@ import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { subscriptionSecret } from './receiver-secret.ts';
 
-/**
- * The server of the subscribers, in a separate process, so that its processor time is not that of a sender.
- * POST /hook/N is a delivery to subscription N; POST /far/N gets its response after 100 ms; POST /dead/N
- * never gets one. It stores deliveries, and verifies their signatures only after the measurement.
- * GET /when?count=N responds once N deliveries have arrived; GET /deliveries returns and deletes them.
- * Prints one line of JSON: its port.
- */
+// The server of the subscribers, in a separate process, so that its processor time is not that of a sender.
+// POST /hook/N is a delivery to subscription N; POST /far/N gets its response after 100 ms; POST /dead/N
+// never gets one. It stores deliveries, and verifies their signatures only after the measurement.
+// GET /when?count=N responds once N deliveries have arrived; GET /deliveries returns and deletes them.
+// Prints one line of JSON: its port.
+
 interface StoredDelivery {
   readonly path: string;
   readonly arrivedAtMs: number;

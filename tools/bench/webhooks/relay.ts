@@ -22,6 +22,7 @@ export const relayNamespace = 'bench_relay';
 export const relayedPerSample = 5_000;
 const confirmedAtOnce = 100;
 const timeoutMs = 30_000;
+const pollIntervalMs = 5;
 
 /**
  * Compares the outbox relay, from the commit of rows until the outbox is empty, with a publisher that has the
@@ -85,7 +86,7 @@ export async function measureRelay(
 ): Promise<Sample> {
   const committedAtMs = await sender.commit(newOrders());
   const cpuBeforeMs = sender.process.cpuMs();
-  await eventually(() => isEmpty(outbox), timeoutMs, 'the outbox is empty', 5);
+  await eventually(() => isEmpty(outbox), timeoutMs, 'the outbox is empty', pollIntervalMs);
   const elapsedMs = performance.timeOrigin + performance.now() - committedAtMs;
   const sample = makeSample(relayedPerSample, elapsedMs, [cpuBeforeMs, sender.process.cpuMs()]);
   await purge(channel);

@@ -47,7 +47,7 @@ const insertHistory = `
   FROM delivered`;
 const deliveriesAtOnce = 500_000;
 
-/** Partitions of past days. The service creates only those of today and the next days. */
+/** Partitions of past days. The service creates only those from yesterday on. */
 const createPastPartitions = `
   DO $$ DECLARE day date; parent text;
   BEGIN
