@@ -47,9 +47,12 @@ export async function buildImages(
   const common = { VERSION: version, REVISION: revision };
   const folders: Record<string, string> = isBuilt ? { FOLDERS: await imageOfFolders(engine) } : {};
   const built: BuiltImage[] = [];
-  await (isBuilt ? Promise.resolve() : buildSite())
-    .then(copySite)
-    .catch((error: unknown) => say(`  The image of the gateway has no documentation: ${reasonOf(error)}`));
+  try {
+    if (!isBuilt) await buildSite();
+    copySite();
+  } catch (error) {
+    say(`  The image of the gateway has no documentation: ${reasonOf(error)}`);
+  }
   for (const name of imageNames) {
     const startedAtMs = performance.now();
     const image = imageTag(name, tag);

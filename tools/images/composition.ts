@@ -19,7 +19,7 @@ export class Composition {
     engine: Engine,
     project: string,
     settings: Readonly<Record<string, string>>,
-    hasNames: boolean,
+    { supportsName }: { readonly supportsName: boolean },
   ) {
     this.engine = engine;
     this.settings = settings;
@@ -30,7 +30,7 @@ export class Composition {
     const copies = files.map((file, index) => {
       const text = readFileSync(file, 'utf8');
       const copy = join(this.directory, `${index}.yaml`);
-      writeFileSync(copy, hasNames ? text : text.replace(/^name: .*$/m, ''));
+      writeFileSync(copy, supportsName ? text : text.replace(/^name: .*$/m, ''));
       return copy;
     });
     this.options = [
@@ -47,12 +47,13 @@ export class Composition {
   ): Promise<Composition> {
     const { code, output } = await engine.docker(['compose', 'version']);
     if (code !== 0) throw new Failure('The engine has no Compose. Install the plugin docker-compose.');
-    // Compose 1, which Debian has, does not know the name of a project in its file.
-    return new Composition(engine, project, settings, !/\b1\.\d+\.\d+/.test(output.split('\n')[0] ?? ''));
+    // Compose 1, which Debian has, rejects the member `name` of a file.
+    const supportsName = !/\b1\.\d+\.\d+/.test(output.split('\n')[0] ?? '');
+    return new Composition(engine, project, settings, { supportsName });
   }
 
-  run(args: readonly string[], timeoutMs?: number): Promise<Outcome> {
-    return this.engine.docker([...this.options, ...args], { env: this.settings, timeoutMs });
+  run(args: readonly string[]): Promise<Outcome> {
+    return this.engine.docker([...this.options, ...args], { env: this.settings });
   }
 
   mustRun(args: readonly string[]): Promise<string> {
@@ -61,7 +62,7 @@ export class Composition {
 
   /** The command line of an operator command, and the environment that it needs. */
   command(service: string): { readonly line: string[]; readonly environment: Record<string, string> } {
-    const { program, environment } = this.engine.client;
+    const { program, environment } = this.engine;
     const forwarded = ['-e', 'OPERATOR', '-e', 'CLI_PROGRAM'];
     const defined = Object.entries({ ...environment, ...this.settings }).filter(
       (entry): entry is [string, string] => entry[1] !== undefined,

@@ -5,7 +5,7 @@ import type { Engine } from './engine.ts';
 export async function compressedSize(engine: Engine, image: string, folder: string): Promise<number> {
   const container = (await engine.mustDocker(['create', image])).trim();
   try {
-    const { program, environment } = engine.client;
+    const { program, environment } = engine;
     const script = '"$0" cp "$1" - | gzip | wc -c';
     const output = await mustRun('sh', ['-c', script, program, `${container}:${folder}`], {
       env: environment,

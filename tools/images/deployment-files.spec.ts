@@ -13,7 +13,7 @@ const serviceSchema = z.object({
   image: z.string(),
   build: z.looseObject({ args: z.record(z.string(), z.string()).optional() }).optional(),
   user: z.string(),
-  read_only: z.literal(true),
+  read_only: z.boolean(),
   cap_drop: z.array(z.string()),
   cap_add: z.array(z.string()).optional(),
   privileged: z.boolean().optional(),
@@ -42,6 +42,7 @@ describe('deploy/compose.yaml', () => {
     'restricts %s: no root, no capabilities, a read-only root file system',
     (_name, service) => {
       expect(service.user).toMatch(/^[1-9]\d*:[1-9]\d*$/);
+      expect(service.read_only).toBe(true);
       expect(service.cap_drop).toEqual(['ALL']);
       expect(service.cap_add).toBeUndefined();
       expect(service.privileged).toBeUndefined();
@@ -78,7 +79,7 @@ describe('deploy/compose.yaml', () => {
     const given = Object.keys(compose.services[name]?.environment ?? {});
     const fromImage = ['PORT', 'INTERNAL_PORT'];
     for (const setting of required)
-      expect([...given, ...fromImage.map((one) => one)]).toContain(
+      expect([...given, ...fromImage]).toContain(
         given.includes(`${setting}_FILE`) ? `${setting}_FILE` : setting,
       );
   });
@@ -94,7 +95,7 @@ describe('deploy/compose.yaml', () => {
     }
   });
 
-  it('publishes only the gateway', () => {
+  it('publishes only the gateway, and keeps the stores in their own network', () => {
     expect(services.filter(([, { ports }]) => ports !== undefined).map(([name]) => name)).toEqual([
       'gateway',
     ]);
@@ -114,7 +115,7 @@ describe('deploy/compose.yaml', () => {
     expect(ports?.[0]?.endsWith(`:${gatewayPort}`)).toBe(true);
   });
 
-  it.each(apis)('starts %s after its migrations and stores, and allows it to finish its work', (name) => {
+  it.each(apis)('starts %s after its migrations and stores, and gives it more than 20 s to stop', (name) => {
     const { depends_on: after = {}, stop_grace_period: grace = '0' } = compose.services[name] ?? {};
     expect(after[`${name}-migrations`]?.condition).toBe('service_completed_successfully');
     for (const store of ['redis', 'rabbitmq']) expect(after[store]?.condition).toBe('service_healthy');

@@ -32,8 +32,9 @@ type ClientRun = Omit<RunOptions, 'env'> & { readonly env?: Record<string, strin
 /** A container engine, with the client and settings that reach it. */
 export class Engine {
   readonly description: string;
-  private readonly program: string;
-  private readonly environment: Readonly<Record<string, string | undefined>>;
+  /** The client, and the environment in which it reaches the engine. */
+  readonly program: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
 
   constructor(
     description: string,
@@ -53,14 +54,6 @@ export class Engine {
   /** Runs the client, which must succeed. */
   mustDocker(args: readonly string[], run: ClientRun = {}): Promise<string> {
     return mustRun(this.program, args, { ...run, env: { ...this.environment, ...run.env } });
-  }
-
-  /** The command line of the client, for another process. */
-  get client(): {
-    readonly program: string;
-    readonly environment: Readonly<Record<string, string | undefined>>;
-  } {
-    return { program: this.program, environment: this.environment };
   }
 
   async hasCompose(): Promise<boolean> {
@@ -108,7 +101,7 @@ export class PrivateEngine {
     await this.removeLeftovers();
     mkdirSync(this.directory, { recursive: true, mode: 0o700 });
     this.network = await networkState();
-    if (this.stopping !== undefined) throw new Failure('It was stopped.');
+    if (this.stopping !== undefined) throw new Failure('The engine was stopped.');
     const log = openSync(this.at('dockerd.log'), 'a');
     const args = ['--host', `unix://${this.at('docker.sock')}`, '--storage-driver', 'overlay2'];
     const directories = ['--data-root', this.at('data'), '--exec-root', this.at('run')];
@@ -143,13 +136,16 @@ export class PrivateEngine {
     return lastLines(readFileSync(this.at('dockerd.log'), 'utf8'), 5);
   }
 
-  /** Stops the engine, and deletes its data and what it changed in the network. May be called at any time. */
-  stop(keepData: boolean): Promise<void> {
-    this.stopping ??= this.end(keepData);
+  /**
+   * Stops the engine, undoes its changes of the network, and deletes its data unless `keepsData`. May be
+   * called at any time.
+   */
+  stop({ keepsData }: { readonly keepsData: boolean }): Promise<void> {
+    this.stopping ??= this.end(keepsData);
     return this.stopping;
   }
 
-  private async end(keepData: boolean): Promise<void> {
+  private async end(keepsData: boolean): Promise<void> {
     const { daemon } = this;
     if (daemon !== undefined && daemon.exitCode === null && daemon.signalCode === null) {
       await this.killContainers(); // dockerd would wait for each to stop
@@ -158,11 +154,11 @@ export class PrivateEngine {
         () => daemon.exitCode !== null || daemon.signalCode !== null,
         stopTimeoutMs,
         'dockerd has stopped',
-      ).catch(() => undefined); // it hangs
+      ).catch(() => undefined); // dockerd hangs; `removeLeftovers` kills it
     }
     await this.removeLeftovers();
     if (this.network !== undefined) await restoreNetwork(this.network);
-    if (!keepData) rmSync(this.directory, { recursive: true, force: true });
+    if (!keepsData) rmSync(this.directory, { recursive: true, force: true });
   }
 
   private async killContainers(): Promise<void> {

@@ -67,7 +67,7 @@ async function main(): Promise<number> {
     return 1;
   }
   const own = new PrivateEngine(join('/tmp', `fulfilment-engine-${stateDirHash(readSettings())}`));
-  const stop = (): Promise<void> => own.stop(values.keep);
+  const stop = (): Promise<void> => own.stop({ keepsData: values.keep });
   stopOnSignal(stop);
   try {
     await own.start(say);
@@ -111,7 +111,7 @@ async function isSufficient(engine: Engine): Promise<boolean> {
 async function inputEnd(): Promise<void> {
   await finished(process.stdin.resume());
   const stop = (): void => {
-    say(`It takes more than ${maxSecondsAfterInput} s.`);
+    say(`The verification takes more than ${maxSecondsAfterInput} s.`);
     process.kill(process.pid, 'SIGTERM');
   };
   setTimeout(stop, maxSecondsAfterInput * 1_000).unref();
