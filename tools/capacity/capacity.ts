@@ -40,7 +40,8 @@ export function capacity(args: readonly string[]): void {
   if (values.help === true) return console.log(help);
   const amount = (name: Exclude<keyof typeof values, 'help'>, min: number): number => {
     const value = Number(values[name]);
-    if (!Number.isInteger(value) || value < min) throw new Failure(`--${name} must be a number from ${min}.`);
+    if (!Number.isInteger(value) || value < min)
+      throw new Failure(`--${name} must be a whole number from ${min}.`);
     return value;
   };
   const stations = orderStations({

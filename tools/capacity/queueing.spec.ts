@@ -24,7 +24,7 @@ describe('a simulated queue', () => {
     expect((mean - 10) / ((10 * 0.7) / 0.3 / 2)).toBeCloseTo(1, 1);
   });
 
-  it('drains a batch at the rate of its servers', () => {
+  it('serves a batch at the rate of its servers', () => {
     const stations: Station[] = [{ name: 'consumer', servers: 4, serviceMs: 2, variability: 'fixed' }];
     const { endedAtMs, utilisation } = simulate(stations, Array<number>(1000).fill(0), uniform(7));
     expect(endedAtMs).toBe(500);

@@ -174,9 +174,10 @@ function resolveKeywords(own: JsonObject): Resolved {
     return typeof value === 'string' ? [[name, value] as const] : [];
   });
   const { type, enum: enumeration, const: constant } = own;
+  const enumerated = Array.isArray(enumeration) ? enumeration : undefined;
   return {
     types: type === undefined ? undefined : [type].flat().map(String),
-    values: 'const' in own ? [constant] : Array.isArray(enumeration) ? enumeration : undefined,
+    values: 'const' in own ? [constant] : enumerated,
     properties: jsonObject.catch({}).parse(own['properties']),
     required: list(own['required']).map(String),
     isClosed: own['additionalProperties'] === false,

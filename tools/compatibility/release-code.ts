@@ -20,7 +20,7 @@ export async function releasedCommit(given: string | undefined): Promise<string>
   return commit.trim();
 }
 
-/** Not by its tags, which a clone need not have. */
+/** Finds the release by the subject of its commit, since a clone need not have the tags. */
 async function newestRelease(): Promise<string> {
   const commit = await git('log', '--max-count=1', '--format=%H', `--grep=^${releaseSubject}$`);
   return commit.trim();

@@ -24,7 +24,7 @@ export function formatReport(findings: readonly Finding[], rolledOut: ReadonlySe
       .map((cell, index) => cell.padEnd(index === 0 ? width + 2 : 15))
       .join('')
       .trimEnd();
-  const verdict = (service: ServiceName, column: Column): string => {
+  const cellOf = (service: ServiceName, column: Column): string => {
     if (rollOutColumns.includes(column) && !rolledOut.has(service)) return '-';
     return findings.some((one) => one.service === service && one.column === column) ? 'no' : 'yes';
   };
@@ -35,7 +35,7 @@ export function formatReport(findings: readonly Finding[], rolledOut: ReadonlySe
   return [
     row('service', ...columns, 'can deploy'),
     ...serviceNames.map((service) =>
-      row(service, ...columns.map((column) => verdict(service, column)), canDeploy(service)),
+      row(service, ...columns.map((column) => cellOf(service, column)), canDeploy(service)),
     ),
     ...(findings.length === 0 ? [] : ['']),
     // The roll-outs in both orders may have the same finding.

@@ -223,7 +223,7 @@ describe.each([...manifestSets()])('the Kubernetes manifests of %s', (set, manif
     expect(wave('gateway')).toBeGreaterThan(wave('auth-server'));
   });
 
-  it('contain no Secret, and only secrets that docs/deploying.md lists', () => {
+  it('contain no Secret, and refer to exactly the secrets that docs/deploying.md lists', () => {
     expect(manifests.filter(({ kind }) => kind === 'Secret')).toEqual([]);
     const documented = tableRows(deploying.split('### Secrets\n')[1] ?? '').flatMap(
       ([secret = '', keys = '']) => keys.split(', ').map((key) => `${secret} ${key}`.replaceAll('`', '')),

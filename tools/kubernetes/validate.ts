@@ -49,8 +49,11 @@ async function typeProblems(manifests: readonly Manifest[]): Promise<string[]> {
       return `export const m${index}: import(${JSON.stringify(path)}).I${manifest.kind} = ${JSON.stringify(manifest)};`;
     });
     writeFileSync(file, lines.join('\n'));
-    const options = '--noEmit --strict --skipLibCheck --pretty false --module nodenext --types'.split(' ');
-    const { code, output } = await runProgram(process.execPath, [compiler, ...options, '', file], {
+    const options = [
+      ...['--noEmit', '--strict', '--skipLibCheck', '--pretty', 'false', '--module', 'nodenext'],
+      ...['--types', ''], // no global types
+    ];
+    const { code, output } = await runProgram(process.execPath, [compiler, ...options, file], {
       cwd: folder,
     });
     if (code === 0) return [];
@@ -63,7 +66,9 @@ async function typeProblems(manifests: readonly Manifest[]): Promise<string[]> {
   }
 }
 
-/** A line of the file is a manifest. */
+/**
+ * Puts the name of a manifest before a problem, which begins with the number of its line: one per manifest.
+ */
 function withName(problem: string, manifests: readonly Manifest[]): string {
   const found = manifests[Number(/\((\d+),/.exec(problem)?.[1]) - 1];
   return found === undefined ? problem : `${found.kind} ${found.metadata.name}: ${problem}`;

@@ -25,7 +25,7 @@ export interface Dashboard {
 }
 
 const datasource = { type: 'prometheus', uid: '${datasource}' };
-const [panelsPerRow, width, height] = [3, 8, 8];
+const [panelsPerRow, width, height] = [3, 8, 8]; // a row of Grafana's grid has 24 units
 const tag = 'fulfilment-suite';
 
 /** A dashboard in Grafana's JSON model. It needs nothing but a data source, which its reader chooses. */

@@ -14,7 +14,7 @@ export const quantile = (share: number, histogram: string, by = 'le'): string =>
 
 const sumBy = (labels: string): string => (labels === '' ? 'sum' : `sum by (${labels}) `);
 
-/** The expression of an alert and its threshold. */
+/** A panel about the value that one alert compares, with the threshold of this alert. */
 export function withAlert(panel: Omit<Panel, 'alerts' | 'threshold'>, alert: string): Panel {
   return { ...panel, alerts: [alert], threshold: alert };
 }
