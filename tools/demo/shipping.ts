@@ -12,7 +12,8 @@ const zones: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * ISO 3166-1 assigns no numbers from 900 to 999 (§8.1.3). The package gives one to XK, which no order is sent to.
+ * ISO 3166-1 assigns no numbers from 900 to 999 (§8.1.3). The package gives one to XK, which no order is
+ * sent to.
  */
 const firstUnassignedNumber = 900;
 

@@ -13,7 +13,10 @@ export const databaseOf = {
   'webhook-worker': 'webhooks',
 } as const satisfies Record<ServiceName, DatabaseName>;
 
-/** Name of a database and its role. On an external server, which may hold several suites, it names the suite. */
+/**
+ * Name of a database and its role. On an external server, which may hold several suites, it names the
+ * suite.
+ */
 function fullNameOf(name: DatabaseName, settings: Settings): string {
   return settings.externalUrls.postgres === undefined ? name : `fulfilment_${stateDirHash(settings)}_${name}`;
 }

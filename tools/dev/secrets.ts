@@ -27,8 +27,8 @@ const secretsSchema = z.object({
 export type Secrets = z.infer<typeof secretsSchema>;
 
 /**
- * Reads the secrets of a state directory, or creates them once, so that cursors, cookies and encrypted columns
- * stay valid after a restart.
+ * Reads the secrets of a state directory, or creates them once, so that cursors, cookies and encrypted
+ * columns stay valid after a restart.
  */
 export function secretsIn(stateDir: string): Secrets {
   const file = join(stateDir, 'secrets.json');

@@ -113,8 +113,8 @@ function sayAddresses(suite: Suite, say: (line: string) => void): void {
 }
 
 /**
- * Stops the suite in order after the first signal, or if the terminal of `--detach` is closed before the suite is
- * ready. Ends this process when the suite is stopped.
+ * Stops the suite in order after the first signal, or if the terminal of `--detach` is closed before the
+ * suite is ready. Ends this process when the suite is stopped.
  */
 function stopOnSignals(suite: Suite): void {
   const stop = (): void => {

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { namesIn } from './run-program.ts';
 
 /**
- * Everything that a suite and `npm run tools -- cli` create in the state directory. Other files there, such as
- * another suite's directory, are kept.
+ * Everything that a suite and `npm run tools -- cli` create in the state directory. Other files there, such
+ * as another suite's directory, are kept.
  */
 const ownNames = new Set([
   'certificates',

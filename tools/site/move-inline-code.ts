@@ -4,7 +4,8 @@ import { join } from 'node:path';
 
 /**
  * Moves inline scripts, `<style>` elements and `style` attributes of the pages into files, so that one
- * Content-Security-Policy without hashes and without 'unsafe-inline' fits every page. Also makes tables and code blocks focusable.
+ * Content-Security-Policy without hashes and without 'unsafe-inline' fits every page. Also makes tables and
+ * code blocks focusable.
  */
 export function moveInlineCode(dist: string): void {
   const asset = (content: string, extension: string): string => {

@@ -12,8 +12,9 @@ const debianFolder = '/usr/lib/postgresql';
 const systemUser = 'postgres';
 
 /**
- * Folder of the server programs of a major version, such as "17"; without it, of the newest installed version.
- * Where Debian's folder has no version, the programs in PATH are used without a check of their version.
+ * Folder of the server programs of a major version, such as "17"; without it, of the newest installed
+ * version. Where Debian's folder has no version, the programs in PATH are used without a check of their
+ * version.
  */
 export function postgresPrograms(majorVersion?: string): string | undefined {
   const versions = namesIn(debianFolder)

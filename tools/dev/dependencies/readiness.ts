@@ -32,7 +32,10 @@ export async function redisResponds(url: string): Promise<boolean> {
   }
 }
 
-/** Resolves with true after a handshake, since RabbitMQ opens its port before it can serve; otherwise rejects. */
+/**
+ * Resolves with true after a handshake, since RabbitMQ opens its port before it can serve; otherwise
+ * rejects.
+ */
 export async function rabbitmqResponds(url: string): Promise<boolean> {
   const connection = await connectAmqp(url, { timeout: timeoutMs });
   connection.on('error', () => undefined);

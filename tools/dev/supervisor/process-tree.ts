@@ -31,7 +31,9 @@ export function signalTree(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Start time of a process in the system's format; undefined if no process, or only a zombie, has this pid. */
+/**
+ * Start time of a process in the system's format; undefined if no process, or only a zombie, has this pid.
+ */
 export function processStartTime(pid: number): string | undefined {
   return allProcesses().find((row) => row.pid === pid)?.startedAt;
 }
