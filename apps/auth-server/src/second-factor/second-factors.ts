@@ -64,6 +64,8 @@ const find = statement(
   'second-factors.find',
   'SELECT secret_encrypted, confirmed_at FROM second_factors WHERE user_id = $1',
 );
+// While a secret is confirmed, no page replaces it.
+const findAndLock = statement('second-factors.find-and-lock', `${find.text} FOR UPDATE`);
 // RFC 6238 §5.2: a code is accepted once. Of two concurrent requests with the same code, the second changes
 // no row.
 const useStep = statement(
@@ -180,7 +182,7 @@ export class SecondFactors {
    * @param tx transaction that also signs out the other browsers, which have not verified a second factor
    */
   async confirmSetup(tx: Transaction, userId: string, code: string): Promise<string[] | undefined> {
-    const stored = await this.stored(tx, userId);
+    const stored = await this.stored(tx, userId, findAndLock);
     if (stored === undefined || stored.confirmed) return undefined;
     const step = findTimeStep(stored.secret, code, this.clock().getTime());
     if (step === undefined || (await tx.run(confirm, [userId, step])) === 0) return undefined;
@@ -242,8 +244,9 @@ export class SecondFactors {
   private async stored(
     sql: Sql,
     userId: string,
+    query = find,
   ): Promise<{ secret: Buffer; confirmed: boolean } | undefined> {
-    const row = await sql.row<StoredFactor>(find, [userId]);
+    const row = await sql.row<StoredFactor>(query, [userId]);
     if (row === undefined) return undefined;
     const secret = this.secrets.open(row.secret_encrypted, secondFactorOwner(userId)).toString();
     return { secret: Buffer.from(secret, 'base64'), confirmed: row.confirmed_at !== null };

@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
+import { SecretBox, systemClock } from '@fulfilment/runtime';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { Secret, TOTP } from 'otpauth';
+import { migrations } from '../migrations/index.js';
+import { waitForLocks } from '../test/wait-for-locks.js';
+import { secondFactorOwner, SecondFactors } from './second-factors.js';
+
+let scratch: ScratchDatabase;
+beforeAll(async () => {
+  scratch = await scratchDatabase(migrations);
+});
+afterAll(() => scratch.drop());
+
+describe('confirmSetup', () => {
+  it('rejects the code of a secret that another page replaces concurrently', async () => {
+    const { database } = scratch;
+    const secrets = new SecretBox([randomBytes(32)]);
+    const factors = new SecondFactors(
+      database,
+      secrets,
+      { SECOND_FACTOR_FOR_GLOBAL_ADMINS: false },
+      systemClock,
+    );
+    const userId = randomUUID();
+    await database.run(
+      {
+        name: 'test.new-user',
+        text: `INSERT INTO users (id, email, password_hash) VALUES ($1, 'a@a.example', '')`,
+      },
+      [userId],
+    );
+    const shown = (await factors.beginSetup(userId)) ?? Buffer.alloc(0);
+    const code = new TOTP({ secret: Secret.fromHex(shown.toString('hex')) }).generate();
+    const confirmation = await database.transaction(async (replacing) => {
+      const replacement = secrets.seal(randomBytes(20).toString('base64'), secondFactorOwner(userId));
+      await replacing.run(
+        {
+          name: 'test.replace-secret',
+          text: 'UPDATE second_factors SET secret_encrypted = $2 WHERE user_id = $1',
+        },
+        [userId, replacement],
+      );
+      const confirming = database.transaction((tx) => factors.confirmSetup(tx, userId, code));
+      await waitForLocks(database, 1);
+      return { confirming };
+    });
+    expect(await confirmation.confirming).toBeUndefined();
+    expect(await factors.stateOf(userId)).toMatchObject({ confirmed: false, setupOpen: true });
+  });
+});
