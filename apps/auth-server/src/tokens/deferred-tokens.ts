@@ -8,8 +8,8 @@ export const consumedConcurrently = 'consumed by a concurrent request';
 export const familyEnded = 'the grant was revoked';
 
 /**
- * The token writes of one request, collected while oidc-provider handles it: at most one code or refresh token
- * to consume, and the new tokens of its family.
+ * The token writes of one request, collected while oidc-provider handles it: at most one code or refresh
+ * token to consume, and the new tokens of its family.
  */
 export class DeferredTokens {
   private consumption: { readonly model: string; readonly id: string } | undefined;

@@ -10,7 +10,7 @@ import type { UnitOfWork } from './unit-of-work.js';
 /** ARGV: lifetime of the keys in ms, then the times of each key. */
 const setAll = `for index, key in ipairs(KEYS) do redis.call('SET', key, ARGV[index + 1], 'PX', ARGV[1]) end`;
 const batchDelayMs = 3;
-/** How long `find` waits for the timestamps of a response that is being sent. Longer than a response takes. */
+/** How long `find` waits for the timestamps of a response that is being sent: longer than that takes. */
 const waitTimeoutMs = 500;
 const pollIntervalMs = 4;
 

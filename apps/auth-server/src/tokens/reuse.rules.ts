@@ -2,10 +2,10 @@
 export const maxRaceMs = 2_000;
 
 /**
- * Minimum time from the arrival of a successful request to its response, by grant type. Concurrent requests do
- * not arrive at the same moment, and one that arrives after the response ends the family. An exchange may be
- * slow, since it happens once per authorization, and some apps send it twice by mistake. A refresh takes its
- * 5 ms anyway, and a concurrent one on a new connection is recognised by the connection's age.
+ * Minimum time from the arrival of a successful request to its response, by grant type. Concurrent requests
+ * do not arrive at the same moment, and one that arrives after the response ends the family. An exchange may
+ * be slow, since it happens once per authorization, and some apps send it twice by mistake. A refresh takes
+ * its 5 ms anyway, and a concurrent one on a new connection is recognised by the connection's age.
  */
 export const minResponseMs: Readonly<Record<string, number>> = {
   authorization_code: 50,

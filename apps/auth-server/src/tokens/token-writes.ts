@@ -33,7 +33,7 @@ export interface TokenWrite {
   readonly members: readonly NewRow[];
 }
 
-/** The new tokens are stored only if the family exists and, if there is a token to consume, it was consumed. */
+/** The new tokens were stored if the family exists and the token to consume, if any, was consumed. */
 export interface TokenWriteResult {
   readonly family_exists: boolean;
   /** Whether this request consumed the token; false when another one was first, or for none to consume. */

@@ -136,8 +136,8 @@ export class UnitOfWork {
       if (error instanceof errors.InvalidGrant) return error;
       throw error;
     }
-    // The probe finds out whether a commit succeeded whose response was lost. Without it a client could have a
-    // used token and no successor.
+    // The probe finds out whether a commit succeeded whose response was lost. Without it a client could have
+    // a used token and no successor.
     await (await unit.opening)?.commit(tokens.commitProbe);
     return undefined;
   }
