@@ -3,7 +3,7 @@ import { type Logger, LOGGER } from '@fulfilment/runtime';
 import { type ArgumentsHost, Catch, type ExceptionFilter, Inject } from '@nestjs/common';
 import type { Response } from 'express';
 import { messagePage, unavailablePage } from './message.page.js';
-import { bodyOf } from './outcome.interceptor.js';
+import { applyOutcome } from './outcome.interceptor.js';
 import { InteractionExpired, SignInNeeded } from './page-errors.js';
 import type { Page } from './page.js';
 
@@ -17,7 +17,7 @@ export class ProblemPageFilter implements ExceptionFilter {
     const shown = thrown instanceof SignInNeeded ? { redirect: thrown.signInUrl } : problemOf(thrown);
     if ('status' in shown && shown.status >= 500)
       this.logger.error({ error: thrown }, 'A page could not be shown.');
-    response.send(bodyOf(shown, response));
+    response.send(applyOutcome(shown, response));
   }
 }
 
@@ -32,7 +32,7 @@ function problemOf(thrown: unknown): Page {
   if (thrown instanceof Forbidden) {
     return messagePage({
       title: 'The form was not accepted',
-      text: 'It was not sent from this site. Go back to the app and start again.',
+      text: 'It was sent from another site, or the page was out of date. Go back, reload the page and try again.',
       status: 403,
     });
   }

@@ -127,11 +127,12 @@ describe('a client that changes itself (RFC 7592)', () => {
     const signIn = await browser.get(url);
     const consent = await browser.submit(formOf(signIn, '/login'), {
       email: 'owner@harbour.example',
-      password: password,
+      password,
     });
     expect((await changeClient(newClient, { client_name: 'Label Backup' })).status).toBe(200);
     const rejected = await browser.submit(formOf(consent, '/consent'), {});
     expect(rejected.status).toBe(403);
+    expect(rejected.text).toContain('the page was out of date');
     expect(await consentsOf(newClient.client_id)).toEqual([]);
   });
 
@@ -220,7 +221,7 @@ describe('the consent page', () => {
     const signIn = await browser.get((await app.request(scope, { prompt: 'consent' })).url);
     return browser.submit(formOf(signIn, '/login'), {
       email: 'owner@harbour.example',
-      password: password,
+      password,
     });
   };
 
