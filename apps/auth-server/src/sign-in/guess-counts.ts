@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, statement, type Transaction } from '@fulfilment/database';
 import type { GuessCount } from './guess-limits.rules.js';
 
+/** `unknown`: the guess could not be checked, and does not count. */
 export type GuessOutcome = 'right' | 'wrong' | 'unknown';
 
 interface CountRow {
@@ -14,7 +15,7 @@ interface CountRow {
 /** A guess whose process died counts as in progress for this time. */
 const guessTimeoutSeconds = 30;
 const batchSize = 1000;
-/** Accounts of a network that raise its limit; more would make the limit meaningless. */
+/** Maximum number of accounts that raise the limit of a network; more would make the limit meaningless. */
 const maxCountedAccounts = 1000;
 
 // Callers lock subjects in their order, as the end of a guess does, so that two guesses never wait for each
@@ -34,19 +35,24 @@ const beginGuess = statement(
   `UPDATE guess_counts SET trying = trying + 1, trying_until = now() + interval '${guessTimeoutSeconds} seconds'
    WHERE subject = ANY ($1)`,
 );
-// $2: outcome; $3: subject that a correct guess resets; $4: window in seconds. The count of all networks
-// expires a window after its last failure, the others a window after the first.
+// The count of an account in all networks (`everywhere:`) expires a window after its last failure; every
+// other count expires a window after its first.
 const endGuess = statement(
   'guess-counts.end',
   `WITH locked AS MATERIALIZED (
-     SELECT subject FROM guess_counts WHERE subject = ANY ($1) ORDER BY subject FOR UPDATE)
+     SELECT subject FROM guess_counts WHERE subject = ANY (:subjects) ORDER BY subject FOR UPDATE)
    UPDATE guess_counts AS count SET
      trying = greatest(0, trying - 1),
-     failed = CASE WHEN $2 = 'wrong' THEN CASE WHEN expires_at > now() THEN failed + 1 ELSE 1 END
-                   WHEN $2 = 'right' AND count.subject = $3 THEN 0 ELSE failed END,
-     failed_at = CASE WHEN $2 = 'wrong' THEN now() ELSE failed_at END,
-     expires_at = CASE WHEN $2 = 'wrong' AND (failed = 0 OR expires_at <= now() OR starts_with(count.subject, 'everywhere:'))
-                       THEN now() + $4 * interval '1 second' ELSE expires_at END
+     failed = CASE
+       WHEN :outcome = 'wrong' AND expires_at > now() THEN failed + 1
+       WHEN :outcome = 'wrong' THEN 1
+       WHEN :outcome = 'right' AND count.subject = :own THEN 0
+       ELSE failed END,
+     failed_at = CASE WHEN :outcome = 'wrong' THEN now() ELSE failed_at END,
+     expires_at = CASE
+       WHEN :outcome = 'wrong' AND (failed = 0 OR expires_at <= now() OR starts_with(count.subject, 'everywhere:'))
+         THEN now() + :window_seconds * interval '1 second'
+       ELSE expires_at END
    FROM locked WHERE count.subject = locked.subject`,
 );
 const countAccounts = statement(
@@ -97,18 +103,20 @@ export class GuessCounts {
     };
   }
 
+  /** Begins a guess. The caller has locked the subjects. */
   async begin(tx: Transaction, subjects: readonly string[]): Promise<void> {
     await tx.run(beginGuess, [subjects]);
   }
 
-  /** @param own the subject that a correct guess resets */
-  async end(
-    subjects: readonly string[],
-    outcome: GuessOutcome,
-    own: string,
-    windowSeconds: number,
-  ): Promise<void> {
-    await this.database.run(endGuess, [subjects, outcome, own, windowSeconds]);
+  /** Ends a guess. @param guess `own`: the subject that a correct guess resets */
+  async end(guess: {
+    readonly subjects: readonly string[];
+    readonly own: string;
+    readonly outcome: GuessOutcome;
+    readonly windowSeconds: number;
+  }): Promise<void> {
+    const { subjects, own, outcome, windowSeconds } = guess;
+    await this.database.run(endGuess, { subjects, own, outcome, window_seconds: windowSeconds });
   }
 
   /** Distinct accounts that signed in from a network within a day. */
@@ -120,7 +128,7 @@ export class GuessCounts {
     await this.database.run(recordSignIn, [networks, userId]);
   }
 
-  /** Deletes a batch of counts that expired. Returns their number. */
+  /** Deletes a batch of expired counts, and one of sign-ins older than a day. Returns their number. */
   async deleteExpired(database: Database): Promise<number> {
     return (await database.run(deleteExpired)) + (await database.run(deleteOldSignIns));
   }

@@ -50,7 +50,7 @@ export interface OpenInteraction extends BrowserRequest {
   finish(result: InteractionResults): Promise<string>;
 }
 
-/** Opens the interaction of the browser's cookie. */
+/** Opens the interaction that the browser's cookie and the path name. */
 @Injectable()
 export class InteractionPipe implements PipeTransform<ExecutionContext, Promise<OpenInteraction>> {
   constructor(private readonly oidc: OidcServer) {}
@@ -65,6 +65,7 @@ export class InteractionPipe implements PipeTransform<ExecutionContext, Promise<
     const client = await provider.Client.find(text(interaction.params.client_id));
     if (interaction.uid !== request.params['uid'] || client === undefined) throw new InteractionExpired();
     const redirectUri = text(interaction.params.redirect_uri);
+    const target = formTarget(redirectUri);
     return {
       ...browserRequest(request),
       uid: interaction.uid,
@@ -83,7 +84,7 @@ export class InteractionPipe implements PipeTransform<ExecutionContext, Promise<
       loginHint: text(interaction.params.login_hint).slice(0, 254),
       scopes: splitScope(interaction.params.scope),
       redirectUri,
-      formTargets: [formTarget(redirectUri)].filter((target) => target !== undefined),
+      formTargets: target === undefined ? [] : [target],
       passwordOf: text(interaction.result?.['passwordOf']) || undefined,
       passwordAt: Number(interaction.result?.['passwordAt'] ?? 0),
       provedBoth: interaction.result?.['provedBoth'] === true,

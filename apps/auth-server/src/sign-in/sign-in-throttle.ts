@@ -17,6 +17,7 @@ import {
 } from './guess-limits.rules.js';
 import type { CountedNetwork, GuessTarget } from './guess-target.rules.js';
 
+/** A guess waits so long for the results of others, then it is locked for a second. */
 const waitTimeoutMs = 10_000;
 const firstPollMs = 25;
 const maxPollMs = 400;
@@ -56,7 +57,7 @@ export class SignInThrottle {
 
   /**
    * Checks a guess unless too many have failed. If concurrent guesses could exhaust the limit, it waits for
-   * their results. A guess that cannot be checked does not count.
+   * their results. A guess whose check throws does not count.
    * @param check returns the result of a correct guess, undefined for a wrong one
    * @throws ServiceUnavailable when too many guesses are waiting
    */
@@ -73,7 +74,8 @@ export class SignInThrottle {
       outcome = result === undefined ? 'wrong' : 'right';
       return result === undefined ? { kind: 'wrong' } : { kind: 'right', result };
     } finally {
-      await this.counts.end(subjectsOf(target), outcome, target.own, this.failures.windowSeconds);
+      const { windowSeconds } = this.failures;
+      await this.counts.end({ subjects: subjectsOf(target), own: target.own, outcome, windowSeconds });
     }
   }
 
@@ -108,7 +110,7 @@ export class SignInThrottle {
     return 1; // the other guesses are still in progress
   }
 
-  /** Begins a guess if the limits allow one now. */
+  /** Begins a guess if the limits allow one now. Returns the decision. */
   private beginIfFree(target: GuessTarget, context: GuessContext): Promise<GuessDecision> {
     return this.counts.transaction(async (tx) => {
       // Networks first, so that a locked network adds no rows for the names it tries.
@@ -134,23 +136,19 @@ export class SignInThrottle {
     return decision.kind === 'free' ? decision : decisionWith(await this.counts.accountsOf(tx, network));
   }
 
-  /** Returns the stricter of the decisions for all networks and for this one, with the subject it is for. */
+  /** Returns the stricter of the decisions for `everywhere` and for `own`, with its subject. */
   private async accountDecision(
     tx: Transaction,
     { own, everywhere }: GuessTarget,
   ): Promise<{ readonly decision: GuessDecision; readonly subject: string }> {
-    const ofAllNetworks =
-      everywhere === undefined
-        ? undefined
-        : {
-            decision: delayDecision(await this.counts.lock(tx, everywhere), this.failures),
-            subject: everywhere,
-          };
-    const count = await this.counts.lock(tx, own);
-    const ofOwn = { decision: limitDecision(count, this.failures.requests), subject: own };
-    return ofAllNetworks !== undefined && isStricter(ofAllNetworks.decision, ofOwn.decision)
-      ? ofAllNetworks
-      : ofOwn;
+    // `everywhere` sorts before `own`, and subjects are locked in their order.
+    const everywhereCount = everywhere === undefined ? undefined : await this.counts.lock(tx, everywhere);
+    const ownDecision = limitDecision(await this.counts.lock(tx, own), this.failures.requests);
+    if (everywhere !== undefined && everywhereCount !== undefined) {
+      const decision = delayDecision(everywhereCount, this.failures);
+      if (isStricter(decision, ownDecision)) return { decision, subject: everywhere };
+    }
+    return { decision: ownDecision, subject: own };
   }
 
   /** Counts a locked guess in the metric and for the audit log. Returns the decision. */
