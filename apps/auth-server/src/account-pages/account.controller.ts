@@ -1,7 +1,6 @@
-import { html } from '@fulfilment/http-service';
 import { Controller, Get, Post, Query, UseFilters, UseInterceptors } from '@nestjs/common';
 import { Context } from '../pages/browser-request.js';
-import { messagePage } from '../pages/message.page.js';
+import { notSignedInPage } from '../pages/message.page.js';
 import { type Outcome, OutcomeInterceptor } from '../pages/outcome.interceptor.js';
 import { ProblemPageFilter } from '../pages/problem-page.filter.js';
 import { ChangeName } from './change-name.js';
@@ -56,9 +55,7 @@ export class AccountController {
 
   @Get('signed-out')
   signedOut(): Outcome {
-    const more = html`<p><a class="button" href="/account">Sign in</a></p>`;
-    const text = 'Sign in to manage your account.';
-    return messagePage({ title: 'You are not signed in', text, status: 200, more });
+    return notSignedInPage();
   }
 
   @Get('apps')

@@ -38,17 +38,15 @@ export class SetUpSecondFactor {
     return beginSecondFactorPage(account);
   }
 
-  /** Checks the password and shows a new secret. */
+  /** Checks the password and shows a new secret; redirects when a second factor is already confirmed. */
   async begin(signedIn: SignedIn): Promise<Outcome> {
     const { person, account } = signedIn;
     const rejection = await this.confirmPassword.verify(signedIn, 'second_factor_added');
     if (rejection !== undefined) return beginSecondFactorPage(account, rejection);
     const secret = await this.factors.beginSetup(person.id);
     if (secret === undefined) return { redirect: '/account/security' };
-    return confirmSecondFactorPage(account, {
-      keyUri: keyUri(secret, person.email),
-      spelledSecret: spelledSecret(secret),
-    });
+    const setup = { keyUri: keyUri(secret, person.email), spelledSecret: spelledSecret(secret) };
+    return confirmSecondFactorPage(account, { setup });
   }
 
   /** Checks the first code of the app, whose secret was shown only after the password. */
@@ -72,20 +70,20 @@ export class SetUpSecondFactor {
     );
     if (guess.kind === 'locked') {
       const problem = lockedProblem('incorrect codes', guess.waitSeconds);
-      return confirmSecondFactorPage(account, undefined, { kind: 'problem', ...problem });
+      return confirmSecondFactorPage(account, { notice: { kind: 'problem', ...problem } });
     }
     if (guess.kind === 'wrong') {
       const ended = await this.endedSetup(signedIn);
       if (ended !== undefined) return ended;
       await this.audit.write(origin, { event: 'second_factor_failed', userId, details });
       const text = 'The code is incorrect. Wait for the next code and try again, or start over.';
-      return confirmSecondFactorPage(account, undefined, { kind: 'problem', status: 401, text });
+      return confirmSecondFactorPage(account, { notice: { kind: 'problem', status: 401, text } });
     }
     await signedIn.rotateSession({ amr: bothFactors });
     return recoveryCodesPage(account, guess.result);
   }
 
-  /** The page for a code that came after the end of its set-up; undefined while the set-up is open. */
+  /** Returns the page for a code that came after its set-up ended; undefined while the set-up is open. */
   private async endedSetup(signedIn: SignedIn): Promise<Outcome | undefined> {
     const { person, account } = signedIn;
     const { confirmed, setupOpen } = await this.factors.stateOf(person.id);

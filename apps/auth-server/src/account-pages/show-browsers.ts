@@ -20,7 +20,7 @@ export class ShowBrowsers {
         name: browserName(browser.user_agent),
         ip: browser.ip,
         signedInAt: browser.signed_in_at,
-        isThis: browser.uid === sessionUid,
+        isCurrent: browser.uid === sessionUid,
       })),
       completedAction === 'signed-out' ? { kind: 'done', text: 'Signed out of that browser.' } : undefined,
     );

@@ -12,7 +12,10 @@ export function isTooLong(password: string): boolean {
   return password.length > 2 * maxPasswordLength || [...password].length > maxPasswordLength;
 }
 
-/** Why a password is not allowed: the rest of a sentence after "The new password". Undefined if it is. */
+/**
+ * Why a password is not allowed: the rest of a sentence after "The new password" or "--password". Undefined
+ * for an allowed one.
+ */
 export function newPasswordProblem(
   chosen: string,
   email: string,
@@ -27,6 +30,10 @@ export function newPasswordProblem(
   return undefined;
 }
 
+/** `plainForms` finds repetitions of up to 64 characters in the first 256, which bounds its time. */
+const repetition = /^(.{1,64}?)\1+$/su;
+const maxRepetitionLength = 256;
+
 /**
  * Returns the forms to compare: the password in lower case; without digits and signs at its ends; the part
  * that it repeats. A password without letters, and one that repeats one character, have an empty form: both
@@ -35,7 +42,7 @@ export function newPasswordProblem(
 function plainForms(password: string): string[] {
   const lower = password.toLowerCase();
   const core = lower.replace(/^[^\p{L}]+/u, '').replace(/[^\p{L}]+$/u, '');
-  const [, repeated = lower] = /^(.{1,64}?)\1+$/su.exec(lower.slice(0, 256)) ?? [];
+  const [, repeated = lower] = repetition.exec(lower.slice(0, maxRepetitionLength)) ?? [];
   return [lower, core, repeated].flatMap((form) => (form.length === 1 ? [''] : [form]));
 }
 

@@ -9,7 +9,7 @@ const saltBytes = 16;
 const hashBytes = 32;
 /** Limits hashing, so that a burst of sign-ins does not take the processor from the token endpoint. */
 const maxConcurrent = 2;
-/** Further ones get 503. The last of these waits about 1.3 s, as one hash takes 40 ms. */
+/** Further ones get 503. The last in this queue waits about 1.3 s, as one hash takes 40 ms. */
 const maxWaiting = 64;
 
 const phcPattern = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
@@ -18,7 +18,11 @@ const derive = promisify(argon2);
 let running = 0;
 const waiting: (() => void)[] = [];
 
-/** The PHC string of a password. */
+/**
+ * Returns the PHC string of a password.
+ * @throws RangeError for a password that is too long
+ * @throws ServiceUnavailable when too many passwords are waiting to be hashed
+ */
 export async function hashPassword(password: string): Promise<string> {
   if (isTooLong(password)) throw new RangeError(`A password has at most ${maxPasswordLength} code points.`);
   const salt = randomBytes(saltBytes);
@@ -53,8 +57,9 @@ function argon2id(
   nonce: Buffer,
   { memory, passes, parallelism }: { memory: number; passes: number; parallelism: number },
 ): Promise<Buffer> {
-  // NFC: the same password typed on another keyboard is the same bytes (RFC 8265 §4.2). Its time grows with
-  // the square of a run of combining marks, so the length is checked first.
+  // NFC: the same password typed on another keyboard is the same bytes (RFC 8265 §4.2). The time of
+  // normalize() grows with the square of a run of combining marks, so a password that is too long is not
+  // normalised. The callers reject it.
   const message = isTooLong(password) ? '' : password.normalize('NFC');
   return derive('argon2id', { message, nonce, memory, passes, parallelism, tagLength: hashBytes });
 }

@@ -50,10 +50,10 @@ export const auditEvents = [
 ] as const;
 export type AuditEvent = (typeof auditEvents)[number];
 
-// Counts from 0, so that the first lost record is an increase.
+// Each event's count of lost records starts at 0, so that the alert sees the first one as an increase.
 for (const event of auditEvents) recordsLost.inc({ event }, 0);
 
-/** Origin of a request. */
+/** Address and program of the sender of a request. */
 export interface Origin {
   readonly ip: string;
   readonly userAgent: string | undefined;
@@ -66,7 +66,7 @@ export interface AuditEntry {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** An audit record that is written with the commit of its request. */
+/** An audit record with the origin of its request (`UnitOfWork.writeAudit`). */
 export interface PendingAuditRecord {
   readonly origin: Origin;
   readonly entry: AuditEntry;

@@ -11,6 +11,7 @@ interface Partition {
   readonly name: string;
 }
 
+// A partition's end is the second value in its definition, `FOR VALUES FROM ('…') TO ('…')`.
 const partitions = `
   SELECT quote_ident(child.relname) AS name,
     (regexp_match(pg_get_expr(child.relpartbound, child.oid), $$TO \\('([^']+)'\\)$$))[1]::timestamptz AS ends
@@ -38,14 +39,15 @@ export async function maintainAuditPartitions(
   logger: Logger,
 ): Promise<void> {
   try {
-    while (await createNextPartition(database));
+    let created = true;
+    while (created) created = await createNextPartition(database);
     await dropOldPartitions(database, retentionDays);
   } catch (error) {
     logger.warn({ error }, 'The partitions of the audit log could not be changed; the next round retries.');
   }
 }
 
-/** Returns whether a partition was missing. */
+/** Creates one partition if one is missing. Returns whether it did. */
 async function createNextPartition(database: Database): Promise<boolean> {
   let created = false;
   await changePartitions(database, advisoryLock, async (ddl, sql) => {

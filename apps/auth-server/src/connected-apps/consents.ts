@@ -11,6 +11,7 @@ const lockClient = statement(
   'consents.lock-client',
   `SELECT payload FROM oidc_model WHERE model = 'Client' AND id = $1 FOR SHARE`,
 );
+// A new consent has equal times, since both default to now().
 const save = statement(
   'consents.save',
   `INSERT INTO consents (user_id, client_id, creator_id, scopes) VALUES ($1::uuid, $2, $3::uuid, $4::text[])

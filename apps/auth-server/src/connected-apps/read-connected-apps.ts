@@ -13,7 +13,7 @@ export interface ConnectedApp {
 }
 
 // Apps with a consent, and apps with offline access, since first-party apps need no consent. At most 200, so
-// that the page stays readable.
+// that the page stays readable; the page does not show those that were connected earlier.
 const list = statement(
   'connected-apps.list',
   `WITH connection AS (

@@ -20,9 +20,11 @@ export interface NewCreator {
   readonly settlementCurrency: Currency;
   /** Default: true. */
   readonly paymentTermsAccepted?: boolean | undefined;
+  /** Default: true. */
   readonly taxInterviewCompleted?: boolean | undefined;
   /** A test creator (docs/adr/0066). Default: false. */
   readonly test?: boolean | undefined;
+  /** UUID. Default: a new one. */
   readonly id?: string | undefined;
 }
 

@@ -7,6 +7,7 @@ import type { IncomingMessage } from 'node:http';
 import { parse } from 'node:querystring';
 import { type AuthQuota, takeFromQuota } from './request-limits.js';
 
+/** Bounds the memory. A client whose entry was evicted counts for its network once more. */
 const maxKnownClients = 10_000;
 const rememberMs = 600_000;
 const clientEndpoint = /^\/oauth2\/(token|introspect|revoke|par)$/;
@@ -41,7 +42,7 @@ export class ClientQuotas {
 
   constructor(private readonly limiter: RateLimiter<AuthQuota>) {}
 
-  /** Counts a request before it is handled. @param form request body, if it is a form @throws RateLimited */
+  /** Takes a request from its quota, before it is handled. @param form body of a form @throws RateLimited */
   async take(quota: AuthQuota, request: IncomingMessage, form: Buffer | undefined): Promise<void> {
     const credentials = credentialsOf(request, form);
     if (credentials !== undefined) this.sentCredentials.set(request, credentials);

@@ -3,7 +3,10 @@ import { callerAddress, type RateLimiter } from '@fulfilment/http-service';
 import type { IncomingMessage } from 'node:http';
 import { isPublicDocument } from './route-kind.rules.js';
 
-/** `authorization` is for every request without a quota of its own, such as pages and introspection. */
+/**
+ * `documents` is for public keys and metadata, `authorization` for every request without a quota of its own,
+ * such as pages and introspection.
+ */
 export type AuthQuota = 'token' | 'register' | 'authorization' | 'documents';
 
 /** Takes a request from the quota of the client's network. @throws RateLimited */
@@ -17,7 +20,7 @@ export async function takeFromQuota(
   throw new RateLimited(decision.retryAfterSeconds, limiter.headers(quota, decision));
 }
 
-/** @param path below the mount path */
+/** The quota of a request; undefined for a preflight, which has none. @param path below the mount path */
 export function quotaOf(method: string | undefined, path: string): AuthQuota | undefined {
   if (method === 'OPTIONS') return undefined;
   if (method === 'POST' && path === '/oauth2/token') return 'token';

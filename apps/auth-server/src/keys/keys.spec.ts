@@ -63,6 +63,6 @@ describe('key rotation', () => {
       'ES256 next',
       'RS256 next',
     ]);
-    await server.oidc.refresh();
+    await server.oidc.rebuildIfKeysChanged();
   });
 });

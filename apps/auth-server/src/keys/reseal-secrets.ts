@@ -6,13 +6,14 @@ import { signingKeyOwner } from './signing-keys.js';
 import { auditOperator } from '../audit/operator-audit.js';
 import { secondFactorOwner } from '../second-factor/second-factors.js';
 
+/** Bounds the time for which a transaction locks rows. */
 const batchSize = 200;
 
 /** A table with sealed secrets. */
 interface SealedTable {
   /**
-   * Locks a batch of secrets that older keys sealed. Parameters: id to start after, length of a key id, id of
-   * the newest key. Columns: id, sealed.
+   * Locks a batch of secrets that other keys than the newest sealed. Parameters: id to start after, length of
+   * a key id, id of the newest key. Columns: id, sealed.
    */
   readonly lock: Statement;
   /** Parameters: ids, and their resealed secrets. */

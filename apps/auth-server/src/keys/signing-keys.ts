@@ -72,8 +72,8 @@ const activateNext = statement(
   'keys.activate',
   `UPDATE signing_keys SET state = 'active', activated_at = $2 WHERE alg = $1 AND state = 'next'`,
 );
-// Access tokens live an hour, but an ID token of any age may be sent as a hint (OpenID Connect RP-Initiated
-// Logout §2). 30 days is longer than any session.
+// Access tokens live an hour, but an ID token may be sent as a hint long after it expired (OpenID Connect
+// RP-Initiated Logout §2). A hint that a deleted key signed is rejected.
 const deleteOldRetiring = statement(
   'keys.delete-old-retiring',
   `DELETE FROM signing_keys WHERE state = 'retiring' AND retired_at < $1::timestamptz - interval '30 days'`,
@@ -99,7 +99,7 @@ export class SigningKeys {
     @Inject(CLOCK) private readonly clock: Clock = systemClock,
   ) {}
 
-  /** Creates missing keys; replicas that start concurrently create one set. */
+  /** Creates an active and a next key of each algorithm if missing; concurrent replicas create one set. */
   async ensure(): Promise<void> {
     await this.database.transaction(async (tx) => {
       await tx.run(lockKeys);
@@ -135,7 +135,7 @@ export class SigningKeys {
     });
   }
 
-  /** Deletes keys whose signatures are no longer used. */
+  /** Deletes keys that became `retiring` more than 30 days ago. */
   async deleteOldRetiring(): Promise<void> {
     await this.database.run(deleteOldRetiring, [this.clock()]);
   }
@@ -171,7 +171,10 @@ export class SigningKeys {
     return (await this.database.row<{ version: string }>(readVersion))?.version ?? '';
   }
 
+  /** Reads and decrypts all keys. @throws Error when KEY_ENCRYPTION_KEY does not open all of them */
   async load(): Promise<KeySet> {
+    // The version is read first: after a change between the two reads it is too old, and the next poll loads
+    // the keys once more.
     const version = await this.version();
     const rows = await this.database.rows<KeyRow>(readKeys);
     return { keys: rows.map((row) => ({ state: row.state, jwk: this.decrypt(row) })), version };

@@ -1,7 +1,7 @@
 import { buildConcurrently, dropConcurrently } from '@fulfilment/database';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The messages about a creator contain its connected apps. */
+/** An index by which the messages about a creator find its connected apps. */
 export class ConsentsOfCreator implements MigrationInterface {
   readonly name = 'ConsentsOfCreator1795824000000';
   readonly transaction = false;

@@ -11,10 +11,11 @@ const maxTotalLength = 8_192;
 export const knownScopes: readonly string[] = [...Object.keys(identityScopes), ...Object.keys(storeScopes)];
 
 /**
- * Our checks of every authorization request, pushed or not, in addition to those of oidc-provider. It has no
- * hook for them, but it checks an extra parameter in every request, even when the parameter is absent. At
- * that point the client and its redirect URI are already validated, so the error can be redirected to the
- * app. `creator` itself is checked later, when the user is known (grants.ts).
+ * Validates every authorization request, pushed or not, in addition to oidc-provider, and restores
+ * `offline_access`. oidc-provider has no hook for that, but it validates an extra parameter in every request,
+ * even when the parameter is absent. At that point the client and its redirect URI are already validated, so
+ * the error can be redirected to the app. `creator` itself is validated later, when the user is known
+ * (grants.ts).
  */
 export function validateAuthorizationRequest(
   ctx: KoaContextWithOIDC,

@@ -77,7 +77,7 @@ export class ExistingGrants {
     return startConsentedGrant(provider, this.consents, { accountId, clientId, creatorId, scopes });
   }
 
-  /** First-party clients may name the creator; the default is the oldest of the organisation. */
+  /** First-party clients may name the creator; the default is the first of `ReadAccounts.creators`. */
   private async namedOrOldest(userId: string, named: unknown): Promise<string | undefined> {
     if (typeof named !== 'string') return (await this.accounts.creators(userId))[0]?.id;
     const creatorId = parseCreatorId(named);

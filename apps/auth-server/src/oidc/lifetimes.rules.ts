@@ -36,14 +36,15 @@ export function familyLifetime(scopes: readonly string[]): number {
 }
 
 /**
- * Each refresh extends the refresh token by 30 days, up to the 90 days of its family.
- * @param familyStartedAt in seconds since 1970
+ * Returns the lifetime of a refresh token in seconds: each refresh extends it by 30 days, up to the 90 days
+ * of its family, and at least one second, since oidc-provider accepts no less.
+ * @param familyStartedAt, now in seconds since 1970
  */
 export function refreshTokenLifetime(familyStartedAt: number, now: number): number {
   return Math.max(1, Math.min(lifetimes.refreshToken, familyStartedAt + lifetimes.family - now));
 }
 
-/** Each use extends a session by 14 days, up to the age limit of its sign-in. */
+/** The age limits of a sign-in, which end a session even if each use extends it by 14 days. */
 export function signInLimits(
   config: Pick<AuthServerSettings, 'SESSION_MAX_DAYS' | 'SESSION_MAX_HOURS_GLOBAL_ADMINS'>,
 ): SignInLimits {

@@ -11,6 +11,7 @@ type Handle = ReturnType<Provider['callback']>;
 interface BuiltProvider {
   readonly provider: Provider;
   readonly handle: Handle;
+  /** Version of the key set. */
   readonly version: string;
 }
 
@@ -33,7 +34,7 @@ export class OidcServer extends BackgroundLoop {
       intervalMs: pollIntervalMs,
       logger: dependencies.logger,
       round: async () => {
-        await this.refresh();
+        await this.rebuildIfKeysChanged();
         return false;
       },
     });
@@ -60,7 +61,8 @@ export class OidcServer extends BackgroundLoop {
     return this.dependencies.logger;
   }
 
-  async refresh(): Promise<void> {
+  /** Builds the provider at the first call, and again whenever the keys have changed. */
+  async rebuildIfKeysChanged(): Promise<void> {
     if (this.built === undefined) await this.keys.ensure();
     if ((await this.keys.version()) === this.built?.version) return;
     const keySet = await this.keys.load();

@@ -17,6 +17,7 @@ export class RejectionAudit {
     private readonly audit: AuditLog,
     @Inject(CONFIG) config: Pick<AuthServerSettings, 'SIGN_IN_FAILURES'>,
   ) {
+    // The same window as for failed sign-ins; their limit does not apply here.
     this.windowSeconds = config.SIGN_IN_FAILURES.windowSeconds;
   }
 

@@ -5,7 +5,7 @@ import { readAuditLog } from '../audit/read-audit-log.js';
 import type { OperatorContext } from './operator-context.js';
 
 /**
- * Command for the audit log, the only output of network addresses and user agents, which are personal data.
+ * Command for the audit log, the only command that shows network addresses and user agents (personal data).
  */
 export const auditCommands = {
   audit: defineCommand({

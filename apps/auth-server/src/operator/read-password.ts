@@ -4,12 +4,12 @@ import type { OperatorContext } from './operator-context.js';
 const fromInput = '-';
 
 /** The password of `--password`. @throws Error for a password on the command line outside development */
-export function readPassword(
+export async function readPassword(
   { readSecret, development }: Pick<OperatorContext, 'readSecret' | 'development'>,
   typed: string,
 ): Promise<string> {
   if (typed === fromInput) return readSecret();
-  if (development) return Promise.resolve(typed);
+  if (development) return typed;
   throw new Error(
     '--password must be "-"; the password is read from a prompt or from standard input. Other users can see passwords in command lines.',
   );

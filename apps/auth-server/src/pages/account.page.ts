@@ -1,4 +1,5 @@
 import { type Html, html } from '@fulfilment/http-service';
+import { maxPasswordLength } from '../accounts/new-password.rules.js';
 import { problemNotice } from './form-problem.js';
 import { brand, type Page, page } from './page.js';
 
@@ -85,7 +86,7 @@ export function currentPasswordField(account: AccountContext, id: string): Html 
         type="password"
         autocomplete="current-password"
         required
-        maxlength="1024"
+        maxlength="${maxPasswordLength}"
       />
     </div>`;
 }

@@ -8,7 +8,8 @@ export interface BrowserView {
   readonly name: string;
   readonly ip: string;
   readonly signedInAt: Date;
-  readonly isThis: boolean;
+  /** Whether it is the browser that shows the page. */
+  readonly isCurrent: boolean;
 }
 
 export function browsersPage(
@@ -16,7 +17,7 @@ export function browsersPage(
   browsers: readonly BrowserView[],
   notice?: Notice,
 ): Page {
-  const others = browsers.filter(({ isThis }) => !isThis);
+  const others = browsers.filter(({ isCurrent }) => !isCurrent);
   return accountPage({
     account,
     tab: 'browsers',
@@ -46,11 +47,11 @@ export function browsersPage(
 function browserItem(account: AccountContext, browser: BrowserView): Html {
   return html`<li>
     <div class="about">
-      <h2>${browser.name} ${browser.isThis ? html`<span class="tag">this browser</span>` : undefined}</h2>
+      <h2>${browser.name} ${browser.isCurrent ? html`<span class="tag">this browser</span>` : undefined}</h2>
       <p class="soft small">Signed in ${dateTimeElement(browser.signedInAt)} from ${browser.ip}</p>
     </div>
     ${
-      browser.isThis
+      browser.isCurrent
         ? undefined
         : html`<form method="post" action="/account/browsers/sign-out">
             ${csrfField(account)}

@@ -7,7 +7,7 @@ export interface ConsentView {
   readonly uid: string;
   readonly csrf: string;
   readonly abortCsrf: string;
-  /** Whether the operator created the client; others registered themselves. */
+  /** Whether the operator created the client; all other clients registered themselves. */
   readonly verified: boolean;
   readonly appName: string;
   /** Description of where the person is sent. */
@@ -29,6 +29,7 @@ const tick = html`<svg viewBox="0 0 16 16" aria-hidden="true">
     stroke-linejoin="round"
   />
 </svg>`;
+/** More creators are a drop-down list, so that the page stays short. */
 const maxRadioButtons = 8;
 
 export function consentPage(view: ConsentView): Page {

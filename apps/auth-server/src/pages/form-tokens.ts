@@ -5,8 +5,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { BrowserRequest } from './browser-request.js';
 
 /**
- * Protects forms against cross-site request forgery. Each form has a token for its interaction, which only
- * the browser with the interaction's cookie has seen. If the browser sends `Origin`, it must be ours.
+ * Protects forms against cross-site request forgery. Each form has a token for its interaction or session,
+ * which only the browser with the cookie of that has seen. If the browser sends `Origin`, it must be ours.
  */
 @Injectable()
 export class FormTokens {
@@ -22,12 +22,12 @@ export class FormTokens {
     this.origin = new URL(authUrl).origin;
   }
 
-  /** @param form name of the form, such as the id of its interaction */
+  /** Returns the token of a form. @param form its name, such as the id of its interaction */
   issue(form: string): string {
     return sign(this.keys[0] ?? '', form).toString('base64url');
   }
 
-  /** @throws Forbidden */
+  /** @throws Forbidden for another site, and for a token that is not of this form */
   verify(form: string, { field, site }: BrowserRequest): void {
     const actual = Buffer.from(field('csrf'), 'base64url');
     const isValid = this.keys.some((key) => {

@@ -30,6 +30,16 @@ export function unavailablePage(): Page {
   });
 }
 
+/** Page for a person who cancelled the sign-in to the account pages. */
+export function notSignedInPage(): Page {
+  return messagePage({
+    title: 'You are not signed in',
+    text: 'Sign in to manage your account.',
+    status: 200,
+    more: html`<p><a class="button" href="/account">Sign in</a></p>`,
+  });
+}
+
 export function tooManyPage(error: RateLimited): Page {
   const { headers } = toErrorResponse(error);
   const text = 'Wait a moment, then reload this page.';

@@ -19,12 +19,12 @@ export type Outcome = Page | { readonly redirect: string; readonly cookie?: Cook
 export class OutcomeInterceptor implements NestInterceptor<Outcome, string> {
   intercept(context: ExecutionContext, next: CallHandler<Outcome>): Observable<string> {
     const response = context.switchToHttp().getResponse<Response>();
-    return next.handle().pipe(map((outcome) => bodyOf(outcome, response)));
+    return next.handle().pipe(map((outcome) => applyOutcome(outcome, response)));
   }
 }
 
 /** Sets the status and the headers. Returns the body. */
-export function bodyOf(outcome: Outcome, response: Response): string {
+export function applyOutcome(outcome: Outcome, response: Response): string {
   if (!('redirect' in outcome)) {
     response.status(outcome.status).set(outcome.headers);
     return outcome.body;

@@ -5,6 +5,10 @@ import express, { type NextFunction, type Request, type Response } from 'express
 import { type AuthQuota, takeFromQuota } from '../http/request-limits.js';
 import { messagePage, tooManyPage } from './message.page.js';
 
+/** Limits of the form parser: more than any form of the pages needs. */
+const maxFormBytes = 16 * 1024;
+const maxFormFields = 20;
+
 /** Middleware of the pages: the quota, and the form parser. */
 export function mountPages(app: NestExpressApplication, limiter: RateLimiter<AuthQuota>): void {
   for (const pages of ['/interaction', '/account']) {
@@ -14,7 +18,7 @@ export function mountPages(app: NestExpressApplication, limiter: RateLimiter<Aut
     app.use(pages, showTooMany);
     app.use(
       pages,
-      express.urlencoded({ extended: false, limit: 16 * 1024, parameterLimit: 20 }),
+      express.urlencoded({ extended: false, limit: maxFormBytes, parameterLimit: maxFormFields }),
       showBadForm,
     );
   }

@@ -42,15 +42,14 @@ export function problemPage(ctx: KoaContextWithOIDC, out: ErrorOut): void {
  */
 export function logoutPage(ctx: KoaContextWithOIDC, form: string): void {
   const next = ctx.oidc.session?.state?.postLogoutRedirectUri;
+  const target = typeof next === 'string' ? formTarget(next) : undefined;
   sendPage(
     ctx,
     messagePage({
       title: 'Sign out?',
       text: 'Apps that have access while you are away stay connected. To stay signed in, close this page.',
       status: 200,
-      formTargets: [typeof next === 'string' ? formTarget(next) : undefined].filter(
-        (target) => target !== undefined,
-      ),
+      formTargets: target === undefined ? [] : [target],
       more: html`${new Html(form)}
         <div class="actions">
           <button type="submit" form="op.logoutForm" name="logout" value="yes">Sign out</button>

@@ -27,9 +27,11 @@ export function codeField({
   recovery,
   id = 'code',
 }: {
+  /** Whether the last code was wrong, so that the notice describes the field. */
   readonly wrong: boolean;
+  /** Whether a recovery code is allowed. */
   readonly recovery: boolean;
-  /** Id of the field, for pages with several fields. */
+  /** Id of the field, for a page with several forms. Default: `code`, which gets the focus. */
   readonly id?: string;
 }): Html {
   return html`<div class="field">

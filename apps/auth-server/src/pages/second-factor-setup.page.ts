@@ -27,11 +27,10 @@ export function beginSecondFactorPage(account: AccountContext, notice?: Notice):
   });
 }
 
-/** Page for the first code. @param setup undefined after a wrong code: the app already has the secret */
+/** Page for the first code: with the new secret, or without it after a wrong code, when the app has it. */
 export function confirmSecondFactorPage(
   account: AccountContext,
-  setup: SecondFactorSetup | undefined,
-  notice?: Notice,
+  { setup, notice }: { readonly setup?: SecondFactorSetup; readonly notice?: Notice },
 ): Page {
   return accountPage({
     account,

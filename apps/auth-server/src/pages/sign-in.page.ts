@@ -1,4 +1,5 @@
 import { html } from '@fulfilment/http-service';
+import { maxPasswordLength } from '../accounts/new-password.rules.js';
 import { type FormProblem, problemNotice } from './form-problem.js';
 import { type Page, page } from './page.js';
 
@@ -46,7 +47,7 @@ export function signInPage({ uid, csrf, appName, email, formTargets, problem }: 
             type="password"
             autocomplete="current-password"
             required
-            maxlength="1024"
+            maxlength="${maxPasswordLength}"
             aria-invalid="${invalid}"
             ${email === '' ? undefined : html`autofocus`}
           />

@@ -3,6 +3,7 @@ const maxUriLength = 2048;
 const maxNameLength = 100;
 /** Allows half of the maximum number of URIs at their maximum length. No client needs more. */
 const maxMetadataLength = 24_576;
+/** Members and elements at all levels; valid metadata have fewer. */
 const maxMembers = 100;
 export const loopbackHosts: ReadonlySet<string> = new Set(['127.0.0.1', '[::1]', 'localhost']);
 /** Grant types of clients that register themselves. */
@@ -20,7 +21,7 @@ const operatorOnly = [
   'sector_identifier_uri',
 ] as const;
 
-/** Metadata of a registration request; the members that are validated here. */
+/** Metadata of a registration request, not validated yet. */
 export interface RequestedClient {
   readonly client_name?: unknown;
   readonly redirect_uris?: unknown;

@@ -16,7 +16,10 @@ export function isReservedName(name: string, firstPartyNames: readonly string[])
   return [...ownNames, ...firstPartyNames].some((reserved) => fold(reserved) === folded);
 }
 
-/** Applied twice, because lower case makes further letters look alike. `I`, `l` and `i` count as equal. */
+/**
+ * Applies `unhomoglyph` twice, because lower case makes further letters look alike. `I`, `l` and `i` count as
+ * equal.
+ */
 function fold(name: string): string {
   return unhomoglyph(unhomoglyph(name.normalize('NFKD')).toLowerCase())
     .replaceAll('i', 'l')

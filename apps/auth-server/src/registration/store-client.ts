@@ -23,6 +23,7 @@ const upsert = statement(
   `INSERT INTO oidc_model (model, id, payload, expires_at) VALUES ('Client', $1, $2, now() + interval '30 days')
    ON CONFLICT (model, id) DO UPDATE SET payload = EXCLUDED.payload`,
 );
+/** Bounds one statement: a client may be connected to any number of creators. */
 const messagesPerStatement = 500;
 
 /** A registration request (RFC 7591) or change request (RFC 7592) of a client. */
@@ -70,7 +71,8 @@ async function requireFreeName(tx: Transaction, name: string): Promise<void> {
 }
 
 /**
- * Locks consents before families, like the deletion of a client. The message also ends webhook subscriptions.
+ * Ends consents and token families, in the order in which the deletion of a client locks them. Publishes
+ * `client.disconnected` for each creator, which also ends webhook subscriptions.
  */
 async function endAccess(tx: Transaction, outbox: Outbox, clientId: string): Promise<RevokedToken[]> {
   const consents = await tx.rows<{ creator_id: string | null }>(deleteConsentsOfClient, [clientId]);

@@ -25,7 +25,8 @@ const retryIntervalMs = 1_000;
  * Redis lost its data. The key's name is older than the constant's.
  */
 const publishedKey = 'deny-list:told';
-const slackSeconds = 10; // clocks differ, so APIs accept a token for a short time after it expired
+/** A revoked token stays listed longer than it lives: the clocks of the APIs may be behind. */
+const slackSeconds = 10;
 
 const readPage = statement(
   'deny-list.page',
@@ -56,7 +57,7 @@ export class DenyList extends BackgroundLoop {
     redis.client.on('ready', () => this.scheduleRepublish());
   }
 
-  /** Publishes tokens whose rows are committed. */
+  /** Publishes revoked tokens whose rows are committed; later, if Redis is unavailable. */
   async publish(tokens: readonly RevokedToken[]): Promise<void> {
     if (tokens.length === 0) return;
     const published = await this.redis.tryCommand('deny-list', (client) =>

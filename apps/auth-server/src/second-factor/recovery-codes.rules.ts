@@ -6,7 +6,7 @@ const codeLength = 10;
 
 export const recoveryCodeCount = 10;
 
-/** A code of 50 bits, `XXXXX-XXXXX`. @param random at least ten random bytes */
+/** Returns a code of 50 bits, `XXXXX-XXXXX`. @param random at least ten random bytes */
 export function recoveryCode(random: Uint8Array): string {
   const text = [...random.subarray(0, codeLength)].map((byte) => alphabet.charAt(byte % 32)).join('');
   return `${text.slice(0, codeLength / 2)}-${text.slice(codeLength / 2)}`;

@@ -11,7 +11,8 @@ export interface BrowserSession {
   readonly signed_in_at: Date;
 }
 
-const maxListed = 100; // a longer list is no use on a page
+/** A longer list is no use on a page. Older sign-ins end with "Sign out all other browsers". */
+const maxListed = 100;
 const batchSize = 1000;
 
 const upsert = statement(
@@ -60,7 +61,7 @@ export class BrowserSessions {
     return this.database.rows<BrowserSession>(list, [userId]);
   }
 
-  /** Deletes a batch of sessions that have ended. Returns their number. */
+  /** Deletes a batch of rows that have expired and whose session no longer exists. Returns their number. */
   deleteExpired(sql: Sql): Promise<number> {
     return sql.run(deleteExpired);
   }

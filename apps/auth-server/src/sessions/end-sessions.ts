@@ -11,8 +11,8 @@ const sessionOfUser = statement(
   'sessions.one-of-user',
   `SELECT 1 FROM oidc_model WHERE model = 'Session' AND account_id = $1 AND session_uid = $2`,
 );
-// The mark stays until the session would have expired: a request in progress may save the session again, and
-// the mark hides it (tokens/stored-rows.ts).
+// The mark stays for a day more than the 14 days of a session: a request in progress may save the session
+// again, and the mark hides it (tokens/stored-rows.ts).
 const markEnded = statement(
   'sessions.mark-ended',
   `INSERT INTO browser_sessions (uid, user_id, ip, ended_at, expires_at)

@@ -70,8 +70,8 @@ export const deleteConsentsOfClient = statement(
 );
 
 /**
- * A token family is the Grant, code, refresh tokens and access tokens of one authorization. They end
- * together.
+ * Ends token families for oidc-provider, in the unit of work of the request. A family is the Grant, code,
+ * refresh tokens and access tokens of one authorization, which end together.
  */
 @Injectable()
 export class Families {
@@ -84,11 +84,12 @@ export class Families {
   end(grantId: string): Promise<void> {
     return this.unitOfWork.runRevocation(async (tx) => {
       await lockFamilies(tx, lockGrant, grantId);
-      // Also tokens whose Grant has already expired.
+      // By the id of the Grant, so that it also deletes tokens whose Grant has expired and was deleted.
       return tx.rows<RevokedToken>(deleteFamilies, [[grantId]]);
     });
   }
 
+  /** Ends one access token; its family stays. */
   endAccessToken(jti: string): Promise<void> {
     return this.unitOfWork.runRevocation((tx) => tx.rows<RevokedToken>(deleteAccessToken, [jti]));
   }

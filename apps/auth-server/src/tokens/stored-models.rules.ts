@@ -17,7 +17,7 @@ export function isFamilyMember(model: string): boolean {
   return familyModels.has(model);
 }
 
-/** The id that a row is stored under. */
+/** Returns the id that a row is stored under: its SHA-256 if it is a secret. */
 export function storedId(model: string, id: string): string {
   return hasSecretId(model) ? createHash('sha256').update(id).digest('base64url') : id;
 }

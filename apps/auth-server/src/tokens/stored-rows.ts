@@ -16,8 +16,8 @@ export interface StoredRow {
 }
 
 /**
- * A row with the rows that oidc-provider looks up next: its Grant, an access token's client, a token's
- * person.
+ * A row with the rows that oidc-provider looks up next: its Grant, the client of an access token, and the
+ * person of a code or refresh token.
  */
 interface RowWithRelated extends StoredRow {
   readonly grant_id: string | null;
@@ -62,7 +62,7 @@ const findRows = statement(
 @Injectable()
 export class StoredRows {
   private readonly loader: BatchLoader<Key, RowWithRelated>;
-  /** Rows that a request has prefetched or read with a related row. Each is used once. */
+  /** Rows that a request has prefetched or read with a related row, until `find` returns them, once. */
   private readonly prefetched = new Attached<Map<string, Promise<StoredRow | undefined>>>();
   /** The person of a request's code or refresh token, for find-account.ts. */
   private readonly persons = new Attached<Person>();
@@ -83,6 +83,7 @@ export class StoredRows {
   }
 
   /**
+   * Returns a row for oidc-provider.
    * @param tx transaction of the unit of work, if open: it sees its own writes, and no second connection is
    * used
    */

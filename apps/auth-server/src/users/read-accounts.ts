@@ -59,6 +59,8 @@ const findPeople = statement(
    CROSS JOIN LATERAL (${selectPersonSql('wanted.user_id', 'wanted.creator_id')}) AS person`,
 );
 // Only PostgreSQL decides which spellings are equal: this lower() is the lower() of the index users_email.
+// The FROM item `typed` is one row without columns, so that the canonical spelling is returned without a
+// user.
 const findByEmail = statement(
   'accounts.by-email',
   `SELECT lower($1::text) AS canonical, users.id, users.password_hash FROM (SELECT) AS typed
@@ -80,7 +82,8 @@ const findPasswordChange = statement(
   'accounts.password-changed',
   'SELECT 1 FROM users WHERE id = $1 AND extract(epoch FROM password_changed_at) >= $2::bigint + 1',
 );
-// At most 200: a longer list is no use on a page.
+// At most 200: a longer list is no use on a page. A third-party app cannot be connected to the creators after
+// these.
 const listCreators = statement(
   'accounts.creators',
   `SELECT creators.id, creators.name || CASE WHEN creators.test THEN ' (test)' ELSE '' END AS name, organisations.name AS organisation_name
@@ -150,7 +153,7 @@ export class ReadAccounts {
     return (await this.database.row(findExpiredSignIn, values)) !== undefined;
   }
 
-  /** Returns the creators of the user's organisations, the oldest first. */
+  /** Returns the creators of the user's organisations, by the times of joining and of registration. */
   creators(userId: string): Promise<VisibleCreator[]> {
     return this.database.rows<VisibleCreator>(listCreators, [userId]);
   }
