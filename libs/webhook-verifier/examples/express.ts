@@ -7,7 +7,12 @@ import {
 } from '@fulfilment/webhook-verifier';
 import express, { type Express, type Request, raw } from 'express';
 
-/** The same in Express. `raw` keeps the received bytes; a preceding `express.json()` would consume them. */
+const maxBytes = 1_000_000; // larger than any event
+
+/**
+ * Handles each genuine event except tests and events of unknown types, in Express. `raw` keeps the received
+ * bytes; a preceding `express.json()` would consume them.
+ */
 export function webhookApp(
   secrets: readonly string[],
   handle: (event: WebhookEvent) => Promise<void>,
@@ -15,7 +20,7 @@ export function webhookApp(
   const app = express();
   app.post(
     '/webhooks',
-    raw({ type: () => true }),
+    raw({ type: () => true, limit: maxBytes }),
     async (request: Request<object, unknown, Buffer>, response) => {
       try {
         const event = verifyWebhook({ headers: request.headers, body: request.body }, { secrets });
