@@ -7,7 +7,7 @@ import {
 } from '@fulfilment/webhook-verifier';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 
-const maxBytes = 1_000_000;
+const maxBytes = 1_000_000; // larger than any event
 
 /**
  * Handles each genuine event except tests and events of unknown types. `handle` must be idempotent: it may
@@ -34,7 +34,7 @@ export function webhookServer(
   });
 }
 
-/** Returns the raw body; undefined if it is larger than any event. */
+/** Returns the raw body; undefined if it has more than `maxBytes`. */
 function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

@@ -3,7 +3,7 @@
 require_once __DIR__ . '/verify-webhook.php';
 
 /**
- * The same with public keys instead of a secret (extension sodium, part of PHP).
+ * Does the same as verify_webhook() with public keys instead of a secret (extension sodium, part of PHP).
  *
  * @param array<string, string> $headers
  * @param list<array{x: string}> $keys the "keys" of the subscription's JWKS

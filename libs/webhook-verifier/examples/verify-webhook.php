@@ -1,6 +1,6 @@
 <?php
 
-/** Its message is the code of the failed check. */
+/** The request failed verification. The message is the code of the failed check. */
 final class WebhookVerificationError extends RuntimeException
 {
 }
@@ -37,7 +37,7 @@ function verify_webhook(array $headers, string $body, array $secrets, ?int $now 
     return read_event($body, $signedAt, $now, $tolerance);
 }
 
-/** Returns the event of a genuine request if it is fresh and complete. */
+/** Returns the event of a request with a valid signature if it is fresh and complete. */
 function read_event(string $body, int $signedAt, ?int $now, int $tolerance): stdClass
 {
     $age = ($now ?? time()) - $signedAt;
@@ -63,7 +63,7 @@ function is_test_event(stdClass $event): bool
 }
 
 /**
- * Returns the response status. If $handle throws, respond with 500; the event is retried later.
+ * Returns the response status. If $handle throws, so does this: respond with 500; the event is retried later.
  *
  * @param array<string, string> $headers
  * @param list<string> $secrets

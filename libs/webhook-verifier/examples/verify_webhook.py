@@ -6,7 +6,7 @@ import time
 
 
 class WebhookVerificationError(Exception):
-    """Its argument is the code of the failed check."""
+    """The request failed verification. The argument is the code of the failed check."""
 
 
 def verify_webhook(headers, body, secrets, now=None, tolerance=300):
@@ -38,7 +38,7 @@ def verify_webhook(headers, body, secrets, now=None, tolerance=300):
 
 
 def read_event(body, signed_at, now, tolerance):
-    """Return the event of a genuine request if it is fresh and complete."""
+    """Return the event of a request with a valid signature if it is fresh and complete."""
     age = (time.time() if now is None else now) - signed_at
     if abs(age) > tolerance:
         raise WebhookVerificationError("too_old" if age > 0 else "too_new")
@@ -60,7 +60,7 @@ def is_test_event(event):
 
 
 def receive(headers, body, secrets, handle):
-    """Return the response status. If handle raises, respond with 500; the event is retried later."""
+    """Return the response status. If handle raises, so does this: respond with 500; the event is retried later."""
     try:
         event = verify_webhook(headers, body, secrets)
     except WebhookVerificationError:

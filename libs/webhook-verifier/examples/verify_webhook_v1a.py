@@ -8,7 +8,7 @@ from verify_webhook import WebhookVerificationError, read_event
 
 
 def verify_webhook_v1a(headers, body, keys, now=None, tolerance=300):
-    """The same with public keys instead of a secret (pip install cryptography).
+    """Do the same as verify_webhook with public keys instead of a secret (pip install cryptography).
 
     keys: the "keys" of the subscription's JWKS
     """
@@ -20,10 +20,10 @@ def verify_webhook_v1a(headers, body, keys, now=None, tolerance=300):
     signatures = [decode(value[4:]) for value in values if value.startswith("v1a,")]
     if event_id is None or timestamp is None or not signatures:
         raise WebhookVerificationError("missing_signature")
-    if re.fullmatch(r"[0-9]{1,12}", timestamp) is None or any(len(one) != 64 for one in signatures):
+    if re.fullmatch(r"[0-9]{1,12}", timestamp) is None or any(len(signature) != 64 for signature in signatures):
         raise WebhookVerificationError("malformed_signature")
     signed = event_id.encode() + b"." + timestamp.encode() + b"." + body
-    if not any(is_genuine(key, one, signed) for key in public_keys for one in signatures):
+    if not any(is_genuine(key, signature, signed) for key in public_keys for signature in signatures):
         raise WebhookVerificationError("wrong_signature")
     return read_event(body, int(timestamp), now, tolerance)
 
@@ -37,6 +37,7 @@ def is_genuine(key, signature, signed):
 
 
 def decode(text):
+    """Return the bytes of a base64 text; none if it is malformed, so that its length is wrong too."""
     try:
         return base64.b64decode(text, validate=True)
     except binascii.Error:

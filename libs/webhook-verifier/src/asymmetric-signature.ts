@@ -2,19 +2,21 @@ import { createPublicKey, verify } from 'node:crypto';
 import { headerOf, type RequestHeaders } from './request-headers.js';
 import { WebhookVerificationError } from './webhook-verification-error.js';
 
-/** An Ed25519 key of a JWKS (RFC 8037). */
+/** An Ed25519 key of a JWKS (RFC 8037). Its other members, such as `kid`, are ignored. */
 export interface PublicKey {
+  /** `OKP` */
   readonly kty: string;
+  /** `Ed25519` */
   readonly crv: string;
-  /** The key, base64url. */
+  /** The 32 bytes of the key in base64url. */
   readonly x: string;
 }
 
 const signatureBytes = 64;
 
 /**
- * Returns the time of a request with a valid signature `v1a` (Standard Webhooks): Ed25519 over
- * `<webhook-id>.<webhook-timestamp>.<raw body>`.
+ * Returns the signing time, in UNIX seconds, of a request with a valid signature `v1a` (Standard Webhooks):
+ * Ed25519 over `<webhook-id>.<webhook-timestamp>.<raw body>`.
  * @throws WebhookVerificationError
  * @throws TypeError without a key, or with a key that is not Ed25519
  */

@@ -1,6 +1,6 @@
 /**
- * The data of each event in `api_version` 2026-11-01. Type aliases rather than interfaces, so that they are
- * assignable to records of unknown members. New members and new states may be added.
+ * The data of each event in `api_version` 2026-11-01. New members and new states may be added. These are type
+ * aliases, since an interface cannot be assigned to `Record<string, unknown>`, the data of a `ReceivedEvent`.
  */
 
 /** `amount` is in minor units: 2999 `GBP` is £29.99, 4800 `JPY` is ¥4800. */
@@ -19,18 +19,23 @@ export type OrderSource = {
   readonly external_order_id: string;
 };
 
-/** The `metadata` that the client sent with the order; absent if it sent none. */
+/** The `metadata` that the client sent with the order. */
 export type OrderMetadata = Readonly<Record<string, string>>;
 
-type OrderState = {
+/** Members of all events of an order. */
+type OrderOptions = {
+  /** `false` for an order of a test creator; absent for a live one. */
+  readonly livemode?: false;
+  /** Absent if the order has none. */
+  readonly metadata?: OrderMetadata;
+};
+
+type OrderState = OrderOptions & {
   readonly order_id: string;
   /** Status at the time of the event. */
   readonly status: OrderStatus;
-  /** ISO 8601 in UTC. Increases with each change of the order, since events may arrive out of order. */
+  /** ISO 8601 in UTC. Increases with each change of the order: the events may arrive in another order. */
   readonly updated_at: string;
-  /** `false` for an order of a test creator; missing for a live one. */
-  readonly livemode?: false;
-  readonly metadata?: OrderMetadata;
 };
 
 export type OrderCreated = OrderState & {
@@ -41,22 +46,34 @@ export type OrderCreated = OrderState & {
   readonly item_count: number;
 };
 export type OrderProcessing = OrderState;
-export type OrderDelivered = OrderState & { readonly delivered_at: string };
-export type OrderCancelled = OrderState & { readonly reason: string };
-export type OrderPaymentFailed = OrderState & { readonly total: Money; readonly reason: string };
+export type OrderDelivered = OrderState & {
+  /** When the last package was delivered, ISO 8601 in UTC. */
+  readonly delivered_at: string;
+};
+export type OrderCancelled = OrderState & {
+  /** A text for people. */
+  readonly reason: string;
+};
+export type OrderPaymentFailed = OrderState & {
+  /** Amount that the merchant charged. */
+  readonly total: Money;
+  /** A text for people. */
+  readonly reason: string;
+};
 
-/** The newest package of an order. */
-export type OrderTracking = {
+/**
+ * Data of `order.shipped` and `order.tracking_updated`: the newest package of the order, which was handed to
+ * a carrier last.
+ */
+export type OrderTracking = OrderOptions & {
   readonly order_id: string;
   readonly carrier: string;
   readonly tracking_number: string;
   readonly tracking_url: string;
+  /** When the tracking of any package was last added or corrected, ISO 8601 in UTC. */
   readonly updated_at: string;
-  /** The content of the package; missing if the warehouse did not report it. */
+  /** The content of the package; absent if the warehouse did not report it. */
   readonly items?: PackageItem[];
-  /** `false` for an order of a test creator; missing for a live one. */
-  readonly livemode?: false;
-  readonly metadata?: OrderMetadata;
 };
 
 export type PackageItem = {
@@ -68,12 +85,18 @@ export type PackageItem = {
 type ProductState = {
   readonly product_id: string;
   readonly release_id: string;
-  /** ISO 8601 in UTC. Increases with each change of the product, since events may arrive out of order. */
+  /** ISO 8601 in UTC. Increases with each change of the product: the events may arrive in another order. */
   readonly updated_at: string;
 };
 
+/** Data of `product.available` and `product.unavailable`. */
 export type ProductPurchasable = ProductState & { readonly status: CatalogueStatus };
-/** `quantity`: pieces left; null unless the product is a limited edition. */
-export type ProductInventory = ProductState & { readonly quantity: number | null };
-/** `previous_quantity`: null if the product was not a limited edition before. */
-export type ProductInventoryChanged = ProductInventory & { readonly previous_quantity: number | null };
+/** Data of `product.in_stock` and `product.out_of_stock`. */
+export type ProductInventory = ProductState & {
+  /** Pieces left; null unless the product is a limited edition. */
+  readonly quantity: number | null;
+};
+export type ProductInventoryChanged = ProductInventory & {
+  /** Null if the product was not a limited edition before. */
+  readonly previous_quantity: number | null;
+};

@@ -10,7 +10,7 @@ import type {
   ProductPurchasable,
 } from './event-data.js';
 
-/** The payload version that these types describe. A subscription keeps the version it was created with. */
+/** The version of event data that these types describe. A subscription keeps the version of its creation. */
 export const apiVersion = '2026-11-01';
 
 /** The data of each event. */

@@ -5,8 +5,8 @@ const here = new URL('.', import.meta.url);
 const manifest: Record<string, unknown> = JSON.parse(readFileSync(new URL('../package.json', here), 'utf8'));
 const sources = readdirSync(here).filter((name) => !/\.(spec|fixture)\.ts$/.test(name));
 
-describe('the package', () => {
-  it('has no dependencies', () => {
+describe('the package webhook-verifier', () => {
+  it('has no dependencies, so that @fulfilment/client can contain a copy of it', () => {
     for (const kind of ['dependencies', 'peerDependencies', 'optionalDependencies'])
       expect(manifest[kind]).toBeUndefined();
   });

@@ -9,18 +9,19 @@ const order: ReceivedEvent = {
   data: { order_id: 'ord_1', total: { amount: 2849, currency: 'GBP' } },
 };
 
-describe('an event', () => {
-  it.each(webhookEventNames)('is known by the name %s', (event) => {
+describe('a received event', () => {
+  it.each(webhookEventNames)('is known if its name is %s', (event) => {
     expect(isKnownEvent({ ...order, event })).toBe(true);
   });
 
-  it('has typed data once it is known', () => {
-    if (!isKnownEvent(order) || order.event !== 'order.created') throw new Error('It is not known.');
+  it('has typed data after isKnownEvent and a comparison of its name', () => {
+    if (!isKnownEvent(order) || order.event !== 'order.created')
+      throw new Error('The event is not a known order.created.');
     const { amount }: { amount: number } = order.data.total;
     expect(amount).toBe(2849);
   });
 
-  it('is unknown by another name or version', () => {
+  it('is unknown if its name or its api_version is unknown', () => {
     expect(isKnownEvent({ ...order, event: 'order.returned' })).toBe(false);
     expect(isKnownEvent({ ...order, event: 'toString' })).toBe(false);
     expect(isKnownEvent({ ...order, api_version: '2031-01-01' })).toBe(false);

@@ -20,7 +20,7 @@ export function isTestEvent(event: ReceivedEvent): boolean {
   return event.id.startsWith('evt_test_');
 }
 
-/** Keeps unknown members. @throws WebhookVerificationError `malformed_body` */
+/** Returns the event with all members, known or not. @throws WebhookVerificationError `malformed_body` */
 export function parseEvent(body: Uint8Array): ReceivedEvent {
   const value = parseJson(body);
   if (!isEnvelope(value)) throw new WebhookVerificationError('malformed_body');

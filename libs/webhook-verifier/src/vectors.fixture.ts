@@ -13,13 +13,13 @@ interface SignedRequest {
 export interface Vector extends SignedRequest {
   readonly secrets: readonly string[];
 }
-interface AsymmetricVector extends SignedRequest {
+export interface AsymmetricVector extends SignedRequest {
   readonly public_keys: readonly PublicKey[];
 }
 
 export const vectorsFile = new URL('../vectors.json', import.meta.url);
 
-/** Test vectors for implementations in any language. */
+/** Test vectors for implementations in any language: `vectors` with secrets, `v1a` with public keys. */
 export const {
   vectors,
   v1a,

@@ -34,7 +34,7 @@ function errorOf(run: () => unknown): WebhookVerificationError {
     if (error instanceof WebhookVerificationError) return error;
     throw error;
   }
-  throw new Error('It was accepted.');
+  throw new Error('The call did not throw.');
 }
 
 describe('verifyWebhook', () => {
@@ -49,12 +49,12 @@ describe('verifyWebhook', () => {
     expect(verifyWebhook({ headers, body: raw }, { secrets, now })).toEqual(JSON.parse(raw.toString()));
   });
 
-  it('accepts headers of fetch and of node:http in any case, and any Uint8Array', () => {
+  it('accepts headers of fetch and of node:http in any case, and a Uint8Array that is no Buffer', () => {
     const header = signatureHeader();
     for (const headers of [
       new Headers({ 'X-Service-Signature': header }),
       { 'X-SERVICE-SIGNATURE': header },
-      { 'x-service-signature': [header], get: 'a header of this name' },
+      { 'x-service-signature': [header], get: 'a header named "get" does not make this a Headers' },
     ])
       expect(verifyWebhook({ headers, body: new Uint8Array(body) }, { secrets: [secret], now }).id).toBe(
         'evt_1',
@@ -89,19 +89,21 @@ describe('verifyWebhook', () => {
     expect(verifyWebhook({ headers: fresh, body }, { secrets: [secret] }).id).toBe('evt_1');
   });
 
-  it('throws errors that contain no secret, signature or body', () => {
-    for (const { headers, body_base64, secrets, now: seconds } of vectors.filter(
-      ({ outcome, secrets: [first = ''] }) => outcome !== 'accepted' && first.length > 3,
-    )) {
+  it.each(vectors.filter(({ outcome }) => outcome !== 'accepted'))(
+    'throws an error that contains no secret, signature or body for $name',
+    ({ headers, body_base64, secrets, now: seconds }) => {
       const raw = Buffer.from(body_base64, 'base64');
       const error = errorOf(() =>
         verifyWebhook({ headers, body: raw }, { secrets, now: () => seconds * 1000 }),
       );
       const visible = `${error.message} ${error.stack ?? ''} ${JSON.stringify(error)} ${String(error.cause)}`;
-      for (const hidden of [...secrets, headers['X-Service-Signature'] ?? '', raw.toString()])
-        if (hidden.length > 5) expect(visible).not.toContain(hidden);
-    }
-  });
+      // A shorter text, such as the body `null`, may occur in the error by chance.
+      const hidden = [...secrets, ...Object.values(headers), raw.toString()].filter(
+        ({ length }) => length > 5,
+      );
+      expect(hidden.filter((text) => visible.includes(text))).toEqual([]);
+    },
+  );
 
   it.each([
     ['no secret', { secrets: [] }],

@@ -12,11 +12,11 @@ export interface WebhookRequest {
 }
 
 export interface VerifyOptions {
-  /** The secret of the subscription; during a rotation, both. Not needed with `publicKeys`. */
+  /** The secret of the subscription; during a rotation, both. Required without `publicKeys`, else ignored. */
   readonly secrets?: readonly string[];
   /**
-   * The `keys` of the subscription's JWKS, for the signature `v1a`. Then only `v1a` is accepted. Read the
-   * JWKS again when the check fails with `wrong_signature`.
+   * The `keys` of the subscription's JWKS. With them, only the signature `v1a` is accepted. Read the JWKS
+   * again when the check fails with `wrong_signature`, at most once in five minutes.
    */
   readonly publicKeys?: readonly PublicKey[];
   /** Maximum difference between the time of signing and now, in both directions. Default: 300. */
@@ -25,25 +25,25 @@ export interface VerifyOptions {
   readonly now?: () => number;
 }
 
-/** Signed with the current secret and, for 24 hours after a rotation, also with the previous one. */
-const signatureHeaders = ['x-service-signature', 'x-service-signature-previous'] as const;
 const defaultToleranceSeconds = 300;
 
 /**
  * Returns the event of a genuine and fresh request. Verifies the signature first, and reads nothing else of a
  * forged request.
  * @throws WebhookVerificationError when a check fails; `code` names the check
- * @throws TypeError on invalid arguments: no secret or key, an empty secret, or a body that is not raw bytes
+ * @throws TypeError on invalid arguments: no secret or key, an empty secret, a key that is not Ed25519, a
+ *   negative tolerance, or a body that is not raw bytes
  */
 export function verifyWebhook(request: WebhookRequest, options: VerifyOptions): ReceivedEvent {
   const { secrets = [], publicKeys, toleranceSeconds = defaultToleranceSeconds, now = Date.now } = options;
-  checkCall(request.body, toleranceSeconds);
+  checkBody(request.body);
+  checkTolerance(toleranceSeconds);
   if (publicKeys === undefined) checkSecrets(secrets);
-  const signedAt =
+  const signedAtSeconds =
     publicKeys === undefined
       ? signingTime(signaturesOf(request.headers), request.body, secrets)
       : asymmetricSigningTime(request.headers, request.body, publicKeys);
-  const ageSeconds = now() / 1000 - signedAt;
+  const ageSeconds = now() / 1000 - signedAtSeconds;
   if (ageSeconds > toleranceSeconds) throw new WebhookVerificationError('too_old');
   if (ageSeconds < -toleranceSeconds) throw new WebhookVerificationError('too_new');
   return parseEvent(request.body);
@@ -54,9 +54,14 @@ interface Signature {
   readonly mac: Buffer;
 }
 
-/** @throws WebhookVerificationError */
+/**
+ * Returns the signature with the current secret and, for 24 hours after a rotation, the one with the previous
+ * secret.
+ * @throws WebhookVerificationError
+ */
 function signaturesOf(headers: RequestHeaders): Signature[] {
-  const [current, previous] = signatureHeaders.map((name) => headerOf(headers, name));
+  const current = headerOf(headers, 'x-service-signature');
+  const previous = headerOf(headers, 'x-service-signature-previous');
   if (current === undefined) throw new WebhookVerificationError('missing_signature');
   return [current, ...(previous === undefined ? [] : [previous])].map(parseSignature);
 }
@@ -68,8 +73,8 @@ function parseSignature(header: string): Signature {
 }
 
 /**
- * Returns the time of the first valid signature. Compares every pair, so that the duration does not reveal
- * which one matched.
+ * Returns the time of the first valid signature, in UNIX seconds. Compares each signature with each secret,
+ * so that the duration does not reveal which pair matched.
  */
 function signingTime(signatures: readonly Signature[], body: Uint8Array, secrets: readonly string[]): number {
   const valid = signatures.filter(
@@ -86,16 +91,19 @@ function isMacOf(mac: Buffer, secret: string, timestamp: string, body: Uint8Arra
   return timingSafeEqual(mac, expected);
 }
 
-/** Rejects arguments with which every request, or no request, would be accepted. */
-function checkCall(body: unknown, toleranceSeconds: number): void {
+function checkBody(body: unknown): void {
   if (!types.isUint8Array(body))
     throw new TypeError('body must be the raw bytes of the request (a Buffer or Uint8Array), not parsed.');
-  if (!(toleranceSeconds >= 0)) throw new TypeError('toleranceSeconds must be 0 or more.');
+}
+
+/** Rejects NaN too, with which a request of any age would be accepted. */
+function checkTolerance(seconds: number): void {
+  if (!(seconds >= 0)) throw new TypeError('toleranceSeconds must be 0 or more.');
 }
 
 function checkSecrets(secrets: readonly unknown[]): void {
   if (!Array.isArray(secrets) || secrets.length === 0)
-    throw new TypeError('secrets must be an array with at least one secret.');
+    throw new TypeError('secrets must be an array with at least one secret, unless publicKeys are given.');
   // A missing environment variable may become an empty secret, with which any sender can sign.
   if (!secrets.every((secret) => typeof secret === 'string' && secret !== ''))
     throw new TypeError('A secret must be a non-empty string.');
