@@ -8,8 +8,9 @@ export interface ApiClientOptions extends TransportOptions {
 }
 
 /**
- * @param keyedPaths paths of the POST operations that have an `idempotency-key`. They get one unless the
- *   caller sends its own, so that they can be retried.
+ * Each request gets an `x-request-id`, unless the caller sends one.
+ * @param keyedPaths paths of the POST operations that take an `idempotency-key`. They get a random one,
+ *   unless the caller sends one, so that they can be retried.
  */
 export function createApiClient(options: ApiClientOptions, keyedPaths: readonly string[]): Client {
   const send = createTransport(options);
@@ -19,8 +20,8 @@ export function createApiClient(options: ApiClientOptions, keyedPaths: readonly 
     fetch: (request) => send(request instanceof Request ? request : new Request(request)),
   });
   client.interceptors.request.use((request, { url }) => {
-    setDefault(request, 'x-request-id');
-    if (request.method === 'POST' && keyedPaths.includes(url)) setDefault(request, 'idempotency-key');
+    setDefaultUuid(request, 'x-request-id');
+    if (request.method === 'POST' && keyedPaths.includes(url)) setDefaultUuid(request, 'idempotency-key');
     return request;
   });
   client.interceptors.error.use((error, response, request) => {
@@ -30,6 +31,6 @@ export function createApiClient(options: ApiClientOptions, keyedPaths: readonly 
   return client;
 }
 
-function setDefault({ headers }: Request, name: string): void {
+function setDefaultUuid({ headers }: Request, name: string): void {
   if (!headers.has(name)) headers.set(name, crypto.randomUUID());
 }

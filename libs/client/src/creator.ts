@@ -7,10 +7,10 @@ export * from './shared-exports.js';
 export { followOrders, type FollowOptions, type OrderStreamEvent } from './follow-orders.js';
 export { iterateByPage as iterate } from './iterate.js';
 
-/** Paths of the POST operations that have an `idempotency-key`. */
+/** Paths of the POST operations that take an `idempotency-key`. */
 export const keyedCreatorOperations = ['/api/v1/releases'] as const;
 
-/** A client of the Creator API, for its operations: `readOrder({ client, path: { uuid } })`. */
+/** Returns a client of the Creator API, for its operations: `readOrder({ client, path: { uuid } })`. */
 export function createCreatorClient(options: ApiClientOptions): Client {
   return createApiClient(options, keyedCreatorOperations);
 }

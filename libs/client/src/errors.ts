@@ -1,12 +1,15 @@
 import type { Error as ErrorEnvelope } from './generated/store/types.gen.js';
 
-/** Codes may be added. `UNEXPECTED_RESPONSE` means that e.g. a proxy responded instead of the API. */
+/**
+ * The code of an error response; codes may be added (`string & {}` keeps the known ones in the completion of
+ * editors). `UNEXPECTED_RESPONSE` means that something else responded instead of the API, e.g. a proxy.
+ */
 export type ApiErrorCode = ErrorEnvelope['code'] | 'UNEXPECTED_RESPONSE' | (string & {});
 export type ErrorDetail = NonNullable<ErrorEnvelope['details']>[number];
 
 /**
- * The API responded with an error. Has the members of its envelope. Branch on `code`, and on the `reason` of
- * `details`.
+ * The API responded with an error. Has the members of the error envelope. Branch on `code`, and on the
+ * `reason` of `details`.
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
@@ -14,11 +17,11 @@ export class ApiError extends Error {
   readonly code: ApiErrorCode;
   /** The problems of the request, one element each. */
   readonly details: readonly ErrorDetail[];
-  /** The HTTP status text. */
+  /** The HTTP status text of the envelope; empty for `UNEXPECTED_RESPONSE`. */
   readonly error: string;
   /** Quote it when you contact support. */
   readonly requestId: string | undefined;
-  /** Set if the request may be repeated after this time. */
+  /** From `Retry-After`: the request had no effect, and may be repeated after this time. */
   readonly retryAfterMs: number | undefined;
 
   constructor(response: Response, body: unknown, requestId?: string) {
@@ -34,8 +37,8 @@ export class ApiError extends Error {
 }
 
 /**
- * The API sent no complete response: the network failed (`cause`), or the response or a part of it was late.
- * The request may have had its effect.
+ * There is no complete response: the connection failed or broke (`cause`), or the response or a part of it
+ * was late. The request may have had its effect.
  */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
@@ -46,13 +49,15 @@ export class ConnectionError extends Error {
     cause: unknown,
     request: { readonly requestId: string | undefined; readonly timedOut: boolean },
   ) {
-    super(request.timedOut ? 'The API did not respond in time.' : 'The API could not be reached.', { cause });
+    super(request.timedOut ? 'The server did not respond in time.' : 'The connection to the server failed.', {
+      cause,
+    });
     this.requestId = request.requestId;
     this.timedOut = request.timedOut;
   }
 }
 
-/** There is no valid token: none was stored, or it has expired or was revoked. The person signs in again. */
+/** There is no valid token: none was stored, or it has expired or was revoked. The person must sign in. */
 export class SignInRequiredError extends Error {
   override readonly name = 'SignInRequiredError';
 }
@@ -72,13 +77,13 @@ function readEnvelope(body: unknown): Pick<ApiError, 'code' | 'error' | 'message
     return {
       code: 'UNEXPECTED_RESPONSE',
       error: '',
-      message: 'The response is not one of the API.',
+      message: 'The response does not come from the API.',
       details: [],
     };
   const { code, error, message, details } = body;
   return {
     code: String(code),
-    error: String(error),
+    error: typeof error === 'string' ? error : '',
     message: String(message),
     details: Array.isArray(details) ? details.filter(isDetail) : [],
   };

@@ -9,12 +9,13 @@ export interface ReceivedRequest {
   readonly body: string;
 }
 
-/** Responds to one request. A reply that does not use `response` leaves the request without a response. */
+/** Handles one request. A reply that does not use `response` leaves the request without a response. */
 export type Reply = (response: ServerResponse, request: ReceivedRequest) => void;
 
 /** A server that gives the next reply to each request, the last one repeatedly, and records the requests. */
 export class FakeApi {
   readonly requests: ReceivedRequest[] = [];
+  /** The waits that clients with `options()` would have made. */
   readonly waitsMs: number[] = [];
   #replies: readonly Reply[] = [];
   #baseUrl = '';
@@ -45,14 +46,14 @@ export class FakeApi {
     return this.#close();
   }
 
-  /** Sets the next replies, and deletes the recorded requests. */
+  /** Sets the next replies, and deletes the recorded requests and waits. */
   reply(...replies: readonly Reply[]): void {
     this.requests.splice(0);
     this.waitsMs.splice(0);
     this.#replies = replies;
   }
 
-  /** Options of a client that does not wait between attempts, and has no jitter. */
+  /** Options of a client that records its waits instead of waiting, and whose random number is 0. */
   options(): ApiClientOptions {
     return {
       baseUrl: this.#baseUrl,

@@ -8,7 +8,7 @@ afterAll(() => api.stop());
 
 const sent = (event: string, id: string, data: object = {}): string =>
   `event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
-/** Sends these events, and then ends the response, breaks the connection, or does neither. */
+/** Sends these events, and then ends the response, breaks the connection, or sends nothing more. */
 const stream =
   (then: 'ends' | 'breaks' | 'waits', ...events: readonly string[]): Reply =>
   (response) => {
@@ -18,7 +18,7 @@ const stream =
     });
   };
 
-/** Follows until it has this many events, with a client that waits a second for each part. */
+/** Returns the first events with a timeout of a second: of each its name, or the UUID of its order. */
 async function follow(count: number, lastEventId?: string): Promise<string[]> {
   const client = createCreatorClient({ ...api.options(), timeoutMs: 1000 });
   const events: string[] = [];
@@ -48,42 +48,43 @@ describe('followOrders', () => {
     expect(api.requests[0]?.url).toBe('/api/v1/order-stream?creator=c');
   });
 
-  it.each(['ends', 'breaks', 'waits'] as const)(
-    'continues after the last event when a stream %s, also without a sign of life',
-    async (then) => {
-      api.reply(
-        stream(then, sent('open', '1'), sent('order.created', '2', { uuid: 'o1' })),
-        stream('waits', sent('open', '2'), sent('order.created', '3', { uuid: 'o2' })),
-      );
-      expect(await follow(4, '0')).toEqual(['open', 'o1', 'open', 'o2']);
-      expect(lastEventIds()).toEqual(['0', '2']);
-    },
-  );
+  it.each([
+    ['ends', 'ends'],
+    ['breaks', 'breaks'],
+    ['sends nothing, not even a heartbeat, until the timeout', 'waits'],
+  ] as const)('continues after the last event when a stream %s', async (_what, then) => {
+    api.reply(
+      stream(then, sent('open', '1'), sent('order.created', '2', { uuid: 'o1' })),
+      stream('waits', sent('open', '2'), sent('order.created', '3', { uuid: 'o2' })),
+    );
+    expect(await follow(4, '0')).toEqual(['open', 'o1', 'open', 'o2']);
+    expect(lastEventIds()).toEqual(['0', '2']);
+  });
 
-  it('waits while the API is away for a while, and ends when the creator is not visible', async () => {
-    const away = Array.from({ length: 5 }, () => hangUp); // more often than a request is repeated
+  it('connects again after more failures than a request has retries, and throws when the creator is not visible', async () => {
+    const away = Array.from({ length: 5 }, () => hangUp);
     api.reply(stream('ends', sent('open', '1')), ...away, failure(404, 'NOT_FOUND'));
     await expect(follow(2)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     expect(api.requests).toHaveLength(7);
   });
 
-  it('ends when the API cannot be reached at first', async () => {
+  it('throws when the first connection fails', async () => {
     api.reply(hangUp);
-    await expect(follow(1)).rejects.toThrow('The API could not be reached.');
+    await expect(follow(1)).rejects.toThrow('The connection to the server failed.');
   });
 
-  it('ends at a response that is not a stream, such as a page of a proxy', async () => {
+  it('throws at a response that is not a stream, such as a page of a proxy', async () => {
     const page: Reply = (response) =>
       response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Sign in</h1>');
     api.reply(stream('ends', sent('open', '1')), page);
     await expect(follow(2)).rejects.toMatchObject({ statusCode: 200, code: 'UNEXPECTED_RESPONSE' });
   });
 
-  it('connects again after 0.5 to 1.5 of the delay, so that not all programs do so at once', async () => {
+  it('connects again after 0.5 to 1.5 times the delay, so that not all programs do so at once', async () => {
     api.reply(stream('ends', sent('open', '1')));
     const waitsMs: number[] = [];
     const wait = (ms: number): Promise<void> => Promise.resolve(void waitsMs.push(ms));
-    const random = (): number => waitsMs.length;
+    const random = (): number => waitsMs.length; // 0, then 1
     const client = createCreatorClient(api.options());
     const events = followOrders({ client, creator: 'c', reconnectDelayMs: 100, wait, random });
     for (const _connection of [1, 2, 3]) await events.next();
@@ -91,7 +92,7 @@ describe('followOrders', () => {
     expect(waitsMs).toEqual([50, 150]);
   });
 
-  it('ends when the caller aborts during the wait before the next connection', async () => {
+  it("throws the signal's reason when the caller aborts during the wait before the next connection", async () => {
     api.reply(stream('ends', sent('open', '1')));
     const controller = new AbortController();
     const reason = new Error('The person left.');
@@ -106,7 +107,7 @@ describe('followOrders', () => {
     await expect(events.next()).rejects.toBe(reason);
   });
 
-  it('ends when the caller aborts', async () => {
+  it("throws the signal's reason when the caller aborts during the wait for an event", async () => {
     api.reply(stream('waits', sent('open', '1')));
     const controller = new AbortController();
     const reason = new Error('The person left.');

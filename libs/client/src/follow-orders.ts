@@ -3,7 +3,10 @@ import type { Client } from './generated/client/index.js';
 import type { OrderSummary } from './generated/creator/types.gen.js';
 import { type TransportOptions, waitFor } from './transport.js';
 
-/** `open` or `reset` comes first: read the list of orders then. After a `reset`, orders may be missing. */
+/**
+ * Each connection begins with `open`, or with `reset` if orders since the last event may be missing. Read the
+ * list of orders after the first `open` or `reset`, and after each later `reset`.
+ */
 export type OrderStreamEvent =
   | { readonly event: 'open' | 'reset'; readonly id: string }
   | { readonly event: 'order.created'; readonly id: string; readonly order: OrderSummary };
@@ -16,14 +19,14 @@ export interface FollowOptions extends Pick<TransportOptions, 'wait' | 'random'>
   /** The `id` of the last event that was handled, to continue after it. */
   readonly lastEventId?: string;
   readonly signal?: AbortSignal;
-  /** Delay before it connects again, with a jitter of 0.5 to 1.5. Default: 1000. */
+  /** Delay before the next connection, multiplied by a random number from 0.5 to 1.5. Default: 1000. */
   readonly reconnectDelayMs?: number;
 }
 
 /**
- * Yields the new orders of a creator. It connects again when the connection breaks or the stream ends, and
- * continues after the last event. Handle each order once.
- * @throws ConnectionError when the first connection fails; later it tries again
+ * Yields the new orders of a creator. Connects again when the connection breaks or the stream ends, and
+ * continues after the last event. Handle each order once: the list that you read may contain it too.
+ * @throws ConnectionError when the first connection fails; later failures are retried
  * @throws ApiError when the creator is not visible, the request is rejected, or a proxy returns another page
  * @throws SignInRequiredError when the token cannot be renewed
  * @throws the signal's reason if the caller aborts
@@ -32,11 +35,12 @@ export async function* followOrders(options: FollowOptions): AsyncGenerator<Orde
   const { client, creator, signal = new AbortController().signal, reconnectDelayMs = 1000 } = options;
   const { wait = waitFor, random = Math.random } = options;
   let lastEventId = options.lastEventId;
-  for (let wasOpen = false; ;) {
+  let wasOpen = false;
+  for (;;) {
     try {
       const body = await connect(client, creator, lastEventId, signal);
       wasOpen = true;
-      for await (const event of readEvents(body, signal)) {
+      for await (const event of parseStream(body, signal)) {
         lastEventId = event.id;
         yield event;
       }
@@ -72,8 +76,8 @@ function isTransient(error: unknown): boolean {
   return error instanceof ConnectionError;
 }
 
-/** Ends when the connection breaks. */
-async function* readEvents(
+/** Yields the events of one connection. Returns when it ends or breaks. @throws the signal's reason */
+async function* parseStream(
   body: ReadableStream<Uint8Array>,
   signal: AbortSignal,
 ): AsyncGenerator<OrderStreamEvent, void> {
@@ -107,7 +111,7 @@ function parseEvent(block: string): OrderStreamEvent[] {
   return isOrder(order) ? [{ event, id, order }] : [];
 }
 
-/** The other members are those that the API documents. */
+/** Checks one member. The others are trusted to be those that the API documents. */
 function isOrder(value: unknown): value is OrderSummary {
   return typeof value === 'object' && value !== null && 'uuid' in value;
 }

@@ -8,7 +8,7 @@ beforeAll(() => api.start());
 afterAll(() => api.stop());
 
 describe('iterate', () => {
-  it('reads the pages of the Store API by their cursor, with the same filters', async () => {
+  it('reads the pages of the Store API by their cursor, also after an empty one, with the same filters', async () => {
     const page = (ids: readonly string[], next: string | null) =>
       json(200, {
         data: ids.map((id) => ({ id })),
@@ -53,7 +53,7 @@ describe('iterate', () => {
     expect(api.requests).toHaveLength(2);
   });
 
-  it('ends at an empty page, when items disappear during the iteration', async () => {
+  it('ends at an empty page of the Creator API, even if the total says that there are more items', async () => {
     api.reply(json(200, { data: [], meta: { page: 1, per_page: 2, total: 9 } }));
     const client = creator.createCreatorClient(api.options());
     const orders = creator.iterate((page) => creator.listOrders({ client, query: { creator: 'c', page } }));

@@ -5,11 +5,15 @@ interface CursorPage<Item> {
   };
 }
 
-/** Yields the items of all pages of a list of the Store API. `read` requests the page of a cursor. */
+/**
+ * Yields the items of all pages of a list of the Store API.
+ * @param read requests the page of a cursor; undefined stands for the first page
+ */
 export async function* iterateByCursor<Item>(
   read: (cursor: string | undefined) => Promise<CursorPage<Item>>,
 ): AsyncGenerator<Item, void, undefined> {
-  for (let cursor: string | undefined; ;) {
+  let cursor: string | undefined;
+  for (;;) {
     const { data: page } = await read(cursor);
     yield* page.data;
     if (page.pagination.next_cursor === null) return;
@@ -24,7 +28,10 @@ interface NumberedPage<Item> {
   };
 }
 
-/** Yields the items of all pages of a list of the Creator API. `read` requests a page by number, from 1. */
+/**
+ * Yields the items of all pages of a list of the Creator API.
+ * @param read requests a page by its number, from 1
+ */
 export async function* iterateByPage<Item>(
   read: (page: number) => Promise<NumberedPage<Item>>,
 ): AsyncGenerator<Item, void, undefined> {

@@ -47,7 +47,7 @@ const request = {
 const callbackOf = (state: string, parameters: Readonly<Record<string, string>>): string =>
   `${request.redirectUri}?${new URLSearchParams({ state, iss: issuer, ...parameters })}`;
 
-describe('an authorization server', () => {
+describe('the client of an authorization server', () => {
   it('registers a public app (RFC 7591)', async () => {
     const { server, received } = await fakeServer(Response.json({ client_id: 'client_1' }, { status: 201 }));
     const clientId = await server.register({ name: 'Merch Sync', redirectUris: [loopbackRedirectUri] });
@@ -98,7 +98,7 @@ describe('an authorization server', () => {
     expect(received).toEqual([]);
   });
 
-  it('creates a session that refreshes, and saves the new tokens', async () => {
+  it('creates a session that refreshes its tokens, and saves the new ones', async () => {
     const { server, received } = await fakeServer(
       Response.json({ ...tokens, access_token: 'at_2', refresh_token: 'rt_2' }),
     );
@@ -146,7 +146,7 @@ describe('the discovery of an authorization server', () => {
       fetch: () => Promise.resolve(Response.json({ issuer: `${origin}/api/auth` })),
     });
 
-  it('accepts HTTP on this machine, for development', async () => {
+  it('accepts HTTP at 127.0.0.1, for development', async () => {
     expect(await discover('http://127.0.0.1:8443')).toBeInstanceOf(AuthorizationServer);
   });
 
@@ -158,7 +158,7 @@ describe('the discovery of an authorization server', () => {
 describe('a sign-in on a loopback port', () => {
   const request = { clientId: 'client_1', scopes: ['orders:read'] };
 
-  it('exchanges the code with which the browser returns (RFC 8252)', async () => {
+  it('exchanges the code with which the browser returns (RFC 8252), and ignores a request with another state', async () => {
     const { server, received } = await fakeServer(Response.json(tokens));
     let page = '';
     const signedIn = await signIn(server, {
@@ -177,7 +177,7 @@ describe('a sign-in on a loopback port', () => {
     );
   });
 
-  it('ends when the caller aborts', async () => {
+  it("throws the signal's reason when the caller aborts", async () => {
     const { server } = await fakeServer();
     const controller = new AbortController();
     const reason = new Error('It took too long.');

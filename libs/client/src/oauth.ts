@@ -20,10 +20,11 @@ export interface SignInRequest {
   readonly scopes: readonly string[];
 }
 
-/** A sign-in that was started. It may be stored as JSON until the browser returns. */
+/** A sign-in that was started. Store it as JSON, only for this person, until the browser returns. */
 export interface SignIn extends SignInRequest {
   /** Open it in the person's browser. */
   readonly url: string;
+  /** The secret that proves that this program started the sign-in (PKCE). */
   readonly codeVerifier: string;
   readonly state: string;
 }
@@ -32,6 +33,7 @@ export interface AuthorizationServerOptions extends Pick<
   TransportOptions,
   'fetch' | 'timeoutMs' | 'maxRetries' | 'wait' | 'random'
 > {
+  /** Milliseconds since 1970. Default: `Date.now`. */
   readonly now?: () => number;
 }
 
@@ -75,6 +77,7 @@ export class AuthorizationServer {
     return (await oauth.processDynamicClientRegistrationResponse(response)).client_id;
   }
 
+  /** Returns the URL to open in the person's browser, with what `finishSignIn` needs. Sends no request. */
   async startSignIn(request: SignInRequest): Promise<SignIn> {
     const codeVerifier = oauth.generateRandomCodeVerifier();
     const state = oauth.generateRandomState();
@@ -92,7 +95,7 @@ export class AuthorizationServer {
   }
 
   /**
-   * Exchanges the code. @param callback the URL to which the browser returned
+   * Exchanges the code for tokens. @param callback the URL to which the browser returned
    * @throws oauth4webapi's AuthorizationResponseError if the person declined
    */
   async finishSignIn(signIn: SignIn, callback: string | URL): Promise<Tokens> {
@@ -169,7 +172,7 @@ export class AuthorizationServer {
 function requestOptions(send: Send, issuer: URL) {
   return {
     [oauth.customFetch]: (url: string, init: RequestInit): Promise<Response> => send(new Request(url, init)),
-    // For a development server without TLS on this machine.
+    // Only for a development server without TLS on this machine.
     [oauth.allowInsecureRequests]: ['127.0.0.1', '[::1]', 'localhost'].includes(issuer.hostname),
   };
 }

@@ -11,6 +11,7 @@ import { keyedStoreOperations } from './store.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const tsc = join(root, 'node_modules/@typescript/native/bin/tsc');
+/** The promise of ADR 53. One API needs about 6 kB. */
 const maxCompressedBytes = 15_000;
 
 /** An empty project into which the packed package is installed. */
@@ -95,7 +96,7 @@ describe('the packed package', () => {
   it('has types for Node, strict and with node16 resolution, also for the documented programs', () => {
     const types = [join(root, 'node_modules/@types/node')];
     const programs = documented.filter(({ forBrowsers }) => !forBrowsers).map(({ program }) => program);
-    expect(programs.length).toBeGreaterThan(3);
+    expect(programs.length).toBeGreaterThan(3); // the pattern found the documented programs
     check('node16', [nodeProgram, ...programs], {
       module: 'node16',
       moduleResolution: 'node16',
@@ -127,7 +128,9 @@ describe('the packed package', () => {
       recursive: true,
       encoding: 'utf8',
     });
-    expect(files.filter((name) => !/(^|\/)[^.]+$|\.js$|\.d\.ts$/.test(name))).toEqual([
+    const isDirectoryOrLicence = (name: string): boolean => !name.includes('.');
+    const isCodeOrTypes = (name: string): boolean => /\.js$|\.d\.ts$/.test(name);
+    expect(files.filter((name) => !isDirectoryOrLicence(name) && !isCodeOrTypes(name))).toEqual([
       'README.md',
       'package.json',
     ]);
@@ -135,14 +138,14 @@ describe('the packed package', () => {
     expect(files.filter((name) => /spec|fixture|test/.test(name))).toEqual([]);
   });
 
-  it.each(['store', 'creator'])('needs at most 15 kB compressed in a browser for one API: %s', (entry) => {
+  it.each(['store', 'creator'])('needs less than 15 kB compressed in a browser for one API: %s', (entry) => {
     expect(bundledBytes(`export * from '@fulfilment/client/${entry}'`)).toBeLessThan(maxCompressedBytes);
   });
 
   it('leaves out what a program does not use', () => {
     const one = bundledBytes(`export { createStoreClient, readOrder } from '@fulfilment/client/store'`);
     const all = bundledBytes(`export * from '@fulfilment/client/store'`);
-    expect(one).toBeLessThan(all - 500);
+    expect(one).toBeLessThan(all - 500); // more than compression alone would change
   });
 });
 

@@ -52,7 +52,7 @@ describe('a client', () => {
     expect(api.requests).toHaveLength(1);
   });
 
-  it('doubles the wait without Retry-After, and gives up after the allowed retries', async () => {
+  it('doubles the wait without Retry-After up to 8 s, and gives up after the allowed retries', async () => {
     api.reply(failure(503, 'SERVICE_UNAVAILABLE'));
     const client = createStoreClient({ ...api.options(), random: () => 1, maxRetries: 6 });
     await expect(readOrder({ client, path })).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
@@ -68,7 +68,7 @@ describe('a client', () => {
     expect(api.requests).toHaveLength(1);
   });
 
-  it('repeats an order with the same key and body when the connection breaks', async () => {
+  it('repeats an order with the same key and body when the connection breaks, and when a 503 follows', async () => {
     api.reply(hangUp, failure(503, 'SERVICE_UNAVAILABLE'), json(201, order));
     await placeOrder({ client: createStoreClient(api.options()), body: orderBody });
     const [first, ...repeated] = api.requests;
@@ -81,14 +81,14 @@ describe('a client', () => {
     expect(repeated).toHaveLength(2);
   });
 
-  it('waits for the first request with its key, which may still be running', async () => {
+  it('repeats an order after 409 with Retry-After, since the first request with its key may still run', async () => {
     api.reply(hangUp, failure(409, 'CONFLICT', { 'retry-after': '1' }), json(201, order));
     const { data } = await placeOrder({ client: createStoreClient(api.options()), body: orderBody });
     expect(data.id).toBe('ord_1');
     expect(api.waitsMs).toEqual([250, 1000]);
   });
 
-  it('sends a key with operations on a single resource too', async () => {
+  it('sends a key with the cancellation of an order, whose path has a parameter', async () => {
     api.reply(json(200, order));
     await cancelOrder({ client: createStoreClient(api.options()), path, body: {} });
     expect(api.requests[0]?.headers['idempotency-key']).toMatch(/^[0-9a-f-]{36}$/);
@@ -139,12 +139,12 @@ describe('a client', () => {
   });
 
   it.each([
-    ['the first response', [failure(404, 'NOT_FOUND')]],
+    ['it is the first response', [failure(404, 'NOT_FOUND')]],
     [
-      'a retry after Retry-After, because the first request had no effect',
+      'the attempt before it had Retry-After, and so no effect',
       [failure(429, 'RATE_LIMITED', { 'retry-after': '1' }), failure(404, 'NOT_FOUND')],
     ],
-  ])('reports 404 of a DELETE as an error if it is of %s', async (_what, replies) => {
+  ])('reports 404 of a DELETE as an error if %s', async (_what, replies) => {
     api.reply(...replies);
     await expect(deleteWebhook({ client: createStoreClient(api.options()), path })).rejects.toMatchObject({
       statusCode: 404,

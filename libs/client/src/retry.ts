@@ -12,29 +12,29 @@ export interface Attempt {
 
 const firstBackoffMs = 500;
 const maxBackoffMs = 8_000;
-/** A longer `Retry-After` is left to the caller. */
-const maxWaitMs = 60_000;
+/** A longer `Retry-After` is left to the caller, who would wait without a sign of life. */
+const maxRetryAfterMs = 60_000;
 /** 409 has `Retry-After` while the first request with this idempotency key runs. */
-const retriedAfterDelay: readonly number[] = [409, 429, 503];
-const retriedAfterBackoff: readonly number[] = [429, 503];
+const retriedWithRetryAfter: readonly number[] = [409, 429, 503];
+const retriedWithoutRetryAfter: readonly number[] = [429, 503];
 
 /**
  * Returns the delay before the next attempt; undefined if there should be none. If the response has
- * `Retry-After`, the request had no effect, so it is always repeated. Otherwise it may have had its effect,
- * so it is repeated only if a repetition has none.
+ * `Retry-After`, the request had no effect, so any request is repeated. Otherwise the request may have had
+ * its effect, so it is repeated only if a repetition has no further effect.
  */
 export function retryDelayMs({ request, response, retries, random }: Attempt): number | undefined {
   const backoffMs = Math.min(firstBackoffMs * 2 ** retries, maxBackoffMs);
   const requiredMs = response === undefined ? undefined : retryAfterMs(response);
-  if (response !== undefined && requiredMs !== undefined && retriedAfterDelay.includes(response.status)) {
+  if (response !== undefined && requiredMs !== undefined && retriedWithRetryAfter.includes(response.status)) {
     // Never earlier, and with jitter, so that not all clients return at the same time.
-    return requiredMs > maxWaitMs ? undefined : requiredMs + backoffMs * random;
+    return requiredMs > maxRetryAfterMs ? undefined : requiredMs + backoffMs * random;
   }
-  const isTransient = response === undefined || retriedAfterBackoff.includes(response.status);
+  const isTransient = response === undefined || retriedWithoutRetryAfter.includes(response.status);
   return isTransient && isRepeatable(request) ? backoffMs * (0.5 + random / 2) : undefined;
 }
 
-/** Whether a repetition has no effect: by its method (RFC 9110 §9.2.2), or by its idempotency key. */
+/** Whether a repetition has no further effect: by its method (RFC 9110 §9.2.2), or its idempotency key. */
 function isRepeatable(request: Request): boolean {
   return ['GET', 'HEAD', 'PUT', 'DELETE'].includes(request.method) || request.headers.has('idempotency-key');
 }

@@ -25,7 +25,7 @@ function accepting(token: string): Reply {
   };
 }
 
-/** A store that counts, and an authorization server that accepts each refresh token once. */
+/** A store that records what is saved, and a `refresh` that accepts each refresh token once. */
 function signedIn(tokens = first) {
   const memory = memoryTokenStore(tokens);
   const saved: Tokens[] = [];
@@ -64,7 +64,7 @@ describe('a session', () => {
     expect(saved).toHaveLength(1);
   });
 
-  it('takes the token that another request has renewed since', async () => {
+  it('does not refresh for a token that was already replaced', async () => {
     const { store, used, refresh } = signedIn();
     const session = new Session({ store, refresh });
     await session.renew('at_1');
@@ -87,20 +87,20 @@ describe('a session', () => {
   });
 
   it.each([
-    ['30 s before its end', 1_030_000, 'at_1'],
-    ['less than 30 s before its end', 1_029_999, 'at_2'],
-  ])('sends a token %s', async (_when, expiresAtMs, sent) => {
+    ['returns the stored token 30 s before it expires', 1_030_000, 'at_1'],
+    ['renews the stored token less than 30 s before it expires', 1_029_999, 'at_2'],
+  ])('%s', async (_title, expiresAtMs, returned) => {
     const { store, refresh } = signedIn({ ...first, expiresAtMs });
-    expect(await new Session({ store, refresh, now: () => 1_000_000 }).accessToken()).toBe(sent);
+    expect(await new Session({ store, refresh, now: () => 1_000_000 }).accessToken()).toBe(returned);
   });
 
-  it('uses no token before it is saved, so that a crash does not lose the next refresh token', async () => {
+  it('returns no token that could not be saved, because the next refresh token would be lost', async () => {
     const { store, refresh } = signedIn();
     const failing = { ...store, save: () => Promise.reject(new Error('The disk is full.')) };
     await expect(new Session({ store: failing, refresh }).renew('at_1')).rejects.toThrow('The disk is full.');
   });
 
-  it('throws SignInRequiredError without tokens, and without a refresh token', async () => {
+  it('throws SignInRequiredError without tokens, and at a renewal without a refresh token', async () => {
     const { refresh } = signedIn();
     const signedOut = new Session({ store: memoryTokenStore(), refresh });
     await expect(signedOut.accessToken()).rejects.toThrow(SignInRequiredError);
@@ -108,7 +108,7 @@ describe('a session', () => {
     await expect(notRenewable.renew('at_1')).rejects.toThrow(SignInRequiredError);
   });
 
-  it('refreshes at the next request after a failed refresh', async () => {
+  it('refreshes at the next renewal after a failed refresh', async () => {
     const { store, refresh } = signedIn();
     let isDown = true;
     const session = new Session({

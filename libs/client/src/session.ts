@@ -19,8 +19,12 @@ export interface SessionOptions {
   readonly store: TokenStore;
   /** Exchanges a refresh token. @throws SignInRequiredError if the token is not valid */
   readonly refresh: (refreshToken: string) => Promise<Tokens>;
-  /** Name of the lock around the refresh, for all sessions that share the store. */
+  /**
+   * Name of the lock around the refresh (`navigator.locks`), the same for all sessions that share the store.
+   * Without it, only requests of this session share a refresh.
+   */
   readonly lockName?: string;
+  /** Milliseconds since 1970. Default: `Date.now`. */
   readonly now?: () => number;
 }
 
@@ -29,7 +33,7 @@ const expiryMarginMs = 30_000;
 
 /**
  * The tokens of a signed-in person. A refresh token can be used once, and a second use ends the session. So
- * one refresh runs at a time, also across the tabs of a browser (`navigator.locks`), and the new tokens are
+ * one refresh runs at a time, with a `lockName` also across the tabs of a browser, and the new tokens are
  * saved before any of them is used.
  */
 export class Session implements TokenSource {
@@ -40,17 +44,17 @@ export class Session implements TokenSource {
     this.#options = options;
   }
 
-  /** @throws SignInRequiredError */
+  /** Returns the stored token, or a new one if it expires soon. @throws SignInRequiredError */
   async accessToken(): Promise<string> {
     const { store, now = Date.now } = this.#options;
-    const tokens = await this.#tokens(store);
+    const tokens = await loadTokens(store);
     const expiresSoon = tokens.expiresAtMs !== undefined && tokens.expiresAtMs - now() < expiryMarginMs;
     return expiresSoon && tokens.refreshToken !== undefined
       ? this.renew(tokens.accessToken)
       : tokens.accessToken;
   }
 
-  /** @throws SignInRequiredError */
+  /** Returns a token other than the rejected one; concurrent calls share one. @throws SignInRequiredError */
   async renew(rejected: string): Promise<string> {
     const running = await this.#renewal;
     if (running !== undefined && running !== rejected) return running;
@@ -60,10 +64,10 @@ export class Session implements TokenSource {
     return this.#renewal;
   }
 
-  /** Another tab may have replaced the token while this one waited for the lock. */
   async #replace(rejected: string): Promise<string> {
     const { store, refresh } = this.#options;
-    const current = await this.#tokens(store);
+    const current = await loadTokens(store);
+    // Another tab has replaced the token while this one waited for the lock.
     if (current.accessToken !== rejected) return current.accessToken;
     if (current.refreshToken === undefined)
       throw new SignInRequiredError('The access token is no longer valid.');
@@ -73,19 +77,19 @@ export class Session implements TokenSource {
     return tokens.accessToken;
   }
 
-  async #tokens(store: TokenStore): Promise<Tokens> {
-    const tokens = await store.load();
-    if (tokens === undefined) throw new SignInRequiredError('Nobody is signed in.');
-    return tokens;
-  }
-
   #exclusively(work: () => Promise<string>): Promise<string> {
     const { lockName } = this.#options;
-    // Node has it since version 24.5, browsers in secure contexts.
+    // Node has locks since version 24.5, browsers in secure contexts. Without them the work runs unlocked.
     const locks = 'navigator' in globalThis && 'locks' in navigator ? navigator.locks : undefined;
     if (lockName === undefined || locks === undefined) return work();
     return locks.request(lockName, work);
   }
+}
+
+async function loadTokens(store: TokenStore): Promise<Tokens> {
+  const tokens = await store.load();
+  if (tokens === undefined) throw new SignInRequiredError('Nobody is signed in.');
+  return tokens;
 }
 
 /** Keeps the tokens until the process or page ends. */

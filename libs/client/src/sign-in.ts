@@ -44,7 +44,7 @@ function listen(listener: Server): Promise<number> {
   });
 }
 
-/** Resolves with the first request that carries the state of this sign-in. */
+/** Returns the URL of the first request with the state of this sign-in. @throws the signal's reason */
 function untilCallback(listener: Server, { redirectUri, state }: SignIn, signal?: AbortSignal): Promise<URL> {
   return new Promise((resolve, reject) => {
     signal?.addEventListener('abort', () => reject(reasonOf(signal)), { once: true });

@@ -6,7 +6,7 @@ export type * from './generated/store/types.gen.js';
 export * from './shared-exports.js';
 export { iterateByCursor as iterate } from './iterate.js';
 
-/** Paths of the POST operations that have an `idempotency-key`. */
+/** Paths of the POST operations that take an `idempotency-key`. */
 export const keyedStoreOperations = [
   '/v1/orders',
   '/v1/orders/{id}/cancel',
@@ -17,7 +17,7 @@ export const keyedStoreOperations = [
   '/v1/webhooks/{id}/test',
 ] as const;
 
-/** A client of the Store API, for its operations: `readOrder({ client, path: { id } })`. */
+/** Returns a client of the Store API, for its operations: `readOrder({ client, path: { id } })`. */
 export function createStoreClient(options: ApiClientOptions): Client {
   return createApiClient(options, keyedStoreOperations);
 }

@@ -67,16 +67,20 @@ describe('an error of a client', () => {
   });
 
   it.each([
-    ['an HTML page of a proxy', 502, '<h1>Bad gateway</h1>'],
-    ['a success without JSON', 200, '<h1>Welcome</h1>'],
-  ])('says that %s is not a response of the API', async (_what, status, page) => {
+    ['an HTML page of a proxy', 502, 'text/html'],
+    ['a success whose JSON is malformed', 200, 'application/json'],
+  ])('has the code UNEXPECTED_RESPONSE for %s', async (_what, status, contentType) => {
     api.reply((response) =>
-      response
-        .writeHead(status, { 'content-type': status === 200 ? 'application/json' : 'text/html' })
-        .end(page),
+      response.writeHead(status, { 'content-type': contentType }).end('<h1>Hello</h1>'),
     );
     const error = await thrown(readOrder({ client: createStoreClient(api.options()), path }));
-    expect(error).toMatchObject({ statusCode: status, code: 'UNEXPECTED_RESPONSE', details: [] });
+    expect(error).toMatchObject({ statusCode: status, code: 'UNEXPECTED_RESPONSE', details: [], error: '' });
+  });
+
+  it('has no text instead of a member that the envelope lacks', async () => {
+    api.reply(json(400, { code: 'VALIDATION_ERROR', message: 'The request is not valid.' }));
+    const error = await thrown(listReleases({ client: createStoreClient(api.options()) }));
+    expect(error).toMatchObject({ code: 'VALIDATION_ERROR', error: '', details: [] });
   });
 
   it('has the request id that was sent if there is no response', async () => {
@@ -92,7 +96,7 @@ describe('an error of a client', () => {
 });
 
 describe('a client', () => {
-  it('ends an attempt after its timeout', async () => {
+  it('ends an attempt after its timeout, and repeats it', async () => {
     let attempts = 0;
     const silent = (request: string | URL | Request) =>
       new Promise<Response>((_resolve, reject) => {
@@ -107,7 +111,7 @@ describe('a client', () => {
     expect(attempts).toBe(2);
   });
 
-  it('ends a file only when a part of it does not arrive in time', async () => {
+  it('limits the wait for each part of a file, not for the whole', async () => {
     jest.useFakeTimers();
     try {
       const { part, reader } = await openFile();
@@ -144,7 +148,7 @@ describe('a client', () => {
     expect(await thrown(reader.read())).toBe(reason);
   });
 
-  it('stops when the caller aborts a request', async () => {
+  it("throws the signal's reason and does not retry when the caller aborts a request", async () => {
     const controller = new AbortController();
     const reason = new Error('The person left.');
     api.reply(() => controller.abort(reason));
@@ -153,7 +157,7 @@ describe('a client', () => {
     expect(api.requests).toHaveLength(1);
   });
 
-  it('stops when the caller aborts during the wait for a retry', async () => {
+  it("throws the signal's reason at once when the caller aborts during the wait for a retry", async () => {
     const controller = new AbortController();
     const reason = new Error('The person left.');
     api.reply(failure(429, 'RATE_LIMITED', { 'retry-after': '30' }));
@@ -173,7 +177,7 @@ describe('a client', () => {
     expect(api.requests[0]?.headers.authorization).toBe('Bearer at_1');
   });
 
-  it('rejects with UNAUTHORIZED when it has only one token', async () => {
+  it('rejects with UNAUTHORIZED when its token is a string, which cannot be renewed', async () => {
     api.reply(failure(401, 'UNAUTHORIZED'));
     const client = createStoreClient({ ...api.options(), auth: 'at_1' });
     expect(await thrown(readOrder({ client, path }))).toMatchObject({ code: 'UNAUTHORIZED' });

@@ -5,23 +5,24 @@ import type { TokenSource } from './token-source.js';
 export interface TransportOptions {
   /** An access token, or a source that renews expired ones, such as a `Session`. */
   readonly auth?: string | TokenSource;
-  /** Time for one attempt with its body, or for each part of a stream or file. Default: 30 000. */
+  /** Time for one attempt with its body, or for each part of a stream or CSV file. Default: 30 000. */
   readonly timeoutMs?: number;
-  /** Default: 3. */
+  /** Number of attempts after the first one; the attempt with a renewed token does not count. Default: 3. */
   readonly maxRetries?: number;
   /** Default: the global `fetch`. */
   readonly fetch?: typeof fetch;
-  /** Waits between attempts. Rejects if the signal aborts. */
+  /** Waits between attempts; rejects if the signal aborts. Default: a timer. */
   readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Returns a number from 0 to 1, for the jitter. */
+  /** Returns a number from 0 to 1, for the jitter. Default: `Math.random`. */
   readonly random?: () => number;
 }
 
-/** Sends a request until it has a response that is not transient. */
+/** Sends a request until its response is final or no retry is left, and returns the last response. */
 export type Send = (request: Request) => Promise<Response>;
 
 /**
- * @throws ConnectionError without a response
+ * The function that it returns throws:
+ * @throws ConnectionError if the last attempt has no complete response
  * @throws SignInRequiredError if the token cannot be renewed
  * @throws the signal's reason if the caller aborts
  */
@@ -31,7 +32,8 @@ export function createTransport(options: TransportOptions): Send {
     let token = typeof auth === 'object' ? await auth.accessToken() : auth;
     let isRenewed = false;
     let mayHaveHadEffect = false;
-    for (let retries = 0; ;) {
+    let retries = 0;
+    for (;;) {
       const outcome = await attempt(request, token, options);
       const response = outcome instanceof Response ? outcome : undefined;
       if (response?.status === 401 && typeof auth === 'object' && token !== undefined && !isRenewed) {
@@ -60,7 +62,7 @@ function withToken(request: Request, token: string | undefined): Request {
   return copy;
 }
 
-/** Reads the body too, except of a file or stream, so that a broken connection in it fails the attempt. */
+/** Reads the body too, except of a CSV file or stream, so that a connection that breaks fails the attempt. */
 async function attempt(
   request: Request,
   token: string | undefined,
@@ -92,10 +94,10 @@ function connectionError({ headers }: Request, timedOut: boolean, cause?: unknow
 }
 
 /**
- * Returns the same body. It fails when it breaks off, a part does not arrive in time, or the caller aborts;
- * the time that the reader takes does not count. Node's `fetch` may lose the signal of a long response to
- * the garbage collector, and a `Request` its caller's signal. `pull` uses the request, so that the stream
- * keeps it.
+ * Returns a body with the same parts. It fails when the connection breaks, when a part does not arrive in
+ * time after the reader has requested it, or when the caller aborts. During a long response, garbage
+ * collection may take the signal from Node's `fetch`, and the caller's signal from a `Request` that nothing
+ * refers to. So this function listens to the signal itself, and `pull` refers to the request.
  */
 function limitPartTimes(
   body: ReadableStream<Uint8Array>,

@@ -1,2 +1,2 @@
-/** The build copies the verifier into this package, so that the package has no dependency on it. */
+/** Only for sources: the build replaces this by a copy of the verifier, so that nothing depends on it. */
 export * from '@fulfilment/webhook-verifier';
