@@ -21,6 +21,7 @@ export interface LocalServer {
   stop(): Promise<void>;
 }
 
+/** Starts a server on 127.0.0.1; by default at a free port. */
 export async function serve(respond: Respond, port = 0): Promise<LocalServer> {
   const server = createServer((request, response) => {
     void text(request).then((body) => {
@@ -41,15 +42,20 @@ export async function serve(respond: Respond, port = 0): Promise<LocalServer> {
   };
 }
 
-/** A fake of the suite for the CLI. Positions of its feed are indexes, and one refresh token is valid. */
+/**
+ * A fake of the suite for the CLI. Its feed has pages of two events; a position is the number of events
+ * before it. The access token `valid` is accepted, and one refresh token at a time.
+ */
 export class FakeSuite {
   readonly events: FeedEvent[] = [];
+  /** The refresh tokens that were sent. */
   readonly refreshes: string[] = [];
   /** The paths of all requests. */
   readonly requests: string[] = [];
   /** Positions before this one are rejected, as those of a feed that has ended. */
   oldestValid = 0;
-  isDown = false;
+  /** The feed responds with 503. */
+  isFeedDown = false;
   private refreshToken = 'refresh-0';
   private readonly waiting = new Set<() => void>();
 
@@ -72,7 +78,11 @@ export class FakeSuite {
     const error = (statusCode: number, code: string, details: object[] = []): void =>
       json(statusCode, { statusCode, code, error: 'Error', message: 'It failed.', details });
     if (url.pathname === '/.well-known/oauth-authorization-server/api/auth')
-      return json(200, { issuer: `${origin}/api/auth`, token_endpoint: `${origin}/token` });
+      return json(200, {
+        issuer: `${origin}/api/auth`,
+        authorization_endpoint: `${origin}/authorize`,
+        token_endpoint: `${origin}/token`,
+      });
     if (url.pathname === '/token') {
       const sentToken = new URLSearchParams(body).get('refresh_token') ?? '';
       this.refreshes.push(sentToken);
@@ -84,7 +94,7 @@ export class FakeSuite {
     if (headers.authorization !== 'Bearer valid') return error(401, 'UNAUTHORIZED');
     if (url.pathname === '/store/v1/creator') return json(200, { id: 'cr_1', name: 'Harbour' });
     if (url.pathname !== '/store/v1/events') return error(404, 'NOT_FOUND');
-    if (this.isDown) return error(503, 'SERVICE_UNAVAILABLE');
+    if (this.isFeedDown) return error(503, 'SERVICE_UNAVAILABLE');
     const after = Number(url.searchParams.get('after') ?? 0);
     if (after < this.oldestValid) return error(400, 'VALIDATION_ERROR', [{ field: 'after', reason: 'x' }]);
     const send = (): void => {

@@ -1,7 +1,7 @@
 import { SignInRequiredError } from '@fulfilment/client/oauth';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { FakeSuite, type LocalServer, temporaryDir } from './fake-suite.fixture.js';
-import { openSuite, savedSession, type Suite } from './session.js';
+import { login, openSuite, savedSession, type Suite } from './session.js';
 
 let dir: ReturnType<typeof temporaryDir>;
 let server: FakeSuite & LocalServer;
@@ -21,16 +21,18 @@ const saveTokens = (refreshToken: string) =>
     'session.json',
     JSON.stringify({ clientId: 'app', tokens: { accessToken: 'old', refreshToken } }),
   );
-/** A session of its own, as each process has one. */
-const aProcess = () => savedSession(suite.url, suite.files);
+/** Returns a separate session, as each process has one. */
+const openSession = () => savedSession(suite.url, suite.files);
 
 describe('the saved session', () => {
-  it('is renewed once for two processes, and saved', async () => {
+  it('is renewed and saved once for two processes', async () => {
     saveTokens('refresh-0');
-    const [first, second] = [aProcess(), aProcess()];
+    const write = jest.spyOn(suite.files, 'write');
+    const [first, second] = [openSession(), openSession()];
     expect(await Promise.all([first.renew('old'), second.renew('old')])).toEqual(['valid', 'valid']);
     expect(server.refreshes).toEqual(['refresh-0']);
-    expect(await aProcess().accessToken()).toBe('valid');
+    expect(write).toHaveBeenCalledTimes(1); // a later write could replace the tokens of another process
+    expect(await openSession().accessToken()).toBe('valid');
     expect(JSON.parse(suite.files.read('session.json') ?? '')).toMatchObject({
       clientId: 'app',
       tokens: { refreshToken: 'refresh-1' },
@@ -38,9 +40,17 @@ describe('the saved session', () => {
   });
 
   it('requires a sign-in when it was ended, or never began', async () => {
-    await expect(aProcess().accessToken()).rejects.toThrow(SignInRequiredError);
+    await expect(openSession().accessToken()).rejects.toThrow(SignInRequiredError);
     saveTokens('ended');
-    await expect(aProcess().renew('old')).rejects.toThrow(SignInRequiredError);
+    await expect(openSession().renew('old')).rejects.toThrow(SignInRequiredError);
+  });
+
+  it('is kept when another login is stopped', async () => {
+    saveTokens('refresh-0');
+    const before = suite.files.read('session.json');
+    const reason = new Error('The person pressed Ctrl-C.');
+    await expect(login(suite, () => undefined, AbortSignal.abort(reason))).rejects.toBe(reason);
+    expect(suite.files.read('session.json')).toBe(before);
   });
 
   it('belongs to one suite', () => {

@@ -37,6 +37,7 @@ export interface Suite {
   readonly files: PrivateFiles;
 }
 
+/** Each suite has a directory in `FULFILMENT_CONFIG_DIR`, by default `~/.config/fulfilment`. */
 export function openSuite(url: string, environment: Readonly<Record<string, string | undefined>>): Suite {
   const { origin, host, pathname } = new URL(url);
   const config = environment['XDG_CONFIG_HOME'] || join(homedir(), '.config');
@@ -53,11 +54,15 @@ export async function login(
   signal?: AbortSignal,
 ): Promise<void> {
   const server = await discover(url);
-  const clientId =
-    readSaved(files)?.clientId ??
-    (await server.register({ name: 'Fulfilment CLI', redirectUris: [loopbackRedirectUri] }));
-  save(files, clientId); // before the sign-in, which may fail: the next login uses the same app
+  const clientId = readSaved(files)?.clientId ?? (await registerApp(server, files));
   save(files, clientId, await signIn(server, { clientId, scopes, open, signal }));
+}
+
+async function registerApp(server: AuthorizationServer, files: PrivateFiles): Promise<string> {
+  const app = { name: 'Fulfilment CLI', redirectUris: [loopbackRedirectUri] };
+  const clientId = await server.register(app);
+  save(files, clientId); // before the sign-in, which may fail: the next login uses the same app
+  return clientId;
 }
 
 /** Ends the session and keeps the registered app for the next login. Returns whether there was a session. */
@@ -75,15 +80,15 @@ export function openStore({ url, files }: Suite, token: string | undefined): Cli
   return createStoreClient({ baseUrl: `${url}/store`, auth: token ?? savedSession(url, files) });
 }
 
-/** A refresh token can be used once, and commands run concurrently: one process renews it for all. */
+/**
+ * Returns the session that `login` has saved. A refresh token can be used once, and commands run
+ * concurrently, so one process renews the session for all.
+ */
 export function savedSession(url: string, files: PrivateFiles): Session {
   const store: TokenStore = {
     load: () => Promise.resolve(readSaved(files)?.tokens),
-    save: (tokens) => {
-      const saved = readSaved(files);
-      if (saved !== undefined) save(files, saved.clientId, tokens);
-      return Promise.resolve();
-    },
+    // `refresh` has saved the tokens under the lock. Here they could replace newer ones of another process.
+    save: () => Promise.resolve(),
   };
   const refresh = (refreshToken: string) =>
     files.exclusively(sessionFile, async () => {
@@ -92,7 +97,7 @@ export function savedSession(url: string, files: PrivateFiles): Session {
       if (saved.tokens.refreshToken !== refreshToken) return saved.tokens; // another process renewed it
       const renewed = await (await discover(url)).refresh(saved.clientId, refreshToken);
       const tokens = { ...renewed, refreshToken: renewed.refreshToken ?? refreshToken };
-      save(files, saved.clientId, tokens); // under the lock, so that no process repeats the refresh
+      save(files, saved.clientId, tokens);
       return tokens;
     });
   return new Session({ store, refresh });
