@@ -9,12 +9,15 @@ import { printable, type Terminal } from './terminal.js';
 import { type Change, planChanges, type WantedWebhook } from './webhooks-file.js';
 
 export interface ApplyOptions {
+  /** Only prints the changes. */
   readonly dryRun: boolean;
+  /** Deletes the subscriptions that are not in the file. Otherwise they are printed as ignored. */
   readonly deletes: boolean;
+  /** Prints JSON instead of text. */
   readonly json: boolean;
 }
 
-/** Creates, updates and deletes subscriptions of this app as a file describes them. Safe to repeat. */
+/** Creates and updates subscriptions of this app as a file describes them. Safe to repeat. */
 export async function applyWebhooks(
   client: Client,
   wanted: readonly WantedWebhook[],
@@ -35,7 +38,7 @@ export async function applyWebhooks(
 }
 
 /** Returns the id of the subscription. */
-async function apply(client: Client, change: Change): Promise<string | undefined> {
+async function apply(client: Client, change: Change): Promise<string> {
   switch (change.action) {
     case 'create': {
       const { url, events, secret, status, max_in_flight, signature } = change.wanted;

@@ -4,27 +4,33 @@ import { Failure } from './terminal.js';
 
 /** Time for which the suite holds a request without new events (long polling). */
 const longPollSeconds = 20;
-const [minDelayMs, maxDelayMs] = [1_000, 30_000];
+/** The delay between retries doubles from the first to the second. */
+const [minRetryDelayMs, maxRetryDelayMs] = [1_000, 30_000];
 
 export interface FollowOptions {
   readonly client: Client;
-  /** The position in the feed after which to begin. */
+  /** The position in the feed after which to begin; undefined begins with the oldest event. */
   readonly after: string | undefined;
-  /** Skips the events that are in the feed at the start. */
+  /** Begins after the newest event of the feed instead of `after`. */
   readonly skipOld: boolean;
-  /** Called when all events before the position are handled. */
+  /** Called when all events up to the position are handled or skipped. */
   readonly savePosition: (position: string) => void;
-  /** Called before the first wait for an event. */
+  /** Called once: after old events were skipped, before the first event is handled. */
   readonly onReady: () => void;
   readonly handle: (event: FeedEvent) => Promise<void>;
+  /** Prints a line for the person, when an outage begins and ends. */
   readonly note: (line: string) => void;
+  /** Waits between retries. */
   readonly wait: (ms: number) => Promise<void>;
   readonly signal: AbortSignal;
 }
 
 /**
- * Handles the events of the feed one after another, until the signal aborts. Outlasts outages of the suite
- * and of the network, such as the sleep of a laptop.
+ * Handles the events of the feed one after another, until the signal aborts. Continues after outages of the
+ * suite and of the network, such as the sleep of a laptop.
+ * @throws Failure if the position is no longer valid
+ * @throws ApiError, SignInRequiredError if a retry cannot succeed
+ * @throws the signal's reason if it aborts during a request
  */
 export async function followFeed(options: FollowOptions): Promise<void> {
   const { signal, handle, savePosition, onReady } = options;
@@ -44,14 +50,15 @@ export async function followFeed(options: FollowOptions): Promise<void> {
 
 /** Returns the position after the newest event. */
 async function findEnd(options: FollowOptions): Promise<string> {
-  for (let after: string | undefined; ;) {
+  let after: string | undefined;
+  for (;;) {
     const page = await readPage(options, after, 0);
     if (!page.has_more) return page.next;
     after = page.next;
   }
 }
 
-/** Retries while the suite cannot be reached. */
+/** Returns the events after a position. Waits for one up to `waitSeconds`. Retries after transient errors. */
 async function readPage(
   { client, note, wait, signal }: FollowOptions,
   after: string | undefined,
@@ -72,7 +79,7 @@ async function readPage(
         );
       if (!isTransient(error)) throw error;
       if (failures === 0) note(`${error.message} Retrying …`);
-      await wait(Math.min(minDelayMs * 2 ** failures, maxDelayMs));
+      await wait(Math.min(minRetryDelayMs * 2 ** failures, maxRetryDelayMs));
     }
   }
 }

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 
-/** The envelope of an event, as the feed returns it. */
+/** An event as the feed returns it. It has all members of the envelope; only these are used here. */
 export interface FeedEvent {
   readonly id: string;
   readonly event: string;
@@ -18,19 +18,19 @@ const timeoutMs = 15_000;
 /** The HTTP status of the receiver's response, or why there is none. */
 export type ForwardOutcome = number | 'timeout' | 'connection_failed';
 
-/** Sends an event as webhook-worker does: the same bytes, and the headers of a delivery. */
+/** Sends an event as webhook-worker does, with the body and the headers of a delivery. */
 export async function forward(
   { url, secret }: ForwardTarget,
   event: FeedEvent,
   attempt: number,
   signal: AbortSignal,
 ): Promise<ForwardOutcome> {
-  const body = JSON.stringify(event); // the same bytes as a delivery: the feed has its JSON
+  const body = JSON.stringify(event); // the bytes of a delivery, since both are JSON of the same object
   const timeout = AbortSignal.timeout(timeoutMs);
   try {
     const response = await fetch(url, {
       method: 'POST',
-      headers: signedHeaders(event, body, secret, attempt, Math.floor(Date.now() / 1000)),
+      headers: signedHeaders({ event, body, secret, attempt, unixSeconds: Math.floor(Date.now() / 1000) }),
       body,
       redirect: 'manual',
       signal: AbortSignal.any([signal, timeout]),
@@ -43,17 +43,22 @@ export async function forward(
   }
 }
 
+interface SignedRequest {
+  readonly event: FeedEvent;
+  readonly body: string;
+  readonly secret: string;
+  readonly attempt: number;
+  /** The time of the signature. */
+  readonly unixSeconds: number;
+}
+
 /**
- * Returns the headers of docs/receiving-webhooks.md. No delivery exists, so its id is derived from that of
- * the event.
+ * Returns the headers of docs/receiving-webhooks.md, without `traceparent`. No delivery exists, so its id is
+ * derived from that of the event.
  */
-export function signedHeaders(
-  { id, event }: FeedEvent,
-  body: string,
-  secret: string,
-  attempt: number,
-  unixSeconds: number,
-): Record<string, string> {
+function signedHeaders(request: SignedRequest): Record<string, string> {
+  const { body, secret, attempt, unixSeconds } = request;
+  const { id, event } = request.event;
   const hmac = (key: string | Buffer, prefix: string) =>
     createHmac('sha256', key).update(`${prefix}${unixSeconds}.${body}`);
   return {
@@ -72,5 +77,6 @@ export function signedHeaders(
 /** Standard Webhooks: a secret `whsec_…` is the key in base64. Another secret is the key itself. */
 function standardWebhooksKey(secret: string): string | Buffer {
   const [, base64] = /^whsec_([A-Za-z0-9+/]+)={0,2}$/.exec(secret) ?? [];
-  return base64 === undefined || base64.length % 4 === 1 ? secret : Buffer.from(base64, 'base64');
+  const isBase64 = base64 !== undefined && base64.length % 4 !== 1; // no bytes encode to 4 n + 1 digits
+  return isBase64 ? Buffer.from(base64, 'base64') : secret;
 }

@@ -1,11 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type FeedEvent, forward, type ForwardOutcome, type ForwardTarget } from './forward.js';
 
-const [minDelayMs, maxDelayMs] = [500, 10_000];
+/** The delay between retries doubles from the first to the second. */
+const [minRetryDelayMs, maxRetryDelayMs] = [500, 10_000];
 
 /** One attempt to send an event to the receiver. */
 export interface ForwardAttempt {
   readonly event: FeedEvent;
+  /** From 1; increases with each resend. */
   readonly attempt: number;
   readonly outcome: ForwardOutcome;
 }
@@ -13,7 +15,9 @@ export interface ForwardAttempt {
 export interface ForwarderOptions {
   readonly target: ForwardTarget;
   readonly signal: AbortSignal;
+  /** Prints the result of an attempt. */
   readonly report: (attempt: ForwardAttempt) => void;
+  /** Prints a line for the person. */
   readonly note: (line: string) => void;
 }
 
@@ -23,7 +27,7 @@ export class Forwarder {
 
   constructor(private readonly options: ForwarderOptions) {}
 
-  /** Retries while the receiver cannot be reached. Any response ends the retries and is reported. */
+  /** Retries while the receiver cannot be reached. Reports its first response, or that it was late. */
   async send(event: FeedEvent): Promise<void> {
     const { target, signal, note } = this.options;
     const sent = { event, attempt: 1 };
@@ -33,11 +37,11 @@ export class Forwarder {
       if (outcome !== 'connection_failed')
         return this.options.report({ event, attempt: sent.attempt, outcome });
       if (failures === 0) note(`${target.url} cannot be reached. Retrying ${event.id} …`);
-      await delay(Math.min(minDelayMs * 2 ** failures, maxDelayMs), undefined, { signal });
+      await delay(Math.min(minRetryDelayMs * 2 ** failures, maxRetryDelayMs), undefined, { signal });
     }
   }
 
-  /** Sends the last event once more. */
+  /** Sends the last event once more, without retries. */
   async resend(): Promise<void> {
     const { target, signal, report, note } = this.options;
     if (this.lastSent === undefined) return note('There is no event to resend.');

@@ -13,16 +13,17 @@ import {
 import { followFeed } from './follow-feed.js';
 import { listen, type ListenOptions } from './listen.js';
 import { openSuite } from './session.js';
-import { Failure } from './terminal.js';
 
 let dir: ReturnType<typeof temporaryDir>;
 let suite: FakeSuite & LocalServer;
 let receiver: LocalServer;
 let received: ReceivedRequest[];
 let status: number;
+/** End the listeners of a test. */
 const stops: (() => Promise<void>)[] = [];
 
-const record = (port = 0): Promise<LocalServer> =>
+/** Starts a receiver that records its requests and responds with `status`. */
+const startReceiver = (port = 0): Promise<LocalServer> =>
   serve((request, response) => {
     received.push(request);
     response.writeHead(status).end();
@@ -30,7 +31,7 @@ const record = (port = 0): Promise<LocalServer> =>
 
 beforeEach(async () => {
   [dir, received, status] = [temporaryDir(), [], 204];
-  [suite, receiver] = [await FakeSuite.start(), await record()];
+  [suite, receiver] = [await FakeSuite.start(), await startReceiver()];
 });
 afterEach(async () => {
   for (const stop of stops.splice(0)) await stop();
@@ -47,9 +48,10 @@ const event = (number: number, name = 'order.created') => ({
   data: { order_id: `ord_${number}` },
 });
 const ids = () => received.map(({ headers }) => headers['webhook-id']);
+/** Returns the ids of all received events when there are at least as many. */
 const arrived = (count: number) => eventually(() => (received.length >= count ? ids() : undefined));
 
-/** Starts a listener; resolves when it is ready. */
+/** Starts a listener; resolves when it is ready, and rejects if it fails before. */
 async function start(options: Partial<ListenOptions> = {}) {
   const [results, notes]: [string[], string[]] = [[], []];
   const stop = new AbortController();
@@ -102,7 +104,7 @@ describe('listen', () => {
     expect(new Webhook(secret).verify(body, standard)).toMatchObject({ id: 'evt_1' });
   });
 
-  it('loses nothing while it is not running, and keeps its secret', async () => {
+  it('skips events from before its first start, loses none while it is not running, and keeps its secret', async () => {
     suite.publish(event(1), event(2), event(3)); // before the first start: these are old
     const first = await start();
     suite.publish(event(4));
@@ -111,16 +113,16 @@ describe('listen', () => {
     suite.publish(event(5), event(6), event(7));
     const second = await start();
     expect(await arrived(4)).toEqual(['evt_4', 'evt_5', 'evt_6', 'evt_7']);
-    expect(second.notes).toEqual(first.notes);
+    expect(second.notes).toEqual(first.notes); // with the secret
   });
 
-  it('sends an event again after a restart if it was stopped before the receiver responded', async () => {
+  it('sends an event after a restart if it was stopped before the receiver could be reached', async () => {
     await receiver.stop();
     const first = await start();
     suite.publish(event(1));
     await eventually(() => first.notes.find((note) => note.includes('cannot be reached')));
     await first.end();
-    receiver = await record(receiver.port);
+    receiver = await startReceiver(receiver.port);
     await start();
     expect(await arrived(1)).toEqual(['evt_1']);
   });
@@ -130,7 +132,7 @@ describe('listen', () => {
     const { notes } = await start();
     suite.publish(event(1), event(2));
     await eventually(() => notes.find((note) => note.includes('cannot be reached')));
-    receiver = await record(receiver.port);
+    receiver = await startReceiver(receiver.port);
     expect(await arrived(2)).toEqual(['evt_1', 'evt_2']);
   });
 
@@ -152,66 +154,69 @@ describe('listen', () => {
     ]);
   });
 
-  it('forwards only the chosen events, and moves past the others', async () => {
-    const chosen = await start({ events: ['product.*', 'order.shipped'] });
+  it('forwards only the chosen events', async () => {
+    await start({ events: ['product.*', 'order.shipped'] });
     suite.publish(event(1), event(2, 'product.in_stock'), event(3), event(4, 'order.shipped'), event(5));
     expect(await arrived(2)).toEqual(['evt_2', 'evt_4']);
-    await expect(start({ events: ['order.eaten'] })).rejects.toThrow('Unknown event "order.eaten"');
-    stops.pop();
-    await chosen.end();
   });
 
-  it('prints all events from the oldest on without a receiver if requested', async () => {
+  it('rejects the name of an unknown event', async () => {
+    await expect(start({ events: ['order.eaten'] })).rejects.toThrow('Unknown event "order.eaten"');
+    stops.pop(); // it has ended already
+  });
+
+  it('prints all events from the oldest on if it has no receiver', async () => {
     suite.publish(event(1), event(2), event(3));
     const { results } = await start({ from: 'oldest', forwardTo: undefined, json: false });
     const lines = await eventually(() => (results.length === 3 ? results : undefined));
     expect(lines[0]).toMatch(/^[\d:.]+ {2}order\.created +evt_1$/);
   });
 
-  it('reports a position of a feed that has ended, instead of skipping the gap', async () => {
+  it('fails at a position that is no longer valid, instead of skipping events', async () => {
     const first = await start();
     await first.end();
     suite.oldestValid = 1;
     const second = await start();
-    stops.pop();
+    stops.pop(); // it ends by itself
     await expect(second.ended).rejects.toThrow('no longer valid');
   });
 });
 
-describe('the feed', () => {
-  it('is followed through an outage of the suite, which is noted once', async () => {
-    suite.isDown = true;
+describe('followFeed', () => {
+  /** Follows the feed until the first position is saved. The outage ends at the third wait for a retry. */
+  async function follow(accessToken: string) {
     const notes: string[] = [];
     const handled: string[] = [];
     const stop = new AbortController();
-    let attempts = 0;
-    await expect(
-      followFeed({
-        client: createStoreClient({ baseUrl: `${suite.url}/store`, auth: 'valid', maxRetries: 0 }),
-        after: '0',
-        skipOld: false,
-        savePosition: () => stop.abort(),
-        onReady: () => suite.publish(event(1)),
-        handle: ({ id }) => Promise.resolve(void handled.push(id)),
-        note: (line) => notes.push(line),
-        wait: () => {
-          attempts += 1;
-          suite.isDown = attempts < 3;
-          return Promise.resolve();
-        },
-        signal: stop.signal,
-      }),
-    ).resolves.toBeUndefined();
-    expect(handled).toEqual(['evt_1']);
-    expect(notes).toEqual([expect.stringContaining('Retrying'), 'The suite responds.']);
+    let waits = 0;
+    await followFeed({
+      client: createStoreClient({ baseUrl: `${suite.url}/store`, auth: accessToken, maxRetries: 0 }),
+      after: '0',
+      skipOld: false,
+      savePosition: () => stop.abort(),
+      onReady: () => suite.publish(event(1)),
+      handle: ({ id }) => Promise.resolve(void handled.push(id)),
+      note: (line) => notes.push(line),
+      wait: () => {
+        waits += 1;
+        suite.isFeedDown = waits < 3;
+        return Promise.resolve();
+      },
+      signal: stop.signal,
+    });
+    return { notes, handled };
+  }
+
+  it('continues after an outage of the suite, and notes its begin and its end once', async () => {
+    suite.isFeedDown = true;
+    expect(await follow('valid')).toEqual({
+      handled: ['evt_1'],
+      notes: [expect.stringContaining('Retrying'), 'The suite responds.'],
+    });
   });
 
-  it('ends with an error that a retry cannot repair', async () => {
-    const opened = openSuite(suite.url, { FULFILMENT_CONFIG_DIR: dir.path });
-    const { signal } = new AbortController();
-    const terminal = { result: () => undefined, note: () => undefined };
-    const options = { events: [], from: 'now', name: 'default', json: true, token: 'wrong' } as const;
-    const ended = listen(opened, options, terminal, { signal, onResend: () => undefined });
-    await expect(ended).rejects.not.toThrow(Failure);
+  it('throws an error with which a retry cannot succeed', async () => {
+    await expect(follow('wrong')).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
+    expect(suite.requests).toEqual(['/store/v1/events']);
   });
 });

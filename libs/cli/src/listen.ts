@@ -9,15 +9,19 @@ import { openStore, type Suite } from './session.js';
 import { printable, type Terminal } from './terminal.js';
 
 export interface ListenOptions {
+  /** URL of the receiver. Without it, events are only printed. */
   readonly forwardTo?: string | undefined;
-  /** Names and patterns such as `order.*`. */
+  /** Names and patterns such as `order.*`; empty for all events. */
   readonly events: readonly string[];
-  /** `saved`: after the last event that was handled; `now` if there is none. */
+  /** `saved`: after the last event that was handled, or like `now` if there is none. */
   readonly from: 'saved' | 'now' | 'oldest';
-  /** A listener has a position of its own for each name. */
+  /** The position is saved under this name. */
   readonly name: string;
+  /** By default a secret that is created once for each suite. */
   readonly secret?: string | undefined;
+  /** Prints JSON instead of text. */
   readonly json: boolean;
+  /** An access token instead of the saved session. */
   readonly token?: string | undefined;
 }
 
@@ -50,7 +54,8 @@ export async function listen(
       skipOld: from !== 'oldest' && after === undefined,
       savePosition: (position) => suite.files.write(positionFile, position),
       onReady: () => {
-        note(`Listens to the events of ${creator.name ?? creator.id}${forwarding}. Press Ctrl-C to stop.`);
+        const name = printable(creator.name ?? creator.id);
+        note(`Listens to the events of ${name}${forwarding}. Press Ctrl-C to stop.`);
         // A resend fails only when the listener stops.
         if (forwarder !== undefined) onResend(() => void forwarder.resend().catch(() => undefined));
       },

@@ -28,7 +28,7 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Prints the error, and returns the exit status. */
+/** Prints the error, except after the person has stopped the program, and returns the exit status. */
 function reportError(error: unknown, stopped: AbortSignal): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2; // it has printed the reason
   if (error instanceof SignInRequiredError) {

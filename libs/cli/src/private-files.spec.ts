@@ -26,7 +26,7 @@ describe('private files', () => {
     expect(readdirSync(path)).toEqual(['session.json']);
   });
 
-  it('lock one process out while another works, and unlock after a failure', async () => {
+  it('run exclusive work one after another, and unlock after a failure', async () => {
     const log: string[] = [];
     const work = (name: string) =>
       files.exclusively('session', async () => {
@@ -40,9 +40,9 @@ describe('private files', () => {
     expect(readdirSync(path)).toEqual([]);
   });
 
-  it('ignore the lock of a process that has ended', async () => {
+  it('take over the lock of a process that has ended', async () => {
     const { pid } = spawnSync(process.execPath, ['--version']);
-    files.write('any', '');
+    files.write('any', ''); // creates the directory
     writeFileSync(join(path, 'session.lock'), String(pid));
     expect(await files.exclusively('session', () => Promise.resolve('done'))).toBe('done');
   });

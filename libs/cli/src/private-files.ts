@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const lockPollIntervalMs = 50;
-/** A refresh with all its retries takes less time. */
+/** After this time a lock counts as abandoned. A refresh with all its retries takes less time. */
 const maxLockAgeMs = 300_000;
 
 /** Small files in a directory that only this account may read. */
@@ -28,7 +28,7 @@ export class PrivateFiles {
     renameSync(draft, join(this.dir, name));
   }
 
-  /** Runs the work under a lock between processes. The lock of a process that has ended is ignored. */
+  /** Runs the work under a lock between processes. Takes over the lock of a process that has ended. */
   async exclusively<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
     const lock = join(this.dir, `${name}.lock`);
     mkdirSync(this.dir, { recursive: true, mode: 0o700 });
@@ -57,10 +57,10 @@ function createFile(path: string, text: string): boolean {
 function isAbandoned(lock: string): boolean {
   try {
     if (Date.now() - statSync(lock).mtimeMs > maxLockAgeMs) return true;
-    process.kill(Number(readFileSync(lock, 'utf8')), 0); // only checks that the process exists
+    process.kill(Number(readFileSync(lock, 'utf8')), 0); // signal 0 only checks that the process exists
     return false;
   } catch (error) {
-    return codeOf(error) === 'ESRCH';
+    return codeOf(error) === 'ESRCH'; // no such process; another error does not show that it has ended
   }
 }
 

@@ -22,7 +22,7 @@ describe('the command line', () => {
     ['lisen', 'Did you mean listen'],
     ['listen --from yesterday', 'Allowed choices are saved, now, oldest'],
     ['listen --forward-to localhost:3000', 'It must be a URL'],
-    ['listen --name ../session', 'It must be letters'],
+    ['listen --name ../session', 'It must be 1 to 50 letters'],
     ['trigger', "missing required argument 'events'"],
     ['completion powershell', 'Allowed choices are bash, zsh, fish'],
   ])('rejects %s', async (line, reason) => {
@@ -31,7 +31,7 @@ describe('the command line', () => {
     expect(error).toMatchObject({ exitCode: 1 });
   });
 
-  it('rejects an unknown event before it does anything', async () => {
+  it('rejects an unknown event before it sends a request for a known one', async () => {
     const { error } = await run('trigger order.created order.eaten --token t');
     expect(String(error)).toContain('Unknown event "order.eaten". All events: order.created');
   });
@@ -56,7 +56,7 @@ describe('the command line', () => {
     ['fulfilment listen --fo', 2, ['--forward-to']],
     ['fulfilment trigger order.s', 2, ['order.shipped']],
     ['fulfilment webhooks a', 2, ['apply']],
-  ])('completes %s in bash', async (line, position, expected) => {
+  ])('completes "%s" in bash', async (line, position, expected) => {
     const { output: script } = await run('completion bash');
     const words = line
       .split(' ')

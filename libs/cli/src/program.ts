@@ -29,7 +29,7 @@ interface SuiteOptions {
   readonly token?: string;
 }
 
-/** Returns all commands. They throw errors of the command line as CommanderError. */
+/** Returns the program with all its commands. It throws errors of the command line as CommanderError. */
 export function createProgram({ terminal, environment, signal, onResend }: Host): Command {
   const program = new Command('fulfilment')
     .description('Listens to events of a fulfilment suite, triggers them, and applies webhook subscriptions.')
@@ -50,8 +50,8 @@ export function createProgram({ terminal, environment, signal, onResend }: Host)
           .default('https://localhost:8443')
           .argParser(parseUrl),
       );
-  const withToken = (parsed: Command): Command =>
-    parsed
+  const withTokenAndJson = (parent: Command): Command =>
+    parent
       .addOption(new Option('--token <token>', 'access token, instead of a login').env('FULFILMENT_TOKEN'))
       .option('--json', 'print one line of JSON for each result', false);
 
@@ -71,7 +71,7 @@ export function createProgram({ terminal, environment, signal, onResend }: Host)
     terminal.note(ended ? 'Signed out.' : 'Nobody is signed in.');
   });
 
-  withToken(command('listen', 'prints the events of the creator, and forwards them to a receiver'))
+  withTokenAndJson(command('listen', 'prints the events of the creator, and forwards them to a receiver'))
     .option('--forward-to <url>', 'send each event there, as a signed delivery', parseUrl)
     .option(
       '--events <names>',
@@ -91,7 +91,7 @@ export function createProgram({ terminal, environment, signal, onResend }: Host)
       listen(openSuite(options.url, environment), options, terminal, { signal, onResend }),
     );
 
-  withToken(command('trigger', 'lets events happen, with real orders and products'))
+  withTokenAndJson(command('trigger', 'lets events happen, with real orders and products'))
     .argument('<events...>', webhookEventNames.join(', '))
     .option('--product <id>', 'product to order or to change')
     .addOption(
@@ -107,12 +107,15 @@ export function createProgram({ terminal, environment, signal, onResend }: Host)
       ) => {
         const client = openStore(openSuite(options.url, environment), options.token);
         const operate = options.clone === undefined ? undefined : operatorIn(options.clone);
-        await trigger(events, { client, operate, product: options.product }, terminal, options.json);
+        const { product, json } = options;
+        await trigger(events, { client, operate, product }, terminal, { json });
       },
     );
 
   const webhooks = program.command('webhooks').description('manages webhook subscriptions');
-  withToken(command('apply', 'creates and updates subscriptions as a YAML file describes them', webhooks))
+  withTokenAndJson(
+    command('apply', 'creates and updates subscriptions as a YAML file describes them', webhooks),
+  )
     .argument('<file>', 'see docs/client.md')
     .option('--dry-run', 'only print the plan', false)
     .option('--delete', 'delete the subscriptions of this app that are not in the file', false)
@@ -144,7 +147,7 @@ function readFile(file: string): string {
 
 function parseUrl(text: string): string {
   if (URL.canParse(text) && /^https?:/.test(text)) return text;
-  throw new InvalidArgumentError('It must be a URL.');
+  throw new InvalidArgumentError('It must be a URL with http or https.');
 }
 
 function parseList(text: string): readonly string[] {
@@ -153,5 +156,5 @@ function parseList(text: string): readonly string[] {
 
 function parseName(text: string): string {
   if (/^[A-Za-z0-9_-]{1,50}$/.test(text)) return text;
-  throw new InvalidArgumentError('It must be letters, digits, - and _.');
+  throw new InvalidArgumentError('It must be 1 to 50 letters, digits, - and _.');
 }

@@ -12,19 +12,19 @@ afterEach(() => suite.stop());
 function run(event: string, operate?: Operate, url = suite.url): Promise<void> {
   const client = createStoreClient({ baseUrl: `${url}/store`, auth: 'valid' });
   const terminal = { result: () => undefined, note: () => undefined };
-  return trigger([event], { client, operate, product: undefined }, terminal, true);
+  return trigger([event], { client, operate, product: undefined }, terminal, { json: true });
 }
 
 describe('trigger', () => {
   it.each(['order.shipped', 'order.payment_failed', 'product.in_stock'])(
-    'requires a development suite for %s before it sends any write',
+    'requires a development suite for %s before it sends a request other than for the creator',
     async (event) => {
       await expect(run(event)).rejects.toThrow('name the folder of its clone with --clone');
       expect(suite.requests.filter((path) => path !== '/store/v1/creator')).toEqual([]);
     },
   );
 
-  it('ships the order of a test creator by the API', async () => {
+  it('ships and delivers the order of a test creator through the API', async () => {
     const product = { id: 'prod_1', status: 'available', availability: { limited_edition: false } };
     const page = { data: [{ products: [product] }], pagination: { next_cursor: null, has_more: false } };
     const responses: Readonly<Record<string, object>> = {
@@ -47,7 +47,7 @@ describe('trigger', () => {
     expect(reported).toEqual(['shipped', 'delivered']);
   });
 
-  it('restores the payment method if no order can be placed', async () => {
+  it('sets the payment method to pm_ok even if no order can be placed', async () => {
     const commands: string[] = [];
     const operate = (...command: readonly string[]) => Promise.resolve(void commands.push(command.join(' ')));
     await expect(run('order.payment_failed', operate)).rejects.toThrow('NOT_FOUND');

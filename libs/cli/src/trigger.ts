@@ -25,7 +25,10 @@ export interface TriggerContext {
 /** Returns the id of the order or product that the event is about. */
 type Trigger = (context: TriggerContext) => Promise<string>;
 
-/** Each event is real: an order is placed, shipped or cancelled; a product changes, and changes back. */
+/**
+ * Each event is real: an order is placed, shipped or cancelled; a product changes, and changes back. Placing
+ * an order that is paid causes `order.created` and `order.processing`.
+ */
 const triggers: Readonly<Record<WebhookEventName, Trigger>> = {
   'order.created': (context) => place(context),
   'order.processing': (context) => place(context),
@@ -64,7 +67,7 @@ export async function trigger(
   events: readonly string[],
   context: TriggerContext,
   terminal: Terminal,
-  json: boolean,
+  { json }: { readonly json: boolean },
 ): Promise<void> {
   const known = events.map(
     (event) => webhookEventNames.find((name) => name === event) ?? throwUnknown(event),
@@ -88,7 +91,8 @@ function requireOperator({ operate }: TriggerContext): Operate {
 
 async function place({ client, product }: TriggerContext): Promise<string> {
   const sku = product ?? (await findProduct(client, ({ limited }) => !limited))?.id;
-  if (sku === undefined) throw new Failure('No product can be ordered. Name one with --product.');
+  if (sku === undefined)
+    throw new Failure('No product without limited stock is available. Name one with --product.');
   const { data: rates } = await quoteRates({
     client,
     body: { country_code: 'GB', items: [{ sku, quantity: 1 }] },
@@ -168,7 +172,7 @@ async function limitedEdition({ client, product }: TriggerContext) {
   );
   if (found?.quantity == null)
     throw new Failure(
-      'Only the stock of a limited edition can change, and there is none. Create one: npm run -s ops -- stock set PRODUCT 100',
+      `Only the stock of a limited edition can change, and ${product ?? 'no available product'} is none. Create one: npm run -s ops -- stock set PRODUCT 100`,
     );
   return { id: found.id, quantity: found.quantity };
 }
@@ -179,6 +183,7 @@ interface Product {
   readonly quantity: number | null;
 }
 
+/** Returns the first available product that matches. */
 async function findProduct(
   client: Client,
   matches: (product: Product) => boolean,

@@ -36,7 +36,7 @@ const existing = (
 });
 
 describe('the file of subscriptions', () => {
-  it('takes secrets from the environment', () => {
+  it('is read with secrets from the environment, normalised URLs and the default status', () => {
     expect(wanted).toEqual([
       { url: 'https://shop.example/', events: ['order.*'], secret: 'one', status: 'active' },
       {
@@ -105,7 +105,7 @@ describe('the plan', () => {
     ]);
   });
 
-  it('deletes what is not in the file only on request, also a second subscription of a URL', () => {
+  it('ignores what is not in the file, also a second subscription of a URL, or deletes it on request', () => {
     const others = [
       existing('whk_1', 'https://shop.example/'),
       existing('whk_2', 'https://shop.example/'),

@@ -58,7 +58,10 @@ export type Change =
     }
   | { readonly action: 'delete' | 'ignore'; readonly id: string; readonly url: string };
 
-/** Compares by URL. Subscriptions that are not wanted are deleted if `deletes`, otherwise ignored. */
+/**
+ * Compares by URL. Subscriptions of another URL, and further ones of the same URL, are deleted if `deletes`,
+ * otherwise ignored.
+ */
 export function planChanges(
   wanted: readonly WantedWebhook[],
   existing: readonly WebhookSubscription[],
