@@ -1,6 +1,6 @@
 import { maxAmount, type OrderStatus, orderStatuses } from '@fulfilment/contracts';
 import fc from 'fast-check';
-import { canTransition, countPieces, orderTotal, transitions } from './order.rules.js';
+import { canTransition, countPieces, orderTotal, statusesByAction, transitions } from './order.rules.js';
 
 describe("an order's total", () => {
   it('is exact up to the largest amount, and undefined above it', () => {
@@ -29,6 +29,13 @@ describe("an order's total", () => {
 describe("an order's number of pieces", () => {
   it('is the sum over all lines', () => {
     expect(countPieces([{ quantity: 2 }, { quantity: 3 }])).toBe(5);
+  });
+});
+
+describe('a fulfilment event', () => {
+  it('is either applied or deferred in a status, never both', () => {
+    for (const { applied, deferred } of Object.values(statusesByAction))
+      expect(applied.filter((status) => deferred.includes(status))).toEqual([]);
   });
 });
 

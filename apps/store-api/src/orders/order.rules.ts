@@ -23,9 +23,9 @@ export function statusesBefore(to: OrderStatus): OrderStatus[] {
 export type FulfilmentAction = 'ship' | 'correct_tracking' | 'deliver' | 'cancel';
 
 /**
- * The statuses of an order in which a fulfilment event is applied, and in which it is deferred until an
- * earlier event arrives. In any other status it is rejected. An order may have several packages, and events
- * may repeat, so an event may apply in a status that it does not change.
+ * The statuses of an order in which a fulfilment event is applied, and in which it is deferred until the
+ * payment is settled or an earlier event arrives. In any other status it is rejected. An order may have
+ * several packages, and events may repeat, so an event may apply in a status that it does not change.
  */
 export const statusesByAction: Readonly<
   Record<FulfilmentAction, Readonly<Record<'applied' | 'deferred', readonly OrderStatus[]>>>
@@ -33,7 +33,8 @@ export const statusesByAction: Readonly<
   ship: { applied: [...statusesBefore('shipped'), 'shipped', 'delivered'], deferred: ['pending'] },
   correct_tracking: { applied: ['shipped', 'delivered'], deferred: ['pending', 'processing'] },
   deliver: { applied: [...statusesBefore('delivered'), 'delivered'], deferred: ['pending', 'processing'] },
-  cancel: { applied: [...statusesBefore('cancelled'), 'cancelled'], deferred: ['pending'] },
+  // Unlike a merchant's cancellation, one of the warehouse waits for the payment.
+  cancel: { applied: ['processing', 'payment_failed', 'cancelled'], deferred: ['pending'] },
 };
 
 /** Σ price × quantity + shipping in minor units, or undefined above the largest exact amount. */
