@@ -3,27 +3,28 @@ import { requirementsOf } from './address-requirements.js';
 import { type AddressParts, missingAddressParts } from './address.rules.js';
 import { countryCodes } from '../shipping/country-code.js';
 
-const fields = (address: AddressParts) =>
+const missingFields = (address: AddressParts) =>
   missingAddressParts(address, requirementsOf(address.country_code)).map(({ field }) =>
     field.replace('shipping_address.', ''),
   );
-const needing = (part: string) =>
-  countryCodes.filter((country_code) => fields({ country_code }).includes(part)).sort();
+const countriesRequiring = (field: string) =>
+  countryCodes.filter((country_code) => missingFields({ country_code }).includes(field)).sort();
 
 describe('the address rules', () => {
-  it('cover every country of ISO 3166-1', () => {
+  it('have the requirements of each of the 249 countries of ISO 3166-1', () => {
     expect(countryCodes).toHaveLength(249);
+    for (const code of countryCodes) expect(requirementsOf(code).fields).toMatch(/^[A-Z]+$/);
   });
 
   it('require a city, except in these countries', () => {
-    const needed = needing('city');
-    expect(countryCodes.filter((code) => !needed.includes(code)).sort()).toEqual(
+    const requiring = countriesRequiring('city');
+    expect(countryCodes.filter((code) => !requiring.includes(code)).sort()).toEqual(
       'AE AG CO GI HK ID JP KY MO NR SG SM VG'.split(' '),
     );
   });
 
   it('require a postal code in these countries', () => {
-    expect(needing('postal_code')).toEqual(
+    expect(countriesRequiring('postal_code')).toEqual(
       (
         'AS AT AU AX BE BL BR CA CH CN CZ DE DK EE ES FI FK FM FR GB GF GG GL GP GR GS GU HU IM IN IO IT JE JP KR LI LT LU LV MF MH MP ' +
         'MQ MX MY NC NL NO NZ PF PL PM PN PR PT PW RE RO RU SE SG SH SJ SK SM TC TR TW UA US VI WF YT ZA'
@@ -32,7 +33,7 @@ describe('the address rules', () => {
   });
 
   it('require a province in six countries', () => {
-    expect(needing('province_code')).toEqual(['AU', 'BR', 'CA', 'JP', 'MX', 'US']);
+    expect(countriesRequiring('province_code')).toEqual(['AU', 'BR', 'CA', 'JP', 'MX', 'US']);
   });
 
   it('accept any text as present and white space alone as missing, in every country', () => {
@@ -41,8 +42,8 @@ describe('the address rules', () => {
     fc.assert(
       fc.property(fc.constantFrom(...countryCodes), space, text, (country_code, nothing, something) => {
         const all = (value: string) => ({ city: value, postal_code: value, province_code: value });
-        expect(fields({ country_code, ...all(nothing) })).toEqual(fields({ country_code }));
-        expect(fields({ country_code, ...all(something) })).toEqual([]);
+        expect(missingFields({ country_code, ...all(nothing) })).toEqual(missingFields({ country_code }));
+        expect(missingFields({ country_code, ...all(something) })).toEqual([]);
       }),
     );
   });

@@ -1,4 +1,5 @@
 import { storeScopes } from '@fulfilment/contracts';
+import { eventually } from '@fulfilment/testing';
 import { delivered } from '../fulfilment/fulfilment.fixture.js';
 import { newKey } from '../store-api.fixture.js';
 import { setUpCancellations } from './cancellations.fixture.js';
@@ -28,7 +29,7 @@ describe('POST /v1/orders/{id}/cancel', () => {
     ]);
   });
 
-  it('gives a reason of its own when the request has none', async () => {
+  it('publishes a default reason when the request has none', async () => {
     const order = await place();
     expect((await cancel(order)).status).toBe(200);
     expect((await cancelledMessage(order))?.reason).toBe('Cancelled by the merchant.');
@@ -178,6 +179,7 @@ describe('POST /v1/orders/{id}/cancel', () => {
     ]);
     await cancel(order);
     await setup.store.broker.publish(early);
+    await eventually(async () => (await setup.store.outcomeOf(early)).outcome === 'refused');
     expect(await setup.store.publishAndWait(shipmentOf(order))).toEqual([
       'cannot ship an order that is cancelled',
     ]);

@@ -10,7 +10,7 @@ import {
 } from '../store-api.fixture.js';
 import { type OrderHelpers, orderHelpers } from './order-helpers.fixture.js';
 
-export interface PlacedOrder {
+export interface OrderOfCreator {
   readonly creator: Creator;
   readonly id: string;
 }
@@ -33,24 +33,31 @@ export function setUpCancellations() {
   const place = async (
     paymentMethod?: string,
     idempotencyKey = newKey(),
-  ): Promise<PlacedOrder & { body: object }> => {
+  ): Promise<OrderOfCreator & { body: object }> => {
     const creator = await store.creator(paymentMethod);
     const { sku } = await store.release(creator.id, [{ quantity: 10 }]);
     const body = orderBody(sku, await store.quote(creator.token), 3);
     const { body: order } = await helpers.place(creator, body, idempotencyKey);
     return { creator, id: order.id, body };
   };
-  const cancel = async ({ creator, id }: PlacedOrder, body: object = {}, idempotencyKey?: string) => {
+  const cancel = async ({ creator, id }: OrderOfCreator, body: object = {}, idempotencyKey?: string) => {
     const sent = request(store.server)
       .post(`/store/v1/orders/${id}/cancel`)
       .auth(creator.token, { type: 'bearer' });
     return (idempotencyKey === undefined ? sent : sent.set('idempotency-key', idempotencyKey)).send(body);
   };
-  const read = ({ creator, id }: PlacedOrder) => store.readOrder(creator, id);
-  const shipmentOf = ({ id }: PlacedOrder) => shipped(id, 'D1', 1);
-  const cancelledByWarehouse = ({ id }: PlacedOrder) => cancelled(id, 1);
-  /** Expectations for every cancelled order, whatever happened at the same time. */
-  const expectCancelledOnce = async (order: PlacedOrder, events = ['order.created', 'order.processing']) => {
+  const read = ({ creator, id }: OrderOfCreator) => store.readOrder(creator, id);
+  const shipmentOf = ({ id }: OrderOfCreator) => shipped(id, 'D1', 1);
+  const cancelledByWarehouse = ({ id }: OrderOfCreator) => cancelled(id, 1);
+  /**
+   * Completes an order that was charged and cancelled, and expects one refund, one return of its stock and
+   * one `order.cancelled`.
+   * @param events the types of the earlier messages about the order
+   */
+  const expectCancelledOnce = async (
+    order: OrderOfCreator,
+    events = ['order.created', 'order.processing'],
+  ) => {
     await helpers.completeAll(order.creator);
     await store.resumeOrders();
     expect(await read(order)).toMatchObject({ id: order.id, status: 'cancelled', tracking: null });
@@ -60,7 +67,7 @@ export function setUpCancellations() {
     expect(await helpers.stock(order.creator)).toEqual([10]);
     expect(await helpers.events(order.creator, 'order.')).toEqual([...events, 'order.cancelled']);
   };
-  const cancelledMessage = async ({ creator }: PlacedOrder) => {
+  const cancelledMessage = async ({ creator }: OrderOfCreator) => {
     await helpers.events(creator, 'order.');
     return store
       .published('order.cancelled')
@@ -68,6 +75,7 @@ export function setUpCancellations() {
       .find(({ order }) => order.creator_id === creator.id);
   };
   return {
+    // Getters, because `beforeAll` runs after this function has returned.
     get store() {
       return store;
     },

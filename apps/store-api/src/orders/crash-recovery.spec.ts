@@ -120,6 +120,7 @@ describe('a killed store-api', () => {
     const { body: order } = await helpers.place(creator, body);
     await store.database.run(setPaymentMethod, [creator.id, 'pm_ok']);
     await new RechargeOrder(store.database, store.app.get(Stock)).run(order.id);
+    // The completer of the process makes the charge.
     expect(await (await startDyingAt('charged')).ended).toBe('SIGKILL');
     expect(await statusOf(creator, order.id)).toBe('payment_failed');
 
@@ -168,6 +169,7 @@ describe('a killed store-api', () => {
       { occurredAt: new Date() },
     );
     await store.publishAndWait(cancelled);
+    // The background loop of the process makes the refund.
     expect(await (await startDyingAt('refunded')).ended).toBe('SIGKILL');
 
     await helpers.completeAll(creator, completionTimeoutMs);

@@ -45,7 +45,7 @@ describe('orders of limited editions', () => {
     ]);
   });
 
-  it('take the sum when two lines have the same sku', async () => {
+  it('are rejected when two lines with one sku exceed the stock together', async () => {
     const { creator, skus, rate } = await seller(3);
     const body = orderBody(skus[0] ?? '', rate, 2);
     const rejected = await helpers.place(creator, { ...body, items: [...body.items, ...body.items] });
@@ -56,7 +56,7 @@ describe('orders of limited editions', () => {
     expect(await helpers.stock(creator)).toEqual([3]);
   });
 
-  it('count exactly through 500 pairs of concurrent orders with lines in opposite order, 32 at a time', async () => {
+  it('keep the stock exact during 500 pairs of orders with lines in opposite order, 32 orders at a time', async () => {
     const { creator, skus, rate } = await seller(700, 2000);
     const [a = '', b = ''] = skus;
     const basket = (...chosen: string[]) => ({

@@ -30,15 +30,19 @@ describe('the gauges of orders', () => {
 
   it('report the oldest pending order, due refunds and deferred events, and 0 without any', async () => {
     await measureOrders(store.database);
-    for (const name of ['orders_pending_oldest_seconds', 'refunds_owed', 'deferred_reports'])
+    for (const name of [
+      'orders_pending_oldest_seconds',
+      'refunds_owed',
+      'refunds_owed_oldest_seconds',
+      'deferred_reports',
+      'deferred_reports_oldest_seconds',
+    ])
       expect(await gauge(name)).toBe(0);
 
     const creator = await store.creator();
     const { sku } = await store.release(creator.id);
     const rate = await store.quote(creator.token);
     const { id } = (await store.post('/store/v1/orders', creator.token, orderBody(sku, rate))).body;
-    const placed = await metrics.getSingleMetric('orders_placed_total')?.get();
-    expect(placed?.values).toContainEqual({ labels: { outcome: 'processing' }, value: 1 });
     await store.broker.publish(
       messages.fulfilmentDelivered.make({ order_id: id }, { occurredAt: new Date() }),
     );
@@ -52,5 +56,25 @@ describe('the gauges of orders', () => {
     expect(await gauge('refunds_owed_oldest_seconds')).toBeGreaterThanOrEqual(18_000);
     expect(await gauge('deferred_reports')).toBe(1);
     expect(await gauge('deferred_reports_oldest_seconds')).toBeGreaterThanOrEqual(7200);
+  });
+});
+
+describe('the counter of placed orders', () => {
+  it('counts an order by the status in its response', async () => {
+    const store = await startStoreApi();
+    try {
+      const countOf = async (outcome: string): Promise<number> => {
+        const counted = await metrics.getSingleMetric('orders_placed_total')?.get();
+        return counted?.values.find(({ labels }) => labels['outcome'] === outcome)?.value ?? 0;
+      };
+      const before = await countOf('payment_failed');
+      const creator = await store.creator('pm_declined');
+      const { sku } = await store.release(creator.id);
+      const rate = await store.quote(creator.token);
+      await store.post('/store/v1/orders', creator.token, orderBody(sku, rate)).expect(201);
+      expect(await countOf('payment_failed')).toBe(before + 1);
+    } finally {
+      await store.stop();
+    }
   });
 });

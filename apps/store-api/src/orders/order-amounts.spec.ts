@@ -2,8 +2,9 @@ import { currencies, type Currency, maxAmount } from '@fulfilment/contracts';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
 import { type OrderHelpers, orderHelpers } from './order-helpers.fixture.js';
 
-/** The fixture's catalogue price and its lightest rate to GB, in minor units; yen have none. */
+/** Catalogue prices of the fixture's product, in minor units (JPY: in yen). */
 const prices: Readonly<Record<Currency, number>> = { GBP: 2499, USD: 2999, EUR: 2899, JPY: 4800 };
+/** The fixture's price of the cheapest service to GB for one product, the same number in each currency. */
 const shippingAmount = 400;
 
 describe('the amounts of an order', () => {
@@ -42,7 +43,7 @@ describe('the amounts of an order', () => {
     ]);
   });
 
-  it('are exact up to the largest amount, in the database, messages and responses', async () => {
+  it('are exact up to the largest amount, in responses and messages', async () => {
     const placed = await helpers.place(creator, await body('JPY', maxAmount - shippingAmount));
     expect(placed.status).toBe(201);
     const read = await store.get(`/store/v1/orders/${placed.body.id}`, creator.token);

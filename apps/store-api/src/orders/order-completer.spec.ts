@@ -18,7 +18,7 @@ import { copyOrders } from './order-completer.fixture.js';
 import { OrderCompleter } from './order-completer.js';
 import { SettleOrder } from './settle-order.js';
 
-// The state after a request died before it charged the order.
+// The state after a request died before it charged the order, with a payment method that Stripe charges.
 const dieBeforeCharge = statement(
   'test.die-before-charge',
   `WITH crashed AS (UPDATE orders SET resume_at = now(), resume_tries = 0 WHERE creator_id = $1 RETURNING id)
@@ -38,7 +38,7 @@ const chargesOf = statement(
   'SELECT c.status FROM charges c JOIN orders o ON o.id = c.order_id WHERE o.creator_id = $1',
 );
 
-// `due`: whether each charge is claimed soon, when its lease ends, 5 s after the provider's timeout.
+// `due`: whether every lease ends within 17 s, the provider's timeout of 12 s plus the margin of 5 s.
 const chargesByState = statement(
   'test.charges-by-state',
   `SELECT c.status, o.resume_tries AS "resumeTries", c.refund_tries AS "refundTries", count(*) AS charges,
@@ -85,7 +85,7 @@ describe('the completer while the provider does not respond', () => {
   const chargeStatus = async (creator: Creator) =>
     (await store.database.row<{ status: string }>(chargesOf, [creator.id]))?.status;
 
-  it('completes an order that was just left by a crash, and a refund, next to a thousand that wait', async () => {
+  it('completes an order that a crash has just left, and a refund, while a thousand orders wait', async () => {
     await start({ RESUME_AFTER_MS: '500' });
     const waiting = await place(unresponsivePaymentMethod);
     const crashed = await place(unresponsivePaymentMethod);
@@ -120,7 +120,7 @@ describe('the completer while the provider does not respond', () => {
     expect(stripe.requests).toHaveLength(before);
   });
 
-  it('logs an order as resumed when it is settled, and not while it stays pending', async () => {
+  it('logs whether a resumed order was settled or is still pending', async () => {
     await start({ RESUME_AFTER_MS: '60000', PAYMENT_TIMEOUT_MS: '100' });
     const lines: string[] = [];
     const { app } = store;
@@ -147,7 +147,7 @@ describe('the completer while the provider does not respond', () => {
     let running: Awaited<ReturnType<typeof startStoreProcess>>;
     afterEach(() => running.stop());
 
-    /** Resolves after the given number of further requests to the provider. */
+    /** Resolves after the given number of further requests to a path of the provider. */
     const untilRequested = async (path: string, times: number): Promise<void> => {
       const count = () => stripe.requests.filter((sent) => sent.path === path).length;
       const before = count();

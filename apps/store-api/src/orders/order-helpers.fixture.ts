@@ -18,7 +18,7 @@ const readProviderCharges = statement(
    WHERE order_id = ANY ($1) ORDER BY charged_at`,
 );
 const orderIds = statement('test.order-ids', 'SELECT id FROM orders WHERE creator_id = $1');
-const ordersOf = statement('test.orders', 'SELECT count(*) AS orders FROM orders WHERE creator_id = $1');
+const countOrders = statement('test.orders', 'SELECT count(*) AS orders FROM orders WHERE creator_id = $1');
 const stockOf = statement(
   'test.stock',
   'SELECT quantity FROM products WHERE creator_id = $1 ORDER BY position',
@@ -63,7 +63,7 @@ export function orderHelpers(store: StoreApiUnderTest) {
       ]);
     },
     orderCount: async (creator: Creator) =>
-      (await store.database.row<{ orders: number }>(ordersOf, [creator.id]))?.orders,
+      (await store.database.row<{ orders: number }>(countOrders, [creator.id]))?.orders,
     stock: async (creator: Creator) =>
       (await store.database.rows<{ quantity: number | null }>(stockOf, [creator.id])).map(
         ({ quantity }) => quantity,
@@ -84,7 +84,7 @@ export function orderHelpers(store: StoreApiUnderTest) {
         await store.resumeOrders();
         return (await openChargeCount(creator)) === 0;
       }, timeoutMs),
-    /** Makes pending orders due and runs the completer. */
+    /** Makes the orders that wait for the completer due, and runs one round of it. */
     complete: async (creator: Creator) => {
       await store.database.run(dueNow, [creator.id]);
       await store.resumeOrders();

@@ -44,7 +44,7 @@ describe('the metadata of an order', () => {
       return created && processing && [created.metadata, processing.metadata];
     });
 
-  it('is returned with the order and published with each of its messages', async () => {
+  it('is returned with the order and published in order.created and order.processing', async () => {
     const metadata = { cart: 'c_8841', note: 'Happy birthday!\n\n\u{1F382}', empty: '', 'Ключ 1': '"\\' };
     const { status, body: placed } = await place(metadata);
     expect(status).toBe(201);
@@ -84,7 +84,7 @@ describe('the metadata of an order', () => {
       'has a value of "note" that must not contain control characters',
     ],
     [
-      'half a character in a value',
+      'a lone surrogate in a value',
       { note: '\ud83c' },
       'has a value of "note" that must not contain control characters',
     ],

@@ -14,7 +14,7 @@ describe('the trace of an order', () => {
   afterAll(() => store.stop());
   afterEach(() => recorded.stop());
 
-  it('contains its request, statements, charge and messages, and nothing of the address', async () => {
+  it('contains its request, statements, charge and messages, but no address, token or key', async () => {
     const creator = await store.creator();
     const { sku } = await store.release(creator.id);
     const body = orderBody(sku, await store.quote(creator.token));

@@ -174,7 +174,7 @@ describe('POST /v1/orders', () => {
     ]);
   });
 
-  it('returns 404 for a token without a connected creator', async () => {
+  it('returns 404 for a token without a connected creator, as do the other operations of a creator', async () => {
     const token = await store.tokens.token({
       client_id: 'c',
       scope: 'orders:create shipping:read creator:read',

@@ -115,7 +115,7 @@ describe('redacting orders', () => {
     await expect(recharge.run(order)).rejects.toThrow(Conflict);
   });
 
-  it('runs automatically after the retention, not a day earlier, and not for an order in progress', async () => {
+  it('redacts an order after the retention, not a day earlier, and none in progress; 0 days keeps all', async () => {
     const [old, young, underWay] = [
       await place('pm_declined'),
       await place('pm_declined'),

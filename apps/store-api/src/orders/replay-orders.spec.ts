@@ -33,7 +33,7 @@ describe('replayed orders', () => {
   const ordersIn = (pages: readonly Message[][]) =>
     pages.flat().flatMap((message) => (messages.replayOrder.is(message) ? [message.data.order] : []));
 
-  it('contain each order once, as in its newest message, while others are placed', async () => {
+  it('contain each order once, as in its newest message, while another one is placed', async () => {
     const ids = [await place(), await place(), await place(), await place(), await place()];
     const pages: Message[][] = [];
     for await (const page of replayOrders(store.database, systemClock, 2)) {

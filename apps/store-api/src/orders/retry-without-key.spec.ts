@@ -19,10 +19,10 @@ describe('POST /v1/orders without an idempotency-key', () => {
       .set(headers)
       .send(orderBody('prod_none', 'rate_none'));
 
-  it('returns 503 and 429 without Retry-After', async () => {
+  it('returns 503 and 429 without Retry-After, unlike a request with a key', async () => {
     api.app.get(PlaceOrder).run = () => Promise.reject(new ServiceUnavailable());
-    const away = await place().expect(503);
-    expect(away.headers['retry-after']).toBeUndefined();
+    const unavailable = await place().expect(503);
+    expect(unavailable.headers['retry-after']).toBeUndefined();
     expect((await place({ 'idempotency-key': newKey() }).expect(503)).headers['retry-after']).toBe('1');
     const limited = await place().expect(429);
     expect(limited.headers['retry-after']).toBeUndefined();
