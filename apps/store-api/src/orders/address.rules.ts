@@ -1,6 +1,6 @@
 import type { ErrorDetail } from '@fulfilment/error-envelope';
 
-/** The members that are required in some countries. */
+/** The country of an address, and the members that only some countries require. */
 export interface AddressParts {
   readonly country_code: string;
   readonly city?: string | undefined;
@@ -20,12 +20,12 @@ const countriesWithProvince: ReadonlySet<string> = new Set(['US', 'CA', 'AU', 'J
 /** Returns a detail for each missing member of an address. White space alone counts as empty. */
 export function missingAddressParts(address: AddressParts, { fields }: AddressRequirements): ErrorDetail[] {
   const country = address.country_code;
-  const required: ['city' | 'postal_code' | 'province_code', boolean][] = [
-    ['city', fields.includes('C')],
-    ['postal_code', fields.includes('Z')],
-    ['province_code', countriesWithProvince.has(country)],
-  ];
-  return required
-    .filter(([part, needed]) => needed && (address[part] ?? '').trim() === '')
-    .map(([part]) => ({ field: `shipping_address.${part}`, reason: `is required for ${country}` }));
+  const isRequired = {
+    city: fields.includes('C'),
+    postal_code: fields.includes('Z'),
+    province_code: countriesWithProvince.has(country),
+  };
+  return (['city', 'postal_code', 'province_code'] as const)
+    .filter((member) => isRequired[member] && (address[member] ?? '').trim() === '')
+    .map((member) => ({ field: `shipping_address.${member}`, reason: `is required for ${country}` }));
 }

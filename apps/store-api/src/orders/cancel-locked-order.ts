@@ -10,11 +10,13 @@ import { type ItemRow, orderColumns, type OrderRow, orderSnapshot } from './orde
 export type CancelledData = z.input<(typeof messages.orderCancelled)['schema']>;
 
 // A charge that is still pending is left to the completer. If it succeeds, it is refunded, and the order
-// shows neither.
+// shows neither the charge nor the refund: its payment stays `failed`.
 const cancel = statement(
   'orders.cancel',
   `UPDATE orders SET status = 'cancelled', reason = $2,
-                     payment_status = CASE payment_status WHEN 'paid' THEN 'refunded' WHEN 'pending' THEN 'failed' ELSE payment_status END,
+                     payment_status = CASE payment_status WHEN 'paid' THEN 'refunded'
+                                                          WHEN 'pending' THEN 'failed'
+                                                          ELSE payment_status END,
                      refunded_at = CASE payment_status WHEN 'paid' THEN now() END,
                      version = version + 1, updated_at = ${nextUpdateTimeSql}
    WHERE id = $1 RETURNING ${orderColumns}`,

@@ -23,7 +23,7 @@ const lockOrder = statement(
 
 /**
  * Cancels an order that has not shipped, in one commit. `RefundCharges` makes the refund later. A repeated
- * request finds the order cancelled and changes nothing (docs/adr/0056).
+ * request finds the order cancelled and leaves it unchanged (docs/adr/0056).
  */
 @Injectable()
 export class CancelOrder {
@@ -37,7 +37,10 @@ export class CancelOrder {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** @throws NotFound; Conflict when the order has shipped, or the key was used with another body */
+  /**
+   * @throws NotFound; Conflict when the order has shipped, or the key was used with another body or by a
+   * request in progress
+   */
   async run(
     caller: Caller,
     id: string,
@@ -49,6 +52,7 @@ export class CancelOrder {
     const isReplay = await this.database.transaction(async (tx) => {
       const scope = key === undefined ? undefined : { creatorId, clientId: caller.clientId, key };
       const requestFingerprint = fingerprint({ cancel: orderId, reason });
+      // Only marks the key as used: every response shows the order as it is now.
       const response = { id: publicId('ord', orderId), status: 'cancelled' as const };
       const isNew = scope === undefined || (await this.keys.store(tx, scope, requestFingerprint, response));
       await this.cancel(tx, orderId, creatorId, reason);
@@ -69,7 +73,7 @@ export class CancelOrder {
       cancelledBy: 'merchant',
     });
     await this.outbox.add(tx, messages.orderCancelled.make(data, { occurredAt: this.clock() }));
-    // The request that placed the order may still wait for the payment. Its response is `cancelled` too.
+    // The request that placed the order may still wait for the payment. Its response shows `cancelled` too.
     await this.keys.saveFinalResponse(tx, orderId, { id: publicId('ord', orderId), status: row.status });
     this.faultPoints.pass('order-cancelled-uncommitted');
   }

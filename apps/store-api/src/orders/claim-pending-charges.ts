@@ -1,10 +1,16 @@
 import { statement } from '@fulfilment/database';
 import { openChargeColumns } from '../billing/open-charge.js';
 
-/** @param condition SQL of the partial index `orders_to_resume_<name>`, which a parameter could not match */
-const claimPending = (name: string, condition: string) =>
+interface PartialIndex {
+  /** Last part of the name of the index: `orders_to_resume_<suffix>`. */
+  readonly suffix: string;
+  /** SQL condition of the index. With a parameter in it, PostgreSQL could not use the index. */
+  readonly condition: string;
+}
+
+const claimPending = ({ suffix, condition }: PartialIndex) =>
   statement(
-    `orders.claim-${name}`,
+    `orders.claim-${suffix}`,
     `UPDATE orders o SET resume_at = now() + $1::int * interval '1 millisecond'
      FROM (SELECT id FROM orders WHERE resume_at < now() AND ${condition}
            ORDER BY resume_at LIMIT $2 FOR UPDATE SKIP LOCKED) AS due
@@ -13,8 +19,11 @@ const claimPending = (name: string, condition: string) =>
      RETURNING ${openChargeColumns('c')}`,
   );
 
-/** Claims orders whose request died before it recorded the result of the charge. */
-export const claimUnattempted = claimPending('first', 'resume_tries = 0');
+/**
+ * Claims orders without a recorded attempt to charge: their request died, an open circuit suspended the
+ * charge, or a recharge began.
+ */
+export const claimUnattempted = claimPending({ suffix: 'first', condition: 'resume_tries = 0' });
 
 /** Claims orders whose earlier attempts to charge had no outcome. */
-export const claimRetries = claimPending('again', 'resume_tries > 0');
+export const claimRetries = claimPending({ suffix: 'again', condition: 'resume_tries > 0' });

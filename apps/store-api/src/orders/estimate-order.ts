@@ -6,12 +6,12 @@ import type { EstimateOrderDto } from './estimate-order.dto.js';
 import type { OrderEstimate } from './estimate.shapes.js';
 import { PriceOrder } from './price-order.js';
 
-/** Prices an order like `POST /v1/orders` does, and writes nothing. */
+/** Computes the cost of an order for the creator as `POST /v1/orders` does, and writes nothing. */
 @Injectable()
 export class EstimateOrder {
   constructor(private readonly priceOrder: PriceOrder) {}
 
-  /** @throws NotFound for an unknown rate; Unprocessable for an order that could not be placed */
+  /** @throws NotFound for an unknown rate or creator; Unprocessable for an order that could not be placed */
   async run(caller: Caller, order: EstimateOrderDto): Promise<OrderEstimate> {
     const creatorId = caller.creatorId ?? throwNotFound('connected creator');
     const { lines, currency, shippingAmount, cost } = await this.priceOrder.cost(creatorId, order);

@@ -31,14 +31,18 @@ interface ExistingKey {
 }
 
 /**
- * How long a claim lasts before its order is written. After that another request may claim the key; the first
- * one then cannot attach its order, which is not written.
+ * How long a claim lasts before its order is written; pricing and writing take milliseconds. After that
+ * another request may claim the key. The order of the first request can then not be attached, so it is not
+ * written.
  */
 const claimLeaseMs = 5_000;
 
-/** SQL condition. @param key alias of a row of `idempotency_keys` */
+/** SQL condition: the 24 hours of a key are over. @param key alias of a row of `idempotency_keys` */
 const expiredSql = (key: string): string => `${key}.created_at < now() - interval '24 hours'`;
-/** SQL condition: another request may claim the key, since the key is expired or its request died. */
+/**
+ * SQL condition: another request may claim the key, since the key is expired or its request died. If the
+ * request had written its order, only a request with the same fingerprint may.
+ */
 const claimableSql = (key: string, fingerprint: string): string =>
   `(${expiredSql(key)}
     OR (${key}.response IS NULL AND ${key}.lease_until < now()
@@ -122,7 +126,7 @@ export class IdempotencyKeys {
   async claim(scope: KeyScope, fingerprint: Buffer, orderId: string): Promise<Claim> {
     if (await this.newKeys.load({ keyScope: scope, fingerprint, orderId })) return { state: 'claimed' };
     const lookup = [scope.creatorId, scope.clientId, scope.key, fingerprint];
-    // A plain read waits for no lock. Only an abandoned key is claimed below.
+    // A plain read waits for no lock. Only an abandoned, expired or released key is claimed below.
     const existing = await this.database.row<ExistingKey>(readExisting, lookup);
     if (existing?.claimable === false) return { state: 'replayed', response: requireResponse(existing) };
     const claimed = await this.database.row<{ order_id: string | null }>(claim, [
@@ -151,8 +155,8 @@ export class IdempotencyKeys {
   }
 
   /**
-   * Frees a key whose request ended without an order; waits for a transaction that is attaching one. Has no
-   * effect on the key of an order.
+   * Deletes the claim of a request that ended without an order. Waits for a transaction that is attaching an
+   * order to the key; has no effect once the key has an order.
    */
   async release(scope: KeyScope, orderId: string): Promise<void> {
     await this.database.run(release, [scope.creatorId, scope.clientId, scope.key, orderId]);
@@ -185,7 +189,10 @@ export class IdempotencyKeys {
     await sql.run(savePendingResponse, [orderId, response]);
   }
 
-  /** Deletes a batch of keys older than 24 hours. Returns their number. */
+  /**
+   * Deletes a batch of keys older than 24 hours, except those of requests in progress and of orders without a
+   * stored response. Returns their number.
+   */
   deleteExpired(sql: Sql): Promise<number> {
     return sql.run(deleteExpired);
   }

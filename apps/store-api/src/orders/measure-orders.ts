@@ -34,13 +34,14 @@ const gauges = new Map([
   ],
 ]);
 
-const seconds = (oldest: string) => `COALESCE(extract(epoch FROM now() - ${oldest}), 0)::float8`;
-// Each subquery reads at most 10000 entries of a partial index or a small table.
+const ageSeconds = (oldest: string) => `COALESCE(extract(epoch FROM now() - ${oldest}), 0)::float8`;
+// Each subquery reads at most 10000 entries of a partial index or a small table. With more entries, an age is
+// that of the oldest one that was read.
 const measure = statement(
   'orders.measure',
-  `SELECT ${seconds('pending.oldest')} AS pending_oldest,
-     refunds.count AS refunds, ${seconds('refunds.oldest')} AS refunds_oldest,
-     deferred.count AS deferred, ${seconds('deferred.oldest')} AS deferred_oldest
+  `SELECT ${ageSeconds('pending.oldest')} AS pending_oldest,
+     refunds.count AS refunds, ${ageSeconds('refunds.oldest')} AS refunds_oldest,
+     deferred.count AS deferred, ${ageSeconds('deferred.oldest')} AS deferred_oldest
    FROM (SELECT min(created_at) AS oldest FROM (
        SELECT created_at FROM orders WHERE resume_at IS NOT NULL AND status = 'pending' LIMIT 10000) o) pending,
      (SELECT count(*), min(settled_at) AS oldest FROM (

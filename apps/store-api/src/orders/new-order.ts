@@ -99,7 +99,10 @@ export function newItemRow(line: SellableLine<OrderItemDto>): ItemRow {
 export interface NewOrder {
   readonly row: OrderRow;
   readonly items: readonly ItemRow[];
-  /** `performance.now()` soon after `row.created_at`. Settling adds the time since then to `created_at`. */
+  /**
+   * `performance.now()` soon after `row.created_at`. Settling sets `updated_at` to `created_at` plus the time
+   * since then.
+   */
   readonly createdAtMs: number;
   readonly rateId: string;
   readonly address: object;
@@ -112,12 +115,12 @@ export interface NewOrder {
   readonly unlimitedProducts: readonly string[];
   /** The claimed idempotency key, which is attached to the order. */
   readonly key: string;
-  /** A repeated request gets 409 until this time has passed. */
+  /** Until this time has passed, a repeated request gets 409 unless the key has a response. */
   readonly keyLeaseMs: number;
 }
 
 export interface InsertOutcome {
-  /** False if another request has claimed the key, or if a product is a limited edition. */
+  /** False if another request has claimed the key, or if not all of `unlimitedProducts` are unlimited. */
   readonly placed: boolean;
   /** Whether all of `unlimitedProducts` are unlimited. */
   readonly unlimited: boolean;

@@ -6,17 +6,20 @@ import type { OrderSummaryRow } from './order.view.js';
 const valueFilters = ['status', 'platform', 'store_id', 'external_order_id'] as const;
 const timeFilters = ['created_after', 'created_before', 'updated_since'] as const;
 
-/** An order in a list, with its position there in microseconds since 1970. */
+/** An order in a list. */
 export interface OrderPageRow extends OrderSummaryRow {
+  /** The time by which the list is sorted, in microseconds since 1970. */
   readonly position_micros: number;
 }
 
-/** The properties of a page that its statement depends on. */
-export interface PageShape {
+/** The properties of a page that its statement depends on. A missing one is false. */
+export interface PageVariant {
   readonly filters: readonly (typeof valueFilters)[number][];
+  /** Filters by `created_at`. */
   readonly createdBounds?: boolean;
   /** Sorts by `updated_at`, the oldest change first, instead of the newest order first. */
   readonly byUpdateTime?: boolean;
+  /** Continues after the last order of the previous page. */
   readonly afterCursor?: boolean;
 }
 
@@ -37,7 +40,10 @@ export function cursorContext(
   ];
 }
 
-/** Returns the statement of a page with its values. It reads one row more than the page has. */
+/**
+ * Returns the statement of a page with its values, in the order in which `pageStatement` numbers the
+ * parameters. It reads one row more than the page has.
+ */
 export function pageQuery(
   creatorId: string | undefined,
   query: ListOrdersDto,
@@ -70,7 +76,7 @@ export function pageStatement({
   createdBounds = false,
   byUpdateTime = false,
   afterCursor = false,
-}: PageShape): Statement {
+}: PageVariant): Statement {
   let lastParameter = 2;
   const nextParameter = (): string => `$${(lastParameter += 1)}`;
   const position = byUpdateTime ? 'updated_at' : 'created_at';
@@ -85,10 +91,14 @@ export function pageStatement({
     const key = `('epoch'::timestamptz + ${nextParameter()}::bigint * interval '1 microsecond', ${nextParameter()}::uuid)`;
     conditions.push(`(${position}, id) ${byUpdateTime ? '>' : '<'} ${key}`);
   }
-  const variant = [...filters, ...(createdBounds ? ['created'] : []), ...(byUpdateTime ? ['updated'] : [])];
+  const filterNames = [
+    ...filters,
+    ...(createdBounds ? ['created'] : []),
+    ...(byUpdateTime ? ['updated'] : []),
+  ];
   const direction = byUpdateTime ? 'ASC' : 'DESC';
   return statement(
-    `orders.list${afterCursor ? '-next' : ''}:${variant.join(',')}`,
+    `orders.list${afterCursor ? '-next' : ''}:${filterNames.join(',')}`,
     `SELECT id, status, total_amount, currency, item_count, created_at, updated_at, test,
             (extract(epoch FROM ${position}) * 1000000)::bigint AS position_micros
      FROM orders WHERE ${['creator_id = $1', ...conditions].join(' AND ')}

@@ -97,7 +97,7 @@ export async function itemsOfOrders(sql: Sql, orderIds: readonly string[]): Prom
   return items;
 }
 
-/** The package whose members the top level of `tracking` shows. */
+/** The package handed over last, whose members the top level of `tracking` shows. */
 export function newestPackage(packages: readonly PackageRow[]): PackageRow | undefined {
   return packages.at(-1);
 }
@@ -138,7 +138,7 @@ export function orderSnapshot(row: OrderRow, items: readonly ItemRow[]): OrderSn
     delivered_at: row.delivered_at?.toISOString() ?? null,
     ...(row.test && { test: true }),
     ...(Object.keys(row.metadata).length > 0 && { metadata: row.metadata }),
-    items: items.map(({ title: _title, ...item }) => item),
+    items: items.map(({ title: _title, ...item }) => item), // messages have only the title of the release
   };
 }
 

@@ -201,7 +201,7 @@ export const orderShape = z
   });
 export type OrderView = z.infer<typeof orderShape>;
 
-/** The response to the first and to every repeated request. */
+/** The response to a request to place an order, and to its repetitions. */
 export const placedOrderShape = z
   .object({
     id: idShape('ord', 'The order'),

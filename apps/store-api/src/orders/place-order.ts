@@ -23,7 +23,8 @@ const readOpenCharge = statement(
 
 /**
  * Places an order in atomic phases: claim the key, price, write, charge, settle. No transaction is open while
- * the provider charges. When the process dies between two phases, OrderCompleter continues.
+ * the provider charges. When the process dies after the write, OrderCompleter continues; before it, no order
+ * exists, and a repeated request may claim the key after its lease.
  */
 @Injectable()
 export class PlaceOrder {
@@ -61,8 +62,8 @@ export class PlaceOrder {
       const priced = await this.priceOrder.run(placement);
       return await this.writeOrder.run(placement, priced);
     } catch (error) {
-      // A product became a limited edition after the order was priced. That happens once per product, so the
-      // recursion ends.
+      // A product became a limited edition after the order was priced. That happens at most once per product,
+      // so the recursion ends.
       if (error instanceof BecameLimited) return this.priceAndWrite(placement);
       // Only outcomes with an order are stored under the key.
       await this.keys.release(placement.keyScope, placement.orderId);

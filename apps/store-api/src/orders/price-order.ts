@@ -24,7 +24,7 @@ export interface OrderCost<Item extends RequestedItem> {
   readonly paymentMethod: string;
   /** Whether it is an order of a test creator. */
   readonly test: boolean;
-  /** Time of PostgreSQL's clock. */
+  /** When the data were read, by PostgreSQL's clock. It becomes the time of placement. */
   readonly placedAt: Date;
 }
 
@@ -52,7 +52,9 @@ export class PriceOrder {
     private readonly readPricing: ReadPricing,
   ) {}
 
-  /** @throws NotFound for an unknown rate; Unprocessable when the order cannot be placed as it is */
+  /**
+   * @throws NotFound for an unknown rate or creator; Unprocessable when the order cannot be placed as it is
+   */
   async run({ creatorId, order }: Placement): Promise<PricedOrder> {
     const priced = await this.cost(creatorId, order);
     const total = orderTotal(

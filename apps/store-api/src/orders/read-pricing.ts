@@ -1,4 +1,4 @@
-import { parsePublicId } from '@fulfilment/contracts';
+import { parsePublicId, publicId } from '@fulfilment/contracts';
 import { BatchLoader, Database, statement } from '@fulfilment/database';
 import { Injectable } from '@nestjs/common';
 import type { Billing } from '../billing/payment-methods.js';
@@ -26,6 +26,7 @@ interface PricingRow {
   readonly readAt: Date;
 }
 
+/** A row of `requested` in the statement. */
 interface PricingKey {
   readonly creator_id: string;
   readonly product_ids: readonly string[];
@@ -64,14 +65,9 @@ export class ReadPricing {
   }
 
   async run(creatorId: string, skus: readonly string[], quote: Quote): Promise<Pricing> {
-    const skuById = new Map<string, string>();
-    for (const sku of skus) {
-      const id = parsePublicId('prod', sku);
-      if (id !== undefined) skuById.set(id, sku);
-    }
     const row = await this.pricing.load({
       creator_id: creatorId,
-      product_ids: [...skuById.keys()],
+      product_ids: [...new Set(skus.flatMap((sku) => parsePublicId('prod', sku) ?? []))],
       service_id: quote.serviceId,
       country_code: quote.countryCode,
       currency: quote.currency,
@@ -79,7 +75,7 @@ export class ReadPricing {
     if (row === undefined) throw new Error('PostgreSQL returned no row for an order.');
     return {
       billing: row.billing ?? undefined,
-      products: new Map((row.products ?? []).map((product) => [skuById.get(product.id) ?? '', product])),
+      products: new Map((row.products ?? []).map((product) => [publicId('prod', product.id), product])),
       bands: row.bands,
       readAt: row.readAt,
     };

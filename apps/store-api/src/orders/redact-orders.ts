@@ -13,7 +13,7 @@ const redactedAddress = `(
   SELECT jsonb_object_agg(part.key, CASE WHEN part.key = 'country_code' OR part.value IN ('""', 'null') THEN part.value
                                          ELSE to_jsonb('${redactedText}'::text) END)
   FROM jsonb_each(o.shipping_address) AS part)`;
-// A pending or paid order needs its address, and so does one that is being charged again.
+// An order that is pending or not yet shipped needs its address, and so does one that is being charged again.
 const needsNoAddress = `status NOT IN ('pending', 'processing') AND (status <> 'payment_failed' OR resume_at IS NULL)`;
 const redactOne = statement(
   'orders.redact',
@@ -24,7 +24,8 @@ const readState = statement(
   'orders.redaction-state',
   'SELECT status, redacted_at AS "redactedAt" FROM orders WHERE id = $1',
 );
-// An order that was not delivered counts from its last change. A locked order is left to the next round.
+// The retention of an order that was not delivered starts with its last change. A locked order is left to the
+// next round.
 const redactOld = statement(
   'orders.redact-old',
   `UPDATE orders o SET shipping_address = ${redactedAddress}, metadata = '{}', redacted_at = now()

@@ -202,7 +202,9 @@ export class SettleOrder {
   }
 }
 
-/** Returns what the client gets for an order that another process has settled. */
+/**
+ * Returns the current response for an order that another request or the completer has settled or cancelled.
+ */
 export async function currentStatus(sql: Sql, orderId: string): Promise<PlacedOrder> {
   const row = await sql.row<Pick<PlacedOrder, 'status'>>(readStatus, [orderId]);
   return { id: publicId('ord', orderId), status: row?.status ?? 'pending' };

@@ -17,8 +17,8 @@ import type { PricedOrder } from './price-order.js';
 
 /** Time for the request to settle the order, after the provider's timeout. */
 const settleTimeoutMs = 2_000;
-/** Time for finding the order after a lost connection. A crashed PostgreSQL has restarted by then. */
-const outcomeTimeoutMs = 8_000;
+/** Time for finding the order after a lost connection. A crashed PostgreSQL has usually restarted by then. */
+const findOrderTimeoutMs = 8_000;
 const retryDelayMs = 50;
 
 const findOrder = statement('orders.find', 'SELECT id FROM orders WHERE id = $1');
@@ -62,9 +62,9 @@ export class WriteOrder {
     return order;
   }
 
-  /** Returns, after a lost connection, whether the order was committed. Both steps may be repeated. */
+  /** Returns whether an order was committed whose connection was lost. Retries until both steps succeed. */
   private async wasWritten({ keyScope, orderId }: Placement): Promise<boolean> {
-    const endsAtMs = performance.now() + outcomeTimeoutMs;
+    const endsAtMs = performance.now() + findOrderTimeoutMs;
     for (;;) {
       try {
         // Waits for a commit in progress. Without the key, PostgreSQL writes nothing if the statement arrives
@@ -79,7 +79,7 @@ export class WriteOrder {
   }
 
   private newOrder(placement: Placement, priced: PricedOrder): NewOrder {
-    const { PAYMENT_TIMEOUT_MS: paymentTimeoutMs, RESUME_AFTER_MS: resumeAfterMs } = this.config;
+    const { PAYMENT_TIMEOUT_MS: paymentTimeoutMs, RESUME_AFTER_MS: resumeDelayMs } = this.config;
     const { order, orderId, keyScope } = placement;
     const row = newOrderRow(placement, priced);
     const items = priced.lines.map(newItemRow);
@@ -100,7 +100,7 @@ export class WriteOrder {
         isTest: row.test,
       },
       event: messages.orderCreated.make({ order: orderSnapshot(row, items) }, { occurredAt: this.clock() }),
-      resumeAfterMs: paymentTimeoutMs + resumeAfterMs,
+      resumeAfterMs: paymentTimeoutMs + resumeDelayMs,
       unlimitedProducts: [
         ...new Set(priced.lines.flatMap(({ id, limitedEdition }) => (limitedEdition ? [] : [id]))),
       ],
