@@ -52,10 +52,13 @@ interface OrderLine {
   limitedEdition: boolean;
 }
 
-/** The newest charge of an order. */
+/** The newest charge of an order, as `order recharge` prints it. */
 export interface NewestCharge {
+  /** Status of the order. */
   readonly status: OrderStatus;
+  /** Status of the charge. */
   readonly charge: ChargeStatus;
+  /** Number of the charge, from 1. */
   readonly attempt: number;
 }
 
@@ -95,7 +98,9 @@ export class RechargeOrder {
         `The order is ${order.status}; only an order with a failed payment can be charged again.`,
       );
     if (order.redacted)
-      throw new Conflict('The address of the order was redacted, so the order cannot be shipped.');
+      throw new Conflict('The address of the order was redacted, so the order cannot be shipped.', [
+        { field: 'shipping_address', reason: 'address_redacted' },
+      ]);
     const attempts = await tx.row<{ last: number; open: boolean }>(readAttempts, [orderId]);
     if (attempts === undefined || attempts.open) throw new Conflict('A charge of the order is in progress.');
     const attempt = attempts.last + 1;

@@ -2,6 +2,7 @@ import { statement } from '@fulfilment/database';
 import { Stock } from '../catalogue/stock.js';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
 import { type OrderHelpers, orderHelpers } from '../orders/order-helpers.fixture.js';
+import { redactOrder } from '../orders/redact-orders.js';
 import { RechargeOrder } from './recharge-order.js';
 import { rechargeOrders } from './recharge-orders.js';
 
@@ -36,13 +37,14 @@ describe('recharging the orders of a time range', () => {
   /** An order whose payment failed at the given time. */
   const placeFailed = async (
     failedAt: string,
-  ): Promise<{ creator: Creator; status: () => Promise<string> }> => {
+  ): Promise<{ creator: Creator; order: string; status: () => Promise<string> }> => {
     const creator = await store.creator('pm_declined');
     const { sku } = await store.release(creator.id);
     const { body } = await helpers.place(creator, orderBody(sku, await store.quote(creator.token)));
     await store.database.run(setFailureTime, [creator.id, new Date(failedAt)]);
     return {
       creator,
+      order: body.id,
       status: async () => (await store.readOrder(creator, body.id)).status,
     };
   };
@@ -50,7 +52,7 @@ describe('recharging the orders of a time range', () => {
     rechargeOrders(store.database, new RechargeOrder(store.database, store.app.get(Stock)), { since, until });
   const range = { since: since.toISOString(), until: until.toISOString() };
 
-  it('charges each order of the time range once, however often it runs, and no others', async () => {
+  it('charges each order of the time range once in three runs, and no others', async () => {
     const within = [await placeFailed('2026-01-02T00:00:00Z'), await placeFailed('2026-01-02T23:59:59Z')];
     const outside = [await placeFailed('2026-01-01T23:59:59Z'), await placeFailed('2026-01-03T00:00:00Z')];
     await store.database.run(payBy, ['pm_ok']);
@@ -69,6 +71,8 @@ describe('recharging the orders of a time range', () => {
   });
 
   it('continues after an order that cannot be charged, and counts the reasons', async () => {
+    const redacted = await placeFailed('2026-01-02T09:00:00Z');
+    await redactOrder(store.database, redacted.order);
     const unsold = await placeFailed('2026-01-02T10:00:00Z');
     const sold = await placeFailed('2026-01-02T11:00:00Z');
     const unpaid = await placeFailed('2026-01-02T12:00:00Z');
@@ -78,7 +82,7 @@ describe('recharging the orders of a time range', () => {
     expect(await run()).toEqual({
       ...range,
       begun: 1,
-      skipped: { not_sold_or_sold_out: 1, payment_method_missing: 1 },
+      skipped: { address_redacted: 1, not_sold_or_sold_out: 1, payment_method_missing: 1 },
     });
     await store.resumeOrders();
     expect([await unsold.status(), await sold.status(), await unpaid.status()]).toEqual([

@@ -26,7 +26,7 @@ export interface RechargedOrders {
 
 /**
  * Recharges every order whose last charge was declined within the time range. Each order is one transaction,
- * so an interrupted run can be repeated with the same range: it no longer contains the orders that were
+ * so an interrupted run can be repeated with the same range: the repetition leaves out the orders that were
  * recharged.
  */
 export async function rechargeOrders(
@@ -56,7 +56,7 @@ async function tryRecharge(rechargeOrder: RechargeOrder, order: string): Promise
     await rechargeOrder.run(order);
     return undefined;
   } catch (error) {
-    if (error instanceof Conflict) return 'changed_meanwhile';
+    if (error instanceof Conflict) return error.details?.[0]?.reason ?? 'changed_meanwhile';
     if (error instanceof Unprocessable) return error.details?.[0]?.reason ?? 'not_sold_or_sold_out';
     throw error;
   }
