@@ -1,4 +1,4 @@
-import { type Database, statement } from '@fulfilment/database';
+import { type Database, statement, type Transaction } from '@fulfilment/database';
 import { currencies } from '@fulfilment/contracts';
 import { z } from 'zod';
 import { searchText } from './search.rules.js';
@@ -6,7 +6,7 @@ import { searchText } from './search.rules.js';
 /** Prices in minor units, by currency. */
 const prices = z.record(z.enum(currencies), z.int().min(0).max(Number.MAX_SAFE_INTEGER));
 
-/** The operator's catalogue file. It contains the ids, so a second load changes nothing. */
+/** The operator's catalogue file. It contains the ids, so a second load of the same file changes nothing. */
 export const catalogueFile = z.object({
   product_types: z.array(
     z.object({
@@ -85,6 +85,11 @@ const insertProducts = statement(
    JOIN product_types t USING (product_type)
    ON CONFLICT (id) DO NOTHING`,
 );
+const readUnknownTypes = statement(
+  'load.unknown-types',
+  `SELECT DISTINCT type FROM unnest($1::text[]) AS type
+   WHERE NOT EXISTS (SELECT FROM product_types WHERE product_type = type) ORDER BY type`,
+);
 const insertTracks = statement(
   'load.tracks',
   `INSERT INTO tracks (product_id, position, title, duration_seconds, side)
@@ -92,7 +97,11 @@ const insertTracks = statement(
    ON CONFLICT DO NOTHING`,
 );
 
-/** Adds missing rows in one transaction. Existing releases and products keep their stock and status. */
+/**
+ * Updates the product types, and adds missing releases, products and tracks, in one transaction. Existing
+ * releases, products and tracks stay as they are.
+ * @throws Error for a product of a type that is neither in the file nor loaded earlier
+ */
 export async function loadCatalogue(database: Database, file: CatalogueFile): Promise<void> {
   const products = file.releases.flatMap((release) =>
     release.products.map((product, index) => ({
@@ -106,6 +115,7 @@ export async function loadCatalogue(database: Database, file: CatalogueFile): Pr
   await database.transaction(async (tx) => {
     for (const { prices: listPrices, ...type } of file.product_types)
       await tx.run(upsertType, { ...type, ...listPrices });
+    await requireKnownTypes(tx, products);
     await tx.run(insertReleases, [
       JSON.stringify(
         file.releases.map(({ products: _products, ...release }) => ({
@@ -133,4 +143,17 @@ export async function loadCatalogue(database: Database, file: CatalogueFile): Pr
       ),
     ]);
   });
+}
+
+async function requireKnownTypes(
+  tx: Transaction,
+  products: readonly { readonly product_type: string }[],
+): Promise<void> {
+  const unknown = await tx.rows<{ type: string }>(readUnknownTypes, [
+    products.map(({ product_type }) => product_type),
+  ]);
+  if (unknown.length > 0)
+    throw new Error(
+      `Add the missing product types to the file: ${unknown.map(({ type }) => type).join(', ')}.`,
+    );
 }

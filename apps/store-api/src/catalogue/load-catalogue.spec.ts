@@ -1,0 +1,62 @@
+import { uuidv7 } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
+import { migrations } from '../migrations/index.js';
+import { type CatalogueFile, loadCatalogue } from './load-catalogue.js';
+import { productTypes } from './product-types.fixture.js';
+
+const countReleases = statement('test.count-releases', 'SELECT count(*) AS releases FROM releases');
+
+/** A file with one release of one product. */
+const fileWith = (productType: string): CatalogueFile => ({
+  product_types: productTypes,
+  releases: [
+    {
+      id: uuidv7(),
+      creator_id: uuidv7(),
+      name: 'Tidal Maps',
+      artist_name: 'Harbour Lights',
+      additional_artists: [],
+      release_date: null,
+      description: null,
+      cover_image_url: null,
+      copyright: null,
+      created_at: '2026-01-01T00:00:00Z',
+      products: [
+        {
+          id: uuidv7(),
+          title: 'Tidal Maps',
+          product_type: productType,
+          status: 'pending',
+          quantity: null,
+          weight_grams: null,
+          barcode: null,
+          glb_model: null,
+          prices: null,
+          tracks: [],
+        },
+      ],
+    },
+  ],
+});
+
+describe('a catalogue file', () => {
+  let scratch: ScratchDatabase;
+  beforeAll(async () => {
+    scratch = await scratchDatabase(migrations);
+  });
+  afterAll(() => scratch.drop());
+
+  it('is rejected as a whole when a product has an unknown product type', async () => {
+    await expect(loadCatalogue(scratch.database, fileWith('vinyl_10'))).rejects.toThrow(
+      'Add the missing product types to the file: vinyl_10.',
+    );
+    expect(await scratch.database.row(countReleases)).toEqual({ releases: 0 });
+  });
+
+  it('may use product types that an earlier file contained', async () => {
+    await loadCatalogue(scratch.database, fileWith('vinyl_12_lp'));
+    await loadCatalogue(scratch.database, { ...fileWith('vinyl_12_lp'), product_types: [] });
+    expect(await scratch.database.row(countReleases)).toEqual({ releases: 2 });
+  });
+});
