@@ -28,6 +28,7 @@ const finishDay = statement(
   'reconciliation.finish-day',
   'UPDATE payment_reconciliations SET finished_at = now(), findings = $2 WHERE day = $1',
 );
+// The day that could not be reconciled is due again in 10 minutes, for any replica.
 const releaseDay = statement(
   'reconciliation.release-day',
   `UPDATE payment_reconciliations SET lease_until = now() + interval '10 minutes' WHERE day = $1 AND finished_at IS NULL`,
@@ -49,7 +50,7 @@ const reconciledUntil = new Gauge({
   help: 'Unix time up to which the payments of every day are reconciled with the payment provider; 0 before the first day',
 });
 
-/** Compares each day's payments with the payment provider, once across all replicas. */
+/** Compares the payments of each day with those of the payment provider, once for all replicas. */
 @Injectable()
 export class DailyReconciliation extends BackgroundLoop {
   private readonly stopping = new AbortController();
@@ -100,12 +101,9 @@ export class DailyReconciliation extends BackgroundLoop {
         'Reconciled the payments of a day with the payment provider.',
       );
     } catch (error) {
-      await this.database.run(releaseDay, [day]);
       if (!this.stopping.signal.aborted)
-        this.logger.error(
-          { error, day },
-          'The payments of a day could not be reconciled; will retry in 10 minutes.',
-        );
+        this.logger.error({ error, day }, 'The payments of a day could not be reconciled; will retry.');
+      await this.database.run(releaseDay, [day]);
     }
   }
 }

@@ -1,5 +1,6 @@
 import { statement } from '@fulfilment/database';
-import { metrics } from '@fulfilment/runtime';
+import { createLogger, metrics } from '@fulfilment/runtime';
+import { jest } from '@jest/globals';
 import { type StripeOrders, stripeOrders } from './stripe-orders.fixture.js';
 import { DailyReconciliation } from './daily-reconciliation.js';
 import { PaymentGateway } from '../payments/payment-gateway.js';
@@ -116,7 +117,7 @@ describe('the reconciliation with Stripe', () => {
     ]);
   });
 
-  it('runs once for each of the last seven days, with any number of replicas', async () => {
+  it('runs once for each of the last seven days, also in concurrent rounds', async () => {
     const job = orders.store.app.get(DailyReconciliation);
     const rounds = await Promise.all(Array.from({ length: 3 }, () => job.round()));
     expect(rounds).toContain(true);
@@ -127,7 +128,7 @@ describe('the reconciliation with Stripe', () => {
     expect(orders.stripe.requests.filter(({ path }) => path === '/v1/payment_intents')).toHaveLength(7);
   });
 
-  it('is retried later when Stripe does not respond', async () => {
+  it('is retried later when Stripe responds with 500', async () => {
     const job = orders.store.app.get(DailyReconciliation);
     orders.stripe.fail('/v1/payment_intents', {
       status: 500,
@@ -142,5 +143,22 @@ describe('the reconciliation with Stripe', () => {
     while (await job.round());
     expect(await orders.store.database.rows(failedDays)).toEqual([]);
     expect(await reconciledDays()).toBe(0);
+  });
+
+  it('logs why a day could not be reconciled, also when the database fails after that', async () => {
+    const { database, app } = orders.store;
+    const lines: string[] = [];
+    const logger = createLogger('test', 'error', { write: (line) => lines.push(line) });
+    orders.stripe.fail('/v1/payment_intents', {
+      status: 500,
+      error: { type: 'api_error', message: 'Unavailable.' },
+    });
+    const run = jest.spyOn(database, 'run').mockRejectedValue(new Error('The database is down.'));
+    const job = new DailyReconciliation(database, app.get(PaymentGateway), logger);
+    await expect(job.round()).rejects.toThrow('The database is down.');
+    run.mockRestore();
+    expect(lines.map((line): unknown => JSON.parse(line))).toMatchObject([
+      { message: 'The payments of a day could not be reconciled; will retry.' },
+    ]);
   });
 });
