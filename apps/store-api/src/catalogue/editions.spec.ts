@@ -54,10 +54,28 @@ describe('editions of the Creator API', () => {
     await untilArtists(id, ['First', 'Second']);
   });
 
-  it('do not change editions of another creator', async () => {
+  it('do not get the name of another creator', async () => {
     const [one, other] = [uuidv7(), uuidv7()];
     await store.broker.publish(created(one, 'Mine'), created(other, 'Theirs'), registered(one, 'Known'));
     await untilArtists(one, ['Known']);
     await untilArtists(other, ['']);
+  });
+
+  it('are added once as a pending release with one pending product', async () => {
+    const { id, token } = await store.creator();
+    const edition = editionSnapshot(id, { title: 'Night Ferry', ean: '2000000000022' });
+    await store.publishAndWait(
+      messages.editionCreated.make({ edition }, metadata),
+      messages.editionCreated.make({ edition }, metadata),
+    );
+    const { body } = await store.get('/store/v1/releases?search=night', token);
+    expect(body.data).toMatchObject([
+      { name: 'Night Ferry', artist_name: 'Harbour Lights', price_range: null },
+    ]);
+    const { body: release } = await store.get(`/store/v1/releases/${body.data[0].id}`, token);
+    expect(release).toMatchObject({
+      status: 'pending',
+      products: [{ status: 'pending', barcode: '2000000000022' }],
+    });
   });
 });

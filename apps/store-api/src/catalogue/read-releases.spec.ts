@@ -61,7 +61,7 @@ describe('GET /v1/releases', () => {
     });
   });
 
-  it('lists every release once, also while others are added', async () => {
+  it('lists every release once, also while another one is added', async () => {
     const walker = await store.creator();
     for (let index = 0; index < 7; index += 1) await store.release(walker.id, [{}], `Walk ${index}`);
     const seen: string[] = [];

@@ -1,8 +1,6 @@
 import { messages } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
-import { z } from 'zod';
-import { editionSnapshot } from '../connected-creator/snapshots.fixture.js';
 import { cancelled, corrected, delivered, shipped } from './fulfilment.fixture.js';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
 
@@ -14,11 +12,6 @@ const refundsOf = statement(
 );
 
 const anyOutgoing = statement('test.outgoing', 'SELECT 1 FROM outbox LIMIT 1');
-
-const stockChange = z.object({
-  product: z.object({ creator_id: z.string(), quantity: z.number(), updated_at: z.string() }),
-  previous_quantity: z.number().nullable(),
-});
 
 const metadata = { occurredAt: new Date() };
 
@@ -146,85 +139,5 @@ describe('a fulfilment event', () => {
     ]);
     expect((await read(id)).status).toBe('shipped');
     expect(await store.broker.takeDeadLetters('store-api.fulfilment')).toHaveLength(4);
-  });
-});
-
-describe('the catalogue', () => {
-  it('publishes out_of_stock and in_stock exactly once per crossing of zero', async () => {
-    const { skus, uuid } = await store.release(creator.id);
-    const counted = (quantity: number, index: number) =>
-      messages.fulfilmentStockSet.make(
-        { sku: skus[0] ?? '', quantity },
-        { occurredAt: new Date(metadata.occurredAt.getTime() + index) },
-      );
-    for (const count of [5, 5, 0, 0, 4].map(counted)) await store.publishAndWait(count);
-    const productEvents = () =>
-      store.broker.published
-        .filter(({ type, data }) => type.startsWith('product.') && JSON.stringify(data).includes(uuid))
-        .map(({ type }) => type);
-    await eventually(() => productEvents().length >= 5);
-    expect(productEvents()).toEqual([
-      'product.inventory_changed',
-      'product.inventory_changed',
-      'product.out_of_stock',
-      'product.inventory_changed',
-      'product.in_stock',
-    ]);
-    const previous = store
-      .published('product.inventory_changed')
-      .filter(({ data }) => JSON.stringify(data).includes(uuid))
-      .map(({ data }) => stockChange.parse(data).previous_quantity);
-    expect(previous).toEqual([null, 5, 0]); // it was unlimited before
-  });
-
-  it('gives each change of stock a later updated_at, so that the newest one is current', async () => {
-    const rate = await store.quote(creator.token);
-    await Promise.all(
-      Array.from({ length: 8 }, () => store.post('/store/v1/orders', creator.token, orderBody(sku, rate))),
-    );
-    const changes = () =>
-      store
-        .published('product.inventory_changed')
-        .map(({ data }) => stockChange.parse(data).product)
-        .filter(({ creator_id }) => creator_id === creator.id);
-    await eventually(() => changes().length === 8);
-    const byTime = changes().sort((one, other) => (one.updated_at < other.updated_at ? -1 : 1));
-    expect(byTime.map(({ quantity }) => quantity)).toEqual([9, 8, 7, 6, 5, 4, 3, 2]);
-    expect(new Set(byTime.map(({ updated_at }) => updated_at)).size).toBe(8);
-  });
-
-  it('withdraws and releases a product, and approves a pending release', async () => {
-    const { id, sku: pending } = await store.release(creator.id, [{ status: 'pending' }]);
-    const status = async () => (await store.get(`/store/v1/releases/${id}`, creator.token)).body.status;
-    expect(await status()).toBe('pending');
-    await store.publishAndWait(messages.catalogueReleaseApproved.make({ release_id: id }, metadata));
-    expect(await status()).toBe('available');
-    await store.publishAndWait(messages.fulfilmentProductWithdrawn.make({ sku: pending }, metadata));
-    expect(await status()).toBe('unavailable');
-    const response = await store.post(
-      '/store/v1/orders',
-      creator.token,
-      orderBody(pending, await store.quote(creator.token)),
-    );
-    expect(response.body.details).toEqual([{ field: 'items.0.sku', reason: 'not_available' }]);
-    await store.publishAndWait(messages.fulfilmentProductReleased.make({ sku: pending }, metadata));
-    expect(await status()).toBe('available');
-  });
-
-  it('adds an edition of the Creator API as a pending release with one pending product', async () => {
-    const edition = editionSnapshot(creator.id, { title: 'Night Ferry', ean: '2000000000022' });
-    await store.publishAndWait(
-      messages.editionCreated.make({ edition }, metadata),
-      messages.editionCreated.make({ edition }, metadata),
-    );
-    const { body } = await store.get('/store/v1/releases?search=night', creator.token);
-    expect(body.data).toMatchObject([
-      { name: 'Night Ferry', artist_name: 'Harbour Lights', price_range: null },
-    ]);
-    const { body: release } = await store.get(`/store/v1/releases/${body.data[0].id}`, creator.token);
-    expect(release).toMatchObject({
-      status: 'pending',
-      products: [{ status: 'pending', barcode: '2000000000022' }],
-    });
   });
 });

@@ -1,0 +1,193 @@
+import { type Message, messages, parsePublicId } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import { eventually } from '@fulfilment/testing';
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { atMinute } from '../fulfilment/fulfilment.fixture.js';
+import { permutations } from '../fulfilment/permutations.fixture.js';
+import { untilLockWaits } from '../lock-waits.fixture.js';
+import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
+
+const makeLimited = statement(
+  'test.make-limited',
+  'UPDATE products SET limited_edition = true, quantity = $2 WHERE id = (SELECT id FROM products WHERE id = $1 FOR UPDATE)',
+);
+
+const stockChange = z.object({
+  product: z.object({ quantity: z.number(), updated_at: z.string() }),
+  previous_quantity: z.number().nullable(),
+});
+
+describe('events of the plant and the warehouse about a product', () => {
+  let store: StoreApiUnderTest;
+  let creator: Creator;
+
+  beforeAll(async () => {
+    store = await startStoreApi();
+    creator = await store.creator();
+  });
+  afterAll(() => store.stop());
+
+  const publish = async (message: Message) => {
+    await store.broker.publish(message);
+    return store.outcomeOf(message);
+  };
+
+  const counted = (sku: string, quantity: number, minute: number) =>
+    messages.fulfilmentStockSet.make({ sku, quantity }, atMinute(minute));
+  const released = (sku: string, minute: number) =>
+    messages.fulfilmentProductReleased.make({ sku }, atMinute(minute));
+  const withdrawn = (sku: string, minute: number) =>
+    messages.fulfilmentProductWithdrawn.make({ sku }, atMinute(minute));
+  const product = async (id: string) =>
+    (await store.get(`/store/v1/releases/${id}`, creator.token)).body.products[0];
+
+  it('result in the latest stock count, in any order of arrival and with repetitions', async () => {
+    for (const order of permutations([0, 1, 2])) {
+      const { id, sku } = await store.release(creator.id, [{ quantity: 10 }]);
+      const events = [counted(sku, 100, 1), counted(sku, 7, 2), counted(sku, 3, 3)];
+      for (const index of [...order, ...order]) {
+        const message = events[index];
+        if (message !== undefined)
+          expect(await publish({ ...message, id: randomUUID() })).toMatchObject({ outcome: 'applied' });
+      }
+      expect({ order, availability: (await product(id)).availability }).toEqual({
+        order,
+        availability: { limited_edition: true, quantity: 3 },
+      });
+    }
+  });
+
+  it('keep the sales since the last count when an older count arrives late', async () => {
+    const { id, sku } = await store.release(creator.id, [{ quantity: 1 }]);
+    await publish(counted(sku, 10, 2));
+    await store.post('/store/v1/orders', creator.token, orderBody(sku, await store.quote(creator.token)));
+    await publish(counted(sku, 12, 1));
+    expect((await product(id)).availability.quantity).toBe(9);
+  });
+
+  it('subtract later sales from a count that arrives late', async () => {
+    const { id, sku } = await store.release(creator.id, [{ quantity: 10 }]);
+    const stockCount = messages.fulfilmentStockSet.make({ sku, quantity: 10 }, { occurredAt: new Date() });
+    const rate = await store.quote(creator.token);
+    for (let sold = 0; sold < 4; sold += 1)
+      await store.post('/store/v1/orders', creator.token, orderBody(sku, rate));
+    await publish(stockCount);
+    expect((await product(id)).availability.quantity).toBe(6);
+  });
+
+  it('apply an adjustment once', async () => {
+    const { id, sku } = await store.release(creator.id, [{ quantity: 10 }]);
+    const adjusted = messages.fulfilmentStockAdjusted.make({ sku, delta: -3 }, atMinute(1));
+    await publish(adjusted);
+    await store.broker.publish(adjusted);
+    await publish(messages.fulfilmentStockAdjusted.make({ sku, delta: 1 }, atMinute(1)));
+    expect((await product(id)).availability.quantity).toBe(8);
+  });
+
+  it('prevent overselling by an order that read the product before its first count', async () => {
+    const { id, skus } = await store.release(creator.id, [{}, {}]);
+    const [sku = '', other = ''] = skus;
+    const rate = await store.quote(creator.token);
+    const order = {
+      ...orderBody(sku, rate, 2),
+      items: [other, sku].flatMap((one) => orderBody(one, rate, 2).items),
+    };
+    const counting = await store.database.begin();
+    await counting.tx.run(makeLimited, [parsePublicId('prod', sku), 3]);
+    const statuses = Promise.all(
+      [1, 2].map(async () => (await store.post('/store/v1/orders', creator.token, order)).status),
+    );
+    await untilLockWaits(store.database, 2);
+    await counting.commit();
+    expect((await statuses).toSorted()).toEqual([201, 422]);
+    expect((await product(id)).availability.quantity).toBe(1);
+  });
+
+  it('result in the status of the latest event, in any order of arrival', async () => {
+    for (const order of permutations([0, 1, 2])) {
+      const { id, sku } = await store.release(creator.id);
+      const events = [withdrawn(sku, 1), released(sku, 2), withdrawn(sku, 3)];
+      for (const index of order) await publish(events[index] ?? released(sku, 0));
+      expect({ order, status: (await product(id)).status }).toEqual({ order, status: 'unavailable' });
+    }
+  });
+
+  it('do not withdraw a product when they are older than its approval', async () => {
+    const { id, sku } = await store.release(creator.id, [{ status: 'pending' }]);
+    await publish(messages.catalogueReleaseApproved.make({ release_id: id }, atMinute(2)));
+    await publish(withdrawn(sku, 1));
+    expect((await product(id)).status).toBe('available');
+  });
+
+  it('are not blocked by an event from a clock that is ahead', async () => {
+    const { id, sku } = await store.release(creator.id, [{ quantity: 10 }]);
+    await publish(
+      messages.fulfilmentStockSet.make({ sku, quantity: 5 }, { occurredAt: new Date('2999-01-01') }),
+    );
+    await publish(
+      messages.fulfilmentStockSet.make({ sku, quantity: 4 }, { occurredAt: new Date(Date.now() + 1000) }),
+    );
+    expect((await product(id)).availability.quantity).toBe(4);
+  });
+
+  it('publish out_of_stock and in_stock exactly once per crossing of zero', async () => {
+    const { sku, uuid } = await store.release(creator.id);
+    const counts = [5, 5, 0, 0, 4].map((quantity, index) => counted(sku, quantity, index));
+    for (const count of counts) await publish(count);
+    const productEvents = () =>
+      store.broker.published.filter(
+        ({ type, data }) => type.startsWith('product.') && JSON.stringify(data).includes(uuid),
+      );
+    await eventually(() => productEvents().length >= 5);
+    expect(productEvents().map(({ type }) => type)).toEqual([
+      'product.inventory_changed',
+      'product.inventory_changed',
+      'product.out_of_stock',
+      'product.inventory_changed',
+      'product.in_stock',
+    ]);
+    const previous = productEvents()
+      .filter(({ type }) => type === 'product.inventory_changed')
+      .map(({ data }) => stockChange.parse(data).previous_quantity);
+    expect(previous).toEqual([null, 5, 0]); // it was unlimited before
+  });
+
+  it('withdraw and release a product, and approve a pending release', async () => {
+    const { id, sku } = await store.release(creator.id, [{ status: 'pending' }]);
+    const status = async () => (await store.get(`/store/v1/releases/${id}`, creator.token)).body.status;
+    expect(await status()).toBe('pending');
+    await publish(messages.catalogueReleaseApproved.make({ release_id: id }, atMinute(1)));
+    expect(await status()).toBe('available');
+    await publish(withdrawn(sku, 2));
+    expect(await status()).toBe('unavailable');
+    const rate = await store.quote(creator.token);
+    const response = await store.post('/store/v1/orders', creator.token, orderBody(sku, rate));
+    expect(response.body.details).toEqual([{ field: 'items.0.sku', reason: 'not_available' }]);
+    await publish(released(sku, 3));
+    expect(await status()).toBe('available');
+  });
+});
+
+describe('concurrent orders of a limited edition', () => {
+  let store: StoreApiUnderTest;
+  beforeAll(async () => {
+    store = await startStoreApi();
+  });
+  afterAll(() => store.stop());
+
+  it('publish each change of stock with a later updated_at, so that the newest one is current', async () => {
+    const creator = await store.creator();
+    const { sku } = await store.release(creator.id, [{ quantity: 10 }]);
+    const rate = await store.quote(creator.token);
+    await Promise.all(
+      Array.from({ length: 8 }, () => store.post('/store/v1/orders', creator.token, orderBody(sku, rate))),
+    );
+    const changes = () =>
+      store.published('product.inventory_changed').map(({ data }) => stockChange.parse(data).product);
+    await eventually(() => changes().length === 8);
+    const byTime = changes().sort((one, other) => (one.updated_at < other.updated_at ? -1 : 1));
+    expect(byTime.map(({ quantity }) => quantity)).toEqual([9, 8, 7, 6, 5, 4, 3, 2]);
+    expect(new Set(byTime.map(({ updated_at }) => updated_at)).size).toBe(8);
+  });
+});
