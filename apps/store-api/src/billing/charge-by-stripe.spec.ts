@@ -85,7 +85,7 @@ describe('orders that are charged by Stripe', () => {
   it.each([
     ['the response is lost', ['lost-response', 'lost-response'] as const],
     ['no response comes', ['silent'] as const],
-    ['Stripe is out of order', [{ status: 500, error: { type: 'api_error', message: 'x' } }] as const],
+    ['Stripe responds with 500', [{ status: 500, error: { type: 'api_error', message: 'x' } }] as const],
   ])('stay pending when %s, until the completer retries, and are charged once', async (_, faults) => {
     stripe.fail(intentsPath, ...faults);
     const { creator, order, intents } = await place('pm_card_visa');
@@ -158,7 +158,7 @@ describe('orders that are charged by Stripe', () => {
       expect(placed.intents()).toEqual([]);
     });
 
-    it('are charged once when several processes look them up concurrently', async () => {
+    it('are charged once when they are looked up eight times concurrently', async () => {
       const placed = await placeWithUnusableKey('broken-before');
       const charge = await store.database.row<OpenCharge>(openChargeRow, [placed.creator.id]);
       if (charge === undefined) throw new Error('The order has no open charge.');
@@ -186,7 +186,7 @@ describe('orders that are charged by Stripe', () => {
     expect(stripe.requests.at(-1)?.path).toBe(`${intentsPath}/${intent?.id}`);
   });
 
-  it('are refunded when one process saw a decline and another one a success', async () => {
+  it('are refunded when a success is settled after a decline of the same charge', async () => {
     stripe.fail(intentsPath, 'silent');
     const { creator, order, intents } = await place('pm_card_visa');
     const [charge] = await store.database.rows<{ id: string; orderId: string }>(openCharge, [creator.id]);

@@ -25,7 +25,7 @@ const scheduleRetry = statement(
 
 /**
  * Charges an order at the payment provider, with no transaction open. Without an outcome in time the order
- * stays pending and the completer retries, after a pause that doubles each time.
+ * stays pending and the completer retries, after a pause that doubles each time up to `maxRetryDelayMs`.
  */
 @Injectable()
 export class ChargeOrder {
@@ -40,7 +40,8 @@ export class ChargeOrder {
   /**
    * Never throws: an order that exists is charged now or later. Returns undefined without an outcome.
    * @param sql the pool of requests, or the background pool of the completer (docs/adr/0022)
-   * @param stopping aborts when the completer ends; the order is then left to another replica
+   * @param stopping aborts when the completer stops; the order is then left to another replica. Undefined for
+   *   the charge of a request
    */
   async run(sql: Sql, charge: OpenCharge, stopping?: AbortSignal): Promise<ChargeOutcome | undefined> {
     try {

@@ -58,8 +58,8 @@ export class ChargeSender {
   /**
    * Never throws.
    * @param send sends the charge to the provider
-   * @param stopping aborts when the process ends; a failed charge then does not count as a failure of the
-   *   provider. Undefined for the charge of a request; charges of the completer have priority.
+   * @param stopping only for charges of the completer, which have priority: aborts when the completer stops.
+   *   A charge that fails after that does not count as a failure of the provider
    */
   async run(
     charge: OpenCharge,
@@ -84,7 +84,7 @@ export class ChargeSender {
     }
   }
 
-  /** Without the circuit: it is that of the real provider. */
+  /** Bypasses the circuit, which is that of the configured provider. */
   private async sendToSandbox(
     { id }: OpenCharge,
     send: () => Promise<ChargeOutcome | UnderWay>,
@@ -99,8 +99,8 @@ export class ChargeSender {
 
   private fail(permit: Permit, { id, paymentMethod }: OpenCharge, error: unknown): void {
     const outcome = error instanceof PaymentProviderError ? error.failure : 'unknown';
-    // The circuit counts a source once: without a response all retries of the charge, after a rejection all
-    // charges of the payment method.
+    // The circuit counts a source once. Without a response, it is the charge with all its retries; after a
+    // rejection, it is the payment method with all its charges.
     const source = outcome === 'unavailable' ? id : paymentMethod;
     if (outcome === 'unknown') this.circuit.end(permit);
     else this.circuit.failed(permit, source);

@@ -2,7 +2,8 @@
 export type ChargeStatus = 'pending' | 'succeeded' | 'declined' | 'refund_due' | 'refunded';
 
 /**
- * Columns of an `OpenCharge`. A request for a charge that is read from its row may have been sent before.
+ * Columns of an `OpenCharge`. `isFirstRequest` is false, since a request may have been sent for a stored
+ * charge.
  * @param charge the alias of the table `charges`
  */
 export function openChargeColumns(charge: string): string {

@@ -59,7 +59,7 @@ describe('the circuit breaker of the payment provider', () => {
     expect(changes).toEqual([true, false]);
   });
 
-  it('allows a request as a trial only when the completer had no charge', () => {
+  it('allows a request as a trial after twice the time, when the completer had no charge', () => {
     const { circuit, fail, pass } = circuitUnderTest();
     fail('a', 'b', 'c');
     pass(1_999);

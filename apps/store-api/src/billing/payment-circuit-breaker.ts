@@ -46,7 +46,8 @@ export class PaymentCircuitBreaker {
   }
 
   /**
-   * Returns undefined while the circuit is open. Every permit ends with `responded`, `failed` or `end`.
+   * Returns undefined while the circuit is open and no trial is due. Every permit ends with `responded`,
+   * `failed` or `end`.
    */
   enter(user: CircuitUser): Permit | undefined {
     if (this.capacity(user, 1) === 0) return undefined;
@@ -64,6 +65,7 @@ export class PaymentCircuitBreaker {
     this.settings.onChange(false);
   }
 
+  /** The provider failed. @param source counts once until the next response */
   failed(permit: Permit, source: string): void {
     this.end(permit);
     if (permit.sinceMs < this.closedAtMs) return; // a late failure of the previous outage

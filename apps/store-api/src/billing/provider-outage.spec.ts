@@ -82,7 +82,7 @@ describe('while the payment provider fails for all,', () => {
     expect(await orders.helpers.orderCount(creator)).toBe(1);
   });
 
-  it("one creator's payment method that Stripe does not have affects only that creator's orders", async () => {
+  it('charges with a payment method that Stripe does not have are declined, and do not open the circuit', async () => {
     for (let index = 0; index <= failures; index += 1) {
       const { order } = await orders.place('pm_gone');
       expect(order.status).toBe('payment_failed');

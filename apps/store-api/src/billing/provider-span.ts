@@ -1,7 +1,7 @@
 import { publicId } from '@fulfilment/contracts';
 import type { SpanStart } from '@fulfilment/runtime';
 
-/** Describes the span of a request to the payment provider. */
+/** Returns the start of the span of a request to the payment provider, for `inSpan`. */
 export function providerSpan(
   operation: 'charge' | 'refund',
   provider: string,

@@ -82,7 +82,7 @@ describe('a recharge', () => {
     expect(replay.body).toEqual({ id: order, status: 'payment_failed' });
   });
 
-  it('leaves the order and the stock unchanged when it is declined', async () => {
+  it('leaves the order and the stock unchanged when it is declined, and may then be repeated', async () => {
     await recharge.run(order);
     await helpers.complete(creator);
     expect((await read()).status).toBe('payment_failed');

@@ -56,10 +56,7 @@ interface Comparison {
   readonly signal: AbortSignal;
 }
 
-/**
- * Compares the provider's payments of a time range with our charges, in both directions. Read-only. Pending
- * charges are not reported, since the completer settles them.
- */
+/** Compares the provider's payments of a time range with our charges, in both directions. Read-only. */
 export async function reconcilePayments(comparison: Comparison): Promise<Reconciliation> {
   const { database, gateway, range, signal } = comparison;
   const findings: Finding[] = [];
@@ -92,7 +89,10 @@ async function unknownPayments(database: Database, payments: readonly ProviderPa
     .map(({ reference, chargeId }) => ({ kind: 'unknown_payment', reference, chargeId }));
 }
 
-/** A second payment of one charge has another id than the one in the charge row. */
+/**
+ * Whether the payment is that of the charge. A second payment of the charge is not: it has another id than
+ * the one in the charge row. A pending charge matches, since the completer settles it.
+ */
 function matchesPayment(charge: KnownCharge | undefined, { reference }: ProviderPayment): boolean {
   if (charge === undefined || charge.status === 'declined') return false;
   return charge.reference === null || reference === null || charge.reference === reference;

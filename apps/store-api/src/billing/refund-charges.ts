@@ -7,6 +7,7 @@ import { FaultPoints } from '../fault-points.js';
 import { providerSpan } from './provider-span.js';
 
 const pollIntervalMs = 2_000;
+/** Concurrent refunds of this process. */
 const slots = 10;
 /** Time to write the result after the provider's timeout, before another replica may claim the refund. */
 const leaseMarginMs = 5_000;

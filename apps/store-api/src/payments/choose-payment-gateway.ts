@@ -20,7 +20,7 @@ export function choosePaymentGateway(
   if (config.PAYMENT_PROVIDER === 'sandbox') return sandbox;
   const stripe = new StripePaymentGateway(
     {
-      secretKey: config.STRIPE_SECRET_KEY ?? '',
+      secretKey: config.STRIPE_SECRET_KEY ?? '', // the settings require it for Stripe
       apiUrl: new URL(config.STRIPE_API_URL),
       timeoutMs: config.PAYMENT_TIMEOUT_MS,
     },

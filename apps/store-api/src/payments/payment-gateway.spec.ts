@@ -48,27 +48,27 @@ function sandbox(scratch: ScratchDatabase): Provider {
 }
 
 async function stripe({ database }: ScratchDatabase): Promise<Provider> {
-  const stripe = await fakeStripe();
-  const settings = { secretKey: fakeStripeKey, apiUrl: new URL(stripe.url), timeoutMs: 5_000 };
+  const api = await fakeStripe();
+  const settings = { secretKey: fakeStripeKey, apiUrl: new URL(api.url), timeoutMs: 5_000 };
   return {
     gateway: new StripePaymentGateway(settings, new StripeKeys(database), new FaultPoints(undefined)),
     validMethod: 'pm_card_visa',
     declined: { method: 'pm_card_insufficientFunds', reason: 'insufficient_funds' },
     largestAmount: 'declined',
     methodWithoutResponse: () => {
-      stripe.fail('/v1/payment_intents', 'silent');
+      api.fail('/v1/payment_intents', 'silent');
       return 'pm_card_visa';
     },
     charges: () =>
       Promise.resolve(
-        stripe.intents().map(({ id, amount, currency, status }) => ({
+        api.intents().map(({ id, amount, currency, status }) => ({
           amount,
           currency: currency.toUpperCase(),
           succeeded: status === 'succeeded',
-          refunds: stripe.refunds.filter((refund) => refund.payment_intent === id).length,
+          refunds: api.refunds.filter((refund) => refund.payment_intent === id).length,
         })),
       ),
-    stop: () => stripe.stop(),
+    stop: () => api.stop(),
   };
 }
 

@@ -73,7 +73,7 @@ export type PaymentFailure =
   /** The provider cannot use this payment method, or our key is wrong: it is not certain which. */
   | 'payment_method_unusable';
 
-/** The payment provider failed; the outcome of the request is unknown. */
+/** The payment provider returned no outcome of a request. */
 export class PaymentProviderError extends Error {
   override readonly name = 'PaymentProviderError';
 

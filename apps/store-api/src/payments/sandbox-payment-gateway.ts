@@ -16,7 +16,8 @@ import {
 
 const pageSize = 500;
 
-// The no-op update returns the row of an earlier request. `same`: the row is for the same charge.
+// The no-op update returns the row of an earlier request. `first`: there was no earlier one; `same`: the row
+// is for the same charge.
 const insertCharge = statement(
   'sandbox.insert-charge',
   `INSERT INTO sandbox_charges (idempotency_key, amount, currency, payment_method, outcome, order_id) VALUES ($1, $2, $3, $4, $5, $6)
@@ -85,7 +86,7 @@ export class SandboxPaymentGateway extends PaymentGateway {
 
   async refund({ id }: RefundRequest): Promise<RefundOutcome> {
     const charges = await this.database.run(markRefunded, [id]);
-    if (charges === 0) throw new Error('There is no charge for this idempotency key.');
+    if (charges === 0) throw new Error('There is no successful charge for this idempotency key.');
     return { status: 'refunded', reference: null };
   }
 
@@ -106,6 +107,7 @@ export class SandboxPaymentGateway extends PaymentGateway {
   }
 }
 
+/** Rejects when the client gives up. */
 async function neverRespond(signal: AbortSignal): Promise<never> {
   if (!signal.aborted) await once(signal, 'abort');
   throw new Error('The provider did not respond in time.');

@@ -12,12 +12,12 @@ const chargeDueNow = statement(
   `UPDATE orders SET resume_at = now()
    WHERE id = (SELECT order_id FROM charges WHERE id = $1 AND status = 'pending') AND resume_tries > 0 AND resume_at > now()`,
 );
-// A due refund with a reference is read from Stripe first, so a refund that did not fail is marked as
-// refunded again.
+// $2: Stripe reports that the refund failed. A due refund with a reference is read from Stripe first, so a
+// refund that did not fail is marked as refunded again.
 const refundDueNow = statement(
   'charges.refund-due-now',
   `UPDATE charges SET status = 'refund_due', refund_at = now()
-   WHERE refund_reference = $1 AND (status = 'refund_due' AND refund_at > now() OR status = 'refunded' AND $2)`,
+   WHERE refund_reference = $1 AND ((status = 'refund_due' AND refund_at > now()) OR (status = 'refunded' AND $2))`,
 );
 
 /**

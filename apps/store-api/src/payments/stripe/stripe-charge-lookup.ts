@@ -18,7 +18,7 @@ const maxClockSkewMs = 300_000;
 /** Includes the charge of each PaymentIntent, not only its id. */
 const expand = ['data.latest_charge'];
 
-/** Finds the PaymentIntent of a charge whose id is not known. */
+/** Finds the PaymentIntent of a charge while its id is not known. */
 export class StripeChargeLookup {
   constructor(private readonly stripe: Stripe) {}
 

@@ -47,7 +47,9 @@ const declineCodes = new Set([
 /** Declines caused by a test key with a real card (https://docs.stripe.com/declines/codes). */
 const keyModeDeclineCodes = new Set(['test_mode_live_card']);
 
-/** @param payment the payment method as Stripe returned it before the charge */
+/**
+ * @param payment whether Stripe returned a customer with the payment method before the charge, by default yes
+ */
 export function classifyStripeError(
   error: unknown,
   payment: { readonly methodHasCustomer: boolean } = { methodHasCustomer: true },

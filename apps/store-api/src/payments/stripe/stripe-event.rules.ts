@@ -45,7 +45,7 @@ export function isSignedByStripe(
   });
 }
 
-/** Returns undefined for an event about no charge or refund of ours. */
+/** Returns undefined for an event about neither a charge of ours nor a refund. */
 export function hintOf(body: Buffer): StripeHint | undefined {
   return hintShape.safeParse(jsonOf(body)).data?.data.object;
 }

@@ -2,7 +2,7 @@ import Stripe from 'stripe';
 import { PaymentProviderError } from '../payment-gateway.js';
 import { isTestKey } from './stripe-key.rules.js';
 
-/** Checks once, before the first charge, that Stripe's mode is that of the key's prefix. */
+/** Checks that Stripe's mode is that of the key's prefix. After a success it is not read again. */
 export class StripeMode {
   private checking: Promise<void> | undefined;
 

@@ -41,7 +41,7 @@ describe('the Stripe payment gateway', () => {
   });
 
   it.each(['listPayments', 'listFailedRefunds'] as const)(
-    'ends %s when it is aborted, also during a request without a response',
+    'ends %s when it is aborted during a request without a response',
     async (list) => {
       const path = list === 'listPayments' ? intentsPath : '/v1/refunds';
       stripe.api.fail(path, 'silent');
@@ -69,7 +69,7 @@ describe('the Stripe payment gateway', () => {
     expect(outcome).toMatchObject({ status: 'declined', reason });
   });
 
-  it('reports an unknown outcome for a payment method that Stripe does not have, until another one was found under the key', async () => {
+  it('reports an unknown outcome, also repeatedly, for a payment method that Stripe does not have, while none was found under the key', async () => {
     await expect(stripe.charge(unknownMethod())).rejects.toMatchObject({
       failure: 'payment_method_unusable',
     });

@@ -88,10 +88,12 @@ export class StripePaymentGateway extends PaymentGateway {
     private readonly faultPoints: FaultPoints,
   ) {
     super();
+    const isHttp = apiUrl.protocol === 'http:';
+    const defaultPort = isHttp ? 80 : 443;
     this.stripe = new Stripe(secretKey, {
-      protocol: apiUrl.protocol === 'http:' ? 'http' : 'https',
+      protocol: isHttp ? 'http' : 'https',
       host: apiUrl.hostname,
-      port: apiUrl.port === '' ? (apiUrl.protocol === 'http:' ? 80 : 443) : apiUrl.port,
+      port: apiUrl.port === '' ? defaultPort : apiUrl.port,
       timeout: timeoutMs,
       // The completer retries. Even with 0 the library retries once, under the same key, after a closed
       // connection.
@@ -229,8 +231,8 @@ export class StripePaymentGateway extends PaymentGateway {
   }
 
   /**
-   * Confirms a PaymentIntent that Stripe created but never sent to the bank. Repeated confirmation charges at
-   * most once.
+   * Returns the outcome of a PaymentIntent. Confirms it if Stripe created it but never sent it to the bank;
+   * repeated confirmation charges at most once.
    */
   private async resume(charge: OpenCharge, intent: Stripe.PaymentIntent): Promise<ChargeOutcome | UnderWay> {
     const known = outcomeOf(charge, intent);

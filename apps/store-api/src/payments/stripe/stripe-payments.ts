@@ -4,7 +4,8 @@ import type { StripeChargeLookup } from './stripe-charge-lookup.js';
 import { isMissing } from './stripe-errors.rules.js';
 import { untilAborted } from './until-aborted.js';
 
-const limit = 100;
+/** Stripe's maximum. */
+const pageSize = 100;
 
 /** Reads our payments and refunds at Stripe, for the reconciliation. */
 export class StripePayments {
@@ -26,14 +27,8 @@ export class StripePayments {
   }
 
   async find(charge: Charge): Promise<ProviderPayment | undefined> {
-    const intent = await (charge.reference === null
-      ? this.lookup.search(charge)
-      : this.stripe.paymentIntents
-          .retrieve(charge.reference, { expand: ['latest_charge'] })
-          .catch((error: unknown) => {
-            if (isMissing(error)) return undefined;
-            throw error;
-          }));
+    const intent =
+      charge.reference === null ? await this.lookup.search(charge) : await this.read(charge.reference);
     return intent && paymentOf(intent);
   }
 
@@ -49,6 +44,15 @@ export class StripePayments {
       });
       last = data.at(-1)?.id;
       if (!has_more || last === undefined) return;
+    }
+  }
+
+  private async read(reference: string): Promise<Stripe.PaymentIntent | undefined> {
+    try {
+      return await this.stripe.paymentIntents.retrieve(reference, { expand: ['latest_charge'] });
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
     }
   }
 }
@@ -70,7 +74,7 @@ function pageParameters({ from, to }: TimeRange, last: string | undefined) {
   const seconds = (time: Date): number => Math.floor(time.getTime() / 1000);
   return {
     created: { gte: seconds(from), lt: seconds(to) },
-    limit,
+    limit: pageSize,
     ...(last === undefined ? {} : { starting_after: last }),
   };
 }

@@ -25,7 +25,8 @@ describe('a refund by Stripe', () => {
     reference = await stripe.intentOf(openCharge);
   });
   const refund = (given: Partial<RefundRequest> = {}) => stripe.refund(chargeId, reference, given);
-  const becomes = (status: string) => {
+  /** Sets the status of the first refund at Stripe. Returns its id. */
+  const setRefundStatus = (status: string) => {
     const [refund] = stripe.api.refunds;
     if (refund !== undefined) refund.status = status;
     return refund?.id ?? '';
@@ -39,7 +40,7 @@ describe('a refund by Stripe', () => {
   ])('that is %s is under way, and is read by its id when it is %s', async (first, then, outcome) => {
     stripe.api.refundWith(first);
     const underWay = await refund();
-    const refundReference = becomes(then);
+    const refundReference = setRefundStatus(then);
     expect(underWay).toEqual({ status: 'under_way', reference: refundReference });
     expect(await refund({ refundReference })).toMatchObject(outcome);
     expect(stripe.requestsTo(refundsPath)).toHaveLength(1);
@@ -48,7 +49,7 @@ describe('a refund by Stripe', () => {
   it('has its first status by key if its id was not stored, and the current one by id', async () => {
     stripe.api.refundWith('pending');
     await refund();
-    const refundReference = becomes('succeeded');
+    const refundReference = setRefundStatus('succeeded');
     expect(await refund()).toEqual({ status: 'under_way', reference: refundReference });
     expect(stripe.api.refunds).toHaveLength(1);
   });
@@ -76,7 +77,7 @@ describe('a refund by Stripe', () => {
     stripe.api.refundWith('pending');
     await refund();
     await stripe.keys.useNextForRefund({ id: chargeId, reference, isTest: false }, 1);
-    expect(await refund()).toEqual({ status: 'under_way', reference: becomes('pending') });
+    expect(await refund()).toEqual({ status: 'under_way', reference: stripe.api.refunds[0]?.id });
     expect(stripe.requestsTo(refundsPath).at(-1)?.method).toBe('GET');
   });
 

@@ -51,19 +51,21 @@ describe("Stripe's webhooks", () => {
   const status = async (placed: Placed) => (await charge(placed)).status;
   const refundsOf = (placed: Placed) =>
     orders.stripe.refunds.filter(({ payment_intent }) => payment_intent === placed.intents()[0]?.id);
-  const cancelled = async (refundStatus: string) => {
+  /** Places and cancels an order, and requests its refund, which Stripe creates with the status. */
+  const placeRefunded = async (refundStatus: string) => {
     const placed = await orders.place('pm_card_visa');
     await orders.cancel(placed.order);
     orders.stripe.refundWith(refundStatus);
     await orders.store.resumeOrders();
     return placed;
   };
+  /** The object of an event that shows the first refund with a status. */
   const shownRefund = (placed: Placed, refundStatus: string) => ({
     object: 'refund',
     id: refundsOf(placed)[0]?.id,
     status: refundStatus,
   });
-  const becomes = (placed: Placed, refundStatus: string) => {
+  const setRefundStatus = (placed: Placed, refundStatus: string) => {
     for (const refund of refundsOf(placed)) refund.status = refundStatus;
   };
 
@@ -87,8 +89,8 @@ describe("Stripe's webhooks", () => {
   });
 
   it('make the completer read a pending refund from Stripe at once', async () => {
-    const placed = await cancelled('pending');
-    becomes(placed, 'succeeded');
+    const placed = await placeRefunded('pending');
+    setRefundStatus(placed, 'succeeded');
     await orders.store.resumeOrders(); // not due
     expect(await status(placed)).toBe('refund_due');
     await receive(shownRefund(placed, 'succeeded'));
@@ -97,9 +99,9 @@ describe("Stripe's webhooks", () => {
   });
 
   it('repeat a refund that failed after its success', async () => {
-    const placed = await cancelled('succeeded');
+    const placed = await placeRefunded('succeeded');
     expect(await status(placed)).toBe('refunded');
-    becomes(placed, 'failed');
+    setRefundStatus(placed, 'failed');
     const failed = shownRefund(placed, 'failed');
     await receive(failed);
     await orders.store.resumeOrders();
@@ -113,7 +115,7 @@ describe("Stripe's webhooks", () => {
   });
 
   it('never cause a second refund when Stripe shows the first one as succeeded', async () => {
-    const placed = await cancelled('succeeded');
+    const placed = await placeRefunded('succeeded');
     await receive(shownRefund(placed, 'failed'));
     await orders.store.resumeOrders();
     expect(await status(placed)).toBe('refunded');

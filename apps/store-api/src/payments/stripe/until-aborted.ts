@@ -3,7 +3,7 @@ import { PaymentProviderError } from '../payment-gateway.js';
 
 /**
  * Rejects when the signal is aborted before the work ends. Stripe's library takes no abort signal, and each
- * received byte restarts its own timeout.
+ * received byte restarts the timeout of the library.
  */
 export async function untilAborted<Result>(
   signal: AbortSignal,
