@@ -162,8 +162,8 @@ export class ApplyStockEvents {
   }
 
   /**
-   * Makes the products limited editions if necessary. A count older than the newest one changes nothing.
-   * @returns the balances
+   * Returns the balances after the counts, and saves the times of the counts. Makes the products limited
+   * editions if necessary. A count older than the newest one changes nothing.
    */
   private async count(tx: Transaction, counts: readonly StockEventOfProduct[]): Promise<BalanceChange[]> {
     const newest = counts.filter(({ product }) => !product.countedLater);
@@ -182,9 +182,9 @@ export class ApplyStockEvents {
   }
 
   /**
-   * Changes the stock once per message id, unless a count with the same or a later time includes the change.
-   * Before the first count of a product, the adjustment is only stored.
-   * @returns the balances
+   * Returns the balances after the adjustments, and stores the adjustments. An adjustment changes the balance
+   * once per message id, unless the product is not counted yet, or a count with the same or a later time
+   * includes the change.
    */
   private async adjust(
     tx: Transaction,
@@ -206,6 +206,7 @@ export class ApplyStockEvents {
     });
   }
 
+  /** Writes the balances that differ from the stored ones, and publishes them. */
   private async write(tx: Transaction, balances: readonly BalanceChange[]): Promise<void> {
     const changed = balances.filter(
       ({ product, balance: { quantity, oversold } }) =>

@@ -23,8 +23,8 @@ const insertProduct = statement(
 );
 
 /**
- * Adds an edition of the Creator API to the catalogue: pending, with one pending product. The artist is set
- * when the creator is known.
+ * Adds an edition of the Creator API to the catalogue: pending, with one pending product. While the creator's
+ * name is unknown, the artist is empty (`CreatorNames`). A repeated edition changes nothing.
  */
 @Injectable()
 export class CreateEdition {

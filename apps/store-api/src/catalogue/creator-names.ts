@@ -14,12 +14,12 @@ const addName = statement(
 );
 
 /**
- * An edition has the name of its creator, whose message may arrive before or after the edition's. The caller
- * holds the creator's lock.
+ * The artist of an edition is the name of its creator, whose message may arrive before or after that of the
+ * edition. The caller holds the creator's lock.
  */
 @Injectable()
 export class CreatorNames {
-  /** Returns the creator's name; empty while it is unknown, until `addToEditions`. */
+  /** Returns the creator's name; empty while it is unknown. */
   async find(tx: Transaction, creatorId: string): Promise<string> {
     const creator = await tx.row<{ name: string | null }>(readCreatorName, [creatorId]);
     return creator?.name ?? '';

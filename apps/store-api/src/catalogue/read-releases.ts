@@ -120,7 +120,7 @@ export class ReadReleases {
     const productsById = Map.groupBy(products, (product) => product.release_id);
     return page.flatMap((row) => {
       const whole = wholeById.get(row.id);
-      if (whole === undefined) return [];
+      if (whole === undefined) return []; // this read replica lags behind the one that read the page
       return {
         ...releaseSummary(row, currency),
         ...releaseDetails(whole, productsById.get(row.id) ?? [], currency),
