@@ -1,7 +1,7 @@
 import { BatchLoader } from './index.js';
 import { describe, expect, it } from '@jest/globals';
 
-/** A loader whose statements end when the test ends them. */
+/** A loader whose statements end when the test ends them. The key `nothing` has no row. */
 function slowLoader(options: { readonly dedupeKey?: (key: string) => string } = {}) {
   const statements: { keys: readonly string[]; succeed: () => void; fail: (error: Error) => void }[] = [];
   const loader = new BatchLoader<string, string>({
@@ -20,7 +20,7 @@ function slowLoader(options: { readonly dedupeKey?: (key: string) => string } = 
 }
 
 describe('the batch loader', () => {
-  it('loads keys that are requested at the same time with one statement, each with its own row', async () => {
+  it('loads keys that are requested at the same time with one statement, and each gets its own row or none', async () => {
     const { loader, statements, tick } = slowLoader();
     const rows = Promise.all(['a', 'nothing', 'b'].map((key) => loader.load(key)));
     await tick();

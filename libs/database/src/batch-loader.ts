@@ -12,13 +12,13 @@ export interface BatchLoaderOptions<Key, Row> {
    * Loads many keys with one statement. Each row has the index of its key; keys without a row are left out.
    */
   readonly run: (keys: readonly Key[]) => Promise<readonly { readonly index: number; readonly row: Row }[]>;
-  /** Maximum number of concurrent statements (1). Later keys wait and share the next statement. */
+  /** Maximum number of concurrent statements; default 1. Later keys wait and share the next statement. */
   readonly maxConcurrent?: number;
-  /** Maximum number of keys in one statement (100). */
+  /** Maximum number of keys in one statement; default 100. */
   readonly maxBatchSize?: number;
   /**
-   * Waiting keys with the same dedupe key are loaded once and share one row, which must not be modified. Only
-   * for reads.
+   * Waiting keys with the same dedupe key are loaded once and share one row, which must not be modified. Keys
+   * without one are loaded as often as they are requested. Only for reads.
    */
   readonly dedupeKey?: (key: Key) => string | undefined;
 }
@@ -35,6 +35,7 @@ export class BatchLoader<Key, Row> {
 
   constructor(private readonly options: BatchLoaderOptions<Key, Row>) {}
 
+  /** Returns the row of a key; undefined if it has none. */
   load(key: Key): Promise<Row | undefined> {
     const dedupeKey = this.options.dedupeKey?.(key) ?? Symbol();
     const pending = this.waiting.get(dedupeKey);

@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg';
 
 export interface BeginOptions {
-  /** Returns the transaction's id, which identifies it when its outcome is queried later. */
+  /** Whether to return the transaction's id, by which its outcome can be queried later. */
   readonly returnId?: boolean;
   /** REPEATABLE READ, READ ONLY. */
   readonly snapshot?: boolean | undefined;

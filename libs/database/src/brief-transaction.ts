@@ -37,7 +37,7 @@ export async function inBriefTransaction<Result>(
   );
 }
 
-/** Returns undefined when a lock was not available. */
+/** Returns undefined when a lock was not available in time, or PostgreSQL ended a deadlock. */
 async function attempt<Result>(
   runner: QueryRunner,
   lockTimeout: string,

@@ -12,8 +12,8 @@ import {
   verifyOwnSession,
 } from './index.js';
 
-const program = { statementTimeoutMs: 0 };
-const service = { forceGenericPlan: true };
+const programOptions = { statementTimeoutMs: 0 };
+const serviceOptions = { forceGenericPlan: true };
 const readSettings = statement(
   'test.read-settings',
   `SELECT current_setting('statement_timeout') AS statement_timeout,
@@ -27,7 +27,7 @@ describe('a connection', () => {
   const poolers: FakePooler[] = [];
   const failures: unknown[] = [];
   const onFailure = (error: unknown) => failures.push(error);
-  const open = (url: string, options: object = service): DataSource => {
+  const open = (url: string, options: object = serviceOptions): DataSource => {
     const source = createDataSource({
       url,
       poolSize: 2,
@@ -38,7 +38,7 @@ describe('a connection', () => {
     sources.push(source);
     return source;
   };
-  const openBehindPooler = async (options?: FakePoolerOptions, session: object = service) => {
+  const openBehindPooler = async (options?: FakePoolerOptions, session: object = serviceOptions) => {
     const pooler = await fakePooler(scratch.url, options);
     poolers.push(pooler);
     return open(pooler.url, session);
@@ -55,7 +55,7 @@ describe('a connection', () => {
 
   it('has every setting that a service sets at start-up', async () => {
     const source = open(scratch.url);
-    await connectWhenUp(source, service, onFailure);
+    await connectWhenUp(source, serviceOptions, onFailure);
     expect(await new Database(source).row(readSettings)).toEqual({
       statement_timeout: '8s',
       idle: '30s',
@@ -70,7 +70,9 @@ describe('a connection', () => {
     const pooler = await fakePooler(own.url);
     poolers.push(pooler);
     const source = open(pooler.url);
-    const error: unknown = await connectWhenUp(source, service, onFailure).catch((thrown: unknown) => thrown);
+    const error: unknown = await connectWhenUp(source, serviceOptions, onFailure).catch(
+      (thrown: unknown) => thrown,
+    );
     expect(error).toBeInstanceOf(UnsuitableConnection);
     const { message } = error instanceof Error ? error : new Error();
     expect(message).toContain(
@@ -80,7 +82,7 @@ describe('a connection', () => {
     for (const change of message.match(/ALTER ROLE [^;]+;/g) ?? [])
       await own.database.run({ name: '', text: change });
     const reconnected = open(pooler.url);
-    await connectWhenUp(reconnected, service, onFailure);
+    await connectWhenUp(reconnected, serviceOptions, onFailure);
     expect(await new Database(reconnected).row(readSettings)).toMatchObject({
       statement_timeout: '8s',
       jit: 'off',
@@ -91,14 +93,16 @@ describe('a connection', () => {
 
   it('is unsuitable when a pooler rejects the start-up parameter', async () => {
     const source = await openBehindPooler({ rejectsOptions: true });
-    await expect(connectWhenUp(source, service, onFailure)).rejects.toThrow(/ignore_startup_parameters/);
+    await expect(connectWhenUp(source, serviceOptions, onFailure)).rejects.toThrow(
+      /ignore_startup_parameters/,
+    );
     expect(failures).toEqual([]);
   });
 
   it('is retried while PostgreSQL cannot be reached', async () => {
     const proxy = await flakyProxy(scratch.url);
     proxy.disconnect();
-    await connectWhenUp(open(proxy.url), service, (error) => {
+    await connectWhenUp(open(proxy.url), serviceOptions, (error) => {
       onFailure(error);
       proxy.restore();
     });
@@ -107,7 +111,7 @@ describe('a connection', () => {
     await proxy.stop();
   });
 
-  it('is unsuitable when named statements of several connections share a session', async () => {
+  it('is unsuitable for named statements when several connections share a session', async () => {
     const source = await openBehindPooler({ sharesSession: true });
     const other = open(poolers[0]?.url ?? '');
     for (const each of [source, other]) await each.initialize();
@@ -117,30 +121,30 @@ describe('a connection', () => {
   });
 
   it('is unsuitable for a program when a pooler drops or rejects its settings', async () => {
-    const dropping = await openBehindPooler({}, program);
-    await expect(connectProgram(dropping, program)).rejects.toThrow(
+    const dropping = await openBehindPooler({}, programOptions);
+    await expect(connectProgram(dropping, programOptions)).rejects.toThrow(
       /^idle_in_transaction_session_timeout is 0\. .*DATABASE_DIRECT_URL/,
     );
-    const rejecting = await openBehindPooler({ rejectsOptions: true }, program);
-    await expect(connectProgram(rejecting, program)).rejects.toThrow(/DATABASE_DIRECT_URL/);
+    const rejecting = await openBehindPooler({ rejectsOptions: true }, programOptions);
+    await expect(connectProgram(rejecting, programOptions)).rejects.toThrow(/DATABASE_DIRECT_URL/);
   });
 
   it('has no statement timeout in a program, also when the server sets one for the role', async () => {
     const own = await scratchDatabase([]);
     const timeout = `DO $$ BEGIN EXECUTE format('ALTER ROLE %I IN DATABASE %I SET statement_timeout = 5000', current_user, current_database()); END $$`;
     await own.database.run({ name: '', text: timeout });
-    const source = open(own.url, program);
-    await connectProgram(source, program);
+    const source = open(own.url, programOptions);
+    await connectProgram(source, programOptions);
     expect(await new Database(source).row(readSettings)).toMatchObject({ statement_timeout: '0' });
     await source.destroy();
     await own.drop();
   });
 
   it('is unsuitable for a program if another connection can use its session, as behind a transaction pooler', async () => {
-    const direct = open(scratch.url, program);
+    const direct = open(scratch.url, programOptions);
     await direct.initialize();
     await verifyOwnSession(direct);
-    const pooled = await openBehindPooler({ sharesSession: true }, program);
+    const pooled = await openBehindPooler({ sharesSession: true }, programOptions);
     await pooled.initialize();
     await expect(verifyOwnSession(pooled)).rejects.toThrow(/transaction mode.*DATABASE_DIRECT_URL/);
   });

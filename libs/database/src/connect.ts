@@ -7,7 +7,7 @@ import { statement } from './sql.js';
 
 const retryDelayMs = 500;
 /** A single check on a busy pooler may miss that two connections share a session of the server. */
-const checks = 5;
+const checkCount = 5;
 const seeRunbook = 'See "Connection poolers" in docs/runbook.md.';
 const useDirectUrl = `This program needs a direct connection: set DATABASE_DIRECT_URL. ${seeRunbook}`;
 
@@ -33,7 +33,8 @@ export class UnsuitableConnection extends Error {
 
 /**
  * Retries until the pool of a service is connected: a service may start before its database.
- * @throws UnsuitableConnection if the settings of the session are not in effect
+ * @param onFailure called with the error of each failed attempt
+ * @throws UnsuitableConnection if a connection pooler rejects or drops the settings of the session
  */
 export async function connectWhenUp(
   dataSource: DataSource,
@@ -61,7 +62,7 @@ export async function verifyNamedStatements(
 ): Promise<void> {
   await retryWhileDown(async () => {
     try {
-      for (let check = 0; check < checks; check += 1)
+      for (let check = 0; check < checkCount; check += 1)
         for (const database of databases) await database.rows(namedStatement);
     } catch (error) {
       if (!hasSqlState(error, namedStatementErrors)) throw error;
@@ -74,8 +75,8 @@ export async function verifyNamedStatements(
 }
 
 /**
- * Connects a read replica when it is up.
- * @throws UnsuitableConnection also if it is no replica of the primary's database
+ * Retries until a read replica is connected.
+ * @throws UnsuitableConnection as `connectWhenUp` does, and if it is no replica of the primary's database
  */
 export async function connectReplicaWhenUp(
   primary: DataSource,
@@ -97,8 +98,8 @@ export async function connectReplicaWhenUp(
 }
 
 /**
- * Connects a program that needs the settings of its own session.
- * @throws UnsuitableConnection if a connection pooler drops them
+ * Connects a program that needs the settings of its own session. Does not retry.
+ * @throws UnsuitableConnection if a connection pooler rejects or drops them
  */
 export async function connectProgram(dataSource: DataSource, options: SessionOptions): Promise<void> {
   await initialize(dataSource, useDirectUrl);
@@ -115,7 +116,7 @@ export async function verifyOwnSession(dataSource: DataSource): Promise<void> {
   const runners = [dataSource.createQueryRunner(), dataSource.createQueryRunner()] as const;
   try {
     const sessionsSeen = [new Set<string>(), new Set<string>()] as const;
-    for (let check = 0; check < checks; check += 1) {
+    for (let check = 0; check < checkCount; check += 1) {
       sessionsSeen[0].add(await rowsAsText(runners[0], backend));
       sessionsSeen[1].add(await rowsAsText(runners[1], backend));
     }

@@ -20,7 +20,7 @@ export interface DataSourceSettings extends SessionOptions {
   /** Shown in pg_stat_activity. */
   readonly applicationName: string;
   readonly migrations: readonly (new () => MigrationInterface)[];
-  /** Whether it may connect to a standby; by default it connects only to a primary. */
+  /** Whether the pool may connect to a standby; by default it connects only to a primary. */
   readonly readsStandby?: boolean;
 }
 

@@ -6,7 +6,7 @@ import { flakyProxy } from '@fulfilment/testing';
 import { insertNumber, countPrepared, Numbers1700000000000, readNumbers } from './numbers.fixture.js';
 import { type ScratchDatabase, scratchDatabase } from './testing/scratch-database.js';
 
-/** A migration that waits for every earlier transaction and statement to end. */
+/** A migration that waits for the end of every transaction and statement that began earlier. */
 class NumbersByValue1700000000001 implements MigrationInterface {
   name = 'NumbersByValue1700000000001';
   transaction = false;
@@ -29,7 +29,7 @@ describe('the database', () => {
   });
   afterAll(() => scratch.drop());
 
-  it('reads bigints exactly, and rejects values above the safe integers of JavaScript', async () => {
+  it('reads bigints exactly, and throws at values above the safe integers of JavaScript', async () => {
     await scratch.database.run(insertNumber, ['9007199254740991']);
     expect(await scratch.database.rows(readNumbers)).toEqual([{ value: 9007199254740991 }]);
     const tooLarge = statement('test.too-large', "SELECT '9007199254740992'::bigint AS value");
@@ -70,7 +70,7 @@ describe('the database', () => {
     });
   });
 
-  it('applies migrations once when several processes run them concurrently, also one that waits for all others', async () => {
+  it('applies a migration once when four pools migrate concurrently, although it waits for the others', async () => {
     const sources = await Promise.all(
       Array.from({ length: 4 }, () =>
         createDataSource({

@@ -164,7 +164,7 @@ export class Database implements Sql {
   /**
    * Waits until PostgreSQL reports that the transaction has ended, then runs the probe. The probe decides: a
    * server that crashes before it writes its log reuses the last transaction ids, so the reported status may
-   * belong to another transaction.
+   * belong to another transaction. Returns false if the outcome stays unknown for 8 s.
    */
   private async wasCommitted(id: string, probe: CommitProbe): Promise<boolean> {
     const endsAtMs = performance.now() + commitOutcomeTimeoutMs;

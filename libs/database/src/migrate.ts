@@ -10,10 +10,8 @@ const retryDelayMs = 100;
  * and write. Returns the names of the applied migrations. A migration runs in one brief transaction, unless
  * it sets `transaction = false`; no statement waits long for a lock.
  */
-export async function migrate(
-  dataSource: DataSource,
-  runner: QueryRunner = dataSource.createQueryRunner(),
-): Promise<string[]> {
+export async function migrate(dataSource: DataSource): Promise<string[]> {
+  const runner = dataSource.createQueryRunner();
   await runner.connect();
   try {
     // Polls: a session that waits for the lock holds a snapshot, and CREATE INDEX CONCURRENTLY in the session

@@ -48,7 +48,7 @@ describe('online schema changes', () => {
   });
 
   const insert = () => scratch.database.run(insertNumber, [randomUUID()]);
-  const changeWaits = () =>
+  const untilChangeWaits = () =>
     eventually(async () => ((await scratch.database.row<{ count: number }>(countLockWaits))?.count ?? 0) > 0);
   /**
    * Starts `change` during a transaction that commits only after the change has waited and others have
@@ -60,7 +60,7 @@ describe('online schema changes', () => {
     const changed = change();
     changed.catch(() => undefined);
     try {
-      await changeWaits();
+      await untilChangeWaits();
       // Would block behind a change without a lock timeout.
       for (let written = 0; written < 20; written += 1) await insert();
     } finally {
@@ -74,7 +74,7 @@ describe('online schema changes', () => {
     await expect(runner.query('SELECT note FROM numbers')).resolves.toHaveLength(21);
   });
 
-  it('allow writes while a migration without lock settings waits', async () => {
+  it('allow writes while a migration that sets no lock timeout waits for an open transaction', async () => {
     const source = createDataSource({
       url: scratch.url,
       poolSize: 2,

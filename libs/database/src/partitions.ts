@@ -1,7 +1,10 @@
 import type { Database } from './database.js';
 import { type Sql, statement } from './sql.js';
 
-/** Runs a change of the schema. DDL takes no parameters: names and bounds never come from a caller. */
+/**
+ * Runs a statement that changes partitions or their rows, and returns the number of rows. DDL takes no
+ * parameters, so names and bounds are part of the text: they never come from a request.
+ */
 export type RunChange = (text: string) => Promise<number>;
 
 export interface NewPartition {
@@ -16,7 +19,7 @@ export interface NewPartition {
     readonly partition: string;
     /** The partition key. */
     readonly column: string;
-    /** The table is locked during the move, for well under a second. */
+    /** Maximum number of rows to move. The table is locked during the move, for well under a second. */
     readonly maxMovedRows: number;
   };
   /** Changes of the new partition before it is attached, e.g. its triggers. */
@@ -39,7 +42,7 @@ const today = statement('partitions.today', "SELECT (now() AT TIME ZONE 'UTC')::
  * for a lock.
  *
  * @param advisoryLock of these tables, the same in all versions of the service
- * @returns whether this replica did it
+ * @returns whether this replica ran `work`
  */
 export function changePartitions(
   database: Database,
@@ -62,7 +65,10 @@ export async function partitionsOf(sql: Sql, ...tables: readonly string[]): Prom
   return new Set(rows.map(({ name }) => name));
 }
 
-/** Creates a partition, unless it exists, as `changePartitions` and `createPartition` describe. */
+/**
+ * Creates a partition, unless it exists, as `createPartition` does.
+ * @returns false if another replica is changing partitions, so nothing was done
+ */
 export function createMissingPartition(
   database: Database,
   advisoryLock: number,
@@ -106,15 +112,17 @@ async function moveFromDefault(
 
 /** Returns the day by the clock of PostgreSQL, UTC, as `YYYY-MM-DD`. */
 export async function currentDay(sql: Sql): Promise<string> {
-  const now = await sql.row<{ day: string }>(today);
-  if (now === undefined) throw new Error('PostgreSQL returned no date.');
-  return now.day;
+  const row = await sql.row<{ day: string }>(today);
+  if (row === undefined) throw new Error('PostgreSQL returned no date.');
+  return row.day;
 }
 
+/** @param day as `YYYY-MM-DD`; the result has the same form */
 export function addDays(day: string, days: number): string {
   return new Date(Date.parse(day) + days * 86_400_000).toISOString().slice(0, 10);
 }
 
+/** Returns the name of a table's partition for a day (`YYYY-MM-DD`). */
 export function dayPartition(table: string, day: string): string {
   return `${table}_${day.replaceAll('-', '_')}`;
 }

@@ -72,7 +72,7 @@ function sharedPosition(database: Database, position: Statement): () => Promise<
       const rows = await database.rows<{ position: number | null }>(position);
       return rows.map((row) => ({ index: 0, row: row.position ?? 0 }));
     },
-    maxConcurrent: 2,
+    maxConcurrent: 2, // a later read does not wait for a statement that started before it
     dedupeKey: () => 'position',
   });
   return () => loader.load(undefined);

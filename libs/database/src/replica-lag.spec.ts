@@ -1,4 +1,4 @@
-import { setImmediate as nextTick } from 'node:timers/promises';
+import { setImmediate as untilNextIteration } from 'node:timers/promises';
 import { ReplicaLag } from './replica-lag.js';
 
 const longLagMs = 10_000;
@@ -58,7 +58,7 @@ describe('a replica', () => {
     nowMs += 250;
     expect(await Promise.all([lag.isCurrent(), lag.isCurrent()])).toEqual([false, false]);
     expect(wal.primaryReads).toBe(2);
-    await nextTick();
+    await untilNextIteration();
     expect(await lag.isCurrent()).toBe(true);
   });
 });

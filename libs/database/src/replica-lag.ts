@@ -11,9 +11,12 @@ const lagBytes = new Gauge({
 
 /** Positions in the write-ahead log, in bytes. */
 export interface WalPositions {
-  /** Every commit that PostgreSQL has confirmed before the call is at or before this position. */
+  /**
+   * The position of the primary. Every commit that it has confirmed before the call is at or before this
+   * position.
+   */
   primary(): Promise<number | undefined>;
-  /** Undefined if the server is not a replica. */
+  /** The position up to which the replica shows commits; undefined if the server is not a replica. */
   replayed(): Promise<number | undefined>;
 }
 

@@ -2,7 +2,7 @@
 export interface Statement {
   readonly name: string;
   readonly text: string;
-  /** Names of the parameters by number; empty if the text was written with numbers. */
+  /** Names of the parameters, in the order of their numbers; empty if the text was written with numbers. */
   readonly parameters?: readonly string[];
 }
 

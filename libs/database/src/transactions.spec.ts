@@ -68,12 +68,6 @@ describe('a transaction', () => {
     });
   });
 
-  it('throws the error of the first statement when several pipelined statements fail', async () => {
-    const late = new Promise<never>((_, reject) => setImmediate(() => reject(new Error('first'))));
-    await expect(pipelined([1, late, Promise.reject(new Error('second'))])).rejects.toThrow('first');
-    expect(await pipelined([1, Promise.resolve('two'), undefined])).toEqual([1, 'two', undefined]);
-  });
-
   it('commits all or nothing, and runs afterCommit callbacks only after a commit', async () => {
     const called: string[] = [];
     await expect(
@@ -91,7 +85,7 @@ describe('a transaction', () => {
     expect(await scratch.database.rows(readNumbers)).not.toContainEqual({ value: 1 });
   });
 
-  it('reads one snapshot on request, and rejects writes in it', async () => {
+  it('reads one snapshot if it begins with that option, and then rejects writes', async () => {
     const { database } = scratch;
     const [before, later] = await database.transaction(
       async (tx) => {
@@ -135,7 +129,7 @@ describe('a transaction', () => {
     expect(await rowsSoon()).not.toContainEqual({ value: 3 });
   });
 
-  it('rejects when the response to COMMIT is lost, and no row can confirm it', async () => {
+  it('rejects when the response to COMMIT is lost and there is no probe, although it was committed', async () => {
     await behindProxy(2, async (database, proxy) => {
       const done = database.transaction(async (tx) => {
         await tx.run(insertNumber, [52]);
@@ -170,7 +164,7 @@ describe('a transaction', () => {
     },
   );
 
-  it('is rolled back if it did not reach its COMMIT, even if it can be confirmed', async () => {
+  it('is rolled back if its connection is lost before COMMIT, also with a probe', async () => {
     await expect(
       scratch.database.transaction(
         async (tx) => {
@@ -183,5 +177,13 @@ describe('a transaction', () => {
       ),
     ).rejects.toThrow();
     expect(await rowsSoon()).not.toContainEqual({ value: 6 });
+  });
+});
+
+describe('pipelined statements', () => {
+  it('have their results in the given order, or the error of the first one that fails in this order', async () => {
+    const late = new Promise<never>((_, reject) => setImmediate(() => reject(new Error('first'))));
+    await expect(pipelined([1, late, Promise.reject(new Error('second'))])).rejects.toThrow('first');
+    expect(await pipelined([1, Promise.resolve('two'), undefined])).toEqual([1, 'two', undefined]);
   });
 });

@@ -19,8 +19,8 @@ const terminate = 'X'.charCodeAt(0);
 const startupHeaderBytes = 8;
 
 /**
- * A connection pooler that ignores the start-up parameter `options`. Its clients send one statement at a
- * time.
+ * Starts a fake connection pooler that drops the start-up parameter `options`. Its clients must send one
+ * statement at a time.
  */
 export async function fakePooler(url: string, options: FakePoolerOptions = {}): Promise<FakePooler> {
   const { rejectsOptions = false, sharesSession = false } = options;

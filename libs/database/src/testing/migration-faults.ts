@@ -12,9 +12,11 @@ const trafficTimeout = '5s';
 const roundsDuringWrite = 2;
 const pollIntervalMs = 5;
 
-const tables = `SELECT array_agg(oid::regclass::text ORDER BY oid) AS names FROM pg_class
-  WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND relname <> 'schema_migrations'`;
-const tablesInUse = statement('test.tables-in-use', tables);
+const findTables = statement(
+  'test.find-tables',
+  `SELECT array_agg(oid::regclass::text ORDER BY oid) AS names FROM pg_class
+   WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND relname <> 'schema_migrations'`,
+);
 const migrationWaits = statement(
   'test.migration-waits',
   `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'migrate'
@@ -124,18 +126,18 @@ class Watcher {
 
   private async query(text: string, parameters?: unknown[]): Promise<unknown> {
     if (/^\s*COMMIT\b/i.test(text)) await this.endTransaction();
-    const result = (): Promise<unknown> => this.base.query(text, parameters);
+    const execute = (): Promise<unknown> => this.base.query(text, parameters);
     if (/^\s*START TRANSACTION\b/i.test(text)) {
-      const started = await result();
+      const started = await execute();
       await this.startTransaction();
       return started;
     }
     const isChange = /^\s*(?:--.*\s*)*(?:CREATE|ALTER|DROP|UPDATE|DELETE|INSERT|WITH)\b/i.test(text);
-    if (!isChange || this.runner.isTransactionActive || /\bCONCURRENTLY\b/i.test(text)) return result();
+    if (!isChange || this.runner.isTransactionActive || /\bCONCURRENTLY\b/i.test(text)) return execute();
     await this.base.query('BEGIN');
     try {
       await this.startTransaction();
-      const changed = await result();
+      const changed = await execute();
       await this.endTransaction();
       await this.base.query('COMMIT');
       return changed;
@@ -173,7 +175,9 @@ function areRows<Row>(value: unknown): value is Row[] {
 class Traffic {
   readonly faults: string[] = [];
   private readonly stopped = new AbortController();
+  /** The migration that runs, or ran last. */
   private current = '';
+  /** The tables that existed before it. */
   private names: readonly string[] = [];
   private rounds = 0;
   private migrating = false;
@@ -185,12 +189,15 @@ class Traffic {
     private readonly url: string,
   ) {}
 
-  /** Returns the existing tables. Called again when the transaction of a migration is retried. */
+  /**
+   * Starts the traffic on the tables that exist before a migration, and returns their names. Does nothing
+   * more when it is called again, as the transaction of the migration is retried.
+   */
   async begin(migration: string): Promise<readonly string[]> {
     if (this.current === migration) return this.names;
     await this.writing;
     this.current = migration;
-    this.names = (await this.database.row<{ names: string[] | null }>(tablesInUse))?.names ?? [];
+    this.names = (await this.database.row<{ names: string[] | null }>(findTables))?.names ?? [];
     this.running ??= this.run();
     if (this.names.length > 0) await this.startWriting();
     return this.names;

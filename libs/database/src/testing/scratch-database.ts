@@ -7,7 +7,7 @@ export interface ScratchDatabase {
   readonly url: string;
   readonly dataSource: DataSource;
   readonly database: Database;
-  /** Terminates every connection, as a restart of the server would. */
+  /** Terminates every connection to this database, as a restart of the server would. */
   endConnections(): Promise<void>;
   /** Closes the connections and drops the database. */
   drop(): Promise<void>;

@@ -26,13 +26,14 @@ const watched =
 export interface StreamingReplica {
   readonly primaryUrl: string;
   readonly replicaUrl: string;
-  /** The replica receives writes but does not show them. */
+  /** Makes the replica receive writes without showing them, until `resumeReplay`. */
   pauseReplay(): Promise<void>;
   resumeReplay(): Promise<void>;
-  /** The replica accepts writes and no longer follows the primary. */
+  /** Makes the replica accept writes; it no longer follows the primary. */
   promoteReplica(): Promise<void>;
   stopReplica(): Promise<void>;
   startReplica(): Promise<void>;
+  /** Stops both servers and deletes their data. */
   stop(): Promise<void>;
 }
 
@@ -135,7 +136,7 @@ async function untilReady(url: string): Promise<void> {
   }
 }
 
-/** Returns the number of rows. */
+/** Runs a query. Returns the number of its rows. */
 async function query(url: string, sql: string): Promise<number> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
