@@ -4,7 +4,7 @@ import { createLogger } from './logger.js';
 const logger = createLogger('test', 'fatal');
 
 describe('BackgroundLoop', () => {
-  it('runs again at once while there is more work, and after each wake-up', async () => {
+  it('runs the next round at once when there is more work, and after a wake-up', async () => {
     let rounds = 0;
     const third = Promise.withResolvers<void>();
     const loop = new BackgroundLoop({
@@ -46,7 +46,7 @@ describe('BackgroundLoop', () => {
     expect((startedAtMs[1] ?? 0) - (startedAtMs[0] ?? 0)).toBeGreaterThan(18);
   });
 
-  it('continues after a failed round', async () => {
+  it('runs the next round after one that failed', async () => {
     let rounds = 0;
     const second = Promise.withResolvers<void>();
     const loop = new BackgroundLoop({

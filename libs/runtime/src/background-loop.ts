@@ -3,8 +3,9 @@ import type { Logger } from './logger.js';
 
 export interface BackgroundLoopOptions {
   readonly name: string;
+  /** Time between rounds without a wake-up, and before the round after a failed one. */
   readonly intervalMs: number;
-  /** Pause after a round without remaining work. All wake-ups during it cause one round, after it. */
+  /** Pause after a round that left no work; default 0. All wake-ups during the pause cause one round. */
   readonly pauseMs?: number;
   readonly logger: Logger;
   /** Does the work of one round. Returns whether there is more. */
@@ -13,7 +14,8 @@ export interface BackgroundLoopOptions {
 
 /**
  * Runs rounds: at once while there is more work, else after the interval or a wake-up. A failed round is
- * logged and retried. Its private members have `#`, so that subclasses may use the same names.
+ * logged, and the next one runs after the interval or a wake-up. Its private members have `#`, so that
+ * subclasses may use the same names.
  */
 export class BackgroundLoop extends BackgroundTask {
   readonly #options: BackgroundLoopOptions;

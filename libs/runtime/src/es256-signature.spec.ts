@@ -6,7 +6,7 @@ describe('ES256 signatures', () => {
   const text = Buffer.from('text');
   const p1363 = { dsaEncoding: 'ieee-p1363' } as const;
 
-  it('verify after a conversion from DER to 64 bytes, and back', () => {
+  it('verify after a conversion from DER to 64 bytes, and after one from 64 bytes to DER', () => {
     const signature = es256FromDer(sign('sha256', text, privateKey));
     expect(verify('sha256', text, { key: publicKey, ...p1363 }, signature)).toBe(true);
     const der = es256ToDer(sign('sha256', text, { key: privateKey, ...p1363 }));

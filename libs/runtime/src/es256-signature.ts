@@ -1,7 +1,9 @@
 /**
- * ES256 signatures are 64 bytes: r and s (RFC 7518 §3.4). OpenSSL has them in DER (RFC 3279 §2.2.3), and
- * Node's own conversion (`dsaEncoding: 'ieee-p1363'`) costs more than the signature itself.
+ * Conversions of ES256 signatures, which are 64 bytes: r and s (RFC 7518 §3.4). OpenSSL has them in DER (RFC
+ * 3279 §2.2.3), and Node's own conversion (`dsaEncoding: 'ieee-p1363'`) costs more than the signature itself.
  */
+
+/** Bytes of r and of s. */
 const numberBytes = 32;
 const sequenceTag = 0x30;
 const integerTag = 0x02;

@@ -13,7 +13,7 @@ const statusAt = async (host: string, port: number): Promise<number | undefined>
   );
 
 describe('the internal server', () => {
-  it('listens on the address of INTERNAL_HOST only', async () => {
+  it('listens only on the given address', async () => {
     const port = await freePort();
     const server = await startInternalServer({ host: '127.0.0.1', port });
     try {
@@ -24,7 +24,7 @@ describe('the internal server', () => {
     }
   });
 
-  it('serves exemplars to requests for OpenMetrics, and the classic format to others', async () => {
+  it('serves exemplars to requests for OpenMetrics while it is tracing, and the classic format otherwise', async () => {
     const counter = new Counter({ name: 'test_things_total', help: 'Things.' });
     counter.inc();
     const histogram = new TraceHistogram({ name: 'test_seconds', help: 'Times.', buckets: [1, 2] });
@@ -53,7 +53,7 @@ describe('the internal server', () => {
     }
   });
 
-  it('listens on every address when INTERNAL_HOST is 0.0.0.0', async () => {
+  it('listens on every address of IPv4 when it is 0.0.0.0', async () => {
     const port = await freePort();
     const server = await startInternalServer({ host: '0.0.0.0', port });
     try {

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { metrics, openMetrics, openMetricsType } from './metrics.js';
 import { isTracing } from './tracing/tracer.js';
 
-/** Returns the JSON body of a path of the internal port; undefined for 404. */
+/** Returns the JSON body of a path of the internal port; undefined for 404. A rejection gives 503. */
 export type InternalRoute = (path: string) => Promise<object | undefined>;
 
 export interface InternalServer {

@@ -23,7 +23,9 @@ export function createLogger(
       formatters: { level: (label) => ({ level: label }) },
       mixin: () => {
         const context = currentContext();
-        return context === undefined ? {} : { ...context.origin, trace_id: context.traceparent.slice(3, 35) };
+        if (context === undefined) return {};
+        const [, traceId] = context.traceparent.split('-');
+        return { ...context.origin, trace_id: traceId };
       },
       // Drivers put query parameters and connection strings into their errors, so only some members are
       // logged.
@@ -45,7 +47,10 @@ function describeError(error: unknown): Record<string, unknown> {
   };
 }
 
-/** Adapts the logger for Nest's own messages. Routine ones are logged at the level debug or trace. */
+/**
+ * Adapts the logger for Nest's own messages. Nest's levels log, debug and verbose are routine, so they become
+ * debug and trace.
+ */
 export function nestLogger(logger: Logger): LoggerService {
   const text = (message: unknown): string => (typeof message === 'string' ? message : 'Nest logged a value.');
   return {

@@ -2,7 +2,7 @@ import { PollLimit } from './poll-limit.js';
 import { setTimeout as delay } from 'node:timers/promises';
 
 describe('the limit of polls', () => {
-  it('rests after a poll, also one that failed, until it is reset', async () => {
+  it('rests after a slow poll, even if that failed, until it is reset', async () => {
     const limit = new PollLimit();
     expect(limit.isResting).toBe(false);
     await expect(

@@ -1,4 +1,4 @@
-/** A loop with an interval of 2 s is not slowed down until a poll takes longer than 1 s. */
+/** With this share, a loop with an interval of 2 s is not slowed down until a poll takes longer than 1 s. */
 const maxShare = 1 / 3;
 
 /**

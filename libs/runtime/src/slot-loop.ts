@@ -37,7 +37,7 @@ export class SlotLoop<Item> extends BackgroundLoop {
     await Promise.all(this.running);
   }
 
-  /** Processes all items that are due now. */
+  /** Processes all items that are due now, without the loop. */
   async processDue(): Promise<void> {
     while (await this.fillSlots());
     await Promise.all(this.running);

@@ -29,13 +29,14 @@ export class WorkContext {
 
   /** W3C Trace Context, version 00. Created at first use, since most requests do not need it. */
   get traceparent(): string {
-    return (this.created ??=
-      this.span?.traceparent ??
-      nextTraceparent(
-        this.received,
-        Object.values(this.origin)[0],
-        this.trace === undefined ? undefined : false,
-      ));
+    return (this.created ??= this.span?.traceparent ?? this.traceparentWithoutSpan());
+  }
+
+  private traceparentWithoutSpan(): string {
+    const [originId] = Object.values(this.origin);
+    // A process that records no spans keeps the decision of the sender.
+    const isSampled = this.trace === undefined ? undefined : false;
+    return nextTraceparent(this.received, originId, isSampled);
   }
 
   /** Returns the context of a part of the work that has a span of its own. */

@@ -9,7 +9,7 @@ export interface RecordedSpans {
   stop(): void;
 }
 
-/** Records the spans of this process, of all traces by default. */
+/** Records the spans of this process until `stop`, of all traces by default. */
 export function recordSpans(sampler: Sampler = { isParentBased: true, ratio: 1 }): RecordedSpans {
   const spans: ReadableSpan[] = [];
   setTracer({ resource: emptyResource(), sampler, add: (span) => spans.push(span) });

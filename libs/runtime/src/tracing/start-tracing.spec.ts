@@ -112,7 +112,7 @@ describe('tracing', () => {
     expect(isTracing()).toBe(false);
   });
 
-  it('is off without a collector, and its packages are loaded nowhere else', async () => {
+  it('is off without a collector, and no other file of the libs loads its packages', async () => {
     const tracing = await start({});
     expect(isTracing()).toBe(false);
     await tracing.stop();

@@ -13,7 +13,10 @@ export interface Tracer extends SpanSink {
   readonly sampler: Sampler;
 }
 
-/** The span of a request or message, if its trace is recorded. Undefined if the process records none. */
+/**
+ * The span of a request or message if its trace is recorded, else `unsampled`. Undefined if this process
+ * records no spans.
+ */
 export type Trace = Span | 'unsampled' | undefined;
 
 let tracer: Tracer | undefined;

@@ -76,7 +76,7 @@ describe('work in a span', () => {
     expect(outer?.parentSpanContext?.spanId).toBe(trace instanceof Span ? trace.spanId : 'no span');
   });
 
-  it('starts a trace if a background loop began it', async () => {
+  it('starts a trace if there is no context, as in a background loop', async () => {
     const { spans } = record(everything);
     await inSpan(
       () => start,
@@ -86,7 +86,7 @@ describe('work in a span', () => {
     expect(spans[0]?.parentSpanContext).toBeUndefined();
   });
 
-  it('has the code or class of an error, never its message, which may contain secrets', async () => {
+  it('has the code of an error, never its message, which may contain secrets', async () => {
     const { spans } = record(everything);
     const error = Object.assign(new Error('password=hunter2'), { code: '23505' });
     await expect(
@@ -99,7 +99,7 @@ describe('work in a span', () => {
     expect(JSON.stringify(spans)).not.toContain('hunter2');
   });
 
-  it('runs without a span and without a context when tracing is off', async () => {
+  it('gets neither a span nor a context when tracing is off', async () => {
     expect(isTracing()).toBe(false);
     const start = () => {
       throw new Error('not called');
