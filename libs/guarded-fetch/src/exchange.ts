@@ -29,7 +29,10 @@ export interface Exchange {
   readonly processStalled: boolean;
 }
 
-/** `slow`: below the minimum throughput. `limit`: too many bytes or interim responses. */
+/**
+ * `slow`: below the minimum throughput. `limit`: too many bytes or interim responses. `caller`: by `signal`,
+ * `wantsBody` or a rejection of `onChunk`.
+ */
 export type AbortReason = 'deadline' | 'slow' | 'limit' | 'caller';
 
 export interface ExchangeOptions {
@@ -77,7 +80,9 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
   private readonly startedAtMs = performance.now();
   private timer: NodeJS.Timeout;
   private readonly throughputTimer: NodeJS.Timeout | undefined;
+  /** Bytes of the body that arrived in the current interval of `minThroughput`. */
   private intervalBytes = 0;
+  /** Whether a promise of `onChunk` is pending. */
   private isConsuming = false;
   private controller: Dispatcher.DispatchController | undefined;
   private statusCode: number | undefined;
@@ -154,22 +159,22 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    this.finish(outcomeOfStatus(this.statusCode ?? 0), true);
+    this.finish(outcomeOfStatus(this.statusCode ?? 0), { complete: true });
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     this.fail(error);
   }
 
-  /** Ends the exchange with an error, also with one that undici throws before it accepts the request. */
+  /** Ends the exchange after an error of undici, also one that it throws before it accepts the request. */
   fail(error: Error): void {
     if (this.statusCode === undefined)
-      this.finish(outcomeOfError(error), false, { isLocalFailure: isLocalError(error) });
-    else this.finish(outcomeOfStatus(this.statusCode), false);
+      this.finish(outcomeOfError(error), { isLocalFailure: isLocalError(error) });
+    else this.finish(outcomeOfStatus(this.statusCode));
   }
 
-  private checkThroughput(bytes: number): void {
-    if (!this.isConsuming && this.intervalBytes < bytes) this.abort('slow');
+  private checkThroughput(minBytes: number): void {
+    if (!this.isConsuming && this.intervalBytes < minBytes) this.abort('slow');
     this.intervalBytes = 0;
   }
 
@@ -178,21 +183,19 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
   /** Aborts from this side. An outcome that the status decided stays. */
   private abort(reason: AbortReason): void {
     const outcomeWithoutStatus = reason === 'deadline' || reason === 'slow' ? 'timeout' : 'connection_failed';
-    this.finish(
-      this.statusCode === undefined ? outcomeWithoutStatus : outcomeOfStatus(this.statusCode),
-      false,
-      { abortReason: reason },
-    );
+    this.finish(this.statusCode === undefined ? outcomeWithoutStatus : outcomeOfStatus(this.statusCode), {
+      abortReason: reason,
+    });
     this.controller?.abort(new Error(`The exchange was aborted: ${reason}.`));
   }
 
   private finish(
     outcome: Outcome,
-    complete: boolean,
     {
+      complete = false,
       abortReason,
       isLocalFailure = false,
-    }: { readonly abortReason?: AbortReason; readonly isLocalFailure?: boolean } = {},
+    }: Partial<Pick<Exchange, 'complete' | 'abortReason' | 'isLocalFailure'>> = {},
   ): void {
     if (this.finished) return;
     this.finished = true;

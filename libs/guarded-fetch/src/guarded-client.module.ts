@@ -3,7 +3,7 @@ import { Global, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { GuardedClient } from './guarded-client.js';
 import { openGuardedClient } from './settings.js';
 
-/** The client of a service, with its settings. */
+/** Provides the `GuardedClient` of a service, with its settings, and closes it at shutdown. */
 @Global()
 @Module({
   providers: [{ provide: GuardedClient, inject: [CONFIG], useFactory: openGuardedClient }],

@@ -210,7 +210,7 @@ describe('the guarded client', () => {
     });
   });
 
-  it('rejects headers of more than 16 KiB', async () => {
+  it('reports connection_failed when the headers have more than 16 KiB', async () => {
     const { url } = await serveRaw((socket) => {
       socket.write(`HTTP/1.1 200 OK\r\nx-long: ${'a'.repeat(20_000)}\r\ncontent-length: 0\r\n\r\n`);
     });
@@ -220,7 +220,7 @@ describe('the guarded client', () => {
   it.each([
     [5, 'succeeded'],
     [100, 'connection_failed'],
-  ])('after %i interim responses reports %s', async (count, outcome) => {
+  ])('reports, after %i interim responses, %s', async (count, outcome) => {
     const { url } = await serveRaw((socket) => {
       const hints = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'.repeat(count);
       socket.once('data', () => socket.write(`${hints}HTTP/1.1 204 Taken\r\n\r\n`));

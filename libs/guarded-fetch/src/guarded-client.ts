@@ -23,6 +23,7 @@ export interface GuardedClientSettings {
   readonly blockedNetworks?: readonly string[];
   /** Public URLs of this suite, which are rejected as targets. */
   readonly ownUrls?: readonly string[];
+  /** By default queries the name servers; with `allowLoopback`, resolves as this machine does. */
   readonly resolve?: ResolveAddresses;
 }
 

@@ -169,14 +169,17 @@ describe('the body of a response', () => {
     expect(taken).toEqual(['first', 'second']);
   });
 
-  it('is reported with the reason when the exchange is aborted', async () => {
+  it('is incomplete when the exchange is aborted, with the reason', async () => {
     const url = await serve((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/html' });
       response.write(Buffer.alloc(100_000));
     });
     const controller = new AbortController();
-    const abortReason = async (changes: Partial<GuardedRequest>) =>
-      (await newClient().send(postRequest(url, changes))).abortReason;
+    const abortReason = async (changes: Partial<GuardedRequest>) => {
+      const exchange = await newClient().send(postRequest(url, changes));
+      expect(exchange.complete).toBe(false);
+      return exchange.abortReason;
+    };
     expect(await abortReason({})).toBe('limit');
     expect(await abortReason({ maxReadBytes: 200_000, bodyTimeoutMs: 50 })).toBe('deadline');
     expect(
