@@ -39,12 +39,28 @@ interface CsvPart {
   readonly royalties: bigint;
 }
 
-const columns = [
-  ...['kind', 'order', 'human_order_id', 'item', 'occurred_at', 'release_group', 'ean', 'units'],
-  ...['currency', 'revenue', 'vat', 'royalty'],
-  ...['settlement_currency', 'settled_revenue', 'settled_vat', 'settled_royalty'],
-  ...['rate_date', 'rate_from', 'rate_to'],
-];
+/** The columns of the file, in order. */
+const columns: Readonly<Record<string, (row: LineRow, currency: string) => string | number | bigint>> = {
+  kind: (row) => row.kind,
+  order: (row) => row.order_id,
+  human_order_id: (row) => publicId('ord', row.order_id),
+  item: (row) => row.item_id,
+  occurred_at: (row) => row.occurred_at.toISOString(),
+  release_group: (row) => row.release_id,
+  ean: (row) => row.ean,
+  units: (row) => row.units,
+  currency: (row) => row.currency,
+  revenue: (row) => BigInt(row.revenue),
+  vat: (row) => BigInt(row.vat),
+  royalty: (row) => BigInt(row.royalty),
+  settlement_currency: (_row, currency) => currency,
+  settled_revenue: (row) => BigInt(row.settled_revenue),
+  settled_vat: (row) => BigInt(row.settled_vat),
+  settled_royalty: (row) => BigInt(row.settled_royalty),
+  rate_date: (row) => row.rate_date,
+  rate_from: (row) => row.rate_from,
+  rate_to: (row) => row.rate_to,
+};
 
 /**
  * Yields the CSV file of a statement. It contains columns of the ledger only, which never change; orders do.
@@ -54,7 +70,7 @@ export async function* statementCsv(
   sql: Sql,
   { creatorId, period, currency }: StatementMonth,
 ): AsyncGenerator<CsvPart> {
-  yield { text: csvLine(columns), lines: 0, units: 0n, revenue: 0n, royalties: 0n };
+  yield { text: csvLine(Object.keys(columns)), lines: 0, units: 0n, revenue: 0n, royalties: 0n };
   for (let last: LineRow | undefined; ;) {
     const values = [creatorId, period, currency, last?.micros, last?.item_id, last?.kind];
     const rows: LineRow[] = await sql.rows<LineRow>(readPage, values);
@@ -71,19 +87,9 @@ export async function* statementCsv(
   }
 }
 
+/** Amounts are bigints, since `csvLine` puts an apostrophe before text that begins with a minus sign. */
 function line(row: LineRow, settlementCurrency: string): string {
-  return csvLine([
-    ...[row.kind, row.order_id, publicId('ord', row.order_id), row.item_id, row.occurred_at.toISOString()],
-    ...[row.release_id, row.ean, row.units],
-    ...[row.currency, BigInt(row.revenue), BigInt(row.vat), BigInt(row.royalty)],
-    ...[
-      settlementCurrency,
-      BigInt(row.settled_revenue),
-      BigInt(row.settled_vat),
-      BigInt(row.settled_royalty),
-    ],
-    ...[row.rate_date, row.rate_from, row.rate_to],
-  ]);
+  return csvLine(Object.values(columns).map((cell) => cell(row, settlementCurrency)));
 }
 
 function sum(values: readonly bigint[]): bigint {

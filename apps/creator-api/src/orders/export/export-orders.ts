@@ -47,19 +47,31 @@ interface ExportedItem extends ItemColumns {
   readonly order_id: string;
 }
 
-export const exportColumns = [
-  ...[
-    'order',
-    'human_order_id',
-    'placed_at',
-    'currency',
-    'payment_status',
-    'dispatch_status',
-    'tracking_code',
-  ],
-  ...['country', 'platform', 'item', 'release_group', 'release_title', 'ean', 'product_type', 'quantity'],
-  ...['unit_amount', 'total_amount', 'vat_amount', 'royalty_rate', 'royalty_amount', 'app'],
-] as const;
+/** The columns of the file, in order. */
+const columns: Readonly<Record<string, (order: ExportedOrder, item: ExportedItem) => string | number>> = {
+  order: (order) => order.id,
+  human_order_id: (order) => publicId('ord', order.id),
+  placed_at: (order) => order.placed_at.toISOString(),
+  currency: (order) => order.currency,
+  payment_status: (order) => order.payment_status,
+  dispatch_status: (order) => order.dispatch_status,
+  tracking_code: (order) => order.tracking_code,
+  country: (order) => order.country_code,
+  platform: (order) => order.platform,
+  item: (_order, item) => item.id,
+  release_group: (_order, item) => item.release_id,
+  release_title: (_order, item) => item.release_title,
+  ean: (_order, item) => item.ean,
+  product_type: (_order, item) => item.product_type,
+  quantity: (_order, item) => item.quantity,
+  unit_amount: (_order, item) => item.unit_amount,
+  total_amount: (_order, item) => item.total_amount,
+  vat_amount: (_order, item) => item.vat_amount,
+  royalty_rate: (_order, item) => item.royalty_rate,
+  royalty_amount: (_order, item) => item.royalty_amount,
+  app: (order) => order.client_id,
+};
+export const exportColumns = Object.keys(columns);
 
 /** Writes a creator's orders as CSV, a line for each order line, from one snapshot. */
 @Injectable()
@@ -100,23 +112,5 @@ async function writePages(tx: Transaction, filters: OrdersFilter, write: WriteTe
 }
 
 function line(order: ExportedOrder, item: ExportedItem): string {
-  return csvLine([
-    ...[
-      order.id,
-      publicId('ord', order.id),
-      order.placed_at.toISOString(),
-      order.currency,
-      order.payment_status,
-    ],
-    ...[order.dispatch_status, order.tracking_code, order.country_code, order.platform],
-    ...[item.id, item.release_id, item.release_title, item.ean, item.product_type, item.quantity],
-    ...[
-      item.unit_amount,
-      item.total_amount,
-      item.vat_amount,
-      item.royalty_rate,
-      item.royalty_amount,
-      order.client_id,
-    ],
-  ]);
+  return csvLine(Object.values(columns).map((cell) => cell(order, item)));
 }
