@@ -14,12 +14,13 @@ export interface Rebuilt {
 }
 
 export interface RebuildPlan {
+  /** Rebuilds with the same name run one after another. */
   readonly name: string;
   /** Returns the next `creator_id`s after $1, at most $2 of them. */
   readonly creators: Statement;
   /** Corrects the sums of the creators in $1 and returns `Rebuilt`. */
   readonly correct: Statement;
-  /** Deletes the sums of the creators in $1 that have no source rows. */
+  /** Deletes the sums of the creators in $1 that are zero and have no source rows. */
   readonly deleteEmpty: Statement;
 }
 
@@ -28,7 +29,7 @@ function nextCreatorSql(tables: readonly string[], above: string): string {
   const next = tables.map(
     (table) => `(SELECT creator_id FROM ${table} WHERE creator_id > ${above} ORDER BY creator_id LIMIT 1)`,
   );
-  return tables.length === 1 ? String(next[0]) : `LEAST(${next.join(', ')})`;
+  return `LEAST(${next.join(', ')})`;
 }
 
 /** Returns the statement of `RebuildPlan.creators` for the creators with rows in any of the tables. */
