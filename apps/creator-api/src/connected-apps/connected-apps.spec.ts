@@ -1,4 +1,4 @@
-import { type CreatorSnapshot, uuidv7 } from '@fulfilment/contracts';
+import type { CreatorSnapshot } from '@fulfilment/contracts';
 import fc from 'fast-check';
 import { loadRates } from '../exchange-rates/load-rates.js';
 import { orderHistory, orderStates, rates } from '../ledger/ledger.fixture.js';
@@ -121,18 +121,6 @@ describe('GET /api/v1/creators/:uuid/apps', () => {
     expect((await apps(creator)).data).toHaveLength(1);
     await api.record({ creators: [{ ...creator, version: 7, apps: [] }] });
     expect((await apps(creator)).data).toEqual([]);
-  });
-
-  it('filters the export and the ledger lines by app', async () => {
-    const creator = await api.newCreator();
-    const mine = paid(anOrder(creator.id, { client_id: 'app_one' }));
-    await api.record({ orders: [mine, paid(anOrder(creator.id, { client_id: 'app_two' }))] });
-    const { text } = await api.get(`/api/v1/orders/export?creator=${creator.id}&app=app_one`, owner);
-    const lines = text.trim().split('\r\n').slice(1);
-    expect(lines.map((line) => [line.split(',')[0], line.split(',').at(-1)])).toEqual([[mine.id, 'app_one']]);
-    const ledger = await read(creator, '/ledger?period=2026-03&app=app_one');
-    expect(ledger).toMatchObject({ totals: { units: 2 }, data: [{ order: mine.id, app: 'app_one' }] });
-    expect((await read(creator, `/ledger?period=2026-03&app=${uuidv7()}`)).data).toEqual([]);
   });
 });
 

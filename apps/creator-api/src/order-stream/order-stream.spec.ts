@@ -84,7 +84,7 @@ describe('the stream of new orders', () => {
     ]);
     expect(orderIds(events)).toEqual(placed);
     const list = await api.get(`/api/v1/orders?creator=${creator.id}`, ownerClaims(creator.organisation_id));
-    expect(list.body.data).toContainEqual(events[0]?.data);
+    for (const { data } of events) expect(list.body.data).toContainEqual(data);
   });
 
   it('does not repeat an order when it changes', async () => {
@@ -202,7 +202,7 @@ describe('the stream of new orders', () => {
     expect(stream.events).toHaveLength(1);
   });
 
-  it('sends comments more often than the gateway waits, which passes events on at once', async () => {
+  it('has a heartbeat interval below the read timeout of the gateway, which does not buffer the stream', async () => {
     const path = join(import.meta.dirname, '../../../../deploy/gateway/nginx.conf.template');
     const template = await readFile(path, 'utf8');
     const [, seconds] = /proxy_read_timeout (\d+)s;/.exec(template) ?? [];

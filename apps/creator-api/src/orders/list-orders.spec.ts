@@ -71,7 +71,7 @@ describe('GET /api/v1/orders', () => {
     expect(inconsistent).toEqual([]);
   });
 
-  it('lists each of 83 orders of four days on exactly one page, for each filter and page size', async () => {
+  it('lists each matching one of 83 orders of four days on exactly one page, for three statuses and four page sizes', async () => {
     const busy = aCreator('org_harbour');
     const orders = Array.from({ length: 83 }, (_, index) => {
       const at = `2026-05-0${1 + (index % 4)}T0${index % 3}:00:00.000Z`;
@@ -185,6 +185,7 @@ describe('GET /api/v1/orders/{uuid}', () => {
     const { status, body, headers } = await api.get(`/api/v1/orders/${uuid}`, owner);
     expect(status).toBe(400);
     expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'uuid' }] });
+    // The request counts against the quota.
     expect(headers['ratelimit']).toMatch(/;r=\d+;t=\d+$/);
     // The token is checked before the path.
     expect((await supertest(api.app.getHttpServer()).get(`/creator/api/v1/orders/${uuid}`)).status).toBe(401);

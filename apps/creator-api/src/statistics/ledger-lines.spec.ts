@@ -107,16 +107,28 @@ describe('the ledger lines of a month', () => {
     await api.record({ orders: [transitioned(order, 'cancelled', '2026-01-31T13:00:00.000Z')] });
     const { lines } = await read(creator, 'period=2026-01');
     expect(lines.map(({ kind }) => kind)).toEqual(['refund', 'refund', 'sale', 'sale']);
+    const rate = { date: '2026-01-30', from: '170.01', to: '0.81' };
     for (const { original, settled, royalty_rate, exchange_rate } of lines) {
-      expect(exchange_rate).toEqual({ date: '2026-01-30', from: '170.01', to: '0.81' });
+      expect(exchange_rate).toEqual(rate);
       const base = BigInt(original.revenue - original.vat) * BigInt(royalty_rate);
       expect(BigInt(original.royalty)).toBe(divideHalfEven(base, 10_000n));
-      const inPounds = (amount: number) =>
-        Number(convert(BigInt(amount), 'JPY', 'GBP', exchange_rate ?? { date: '', from: '1', to: '1' }));
+      const inPounds = (amount: number) => Number(convert(BigInt(amount), 'JPY', 'GBP', rate));
       for (const name of ['revenue', 'vat', 'royalty'] as const)
         expect(settled[name]).toBe(inPounds(original[name]));
     }
     expect(sumLines(lines)).toEqual({ units: 0, revenue: 0, royalties: 0 });
+  });
+
+  it('are those of the orders of one app, if the request names it', async () => {
+    const creator = await api.newCreator();
+    const sale = (client_id: string) => paid(anOrder(creator.id, { client_id }), '2026-01-15T08:00:00.000Z');
+    const mine = sale('app_one');
+    await api.record({ orders: [mine, sale('app_two')] });
+    expect(await page(creator, 'period=2026-01&app=app_one')).toMatchObject({
+      totals: { units: 2 },
+      data: [{ order: mine.id, app: 'app_one' }],
+    });
+    expect((await page(creator, 'period=2026-01&app=app_three')).data).toEqual([]);
   });
 
   it('have a cursor that is valid for the same creator, month and filters only', async () => {
