@@ -2,11 +2,12 @@ import { type Database, type Sql, statement, pipelined } from '@fulfilment/datab
 import type { OrderColumns } from '../orders/order.view.js';
 
 const entriesPerBatch = 500;
+const ordersPerPage = 100;
 /** SQL: the current time in microseconds. A new position is not below it, so a position shows its age. */
 const nowMicros = '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint';
 const dayMicros = 24 * 3_600 * 1_000_000;
 
-// The lock waits for a transaction that numbers entries, so the position is not below theirs.
+// Waits for a transaction that numbers entries, so the returned position is not below those of the entries.
 const begin = statement(
   'order-feed.begin',
   `INSERT INTO order_feeds AS feed (creator_id, last_position) VALUES ($1, ${nowMicros})
@@ -46,12 +47,13 @@ const readLast = statement(
   'order-feed.last',
   'SELECT creator_id AS "creatorId", last_position AS position FROM order_feeds WHERE creator_id = ANY($1::uuid[])',
 );
+// Leaves out entries with position 0, which have no number yet.
 const readPage = statement(
   'order-feed.page',
   `SELECT entry.position, o.id, placed_at, currency, payment_status, dispatch_status, tracking_code, gross_amount, royalty_amount,
      item_count, client_id
    FROM order_feed_entries entry JOIN orders o ON o.id = entry.order_id
-   WHERE entry.creator_id = $1 AND entry.position > greatest($2::bigint, 0) ORDER BY entry.position LIMIT 100`,
+   WHERE entry.creator_id = $1 AND entry.position > greatest($2::bigint, 0) ORDER BY entry.position LIMIT ${ordersPerPage}`,
 );
 
 export interface FeedPosition {
@@ -59,7 +61,7 @@ export interface FeedPosition {
   readonly id: string;
   /** Orders that arrive from now on have higher positions. */
   readonly position: number;
-  /** Entries are kept for a day. */
+  /** Entries below it may have been deleted, since they are kept for a day. */
   readonly oldestPosition: number;
 }
 
@@ -70,7 +72,7 @@ export async function beginFeed(database: Database, creatorId: string): Promise<
   return feed;
 }
 
-/** Prevents the deletion of the feed of an open stream. Wakes no stream. */
+/** Prevents the deletion of the feed of an open stream. */
 export async function keepFeedAlive(database: Database, creatorId: string): Promise<void> {
   await database.run(keepAlive, [creatorId]);
 }
@@ -94,7 +96,7 @@ export interface PositionedOrder extends OrderColumns {
   readonly position: number;
 }
 
-/** Returns the orders after a position, at most a page. */
+/** Returns the orders after a position, in the order of their positions, at most 100. */
 export function readNewOrders(sql: Sql, creatorId: string, after: number): Promise<PositionedOrder[]> {
   return sql.rows<PositionedOrder>(readPage, [creatorId, after]);
 }
@@ -110,7 +112,10 @@ const deleteFeeds = statement(
      SELECT creator_id FROM order_feeds WHERE read_at < now() - interval '1 day' LIMIT 1000))`,
 );
 
-/** Deletes entries, and feeds without a reader, after a day. Returns their number. */
+/**
+ * Deletes a batch of entries that are a day old, and of feeds without a reader for a day. Returns the number
+ * of both.
+ */
 export async function deleteOldFeeds(database: Database): Promise<number> {
   return (await database.run(deleteEntries)) + (await database.run(deleteFeeds));
 }

@@ -5,6 +5,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { beginFeed, type FeedPosition, keepFeedAlive, assignPositions } from './order-feed.js';
 
 const pollIntervalMs = 250;
+/** More streams of this process, or of one tenant in it, are rejected with 429. */
 const maxStreams = 500;
 export const maxStreamsPerTenant = 20;
 const retryAfterSeconds = 5;
@@ -19,7 +20,7 @@ export interface OrderStream {
 
 /**
  * The open streams of this process. One loop polls for the new orders of all, so a stream that waits
- * holds no connection to the database. They end when the service stops, before its HTTP port closes.
+ * holds no connection to the database. The streams end when the service stops, before its HTTP port closes.
  */
 @Injectable()
 export class OrderStreams extends BackgroundLoop {

@@ -59,7 +59,7 @@ export class StreamOrders {
     const feed = await this.streams.beginFeed(stream);
     const resumed = this.resumedPosition(creatorId, feed, lastEventId);
     let position = resumed ?? feed.position;
-    // A position of the feed from before the last read. If that read returned no order, none is up to here.
+    // The position of the feed before the last read: if that read found no order, there is none up to it.
     let readUpTo = feed.position;
     const firstEvent = lastEventId !== undefined && resumed === undefined ? 'reset' : 'open';
     const eventId = (micros: number): string =>

@@ -1,5 +1,6 @@
 import { divideHalfEven } from '../money/round-half-even.rules.js';
 
+/** 100 %. */
 const wholeBasisPoints = 10_000n;
 
 export interface LineFigures {
@@ -10,9 +11,9 @@ export interface LineFigures {
 }
 
 /**
- * Calculates the amounts of a line, in minor units of the order's currency. The total includes VAT; the
- * royalty is a share of the total without VAT. Each amount is rounded half to even, so that order totals are
- * plain sums of lines.
+ * Calculates the amounts of a line, in minor units of the order's currency; rates are in basis points. The
+ * total includes VAT; the royalty is a share of the total without VAT. Each amount of a line is rounded half
+ * to even, so the totals of an order are sums of its lines.
  */
 export function lineFigures(line: {
   readonly quantity: number;

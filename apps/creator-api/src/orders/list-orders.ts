@@ -11,32 +11,36 @@ import type { OrdersQuery } from './orders.dto.js';
 
 const matchesCreatorAndStatus = `creator_id = :creator AND (:status::text IS NULL OR payment_status = :status OR dispatch_status = :status)`;
 
-/** The counts of all orders, or those of one app. */
-interface Source {
-  readonly name: string;
-  readonly counts: string;
+/** What the statements differ in: those of all orders, and those of the orders of one app. */
+interface Variant {
+  readonly nameSuffix: string;
+  readonly countTable: string;
   /** Condition on the counts and the orders. */
   readonly isOfApp: string;
 }
-const allApps: Source = { name: '', counts: 'order_counts', isOfApp: 'true' };
-const oneApp: Source = { name: '_of_app', counts: 'order_counts_by_app', isOfApp: 'client_id = :app' };
+const allApps: Variant = { nameSuffix: '', countTable: 'order_counts', isOfApp: 'true' };
+const oneApp: Variant = {
+  nameSuffix: '_of_app',
+  countTable: 'order_counts_by_app',
+  isOfApp: 'client_id = :app',
+};
 
-const countStatement = ({ name, counts, isOfApp }: Source) =>
+const countStatement = ({ nameSuffix, countTable, isOfApp }: Variant) =>
   statement(
-    `orders.count${name}`,
-    `SELECT COALESCE(sum(orders), 0)::bigint AS total FROM ${counts}
+    `orders.count${nameSuffix}`,
+    `SELECT COALESCE(sum(orders), 0)::bigint AS total FROM ${countTable}
    WHERE ${matchesCreatorAndStatus} AND ${isOfApp} AND placed_on BETWEEN :from::date AND :to::date`,
   );
 
 // The counts locate the days of the page and the offset within its first day. So neither a deep page nor a
 // rare status reads the orders of other days.
-const pageStatement = ({ name, counts, isOfApp }: Source) =>
+const pageStatement = ({ nameSuffix, countTable, isOfApp }: Variant) =>
   statement(
-    `orders.page${name}`,
+    `orders.page${nameSuffix}`,
     `WITH days AS MATERIALIZED (
      SELECT placed_on::timestamp AT TIME ZONE 'UTC' AS starts_at, (placed_on + 1)::timestamp AT TIME ZONE 'UTC' AS ends_at,
        sum(sum(orders)) OVER (ORDER BY placed_on DESC)::bigint AS running_total, sum(orders)::bigint AS day_total
-     FROM ${counts} WHERE ${matchesCreatorAndStatus} AND ${isOfApp} AND placed_on BETWEEN :from::date AND :to::date
+     FROM ${countTable} WHERE ${matchesCreatorAndStatus} AND ${isOfApp} AND placed_on BETWEEN :from::date AND :to::date
      GROUP BY placed_on HAVING sum(orders) > 0
    )
    SELECT o.* FROM days CROSS JOIN LATERAL (

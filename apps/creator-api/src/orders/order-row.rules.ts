@@ -99,7 +99,7 @@ export function orderRow(order: OrderSnapshot): OrderRow {
   };
 }
 
-/** Returns when the order was paid and refunded. Only a paid order can be refunded. */
+/** Returns when the order was paid and refunded; null for what its payment status does not confirm. */
 function paymentDates({ status, charged_at, refunded_at }: OrderSnapshot['payment']): {
   charged_at: string | null;
   refunded_at: string | null;

@@ -27,8 +27,7 @@ const insertItems = statement(
      total_amount bigint, vat_amount bigint, royalty_amount bigint, royalty_rate int)`,
 );
 
-// Records the creator of each ordered release. It is the only source for releases that were not created by
-// this service.
+// Records the creator of each ordered release: the only source for releases that this service did not create.
 const recordReleases = statement(
   'orders.record_releases',
   `INSERT INTO ordered_releases SELECT DISTINCT release_id, creator_id
@@ -43,6 +42,7 @@ const lockKnown = statement(
    FROM orders WHERE id = ANY($1::uuid[]) ORDER BY id FOR UPDATE`,
 );
 
+// Writes the columns that a later version of an order may change.
 const update = statement(
   'orders.update',
   `UPDATE orders SET version = o.version, payment_status = o.payment_status, dispatch_status = o.dispatch_status,

@@ -33,9 +33,7 @@ const standardRates: ReadonlyMap<string, number> = new Map(
     SE: 2500,
     SI: 2200,
     SK: 2300,
-    // Territories that apply the rate of a neighbouring country.
-    IM: 2000,
-    MC: 2000,
+    // Outside of the EU.
     GB: 2000,
     CH: 810,
     LI: 810,
@@ -48,6 +46,9 @@ const standardRates: ReadonlyMap<string, number> = new Map(
     KR: 1000,
     ZA: 1500,
     MX: 1600,
+    // Territories that apply the rate of a neighbouring country: the United Kingdom, France.
+    IM: 2000,
+    MC: 2000,
   }),
 );
 

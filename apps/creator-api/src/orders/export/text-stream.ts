@@ -5,7 +5,8 @@ export type WriteText = (text: string) => Promise<void>;
 /**
  * Runs `produce` and returns what it writes as a stream, once it has begun to write. A write waits until the
  * reader has taken the text before it, so memory is bounded by the reader's buffers and one text. The stream
- * ends with an error if it has not been read within `maxDurationMs`, since its producer holds a connection.
+ * ends with an error if it has not been read to its end within `maxDurationMs`, since a producer may hold a
+ * connection.
  * @throws the error of `produce`, if it fails before it writes; later errors end the stream with an error
  */
 export function textStream(

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** In the order in which they follow each other at one moment. */
+/** Events with the same time are sorted in this order. */
 export const timelineEvents = [
   'placed',
   'charge_failed',
@@ -12,8 +12,10 @@ export const timelineEvents = [
   'refunded',
 ] as const;
 
-/** A timeline shows this many of the events that messages reported, the newest. */
+/** A timeline shows at most this many of the events that messages reported, the newest ones. */
 export const maxReportedEvents = 200;
+/** `placed`, `paid` and `refunded`, which are in the order itself. */
+const maxOrderDates = 3;
 
 const tracking = z
   .object({
@@ -50,7 +52,7 @@ export const timelineShape = z
   .object({
     data: z
       .array(entry)
-      .max(maxReportedEvents + 3)
+      .max(maxReportedEvents + maxOrderDates)
       .describe('The events, oldest first'),
     webhook_deliveries_url: z
       .url()
