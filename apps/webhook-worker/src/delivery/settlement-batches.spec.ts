@@ -110,4 +110,24 @@ describe('the settlement of attempts', () => {
       ['a', 'b'],
     ]);
   });
+
+  it('retries or fails an attempt whose lease ends while the attempts of an outage are divided', async () => {
+    const settleAttempts = new FakeSettleAttempts();
+    const settlements = new SettlementBatches(settleAttempts, logger);
+    const { delivery, exchange } = anAttempt('a');
+    let checks = 0;
+    const endingLease = {
+      ...delivery,
+      get leaseEndsAtMs(): number {
+        checks += 1;
+        return checks === 1 ? Infinity : 0;
+      },
+    };
+    const settled = settlements.settle({ delivery: endingLease, exchange });
+    const failed = expect(settled).rejects.toThrow('PostgreSQL is unavailable.');
+    const outage = new DependencyUnavailable('PostgreSQL is unavailable.');
+    (await settleAttempts.batch(0)).fail(outage);
+    (await settleAttempts.batch(1)).fail(outage);
+    await failed;
+  });
 });

@@ -29,9 +29,12 @@ interface Waiting {
 @Injectable()
 export class SettlementBatches {
   private waiting: Waiting[] = [];
+  /** Ids of the subscriptions whose attempts are in running batches. */
   private readonly inBatches = new Set<string>();
+  /** Number of running batches, including the slow ones. */
   private batches = 0;
   private slowBatches = 0;
+  /** A batch starts after the current tick. */
   private isStarting = false;
 
   constructor(
@@ -127,8 +130,11 @@ export class SettlementBatches {
   /** Puts attempts with a lease first in the queue; fails those without. */
   private async retryAfterOutage(batch: readonly Waiting[], error: DependencyUnavailable): Promise<void> {
     await delay(outageRetryMs);
-    for (const waiting of batch) if (isLeaseExpired(waiting)) waiting.failed(error);
-    this.waiting = [...batch.filter((waiting) => !isLeaseExpired(waiting)), ...this.waiting];
+    const { expired = [], leased = [] } = Object.groupBy(batch, (waiting) =>
+      isLeaseExpired(waiting) ? 'expired' : 'leased',
+    );
+    for (const waiting of expired) waiting.failed(error);
+    this.waiting = [...leased, ...this.waiting];
   }
 
   /** Fails only the attempts whose results cannot be stored, after the batch with them was rolled back. */
