@@ -60,8 +60,9 @@ const headers: readonly Parameter[] = [
     required: true,
     description:
       'Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`; a second one, after a space, for 24 hours after the secret was changed. ' +
-      "The key is the subscription's secret as UTF-8, or the bytes after `whsec_` if they are base64",
-    schema: { type: 'string', pattern: '^v1,\\S+( v1,\\S+)?$' },
+      'A subscription with `signature: v1a` also gets `v1a,<base64>`, its Ed25519 signature of the same text. ' +
+      "The key of the HMAC is the subscription's secret as UTF-8, or the bytes after `whsec_` if they are base64",
+    schema: { type: 'string', pattern: '^v1,\\S+( v1a?,\\S+)*$' },
     example: 'v1,AbP0KUXgZ4GTI4dQnYUBW4cUcGHEsHbV3JpLR1A1vTs=',
   },
   {
@@ -104,7 +105,7 @@ const headers: readonly Parameter[] = [
 ];
 
 const sampleAt = new Date('2026-11-21T09:30:00Z');
-const sampleId = '019aa5d6-3a40-7000-8000-000000000001';
+const sampleEventId = '019aa5d6-3a40-7000-8000-000000000001';
 
 /**
  * Describes every event for OpenAPI's `webhooks`. The examples are rendered by the code that renders
@@ -132,7 +133,7 @@ function bodyOf(event: WebhookEvent): ReturnType<typeof shapeSchema> {
 function eventOperation(event: WebhookEvent, schema: Schema) {
   const data = sampleData(event, sampleAt);
   const body = renderBody(
-    { id: sampleId, event, occurredAt: sampleAt.toISOString(), data },
+    { id: sampleEventId, event, occurredAt: sampleAt.toISOString(), data },
     currentApiVersion,
     { test: true },
   );

@@ -5,18 +5,7 @@ import {
   generateKeyPairSync,
   type KeyObject,
 } from 'node:crypto';
-import { z } from 'zod';
-
-/** A public key in the JWKS of a subscription (RFC 8037). */
-export const publicKeyShape = z.object({
-  kty: z.literal('OKP').describe('Key type'),
-  crv: z.literal('Ed25519').describe('Curve'),
-  alg: z.literal('EdDSA').describe('Algorithm of the signatures'),
-  use: z.literal('sig').describe('The key verifies signatures'),
-  kid: z.string().describe('Thumbprint of the key (RFC 7638)'),
-  x: z.string().describe('The public key, base64url'),
-});
-export type PublicKey = z.infer<typeof publicKeyShape>;
+import type { PublicKey } from './subscription.shapes.js';
 
 /** Returns a new Ed25519 private key in the text form that is sealed and stored. */
 export function newPrivateKey(): string {

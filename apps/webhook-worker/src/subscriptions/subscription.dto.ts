@@ -26,7 +26,7 @@ function SecretField(): PropertyDecorator {
     holds: (value) =>
       typeof value === 'string' &&
       value !== '' &&
-      value.length <= 2 * maxSecretCharacters &&
+      value.length <= 2 * maxSecretCharacters && // bounds the cost of counting
       !loneSurrogate.test(value) &&
       [...value].length <= maxSecretCharacters,
     reason: () => `must be a string of 1 to ${maxSecretCharacters} characters`,
@@ -124,7 +124,7 @@ export class UpdateSubscriptionDto {
   secret?: string;
 
   @Description(
-    '`active` re-enables the subscription and sends deliveries that were held for less than 72 hours; `disabled` holds deliveries for up to 7 days',
+    '`active` re-enables the subscription and sends held deliveries that are younger than 72 hours; `disabled` holds deliveries until they are 7 days old',
   )
   @IsOptional()
   @IsIn(subscriptionStatuses, { message: `must be ${subscriptionStatuses.join(' or ')}` })

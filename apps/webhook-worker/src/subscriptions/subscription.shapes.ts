@@ -1,6 +1,5 @@
 import { idShape } from '@fulfilment/contracts';
 import { z } from 'zod';
-import { publicKeyShape } from './key-pairs.js';
 import {
   maxCountedDue,
   maxInFlightLimit,
@@ -77,6 +76,17 @@ export const subscriptionShape = z
   });
 export type SubscriptionView = z.infer<typeof subscriptionShape>;
 
+/** A public key in the JWKS of a subscription (RFC 8037). */
+const publicKeyShape = z.object({
+  kty: z.literal('OKP').describe('Key type'),
+  crv: z.literal('Ed25519').describe('Curve'),
+  alg: z.literal('EdDSA').describe('Algorithm of the signatures'),
+  use: z.literal('sig').describe('The key verifies signatures'),
+  kid: z.string().describe('Thumbprint of the key (RFC 7638)'),
+  x: z.string().describe('The public key, base64url'),
+});
+export type PublicKey = z.infer<typeof publicKeyShape>;
+
 export const publicKeysShape = z
   .object({ keys: z.array(publicKeyShape).max(2).describe('The newest first; empty without `v1a`') })
   .meta({
@@ -99,5 +109,7 @@ export const publicKeysShape = z
   });
 
 export const subscriptionsShape = z
-  .object({ data: z.array(subscriptionShape).max(maxSubscriptions).describe('Active subscriptions') })
+  .object({
+    data: z.array(subscriptionShape).max(maxSubscriptions).describe('The subscriptions, newest first'),
+  })
   .meta({ examples: [{ data: [subscriptionExample] }] });

@@ -13,11 +13,10 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } fr
 import { CheckTarget } from './check-target.js';
 import { CreateSubscription } from './create-subscription.js';
 import { DeleteSubscription } from './delete-subscription.js';
-import type { PublicKey } from './key-pairs.js';
 import { ReadPublicKeys } from './read-public-keys.js';
 import { ReadSubscriptions } from './read-subscriptions.js';
 import { CreateSubscriptionDto, ListSubscriptionsDto, UpdateSubscriptionDto } from './subscription.dto.js';
-import type { SubscriptionView } from './subscription.shapes.js';
+import type { PublicKey, SubscriptionView } from './subscription.shapes.js';
 import * as reference from './subscriptions.reference.js';
 import { UpdateSubscription } from './update-subscription.js';
 

@@ -1212,7 +1212,7 @@ export type UpdateSubscriptionRequest = {
    */
   secret?: string;
   /**
-   * `active` re-enables the subscription and sends deliveries that were held for less than 72 hours; `disabled` holds deliveries for up to 7 days
+   * `active` re-enables the subscription and sends held deliveries that are younger than 72 hours; `disabled` holds deliveries until they are 7 days old
    */
   status?: 'active' | 'disabled';
   /**
@@ -2774,7 +2774,7 @@ export type ListWebhooksResponses = {
    */
   200: {
     /**
-     * Active subscriptions
+     * The subscriptions, newest first
      */
     data: Array<WebhookSubscription>;
   };
