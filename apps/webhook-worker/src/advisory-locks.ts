@@ -1,12 +1,12 @@
 /**
  * Keys of the PostgreSQL advisory locks that serialise replicas. Any distinct numbers work, but all versions
- * of the service must use the same. Locks of libraries: 7391002 for migrations,
- * 7391006 for partitions of the inbox, 7391060 for shards.
+ * of the service must use the same numbers. Libraries use 7391002 (migrations), 7391006 (partitions of the
+ * inbox) and 7391060 (shards).
  */
 export const advisoryLocks = {
   /** Held while day partitions are created or dropped. */
   dayPartitions: 7_391_051,
-  /** Locks a subscription, with the hash of its id as second key. */
+  /** Held while deliveries of a subscription are updated in bulk; the second key is the hash of its id. */
   bulkUpdates: 7_391_052,
   /** Held while deliveries that were held for too long expire. */
   expiry: 7_391_053,

@@ -12,7 +12,7 @@ await runServiceCli({
   name: 'webhook-worker',
   migrations,
   doctor: {
-    allSettings: async () => (await import('./config.js')).webhookWorkerSettings,
+    allSettings: () => Promise.resolve(webhookWorkerSettings),
     forceGenericPlan: true,
   },
   settings: serviceSettings

@@ -14,7 +14,8 @@ const countHeld = statement(
 
 /**
  * Runs every minute: creates the day partitions ahead, warns owners of subscriptions that will be disabled,
- * and counts held deliveries for the metric. All replicas run it; what one has done, the others skip.
+ * and counts held deliveries for the metric. All replicas run it, and skip partitions and warnings that
+ * another one has made.
  */
 @Injectable()
 export class MaintenanceJob extends BackgroundLoop {
@@ -33,7 +34,7 @@ export class MaintenanceJob extends BackgroundLoop {
     return moreOwners;
   }
 
-  /** Updates the metric only: a failure does not affect the other tasks. */
+  /** A failure is only logged: nothing but the metric depends on the count. */
   private async countHeld(): Promise<void> {
     try {
       const held = await this.database.row<{ count: number }>(countHeld);

@@ -58,8 +58,8 @@ const release = statement(
    UPDATE webhook_deliveries d SET status = 'retrying', next_attempt_at = now()
    FROM batch WHERE d.day = batch.day AND d.id = batch.id`,
 );
-// A delivery that is open only because of a manual retry gets its previous final state. One in flight ends
-// when it is settled.
+// A delivery that is open only because of a manual retry gets its previous final state. A delivery in flight
+// ends when it is settled.
 const cancelStatement = (statuses: string): string =>
   `WITH batch AS (
      SELECT day, id FROM webhook_deliveries WHERE subscription_id = $1 AND status IN (${statuses})
@@ -93,16 +93,16 @@ const updatesByState: Readonly<Record<SubscriptionState, readonly Statement[]>> 
  */
 export async function applySubscriptionState(
   tx: Transaction,
-  id: string,
+  subscriptionId: string,
   state: SubscriptionState,
 ): Promise<boolean> {
   await tx.row(preferIndexes);
   const updated: number[] = [];
-  for (const update of updatesByState[state]) updated.push(await tx.run(update, [id]));
+  for (const update of updatesByState[state]) updated.push(await tx.run(update, [subscriptionId]));
   return updated.includes(batchSize);
 }
 
-/** Expires a batch of deliveries that were held for seven days. Returns whether there may be more. */
+/** Expires a batch of held deliveries that are older than seven days. Returns whether there may be more. */
 export async function expireBatch(tx: Transaction): Promise<boolean> {
   await tx.row(preferIndexes);
   return (await tx.run(expireOld)) === batchSize;
@@ -111,8 +111,8 @@ export async function expireBatch(tx: Transaction): Promise<boolean> {
 /**
  * Whether a subscription has so many due deliveries that its receiver must get some before others become due.
  */
-export async function isBusy(tx: Transaction, id: string): Promise<boolean> {
-  const due = await tx.row<{ count: number }>(countDue, [id]);
+export async function isBusy(tx: Transaction, subscriptionId: string): Promise<boolean> {
+  const due = await tx.row<{ count: number }>(countDue, [subscriptionId]);
   return due !== undefined && due.count >= busyThreshold;
 }
 

@@ -16,7 +16,8 @@ import { applySubscriptionState, expireBatch, isBusy, type OpenRecovery, recover
 import { BulkUpdateRequests } from '../subscriptions/bulk-update-requests.js';
 
 const pollIntervalMs = 1_000;
-const retryDelaySeconds = { busy: 1, disabled: 30 } as const;
+/** After a batch, an item continues behind those that are due already. */
+const delaySeconds = { afterBatch: 0, busy: 1, disabled: 30 } as const;
 
 /** Number of rows that a replica reads at once and then claims one by one. */
 const pageSize = 100;
@@ -121,6 +122,7 @@ export class BulkUpdates extends BackgroundLoop {
   /**
    * Processes due items, each in its own transaction. Skips subscriptions that another replica works on, and
    * items that another replica has finished since they were read. Returns whether there may be more.
+   * @param work returns false if the item is no longer due
    */
   private async processDue<Item extends DueItem>(
     findDue: Statement,
@@ -161,11 +163,11 @@ export class BulkUpdates extends BackgroundLoop {
     // waited for that transaction.
     const subscription = await tx.row<LockedSubscription>(lockSubscription, [id]);
     if (subscription?.state === 'active' && (await isBusy(tx, id))) {
-      await tx.run(delayStateSync, [id, retryDelaySeconds.busy]);
+      await tx.run(delayStateSync, [id, delaySeconds.busy]);
       return true;
     }
     const hasMore = subscription !== undefined && (await applySubscriptionState(tx, id, subscription.state));
-    if (hasMore) await tx.run(delayStateSync, [id, 0]);
+    if (hasMore) await tx.run(delayStateSync, [id, delaySeconds.afterBatch]);
     else await tx.run(endStateSync, [id]);
     if (subscription?.state === 'active')
       this.queue.scheduleAfterCommit(tx, [{ subscriptionId: id, lane: subscription.lane }]);
@@ -178,11 +180,11 @@ export class BulkUpdates extends BackgroundLoop {
     if (subscription === undefined || subscription.state === 'deleted') {
       await tx.run(endRecovery, [recovery.id]);
     } else if (subscription.state === 'disabled') {
-      await tx.run(delayRecovery, [recovery.id, retryDelaySeconds.disabled]);
+      await tx.run(delayRecovery, [recovery.id, delaySeconds.disabled]);
     } else if (await isBusy(tx, recovery.subscription_id)) {
-      await tx.run(delayRecovery, [recovery.id, retryDelaySeconds.busy]);
+      await tx.run(delayRecovery, [recovery.id, delaySeconds.busy]);
     } else if (await recoverBatch(tx, recovery)) {
-      await tx.run(delayRecovery, [recovery.id, 0]);
+      await tx.run(delayRecovery, [recovery.id, delaySeconds.afterBatch]);
       this.queue.scheduleAfterCommit(tx, [
         { subscriptionId: recovery.subscription_id, lane: subscription.lane },
       ]);

@@ -3,7 +3,7 @@ import { windowSizes } from './window.rules.js';
 /** Slots for concurrent attempts. */
 export interface Slots {
   readonly count: number;
-  /** Returns slots that are no longer needed. */
+  /** Makes slots available to others. */
   free(count: number): void;
 }
 
@@ -25,8 +25,8 @@ export class AttemptSlots {
   }
 
   /**
-   * Takes up to `maxCount` slots for a subscription with this many running attempts. Takes none if it needs
-   * an extra one, and none is free.
+   * Takes up to `maxCount` slots for a subscription with this many running attempts: slots of the lane within
+   * the initial window, and extra ones beyond it. The count is 0 if none of the required kind is free.
    */
   take(maxCount: number, running: number): Slots {
     const wanted = Math.min(maxCount, Math.max(0, windowSizes.initial - running));
@@ -38,6 +38,7 @@ export class AttemptSlots {
     return {
       count: taken + extra,
       free: (freed) => {
+        // Slots of the lane first, since other subscriptions wait for them.
         const freedHere = Math.min(freed, remaining);
         remaining -= freedHere;
         this.available += freedHere;

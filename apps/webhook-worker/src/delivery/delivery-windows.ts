@@ -24,7 +24,9 @@ export class DeliveryWindows {
     return this.windows.get(subscriptionId) ?? unknownReceiver;
   }
 
-  /** Returns the window of the receiver at the URL, which was just read with a claim. */
+  /**
+   * Returns the window of the receiver at the URL, which was just read with a claim, and remembers the URL.
+   */
   use(subscriptionId: string, url: string): Window {
     const known = this.windows.get(subscriptionId);
     const used = known?.url === url ? known : { url, window: initialWindow };

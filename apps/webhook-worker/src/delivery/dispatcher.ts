@@ -41,8 +41,8 @@ interface Activity {
 /**
  * Sends the due deliveries of the subscriptions in its queue, in batches: claim, sign, POST, settle. A batch
  * has at most as many attempts as the receiver gets at once. If more deliveries are due, the subscription is
- * queued behind the others when these have ended, or half of them if they are many. An attempt occupies its
- * slot until it ends, so a receiver that does not respond delays only itself.
+ * queued behind the others when the attempts have ended (of a large batch, half of them). An attempt occupies
+ * its slot until it ends, so a receiver that does not respond delays only itself.
  */
 @Injectable()
 export class Dispatcher extends BackgroundTask {
@@ -95,7 +95,7 @@ export class Dispatcher extends BackgroundTask {
     }
     const slots = this.takeSlots(due.lane, activity);
     if (slots.count === 0) {
-      activity.continueLater = true;
+      activity.continueLater = true; // when running attempts have ended: without any, it gets a slot
       return;
     }
     try {
@@ -133,7 +133,8 @@ export class Dispatcher extends BackgroundTask {
           : await this.claim(due, activity, { maxCount: hostSlots.count, running });
       const [first] = deliveries;
       if (first === undefined) {
-        // The limit of the receiver may be reached until its running attempts have ended, perhaps already.
+        // Attempts that were running before the claim may have left no room below the receiver's limit.
+        // The subscription continues when they have ended, or now if they ended during the claim.
         activity.continueLater = running > 0;
         if (activity.running === 0) this.requeueToContinue(activity);
         return attempts;

@@ -16,8 +16,8 @@ const expire = statement(
 );
 
 /**
- * Frees deliveries of lost attempts: they are due at once, and no step of the schedule is spent. Returns
- * their number.
+ * Frees up to 500 deliveries of lost attempts: they are due at once, and no step of the schedule is spent.
+ * Returns their number. The caller frees the rest in its next round.
  */
 export function expireLeases(database: Pick<Database, 'run'>): Promise<number> {
   return database.run(expire);

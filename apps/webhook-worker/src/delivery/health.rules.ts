@@ -25,7 +25,7 @@ export interface AttemptResult {
   readonly gone: boolean;
   /** The failure was on our side, so it counts neither for nor against the receiver. */
   readonly isLocalFailure: boolean;
-  /** The last attempt of a delivery that failed finally. */
+  /** The delivery failed finally, since its schedule has no further attempt. */
   readonly exhausted: boolean;
   /** Null when this process stalled, which makes the duration meaningless. */
   readonly durationMs: number | null;
@@ -39,6 +39,7 @@ export interface DisableLimits {
   readonly afterMs: number;
 }
 
+/** Weight of the newest attempt in the moving average of the latency. */
 const newestWeight = 0.2;
 
 /**

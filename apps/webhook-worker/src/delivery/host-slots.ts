@@ -49,8 +49,8 @@ export class HostSlots {
   }
 
   /**
-   * Takes up to `maxCount` slots. Returns undefined if none is free; the subscription is then queued
-   * when there are.
+   * Takes up to `maxCount` slots. If none is free, returns undefined, and queues the subscription as soon as
+   * some are.
    */
   async take(due: DueSubscription, maxCount: number): Promise<Slots | undefined> {
     const { subscriptionId, lane } = due;
@@ -111,19 +111,25 @@ export class HostSlots {
 }
 
 /**
- * Beyond the initial window, a subscription gets at most half of the slots that the others leave, and none
- * while others wait: a large window must not take the host from its other subscriptions.
+ * Returns how many slots a subscription gets now; below 1: none. Beyond the initial window, it gets at most
+ * half of the slots that the others leave, and none while others wait: a large window must not take the host
+ * from its other subscriptions.
  */
 function slotsFor(subscriptionId: string, maxCount: number, lane: Lane, hostLane: HostLane): number {
   const free = freeSlots(subscriptionId, lane, hostLane);
   const running = hostLane.takenBySubscription.get(subscriptionId) ?? 0;
   const withinInitialWindow = Math.min(maxCount, Math.max(0, windowSizes.initial - running));
-  const othersWait = hostLane.waiting.size > (hostLane.waiting.has(subscriptionId) ? 1 : 0);
+  const othersWait = [...hostLane.waiting.keys()].some((id) => id !== subscriptionId);
   if (withinInitialWindow >= free || othersWait) return Math.min(withinInitialWindow, free);
+  const wantedExtra = maxCount - withinInitialWindow;
+  return withinInitialWindow + Math.min(wantedExtra, freeExtraSlots(free - withinInitialWindow, running));
+}
+
+/** Half of the slots that others leave, less those that the subscription already has beyond the window. */
+function freeExtraSlots(free: number, running: number): number {
   const runningExtra = Math.max(0, running - windowSizes.initial);
-  const maxExtra = Math.floor((free - withinInitialWindow + runningExtra) / 2);
-  const extra = Math.min(maxCount - withinInitialWindow, maxExtra - runningExtra);
-  return withinInitialWindow + Math.max(0, extra);
+  const maxExtra = Math.floor((free + runningExtra) / 2);
+  return Math.max(0, maxExtra - runningExtra);
 }
 
 function freeSlots(subscriptionId: string, lane: Lane, hostLane: HostLane): number {

@@ -44,7 +44,7 @@ export interface LeasedDelivery {
 
 export interface Claim {
   readonly deliveries: readonly LeasedDelivery[];
-  /** Whether more may be due now: the limit of the receiver or of the host slots was reached. */
+  /** Whether more may be due now: the claim reached its limit, or other days may have due deliveries. */
   readonly mayHaveMore: boolean;
   /** The current lane of the subscription; undefined when nothing was due. */
   readonly lane: Lane | undefined;
@@ -52,7 +52,7 @@ export interface Claim {
   readonly days: DaySpan | undefined;
 }
 
-/** The claim of one batch. One statement claims for many. */
+/** The claim of one batch. One statement claims for many subscriptions. */
 export interface ClaimRequest {
   readonly subscriptionId: string;
   /** Number of host slots. */
@@ -73,7 +73,11 @@ interface Search {
 /** A claim whose days are known. */
 type DatedRequest = ClaimRequest & Search & { readonly days: DaySpan };
 
-/** SQL: the due deliveries of a subscription since a time in seconds, oldest first. */
+/**
+ * SQL: the due deliveries of a subscription since a time, oldest first.
+ * @param subscription table with the columns `id` and `status`
+ * @param dueFrom the time, in seconds
+ */
 const selectDue = (subscription: string, dueFrom: string, condition = ''): string =>
   `SELECT day, id, status, next_attempt_at FROM webhook_deliveries
    WHERE subscription_id = ${subscription}.id AND status IN ('pending', 'retrying') AND next_attempt_at <= now()
@@ -144,6 +148,7 @@ const findDueDays = statement(
 );
 
 const maxSubscriptionsPerStatement = 25;
+/** For searches and for claims each, so settlements get one of the pool's connections (5 by default). */
 const maxConcurrentStatements = 2;
 
 type Claimed = Omit<Claim, 'days'>;
@@ -187,8 +192,8 @@ export class Lease {
    * receiver's limit: its window, the maximum of its owner, or the limit of a receiver that is not healthy.
    */
   async claim(request: ClaimRequest): Promise<Claim> {
-    // Its positions are due times. A request of the reconciler has no days, and may be for a delivery that
-    // partial scans have missed, so it prefers a full scan.
+    // The positions of a scan are due times. A request of the reconciler has no days, and may be for a
+    // delivery that partial scans have missed, so it prefers a full scan.
     const scan = this.scans.of(request.subscriptionId);
     const dueFromMs = scan.position({ preferFull: request.days === undefined });
     const startedAtMs = performance.now();
@@ -245,15 +250,15 @@ export class Lease {
 }
 
 /**
- * Whether the days must be determined again: the known ones have no more due deliveries, but others may have
- * some, since the search that found the known ones stopped at 64 deliveries (`days.more`).
+ * Whether days other than the known ones may have due deliveries, so that the days must be determined again:
+ * the search for the known ones stopped at 64 deliveries (`days.more`), and the claim left none of these.
  */
 function mayOtherDaysBeDue(days: DaySpan, request: ClaimRequest, claim: Claimed): boolean {
   if (days.more !== true || claim.mayHaveMore) return false;
   if (claim.deliveries.length > 0) return true;
-  // Nothing was claimed. After running attempts, which may have reached the receiver's limit, the next batch
-  // searches the known days.
-  const mayBeLimited = request.running > 0;
-  const areUpToDate = request.days === undefined; // determined for this claim
-  return !mayBeLimited && !areUpToDate;
+  // Nothing was claimed. Days that were determined for this claim would be found again.
+  const areNew = request.days === undefined;
+  // Running attempts may have reached the receiver's limit. Then the known days still have due deliveries.
+  const isLimitReached = request.running > 0;
+  return !areNew && !isLimitReached;
 }

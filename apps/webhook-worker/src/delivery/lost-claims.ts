@@ -11,8 +11,8 @@ interface LostClaim {
   readonly leaseEndsAtMs: number;
 }
 
-// Reverts the deliveries to their state before the claim: no process knows of them, so none has started an
-// attempt. They are found among the deliveries in flight, which are few.
+// Makes the deliveries due again and takes back the attempt number: no process knows of the claim, so none
+// has made the attempt. The deliveries are found among those in flight, which are few.
 const revertClaims = statement(
   'deliveries.free-lost-claims',
   `UPDATE webhook_deliveries SET status = CASE WHEN attempt_count = 1 THEN 'pending' ELSE 'retrying' END, attempt_count = attempt_count - 1,

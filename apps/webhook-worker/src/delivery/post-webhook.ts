@@ -8,8 +8,9 @@ import { eventPublicId } from './event-public-id.js';
 import type { LeasedDelivery } from './lease.js';
 import { asymmetricSignature, signature, standardSignature } from './sign.rules.js';
 
+// The status alone decides the outcome; the body is read for the history only.
 const bodyTimeoutMs = 1_000;
-const maxReadBytes = 16 * 1024;
+const maxReadBytes = 16 * 1024; // the connection is kept for the next attempt if the body ends within it
 const maxKeptBytes = 4 * 1024;
 
 /** The span is undefined if it is not recorded. */
@@ -32,8 +33,8 @@ export class PostWebhook {
     const { traceparent: received } = delivery;
     const trace = isTracing() ? startTrace(spanOf(delivery), { received, isTrusted: true }) : undefined;
     if (!(trace instanceof Span)) {
-      // Without tracing, the receiver gets the flag that the order had.
-      const isSampled = trace === undefined ? undefined : false;
+      // An attempt without a span is marked as unsampled. Without tracing, the received flag is passed on.
+      const isSampled = isTracing() ? false : undefined;
       return this.send(delivery, nextTraceparent(received ?? undefined, undefined, isSampled));
     }
     const exchange = await this.send(delivery, trace.traceparent);

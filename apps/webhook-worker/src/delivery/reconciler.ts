@@ -15,8 +15,8 @@ import { type IdRange, rangesOfShards } from './scan-ranges.rules.js';
 const pollIntervalMs = 2_000;
 const pageSize = 500;
 /**
- * A subscription that has been due for longer than this, without a running attempt, has lost its wake-up. In
- * the slow lane subscriptions wait by design, so the limit is longer.
+ * A subscription that has been due for longer than this has lost its wake-up, unless it has a running attempt
+ * or waits in this process. In the slow lane subscriptions wait by design, so the limit is longer.
  */
 const wakeUpLostAfterSeconds: Readonly<Record<Lane, number>> = { fast: 4, slow: 60 };
 
@@ -29,7 +29,8 @@ interface OpenSubscription {
   readonly is_dispatching: boolean;
 }
 
-// ANALYZE keeps 101 ids that divide the subscriptions into equal parts. No row before the first ANALYZE.
+// ANALYZE keeps up to 101 ids that divide the subscriptions into equal parts. No row before the first
+// ANALYZE.
 const readBounds = statement(
   'reconciler.read-bounds',
   `SELECT histogram_bounds::text::uuid[] AS ids FROM pg_stats
@@ -126,7 +127,7 @@ export class Reconciler extends BackgroundLoop {
       deliveryMetrics.leasesExpired.inc(expiredLeases);
       this.logger.warn(
         { attempts: expiredLeases },
-        'Attempts were lost because their process stopped; their deliveries are due again.',
+        'Attempts were lost: their process stopped, or could not store their results in time. Their deliveries are due again.',
       );
     }
     const open = await tx.rows<OpenSubscription>(findOpen, [after, upTo]);

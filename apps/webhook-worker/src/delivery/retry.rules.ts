@@ -33,8 +33,8 @@ export function retryDelayMs(
 }
 
 /**
- * Returns the time in `Retry-After`, which is in seconds or a date (RFC 9110 §10.2.3): at most 24 hours; 0
- * when the header is missing or invalid.
+ * Returns the delay until the time in `Retry-After`, which is in seconds or a date (RFC 9110 §10.2.3): at
+ * most 24 hours; 0 when the header is missing or invalid.
  */
 export function retryAfterMs(header: string | undefined, now: Date): number {
   if (header === undefined) return 0;

@@ -8,10 +8,10 @@ import { type FailedAttempt, retryDelayMs } from './retry.rules.js';
 export interface NextState {
   readonly status: Exclude<DeliveryStatus, 'pending' | 'in_flight'>;
   readonly failureReason: Exclude<FailureReason, 'expired'> | null;
-  /** Null unless it is `retrying`. */
+  /** Delay before the next attempt; null if there is none, or if its previous time is restored. */
   readonly delayMs: number | null;
   readonly scheduleStep: number;
-  /** Restores the failure reason and times from before the manual retry. */
+  /** Restores the failure reason, trigger and times from before the manual retry. */
   readonly restorePrior: boolean;
 }
 

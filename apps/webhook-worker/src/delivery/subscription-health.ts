@@ -26,7 +26,7 @@ interface HealthRow extends Health, Omit<SubscriptionHealth, 'health'> {
 }
 
 export interface LockedSubscriptions {
-  /** PostgreSQL's current time. */
+  /** Start of the transaction, by PostgreSQL's clock. */
   readonly now: Date;
   /** Ids of subscriptions that another transaction has locked. */
   readonly lockedByOthers: ReadonlySet<string>;

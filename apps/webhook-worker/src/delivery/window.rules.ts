@@ -69,9 +69,9 @@ export function windowAfterAttempt(window: Window, attempt: WindowResult): Windo
 
 function afterRound(window: Window): Window {
   const meanMs = window.totalMs / window.successes;
-  const before = window.lowestMs ?? meanMs;
-  const lowestMs = meanMs < before ? meanMs : before + riseOfLowest * (meanMs - before);
-  const isFlat = meanMs <= maxLatencyFactor * before + latencySlackMs;
+  const previousMs = window.lowestMs ?? meanMs;
+  const lowestMs = meanMs < previousMs ? meanMs : previousMs + riseOfLowest * (meanMs - previousMs);
+  const isFlat = meanMs <= maxLatencyFactor * previousMs + latencySlackMs;
   return isFlat ? grow({ ...window, lowestMs }) : reduce({ ...window, lowestMs }, windowSizes.initial);
 }
 

@@ -6,7 +6,7 @@
 export interface DaySpan {
   readonly from: string;
   readonly to: string;
-  /** The search that found these days stopped at 64 deliveries; more are due, perhaps on other days. */
+  /** The search that found these days stopped at 64 deliveries; more may be due, also on other days. */
   readonly more?: boolean | undefined;
 }
 

@@ -89,7 +89,7 @@ export class DispatchJobs implements OnApplicationShutdown {
       );
       queue.on('error', (error) => this.warn(error));
       worker.on('error', (error) => this.warn(error));
-      worker.on('failed', (_job, error) => this.warn(error)); // a stopping process cannot leave it to others
+      worker.on('failed', (_job, error) => this.warn(error)); // a stopping process could not pass it on
       this.queues.set(lane, queue);
       this.workers.push(worker);
     }
@@ -105,7 +105,7 @@ export class DispatchJobs implements OnApplicationShutdown {
     if (!this.isConnected) throw new Error('Redis is not connected.');
     await Promise.all(
       lanes.map(async (lane) => {
-        const jobs = due.filter((subscription) => subscription.lane === lane).map(job);
+        const jobs = due.filter((subscription) => subscription.lane === lane).map(jobOf);
         if (jobs.length > 0) await this.queues.get(lane)?.addBulk(jobs);
       }),
     );
@@ -114,7 +114,8 @@ export class DispatchJobs implements OnApplicationShutdown {
   /** Takes no more jobs. */
   async stopWorkers(): Promise<void> {
     const isConnected = this.takingConnection?.status === 'ready';
-    await Promise.allSettled(this.workers.map((worker) => worker.close(!isConnected)));
+    const force = !isConnected; // else it would wait for Redis
+    await Promise.allSettled(this.workers.map((worker) => worker.close(force)));
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -166,10 +167,10 @@ function inJobSpan(
 }
 
 /**
- * Of wake-ups that are due now, one job waits for a subscription, and one more while another is being
- * processed. It stands for several wake-ups with different days and traces, so it has neither.
+ * Returns the job of a wake-up. Wake-ups of a subscription that are due now share one waiting job, and one
+ * more while a job is being processed; their days and traces may differ, so the job has neither.
  */
-function job({ subscriptionId, days, delayMs = 0, traceparent }: DueSubscription) {
+function jobOf({ subscriptionId, days, delayMs = 0, traceparent }: DueSubscription) {
   const options: BulkJobOptions = { removeOnComplete: true, removeOnFail: true };
   if (delayMs <= 0) {
     const deduplication = { id: subscriptionId, keepLastIfActive: true };

@@ -10,7 +10,7 @@ export interface DueSubscription {
    * statement.
    */
   readonly days?: DaySpan | undefined;
-  /** Time until the deliveries are due (0). */
+  /** Time until the deliveries are due; by default 0. */
   readonly delayMs?: number;
   /** The trace of one of the deliveries. */
   readonly traceparent?: string | null | undefined;
@@ -43,7 +43,7 @@ export class LaneQueue {
     return this.entries.new.has(subscriptionId) || this.entries.continued.has(subscriptionId);
   }
 
-  /** Adds a subscription, or the days to search if it is waiting. Resolves when it is taken. */
+  /** Adds a subscription; if it is waiting already, only its days. Resolves when it is taken. */
   add(due: DueSubscription, origin: Origin): Promise<void> {
     const { subscriptionId: id, lane } = due;
     const entries = Object.values(this.entries).find((waiting) => waiting.has(id)) ?? this.entries[origin];

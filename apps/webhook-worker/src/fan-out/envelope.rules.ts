@@ -10,8 +10,8 @@ export interface EnvelopeParts {
 }
 
 /**
- * Renders the bytes that are signed and sent, once per event. An older api_version is supported for at least
- * 12 months.
+ * Renders the bytes that are signed and sent: the same for all subscriptions with this api_version, and for
+ * all attempts.
  */
 export function renderBody(parts: EnvelopeParts, apiVersion: ApiVersion, { test } = { test: false }): Buffer {
   const envelope: WebhookEnvelope = {

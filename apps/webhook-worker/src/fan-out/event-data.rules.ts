@@ -48,7 +48,7 @@ function orderTracking({ id, tracking }: OrderSnapshot) {
   };
 }
 
-/** Members of every event of a test order, and of an order with metadata. */
+/** Members that all events of a test order have, and those of an order with metadata. */
 function optionalMembers({ test, metadata }: OrderSnapshot) {
   return { ...(test === true && { livemode: false }), ...(metadata !== undefined && { metadata }) };
 }

@@ -73,7 +73,7 @@ interface DueRow {
   readonly last_day: string;
 }
 
-/** Writes the event of each message, and one delivery for each subscription to it. */
+/** Writes the events that a subscription or a feed gets, and one delivery for each subscription to them. */
 @Injectable()
 export class FanOut {
   constructor(

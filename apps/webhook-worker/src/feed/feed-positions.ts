@@ -2,6 +2,7 @@ import { uuidv7 } from '@fulfilment/contracts';
 import { type Database, type Sql, statement } from '@fulfilment/database';
 import { currentApiVersion } from '../subscriptions/subscription.rules.js';
 
+/** Events that get a position in one read: more than a page, so the others can wait for the next read. */
 const maxAssignedPositions = 500;
 
 const find = statement(
@@ -105,7 +106,7 @@ const deleteUnread = statement(
      SELECT creator_id FROM webhook_event_feeds WHERE read_at < now() - interval '30 days' LIMIT 1000))`,
 );
 
-/** Ends feeds that were not read for 30 days. Returns their number. */
+/** Ends up to 1000 feeds that were not read for 30 days. Returns their number. */
 export function deleteUnreadFeeds(database: Database): Promise<number> {
   return database.run(deleteUnread);
 }

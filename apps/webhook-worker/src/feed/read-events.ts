@@ -57,8 +57,8 @@ export class ReadEvents {
 }
 
 /**
- * The cursor has the id of the feed, and the position in place of a time: positions are microseconds since
- * 1970, or slightly more.
+ * Returns the position of a cursor; 0, the beginning, without one. The cursor has the id of the feed, and the
+ * position in place of a time: positions are microseconds since 1970, or slightly more.
  * @throws ValidationFailed on a position of a feed that has ended
  */
 function positionIn(feed: Feed, cursor: CursorKey | undefined): number {
@@ -68,7 +68,7 @@ function positionIn(feed: Feed, cursor: CursorKey | undefined): number {
   return cursor.micros;
 }
 
-/** Parses the stored body of a delivery. Serialised, it has the same bytes again. */
+/** Parses the stored body of an event. Serialised, it has the same bytes again. */
 function envelope({ body }: PositionedEvent): FeedPage['data'][number] {
   return webhookEnvelopeShape.parse(JSON.parse(body.toString()));
 }

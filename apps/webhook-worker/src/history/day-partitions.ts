@@ -33,14 +33,16 @@ export async function createDayPartitions(database: Database, logger: Logger): P
     for (const table of tables) {
       const from = addDays(day, offset);
       if (names.has(dayPartition(table, from))) continue;
-      await tryChange(logger, 'created', table, from, () => createDay(database, table, from));
+      await tryChange({ logger, action: 'created', table, day: from }, () =>
+        createDay(database, table, from),
+      );
     }
   }
 }
 
 /**
- * Drops the partitions of days more than 30 days ago, and deletes rows of these days from the default
- * partitions, 5000 at a time. Returns the number of these rows.
+ * Drops the partitions of days more than 30 days ago, and deletes up to 5000 rows of these days from each
+ * default partition. Returns the number of deleted rows.
  */
 export async function deleteExpiredDays(database: Database, logger: Logger): Promise<number> {
   const oldest = addDays(await currentDay(database), -daysKept);
@@ -49,7 +51,7 @@ export async function deleteExpiredDays(database: Database, logger: Logger): Pro
     for (const table of tables) {
       const name = dayPartition(table, old);
       if (!names.has(name)) continue;
-      const dropped = await tryChange(logger, 'dropped', table, old, () =>
+      const dropped = await tryChange({ logger, action: 'dropped', table, day: old }, () =>
         changePartitions(database, advisoryLocks.dayPartitions, async (run) => {
           await run(`DROP TABLE IF EXISTS ${name}`);
         }),
@@ -62,11 +64,16 @@ export async function deleteExpiredDays(database: Database, logger: Logger): Pro
   return deleted;
 }
 
+interface Change {
+  readonly logger: Logger;
+  readonly action: 'created' | 'dropped';
+  readonly table: Table;
+  readonly day: string;
+}
+
+/** Does the work. Returns whether it succeeded; logs its error otherwise. */
 async function tryChange(
-  logger: Logger,
-  action: string,
-  table: Table,
-  day: string,
+  { logger, action, table, day }: Change,
   work: () => Promise<unknown>,
 ): Promise<boolean> {
   try {

@@ -28,7 +28,7 @@ export async function findOwned(sql: Sql, caller: Caller, publicId: string): Pro
 }
 
 /**
- * Finds a subscription like `findOwned`, and locks it against bulk updates of the subscription.
+ * Finds a subscription like `findOwned`, and locks it: other requests of its owner that do so wait.
  * @throws NotFound
  */
 export async function lockOwned(

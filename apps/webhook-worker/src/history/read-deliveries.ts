@@ -33,7 +33,7 @@ const listAttempts = statement(
    ORDER BY number`,
 );
 
-/** Reads the deliveries of a subscription, for 30 days. */
+/** Reads the deliveries of a subscription, which are kept for 30 days. */
 @Injectable()
 export class ReadDeliveries {
   constructor(

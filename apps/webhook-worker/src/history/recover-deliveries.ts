@@ -22,13 +22,12 @@ const serialise = statement(
 /**
  * SQL: failed or held deliveries of the span, at most the newest `maxCountedDeliveries`, each with
  * `in_recovery`: whether an earlier recovery has yet to send it.
- * @param condition SQL about columns of the delivery
- * @param recoveryCondition SQL about the delivery `d` and the recovery `r`
+ * @param condition SQL about columns of the delivery; none by default
+ * @param recoveryCondition SQL about the delivery `d` and the recovery `r`; none by default
  */
 const matchingDeliveries = (
   status: RecoverableStatus,
-  condition: string,
-  recoveryCondition: string,
+  { condition = 'true', recoveryCondition = 'true' } = {},
 ): string =>
   `SELECT EXISTS (SELECT FROM webhook_recoveries r WHERE r.subscription_id = $1 AND '${status}' = ANY(r.statuses)
      AND d.created_at BETWEEN r.since AND r.until AND ${recoveryCondition}) AS in_recovery
@@ -40,8 +39,10 @@ const matchingDeliveries = (
 const countMatching = statement(
   'history.count-recoverable',
   `SELECT count(*) FILTER (WHERE NOT in_recovery) AS matched, count(*) >= ${maxCountedDeliveries} AS "mayBeMore", statement_timestamp()::text AS "countedAt"
-   FROM (${matchingDeliveries('failed', 'NOT test AND completed_at <= statement_timestamp()', 'd.completed_at <= r.created_at')}
-         UNION ALL ${matchingDeliveries('held', 'true', 'true')}) AS matching`,
+   FROM (${matchingDeliveries('failed', {
+     condition: 'NOT test AND completed_at <= statement_timestamp()',
+     recoveryCondition: 'd.completed_at <= r.created_at',
+   })} UNION ALL ${matchingDeliveries('held')}) AS matching`,
 );
 const insertRecovery = statement(
   'history.begin-recovery',

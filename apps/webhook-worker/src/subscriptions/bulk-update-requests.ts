@@ -10,7 +10,7 @@ const insert = statement(
 /**
  * Inserts requests for a state sync: deliveries are held, released or ended as the state of their
  * subscription requires. Call it in the transaction that changes this state. `BulkUpdates` polls for requests
- * each second; `BulkUpdateRequests.requestStateSync` also starts it at commit.
+ * each second; `BulkUpdateRequests.requestStateSync` also starts `BulkUpdates` after the commit.
  */
 export async function insertStateSyncs(tx: Transaction, subscriptionIds: readonly string[]): Promise<void> {
   if (subscriptionIds.length > 0) await tx.run(insert, [subscriptionIds]);
@@ -27,8 +27,8 @@ export class BulkUpdateRequests {
   }
 
   /**
-   * Requests a state sync, which starts at commit. Call it in the transaction that changes the state of
-   * subscriptions or of their deliveries.
+   * Requests a state sync, which starts after the commit. Call it in the transaction that changes the state
+   * of subscriptions or of their deliveries.
    */
   async requestStateSync(tx: Transaction, subscriptionIds: readonly string[]): Promise<void> {
     if (subscriptionIds.length === 0) return;
@@ -36,7 +36,9 @@ export class BulkUpdateRequests {
     this.startRequestedAfterCommit(tx);
   }
 
-  /** Starts bulk updates at commit, in the transaction that requests a recovery or a state sync. */
+  /**
+   * Starts bulk updates after the commit. Call it in the transaction that requests a recovery or state sync.
+   */
   startRequestedAfterCommit(tx: Transaction): void {
     for (const listener of this.listeners) tx.afterCommit(listener);
   }

@@ -65,7 +65,7 @@ export class CreateSubscription {
    * @param key idempotency key; with it, a repeated request creates no second subscription
    * @throws Forbidden when the access is not connected to a creator, or is revoked
    * @throws ValidationFailed on an unknown event or a URL that is not allowed
-   * @throws Conflict when the owner already has 50, or the key was used with another body
+   * @throws Conflict when the owner already has 50 subscriptions, or the key was used with another body
    * @throws RateLimited after too many private names of the owner
    */
   async run(
@@ -80,7 +80,7 @@ export class CreateSubscription {
       );
     }
     this.target.checkSyntax(input);
-    const request = key === undefined ? undefined : this.keyed(owner, key, input);
+    const request = key === undefined ? undefined : this.keyedRequest(owner, key, input);
     const known = await this.database.transaction(async (tx) => {
       await requireAccess(tx, owner, caller.tokenIssuedAt);
       const created = request && (await findCreated<SubscriptionView>(tx, request));
@@ -93,7 +93,11 @@ export class CreateSubscription {
     return new ResponseWithHeaders(response, { Location: location, ...headers });
   }
 
-  private keyed({ creatorId, clientId }: Owner, key: string, input: CreateSubscriptionDto): KeyedRequest {
+  private keyedRequest(
+    { creatorId, clientId }: Owner,
+    key: string,
+    input: CreateSubscriptionDto,
+  ): KeyedRequest {
     const fingerprints = this.secrets.keys.map((secret) => keyedFingerprint(input, secret));
     return { scope: { creatorId, clientId, key }, fingerprints, receivedAt: this.clock() };
   }

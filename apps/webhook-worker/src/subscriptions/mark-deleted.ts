@@ -20,8 +20,8 @@ export function deletionStatement(name: string, condition: string): Statement {
 
 /**
  * Marks subscriptions as deleted, which stops all deliveries, including retries, and requests their state
- * sync: `BulkUpdateRequests.startRequestedAfterCommit` in the same transaction starts it at commit. Returns
- * their ids.
+ * sync. Call `BulkUpdateRequests.startRequestedAfterCommit` in the same transaction, so that the sync starts
+ * without the poll interval. Returns the ids of these subscriptions.
  */
 export async function markDeleted(
   tx: Transaction,

@@ -40,8 +40,8 @@ export interface Resealed {
 
 /**
  * Reseals secrets that were sealed with older keys with the newest key, so that the older keys can be
- * retired. Works in small transactions while deliveries continue, and can be repeated. Deletes previous
- * secrets that have expired.
+ * retired. Works in small transactions while deliveries continue, and can be repeated. Deletes the previous
+ * secrets of these subscriptions that have expired.
  */
 export async function resealSecrets(database: Database, box: SecretBox): Promise<Resealed> {
   let [after, resealed, unreadable] = [nilUuid, 0, 0];

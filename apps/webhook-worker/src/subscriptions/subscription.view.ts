@@ -1,5 +1,5 @@
-import { publicId, type WebhookEvent } from '@fulfilment/contracts';
-import type { SignatureVersion, SubscriptionStatus } from './subscription.rules.js';
+import { publicId } from '@fulfilment/contracts';
+import type { SignatureVersion, SubscribableName, SubscriptionStatus } from './subscription.rules.js';
 import type { SubscriptionView } from './subscription.shapes.js';
 
 /** Columns that the owner may see, without the secret. */
@@ -9,7 +9,7 @@ export const subscriptionColumns =
 
 export interface SubscriptionRow {
   readonly id: string;
-  readonly events: WebhookEvent[];
+  readonly events: SubscribableName[];
   readonly url: string;
   readonly status: SubscriptionStatus;
   readonly consecutive_failures: number;

@@ -1,16 +1,16 @@
-import { isUuid, nilUuid, parsePublicId, publicId, type WebhookEvent } from '@fulfilment/contracts';
+import { isUuid, nilUuid, parsePublicId, publicId } from '@fulfilment/contracts';
 import { type Database, statement } from '@fulfilment/database';
 import { defineCommand, limitArgument, textArgument } from '@fulfilment/service-host/operator';
 import { z } from 'zod';
 import { type DeletedReason, deletionStatement, markDeleted } from './mark-deleted.js';
-import type { DisabledReason, SubscriptionStatus } from './subscription.rules.js';
+import type { DisabledReason, SubscribableName, SubscriptionStatus } from './subscription.rules.js';
 
 interface Row {
   readonly id: string;
   readonly creator_id: string;
   readonly client_id: string;
   readonly url: string;
-  readonly events: readonly WebhookEvent[];
+  readonly events: readonly SubscribableName[];
   readonly status: SubscriptionStatus;
   readonly consecutive_failures: number;
   readonly created_at: Date;
@@ -88,7 +88,7 @@ const idOf = (prefix: 'whk' | 'crt') =>
     .string('is missing')
     .transform((typed) => (isUuid(typed.toLowerCase()) ? typed.toLowerCase() : parsePublicId(prefix, typed)))
     .refine((id) => id !== undefined, `must be a ${prefix}_ id or a UUID`)
-    .transform((id = '') => id);
+    .transform((id = '') => id); // only for its type: it is never undefined here
 
 /** Operator commands for support: list the subscriptions of a creator, and delete one. */
 export const supportCommands = {
