@@ -33,7 +33,7 @@ const filters = [
 
 let stores: WebhookStores;
 let worker: Worker;
-let pools: { readonly [Name in 'database' | 'background' | 'delivery']: Database };
+let pools: Readonly<Record<'database' | 'background' | 'delivery', Database>>;
 let sources: DataSource[];
 
 beforeAll(async () => {
@@ -106,7 +106,7 @@ describe('the deliveries of a tenant', () => {
     ['few', pastDeliveries / 20],
     ['many', 2],
   ])(
-    'arrive once each while 12 readers of another tenant list a long history with %s failed deliveries and recover it',
+    'arrive once each while another tenant reads a history with %s failed deliveries in 12 loops, and recovers it',
     async (_, failedEvery) => {
       const [noisy, quiet] = [await aTenant(), await aTenant()];
       await writeHistory(stores.database, noisy.uuid, { count: pastDeliveries, failedEvery, days: 2 });
@@ -150,14 +150,14 @@ describe('the deliveries of a tenant', () => {
 });
 
 describe('a slow list request', () => {
-  it('is aborted after two seconds with 503, which frees its connection for other requests', async () => {
+  it('is aborted with 503 earlier than other statements, and succeeds once the table is unlocked', async () => {
     const tenant = await aTenant();
     const lock = statement('test.lock-table', 'LOCK TABLE webhook_deliveries IN ACCESS EXCLUSIVE MODE');
     await stores.database.transaction(async (tx) => {
       await tx.run(lock);
       const startedAtMs = performance.now();
       const { body, headers } = await tenant.client.get(`/${tenant.id}/deliveries`).expect(503);
-      expect(performance.now() - startedAtMs).toBeLessThan(6_000); // the limit of other statements is 8 s
+      expect(performance.now() - startedAtMs).toBeLessThan(6_000); // 2 s for a list, 8 s for other statements
       expect(body).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
       expect(headers['retry-after']).toBe('1');
     });

@@ -112,7 +112,7 @@ describe('the maintenance job', () => {
     expect(outside).toHaveLength(0);
   });
 
-  it('warns owners even if counting held deliveries fails', async () => {
+  it('completes its round, and warns owners, if held deliveries cannot be counted', async () => {
     await scratch.dataSource.query(`
       INSERT INTO webhook_subscriptions (id, creator_id, client_id, url, events, secret, api_version, status, consecutive_failures, failing_since)
       VALUES (gen_random_uuid(), gen_random_uuid(), 'c', 'https://shop.example/', '{order.created}', 'x', 'v', 'active', 20, now() - interval '60 hours');

@@ -19,7 +19,7 @@ import { migrations } from './migrations/index.js';
 import { anOrder } from './snapshots.fixture.js';
 import { WebhookWorkerModule } from './webhook-worker.module.js';
 
-/** Checks every response of the tests against the API reference. */
+/** Compares the responses to the clients of the tests with the API reference. */
 const documented = new DocumentedResponses(readDocument('store'), '/store');
 
 const deliveriesOfCreators = statement(
@@ -50,7 +50,7 @@ export async function webhookStores() {
     ...stores,
     /** Creators whose deliveries the running test reads. */
     creators,
-    /** Starts a test: deliveries of earlier tests are ignored. */
+    /** To be called before each test, which then ignores deliveries of earlier tests. */
     resetCreators: () => creators.splice(0),
     broker,
     tokens,
@@ -158,7 +158,7 @@ export async function startWorker(
     /** Returns the log records with this message. */
     logged: (message: string): Record<string, unknown>[] =>
       log.map((line) => Object(JSON.parse(line))).filter((line) => line.message === message),
-    /** Runs a round of the reconciler now. */
+    /** Makes the reconciler start a round now. Does not wait for it. */
     reconcile: () => app.get(Reconciler).wake(),
     stop: () => app.close(),
   };

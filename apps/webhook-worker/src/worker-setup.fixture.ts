@@ -6,18 +6,17 @@ import {
   type WebhookStores,
   webhookStores,
   type Worker,
+  type WorkerParts,
 } from './webhook-worker.fixture.js';
 
-type WorkerArguments = Parameters<typeof startWorker> extends [unknown, ...infer Rest] ? Rest : never;
-
 /** Registers hooks for stores and a worker per file, and a receiver per test. */
-export function setUpWorker(...settings: WorkerArguments) {
+export function setUpWorker(environment: Readonly<Record<string, string>> = {}, parts: WorkerParts = {}) {
   let stores: WebhookStores | undefined;
   let worker: Worker | undefined;
   let receiver: WebhookReceiver | undefined;
   beforeAll(async () => {
     stores = await webhookStores();
-    worker = await startWorker(stores, ...settings);
+    worker = await startWorker(stores, environment, parts);
   });
   afterAll(async () => {
     await worker?.stop();

@@ -8,11 +8,11 @@ import { deliveriesWhen, allHaveStatus, orderCreated } from '../webhook-worker.f
 import { setUpWorker } from '../worker-setup.fixture.js';
 import { maxSubscriptions } from '../subscriptions/subscription.rules.js';
 
-const attempts = 2;
+const attempts = 2; // steps of the schedule below
 const publicAddress: ResolvedAddress = { address: '8.8.8.8', family: 4 };
 /**
- * Addresses of this machine, so that a connection would arrive. Public ones are configured as blocked
- * networks.
+ * Addresses of this machine, so that a connection would arrive. All are configured as blocked networks, since
+ * some may be public.
  */
 const ownAddresses = Object.values(networkInterfaces())
   .flatMap((addresses) => addresses ?? [])

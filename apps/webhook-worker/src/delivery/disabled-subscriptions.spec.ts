@@ -22,7 +22,7 @@ describe('a subscription', () => {
     const { body } = await client.get(`/${id}`);
     expect(body).toMatchObject({ status: 'disabled', consecutive_failures: 1 });
     expect(body.disabled_at).not.toBeNull();
-    expect((await client.get()).body).toEqual({ data: [] });
+    expect((await client.get()).body).toEqual({ data: [] }); // the list has active subscriptions only
     expect(given.worker.logged('A webhook subscription was disabled.')).toContainEqual(
       expect.objectContaining({ subscription_id: id, reason: 'gone' }),
     );
@@ -78,7 +78,7 @@ describe('a subscription', () => {
     }
   });
 
-  it('holds its open deliveries while its owner has disabled it', async () => {
+  it('holds deliveries of events that occur while it is disabled by its owner, and sends them when enabled', async () => {
     const client = await given.client();
     const id = await client.subscribe(given.receiver.url);
     await client.patch(id, { status: 'disabled' });

@@ -50,17 +50,17 @@ function aDispatcher() {
 }
 
 /** Resolves when everything that does not wait for the test has run. */
-const settled = () => new Promise(setImmediate);
+const idle = () => new Promise(setImmediate);
 
 /** A dispatcher with a running attempt, and a second claim of the same subscription. */
 async function claimingDuringAttempt() {
   const testbed = aDispatcher();
   testbed.add();
-  await settled();
+  await idle();
   testbed.claims[0]?.end([delivery]);
-  await settled();
+  await idle();
   testbed.add();
-  await settled();
+  await idle();
   expect(testbed.claims[1]?.request.running).toBe(1);
   return testbed;
 }
@@ -69,9 +69,9 @@ describe('a claim that finds nothing because the attempts have reached the limit
   it('is repeated at once if the attempts ended during the claim', async () => {
     const { dispatcher, claims, attempts } = await claimingDuringAttempt();
     attempts[0]?.();
-    await settled();
+    await idle();
     claims[1]?.end([]);
-    await settled();
+    await idle();
     expect(claims[2]?.request.running).toBe(0);
     claims[2]?.end([]);
     await dispatcher.stop();
@@ -81,10 +81,10 @@ describe('a claim that finds nothing because the attempts have reached the limit
   it('is repeated when the attempts have ended after it', async () => {
     const { dispatcher, claims, attempts } = await claimingDuringAttempt();
     claims[1]?.end([]);
-    await settled();
+    await idle();
     expect(claims).toHaveLength(2);
     attempts[0]?.();
-    await settled();
+    await idle();
     expect(claims[2]?.request.running).toBe(0);
     claims[2]?.end([]);
     await dispatcher.stop();

@@ -59,7 +59,7 @@ describe('one receiving host', () => {
     await given.receiver.waitFor(1 + 6 + 1);
   });
 
-  it('does not delay other hosts or its other subscriptions while it does not respond', async () => {
+  it('does not delay other hosts, or its responding subscriptions, while its other ones get no response', async () => {
     const other = await webhookReceiver();
     try {
       const client = await given.client();

@@ -19,9 +19,11 @@ import { certificates, hostileBehaviours, speakNoTls, hostileServers } from './h
 
 const timeoutMs = 2_000;
 const attempts = 2;
+/** Subscriptions whose receivers never respond, and the number of deliveries that wait for all of them. */
 const deadCount = 200;
 const backlogSize = 5_000;
 const measuredEvents = 300;
+/** Less than the behaviours would need if their endless and compressed bodies were read as a whole. */
 const maxGrowthBytes = 256 * 1024 * 1024;
 
 const countOpen = statement(

@@ -54,7 +54,7 @@ describe('2000 events are delivered under stable ids', () => {
     for (let round = 0; round < killCount; round += 1) {
       const dying = replicas[round % 2];
       let requests = 0;
-      // From the hundredth on, responses are sent only after the process is dead, so it never gets its own.
+      // From the hundredth request on, the response is sent when the process is dead, which never gets it.
       check.respondAfter(() => {
         requests += 1;
         return requests < 100 ? undefined : dying?.kill();

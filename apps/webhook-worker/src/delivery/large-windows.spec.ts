@@ -34,7 +34,7 @@ function doNotRespondTo(paths: readonly string[]): ServerResponse[] {
 }
 
 describe('a subscription with a large window', () => {
-  it('leaves its host enough slots for the initial window of another, even if it never responds', async () => {
+  it('leaves its host enough slots for the initial window of another, even if its requests get no response', async () => {
     const large = await aHealthySubscriber('/large');
     given.receiver.respondWith((response) => void setTimeout(() => response.writeHead(204).end(), 100));
     await large.publish(150);
@@ -47,7 +47,7 @@ describe('a subscription with a large window', () => {
 
     const openResponses = doNotRespondTo(['/hook/large', '/hook/other']);
     const before = given.receiver.deliveries.length;
-    for (let time = 0; time < 6; time += 1) await large.publish(10);
+    for (let time = 0; time < 6; time += 1) await large.publish(10); // more than its host has slots
     await given.receiver.waitFor(before + 2 * windowSizes.initial);
     await other.publish(windowSizes.initial);
     await given.receiver.waitFor(before + hostLimit);

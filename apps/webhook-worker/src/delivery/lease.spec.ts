@@ -66,11 +66,11 @@ describe('a claim', () => {
     expect(third.deliveries.map(({ day }) => day)).toContain(today);
   });
 
-  it('continues with other days when full batches have sent all deliveries it had found', async () => {
+  it('continues with other days when full batches have claimed all deliveries it had found', async () => {
     await writeDue(scratch.database, subscriptionId, { day: yesterday, count: 64, forSeconds: 120 });
     await writeDue(scratch.database, subscriptionId, { day: today });
     let { days } = await claim();
-    for (let batch = 1; batch < 8; batch += 1) ({ days } = await claim(days));
+    for (let batch = 1; batch < 8; batch += 1) ({ days } = await claim(days)); // 64 deliveries in all
     const empty = await claim(days);
     expect(empty).toMatchObject({ deliveries: [], mayHaveMore: true, days: undefined });
     const { deliveries } = await claim(empty.days);

@@ -12,22 +12,28 @@ const given = setUpWorker();
 
 const setLane = statement('test.set-lane', 'UPDATE webhook_subscriptions SET lane = $2 WHERE id = $1');
 
+const lostMessage =
+  'Due deliveries were neither in flight nor queued in this process; they are queued again.';
+
 describe('deliveries whose wake-ups BullMQ loses', () => {
   it.each<[Lane, number]>([
     ['fast', 5],
     ['slow', 61],
-  ])('are sent from the %s lane once they have been due for %s seconds', async (lane, forSeconds) => {
+  ])('are sent from the %s lane, and logged as lost after %s seconds', async (lane, forSeconds) => {
     const client = await given.client();
     const uuid = parsePublicId('whk', await client.subscribe(given.receiver.url));
     await given.stores.database.run(setLane, [uuid, lane]);
     const connection = { url: storeUrl('TEST_REDIS_URL') };
     const queue = new Queue(dispatchQueueName(lane), { connection, prefix: given.stores.prefix });
     await queue.pause(); // accepts jobs but runs none
+    const logged = () => given.worker.logged(lostMessage).length;
+    const loggedBefore = logged();
     try {
       await writeDue(given.stores.database, uuid, { day: dayFromNow(0), forSeconds });
       given.worker.reconcile();
       await deliveriesWhen(given.stores, haveStatuses('succeeded'));
       expect(given.receiver.deliveries).toHaveLength(1);
+      expect(logged()).toBeGreaterThan(loggedBefore);
     } finally {
       await queue.resume();
       await queue.close();

@@ -27,8 +27,8 @@ afterEach(async () => {
   await receiver.stop();
 });
 
-describe('a worker', () => {
-  it('disables a subscription after enough failures, and holds the failed delivery', async () => {
+describe('an outage', () => {
+  it('of a receiver disables its subscription after enough failures, and its delivery is held', async () => {
     worker = await startWorker(stores, { WEBHOOK_DISABLE_FAILURES: '3', WEBHOOK_DISABLE_AFTER_MS: '0' });
     const client = await aClient(stores, worker);
     const id = await client.subscribe(receiver.url);
@@ -39,7 +39,7 @@ describe('a worker', () => {
     expect((await client.get(`/${id}`)).body).toMatchObject({ status: 'disabled', consecutive_failures: 3 });
   });
 
-  it('delivers while Redis is unreachable', async () => {
+  it('of Redis does not stop deliveries', async () => {
     worker = await startWorker(stores, { REDIS_URL: 'redis://127.0.0.1:1/' });
     const client = await aClient(stores, worker);
     await client.subscribe(receiver.url);
@@ -47,7 +47,7 @@ describe('a worker', () => {
     await deliveriesWhen(stores, haveStatuses('succeeded'));
   });
 
-  it('delivers events that were published while no worker was running', async () => {
+  it('of all workers does not lose the events that are published during it', async () => {
     const stopped = await startWorker(stores);
     const client = await aClient(stores, stopped);
     await client.subscribe(receiver.url);

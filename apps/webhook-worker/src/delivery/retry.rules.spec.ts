@@ -17,7 +17,7 @@ describe('the delay before the next attempt', () => {
     expect(retryDelayMs(failed, 2, schedule, { chance: 1, now })).toBe(34_500);
   });
 
-  it('is at least a minute after a timeout or a 429, but never more than the longest step of a scaled schedule', () => {
+  it('is at least a minute after a timeout or a 429, or the longest step of a shorter schedule', () => {
     expect(retryDelayMs({ ...failed, outcome: 'timeout', statusCode: undefined }, 1, schedule, middle)).toBe(
       60_000,
     );

@@ -15,7 +15,7 @@ describe('the trace of an event', () => {
   });
   afterEach(() => recorded.stop());
 
-  it('has a span for each attempt, which the receiver gets, and one for the job of the retry', async () => {
+  it('has a span for each attempt, whose id the receiver gets, and one for the job of the retry, all without its URL', async () => {
     const client = await given.client();
     await client.subscribe(given.receiver.url.replace('/hook', secretPath), ['order.created']);
     let failures = 1;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { windowAfterAttempt, initialWindow, mayContinue, type Window, windowSizes } from './window.rules.js';
 
-/** Runs an attempt of a full window. */
+/** Returns the window after a success of a full window. */
 function succeed(window: Window, durationMs: number): Window {
   return windowAfterAttempt(window, {
     succeeded: true,
@@ -35,6 +35,7 @@ const anAttempt = fc.record({
   succeeded: fc.boolean(),
   isFull: fc.boolean(),
   durationMs: fc.option(fc.integer({ min: 0, max: 15_000 })),
+  /** Whether it started before the last reduction. */
   isLate: fc.boolean(),
 });
 
@@ -68,7 +69,7 @@ describe('the window of a receiver', () => {
   });
 
   it.each([1, 8, 12, 20])(
-    'stays near the capacity of a receiver that handles %d at once and queues the rest',
+    'stays from 8 to 16, or 2.5 times the capacity, at a receiver that handles %d at once and queues the rest',
     (capacity) => {
       const queueing = (concurrent: number): number => 100 * Math.max(1, concurrent / capacity);
       const later = runAttempts(initialWindow, 20_000, queueing).slice(10_000);

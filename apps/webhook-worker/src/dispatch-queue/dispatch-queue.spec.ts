@@ -62,7 +62,7 @@ describe('subscriptions with work', () => {
     expect(local.filter((due) => !busy.queue.isWaiting(due))).toEqual([]);
   });
 
-  it('are taken after their delay, once for deliveries that are due together, with their day', async () => {
+  it('are taken in the order of their delays, once for deliveries that are due together, with their day', async () => {
     const { queue, connected } = aProcess();
     await connected();
     const days = { from: '2026-11-20', to: '2026-11-20' };

@@ -2,7 +2,6 @@ import { type Message, messages, publicId, uuidv7, webhookEvents } from '@fulfil
 import { anOrder, aProduct } from '../snapshots.fixture.js';
 import { renderBody } from './envelope.rules.js';
 import { eventContent, IncompleteMessage } from './event-data.rules.js';
-import { eventDay } from './event-day.rules.js';
 
 const options = { occurredAt: new Date('2026-11-20T12:00:00Z') };
 const creatorId = uuidv7();
@@ -32,7 +31,10 @@ const expected: readonly [Message, object][] = [
       updated_at,
     },
   ],
-  [messages.orderProcessing.make({ order }, options), { order_id, status: 'pending', updated_at }],
+  [
+    messages.orderProcessing.make({ order: { ...order, status: 'processing' } }, options),
+    { order_id, status: 'processing', updated_at },
+  ],
   [messages.orderShipped.make({ order: shipped }, options), { order_id, ...tracking }],
   [messages.orderTrackingUpdated.make({ order: shipped }, options), { order_id, ...tracking }],
   [
@@ -143,15 +145,5 @@ describe('the content of an event', () => {
     expect(
       eventContent({ ...messages.orderCreated.make({ order }, options), type: 'creator.changed' }),
     ).toBeUndefined();
-  });
-});
-
-describe("an event's day", () => {
-  it('is that of its UUIDv7, whatever occurred_at says', () => {
-    expect(eventDay(uuidv7(new Date('2026-11-20T23:59:59.999Z')), '2026-12-24T00:00:00Z')).toBe('2026-11-20');
-  });
-
-  it('is that of occurred_at for other ids', () => {
-    expect(eventDay('6d3f2a70-0000-4000-8000-000000000000', '2026-11-20T23:30:00-02:00')).toBe('2026-11-21');
   });
 });

@@ -196,7 +196,7 @@ describe('a request that waits for events', () => {
   const untilWaiting = (count: number, worker = given.worker) =>
     eventually(() => worker.app.get(WaitingReaders).count === count);
 
-  it('returns a new event at once, also one that another request reads first', async () => {
+  it('returns a new event, also if another waiting request reads it first', async () => {
     const reader = await client();
     await read(reader);
     const pages = [read(reader, '?wait=20'), read(reader, '?wait=20')];

@@ -4,8 +4,8 @@ import type { WebhookStores } from '../webhook-worker.fixture.js';
 const page = z.object({ data: z.array(z.object({ id: z.string() })), next: z.string() });
 
 /**
- * Begins the feed of a creator, and reads it from each of the servers in turn, as a client that repeats a
- * failed request at the next server.
+ * Begins the feed of a creator, and reads it: each request is for the next of the servers, and continues
+ * after the last one that succeeded.
  */
 export async function followFeed(
   stores: WebhookStores,

@@ -1,7 +1,7 @@
 import { messages, publicId, uuidv7 } from '@fulfilment/contracts';
 import { countReplicaReads } from '@fulfilment/database/testing';
 import { aProduct } from '../snapshots.fixture.js';
-import { allHaveStatus, deliveriesWhen, orderCreated } from '../webhook-worker.fixture.js';
+import { allHaveStatus, deliveriesOf, deliveriesWhen, orderCreated } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 import { withEndedDeliveries } from './ended-deliveries.fixture.js';
 
@@ -16,7 +16,7 @@ const withDeliveries = (count: number, status: 'succeeded' | 'failed') =>
   withEndedDeliveries(given, count, status);
 
 describe('the delivery history', () => {
-  it('is read from a read replica', async () => {
+  it('is read by way of the read replica, and from the primary while that is absent', async () => {
     const { client, id } = await withDeliveries(1, 'succeeded');
     const { lagging = 0 } = await countReplicaReads();
     const { body } = await client.get(`/${id}/deliveries`).expect(200);
@@ -35,7 +35,8 @@ describe('the delivery history', () => {
       cursor = `&cursor=${body.pagination.next_cursor}`;
     }
     expect(seen).toHaveLength(7);
-    expect(new Set(seen).size).toBe(7);
+    const oldestFirst = await deliveriesOf(given.stores);
+    expect(seen).toEqual(oldestFirst.map((row) => publicId('whd', row.id)).toReversed());
     const { body } = await client.get(`/${id}/deliveries?limit=1`);
     expect(body.data[0]).toEqual({
       id: seen[0],
@@ -181,23 +182,20 @@ describe('the delivery history', () => {
   });
 
   it.each([
-    ['b'.repeat(4_096), 4_096, false],
-    ['b'.repeat(4_097), 4_096, true],
-    ['€'.repeat(2_000), 1_365, true],
-  ])(
-    'keeps 4 KiB of a response, marks it as truncated, and does not split a character',
-    async (sent, kept, isTruncated) => {
-      const client = await given.client();
-      const id = await client.subscribe(given.receiver.url);
-      given.receiver.respondWith((response) => response.writeHead(200).end(sent));
-      await given.stores.broker.publish(orderCreated(client.creatorId));
-      await deliveriesWhen(given.stores, allHaveStatus(1, 'succeeded'));
-      const [listed] = (await client.get(`/${id}/deliveries`)).body.data;
-      expect((await client.get(`/${id}/deliveries/${listed.id}`)).body.attempts).toMatchObject([
-        { response_body: sent.slice(0, kept), response_truncated: isTruncated },
-      ]);
-    },
-  );
+    ['of 4 KiB as a whole', 'b'.repeat(4_096), 4_096, false],
+    ['of more than 4 KiB, truncated', 'b'.repeat(4_097), 4_096, true],
+    ['of three-byte characters, none of them split', '€'.repeat(2_000), 1_365, true],
+  ])('keeps a response %s', async (_case, sent, kept, isTruncated) => {
+    const client = await given.client();
+    const id = await client.subscribe(given.receiver.url);
+    given.receiver.respondWith((response) => response.writeHead(200).end(sent));
+    await given.stores.broker.publish(orderCreated(client.creatorId));
+    await deliveriesWhen(given.stores, allHaveStatus(1, 'succeeded'));
+    const [listed] = (await client.get(`/${id}/deliveries`)).body.data;
+    expect((await client.get(`/${id}/deliveries/${listed.id}`)).body.attempts).toMatchObject([
+      { response_body: sent.slice(0, kept), response_truncated: isTruncated },
+    ]);
+  });
 
   it('is hidden from other clients with 404, like unknown deliveries', async () => {
     const { client, id } = await withDeliveries(1, 'succeeded');
@@ -216,7 +214,7 @@ describe('the delivery history', () => {
 });
 
 describe('a recovery', () => {
-  it('retries failed deliveries of the span, and matches nothing when repeated', async () => {
+  it('retries failed deliveries of the span, is logged with its id, and matches nothing when repeated', async () => {
     const { client, id } = await withDeliveries(5, 'failed');
     expect(
       (await client.post({ since: longAgo, until: longAgo }, `/${id}/recover`).expect(202)).body.matched,

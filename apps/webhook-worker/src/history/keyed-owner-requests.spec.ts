@@ -38,7 +38,7 @@ describe('an owner request with an idempotency key', () => {
     await send('/test', {}, key).expect(202);
   });
 
-  it('retries a delivery once for a repeated request, whatever happened to it since', async () => {
+  it('retries a delivery once for a repeated request, also if that attempt has ended', async () => {
     const delivery = await delivered();
     const key = randomUUID();
     const path = `/deliveries/${delivery}/retry`;
@@ -53,7 +53,7 @@ describe('an owner request with an idempotency key', () => {
     await send(`/deliveries/${another}/retry`, {}, key).expect(409);
   });
 
-  it('starts one recovery for a repeated request', async () => {
+  it('returns the same recovery to repeated requests, which do not count', async () => {
     const key = randomUUID();
     const span = { since: '2026-01-01T00:00:00Z', statuses: ['failed'] };
     const [first, second] = await Promise.all([send('/recover', span, key), send('/recover', span, key)]);

@@ -225,6 +225,7 @@ const operation = fc.oneof(
 );
 
 describe('attempts, manual retries, recoveries, disabling, enabling and lost leases in any order', () => {
+  // `quiet`: a step begins when the previous one has no more effect. `immediate`: it begins at once.
   it.each([
     ['quiet', 12],
     ['immediate', 30],

@@ -31,7 +31,7 @@ describe('the quota of owner requests', () => {
     await client.post({}, `/${other}/test`).expect(202);
   });
 
-  it('is sixty retries of other deliveries a minute, in addition to tests', async () => {
+  it('is sixty retries of real deliveries a minute, in addition to tests', async () => {
     const client = await given.client();
     const id = await client.subscribe(given.receiver.url);
     await given.stores.broker.publish(orderCreated(client.creatorId));

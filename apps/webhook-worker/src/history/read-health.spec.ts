@@ -146,7 +146,7 @@ describe('the health of a receiver', () => {
     expect(await health()).toMatchObject({ status: 'disabled', failing: null });
   });
 
-  it('is 404 for another creator and client, 403 without the scope, and 400 for a wrong period', async () => {
+  it('is 404 for another creator or client, 403 without the scope, and 400 for a wrong period', async () => {
     const { client } = await aSubscription();
     const id = await client.subscribe('https://shop.example/other');
     const stranger = await given.client();

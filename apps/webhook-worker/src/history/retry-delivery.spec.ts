@@ -69,7 +69,7 @@ describe('a manual retry of a delivery', () => {
   });
 
   it.each(['succeeded', 'failed'] as const)(
-    'leaves a delivery that had %s unchanged when the attempt fails',
+    'leaves the status and times of a delivery that had %s when the attempt fails',
     async (status) => {
       const prepared = await withDeliveries(1, status);
       given.receiver.respondWith(withStatus(500));
@@ -112,9 +112,10 @@ describe('a manual retry of a delivery', () => {
     const prepared = await withDeliveries(1, 'failed');
     given.receiver.respondWith(() => undefined); // never
     await given.stores.broker.publish(orderCreated(prepared.client.creatorId));
-    await given.receiver.waitFor(3); // a failing receiver gets one attempt at a time, so the retry waits
+    await given.receiver.waitFor(3);
     const failed = (await prepared.client.get(`/${prepared.id}/deliveries?status=failed`)).body.data[0];
     const retry = () => prepared.client.post({}, `/${prepared.id}/deliveries/${failed.id}/retry`).expect(202);
+    // A failing receiver gets one attempt at a time, so the retry waits for the one without a response.
     await given.stores.database.run(failing, [parsePublicId('whk', prepared.id)]);
     await retry();
     await retry();

@@ -176,7 +176,7 @@ describe('the subscriptions of a client that is disconnected', () => {
     expect(await reasonsOf(clientId)).toEqual([null, 'client_disconnected']);
   });
 
-  it('are rejected by the later of two revocations, in any order of the messages', async () => {
+  it('are rejected by the later of two revocations, even if its message arrives first', async () => {
     const clientId = uniqueName('client');
     const client = await anApp(clientId, minuteSeconds);
     await publish(

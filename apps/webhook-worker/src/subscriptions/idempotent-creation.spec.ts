@@ -6,7 +6,7 @@ import { maxSubscriptions } from './subscription.rules.js';
 
 const key = 'one-key';
 const input = { url: 'https://8.8.8.8/hook', events: ['order.created'], secret: 'a secret of the receiver' };
-const hour = 3_600_000;
+const hourMs = 3_600_000;
 const countSubscriptions = statement(
   'test.count-subscriptions',
   'SELECT count(*) AS count FROM webhook_subscriptions WHERE creator_id = $1',
@@ -83,7 +83,7 @@ describe('POST /v1/webhooks with an idempotency key', () => {
   it('remains unused after a request that created nothing', async () => {
     await subscribe({ ...input, url: 'https://127.0.0.1/' }).expect(400);
     for (let count = 0; count < maxSubscriptions; count += 1) await client.post(input).expect(201);
-    expect((await subscribe().expect(409)).body.details).toBeUndefined();
+    expect((await subscribe().expect(409)).body.details).toBeUndefined(); // the limit, not the key
     const [{ id } = { id: '' }] = (await client.get().expect(200)).body.data;
     await client.delete(id).expect(204);
     const first = await subscribe().expect(201);
@@ -92,7 +92,7 @@ describe('POST /v1/webhooks with an idempotency key', () => {
 
   it('is stored for 24 hours, and then accepted for a new request', async () => {
     const first = await subscribe().expect(201);
-    now = new Date(now.getTime() + 24 * hour - 1);
+    now = new Date(now.getTime() + 24 * hourMs - 1);
     expect((await subscribe().expect(201)).body.id).toBe(first.body.id);
     now = new Date(now.getTime() + 1);
     const second = await subscribe({ ...input, secret: 'another secret' }).expect(201);
@@ -126,7 +126,7 @@ describe('POST /v1/webhooks with an idempotency key', () => {
   it('is deleted after 24 hours, in batches of a thousand', async () => {
     await given.stores.database.run(insertKeys, [
       client.creatorId,
-      new Date(now.getTime() - 24 * hour),
+      new Date(now.getTime() - 24 * hourMs),
       1_200,
     ]);
     await subscribe().expect(201);

@@ -37,7 +37,7 @@ async function aSubscription() {
       await given.stores.broker.publish(orderCreated(client.creatorId));
       await deliveriesWhen(given.stores, haveStatuses(...statuses));
     },
-    setFailing: (hours: number, failures: number) =>
+    setFailing: ({ hours, failures }: { hours: number; failures: number }) =>
       given.stores.database.run(setFailing, [parsePublicId('whk', id), failures, hours]),
     published: async () => {
       const rows = await given.stores.database.rows<{ body: Message<string, Record<string, unknown>> }>(
@@ -89,12 +89,12 @@ describe("a subscription's owner", () => {
   it('is warned once, at most a day before the subscription is disabled for failures', async () => {
     const { setFailing, published } = await aSubscription();
     const maintenance = given.worker.app.get(MaintenanceJob);
-    await setFailing(47, 10);
+    await setFailing({ hours: 47, failures: 10 });
     await maintenance.round();
-    await setFailing(49, 9);
+    await setFailing({ hours: 49, failures: 9 });
     await maintenance.round();
     expect(await published()).toEqual([]);
-    await setFailing(49, 10);
+    await setFailing({ hours: 49, failures: 10 });
     await maintenance.round();
     await maintenance.round();
     // The worker's own maintenance may have locked the row at the same moment.
@@ -109,7 +109,7 @@ describe("a subscription's owner", () => {
 
   it('is notified when the subscription is disabled, for failures or by a 410', async () => {
     const one = await aSubscription();
-    await one.setFailing(73, 9);
+    await one.setFailing({ hours: 73, failures: 9 });
     one.respondWith(500);
     await one.deliver('held');
     expect(await one.published()).toMatchObject([

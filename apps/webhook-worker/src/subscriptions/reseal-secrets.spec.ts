@@ -51,7 +51,7 @@ interface Row {
 const rows = () => scratch.database.rows<Row>(read);
 
 describe('resealing secrets', () => {
-  it('leaves no secret that needs an old key, in any number of batches', async () => {
+  it('leaves no secret that needs an old key, in several batches', async () => {
     for (let count = 0; count < 450; count += 1) await subscribe(before, count % 2 === 0 ? 1 : null);
     await subscribe(both);
     expect(await resealSecrets(scratch.database, both)).toEqual({ resealed: 450, unreadable: 0 });

@@ -45,11 +45,12 @@ describe('POST /v1/webhooks', () => {
     ['white space', ' \n\t'],
     ['a NUL', 'a\u0000b'],
     ['letters that NFC would change', 'e\u0301'],
-  ])('accepts a secret of %s', async (_case, secret) => {
+  ])('accepts a secret of %s, and stores it encrypted', async (_case, secret) => {
     const client = await given.client();
     await client.post({ ...input, secret }).expect(201);
     const row = await given.stores.database.row<{ secret: Buffer }>(secretOf);
-    expect(row?.secret.length).toBe(4 + 12 + 16 + Buffer.byteLength(secret));
+    const [keyIdBytes, nonceBytes, tagBytes] = [4, 12, 16];
+    expect(row?.secret.length).toBe(keyIdBytes + nonceBytes + tagBytes + Buffer.byteLength(secret));
     if (secret.length > 2) expect(row?.secret.includes(Buffer.from(secret))).toBe(false);
   });
 
@@ -230,7 +231,7 @@ describe('the other operations of /v1/webhooks', () => {
     expect(before).toEqual({ previous_secret: expect.any(Buffer) });
   });
 
-  it('delete with 204, and then return 404 for everything', async () => {
+  it('delete with 204, and then return 404 for the same id', async () => {
     const client = await given.client();
     const id = (await client.post(input)).body.id;
     expect((await client.delete(id).expect(204)).text).toBe('');

@@ -46,28 +46,28 @@ describe('an operator', () => {
     expect(rest.next).toBeNull();
   });
 
-  it('deletes a subscription like its owner, and lists who deleted which', async () => {
+  it('deletes a subscription like its owner, and lists the reasons of deletions', async () => {
     const client = await given.client();
     const url = given.receiver.url;
-    const [mine, theirs, kept] = [
+    const [byOperator, byOwner, kept] = [
       await client.subscribe(url),
       await client.subscribe(url),
       await client.subscribe(url),
     ];
-    await client.delete(theirs).expect(204);
-    expect(await operate('webhooks delete', { id: mine })).toEqual({ id: mine, deleted: true });
-    await expect(operate('webhooks delete', { id: mine })).rejects.toThrow(
-      `The webhook subscription ${mine} does not exist.`,
+    await client.delete(byOwner).expect(204);
+    expect(await operate('webhooks delete', { id: byOperator })).toEqual({ id: byOperator, deleted: true });
+    await expect(operate('webhooks delete', { id: byOperator })).rejects.toThrow(
+      `The webhook subscription ${byOperator} does not exist.`,
     );
-    await client.get(`/${mine}`).expect(404);
+    await client.get(`/${byOperator}`).expect(404);
     await given.stores.broker.publish(orderCreated(client.creatorId));
     await deliveriesWhen(given.stores, haveStatuses('succeeded'));
     const creator = client.creatorId;
     const { subscriptions } = await operate('webhooks list', { creator });
     expect(subscriptions).toMatchObject([{ id: kept }]);
     expect((await operate('webhooks list', { creator, deleted: true })).subscriptions).toMatchObject([
-      { id: mine, deleted_reason: 'operator', deleted_at: expect.any(String) },
-      { id: theirs, deleted_reason: 'owner' },
+      { id: byOperator, deleted_reason: 'operator', deleted_at: expect.any(String) },
+      { id: byOwner, deleted_reason: 'owner' },
       { id: kept, deleted_reason: null, deleted_at: null },
     ]);
   });
