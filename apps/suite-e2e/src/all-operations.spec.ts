@@ -50,13 +50,13 @@ describe('every operation of both APIs', () => {
     return data.flatMap(({ id, uuid }) => [id, uuid].filter((value) => value !== undefined));
   }
 
-  it('includes the event feed, which has the placed order for a request that waits', async () => {
+  it('includes the event feed, which has the placed order, so that its requests do not wait', async () => {
     const response = await clientOf('/store').get('/store/v1/events?wait=20').expect(200);
     expect(bodyOf(response, feedShape).data).toContainEqual({ event: 'order.created' });
   });
 
   it.each(operations)(
-    '$name responds as documented, and never with 5xx, whatever it is sent',
+    `$name responds as documented, and not with 5xx, to ${requestsPerOperation} generated requests`,
     async (operation) => {
       const requests = requestsTo(operation, operation.document, knownIds);
       const send = async ({ path, query, headers, body }: OperationRequest): Promise<void> => {

@@ -136,21 +136,21 @@ describe('the authorization server', () => {
     expect(response.get('state')).toBe(authorization.state);
   });
 
-  it('never redirects to an unregistered URI', async () => {
+  it('does not redirect to an unregistered URI', async () => {
     const authorization = new Authorization(merchant.app, ['releases:read']);
     const page = await authorization.open({ redirect_uri: `${merchant.app.redirectUri}/evil` });
     expect(page.status).toBe(400);
     expect(page.url.href).toContain(suite.auth_url);
   });
 
-  it('exchanges a code only with its verifier (RFC 7636)', async () => {
+  it('rejects a code with another verifier (RFC 7636)', async () => {
     const authorization = new Authorization(dashboard, ['openid']);
     const code = (await authorization.approve(merchant.owner)).searchParams.get('code') ?? '';
     const rejected = await authorization.exchange(code, { code_verifier: 'x'.repeat(43) }).expect(400);
     expect(rejected.body.error).toBe('invalid_grant');
   });
 
-  it('rotates refresh tokens, and revokes the family when an old one is reused', async () => {
+  it('rotates refresh tokens, and revokes the family, with its access tokens, when an old one is reused', async () => {
     const first = await signIn(merchant.owner, merchant.app, ['openid', 'offline_access', 'releases:read']);
     const second = await refresh(first.refresh_token ?? '').expect(200);
     expect(second.body.refresh_token).not.toBe(first.refresh_token);
@@ -185,7 +185,7 @@ describe('the authorization server', () => {
     expect(stranger.body).toMatchObject({ error: 'invalid_client' });
   });
 
-  it('issues tokens of which the APIs accept only unmodified access tokens (RFC 8725 §3)', async () => {
+  it('issues ID and refresh tokens that the APIs reject, like changed access tokens (RFC 8725 §3)', async () => {
     const tokens = await signIn(merchant.owner, dashboard, ['openid', 'offline_access', 'releases:read']);
     const [header, payload = '', signature] = tokens.access_token.split('.');
     const claims: object = JSON.parse(Buffer.from(payload, 'base64url').toString());

@@ -36,9 +36,9 @@ describe('the CLI', () => {
   };
 
   it('signs in by the browser, applies subscriptions, and forwards all twelve events as they are delivered', async () => {
-    expect(await run('trigger', 'order.created').ended).toBe(3);
+    expect(await run('trigger', 'order.created').ended).toBe(3); // not signed in
     const login = run('login', '--no-browser');
-    const [, url = ''] = await login.untilNoted(/Sign in at (\S+)\n/);
+    const [, url = ''] = await login.untilErrorsMatch(/Sign in at (\S+)\n/);
     const browser = new FormBrowser({ url: suite.auth_url, fetch: fetchFromSuite });
     const back = await signInAndConsent(browser, url, demoUser('owner@harbour.example'));
     expect(await (await fetch(back.url)).text()).toBe('You can close this page.');
@@ -62,7 +62,7 @@ describe('the CLI', () => {
     ]);
 
     const first = listen();
-    const [, signedWith = ''] = await first.untilNoted(/secret (whsec_\S+)\. /);
+    const [, signedWith = ''] = await first.untilErrorsMatch(/secret (whsec_\S+)\. /);
     const orders = ['order.tracking_updated', 'order.delivered', 'order.cancelled', 'order.payment_failed'];
     await Promise.all([
       results('trigger', ...orders),
@@ -85,7 +85,7 @@ describe('the CLI', () => {
 
     const placed = await results('trigger', 'order.created'); // while no listener runs
     const second = listen();
-    await localReceiver.waitFor(count + 3); // created and processing
+    await localReceiver.waitFor(count + 3); // the replay, created and processing
     expect(await second.stop()).toBe(0);
     expect(placed).toEqual([
       { event: 'order.created', subject: localReceiver.deliveries[count + 1]?.body.data['order_id'] },

@@ -139,7 +139,7 @@ describe('the Creator API', () => {
     expect(fieldsOf(await merchant.dashboard.get(`${api}/orders`).expect(400))).toEqual(['creator']);
   });
 
-  it('hides all resources of an organisation from another', async () => {
+  it('hides orders and statistics of an organisation from another', async () => {
     const { uuid } = await projectedOrder();
     const stats = `${api}/creators/${merchant.creator.uuid}/stats`;
     for (const path of [

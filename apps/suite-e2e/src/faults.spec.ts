@@ -34,7 +34,7 @@ describe('the suite under continuous orders', () => {
       })
       .expect(201);
     const rate = await quote(merchant.store, lines);
-    shopper = new SteadyShopper(merchant.store, lines, rate.id, 3);
+    shopper = new SteadyShopper({ store: merchant.store, lines, rateId: rate.id, concurrency: 3 });
     await eventually(() => shopper.orders.size >= 3);
   });
   afterAll(async () => {

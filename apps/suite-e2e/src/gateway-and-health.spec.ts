@@ -42,7 +42,7 @@ describe('the gateway', () => {
       '/account/%ff',
       '/store/v1/webhooks/%ff',
     ],
-  ])('responds to %s in the envelope, for any method', async (path) => {
+  ])('responds to GET and POST of %s in the envelope', async (path) => {
     for (const method of ['GET', 'POST']) {
       const { status, head, body } = await sendRaw(`${method} ${path}`);
       expect([400, 401, 404]).toContain(status);

@@ -129,7 +129,7 @@ describe('the Store API', () => {
     expect(listed.data.map(({ id }: { id: string }) => id)).toContain(body.id);
   });
 
-  it('rejects lines that cannot be sold, with a detail for each', async () => {
+  it('rejects unknown products, with a detail for each, and an unknown shipping rate', async () => {
     const rate = await quote(merchant.store, [{ sku: product.sku, quantity: 1 }]);
     const unknown = `prod_${'0'.repeat(26)}`;
     const rejected = await place(
@@ -170,10 +170,12 @@ describe('the Store API', () => {
   });
 
   it('lists each order once in cursor pages, newest first', async () => {
+    const placed: string[] = [];
     for (let count = 0; count < 3; count += 1)
-      await placeOrder(merchant.store, [{ sku: product.sku, quantity: 1 }]);
+      placed.push(await placeOrder(merchant.store, [{ sku: product.sku, quantity: 1 }]));
     const all = await merchant.store.get('/store/v1/orders?limit=100').expect(200);
     const ids = all.body.data.map(({ id }: { id: string }) => id);
+    expect(ids.slice(0, 3)).toEqual(placed.toReversed());
     const paged: string[] = [];
     let cursor = '';
     do {

@@ -6,7 +6,7 @@ import { orderBody, quote } from './suite/orders.js';
 /** Port to which the services of the suite send their spans. */
 const collectorPort = Number(process.env.SUITE_COLLECTOR_PORT);
 
-/** Spans of an order, each the cause of the next. The ledger is written in the last transaction. */
+/** Spans that the trace of an order has. The last one is of the transaction that writes the ledger. */
 const path = [
   'store-api: POST /store/v1/orders',
   'store-api: orders.insert',

@@ -50,7 +50,7 @@ describe('webhooks', () => {
       () => `no ${event}`,
     );
 
-  it('creates, returns, lists, updates and deletes a subscription, and never returns its secret again', async () => {
+  it('creates, returns, lists, updates and deletes a subscription, and never returns its secret', async () => {
     const url = 'https://shop.example/hooks';
     const events = ['order.created', 'order.created', 'order.shipped'];
     const created = await merchant.store.post(hooks, { url, secret, events }).expect(201);
@@ -125,7 +125,7 @@ describe('webhooks', () => {
       expect(Object.keys(delivery.body).sort()).toEqual(['api_version', 'created_at', 'data', 'event', 'id']);
     }
     expect(created.body.id).not.toBe(processing.body.id);
-    expect(created.rawBody.toString()).not.toContain('Aiko');
+    expect(created.rawBody.toString()).not.toContain('Aiko'); // of the name in the address
 
     await operate(['order', 'ship', id, ...packageArguments('N7')]);
     const shipped = await firstDelivery(id, 'order.shipped', receiver);
@@ -222,8 +222,8 @@ describe('webhooks', () => {
 
   it('stops deliveries when the client is deleted, or the operator deletes the subscription', async () => {
     const { app, creator, dashboard, store } = await newMerchant();
-    const receivers = await Promise.all([webhookReceiver(), webhookReceiver(), webhookReceiver()]);
-    const [ofApp, ofDashboard, kept] = receivers;
+    const ownReceivers = await Promise.all([webhookReceiver(), webhookReceiver(), webhookReceiver()]);
+    const [ofApp, ofDashboard, kept] = ownReceivers;
     const ids: string[] = [];
     for (const [client, { url }] of [
       [store, ofApp],
@@ -249,8 +249,8 @@ describe('webhooks', () => {
     ]);
     await newProduct({ dashboard, store: dashboard });
     await kept.waitFor(1);
-    expect(receivers.map(({ deliveries }) => deliveries.length)).toEqual([0, 0, 1]);
-    await Promise.all(receivers.map((receiver) => receiver.stop()));
+    expect(ownReceivers.map(({ deliveries }) => deliveries.length)).toEqual([0, 0, 1]);
+    await Promise.all(ownReceivers.map((receiver) => receiver.stop()));
   });
 
   it('responds with 404 to an unknown subscription', async () => {

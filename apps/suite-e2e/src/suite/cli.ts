@@ -9,7 +9,7 @@ export interface RunningCli {
   /** Resolves with the exit status. */
   readonly ended: Promise<number | null>;
   /** Resolves with the groups of the pattern when the standard error output matches it. */
-  untilNoted(pattern: RegExp): Promise<RegExpExecArray>;
+  untilErrorsMatch(pattern: RegExp): Promise<RegExpExecArray>;
   press(key: string): void;
   stop(): Promise<number | null>;
 }
@@ -40,7 +40,7 @@ export function runCli(configDir: string, args: readonly string[], secret = ''):
     output: () => streams.output,
     errors: () => streams.errors,
     ended,
-    untilNoted: (pattern) =>
+    untilErrorsMatch: (pattern) =>
       eventually(
         () => pattern.exec(streams.errors) ?? undefined,
         15_000,

@@ -9,6 +9,14 @@ const retryDelayMs = 200;
 const giveUpAfterMs = 60_000;
 const placed = z.object({ id: z.string() });
 
+interface SteadyShopperOptions {
+  readonly store: ApiClient;
+  readonly lines: readonly Line[];
+  readonly rateId: string;
+  /** Number of orders that are placed at the same time. */
+  readonly concurrency: number;
+}
+
 /**
  * Places orders continuously. Retries requests without a response or with a transient error, with the same
  * key.
@@ -21,13 +29,8 @@ export class SteadyShopper {
   private stopped = false;
   private readonly running: Promise<void>[];
 
-  constructor(
-    private readonly store: ApiClient,
-    private readonly lines: readonly Line[],
-    private readonly rateId: string,
-    concurrency: number,
-  ) {
-    this.running = Array.from({ length: concurrency }, () => this.shop());
+  constructor(private readonly options: SteadyShopperOptions) {
+    this.running = Array.from({ length: options.concurrency }, () => this.shop());
   }
 
   /** Stops after the running requests. */
@@ -44,10 +47,11 @@ export class SteadyShopper {
   }
 
   private async order(key: string): Promise<void> {
+    const { store, lines, rateId } = this.options;
     const endsAtMs = performance.now() + giveUpAfterMs;
     while (performance.now() < endsAtMs) {
-      const response = await this.store
-        .post('/store/v1/orders', orderBody(this.lines, this.rateId))
+      const response = await store
+        .post('/store/v1/orders', orderBody(lines, rateId))
         .set('idempotency-key', key)
         .timeout(20_000)
         .catch(() => undefined); // the connection failed, so the outcome is unknown
