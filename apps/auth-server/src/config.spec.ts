@@ -3,7 +3,7 @@ import { relaxedAuthServerSettings, authServerSettings } from './config.js';
 
 const { SECOND_FACTOR_FOR_GLOBAL_ADMINS: setting } = authServerSettings.shape;
 
-it('global admins need a second factor unless it is switched off explicitly, which is reported as a relaxed setting', () => {
+it('SECOND_FACTOR_FOR_GLOBAL_ADMINS is true by default, and false is reported as a relaxed setting', () => {
   const relaxed = (value: string | undefined) =>
     relaxedAuthServerSettings({ SECOND_FACTOR_FOR_GLOBAL_ADMINS: setting.parse(value) }).map(
       ({ setting: name }) => name,

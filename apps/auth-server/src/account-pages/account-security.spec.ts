@@ -41,7 +41,7 @@ async function userInfo(token: string) {
 }
 
 describe('a password change', () => {
-  it('ends the offline access of first-party apps, and keeps third-party apps connected unless the box is ticked', async () => {
+  it('ends the offline access of first-party apps, and keeps third-party apps connected if the box is not ticked', async () => {
     const { email } = await newUser(server);
     const [dashboard, thirdParty] = [await App.dashboard(server), await App.registered(server)];
     const { tokens: dashboardTokens } = await dashboard.signIn('openid offline_access', { email });
@@ -58,7 +58,7 @@ describe('a password change', () => {
     );
   });
 
-  it('disconnects all apps if the box is ticked, as it is by default, with the number of apps', async () => {
+  it('disconnects all apps if the box is ticked; the page ticks it by default and shows the number of apps', async () => {
     const { email } = await newUser(server);
     const other = await App.registered(server);
     const { tokens, browser: otherBrowser } = await other.signIn('openid offline_access', { email });
@@ -96,8 +96,8 @@ describe('a password change', () => {
   it.each([
     ['a common password', 'Password1234', 'one of the most common'],
     ['the e-mail address', 'harbour.example', 'e-mail address or a part of it'],
-    ['a short one', 'eleven char', 'at least 12 characters'],
-  ])('is rejected for %s', async (_, chosen, problem) => {
+    ['a short password', 'eleven char', 'at least 12 characters'],
+  ])('to %s is rejected on the page and by the operator command', async (_, chosen, problem) => {
     const { email } = await newUser(server);
     const browser = new FormBrowser(server);
     await submitPassword(server, email, browser);
@@ -159,7 +159,7 @@ describe('a browser session', () => {
     ['member', 31 * daySeconds, 'sign in'],
     ['global_admin', 11 * 3600, '/account'],
     ['global_admin', 13 * 3600, 'sign in'],
-  ] as const)('of a %s who signed in %i seconds ago leads to %s', async (role, seconds, destination) => {
+  ] as const)('of a %s who signed in %i seconds ago shows: %s', async (role, seconds, destination) => {
     const { email, user_id } = await newUser(server, role === 'member' ? harbourMember : { role });
     const browser = new FormBrowser(server);
     await submitPassword(server, email, browser);
@@ -173,7 +173,7 @@ describe('a browser session', () => {
 });
 
 describe('the name of a person', () => {
-  it('is in UserInfo with the scope profile, and changes with the account page', async () => {
+  it('is in UserInfo with the scope profile, and is changed, validated and removed on the account page', async () => {
     const { email } = await newUser(server, { ...harbourMember, name: 'Ada Example' });
     const app = await App.registered(server);
     const { tokens, browser } = await app.signIn('openid profile email', { email });

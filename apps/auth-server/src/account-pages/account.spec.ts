@@ -2,7 +2,7 @@ import { FormBrowser, formOf, type Page } from '@fulfilment/testing/form-browser
 import { describe, expect, it } from '@jest/globals';
 import { App, disconnectFormOf } from '../test/app.js';
 import { auditEventsOf } from '../test/audit-records.js';
-import { newEmail, openAccountPage } from '../test/account-pages.js';
+import { newUserEmail, openAccountPage } from '../test/account-pages.js';
 import { server, startServer } from '../test/server.js';
 
 startServer();
@@ -19,13 +19,13 @@ describe('the account pages', () => {
   it.each(['/account', '/account/apps', '/account/browsers', '/account/security'])(
     'redirect from %s to the sign-in without a session, and back after it',
     async (path) => {
-      const { shown } = await openAccountPage(await newEmail(), path);
+      const { shown } = await openAccountPage(await newUserEmail(), path);
       expect([shown.status, shown.url.pathname]).toEqual([200, path]);
     },
   );
 
   it('leave no token family behind after the sign-in', async () => {
-    const email = await newEmail();
+    const email = await newUserEmail();
     await openAccountPage(email, '/account');
     const rows = await server.database.rows(
       {
@@ -39,7 +39,7 @@ describe('the account pages', () => {
   });
 
   it('are closed to a disabled user', async () => {
-    const email = await newEmail();
+    const email = await newUserEmail();
     const { browser } = await openAccountPage(email, '/account');
     await server.database.run(
       { name: 'test.disable', text: 'UPDATE users SET disabled_at = now() WHERE email = $1' },
@@ -48,15 +48,15 @@ describe('the account pages', () => {
     expect((await browser.get(`${server.url}/account`)).text).toContain('id="password"'); // the sign-in page
   });
 
-  it('show a signed-out page when the sign-in is cancelled', async () => {
+  it('redirect to /account/signed-out when the sign-in is cancelled', async () => {
     const browser = new FormBrowser(server);
     const page = await browser.get(`${server.url}/account/security`);
     const cancelled = await browser.submit(formOf(page, '/abort'));
     expect(cancelled.url.pathname).toBe('/account/signed-out');
   });
 
-  it('redirect only to account pages after the sign-in, whatever state the URL has', async () => {
-    const { browser } = await openAccountPage(await newEmail(), '/account');
+  it('redirect to /account after the sign-in when the state is another URL, and reject a code with NUL', async () => {
+    const { browser } = await openAccountPage(await newUserEmail(), '/account');
     const back = await browser.get(`${server.url}/account/signed-in?state=https://evil.example&code=x%00`);
     expect(back.status).toBe(400);
     const home = await browser.get(`${server.url}/account/signed-in?state=https://evil.example&code=x`);
@@ -75,9 +75,9 @@ describe('the account pages', () => {
   ])(
     'reject a form at %s without its token, with the token of another session, or from another site',
     async (action) => {
-      const { browser, shown } = await openAccountPage(await newEmail(), '/account/security');
+      const { browser, shown } = await openAccountPage(await newUserEmail(), '/account/security');
       const { browser: other, shown: othersPage } = await openAccountPage(
-        await newEmail(),
+        await newUserEmail(),
         '/account/security',
       );
       const csrf = formOf(shown, '/password').hidden['csrf'] ?? '';
@@ -94,7 +94,7 @@ describe('the account pages', () => {
   );
 
   it('cannot be framed and are never cached', async () => {
-    const { shown } = await openAccountPage(await newEmail(), '/account/apps');
+    const { shown } = await openAccountPage(await newUserEmail(), '/account/apps');
     expect(shown.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
     expect(shown.headers.get('content-security-policy')).toContain("default-src 'none'");
     expect(shown.headers.get('cache-control')).toBe('no-store');
@@ -103,7 +103,7 @@ describe('the account pages', () => {
 
 describe('connected apps', () => {
   it('are listed with their permissions, and lose access immediately when they are disconnected', async () => {
-    const email = await newEmail();
+    const email = await newUserEmail();
     const app = await App.registered(server, { client_name: 'Tour <b>Planner</b>' });
     const { tokens } = await app.signIn('openid orders:read offline_access', { email });
     const other = await App.registered(server, { client_name: 'Another app' });
@@ -125,7 +125,7 @@ describe('connected apps', () => {
   });
 
   it('of another user are neither listed nor disconnected', async () => {
-    const [mine, theirs] = [await newEmail(), await newEmail()];
+    const [mine, theirs] = [await newUserEmail(), await newUserEmail()];
     const app = await App.registered(server, { client_name: 'Their app' });
     const { tokens } = await app.signIn('openid offline_access', { email: theirs });
     const { browser, shown } = await openAccountPage(mine, '/account/apps');
@@ -141,8 +141,8 @@ describe('connected apps', () => {
 });
 
 describe('browsers', () => {
-  it('are listed and signed out one by one, which ends the tokens of the session and keeps offline access', async () => {
-    const email = await newEmail();
+  it('are listed and can be signed out, which ends the tokens of the session and keeps offline access', async () => {
+    const email = await newUserEmail();
     const app = await App.registered(server);
     const bound = await app.signIn('openid', { email });
     const offline = await app.signIn('openid offline_access', { email, browser: bound.browser });
@@ -159,7 +159,7 @@ describe('browsers', () => {
   });
 
   it('stay signed out when a request in progress saves the session again', async () => {
-    const email = await newEmail();
+    const email = await newUserEmail();
     const { browser } = await openAccountPage(email, '/account');
     const other = await openAccountPage(email, '/account/browsers');
     const sessions = {
@@ -185,7 +185,7 @@ describe('browsers', () => {
   });
 
   it('cannot be signed out by another user', async () => {
-    const email = await newEmail();
+    const email = await newUserEmail();
     const theirs = await openAccountPage(email, '/account/browsers');
     const browsers = await server.database.rows<{ uid: string }>(
       {
@@ -195,7 +195,7 @@ describe('browsers', () => {
       [email],
     );
     expect(browsers).toHaveLength(1);
-    const { browser } = await openAccountPage(await newEmail(), '/account/browsers');
+    const { browser } = await openAccountPage(await newUserEmail(), '/account/browsers');
     const security = await browser.get(`${server.url}/account/security`);
     const csrf = formOf(security, '/password').hidden['csrf'] ?? '';
     await browser.submit({

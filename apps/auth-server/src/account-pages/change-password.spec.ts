@@ -1,6 +1,6 @@
 import { FormBrowser, formOf, type Page } from '@fulfilment/testing/form-browser';
 import { describe, expect, it } from '@jest/globals';
-import { newEmail, openAccountPage } from '../test/account-pages.js';
+import { newUserEmail, openAccountPage } from '../test/account-pages.js';
 import { App } from '../test/app.js';
 import { auditEventsOf, auditRecords } from '../test/audit-records.js';
 import { movePasswordChangeAfterSignIns } from '../test/backdate.js';
@@ -21,7 +21,7 @@ describe('the password', () => {
     });
 
   it('is changed by the person, which signs out every other browser', async () => {
-    const email = await newEmail();
+    const email = await newUserEmail();
     const { browser: otherBrowser } = await openAccountPage(email, '/account');
     const { browser, shown } = await openAccountPage(email, '/account/security');
     const done = await change(browser, shown);
@@ -47,14 +47,14 @@ describe('the password', () => {
       400,
     ],
   ])('is not changed %s', async (_, fields, status) => {
-    const email = await newEmail();
+    const email = await newUserEmail();
     const { browser, shown } = await openAccountPage(email, '/account/security');
     expect((await change(browser, shown, fields)).status).toBe(status);
     expect((await openAccountPage(email, '/account')).shown.url.pathname).toBe('/account');
   });
 
   it('is not changed with a wrong current password, which is audited once', async () => {
-    const email = await newEmail();
+    const email = await newUserEmail();
     const { browser, shown } = await openAccountPage(email, '/account/security');
     await change(browser, shown, { current_password: 'wrong' });
     const records = await auditRecords(server, { email });
@@ -67,8 +67,8 @@ describe('the password', () => {
     ]);
   });
 
-  it('ends the sessions of earlier sign-ins when it is changed', async () => {
-    const email = await newEmail();
+  it('is required again in a browser that signed in before a change in the database', async () => {
+    const email = await newUserEmail();
     const browser = new FormBrowser(server);
     const page = await browser.get(`${server.url}/account`);
     const signedIn = await browser.submit(formOf(page, '/login'), { email, password });
@@ -77,16 +77,16 @@ describe('the password', () => {
     expect((await browser.get(`${server.url}/account`)).text).toContain('id="password"');
   });
 
-  it('stays confirmed in the browser in which it was changed, also for apps', async () => {
-    const email = await newEmail();
+  it('is not required again in the browser in which it was changed, not even by apps', async () => {
+    const email = await newUserEmail();
     const app = await App.registered(server);
     const { browser, shown } = await openAccountPage(email, '/account/security');
     await change(browser, shown);
     expect((await app.authorize('openid', { email, browser })).steps).toEqual(['consent']);
   });
 
-  it('is not changed when the session was ended concurrently', async () => {
-    const email = await newEmail();
+  it('is not changed by a browser that another browser has signed out', async () => {
+    const email = await newUserEmail();
     const { browser, shown } = await openAccountPage(email, '/account/security');
     const other = await openAccountPage(email, '/account/browsers');
     await other.browser.submit(formOf(other.shown, '/browsers/sign-out'));

@@ -33,7 +33,10 @@ async function fillByKeyboard(page: Page, values: readonly string[]): Promise<vo
   await page.keyboard.press('Enter');
 }
 
-/** Violations of WCAG 2.2 A and AA that axe finds, and whether the page scrolls horizontally. */
+/**
+ * Violations of WCAG 2.2 A and AA and of best practices that axe finds, which needs JavaScript, and whether
+ * the page scrolls horizontally.
+ */
 async function faultsOf(page: Page, { javaScriptEnabled }: BrowserContextOptions): Promise<unknown[]> {
   const violations = javaScriptEnabled === false ? [] : await axeViolations(page);
   const scrollsHorizontally = await page
@@ -97,7 +100,7 @@ describe.each(settings)('on %s', (_, options) => {
     expect(foreignOrigins).toEqual([]);
   });
 
-  it('every page is accessible', async () => {
+  it('the pages of sign-in, account, second factor, sign-out, errors and consent are accessible', async () => {
     const faults: unknown[] = [];
     const check = async (path?: string): Promise<void> => {
       if (path !== undefined) await page.goto(`${server.url}${path}`);

@@ -16,7 +16,7 @@ describe('passwords', () => {
     expect(await verifyPassword('Secret', one)).toBe(false);
   });
 
-  it('match in every Unicode composition', async () => {
+  it('match when they are typed in another Unicode composition', async () => {
     expect(await verifyPassword('cafe\u0301', await hashPassword('caf\u00e9'))).toBe(true);
   });
 
@@ -41,7 +41,7 @@ describe('passwords', () => {
     },
   );
 
-  it('take about as long to verify without a user as with a wrong password', async () => {
+  it('take a similar time to verify without a user as with a wrong password', async () => {
     const stored = await hashPassword('secret');
     await verifyPassword('warm up', stored);
     const times = { known: Infinity, unknown: Infinity };

@@ -57,7 +57,7 @@ describe('user create for an existing user', () => {
       [steady.email],
     );
 
-  it('returns the user whose e-mail address differs only in case, and creates one of concurrent users', async () => {
+  it('returns the user whose e-mail address differs only in case, and one user to three concurrent calls', async () => {
     const member = { password, organisation: 'org_harbour', role: 'member' } as const;
     const one = await makeUser(server.database, { ...member, email: 'Twice@Harbour.example' });
     const two = await makeUser(server.database, { ...member, email: 'twice@harbour.example' });
@@ -68,7 +68,7 @@ describe('user create for an existing user', () => {
     expect(new Set(concurrent.map(({ user_id }) => user_id)).size).toBe(1);
   });
 
-  it('keeps the stored hash of an equal password, and replaces a different one', async () => {
+  it('keeps the stored hash of an equal password, and otherwise accepts only the new password', async () => {
     const created = await makeUser(server.database, steady);
     const before = await stored();
     expect(await makeUser(server.database, steady)).toEqual(created);

@@ -26,8 +26,8 @@ const audit = async (flags: Readonly<Record<string, unknown>> = {}) =>
   pageSchema.parse(await runCommand('audit', flags));
 const run = (name: string, text: string) => server.database.run({ name: `test.${name}`, text });
 
-describe('ops audit', () => {
-  it('prints user, client, event, address and user agent, the newest last', async () => {
+describe('the operator command audit', () => {
+  it('prints user, client, event, address and user agent, the newest last, filtered by user, client or event', async () => {
     const app = await App.registered(server);
     await app.signIn('orders:read', { email: 'owner@harbour.example' });
     const { events } = await audit({ user: 'OWNER@harbour.example' });
@@ -48,7 +48,7 @@ describe('ops audit', () => {
     expect(new Set(signIns.map(({ event }) => event))).toEqual(new Set(['signed_in']));
   });
 
-  it('is paged by a key, also when many records have the same time', async () => {
+  it('prints pages by a key, also when many records have the same time, and the records of a time span', async () => {
     await run(
       'insert-paged',
       `INSERT INTO audit_log (at, event, client_id, details)

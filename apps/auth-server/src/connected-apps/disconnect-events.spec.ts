@@ -16,7 +16,7 @@ const readOutbox = statement(
   'test.messages-of-client',
   `SELECT body::text FROM outbox WHERE body -> 'data' ->> 'client_id' = $1 ORDER BY position`,
 );
-/** The messages about a client that are published to the other services. */
+/** The messages about a client that are in the outbox for the other services. */
 async function publishedMessages(clientId: string) {
   const rows = await server.database.rows<{ body: string }>(readOutbox, [clientId]);
   return rows.map(({ body }) => parseMessage(body));
@@ -198,7 +198,7 @@ describe('client.deleted', () => {
     expect(await publishedTypes(client_id)).toEqual(['client.deleted']);
   });
 
-  it('is published once when a client deletes itself repeatedly (RFC 7592 §2.3)', async () => {
+  it('is published once when a client sends three deletions of itself concurrently (RFC 7592 §2.3)', async () => {
     const newClient = await registerClient(server, { redirect_uris: [thirdPartyRedirect] });
     const deleteItself = () =>
       server.fetch(newClient.registration_client_uri, {
@@ -230,7 +230,7 @@ describe('client.deleted', () => {
 });
 
 describe('leaving an organisation', () => {
-  it('leaves no access through a refresh in progress', async () => {
+  it('makes a refresh in progress invalid_grant', async () => {
     const email = await newMember();
     const app = await App.registered(server);
     const { tokens } = await app.signIn('orders:read offline_access', { email });

@@ -89,7 +89,7 @@ describe('the apps of a published creator', () => {
 });
 
 describe('a creator', () => {
-  it('is published when it is registered, registered once more without a change, and changed', async () => {
+  it('is published when it is registered, registered once more without effect, and changed', async () => {
     const outbox = new Outbox();
     const uuid = '01920000-0000-7000-8000-000000000001';
     const creator = {

@@ -88,7 +88,7 @@ describe('metadata (RFC 8414 §3, OpenID Connect Discovery §4)', () => {
     });
   });
 
-  it('is the same when those headers reach the server itself, which only trusts its settings', async () => {
+  it('names the issuer of the settings even when those headers reach the server itself', async () => {
     for (const path of metadataPaths) {
       const document = await json(
         await fetch(`${server.direct}${path}`, { headers: { ...spoofedHeaders, host: '' } }),
@@ -98,7 +98,7 @@ describe('metadata (RFC 8414 §3, OpenID Connect Discovery §4)', () => {
     }
   });
 
-  it('lists the scopes that a client may request, and public subjects', async () => {
+  it('lists scopes that a client may request, and public subjects', async () => {
     const { scopes_supported, subject_types_supported } = JSON.parse(
       (await get(metadataPaths[0] ?? '', {})).text,
     );

@@ -38,6 +38,8 @@ async function isPostgresReachable(): Promise<boolean> {
   await response.body?.cancel();
   return response.status !== 503;
 }
+/** PostgreSQL gets fewer packets than this during a refresh or an exchange. */
+const maxPackets = 14;
 /** The number of checks that were skipped because Redis was unavailable. */
 const failOpenCount = async () => {
   const { values } = (await metrics.getSingleMetric('redis_fail_open_total')?.get()) ?? { values: [] };
@@ -85,7 +87,7 @@ describe('while PostgreSQL is down', () => {
     body: new URLSearchParams({ client_id: app.clientId, ...fields }),
   });
 
-  it('every endpoint is 503 temporarily_unavailable with Retry-After, without internal details', async () => {
+  it('every endpoint for programs is 503 temporarily_unavailable with Retry-After, without internal details', async () => {
     const { tokens } = await app.signIn('openid offline_access');
     postgres.disconnect();
     const bearer = { headers: { authorization: `Bearer ${tokens.access_token}` } };
@@ -114,7 +116,7 @@ describe('while PostgreSQL is down', () => {
     expect(await json(register)).toMatchObject({ error: 'temporarily_unavailable' });
   });
 
-  it('every page is a 503 page with Retry-After, and continues when PostgreSQL is back', async () => {
+  it('pages are 503 with Retry-After, and a sign-in continues when PostgreSQL is back', async () => {
     const { url } = await (await App.registered(server)).request('orders:read');
     const browser = new FormBrowser(server);
     const page = await browser.get(url);
@@ -151,9 +153,9 @@ describe('while PostgreSQL is down', () => {
   });
 });
 
-describe('when PostgreSQL dies in the middle of a refresh', () => {
-  it.each(Array.from({ length: 14 }, (_, index) => index + 1))(
-    'after its packet %i, the refresh token that the client has still works',
+describe('when the connection to PostgreSQL is lost in the middle of a refresh', () => {
+  it.each(Array.from({ length: maxPackets }, (_, index) => index + 1))(
+    'after packet %i to it, the refresh token that the client has still works',
     async (packets) => {
       const { tokens } = await app.signIn('offline_access orders:read');
       const sentToken = tokens.refresh_token ?? '';
@@ -179,9 +181,9 @@ describe('when PostgreSQL dies in the middle of a refresh', () => {
   );
 });
 
-describe('when PostgreSQL dies in the middle of a code exchange', () => {
-  it.each(Array.from({ length: 14 }, (_, index) => index + 1))(
-    'after its packet %i, the client has valid tokens or a code that still works',
+describe('when the connection to PostgreSQL is lost in the middle of a code exchange', () => {
+  it.each(Array.from({ length: maxPackets }, (_, index) => index + 1))(
+    'after packet %i to it, the client has valid tokens or a code that still works',
     async (packets) => {
       const { exchangeForm } = await app.authorize('offline_access orders:read');
       const exchange = async () => {

@@ -93,7 +93,7 @@ describe('text that cannot be stored', () => {
     expect(page.status).toBe(400);
   });
 
-  it('is rejected in a path, with the error format of that path', async () => {
+  it('is rejected in a path or query, with the error format of that path', async () => {
     for (const value of unstorable) {
       for (const [path, type] of [
         [`/interaction/${value}`, 'text/html'],

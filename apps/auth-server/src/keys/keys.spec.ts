@@ -10,7 +10,7 @@ import { server, startServer } from '../test/server.js';
 startServer();
 
 describe('the public keys (RFC 7517)', () => {
-  it('can be read from any origin, can be cached, and contain nothing private', async () => {
+  it('can be read from another origin, can be cached, and contain nothing private', async () => {
     const response = await server.fetch(`${server.url}/api/auth/jwks`, {
       headers: { origin: 'https://a.example' },
     });

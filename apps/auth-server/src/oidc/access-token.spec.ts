@@ -122,6 +122,7 @@ describe('a value that is not an access token (RFC 8725 §3, RFC 9068 §4)', () 
     });
     expect(userInfo.status).toBe(401);
     expect(userInfo.headers.get('www-authenticate')).toContain('invalid_token');
+    // The app may introspect its own refresh token, which is active.
     if (what !== 'that is a refresh token') {
       const introspection = await app.post('introspect', { token: forged });
       expect(await introspection.json()).toEqual({ active: false });

@@ -111,7 +111,7 @@ describe('the authorization code flow (RFC 6749 §4.1, RFC 7636)', () => {
 });
 
 describe('consent', () => {
-  it('is stored for user, client and creator, across browsers', async () => {
+  it('is remembered in another browser, also for fewer scopes', async () => {
     const app = await App.registered(server);
     await app.signIn('openid orders:read');
     expect((await app.signIn('orders:read')).steps).toEqual(['login']);

@@ -36,7 +36,7 @@ const eventsCounted = async () => {
 };
 
 describe('failed client authentication', () => {
-  it('is one audit record for each client, network and window, with a count over all endpoints', async () => {
+  it('is one audit record for each client and window, with a count over all endpoints', async () => {
     const [one, other] = [await confidential(), await confidential()];
     for (const endpoint of endpoints)
       for (const secret of ['wrong', 'also wrong']) await authenticate(endpoint, one.client_id, secret);
@@ -59,7 +59,7 @@ describe('failed client authentication', () => {
     expect(records.map(({ details }) => details['count'])).toEqual([8, 1]);
   });
 
-  it('has one record for each network and window if the clients do not exist, whatever their names', async () => {
+  it('is one audit record for all unknown clients of a network, whatever their names', async () => {
     const before = (await auditRecords(server, { event })).length;
     const names = Array.from({ length: 5 }, () => randomUUID());
     for (const name of names) await authenticate('introspect', name, 'guess');
@@ -81,7 +81,7 @@ describe('failed client authentication', () => {
 });
 
 describe('a rejected introspection of a valid token', () => {
-  it('is one audit record for each client, network and window, so that a loop cannot fill the log', async () => {
+  it('is one audit record for all repetitions in a window, so that a loop cannot fill the log', async () => {
     const { tokens } = await app.signIn('openid offline_access');
     const { client_id, client_secret = '' } = await confidential();
     const introspect = async (token: string) =>

@@ -30,7 +30,7 @@ async function receivePart(sent: string): Promise<Buffer | Error | undefined> {
 }
 
 describe('receiveBody', () => {
-  it('rejects when the client disconnects before the end of the body, so that the request counts', async () => {
+  it('rejects when the client disconnects before the end of the body', async () => {
     await expect(receivePart('token')).rejects.toThrow('The client disconnected.');
   });
 

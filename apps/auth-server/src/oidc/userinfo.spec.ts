@@ -80,7 +80,7 @@ describe('UserInfo (OpenID Connect Core §5.3)', () => {
     expect(await json(response)).toMatchObject({ error: 'insufficient_scope' });
   });
 
-  it('allows a browser app only at its own origin (Fetch §3.3)', async () => {
+  it('allows a browser app only at the origin of its redirect URI (Fetch §3.3)', async () => {
     const { tokens } = await app.signIn('openid');
     for (const [origin, allowed] of [
       ['https://app.example', 'https://app.example'],

@@ -246,9 +246,9 @@ describe('the consent page', () => {
   });
 });
 
-describe('client create --first-party outside development', () => {
+describe('client create --first-party', () => {
   it.each(['http://127.0.0.1:8976/callback', 'com.example.dashboard:/callback'])(
-    'rejects the redirect URI %s',
+    'rejects the redirect URI %s outside development, which a third-party client may have',
     async (uri) => {
       const production = { ...commandContext, development: false };
       await expect(
@@ -260,7 +260,7 @@ describe('client create --first-party outside development', () => {
     },
   );
 
-  it('accepts it in development, where the server is only reachable from this computer', async () => {
+  it('accepts a loopback redirect URI in development, where only this computer reaches the server', async () => {
     await expect(
       runCommand('client create', {
         name: 'Desk',

@@ -129,7 +129,7 @@ describe('client management (RFC 7592)', () => {
 });
 
 describe('the stored data', () => {
-  it('contain no usable code, refresh token, session, registration token or secret in clear text', async () => {
+  it('contain no code, token, session or client secret in clear text', async () => {
     const newClient = await registerClient(server, { token_endpoint_auth_method: 'client_secret_basic' });
     const app = await App.ofClient(server, newClient);
     const { tokens, browser, shown } = await app.signIn('orders:read offline_access');

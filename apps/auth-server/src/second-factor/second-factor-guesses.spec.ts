@@ -9,7 +9,7 @@ import { beginSetup, submitPassword, nextCode, newProtectedUser } from '../test/
 startServer({ SIGN_IN_FAILURES: '5/900' });
 beforeEach(() => deleteNetworkFailures(server));
 
-describe('a wrong password when the second factor is changed', () => {
+describe('a wrong password when a second factor is set up or changed', () => {
   it('is rejected at set-up, renewal and removal, and audited once each', async () => {
     const wrong = { current_password: 'wrong', code: '123123' };
     const { email: unprotected } = await newUser(server);

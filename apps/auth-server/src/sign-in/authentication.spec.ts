@@ -108,7 +108,7 @@ describe('max_age (OpenID Connect Core §3.1.2.1)', () => {
     expect(Math.abs(Date.now() / 1000 - Number(claims['auth_time']))).toBeLessThan(60);
   });
 
-  it('returns the time of the real sign-in as auth_time', async () => {
+  it('returns the time of the last sign-in as auth_time when none is required', async () => {
     const { browser } = await app.signIn('openid');
     await ageSignIns(server, server.users.harbourOwner.user_id, 500);
     const { tokens, steps } = await app.signIn('openid', { browser, parameters: { max_age: '600' } });

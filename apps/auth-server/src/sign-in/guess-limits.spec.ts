@@ -1,7 +1,7 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { flakyProxy, type FlakyProxy, storeUrl } from '@fulfilment/testing';
-import { newEmail } from '../test/account-pages.js';
+import { newUserEmail } from '../test/account-pages.js';
 import { App } from '../test/app.js';
 import { auditEventsOf } from '../test/audit-records.js';
 import { deleteNetworkFailures } from '../test/guess-windows.js';
@@ -51,7 +51,7 @@ describe('spellings of one e-mail address', () => {
 
 describe('a browser that signed in before', () => {
   it('signs in while others keep the account locked, and has no more guesses than they have', async () => {
-    const email = await newEmail();
+    const email = await newUserEmail();
     const own = new FormBrowser(server);
     expect(await attempt(email, password, own)).toBe(200);
     expect(await failedAttempts(Array.from({ length: allowed + 2 }, () => email))).toEqual(
@@ -64,7 +64,7 @@ describe('a browser that signed in before', () => {
   });
 
   it('is not recognised for another account, nor after the password was changed', async () => {
-    const [email, other] = [await newEmail(), await newEmail()];
+    const [email, other] = [await newUserEmail(), await newUserEmail()];
     const own = new FormBrowser(server);
     await attempt(email, password, own);
     await failedAttempts(Array.from({ length: allowed }, () => other));
@@ -81,7 +81,7 @@ describe('a browser that signed in before', () => {
   });
 
   it('has a device cookie that is HttpOnly, SameSite and Secure, and that contains several accounts', async () => {
-    const [one, two] = [await newEmail(), await newEmail()];
+    const [one, two] = [await newUserEmail(), await newUserEmail()];
     const { url } = await app.request('orders:read');
     const browser = new FormBrowser(server);
     const page = await browser.get(url);
@@ -105,7 +105,7 @@ describe('a browser that signed in before', () => {
 
 describe('an attack on the sign-in of a signed-in user', () => {
   it('does not keep the owner from changing the password', async () => {
-    const email = await newEmail();
+    const email = await newUserEmail();
     const own = new FormBrowser(server);
     await submitPassword(server, email, own);
     await failedAttempts(Array.from({ length: allowed + 1 }, () => email));
@@ -144,7 +144,7 @@ describe('consecutive wrong codes of a second factor', () => {
 describe('while Redis is down', () => {
   it('guesses at passwords and codes stay limited', async () => {
     const { email: protectedEmail } = await newProtectedUser(server);
-    const email = await newEmail();
+    const email = await newUserEmail();
     redis.disconnect();
     try {
       expect(await failedAttempts(Array.from({ length: allowed + 2 }, () => email))).toEqual(

@@ -20,7 +20,7 @@ async function signInForm(): Promise<{ browser: FormBrowser; form: Form }> {
 }
 
 describe('the duration of a sign-in', () => {
-  it('is the same for an unknown name and for a wrong password (OWASP ASVS 2.2.2)', async () => {
+  it('is similar for an unknown name and for a wrong password (OWASP ASVS 2.2.2)', async () => {
     const { browser, form } = await signInForm();
     const timed = async (email: string) => {
       const startedAt = performance.now();
@@ -41,7 +41,7 @@ describe('the duration of a sign-in', () => {
 });
 
 describe('a burst of sign-ins', () => {
-  it('does not slow the token endpoint, and is 503 with Retry-After beyond its queue', async () => {
+  it('leaves the token endpoint faster than a second, and is 503 with Retry-After beyond its queue', async () => {
     const { tokens } = await app.signIn('offline_access orders:read');
     const { browser, form } = await signInForm();
     const burst = Array.from({ length: 110 }, () =>

@@ -43,7 +43,7 @@ async function newUserId(): Promise<string> {
 }
 
 describe('an account guessed at from one network', () => {
-  it('gets no more checks than may fail, however many replicas receive guesses, and then a time to wait', async () => {
+  it('gets no more checks than may fail when 12 replicas get a guess concurrently, and then a time to wait', async () => {
     const target = signInGuess(randomUUID(), randomAddress());
     const kinds = await kindsOf(Array.from({ length: 12 }, () => guess(target, wrong)));
     expect(kinds.filter((kind) => kind === 'wrong')).toHaveLength(requests);
@@ -127,7 +127,7 @@ describe('an account guessed at from many networks', () => {
 });
 
 describe('a network', () => {
-  it('counts every address of one IPv6 /64 together, and four times as many in a /56', async () => {
+  it('counts the addresses of one IPv6 /64 as one, and allows a /56 four times as many failures', async () => {
     const prefix = `2001:db8:${randomBytes(2).toString('hex')}`;
     for (let host = 1; host <= requests; host += 1)
       await guess(signInGuess(randomUUID(), `${prefix}:ab01::${host}`), wrong);

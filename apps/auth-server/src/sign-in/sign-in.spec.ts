@@ -62,7 +62,7 @@ describe('the sign-in page', () => {
     expect(responses[0]).toBe(responses[1]);
   });
 
-  it('locks the account, whatever the password, after too many failures', async () => {
+  it('locks the account, even for the correct password, after too many failures', async () => {
     const email = 'owner@meridian.example';
     const { browser, page } = await openSignInPage();
     const statuses = await Promise.all(
@@ -105,7 +105,7 @@ describe('the sign-in page', () => {
     );
   });
 
-  it('accepts every correct password, however many people sign in concurrently from one address', async () => {
+  it('accepts every correct password of 12 concurrent sign-ins from one address', async () => {
     await deleteNetworkFailures(server);
     const pages = await Promise.all(Array.from({ length: 12 }, openSignInPage));
     const shown = await Promise.all(
@@ -181,7 +181,7 @@ describe('forms', () => {
 });
 
 describe('the audit log', () => {
-  it('contains sign-ins, failures, consents and registrations, with the address of the client', async () => {
+  it('contains sign-ins, failures, consents, codes and registrations, with the address of the browser or app', async () => {
     const rows = await server.database.rows<{ event: string; ip: string }>({
       name: 'test.audit',
       // Only events of requests.

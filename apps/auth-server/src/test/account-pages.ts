@@ -3,7 +3,7 @@ import { server } from './server.js';
 import { newUser, password } from './users.js';
 
 /** Creates a user. Returns the e-mail address. */
-export async function newEmail(): Promise<string> {
+export async function newUserEmail(): Promise<string> {
   return (await newUser(server)).email;
 }
 

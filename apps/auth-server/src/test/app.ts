@@ -80,7 +80,7 @@ export class App {
     return new App(configuration, client_id, redirectUri, server);
   }
 
-  /** Returns a new authorization URL, and what the response is checked with. */
+  /** Returns a new authorization URL, and the verifier and state that its response needs. */
   async request(scope: string, parameters: Readonly<Record<string, string>> = {}) {
     const verifier = client.randomPKCECodeVerifier();
     const state = client.randomState();
@@ -95,7 +95,10 @@ export class App {
     return { url: url.href, verifier, state };
   }
 
-  /** Signs in and consents. Returns the last page, the shown forms, and the token request for the code. */
+  /**
+   * Signs in and consents, where a page asks for it. Returns the last page, the names of the submitted forms
+   * (`steps`), and the token request for the code.
+   */
   async authorize(
     scope: string,
     options: {

@@ -15,7 +15,7 @@ export async function expire(server: RunningServer, model: StoredModel, clientId
   );
 }
 
-/** Moves a person's sign-ins in all browsers into the past. */
+/** Moves a person's sign-ins in all browsers into the past, and the last change of the password with them. */
 export async function ageSignIns(server: RunningServer, userId: string, seconds: number): Promise<void> {
   await server.database.run(
     {
@@ -61,7 +61,7 @@ export async function ageSecondFactorSetup(
   );
 }
 
-/** Moves the start of a client's token families into the past. */
+/** Moves the start of a client's token families into the past, as their refresh tokens record it. */
 export async function ageFamilies(server: RunningServer, clientId: string, seconds: number): Promise<void> {
   await server.database.run(
     {
@@ -74,7 +74,7 @@ export async function ageFamilies(server: RunningServer, clientId: string, secon
   );
 }
 
-/** Remaining seconds of a client's newest refresh token. */
+/** Remaining seconds of a client's newest unused refresh token; 0 without one. */
 export async function refreshTokenSecondsLeft(server: RunningServer, clientId: string): Promise<number> {
   const row = await server.database.row<{ left: number }>(
     {

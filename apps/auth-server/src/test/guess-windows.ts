@@ -3,7 +3,7 @@ import type { RunningServer } from './running-server.js';
 
 type HasDatabase = Pick<RunningServer, 'database'>;
 
-/** Lets a test reach the limit of an account: it would reach that of the network first. */
+/** Lets a test reach the limit of an account, since its guesses would reach that of its network first. */
 export async function deleteNetworkFailures({ database }: HasDatabase): Promise<void> {
   await database.run({
     name: 'test.delete-network-failures',

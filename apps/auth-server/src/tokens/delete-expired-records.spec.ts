@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { App } from '../test/app.js';
 import { server, startServer } from '../test/server.js';
-import { deleteExpiredRecords } from './delete-expired-records.js';
+import { cleanupLock, deleteExpiredRecords } from './delete-expired-records.js';
 
 startServer();
 
@@ -36,7 +36,7 @@ describe('deleteExpiredRecords', () => {
     expect(left).toEqual([{ model: 'Client', id: used.clientId }]);
   });
 
-  it('deletes expired records of every model, and no others', async () => {
+  it('deletes expired codes, tokens, Grants, proofs, sessions and requests, and no token family in use', async () => {
     const app = await App.registered(server);
     const { tokens } = await app.signIn('orders:read offline_access');
     const models = [
@@ -53,11 +53,14 @@ describe('deleteExpiredRecords', () => {
     await expect(app.refresh(tokens.refresh_token ?? '')).resolves.toHaveProperty('access_token');
   });
 
-  it('deletes nothing while another replica does', async () => {
+  it('deletes nothing while another replica holds the lock', async () => {
     await run(`INSERT INTO oidc_model (model, id, payload, expires_at)
       VALUES ('AccessToken', 'later', '{}', now() - interval '2 minutes')`);
     await server.database.transaction(async (tx) => {
-      await tx.run({ name: 'test.hold-cleanup-lock', text: 'SELECT pg_advisory_xact_lock(7391004)' });
+      await tx.run({
+        name: 'test.hold-cleanup-lock',
+        text: `SELECT pg_advisory_xact_lock(${cleanupLock})`,
+      });
       expect(await deleteExpiredRecords(server.database)).toBe(0);
       expect(await run(`SELECT FROM oidc_model WHERE id = 'later'`)).toBe(1);
     });

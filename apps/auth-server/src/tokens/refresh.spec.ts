@@ -56,7 +56,7 @@ describe('a refresh (RFC 6749 §6)', () => {
     await expect(app.refresh(refreshToken)).resolves.toHaveProperty('access_token');
   });
 
-  it('is not possible with an access token, a code or an ID token', async () => {
+  it('is rejected for an access token, a code, an ID token or nothing', async () => {
     const { app, tokens } = await signedIn('openid offline_access orders:read');
     const { shown } = await app.authorize('openid offline_access');
     for (const other of [
@@ -81,7 +81,7 @@ describe('the lifetime of a refresh token (RFC 9700 §4.14.2)', () => {
     expect(Math.abs((await refreshTokenSecondsLeft(server, app.clientId)) - 30 * day)).toBeLessThan(60);
   });
 
-  it('ends with its family after 90 days', async () => {
+  it('ends at the latest with its family, 90 days after the start of it', async () => {
     const { app, refreshToken } = await signedIn('offline_access orders:read');
     await ageFamilies(server, app.clientId, 85 * day);
     await app.refresh(refreshToken);
