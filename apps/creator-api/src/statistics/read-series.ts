@@ -22,8 +22,9 @@ const breakdown = `monthly_breakdown WHERE ${inRange} AND ${matchesFilters}`;
 // Used only for requests about apps, since it lacks the postings from before the upgrade that added it.
 const appBreakdown = `monthly_app_breakdown WHERE ${inRange} AND ${matchesFilters}
      AND (:app::text IS NULL OR client_id = :app)`;
-const filteredMonths = (name: string, from: string): Statement =>
-  statement(name, `SELECT period, ${sums} FROM ${from} GROUP BY period`);
+/** @param rows a table with its WHERE clause */
+const filteredMonths = (name: string, rows: string): Statement =>
+  statement(name, `SELECT period, ${sums} FROM ${rows} GROUP BY period`);
 const readFilteredMonths = filteredMonths('series.filtered_months', breakdown);
 const readMonthsOfApp = filteredMonths('series.months_of_app', appBreakdown);
 
@@ -34,20 +35,21 @@ const columns = {
   platform: 'platform',
   app: 'client_id',
 } as const satisfies Record<Dimension, string>;
-const groups = (name: string, key: string, from: string): Statement =>
+/** @param rows a table with its WHERE clause */
+const groups = (name: string, key: string, rows: string): Statement =>
   statement(
     name,
     `WITH cells AS MATERIALIZED (
        SELECT ${key} AS key, period, sum(units) AS units, sum(revenue) AS revenue, sum(royalties) AS royalties
-       FROM ${from} AND ${key} <> '' GROUP BY 1, 2
+       FROM ${rows} AND ${key} <> '' GROUP BY 1, 2
      ), highest AS (
        SELECT key, sum(revenue) AS total FROM cells GROUP BY key ORDER BY total DESC, key LIMIT ${maxGroups}
      )
      SELECT key, period, units::text, revenue::text, royalties::text FROM highest JOIN cells USING (key)
      ORDER BY total DESC, key, period`,
   );
-const groupsBy = (dimension: Dimension, name: string, from: string): Statement =>
-  groups(`series.${name}_${dimension}`, columns[dimension], from);
+const groupsBy = (dimension: Dimension, name: string, rows: string): Statement =>
+  groups(`series.${name}_${dimension}`, columns[dimension], rows);
 // Without filters it reads the sums of the months, which have far fewer rows than the breakdown.
 const readReleases = groups('series.releases', columns.release, `monthly_statistics WHERE ${inRange}`);
 const readGroups: Readonly<Record<Dimension, Statement>> = {
@@ -85,11 +87,11 @@ export class ReadSeries {
     return this.visibility.replicaSnapshot(caller, async (tx) => {
       const { currency } = await selectCreator(tx, creatorId);
       const values = { creator: creatorId, currency, ...range, ...filters };
-      const [rows, groups] = await Promise.all([
+      const [monthRows, groupRows] = await Promise.all([
         tx.rows<MonthRow>(statements.months, values),
         statements.groups && tx.rows<GroupRow>(statements.groups, values),
       ]);
-      return seriesView(months, currency, rows, groups);
+      return seriesView({ months, currency, monthRows, groupRows });
     });
   }
 }

@@ -12,39 +12,48 @@ export interface GroupRow extends MonthRow {
   readonly key: string;
 }
 
+interface SeriesRows {
+  /** All months of the range, in order. */
+  readonly months: readonly string[];
+  readonly currency: Currency;
+  /** Without rows for months without payments. */
+  readonly monthRows: readonly MonthRow[];
+  /** In the order of the response; undefined if the series is not grouped. */
+  readonly groupRows: readonly GroupRow[] | undefined;
+}
+
 /**
- * Shows the months of a range and their groups. What the groups lack of a month is in `other`, so that both
- * always add up to the month.
- * @param groups in the order of the response; undefined if the series is not grouped
+ * Shows the months of a range and their groups. What the groups lack of a month is in `other`, so that groups
+ * and `other` always add up to the month.
  */
-export function seriesView(
-  months: readonly string[],
-  currency: Currency,
-  rows: readonly MonthRow[],
-  groups?: readonly GroupRow[],
-): SeriesView {
-  const sumsByMonth = new Map(rows.map((row) => [row.period, exactSums(row)]));
+export function seriesView({ months, currency, monthRows, groupRows }: SeriesRows): SeriesView {
+  const sumsByMonth = new Map(monthRows.map((row) => [row.period, exactSums(row)]));
   const allMonths = months.map((period) => ({ period, ...(sumsByMonth.get(period) ?? zeros) }));
-  const rowsByKey = Map.groupBy(groups ?? [], ({ key }) => key);
-  const ungrouped = new Map(allMonths.map((month) => [month.period, month]));
-  for (const row of groups ?? []) {
-    const month = ungrouped.get(row.period);
-    if (month !== undefined) ungrouped.set(row.period, { ...month, ...add(month, exactSums(row), -1) });
-  }
   return {
     from: months[0] ?? '',
     to: months.at(-1) ?? '',
     currency,
     ...withTotals(allMonths),
-    groups:
-      groups === undefined
-        ? null
-        : [...rowsByKey].map(([key, groupRows]) => ({
-            key,
-            ...withTotals(groupRows.map((row) => ({ period: row.period, ...exactSums(row) }))),
-          })),
-    other: groups === undefined ? null : withTotals([...ungrouped.values()]),
+    groups: groupRows === undefined ? null : groupViews(groupRows),
+    other: groupRows === undefined ? null : withTotals(subtractGroups(allMonths, groupRows)),
   };
+}
+
+function groupViews(groupRows: readonly GroupRow[]): NonNullable<SeriesView['groups']> {
+  const rowsByKey = Map.groupBy(groupRows, ({ key }) => key);
+  return [...rowsByKey].map(([key, rows]) => ({
+    key,
+    ...withTotals(rows.map((row) => ({ period: row.period, ...exactSums(row) }))),
+  }));
+}
+
+function subtractGroups(months: readonly MonthSums[], groupRows: readonly GroupRow[]): MonthSums[] {
+  const rest = new Map(months.map((month) => [month.period, month]));
+  for (const row of groupRows) {
+    const month = rest.get(row.period);
+    if (month !== undefined) rest.set(row.period, { ...month, ...add(month, exactSums(row), -1) });
+  }
+  return [...rest.values()];
 }
 
 const zeros: Sums = exactSums();
