@@ -20,6 +20,13 @@ const rejectedTargetQuota = { requests: 20, windowSeconds: 60 };
 
 type Registered = Pick<TrackUploadRow, 'id' | 'status' | 'workflow_id'>;
 
+/** A track of a release, and the normalised URL of its audio. */
+interface RequestedTrack {
+  readonly releaseId: string;
+  readonly trackId: string;
+  readonly url: string;
+}
+
 interface UploadCounts {
   readonly open: number;
   /** Has no limit; the rank of the new upload in the queue is one more. */
@@ -90,13 +97,10 @@ export class RegisterTrackUpload {
     const url = targetUri(rawUrl);
     if (url === undefined) throw new Error('An allowed URL has no normalised form.');
     // First the release and the limits are checked: only then may the caller learn what a host resolves to.
-    const known = await this.visibility.transaction(caller, (tx) =>
-      findOpenRegistration(tx, releaseId, trackId, url),
-    );
+    const track = { releaseId, trackId, url };
+    const known = await this.visibility.transaction(caller, (tx) => findOpenRegistration(tx, track));
     if (known === undefined) await this.assertPublicTarget(caller, rawUrl);
-    const registered =
-      known ??
-      (await this.visibility.transaction(caller, (tx) => this.register(tx, releaseId, trackId, url)));
+    const registered = known ?? (await this.visibility.transaction(caller, (tx) => this.register(tx, track)));
     const view = registrationView(registered, this.config.BASE_URL);
     return new ResponseWithHeaders(view, { Location: view.status_url });
   }
@@ -113,17 +117,13 @@ export class RegisterTrackUpload {
     assertNoUrlProblem(problem);
   }
 
-  private async register(
-    tx: Transaction,
-    releaseId: string,
-    trackId: string,
-    url: string,
-  ): Promise<Registered> {
+  private async register(tx: Transaction, track: RequestedTrack): Promise<Registered> {
+    const { releaseId, trackId, url } = track;
     const creatorId = await releaseCreatorId(tx, releaseId);
     await tx.run(serialiseRegistrations, [creatorId]);
     const open = await tx.row<Registered>(findOpenUpload, [releaseId, trackId, url]);
     if (open !== undefined) return open;
-    const counts = await countTrackUploads(tx, creatorId, releaseId, trackId);
+    const counts = await countTrackUploads(tx, creatorId, track);
     assertWithinLimits(counts);
     const now = this.clock();
     // `workflow_id` is the public name of the job's id.
@@ -148,18 +148,14 @@ async function releaseCreatorId(tx: Transaction, releaseId: string): Promise<str
 }
 
 /**
- * Returns the open upload of the same registration.
- * @throws NotFound, Conflict as a registration would be rejected
+ * Returns the open upload of the same track and URL.
+ * @throws NotFound, Conflict if a registration would be rejected
  */
-async function findOpenRegistration(
-  tx: Transaction,
-  releaseId: string,
-  trackId: string,
-  url: string,
-): Promise<Registered | undefined> {
+async function findOpenRegistration(tx: Transaction, track: RequestedTrack): Promise<Registered | undefined> {
+  const { releaseId, trackId, url } = track;
   const creatorId = await releaseCreatorId(tx, releaseId);
   const open = await tx.row<Registered>(findOpenUpload, [releaseId, trackId, url]);
-  if (open === undefined) assertWithinLimits(await countTrackUploads(tx, creatorId, releaseId, trackId));
+  if (open === undefined) assertWithinLimits(await countTrackUploads(tx, creatorId, track));
   return open;
 }
 
@@ -170,8 +166,7 @@ function assertNoUrlProblem(problem: string | undefined): void {
 async function countTrackUploads(
   tx: Transaction,
   creatorId: string,
-  releaseId: string,
-  trackId: string,
+  { releaseId, trackId }: RequestedTrack,
 ): Promise<UploadCounts> {
   const counts = await tx.row<UploadCounts>(countUploads, [creatorId, releaseId, trackId]);
   return counts ?? { open: 0, open_of_organisation: 0, tracks: 0 };
