@@ -56,7 +56,8 @@ export class UploadWorker {
   async stop(): Promise<void> {
     this.stopping = true;
     this.processUpload.stop();
-    await this.worker.close(this.connection.status !== 'ready').catch((error: unknown) => this.warn(error));
+    const isForced = this.connection.status !== 'ready'; // otherwise `close` would wait for Redis
+    await this.worker.close(isForced).catch((error: unknown) => this.warn(error));
     this.connection.disconnect();
   }
 
@@ -71,7 +72,7 @@ export class UploadWorker {
     if (this.redisWarnings.allows())
       this.logger.warn(
         { error },
-        'Redis does not respond to the track upload worker; uploads wait in PostgreSQL.',
+        'The track upload worker reported an error of Redis or BullMQ; uploads wait in PostgreSQL.',
       );
   }
 
