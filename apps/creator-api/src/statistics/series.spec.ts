@@ -94,7 +94,7 @@ describe('the series of statistics', () => {
     );
   });
 
-  it('is grouped by release, product type, country and platform, the highest revenue first', async () => {
+  it('is grouped by release, product type, country or platform, the highest revenue first, and filtered by several', async () => {
     const creator = await api.newCreator();
     const [lp, tape] = [uuidv7(), uuidv7()];
     await sell(creator, { release_id: lp, quantity: 3, unit_amount: 1000 });
@@ -139,7 +139,7 @@ describe('the series of statistics', () => {
     expect(totals).toMatchObject({ units: 103, revenue: 10_003 });
   });
 
-  it('counts payments of orders without country and platform as other, until they are rebuilt', async () => {
+  it('counts payments that the breakdown lacks as other, until it is rebuilt', async () => {
     const creator = await api.newCreator();
     await sell(creator, { quantity: 2, unit_amount: 500 });
     const deleteBreakdown = statement(

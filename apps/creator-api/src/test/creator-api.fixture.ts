@@ -36,7 +36,7 @@ const documented = new DocumentedResponses(readDocument('creator'), '/creator');
 
 /**
  * Starts HTTP and the consumers of the service on a database, broker and token issuer created for this test.
- * Background tasks do not run.
+ * No background task runs, except the requeuing of uploads.
  */
 export async function creatorApi(
   environment: Readonly<Record<string, string>> = {},
@@ -96,7 +96,7 @@ export async function creatorApi(
     return processing;
   };
   startProcessing(); // with a concurrency of 0 it only requeues
-  /** Writes creators and orders directly, as the consumers would. */
+  /** Writes creators and orders as the consumers do, but not the events of timelines. */
   const record = ({
     creators = [],
     orders = [],

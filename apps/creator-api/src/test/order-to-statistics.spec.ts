@@ -14,7 +14,7 @@ describe('the path from order messages to the Creator API', () => {
   });
   afterAll(() => api.stop());
 
-  it('returns an order from a message, and its sale in the month of the payment', async () => {
+  it('returns an order from a message, its sale in the month of the payment, and later its tracking', async () => {
     const placed = anOrder(creator.id, { items: [item] });
     await api.publish(registered(creator), orderMessage(placed), orderMessage(paid(placed)));
     const list = await eventually(async () => {

@@ -112,6 +112,7 @@ describe('a track upload', () => {
     await untilOpen(openResponses, 0);
     server.send(wave());
     await startProcess();
+    // The lease, and BullMQ's lock (10 s) and its check (5 s), have to end first.
     expect(await uploads.untilFinished(id, 28_000)).toMatchObject({ status: 'completed' });
     await publishedOnce(1);
     expect(await row(id)).toMatchObject({ runs: 2, failed_runs: 0 });
@@ -157,7 +158,7 @@ describe('a track upload', () => {
     await publishedOnce(8);
   });
 
-  it('is processed when Redis never had its job or has lost it', async () => {
+  it('is processed when Redis has lost its job, before or during the processing', async () => {
     const openResponses = blockResponses();
     const waiting = await uploads.register(server.url());
     await clearRedis();

@@ -69,37 +69,42 @@ describe('the download of audio from a hostile server', () => {
     expect([problem, bytes, encoding]).toEqual([undefined, file.length, 'identity']);
   });
 
-  it.each<[string, string, boolean, RequestListener]>([
-    ['an endless body', 'too_large', false, (_request, response) => writeEndlessly(response)],
+  it.each<[string, string, 'permanent' | 'transient', RequestListener]>([
+    ['an endless body', 'too_large', 'permanent', (_request, response) => writeEndlessly(response)],
     [
       'a body one byte too long',
       'too_large',
-      false,
+      'permanent',
       (_request, response) => response.end(Buffer.alloc(maxBytes + 1)),
     ],
     [
       'a length beyond the limit',
       'too_large',
-      false,
+      'permanent',
       (_request, response) => response.writeHead(200, { 'content-length': String(2 ** 40) }).write('RIFF'),
     ],
-    ['nothing', 'empty', false, (_request, response) => response.end()],
+    ['nothing', 'empty', 'permanent', (_request, response) => response.end()],
     [
       'a compressed body',
       'compressed',
-      false,
+      'permanent',
       (_request, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(zipBomb),
     ],
-    ['an endless 404', 'http_error', false, (_request, response) => writeEndlessly(response.writeHead(404))],
-    ['401', 'http_error', false, (_request, response) => response.writeHead(401).end()],
-    ['a part of it', 'http_error', false, (_request, response) => response.writeHead(206).end(file)],
-    ['204', 'http_error', false, (_request, response) => response.writeHead(204).end()],
-    ['429', 'http_error', true, (_request, response) => response.writeHead(429).end()],
-    ['500', 'http_error', true, (_request, response) => response.writeHead(500).end()],
+    [
+      'an endless 404',
+      'http_error',
+      'permanent',
+      (_request, response) => writeEndlessly(response.writeHead(404)),
+    ],
+    ['401', 'http_error', 'permanent', (_request, response) => response.writeHead(401).end()],
+    ['a part of it', 'http_error', 'permanent', (_request, response) => response.writeHead(206).end(file)],
+    ['204', 'http_error', 'permanent', (_request, response) => response.writeHead(204).end()],
+    ['429', 'http_error', 'transient', (_request, response) => response.writeHead(429).end()],
+    ['500', 'http_error', 'transient', (_request, response) => response.writeHead(500).end()],
     [
       'a body that drips',
       'too_slow',
-      false,
+      'permanent',
       (_request, response) => {
         const drip = setInterval(() => response.write('x'), 20);
         response.on('close', () => clearInterval(drip));
@@ -108,25 +113,29 @@ describe('the download of audio from a hostile server', () => {
     [
       'a body that comes fast enough and takes too long',
       'too_slow',
-      false,
+      'permanent',
       (_request, response) => {
         const drip = setInterval(() => response.write(Buffer.alloc(1_000)), 20);
         response.on('close', () => clearInterval(drip));
       },
     ],
-    ['no response', 'timeout', true, () => undefined],
+    ['no response', 'timeout', 'transient', () => undefined],
     [
       'less than it said',
       'connection_failed',
-      true,
+      'transient',
       (_request, response) => {
         response.writeHead(200, { 'content-length': String(file.length) });
         response.write(file.subarray(0, 1000), () => response.destroy());
       },
     ],
-  ])('reports %s as %s', async (_what, code, isTransient, listener) => {
+  ])('reports %s as %s, which is %s', async (_what, code, kind, listener) => {
     const { problem, bytes, tookMs } = await fetchServed(listener);
-    expect(problem).toMatchObject({ code, isTransient, message: expect.stringMatching(/^The .*\.$/) });
+    expect(problem).toMatchObject({
+      code,
+      isTransient: kind === 'transient',
+      message: expect.stringMatching(/^The .*\.$/),
+    });
     expect(bytes).toBeLessThanOrEqual(maxBytes + 1);
     expect(tookMs).toBeLessThan(5_000);
   });
@@ -177,7 +186,7 @@ describe('the download of audio from a hostile server', () => {
     });
   });
 
-  it('stops immediately when the signal aborts', async () => {
+  it('rejects with the reason of the signal when it aborts', async () => {
     const stopping = new AbortController();
     server.respondWith(() => stopping.abort(new Error('Stopping.')));
     await expect(fetchFrom(server.url(), client, stopping.signal)).rejects.toThrow('Stopping.');

@@ -67,14 +67,14 @@ describe('a registered track upload', () => {
     ]);
   });
 
-  it('deletes its URL, which may be signed, when it has finished', async () => {
+  it('loses its URL, which may be signed, when it has finished', async () => {
     server.send(wave());
     const { id } = await uploads.register(server.url());
     await uploads.untilFinished(id);
     expect(await api.database.row(urlOf, [id])).toEqual({ upload_url: null });
   });
 
-  it('has null for missing tags', async () => {
+  it('is published with null for missing tags', async () => {
     server.send(wave());
     await uploads.untilFinished((await uploads.register(server.url())).id);
     await eventually(() => uploads.publishedTracks().length > 0);

@@ -90,7 +90,7 @@ describe('POST /api/v1/releases/{id}/track-upload', () => {
     expect(new Set(ids).size).toBe(5);
   });
 
-  it('accepts a catalogue release that occurs in an order of the caller', async () => {
+  it('accepts a catalogue release in an order that is visible to the caller', async () => {
     expect((await register(aTrack(), String(myOrder.items[0]?.release_id))).status).toBe(202);
     expect(
       (await register(aTrack(), String(theirOrder.items[0]?.release_id), globalAdminClaims)).status,

@@ -2,6 +2,9 @@ import { eventually } from '@fulfilment/testing';
 import type { CreatorApi } from '../test/creator-api.fixture.js';
 import { type AudioServer, audioServer, startUploads, uploadClient } from './track-uploads.fixture.js';
 
+/** After this time a slow download is aborted, and its slot is free. */
+const slowForMs = 3_000;
+
 describe('organisations with slow servers', () => {
   let api: CreatorApi;
   let slow: AudioServer;
@@ -20,7 +23,7 @@ describe('organisations with slow servers', () => {
     });
     api = await startUploads({
       TRACK_UPLOAD_TIMEOUT_MS: '600000',
-      TRACK_UPLOAD_SLOW_FOR_MS: '3000',
+      TRACK_UPLOAD_SLOW_FOR_MS: String(slowForMs),
     });
   });
   afterAll(async () => {
@@ -37,7 +40,9 @@ describe('organisations with slow servers', () => {
     await slowUploads('org_reef');
     await eventually(() => running === 2);
     const uploads = await uploadClient(api, 'org_lagoon');
-    expect(await uploads.untilFinished((await uploads.register(good.url())).id, 2_500)).toMatchObject({
+    expect(
+      await uploads.untilFinished((await uploads.register(good.url())).id, slowForMs - 500),
+    ).toMatchObject({
       status: 'completed',
     });
     expect(running).toBeLessThanOrEqual(2);
@@ -47,8 +52,10 @@ describe('organisations with slow servers', () => {
     await Promise.all([slowUploads('org_reef'), slowUploads('org_shoal')]);
     await eventually(() => running === 4);
     const uploads = await uploadClient(api, 'org_lagoon');
-    expect(await uploads.untilFinished((await uploads.register(good.url())).id, 12_000)).toMatchObject({
-      status: 'completed',
-    });
+    expect(await uploads.untilFinished((await uploads.register(good.url())).id, 4 * slowForMs)).toMatchObject(
+      {
+        status: 'completed',
+      },
+    );
   });
 });

@@ -45,7 +45,7 @@ describe('the lease of a track upload', () => {
     [32, 8, 4],
     [4, 1, 1],
   ])(
-    'is granted for at most %i uploads of an organisation and half of %i slots, for any number of creators',
+    'is granted for at most %i uploads of an organisation, and at most for half of %i slots, over three creators',
     async (limit, replicaConcurrency, expected) => {
       const organisation = `org_${uuidv7()}`;
       const creators = [aCreator(organisation), aCreator(organisation), aCreator(organisation)];

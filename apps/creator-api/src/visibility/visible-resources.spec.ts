@@ -185,13 +185,6 @@ describe('the visibility of resources to callers', () => {
     ).toBe(404);
   });
 
-  it('counts the creators of one organisation, or of all for a global admin, and none without an organisation', async () => {
-    const total = async (claims: Claims) => (await api.get('/api/v1/creators', claims)).body.meta.total;
-    expect(await total(ownerClaims('org_harbour'))).toBe(1);
-    expect(await total(globalAdminClaims)).toBe(2);
-    expect(await total({ org_id: '', org_role: 'owner' })).toBe(0);
-  });
-
   it('covers every operation of the API', () => {
     const routes = registeredRoutes(api.app.getHttpAdapter().getInstance(), '/creator');
     expect(routes.toSorted()).toEqual(Object.keys(operations).toSorted());
