@@ -1,4 +1,4 @@
-/** Condition on the rows of a breakdown, without the app. A filter that is null selects all rows. */
+/** SQL: all filters except `app`, as a condition on rows of a breakdown. A filter that is null is ignored. */
 export const matchesFilters = `(:release::uuid IS NULL OR release_id = :release)
      AND (:product_type::text IS NULL OR product_type = :product_type)
      AND (:country::text IS NULL OR country_code = :country) AND (:platform::text IS NULL OR platform = :platform)`;

@@ -21,7 +21,7 @@ export function monthsOf({ from, to }: MonthRange): string[] {
   return Array.from({ length }, (_, index) => addMonths(from, index));
 }
 
-/** The first and the last month are 0000-01 and 9999-12. */
+/** Adds a positive or negative number of months. Returns no month before 0000-01 or after 9999-12. */
 function addMonths(month: string, count: number): string {
   const number = Math.min(Math.max(monthNumber(month) + count, 0), 9999 * 12 + 11);
   const year = String(Math.floor(number / 12)).padStart(4, '0');

@@ -2,7 +2,7 @@ import { type Database, statement } from '@fulfilment/database';
 
 const uploadsPerBatch = 1_000;
 
-/** An array, so that the batch is read once: a join may read a subquery with LIMIT several times. */
+// ARRAY(…) reads the batch once; a join may read a subquery with LIMIT several times.
 const deleteOld = statement(
   'track-uploads.delete-old',
   `DELETE FROM track_uploads WHERE id = ANY (ARRAY(
@@ -12,9 +12,7 @@ const deleteOld = statement(
    ))`,
 );
 
-/**
- * Deletes a batch of uploads that finished more than `days` ago; 0 keeps all. Returns their number.
- */
-export async function deleteOldUploads(database: Database, days: number): Promise<number> {
-  return days === 0 ? 0 : database.run(deleteOld, [days]);
+/** Deletes a batch of uploads that finished before the retention. 0 days keep all. Returns their number. */
+export async function deleteOldUploads(database: Database, retentionDays: number): Promise<number> {
+  return retentionDays === 0 ? 0 : database.run(deleteOld, [retentionDays]);
 }

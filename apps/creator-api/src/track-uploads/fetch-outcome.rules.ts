@@ -19,7 +19,7 @@ export function mayContainFile(
   headers: FetchResult['headers'],
   maxBytes: number,
 ): boolean {
-  return statusCode === 200 && !isCompressed(headers) && !(Number(headers['content-length']) > maxBytes);
+  return statusCode === 200 && !isCompressed(headers) && !statesMoreThan(maxBytes, headers);
 }
 
 /** Returns why the fetch failed, or undefined if the file is complete. */
@@ -60,7 +60,7 @@ function responseProblem(fetch: FetchResult, maxBytes: number): UploadProblem | 
       'compressed',
       'The server sent the file with a Content-Encoding that was not requested.',
     );
-  if (bytes > maxBytes || Number(headers['content-length']) > maxBytes)
+  if (bytes > maxBytes || statesMoreThan(maxBytes, headers))
     return permanentProblem('too_large', `The file is larger than ${maxBytes} bytes.`);
   // Permanent, since a retry would occupy a slot for as long. The client can register the upload again.
   if (abortReason === 'slow' || abortReason === 'deadline')
@@ -68,6 +68,11 @@ function responseProblem(fetch: FetchResult, maxBytes: number): UploadProblem | 
   if (!complete)
     return transientProblem('connection_failed', 'The connection closed before the end of the file.');
   return bytes === 0 ? permanentProblem('empty', 'The file is empty.') : undefined;
+}
+
+/** False without a `Content-Length`. */
+function statesMoreThan(maxBytes: number, headers: FetchResult['headers']): boolean {
+  return Number(headers['content-length']) > maxBytes;
 }
 
 function isCompressed(headers: FetchResult['headers']): boolean {

@@ -15,7 +15,8 @@ export function nextRun(problem: UploadProblem, failedRuns: number, scheduleMs: 
 
 /** Returns the problem if too many runs ended with a lost process. @param run number of this run */
 export function findLostRunsProblem(run: number, failedRuns: number): UploadProblem | undefined {
-  return run - 1 - failedRuns > maxLostRuns
+  const lostRuns = run - 1 - failedRuns;
+  return lostRuns > maxLostRuns
     ? permanentProblem('internal_error', 'The processing of the file was interrupted too often.')
     : undefined;
 }

@@ -27,7 +27,10 @@ export class ProcessUpload {
 
   constructor(private readonly dependencies: ProcessUploadDependencies) {}
 
-  /** Returns the delay in ms until the next run; undefined when the upload has finished. */
+  /**
+   * Returns the delay in ms until the next run of this job; undefined when the upload has finished, or
+   * another run has taken it over.
+   */
   async run(id: string): Promise<number | undefined> {
     const { leases, logger } = this.dependencies;
     if (this.stopping.signal.aborted) return 0;

@@ -30,7 +30,7 @@ interface CompletedUpload {
   created_at: Date;
 }
 
-/** Records the outcome of a run. @throws LeaseLost if another run holds the lease */
+/** Records the outcome of a run. @throws LeaseLost if the run no longer holds the lease */
 export class RecordOutcome {
   constructor(
     private readonly database: Database,
@@ -62,6 +62,7 @@ export class RecordOutcome {
     await this.update(fail, [id, token, failure, this.clock()]);
   }
 
+  /** Records a transient problem, and when the next run is due. */
   async postpone({ id, token }: LeasedUpload, delayMs: number): Promise<void> {
     await this.update(postpone, [id, token, delayMs, this.clock()]);
   }

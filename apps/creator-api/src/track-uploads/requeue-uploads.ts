@@ -7,7 +7,8 @@ import type { QueuedUpload, UploadQueue } from './upload-queue.js';
 const pollIntervalMs = 2_000;
 const pageSize = 500;
 
-// Due for 2 s without a lease: Redis has no job for it, or the workers are busy.
+// Due, or without a valid lease, for 2 s: Redis has no job for the upload, or the workers are busy. The rank
+// counts the uploads of the organisation in this page only.
 const findOverdue = statement(
   'track-uploads.overdue',
   `SELECT overdue.id, overdue.workflow_id AS "jobId",

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const fileName = /^track-upload-[0-9a-f-]{36}$/;
+/** Far longer than the moment between `open` and `rm` of a running process. */
 const staleAfterMs = 60_000;
 
 /** A file that is written and then read by its descriptor. */

@@ -1,6 +1,6 @@
 import { Counter, Gauge } from '@fulfilment/runtime';
 
-/** Prometheus metrics of track uploads; docs/runbook.md describes what to do about each. */
+/** Prometheus metrics of track uploads; docs/runbook.md says which of them to watch. */
 export const uploadMetrics = {
   runs: new Counter({
     name: 'track_upload_runs_total',

@@ -3,7 +3,7 @@ import type { Caller } from '@fulfilment/http-service';
 /** The rows that a caller may see: those of one organisation's creators, or all. */
 export interface CallerScope {
   readonly role: 'creator_api_member' | 'creator_api_operator';
-  /** Empty if the caller may see nothing. */
+  /** Empty for an operator, who sees the rows of all, and for a member who sees none. */
   readonly organisationId: string;
 }
 
