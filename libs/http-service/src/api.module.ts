@@ -22,13 +22,15 @@ import { HTTP_OPTIONS, type HttpOptions } from './start-http.js';
 export interface ApiOptions {
   /** The path prefix and the audience depend on it. */
   readonly api: Api;
+  /** For people, in the metadata and as the title of the reference. */
   readonly resourceName: string;
+  /** The scopes in the metadata. Each route declares what it requires. */
   readonly scopes: readonly string[];
-  /** Whether this service serves the API's reference. */
+  /** Whether this service serves the API's reference. Default: false. */
   readonly servesReference?: boolean;
 }
 
-/** An HTTP service that takes access tokens: 401 → 429 → 403, then the body, then the DTO. */
+/** An HTTP service that requires access tokens: 401, 429 and 403 first, then the body, then the DTO. */
 @Global()
 @Module({})
 export class ApiModule {

@@ -9,7 +9,9 @@ import type { Response } from 'express';
 import { type Observable, of } from 'rxjs';
 import { callerOf, tenantOf } from './access/caller.js';
 
+/** Requests of one route that wait in this process. They hold little memory; a further one is 503. */
 export const maxWaiting = 100;
+const retryAfterSeconds = 1;
 
 interface Limits {
   readonly maxConcurrent: number;
@@ -18,8 +20,8 @@ interface Limits {
 }
 
 /**
- * Limits the concurrent requests of a route in this process. Up to 100 more wait, others are 503, and those
- * beyond the limit of their tenant are 429. For responses that hold much memory or a connection.
+ * Limits the concurrent requests of a route in this process. Up to 100 more wait, further ones are 503, and
+ * those beyond the limit of their tenant are 429. For responses that hold much memory or a connection.
  */
 export function ConcurrencyLimit(limits: Limits): MethodDecorator {
   return UseInterceptors(new ConcurrencyInterceptor(limits));
@@ -55,12 +57,13 @@ export class ConcurrencyInterceptor implements NestInterceptor {
     return next.handle();
   }
 
+  /** Returns the function that ends the request. @throws RateLimited */
   private beginForTenant(request: object): () => void {
     const { maxPerTenant } = this.limits;
     if (maxPerTenant === undefined) return () => undefined;
     const tenant = tenantOf(callerOf(request));
     const count = this.perTenant.get(tenant) ?? 0;
-    if (count >= maxPerTenant) throw new RateLimited(1);
+    if (count >= maxPerTenant) throw new RateLimited(retryAfterSeconds);
     this.perTenant.set(tenant, count + 1);
     return () => {
       const remaining = (this.perTenant.get(tenant) ?? 1) - 1;
@@ -69,6 +72,7 @@ export class ConcurrencyInterceptor implements NestInterceptor {
     };
   }
 
+  /** Resolves when the request may run. @throws ServiceUnavailable */
   private async begin(): Promise<void> {
     if (this.running < this.limits.maxConcurrent) {
       this.running += 1;

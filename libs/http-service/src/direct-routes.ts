@@ -67,7 +67,7 @@ interface Exchange {
   readonly next: () => void;
 }
 
-/** Sets what Express sets before a route. */
+/** Runs a route, after setting what Express would set. */
 function run(route: DirectRoute, requested: readonly string[], { request, response, next }: Exchange): void {
   const params: Record<string, string> = {};
   for (const [index, segment] of route.segments.entries())

@@ -2,7 +2,8 @@ import { RateLimited } from '@fulfilment/error-envelope';
 import { LRUCache } from 'lru-cache';
 import type { Quota } from './access/quota-share.js';
 
-const rememberedCallers = 20_000;
+/** Beyond this number, the failures of the caller that was seen least recently no longer count. */
+const maxCallers = 20_000;
 
 interface Window {
   readonly endsAtMs: number;
@@ -11,9 +12,10 @@ interface Window {
 
 /** Limits a caller's failures, per replica. Successes are not counted. */
 export class FailureThrottle {
-  private readonly windows = new LRUCache<string, Window>({ max: rememberedCallers });
+  private readonly windows = new LRUCache<string, Window>({ max: maxCallers });
 
   constructor(
+    /** Its `requests` are the failures that a caller may have in a window. */
     private readonly quota: Quota,
     private readonly nowMs: () => number = () => performance.now(),
   ) {}

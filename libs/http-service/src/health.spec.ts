@@ -65,7 +65,7 @@ describe('sharedReadiness', () => {
   });
 });
 
-describe('/health/serving', () => {
+describe('healthRoutes', () => {
   const checks = { postgres: () => true, redis: () => true, rabbitmq: () => true };
   const get = (path: string, failed: readonly string[]) =>
     request(express().use(healthRoutes(checks, () => Promise.resolve(failed)))).get(path);
@@ -76,7 +76,7 @@ describe('/health/serving', () => {
     [['postgres'], 503],
     [['postgres', 'redis', 'rabbitmq'], 503],
   ])(
-    'responds by PostgreSQL alone, since requests continue without the others: %j is %i',
+    'serves by PostgreSQL alone, since requests continue without other stores: without %j, /serving is %i',
     async (failed, status) => {
       await get('/serving', failed).expect(status);
       await get('/ready', failed).expect(failed.length === 0 ? 200 : 503);

@@ -38,9 +38,9 @@ export function sharedReadiness(
 const checksOfServing: readonly string[] = ['postgres'];
 
 /**
- * `/health/live`, `/health/ready` and `/health/serving`: no authentication, no rate limit, no caching. A load
- * balancer that took every replica out during an outage of Redis or RabbitMQ would end requests that continue
- * without them, so it reads `serving`.
+ * `/health/live`, `/health/ready` and `/health/serving`: no authentication, no rate limit, no HTTP caching. A
+ * load balancer that took every replica out during an outage of Redis or RabbitMQ would end requests that
+ * continue without them, so it reads `serving`.
  */
 export function healthRoutes(checks: ReadinessChecks, findFailedChecks: FindFailedChecks): Router {
   const router = Router();

@@ -25,14 +25,18 @@ describe('a connection to Redis with a replica', () => {
   let folder: string;
   let ports: { readonly primary: number; readonly replica: number; readonly sentinel: number };
   const servers: ChildProcess[] = [];
-  const run = (port: number, ...lines: string[]): void => {
+  /** Starts redis-server with these lines of configuration; as a Sentinel if a line says so. */
+  const startServer = (port: number, ...lines: string[]): void => {
     const file = join(folder, `${port}.conf`);
     const all = [`port ${port}`, 'bind 127.0.0.1', `dir ${folder}`, 'save ""', 'loglevel warning', ...lines];
     writeFileSync(file, `${all.join('\n')}\n`);
     const mode = lines.some((line) => line.startsWith('sentinel')) ? ['--sentinel'] : [];
     servers.push(spawn('redis-server', [file, ...mode], { stdio: 'ignore' }));
   };
-  const direct = async <Result>(port: number, use: (client: Redis) => Promise<Result>): Promise<Result> => {
+  const withClient = async <Result>(
+    port: number,
+    use: (client: Redis) => Promise<Result>,
+  ): Promise<Result> => {
     const client = new Redis(port, '127.0.0.1').on('error', () => undefined);
     try {
       return await use(client);
@@ -45,17 +49,17 @@ describe('a connection to Redis with a replica', () => {
     folder = mkdtempSync(join(tmpdir(), 'redis-'));
     ports = { primary: await freePort(), replica: await freePort(), sentinel: await freePort() };
     const { primary, replica, sentinel } = ports;
-    run(primary);
-    run(replica, `replicaof 127.0.0.1 ${primary}`, 'repl-diskless-sync-delay 0');
-    await direct(replica, (client) =>
+    startServer(primary);
+    startServer(replica, `replicaof 127.0.0.1 ${primary}`, 'repl-diskless-sync-delay 0');
+    await withClient(replica, (client) =>
       eventually(async () => (await client.info()).includes('master_link_status:up')),
     );
-    run(
+    startServer(
       sentinel,
       `sentinel monitor suite 127.0.0.1 ${primary} 1`,
       'sentinel down-after-milliseconds suite 1000',
     );
-    await direct(sentinel, (client) =>
+    await withClient(sentinel, (client) =>
       eventually(async () => {
         const replicas: unknown = await client.call('SENTINEL', 'replicas', 'suite');
         return Array.isArray(replicas) && replicas.length === 1;
@@ -72,7 +76,7 @@ describe('a connection to Redis with a replica', () => {
   it('finds the primary in every step of a rotation of the Sentinel password, and Sentinels can elect in each', async () => {
     const sentinels = [await freePort(), await freePort()];
     for (const port of sentinels)
-      run(
+      startServer(
         port,
         'requirepass older',
         'sentinel sentinel-pass older',
@@ -126,7 +130,7 @@ describe('a connection to Redis with a replica', () => {
     await Promise.all([before, during, after, late].map((connection) => connection.stop()));
   });
 
-  it('leads to the primary that Sentinel names, also when the previous one is suspended', async () => {
+  it('leads to the primary that a Sentinel names, also after a failover from a suspended one', async () => {
     const settings = redisSettings.parse({
       REDIS_URL: 'redis://unused.example/0',
       REDIS_SENTINELS: `127.0.0.1:1,127.0.0.1:${ports.sentinel}`,
@@ -155,13 +159,13 @@ describe('a connection to Redis with a replica', () => {
 
   it('is reopened when the primary at a stable address has become a replica', async () => {
     const url = `redis://127.0.0.1:${ports.replica}`; // the primary since the previous test
-    await direct(ports.replica, (client) => client.replicaof('NO', 'ONE'));
+    await withClient(ports.replica, (client) => client.replicaof('NO', 'ONE'));
     const connection = new RedisConnection({ REDIS_URL: url }, logger);
     const write = () => connection.tryCommand('test', (client) => client.set('test', '1'));
     await eventually(write);
     let opened = 0;
     connection.client.on('ready', () => (opened += 1));
-    await direct(ports.replica, (client) => client.replicaof('127.0.0.1', String(ports.sentinel)));
+    await withClient(ports.replica, (client) => client.replicaof('127.0.0.1', String(ports.sentinel)));
     await eventually(async () => {
       await write();
       return opened > 0;

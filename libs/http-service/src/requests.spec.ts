@@ -4,7 +4,7 @@ import request from 'supertest';
 import { eventually } from '@fulfilment/testing';
 import { type SmallApi, smallApi } from './small-api.fixture.js';
 
-describe('requests to an API', () => {
+describe('an API', () => {
   let api: SmallApi;
   let token: string;
   let databaseIsUp = true;
@@ -23,7 +23,7 @@ describe('requests to an API', () => {
     request(api.url).post('/store/notes').set('authorization', `Bearer ${token}`).set('content-type', type);
   const good = JSON.stringify({ title: 'A note', quantity: 3 });
 
-  it('are counted and timed by route, never by path parameters', async () => {
+  it('counts requests by route, never by path parameters', async () => {
     await request(api.url).get('/store/notes/open').expect(200);
     await request(api.url).get('/health/live').expect(200);
     await request(api.url).get('/store/nothing/01900000-0000-7000-8000-000000000001').expect(404);
@@ -154,7 +154,7 @@ describe('requests to an API', () => {
     expect(response.body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'body', reason }] });
   });
 
-  it('treats a missing body as an empty object, and names each missing member', async () => {
+  it('treats a missing body as an empty object, and returns an error for each missing member', async () => {
     const response = await post().expect(400);
     const fields = response.body.details.map(({ field }: { field: string }) => field);
     expect(new Set(fields)).toEqual(new Set(['title', 'quantity']));

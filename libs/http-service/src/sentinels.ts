@@ -13,7 +13,7 @@ export interface SentinelReply {
   readonly error?: string;
 }
 
-/** Queries the primary of each Sentinel. Returns none without the setting `REDIS_SENTINELS`. */
+/** Requests the address of the primary from each Sentinel. Empty without the setting `REDIS_SENTINELS`. */
 export async function primariesBySentinel(settings: RedisSettings): Promise<SentinelReply[]> {
   const options = sentinelOptions(settings);
   if (options === undefined) return [];

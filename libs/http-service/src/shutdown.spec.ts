@@ -16,7 +16,7 @@ describe('the shutdown of an API', () => {
     api = await smallApi({ readiness: { postgres } });
   });
 
-  it('completes running requests, and closes idle, silent and incomplete connections', async () => {
+  it('completes running requests, and ends in spite of idle, silent and incomplete connections', async () => {
     const incompleteRequests = [
       '',
       'GET / HTTP/1.1\r\nHost: ',

@@ -24,7 +24,7 @@ describe('signed cursors', () => {
     );
   });
 
-  it('do not open when one character is changed', () => {
+  it('do not open when any one character is changed', () => {
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
     fc.assert(
       fc.property(key, fc.nat(), fc.constantFrom(...alphabet), (last, place, character) => {
@@ -68,7 +68,7 @@ describe('signed cursors', () => {
     expect(opens(after, before)).toBe(false);
   });
 
-  it('have one secret if it contains a comma, but not only long parts', () => {
+  it('treat a setting with a comma and a part that is too short for a secret as one secret', () => {
     const secret = 'a secret, as it was accepted before rotation existed';
     const sealed = new SignedCursors(secret).seal(['list'], { micros: 1, id: 'a' });
     expect(() => new SignedCursors('a secret').open(['list'], sealed)).toThrow(ValidationFailed);

@@ -95,7 +95,8 @@ export interface SmallApi {
 }
 
 /**
- * Starts an API with a few routes, like every API. Quotes are limited to two per minute.
+ * Starts an API with the routes above. Requests to `notes/quoted` are limited to two per minute, and those
+ * without a valid token to five per minute and network.
  * @param options.maker shared with another API; by default it has its own
  */
 export async function smallApi(

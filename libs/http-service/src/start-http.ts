@@ -28,6 +28,7 @@ import { ServiceAdapter } from './service-adapter.js';
 
 // Longer than the gateway's, so that the gateway never sends on a connection that this service closes.
 const keepAliveMs = 75_000;
+// Longer than `keepAliveMs`, since it also limits the wait for the next request of a connection.
 const maxHeaderWaitMs = 80_000;
 
 /** Nest's token for the HTTP options of a service. */
@@ -43,11 +44,14 @@ export interface HttpOptions {
    * sets it to false.
    */
   readonly anyOrigin?: boolean;
-  /** Handles requests before Express. */
+  /** Handles requests before Express. With it, `directRoutes` has no effect. */
   readonly rawHandler?: RawHandler;
   /** Adds Express middleware before Nest's routes. */
   readonly beforeRoutes?: (app: NestExpressApplication) => void;
-  /** Runs Nest's routes without Express and its middleware, also without that of `beforeRoutes` (ADR 60). */
+  /**
+   * Runs Nest's routes without Express and its middleware, also without that of `beforeRoutes` (ADR 60).
+   * Default: false.
+   */
   readonly directRoutes?: boolean;
 }
 
@@ -55,8 +59,8 @@ const applicationOptions = { bodyParser: false, abortOnError: false, logger: fal
 
 /**
  * Opens the public HTTP port immediately; readiness is 503 until every dependency is available. Gives each
- * request its id, and allows browsers of any origin without credentials. The address, the logger and the
- * options come from the application's providers.
+ * request its id, measures it, and closes connections at the shutdown. The address, the logger and the
+ * `HttpOptions` come from the application's providers.
  * @param create creates the application, for example with Nest's `NestFactory.create`
  */
 export async function startHttp(

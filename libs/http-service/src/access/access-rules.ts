@@ -5,9 +5,7 @@ export const scopesMetadata = 'access:scopes';
 export const publicRouteMetadata = 'access:public';
 export const rateLimitMetadata = 'access:rate-limit';
 
-/**
- * The scopes that a token needs. Every route has this, `@AnyToken()` or `@Public()`.
- */
+/** Declares the scopes that a token needs. Every route has `@Scopes()`, `@AnyToken()` or `@Public()`. */
 export const Scopes = (...scopes: readonly [StoreScope, ...StoreScope[]]) =>
   SetMetadata(scopesMetadata, scopes);
 
@@ -19,5 +17,5 @@ export const Public = () => SetMetadata(publicRouteMetadata, true);
 
 export type RateLimitName = 'default' | 'orders-create' | 'quotes' | 'stats';
 
-/** The quota of the route, instead of `default`. */
+/** Declares the quota that the route uses instead of `default`. */
 export const RateLimit = (name: RateLimitName) => SetMetadata(rateLimitMetadata, name);

@@ -29,7 +29,10 @@ const explanations = {
   invalid_dpop_proof: 'The DPoP proof is missing, invalid, already used or not for this request and token.',
 } as const;
 
-/** Authorizes a request, in this order: 401 (no valid token), 429 (quota exhausted), 403 (missing scope). */
+/**
+ * Authorizes a request, in this order: 401 (no valid token), 429 (quota exhausted), 403 (missing scope). A
+ * network that exhausted its anonymous quota gets 429 instead of 401.
+ */
 @Injectable()
 export class AccessGuard implements CanActivate {
   private readonly exhausted = new ExhaustedNetworks();
@@ -61,6 +64,7 @@ export class AccessGuard implements CanActivate {
     return true;
   }
 
+  /** Returns the caller, and takes the request from its quota. @throws Unauthorized, RateLimited */
   private async authenticate(
     request: Request,
     response: Response,

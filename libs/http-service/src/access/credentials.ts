@@ -11,7 +11,7 @@ const dpop = /^DPoP +([\w.~+/-]+=*)$/i;
 
 /**
  * Reads an `Authorization` header (RFC 6750 §2.1, RFC 9449 §7.1). Scheme names are case-insensitive (RFC 9110
- * §11.1). A token anywhere else in a request is ignored.
+ * §11.1). Returns undefined if there is no header, or one of another form.
  */
 export function credentialsOf(header: string | undefined): Credentials | undefined {
   if (header === undefined) return undefined;

@@ -6,6 +6,7 @@ import type { RedisConnection } from '../redis.js';
 
 /** Allowed distance of a proof's `iat` from now; the authorization server allows the same. */
 const windowSeconds = 300;
+/** Ids that clients generate are much shorter. */
 const maxJtiLength = 256;
 
 const proofClaims = z.object({
@@ -47,7 +48,7 @@ export class DpopProofs {
     const proof = request.headers['dpop'];
     if (typeof proof !== 'string') return false;
     beforeSignature?.();
-    const verified = await verifiedProof(proof);
+    const verified = await verifyProof(proof);
     if (verified === undefined) return false;
     const { claims, thumbprint } = verified;
     const matches =
@@ -59,14 +60,14 @@ export class DpopProofs {
     return matches && this.isFirstUse(thumbprint, claims);
   }
 
-  /** Stored for all replicas of both APIs, until the proof expires. */
+  /** Stores the proof for all replicas of both APIs, until it expires. True if it was not stored before. */
   private async isFirstUse(thumbprint: string, { jti, iat }: z.output<typeof proofClaims>): Promise<boolean> {
     const key = `dpop-proof:${hash('sha256', `${thumbprint}.${jti}`, 'base64url')}`;
     const seconds = Math.max(1, Math.ceil(iat + windowSeconds - Date.now() / 1000) + 1);
     const stored = await this.redis.tryCommand('dpop-proofs', (client) =>
       client.set(key, '1', 'EX', seconds, 'NX'),
     );
-    return stored !== null;
+    return stored !== null; // undefined while Redis is down
   }
 }
 
@@ -78,7 +79,7 @@ interface VerifiedProof {
 /**
  * Verifies a JWS of type `dpop+jwt` with the public key in its header. Returns undefined if it is invalid.
  */
-async function verifiedProof(proof: string): Promise<VerifiedProof | undefined> {
+async function verifyProof(proof: string): Promise<VerifiedProof | undefined> {
   try {
     const { payload, protectedHeader } = await jwtVerify(proof, EmbeddedJWK, {
       typ: 'dpop+jwt',

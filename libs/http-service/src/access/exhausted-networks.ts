@@ -2,7 +2,8 @@ import { LRUCache } from 'lru-cache';
 import { clientNetwork } from '../client-network.rules.js';
 import type { RateLimitDecision } from './quota-share.js';
 
-const rememberedNetworks = 20_000;
+/** Beyond this number, the limit of the network that was seen least recently ends. */
+const maxNetworks = 20_000;
 const checksWhileExhausted = 5;
 
 interface Exhausted {
@@ -18,7 +19,7 @@ interface Exhausted {
  * no check; each DPoP proof needs one.
  */
 export class ExhaustedNetworks {
-  private readonly networks = new LRUCache<string, Exhausted>({ max: rememberedNetworks });
+  private readonly networks = new LRUCache<string, Exhausted>({ max: maxNetworks });
 
   constructor(private readonly nowMs: () => number = () => performance.now()) {}
 

@@ -24,9 +24,12 @@ export class PublishedKeys {
   private readonly remote: ReturnType<typeof createRemoteJWKSet>;
   private readonly nodeKeys = new WeakMap<CryptoKey, KeyObject>();
   private readonly nowMs: () => number; // no parameter property: tools run this file with its types stripped
-  private published: ReadonlySet<string> | undefined;
+  /** Ids of the keys that the last read returned; undefined before the first one. */
+  private publishedIds: ReadonlySet<string> | undefined;
   private readStartedAtMs = -Infinity;
+  /** The last read that began. It may be in progress, and never rejects. */
   private lastRead: Promise<unknown> = Promise.resolve();
+  /** The read that waits until it may begin. */
   private nextRead: Promise<void> | undefined;
 
   /** @param url of the JWK set */
@@ -46,7 +49,7 @@ export class PublishedKeys {
    * @throws DependencyUnavailable when the keys could not be read; errors of jose for an unknown key
    */
   async find(header: ProtectedHeaderParameters): Promise<KeyObject> {
-    if (this.published === undefined) await this.reload();
+    if (this.publishedIds === undefined) await this.reload();
     else this.reloadWhenDue();
     try {
       return this.toKeyObject(await this.remote(header));
@@ -60,7 +63,7 @@ export class PublishedKeys {
   /** Whether the last key set contains this key: signatures of a removed key are no longer accepted. */
   isPublished(keyId: string): boolean {
     this.reloadWhenDue();
-    return this.published?.has(keyId) === true;
+    return this.publishedIds?.has(keyId) === true;
   }
 
   private toKeyObject(key: CryptoKey): KeyObject {
@@ -76,7 +79,10 @@ export class PublishedKeys {
     this.reload().catch(() => undefined); // the known keys stay in use
   }
 
-  /** Starts a new read: the response to a read in progress may be older than the key. */
+  /**
+   * Begins another read after the one in progress, whose response may be older than the key. Calls before it
+   * begins share it.
+   */
   private reload(): Promise<void> {
     this.nextRead ??= this.waitUntilAllowed().then(() => {
       this.nextRead = undefined;
@@ -93,7 +99,7 @@ export class PublishedKeys {
       failures.inc();
       throw new DependencyUnavailable('The signing keys could not be read.', { cause: error });
     });
-    this.published = new Set(this.remote.jwks()?.keys.map(({ kid }) => kid ?? ''));
+    this.publishedIds = new Set(this.remote.jwks()?.keys.map(({ kid }) => kid ?? ''));
   }
 
   private async waitUntilAllowed(): Promise<void> {

@@ -15,16 +15,17 @@ export interface GrantedPermits {
   readonly remaining: number;
 }
 
-/**
- * @param unused permits granted earlier, to return
- * @param needed permits for waiting requests
- * @param reserve permits to reserve for later requests
- */
-export type TakeFromBucket = (
-  unused: number,
-  needed: number,
-  reserve: number,
-) => Promise<GrantedPermits | undefined>;
+export interface PermitRequest {
+  /** Permits granted earlier, to return. */
+  readonly unused: number;
+  /** Permits for waiting requests. */
+  readonly needed: number;
+  /** Permits to reserve for later requests. */
+  readonly reserve: number;
+}
+
+/** Returns undefined when Redis did not respond. */
+export type TakeFromBucket = (request: PermitRequest) => Promise<GrantedPermits | undefined>;
 
 export interface RateLimitDecision {
   readonly allowed: boolean;
@@ -46,8 +47,9 @@ export class QuotaShare {
   private isTaking = false;
   /** Permits that remained in the caller's bucket when Redis last granted some. */
   private inBucket = 0;
-  /** Permits of this share that are unused, and those that were used. */
+  /** Permits of this share that can still be used. */
   private unused = 0;
+  /** Permits of this share that were used. */
   private used = 0;
   private queriedAtMs = -Infinity;
 
@@ -88,7 +90,7 @@ export class QuotaShare {
     this.unused = 0;
     this.used = 0;
     this.queriedAtMs = this.nowMs();
-    const granted = await this.takeFromBucket(unused, needed, reserve);
+    const granted = await this.takeFromBucket({ unused, needed, reserve });
     if (granted === undefined) return false;
     this.unused = granted.requests;
     this.inBucket = granted.remaining;
@@ -96,8 +98,8 @@ export class QuotaShare {
   }
 
   /**
-   * Reserves as many permits as were used of the last share, or twice that if it was exhausted early; none
-   * after a longer pause.
+   * Returns how many permits to reserve: as many as were used of the last share, or twice that if it was
+   * exhausted early; none after a longer pause.
    */
   private reserveFor(needed: number): number {
     const sinceMs = this.nowMs() - this.queriedAtMs;

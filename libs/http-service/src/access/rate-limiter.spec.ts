@@ -54,27 +54,27 @@ describe('RateLimiter', () => {
   });
 
   it('returns the remaining quota and the time of its reset with each request', async () => {
-    const one = await replica(1_000, 10_000);
+    const one = await replica(200, 2_000); // few requests: after a second, the reset is a second earlier
     const client = randomUUID();
-    for (let left = 999; left >= 0; left -= 1) {
+    for (let left = 199; left >= 0; left -= 1) {
       expect(await one.take(client)).toEqual({
         allowed: true,
         remaining: left,
-        resetSeconds: (1_000 - left) * 10,
+        resetSeconds: (200 - left) * 10,
         retryAfterSeconds: left === 0 ? 10 : 0,
       });
     }
     expect(await one.take(client)).toMatchObject({ allowed: false, remaining: 0, retryAfterSeconds: 10 });
   });
 
-  it('allows all replicas together nearly the whole quota, and never more', async () => {
+  it('allows three replicas together exactly the quota, and each of them a quarter or more', async () => {
     const replicas = [await replica(2_000), await replica(2_000), await replica(2_000)];
     const [first = 0, second = 0, third = 0] = await sendInTurn(3_000, randomUUID(), ...replicas);
     expect(first + second + third).toBe(2_000);
     for (const allowed of [first, second, third]) expect(allowed).toBeGreaterThan(500);
   });
 
-  it('calls Redis rarely for frequent clients, and for each request of rare ones', async () => {
+  it('calls Redis less than once in 100 requests of a frequent client, and for each request of a rare one', async () => {
     const one = await replica(100_000);
     await sendInTurn(2_000, randomUUID(), one);
     expect(one.redis.commands).toBeLessThan(20);
@@ -93,7 +93,7 @@ describe('RateLimiter', () => {
     expect(await other.take(client)).toMatchObject({ allowed: true, remaining: 898 });
   });
 
-  it('allows all waiting requests when Redis is down', async () => {
+  it('makes no decision when Redis is down', async () => {
     const away = new RedisConnection({ REDIS_URL: 'redis://127.0.0.1:1/0' }, logger);
     started.push(away);
     const limiter = new RateLimiter(away, { calls: { requests: 1, windowSeconds: 60 } });

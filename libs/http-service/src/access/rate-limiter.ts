@@ -3,15 +3,32 @@ import { LRUCache } from 'lru-cache';
 import { clientNetwork, widerNetworkFactor } from '../client-network.rules.js';
 import type { RedisConnection } from '../redis.js';
 import type { RateLimitName } from './access-rules.js';
-import { type GrantedPermits, type Quota, QuotaShare, type RateLimitDecision } from './quota-share.js';
+import {
+  type GrantedPermits,
+  type PermitRequest,
+  type Quota,
+  QuotaShare,
+  type RateLimitDecision,
+} from './quota-share.js';
 
 declare module 'ioredis' {
   interface RedisCommander<Context> {
-    grantPermits(key: string, ...counts: number[]): Result<[granted: number, remaining: string], Context>;
+    /** Runs the script below. */
+    grantPermits(
+      ...args: [
+        key: string,
+        capacity: number,
+        windowMs: number,
+        unused: number,
+        needed: number,
+        reserve: number,
+      ]
+    ): Result<[granted: number, remaining: string], Context>;
   }
 }
 
-const rememberedCallers = 20_000;
+/** Beyond this number, the share that was used least recently is dropped, with its unused permits. */
+const maxShares = 20_000;
 
 export type Quotas = Readonly<Record<RateLimitName | 'anonymous', Quota>>;
 
@@ -46,7 +63,7 @@ return {granted, tostring(tokens)}
  * @typeParam Name names of the quotas: those of the APIs, or those of the authorization server
  */
 export class RateLimiter<Name extends string = RateLimitName | 'anonymous'> {
-  private readonly shares = new LRUCache<string, QuotaShare>({ max: rememberedCallers });
+  private readonly shares = new LRUCache<string, QuotaShare>({ max: maxShares });
 
   constructor(
     private readonly redis: RedisConnection,
@@ -65,7 +82,7 @@ export class RateLimiter<Name extends string = RateLimitName | 'anonymous'> {
 
   /**
    * Takes one request from the quota of the client's network, and of the wider network that an IPv6 address
-   * is in.
+   * is in. Returns the decision of the network that rejects it; if none does, that of the smaller one.
    */
   async takeByAddress(name: Name, address: string | undefined): Promise<RateLimitDecision | undefined> {
     const { network, widerNetwork } = clientNetwork(address);
@@ -82,7 +99,7 @@ export class RateLimiter<Name extends string = RateLimitName | 'anonymous'> {
   private takeFrom(key: string, quota: Quota): Promise<RateLimitDecision | undefined> {
     let share = this.shares.get(key);
     if (share === undefined) {
-      share = new QuotaShare(quota, (...counts) => this.takeFromBucket(key, quota, counts), this.nowMs);
+      share = new QuotaShare(quota, (wanted) => this.takeFromBucket(key, quota, wanted), this.nowMs);
       this.shares.set(key, share);
     }
     return share.take();
@@ -90,11 +107,11 @@ export class RateLimiter<Name extends string = RateLimitName | 'anonymous'> {
 
   private async takeFromBucket(
     key: string,
-    quota: Quota,
-    counts: readonly number[],
+    { requests, windowSeconds }: Quota,
+    { unused, needed, reserve }: PermitRequest,
   ): Promise<GrantedPermits | undefined> {
     const granted = await this.redis.tryCommand('rate-limit', (client) =>
-      client.grantPermits(key, quota.requests, quota.windowSeconds * 1000, ...counts),
+      client.grantPermits(key, requests, windowSeconds * 1000, unused, needed, reserve),
     );
     return granted === undefined ? undefined : { requests: granted[0], remaining: Number(granted[1]) };
   }

@@ -166,7 +166,7 @@ function decode(token: string): DecodedToken | undefined {
   }
 }
 
-/** Rejects `crit`, which names extensions that must be understood (RFC 7515 §4.1.11): none is supported. */
+/** Whether a header is supported. `crit` names extensions that must be (RFC 7515 §4.1.11), and none is. */
 function isAccessTokenHeader({ alg, typ, crit }: ProtectedHeaderParameters): boolean {
   return alg === 'ES256' && crit === undefined && typeof typ === 'string' && accessTokenType.test(typ);
 }

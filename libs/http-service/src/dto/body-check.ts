@@ -16,7 +16,10 @@ export interface BodyCheck {
   problemsOf(body: object): Promise<readonly ErrorDetail[]>;
 }
 
-/** Adds a check to an operation, so that its 400 has the errors of the DTO and of the check together. */
+/**
+ * Runs a check if the body is not valid by its DTO, so that the 400 has the errors of both. For a valid DTO
+ * the use case checks the same itself.
+ */
 export function BodyCheckedBy(check: Type<BodyCheck>): MethodDecorator {
   @Injectable()
   class BodyCheckInterceptor implements NestInterceptor {

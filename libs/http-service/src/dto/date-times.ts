@@ -12,7 +12,7 @@ const lastMoment = '9999-12-31T23:59:59.999999Z';
 
 /**
  * An RFC 3339 time with any offset, fraction or leap second. It is converted to a form that PostgreSQL reads:
- * UTC, nine fractional digits, years 1 to 9999.
+ * UTC, at most nine fractional digits, years 1 to 9999 (another year becomes the first or last moment).
  */
 export function DateTimeField(): PropertyDecorator {
   const inUtc = Transform(({ value }: { value: unknown }) =>
@@ -27,7 +27,7 @@ export function DateTimeField(): PropertyDecorator {
   return applyDecorators(inUtc, checked);
 }
 
-/** Returns undefined for text that is not an RFC 3339 time, such as 30 February. */
+/** Returns the time in UTC; undefined for text that is not an RFC 3339 time, such as 30 February. */
 export function momentInUtc(text: string): string | undefined {
   const parts = dateTime.exec(text)?.groups;
   if (parts === undefined) return undefined;

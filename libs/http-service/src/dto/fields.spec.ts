@@ -148,9 +148,10 @@ describe('a text', () => {
 });
 
 describe('a title before normalisation', () => {
+  /** Combining marks whose normalisation would take many seconds. */
   const marks = '\u0301'.repeat(65_000) + '\u0316'.repeat(65_000);
 
-  it('is rejected without normalisation when it is far too long', () => {
+  it('is rejected within 50 ms of CPU time when it is far too long', () => {
     const before = process.threadCpuUsage();
     expect(read(TitleDto, { title: marks })).toBeUndefined();
     expect(read(TextDto, { text: marks })).toBeUndefined();
@@ -216,15 +217,20 @@ describe('a date-time', () => {
     ['2026-11-20T12:00:00Z', '2026-11-20T12:00:00Z'],
     ['2026-11-20t12:00:00.5z', '2026-11-20T12:00:00.5Z'],
     ['2026-11-20T12:00:00.123456789012345+02:00', '2026-11-20T10:00:00.123456789Z'],
-    [`2026-11-20T12:00:00.${'1'.repeat(10_000)}Z`, '2026-11-20T12:00:00.111111111Z'],
+
     ['2026-11-20T23:59:59-23:59', '2026-11-21T23:58:59Z'],
     ['2016-12-31T23:59:60Z', '2017-01-01T00:00:00Z'],
     ['2017-01-01T08:59:60.9+09:00', '2017-01-01T00:00:00.9Z'],
     ['0000-01-01T00:00:00Z', '0001-01-01T00:00:00Z'],
     ['9999-12-31T23:59:59-01:00', '9999-12-31T23:59:59.999999Z'],
     ['0050-02-28T00:00:00Z', '0050-02-28T00:00:00Z'],
-  ])('%s of RFC 3339 is %s', (given, moment) => {
+  ])('is converted from %s to %s', (given, moment) => {
     expect(read(MomentDto, { at: given })).toEqual({ at: moment });
+  });
+
+  it('has at most nine fractional digits, however many were sent', () => {
+    const at = `2026-11-20T12:00:00.${'1'.repeat(10_000)}Z`;
+    expect(read(MomentDto, { at })).toEqual({ at: '2026-11-20T12:00:00.111111111Z' });
   });
 
   it.each([

@@ -11,10 +11,9 @@ const visible = /[^\s\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]/u;
 // characters do not.
 const directionControls = /[\u202a-\u202e\u2066-\u2069]/;
 export const loneSurrogates = /\p{Surrogate}/u;
-/**
- * Patterns for the API reference: no control characters, and at least one character that is not white space.
- */
+/** Pattern for the API reference: no control characters. */
 const text = String.raw`^[^\u0000-\u001F\u007F-\u009F\u2028\u2029]*$`;
+/** No control characters, and at least one character that is not white space. */
 const readableText = String.raw`^(?=.*\S)[^\u0000-\u001F\u007F-\u009F\u2028\u2029]*$`;
 /** Surrounding white space is removed before validation, so it is allowed. */
 const normalizedText = String.raw`^\s*[^\s\u0000-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]([^\u0000-\u001F\u007F-\u009F\u2028-\u202E\u2066-\u2069]*[^\s\u0000-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069])?\s*$`;
@@ -31,7 +30,7 @@ export interface TextBounds {
   /** Length in Unicode code points. Default: 1. */
   readonly min?: number;
   readonly max: number;
-  /** Trims, converts to NFC and rejects bidirectional controls, for names and titles. Default: unchanged. */
+  /** Trims, converts to NFC and rejects bidirectional controls, for names and titles. Default: false. */
   readonly normalize?: boolean;
   /** JSON Schema format in place of a pattern; validated elsewhere. */
   readonly format?: 'uri';

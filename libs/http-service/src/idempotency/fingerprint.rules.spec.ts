@@ -22,7 +22,7 @@ describe('fingerprint', () => {
 describe('keyedFingerprint', () => {
   const [one, other] = [1, 2].map((byte) => createSecretKey(Buffer.alloc(32, byte)));
 
-  it('does not depend on the order of members, but on the key', () => {
+  it('depends on the values of members and on the key, but not on the order of members', () => {
     if (one === undefined || other === undefined) throw new Error('There are two keys.');
     const secret = keyedFingerprint({ secret: 's', url: 'u' }, one);
     expect(secret).toEqual(keyedFingerprint({ url: 'u', secret: 's' }, one));

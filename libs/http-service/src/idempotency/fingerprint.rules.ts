@@ -8,9 +8,9 @@ export function fingerprint(body: unknown): Buffer {
 }
 
 /**
- * Returns the fingerprint of a body with a secret, which a reader of the table could guess from SHA-256
- * alone.
- * @param key key of the service
+ * Returns the fingerprint of a body that contains a secret: a reader of the table could guess the secret from
+ * an SHA-256 without a key.
+ * @param key a key of the service, from which the key of the fingerprint is derived
  */
 export function keyedFingerprint(body: unknown, key: KeyObject): Buffer {
   const derived = hkdfSync('sha256', key, '', 'idempotency-key fingerprint', keyBytes);

@@ -21,8 +21,8 @@ const documentHeaders = {
 const cacheControl = 'public, max-age=300';
 
 /**
- * Serves `/openapi.json` and `/docs` of an API, from the committed files with this suite's addresses. They
- * need no token, have no quota and do not depend on another service.
+ * Returns the routes `/openapi.json` and `/docs` of an API, which serve the committed files with this suite's
+ * addresses. These routes need no token, have no quota and do not depend on another service.
  */
 export function referenceRoutes(api: string, title: string, addresses: Addresses): Router {
   const read = (extension: string): string => {
