@@ -63,7 +63,7 @@ export const storeApiSettings = apiSettings
         'Signing secret of the Stripe webhook endpoint; up to five, separated by commas, during a rotation. Without it /store/webhooks/stripe does not exist',
       ),
     PAYMENT_CIRCUIT_FAILURES: integerSetting(1, 1_000, 5).describe(
-      'Number of consecutive charges without a response of the payment provider, or with a payment method that it rejects because of our configuration, after which the circuit opens: new orders stay pending without a request to the provider',
+      'Number of different charges without a response of the payment provider, or of different payment methods whose charges it rejects for reasons on our side, without a response in between, after which the circuit opens: new orders stay pending without a request to the provider',
     ),
     PAYMENT_CIRCUIT_OPEN_MS: milliseconds(10, 300_000, 10_000).describe(
       'How long the circuit stays open before one charge tests the payment provider',

@@ -6,7 +6,7 @@ import { features } from './features.js';
 export const reference: ServiceReference = {
   routes: routesOf(features),
   tags: [
-    { name: 'Orders', description: 'Placing and reading orders.' },
+    { name: 'Orders', description: 'Placing, estimating, reading and cancelling orders.' },
     {
       name: 'Releases',
       description:

@@ -116,7 +116,7 @@ export const listOrders = <ThrowOnError extends boolean = true>(
 /**
  * Place an order
  *
- * Send an `idempotency-key` with every order, and retry only with the same key: repeated requests then place one order and make one charge. Do not retry without a key: the order may have been placed, so such a 429 or 503 has no `Retry-After`.
+ * Send an `idempotency-key` with every order, and retry only with the same key: repeated requests then place one order and make one charge. Do not retry without a key: the order may have been placed. So a 429 or 503 has no `Retry-After` if the request had no key.
  *
  * The operation orders products of the connected creator and ships them to an address with a quoted rate. The creator is charged the catalogue prices and the shipping. `unit_price` is the price that the merchant charged the customer; it is stored but never charged. If the payment is declined, the order exists as `payment_failed`. If the outcome is unknown after 10 s, the order is `pending`, and an event reports the outcome.
  */
@@ -148,7 +148,7 @@ export const readOrder = <ThrowOnError extends boolean = true>(
 /**
  * Estimate the cost of an order
  *
- * Returns what the creator would be charged for an order, and writes nothing: no order, no charge, and no stock is taken. It is rejected for the reasons for which the order would be. The body of an order may be sent as it is; members that are not listed here are ignored. The cost of the order is the same as long as neither the catalogue nor the parcel changes. The request may be repeated at any time, so an `idempotency-key` has no effect.
+ * Returns what the creator would be charged for an order, and writes nothing: no order, no charge, and no stock is taken. An estimate is rejected like the order, except that the address and the `unit_price` of the items are not checked. The body of an order may be sent as it is; members that are not listed here are ignored. The cost of the order is the same as long as neither the catalogue nor the parcel changes. The request may be repeated at any time, so an `idempotency-key` has no effect.
  */
 export const estimateOrder = <ThrowOnError extends boolean = true>(
   options: Options<EstimateOrderData, ThrowOnError>,
