@@ -23,7 +23,7 @@ describe('the settings of the store-api', () => {
     expect(rejected({ PAYMENT_PROVIDER: undefined, NODE_ENV: 'development' })).toEqual(['PAYMENT_PROVIDER']);
   });
 
-  it('report sandbox payments and test mode as relaxed, but not Stripe in production', () => {
+  it('report NODE_ENV=test and sandbox payments as relaxed, but not Stripe in production', () => {
     const relaxed = (given: Readonly<Record<string, string>>) =>
       relaxedStoreApiSettings(storeApiSettings.parse({ ...required, ...given })).map(
         ({ setting }) => setting,
@@ -39,15 +39,18 @@ describe('the settings of the store-api', () => {
     expect(rejected(stripe)).toBeUndefined();
   });
 
-  it.each(['sk_test_example', 'rk_test_example'])('reject the test key %s unless it is allowed', (key) => {
-    const testKey = { ...stripe, STRIPE_SECRET_KEY: key };
-    expect(rejected(testKey)).toEqual(['STRIPE_SECRET_KEY']);
-    expect(rejected({ ...testKey, STRIPE_ALLOW_TEST_KEY: 'true' })).toBeUndefined();
-    const relaxed = relaxedStoreApiSettings(
-      storeApiSettings.parse({ ...required, ...testKey, STRIPE_ALLOW_TEST_KEY: 'true' }),
-    );
-    expect(relaxed.map(({ setting }) => setting)).toEqual(['STRIPE_ALLOW_TEST_KEY']);
-  });
+  it.each(['sk_test_example', 'rk_test_example'])(
+    'reject the test key %s unless it is allowed, which is reported as relaxed',
+    (key) => {
+      const testKey = { ...stripe, STRIPE_SECRET_KEY: key };
+      expect(rejected(testKey)).toEqual(['STRIPE_SECRET_KEY']);
+      expect(rejected({ ...testKey, STRIPE_ALLOW_TEST_KEY: 'true' })).toBeUndefined();
+      const relaxed = relaxedStoreApiSettings(
+        storeApiSettings.parse({ ...required, ...testKey, STRIPE_ALLOW_TEST_KEY: 'true' }),
+      );
+      expect(relaxed.map(({ setting }) => setting)).toEqual(['STRIPE_ALLOW_TEST_KEY']);
+    },
+  );
 
   it("accept several signing secrets of Stripe's webhooks, for rotation, and nothing else", () => {
     const secrets = (value: string) => rejected({ ...stripe, STRIPE_WEBHOOK_SECRET: value });

@@ -42,8 +42,7 @@ describe('the API reference of the Store API', () => {
       source: { platform: 'shop', store_id: 'store-1', external_order_id: '1001' },
       metadata: { cart: 'c_8841' },
     };
-    // To a country that requires neither city, postal code nor province; those of others are no bound of
-    // the shape.
+    // The country requires neither city, postal code nor province: such requirements are not in the schema.
     const address = {
       ...valid.shipping_address,
       company: 'Harbour',

@@ -1,4 +1,5 @@
 import {
+  currencies,
   type CreatorSnapshot,
   type Message,
   messages,
@@ -31,15 +32,20 @@ import { StoreApiModule } from './store-api.module.js';
 
 const outcomeSchema = z.looseObject({ outcome: z.string(), reason: z.string().nullish() });
 
-const bands = (light: number, heavy: number) => [
-  { max_weight_grams: 500, amount: light, extra_500g_amount: 100 },
-  { max_weight_grams: 2000, amount: heavy, extra_500g_amount: 200 },
-];
-const rateCard = (zone: string, currency: string, light: number, heavy: number) => ({
+/** Prices of parcels of up to 500 g (`light`) and up to 2 kg (`heavy`). */
+const rateCard = (
+  zone: string,
+  currency: string,
+  { light, heavy }: { readonly light: number; readonly heavy: number },
+) => ({
   zone,
   currency,
-  bands: bands(light, heavy),
+  bands: [
+    { max_weight_grams: 500, amount: light, extra_500g_amount: 100 },
+    { max_weight_grams: 2000, amount: heavy, extra_500g_amount: 200 },
+  ],
 });
+/** Two services. Their prices are the same numbers in each currency. */
 export const shipping = {
   zones: { uk: ['GB'], world: ['US', 'JP', 'DE'] },
   services: [
@@ -51,7 +57,7 @@ export const shipping = {
       regions: ['United Kingdom'],
       position: 1,
       delivery_days: { uk: { min: 1, max: 2 } },
-      rate_cards: ['GBP', 'USD', 'EUR', 'JPY'].map((currency) => rateCard('uk', currency, 350, 550)),
+      rate_cards: currencies.map((currency) => rateCard('uk', currency, { light: 350, heavy: 550 })),
     },
     {
       id: '01900000-0000-7000-8000-0000000000a2',
@@ -60,9 +66,9 @@ export const shipping = {
       carriers: ['Evri'],
       regions: [],
       position: 2,
-      rate_cards: ['GBP', 'USD', 'EUR', 'JPY'].flatMap((currency) => [
-        rateCard('uk', currency, 250, 400),
-        rateCard('world', currency, 900, 1900),
+      rate_cards: currencies.flatMap((currency) => [
+        rateCard('uk', currency, { light: 250, heavy: 400 }),
+        rateCard('world', currency, { light: 900, heavy: 1900 }),
       ]),
     },
   ],
@@ -117,6 +123,7 @@ export async function startStoreApi(
     .useValue(requestDatabase)
     .compile();
   const app = await startHttp((...args) => testingModule.createNestApplication(...args));
+  // Background loops stay stopped: tests run the rounds that they need.
   app.get(ServiceLifecycle).startMessaging();
   await loadShipping(scratch.database, shipping);
   const server = app.getHttpServer();
@@ -167,7 +174,10 @@ export async function startStoreApi(
     config,
     app,
     creator,
-    /** Creates a release. Returns its id, and the skus of its products: the first one, and all. */
+    /**
+     * Creates a release. Returns its public id and UUID, and the skus of its products: the first one, and
+     * all.
+     */
     release: async (creatorId: string, products: readonly ProductOptions[] = [{}], name = 'Tidal Maps') => {
       const releaseId = uuidv7();
       const ids = products.map(() => uuidv7());

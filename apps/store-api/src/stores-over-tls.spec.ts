@@ -58,7 +58,7 @@ describe('a service whose PostgreSQL, Redis and RabbitMQ speak TLS', () => {
     }
   });
 
-  it('rejects the certificate of PostgreSQL when it does not trust its authority', async () => {
+  it('has a PostgreSQL client that rejects a certificate whose authority it does not trust', async () => {
     const source = createDataSource({
       url: urls.DATABASE_URL ?? '',
       poolSize: 1,
@@ -68,7 +68,7 @@ describe('a service whose PostgreSQL, Redis and RabbitMQ speak TLS', () => {
     await expect(source.initialize()).rejects.toThrow(/certificate/);
   });
 
-  it('rejects the certificate of Redis when it does not trust its authority', async () => {
+  it('has a Redis client that rejects a certificate whose authority it does not trust', async () => {
     const redis = new Redis(urls.REDIS_URL ?? '', { lazyConnect: true, retryStrategy: () => null });
     const failed = new Promise<Error>((resolve) => redis.once('error', resolve));
     await expect(redis.connect()).rejects.toThrow();

@@ -116,7 +116,7 @@ describe('orders that are charged by Stripe', () => {
     it.each([
       ['broken-before', 2],
       ['broken-after', 1],
-    ] as const)('are charged once (%s)', async (fault, keyNumber) => {
+    ] as const)('are charged once (%s), under key number %i', async (fault, keyNumber) => {
       const placed = await placeWithUnusableKey(fault);
       await helpers.complete(placed.creator);
       expect(await statusOf(placed)).toBe('processing');

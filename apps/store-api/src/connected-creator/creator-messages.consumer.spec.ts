@@ -46,13 +46,13 @@ describe('messages about creators and their releases', () => {
     ['creators', changeOf],
     ['editions', editionBy],
   ])(
-    'about %s are applied by two replicas concurrently in opposite orders, without a deadlock',
+    'about %s do not deadlock two transactions that handle them in opposite orders',
     async (_, messageAbout) => {
       await Promise.all([handle(ids.map(messageAbout)), handle(ids.toReversed().map(messageAbout))]);
     },
   );
 
-  it('about the tracks of one release are all applied by concurrent replicas', async () => {
+  it('about tracks of the same releases are all applied by concurrent transactions', async () => {
     const releases = Array.from({ length: 20 }, () => uuidv7());
     await Promise.all([
       handle(releases.map(trackOf)),

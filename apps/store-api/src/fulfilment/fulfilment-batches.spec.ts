@@ -112,7 +112,7 @@ describe('fulfilment events in one batch', () => {
     expect((await readOrder(id)).status).toBe('delivered');
   });
 
-  it('apply a cancellation after the shipment before it', async () => {
+  it('apply a cancellation and a shipment of one order in the order of their arrival', async () => {
     const [id, other] = [await placeOrder(), await placeOrder()];
     const events = [shipped(id, 'A', 1), cancelled(id, 1), cancelled(other, 1), shipped(other, 'A', 1)];
     expect(await publishPackageEvents(...events)).toEqual([
@@ -158,12 +158,12 @@ describe('fulfilment events in one batch', () => {
   it.each(publishedMessages('store-api.fulfilment').map((message) => [message.type, message] as const))(
     'accept %s as earlier releases published it',
     async (type, message) => {
-      const status = {
-        'catalogue.release_approved': 'pending',
-        'fulfilment.product_released': 'unavailable',
-      };
+      const statusBefore = new Map([
+        ['catalogue.release_approved', 'pending' as const],
+        ['fulfilment.product_released', 'unavailable' as const],
+      ]);
       const own = await setup.store.release(setup.creator.id, [
-        { status: Reflect.get(status, type) ?? 'available', quantity: type.includes('stock') ? 10 : null },
+        { status: statusBefore.get(type) ?? 'available', quantity: type.includes('stock') ? 10 : null },
       ]);
       const subjects = { order_id: await placeOrder(), sku: own.sku, release_id: own.id };
       const data = new Map(Object.entries(Object(message.data)));

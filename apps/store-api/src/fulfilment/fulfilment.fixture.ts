@@ -10,6 +10,8 @@ const trackingOf = (tracking_number: string) => ({
   tracking_url: `https://track.example/${tracking_number}`,
 });
 
+// The events below occur at a minute as in `atMinute`.
+
 export const shipped = (
   order_id: string,
   trackingNumber: string,

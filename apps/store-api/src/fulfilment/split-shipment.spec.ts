@@ -18,7 +18,7 @@ describe('an order in several packages', () => {
     setup.store.database.row<{ id: string; version: number; updated_at: Date; delivered_at: Date | null }>(
       newestOrder,
     );
-  const publishInTurn = async (...events: Message[]) => {
+  const publishInSequence = async (...events: Message[]) => {
     for (const event of events) await setup.store.publishAndWait(event);
   };
   const packagesOf = async (id: string) =>
@@ -41,7 +41,7 @@ describe('an order in several packages', () => {
     for (const order of permutations([0, 1, 2])) {
       const id = await placeOrder();
       const events = [shipped(id, 'A', 1), shipped(id, 'B', 2), corrected(id, 'B2', 3)];
-      await publishInTurn(...order.flatMap((index) => events[index] ?? []));
+      await publishInSequence(...order.flatMap((index) => events[index] ?? []));
       const { tracking } = await readOrder(id);
       expect({ order, newest: tracking.tracking_number, packages: await packagesOf(id) }).toEqual({
         order,
@@ -53,12 +53,12 @@ describe('an order in several packages', () => {
 
   it('shows a package that is handed over after the others arrived, and stays delivered', async () => {
     const id = await placeOrder();
-    await publishInTurn(shipped(id, 'A', 1), delivered(id, 2, 'A'));
+    await publishInSequence(shipped(id, 'A', 1), delivered(id, 2, 'A'));
     expect((await readOrder(id)).status).toBe('delivered');
-    await publishInTurn(shipped(id, 'B', 3));
+    await publishInSequence(shipped(id, 'B', 3));
     expect(await readOrder(id)).toMatchObject({ status: 'delivered', tracking: { tracking_number: 'B' } });
     expect(await packagesOf(id)).toEqual(['A 09:02', 'B under way']);
-    await publishInTurn(delivered(id, 4, 'B'));
+    await publishInSequence(delivered(id, 4, 'B'));
     expect(await packagesOf(id)).toEqual(['A 09:02', 'B 09:04']);
     const order = await newestRow();
     expect(order?.delivered_at).toEqual(atMinute(4).occurredAt);
@@ -79,9 +79,9 @@ describe('an order in several packages', () => {
 
   it('publishes a newer tracking time when a package arrives after the order was delivered', async () => {
     const id = await placeOrder();
-    await publishInTurn(shipped(id, 'A', 1), delivered(id, 2, 'A'), shipped(id, 'B', 3));
+    await publishInSequence(shipped(id, 'A', 1), delivered(id, 2, 'A'), shipped(id, 'B', 3));
     const left = (await readOrder(id)).tracking.updated_at;
-    await publishInTurn(delivered(id, 4, 'B'));
+    await publishInSequence(delivered(id, 4, 'B'));
     const arrived = (await readOrder(id)).tracking.updated_at;
     expect(Date.parse(arrived)).toBeGreaterThan(Date.parse(left));
     await eventually(() => trackingTimes(id).length === 2);
@@ -92,7 +92,7 @@ describe('an order in several packages', () => {
     for (const order of permutations([0, 1, 2, 3])) {
       const id = await placeOrder();
       const events = [shipped(id, 'A', 1), delivered(id, 2, 'A'), shipped(id, 'B', 3), delivered(id, 4, 'B')];
-      await publishInTurn(...order.flatMap((index) => events[index] ?? []));
+      await publishInSequence(...order.flatMap((index) => events[index] ?? []));
       const { status } = await readOrder(id);
       expect({
         order,
@@ -111,9 +111,9 @@ describe('an order in several packages', () => {
   it('does not change when an arrival is repeated', async () => {
     const id = await placeOrder();
     const arrived = delivered(id, 3, 'A');
-    await publishInTurn(shipped(id, 'A', 1), shipped(id, 'B', 2), arrived);
+    await publishInSequence(shipped(id, 'A', 1), shipped(id, 'B', 2), arrived);
     const before = await newestRow();
-    await publishInTurn({ ...arrived, id: randomUUID() }, delivered(id, 5, 'A'));
+    await publishInSequence({ ...arrived, id: randomUUID() }, delivered(id, 5, 'A'));
     expect(await newestRow()).toEqual(before);
   });
 });

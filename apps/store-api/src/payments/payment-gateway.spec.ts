@@ -22,6 +22,7 @@ interface Provider {
   /** A payment method whose charges succeed. */
   readonly validMethod: string;
   readonly declined: { readonly method: string; readonly reason: string };
+  /** Outcome of a charge of the largest amount of an order. */
   readonly largestAmount: 'succeeded' | 'declined';
   /** A payment method whose next charge succeeds without a response. */
   methodWithoutResponse(): string;

@@ -77,16 +77,6 @@ describe('POST /v1/shipping-rates', () => {
     ]);
   });
 
-  it.each([
-    { min: -1, max: 2 },
-    { min: 3, max: 2 },
-    { min: 1, max: 366 },
-    { min: 1.5, max: 2 },
-  ])('has no delivery time of %j, which a file may not contain', (uk) => {
-    const services = shipping.services.map((service) => ({ ...service, delivery_days: { uk } }));
-    expect(shippingFile.safeParse({ ...shipping, services }).success).toBe(false);
-  });
-
   it('uses the lightest band without items, and with an empty list', async () => {
     for (const items of [undefined, [], null]) {
       const { body } = await quote({ country_code: 'GB', items });
@@ -116,7 +106,7 @@ describe('POST /v1/shipping-rates', () => {
     const now = Date.now();
     const sealed = quotes.open(creator.id, await store.quote(creator.token));
     if (sealed === undefined) throw new Error('The rate is not a sealed quote.');
-    expect(sealed.expiresAt.getTime()).toBeGreaterThanOrEqual(now + dayMs - 1000);
+    expect(sealed.expiresAt.getTime()).toBeGreaterThanOrEqual(now + dayMs - 1000); // in whole seconds
     expect(sealed.expiresAt.getTime()).toBeLessThanOrEqual(Date.now() + dayMs);
 
     const expired = quotes.seal(creator.id, { ...sealed, expiresAt: new Date(now) });
@@ -158,17 +148,37 @@ describe('POST /v1/shipping-rates', () => {
     const rejected = await quote({ country_code: 'GB', items: [{ sku, quantity: 1001 }] });
     expect([rejected.status, rejected.body.details[0].field]).toEqual([400, 'items.0.quantity']);
   });
+});
 
-  it('lists the services', async () => {
-    const { body } = await store.get('/store/v1/shipping-services', creator.token);
-    expect(body.data).toEqual([
-      {
-        id: expect.stringMatching(/^svc_/),
-        name: 'Tracked',
-        description: 'Two days',
-        regions: ['United Kingdom'],
-      },
-      { id: expect.stringMatching(/^svc_/), name: 'Economy', description: null, regions: [] },
-    ]);
+describe('GET /v1/shipping-services', () => {
+  it('lists the services by position', async () => {
+    const store = await startStoreApi();
+    try {
+      const creator = await store.creator();
+      const { body } = await store.get('/store/v1/shipping-services', creator.token);
+      expect(body.data).toEqual([
+        {
+          id: expect.stringMatching(/^svc_/),
+          name: 'Tracked',
+          description: 'Two days',
+          regions: ['United Kingdom'],
+        },
+        { id: expect.stringMatching(/^svc_/), name: 'Economy', description: null, regions: [] },
+      ]);
+    } finally {
+      await store.stop();
+    }
+  });
+});
+
+describe("the operator's file of shipping services", () => {
+  it.each([
+    { min: -1, max: 2 },
+    { min: 3, max: 2 },
+    { min: 1, max: 366 },
+    { min: 1.5, max: 2 },
+  ])('may not contain the delivery time %j', (uk) => {
+    const services = shipping.services.map((service) => ({ ...service, delivery_days: { uk } }));
+    expect(shippingFile.safeParse({ ...shipping, services }).success).toBe(false);
   });
 });

@@ -60,8 +60,10 @@ describe('the price by weight bands', () => {
   it('is undefined without a band', () => {
     expect(bandPrice([], 10)).toBeUndefined();
   });
+});
 
-  it('is for the weight of every piece', () => {
+describe('the weight of a parcel', () => {
+  it('is the sum over all pieces', () => {
     expect(
       parcelWeightGrams([
         { weightGrams: 520, quantity: 2 },

@@ -43,7 +43,7 @@ describe('a sealed quote', () => {
     `${rateId}A`,
     rateId.slice(0, -1),
     `rate_${'+'.repeat(76)}`,
-  ])('is not "%s"', (text) => {
+  ])('does not open from "%s"', (text) => {
     expect(quotes.open(creatorId, text)).toBeUndefined();
   });
 
