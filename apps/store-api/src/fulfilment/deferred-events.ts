@@ -21,6 +21,7 @@ export class EventOutOfOrderError extends Error {
 }
 
 const queue = 'store-api.fulfilment';
+/** Maximum of events of one order that wait; further ones are rejected. */
 const maxPerOrder = 100;
 const pollIntervalMs = 2_000;
 const batchSize = 50;
@@ -135,7 +136,7 @@ export class DeferredEvents extends BackgroundLoop {
   /**
    * Applies the deferred events of an order, by time, until no more can be applied: one event may enable
    * another.
-   * @param apply throws before it writes anything
+   * @param apply must throw before it writes anything
    */
   async applyDeferred(
     tx: Transaction,
@@ -146,7 +147,8 @@ export class DeferredEvents extends BackgroundLoop {
       progress = false;
       for (const { message_id: id, body } of await tx.rows<DeferredRow>(readDeferred, [orderId])) {
         const outcome = await attempt(() => apply(parseMessage(body)));
-        if (outcome === 'invalid') await tx.run(retryNow, [id]); // rejected on its own, not with this event
+        // Published by the next round, and then rejected on its own instead of with this transaction.
+        if (outcome === 'invalid') await tx.run(retryNow, [id]);
         if (outcome !== 'applied') continue;
         await tx.run(deleteDeferred, [id]);
         await recordOutcome(tx, queue, id, 'applied');
@@ -161,8 +163,8 @@ export class DeferredEvents extends BackgroundLoop {
   }
 
   /**
-   * Publishes due events to their queue under their own ids, except rejected ones. Returns whether there may
-   * be more.
+   * Publishes due events to their queue under their own ids, and deletes the events that the consumer has
+   * rejected or that have expired. Returns whether there may be more.
    */
   async round(): Promise<boolean> {
     const ttlMs = this.config.REPORT_HELD_MS;

@@ -31,7 +31,7 @@ export class HandleFulfilmentEvents {
       const transitions = await this.planTransitions(tx, orders, deferred, round);
       outgoing.push(...(await this.transitionOrders.apply(tx, transitions)));
       for (const { order, cause } of transitions)
-        outgoing.push(...(await this.applyDeferred(tx, order, cause, deferred.get(order.row.id))));
+        outgoing.push(...(await this.applyEnabled(tx, order, cause, deferred.get(order.row.id))));
     }
     await this.outbox.add(tx, ...outgoing);
   }
@@ -56,8 +56,12 @@ export class HandleFulfilmentEvents {
     return transitions;
   }
 
-  /** Applies the deferred events that an applied one has enabled. @returns the messages to publish */
-  private async applyDeferred(
+  /**
+   * Applies the deferred events that an applied event has enabled.
+   * @param cause the applied event
+   * @returns the messages to publish
+   */
+  private async applyEnabled(
     tx: Transaction,
     order: LockedOrder,
     { id: causeId }: Message,

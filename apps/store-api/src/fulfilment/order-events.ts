@@ -52,7 +52,7 @@ export interface PackagesChange {
   readonly history: readonly PackageEvent[];
   readonly packages: readonly PackageRow[];
   readonly status: OrderStatus;
-  /** When the last package arrived; null until all packages have arrived. */
+  /** Time of the latest arrival of a delivered order, else null. */
   readonly deliveredAt: string | null;
   /** Whether `tracking.updated_at` changes. */
   readonly changesTracking: boolean;
@@ -66,7 +66,7 @@ interface Tracking {
   readonly tracking_url: string;
 }
 
-/** @throws RejectedMessage when the message is no event of an order, or names none */
+/** @throws RejectedMessage when the message is no event of an order, or has an invalid order id */
 export function orderEvent(message: Message): OrderEvent {
   const { occurred_at } = message;
   if (messages.fulfilmentShipped.is(message)) {
@@ -167,19 +167,13 @@ function trackingOf({ carrier, tracking_number, tracking_url }: Tracking): Track
 
 /** Returns one item per product, in the order of the skus, so that equal contents have equal lists. */
 function packedItems(items: readonly PackedItem[]): PackedItem[] {
-  const canonical = items.map(({ sku, quantity }) => ({ sku: canonicalSku(sku), quantity }));
-  const skus = [...new Set(canonical.map(({ sku }) => sku))].sort();
-  return skus.map((sku) => ({ sku, quantity: piecesOf(sku, canonical) }));
-}
-
-function canonicalSku(sku: string): string {
-  const id = parsePublicId('prod', sku);
-  return id === undefined ? sku : publicId('prod', id);
+  const skus = [...new Set(items.map(({ sku }) => sku))].sort();
+  return skus.map((sku) => ({ sku, quantity: piecesOf(sku, items) }));
 }
 
 /**
- * Checks that a package contains nothing but pieces of the order. All packages together may contain more
- * pieces than were ordered, since a package may replace a lost one.
+ * Checks that one package contains no other products and no more pieces than were ordered. All packages
+ * together may contain more pieces, since a package may replace a lost one.
  * @throws RejectedMessage
  */
 function requireOrdered(packed: readonly PackedItem[], ordered: readonly PackedItem[]): void {
@@ -205,8 +199,9 @@ function lastArrival(packages: readonly PackageRow[]): string | null {
 }
 
 /**
- * Partial deliveries publish no message, unless the order is already `delivered`: then
- * `order.tracking_updated` is the only way to report them.
+ * The arrival of some packages of a shipped order publishes no message. A change of the packages of a
+ * delivered order always does: its status does not change, so `order.tracking_updated` is the only way to
+ * report it.
  */
 function messageTypeFor(before: OrderStatus, after: OrderStatus, trackingChanged: boolean) {
   if (before === 'processing') return messages.orderShipped;

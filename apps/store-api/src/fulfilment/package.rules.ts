@@ -13,6 +13,7 @@ interface Shipped extends Tracking {
 
 interface Corrected extends Tracking {
   readonly kind: 'corrected';
+  /** A current or former tracking number of the package to correct; null if the event names none. */
   readonly replaces: string | null;
   readonly occurred_at: string;
 }
@@ -170,7 +171,10 @@ function handedOverAt({ shipped }: Package): number {
   return Math.min(time(shipped.shipped_at), time(shipped.occurred_at));
 }
 
-/** Whether two events are repetitions of each other; the earlier one applies. */
+/**
+ * Whether two events are repetitions of each other; the earlier one applies. Corrections, and deliveries of
+ * all packages, are repetitions only if they are equal.
+ */
 function isRepetition(a: PackageEvent, b: PackageEvent): boolean {
   if (a.kind === 'corrected' || a.tracking_number === null) return compareEvents(a, b) === 0;
   return a.kind === b.kind && a.tracking_number === b.tracking_number;

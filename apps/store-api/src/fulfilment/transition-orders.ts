@@ -127,6 +127,7 @@ export class TransitionOrders {
   }
 }
 
+/** @throws Error, since the row of a locked order cannot be missing */
 function existing(row: OrderRow | undefined): OrderRow {
   if (row === undefined) throw new Error('A locked order no longer exists.');
   return row;
