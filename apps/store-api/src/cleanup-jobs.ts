@@ -16,6 +16,7 @@ export function cleanupJobs(
     {
       name: 'addresses',
       intervalMs,
+      // Redacts the addresses; the orders stay.
       deleteBatch: () => redactOldAddresses(database, config.ADDRESS_RETENTION_DAYS),
     },
   ];

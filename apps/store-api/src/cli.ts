@@ -31,6 +31,7 @@ const rechargeTimeoutMs = 20_000;
 const pollIntervalMs = 200;
 
 const dayMs = 86_400_000;
+/** Ends a command that waits for the provider in vain. */
 const reconcileTimeoutMs = 3_600_000;
 
 /** Defines an idempotent command that loads JSON from standard input. */

@@ -5,7 +5,7 @@ import { measureOrders } from './orders/measure-orders.js';
 
 const intervalMs = 10_000;
 
-/** Reads the gauges of stock and orders from the database, at intervals. */
+/** Returns the loop that sets the gauges of stock and orders from the database. */
 export function measurements(database: Database, logger: Logger): BackgroundLoop {
   return new BackgroundLoop({
     name: 'measurements',

@@ -24,8 +24,11 @@ export interface CircuitSettings {
  * method, count once.
  */
 export class PaymentCircuitBreaker {
+  /** Sources that have failed since the last response. */
   private readonly sources = new Set<string>();
+  /** When the circuit opened, or the last trial failed; undefined while it is closed. */
   private openedAtMs: number | undefined;
+  /** When the last outage ended. */
   private closedAtMs = -Infinity;
   private trialIsRunning = false;
 

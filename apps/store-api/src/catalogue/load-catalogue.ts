@@ -14,6 +14,7 @@ export const catalogueFile = z.object({
       title: z.string(),
       weight_grams: z.int().min(1),
       lead_time_days: z.int().min(0),
+      /** In basis points. */
       royalty_rate: z.int().min(0).max(10_000),
       prices,
     }),

@@ -15,6 +15,7 @@ export interface SellableProduct {
   readonly status: CatalogueStatus;
   readonly weightGrams: number;
   readonly leadTimeDays: number;
+  /** In basis points. */
   readonly royaltyRate: number;
   readonly limitedEdition: boolean;
   /** Pieces of a limited edition at the time of reading, else null. */

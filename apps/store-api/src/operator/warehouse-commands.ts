@@ -14,6 +14,7 @@ type Context = Pick<CommandContext<BrokerSettings>, 'database' | 'settings'>;
 
 const outcomeTimeoutMs = 30_000;
 const pollIntervalMs = 50;
+/** Nine digits, as the expressions below accept; less than the maximum of the stock. */
 const maxPieces = 999_999_999;
 
 const pieces = z
@@ -51,7 +52,9 @@ const tracking = {
 };
 const trackingOptions = ['--carrier <C>', '--tracking-number <N>', '--tracking-url <U>'];
 
-/** Commands that publish the messages of a warehouse, and return when the messages are applied (ADR 8). */
+/**
+ * Commands that publish the messages of a warehouse, and return when these are applied or deferred (ADR 8).
+ */
 export const warehouseCommands = {
   'order ship': defineCommand({
     summary: 'reports that a package was handed to the carrier',
@@ -161,7 +164,7 @@ async function report({ database, settings }: Context, message: Message): Promis
   }
   if (handled === undefined)
     throw new Error(
-      `The message is published, but store-api has not applied it within ${outcomeTimeoutMs / 1000} s. It applies the message when it is running again.`,
+      `The message is published, but store-api has not handled it within ${outcomeTimeoutMs / 1000} s. It is stopped or has a backlog, and will handle the message later.`,
     );
   const { outcome, reason } = handled;
   if (outcome === 'refused') throw new Error(`Rejected: ${reason ?? 'no reason given'}.`);

@@ -116,6 +116,7 @@ const deleteExpired = statement(
  */
 @Injectable()
 export class IdempotencyKeys {
+  /** Claims keys that are not stored yet, and returns true for each claimed one. */
   private readonly newKeys: BatchLoader<NewKey, true>;
 
   constructor(private readonly database: Database) {

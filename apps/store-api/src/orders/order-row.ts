@@ -25,6 +25,7 @@ export interface PackageRow {
   readonly items?: PackedItem[];
 }
 
+/** An order as `orderColumns` reads it. Amounts are in minor units of `currency`. */
 export interface OrderRow {
   id: string;
   creator_id: string;
@@ -55,6 +56,7 @@ export interface OrderRow {
   updated_at: Date;
 }
 
+/** A line of an order. `unit_amount` is in minor units, `royalty_rate` in basis points. */
 export interface ItemRow {
   id: string;
   product_id: string;

@@ -5,7 +5,7 @@ import { requirementsOf } from './address-requirements.js';
 import { missingAddressParts } from './address.rules.js';
 import type { PlaceOrderDto } from './place-order.dto.js';
 
-/** A valid request to place an order, with the id that the order gets. */
+/** A request to place an order, with a complete address and the id that the order gets. */
 export interface Placement {
   readonly caller: Caller;
   readonly creatorId: string;

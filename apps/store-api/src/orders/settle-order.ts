@@ -13,8 +13,8 @@ import { type ItemRow, itemsOf, orderColumns, type OrderRow, orderSnapshot } fro
 import { nextUpdateTimeSql } from '../next-update-time.js';
 
 // The charge row serialises concurrent callers, so a charge gets its outcome once. The order's columns are
-// null if the order was settled or cancelled before. `charged_at` is not before the charge row was written,
-// although providers report whole seconds by their own clock.
+// null if its status does not allow the new one, as after a cancellation. `charged_at` is not before the
+// charge row was written, although providers report whole seconds by their own clock.
 const settle = statement(
   'orders.settle',
   `WITH charge AS (

@@ -4,7 +4,7 @@ import type { Money } from '@fulfilment/contracts';
 export interface Charge {
   /** Id of the charge row. The provider charges once per id. */
   readonly id: string;
-  /** The provider's id of the charge, once known. */
+  /** The provider's id of the charge, once known. The sandbox has none. */
   readonly reference: string | null;
   /** Whether it is a charge of a test order, for which no money moves, whatever the provider. */
   readonly isTest: boolean;
@@ -51,6 +51,7 @@ export interface TimeRange {
 
 /** A successful payment of ours at the provider. */
 export interface ProviderPayment {
+  /** The provider's id of the payment. The sandbox has none. */
   readonly reference: string | null;
   /** The charge id in the provider's metadata; not necessarily a UUID. */
   readonly chargeId: string;

@@ -73,7 +73,7 @@ const insertDeliveryTimes = statement(
 
 /**
  * Replaces all zones, and the services in the file with their rate cards and delivery times, in one
- * transaction. Services that are not in the file stay. Existing quotes keep their prices.
+ * transaction. Services that are not in the file stay. A quote keeps its price for the quoted weight.
  */
 export async function loadShipping(database: Database, { zones, services }: ShippingFile): Promise<void> {
   const zoneCountries = Object.entries(zones).flatMap(([zone, countries]) =>

@@ -10,7 +10,7 @@ import { SealedQuotes } from './sealed-quotes.js';
 import type { QuoteItemDto, QuoteRatesDto } from './shipping.dto.js';
 import type { ShippingRateView } from './shipping.shapes.js';
 
-/** 100 t. A quote stores the weight in four bytes; no order of 100 lines of 1000 pieces is heavier. */
+/** 100 t, as 100 lines of 1000 pieces of 1 kg have. A quote stores the weight in four bytes. */
 const maxParcelGrams = 100_000_000;
 
 const validityMs = 24 * 3_600_000;

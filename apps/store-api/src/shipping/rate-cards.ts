@@ -26,6 +26,7 @@ export interface PricedService {
   readonly carriers: string[];
   /** Null if the operator states no delivery time. */
   readonly deliveryDays: DeliveryDays | null;
+  /** Price in minor units. */
   readonly amount: number;
   /** Time of PostgreSQL's clock. */
   readonly pricedAt: Date;

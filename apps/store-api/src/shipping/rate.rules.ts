@@ -1,4 +1,4 @@
-/** The price of parcels up to a weight. */
+/** The price of parcels up to a weight, in minor units. */
 export interface WeightBand {
   readonly maxWeightGrams: number;
   readonly amount: number;

@@ -3,6 +3,7 @@ import { Database, statement } from '@fulfilment/database';
 import { Injectable } from '@nestjs/common';
 import type { ShippingServiceView } from './shipping.shapes.js';
 
+// The response has at most 500 services; further ones would not be listed.
 const allServices = statement(
   'shipping.services',
   'SELECT id, name, description, regions FROM shipping_services ORDER BY position, id LIMIT 500',

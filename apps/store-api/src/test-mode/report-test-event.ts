@@ -44,6 +44,7 @@ export class ReportTestEvent {
       if (!order.test) throw notATestOrder();
       const scope = key === undefined ? undefined : { creatorId, clientId: caller.clientId, key };
       const requestFingerprint = fingerprint({ event, order: orderId });
+      // Only marks the key as used: every response shows the order as it is now.
       const response = { id: publicId('ord', orderId), status: order.status };
       const isNew = scope === undefined || (await this.keys.store(tx, scope, requestFingerprint, response));
       if (isNew) await this.apply(tx, orderId, order.status, event);

@@ -10,8 +10,8 @@ import { simulatedEvent } from './simulated-events.rules.js';
 const pollIntervalMs = 2_000;
 const batchSize = 20;
 
-// Orders that another transaction has locked are left to the next round. Orders that an operator ships in
-// parts, or that store no further event, are left alone: an event would not change their status.
+// Orders that another transaction has locked are left to the next round. Orders whose packages an operator
+// reports with items, or that store no further event, are left alone: an event might not change their status.
 const lockDueOrders = statement(
   'test-orders.lock-due',
   `SELECT id, status FROM orders
@@ -21,8 +21,8 @@ const lockDueOrders = statement(
 );
 
 /**
- * Ships each test order when TEST_ORDER_STEP_MS have passed since its payment, and delivers it as long after
- * that.
+ * Ships each paid test order when TEST_ORDER_STEP_MS have passed since its last change, and delivers it as
+ * long after that.
  */
 @Injectable()
 export class SimulatedWarehouse extends BackgroundLoop {

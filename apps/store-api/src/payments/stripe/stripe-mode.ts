@@ -4,6 +4,7 @@ import { isTestKey } from './stripe-key.rules.js';
 
 /** Checks that Stripe's mode is that of the key's prefix. After a success it is not read again. */
 export class StripeMode {
+  /** The check that is running or has succeeded. */
   private checking: Promise<void> | undefined;
 
   constructor(
