@@ -1,7 +1,7 @@
 import { LOGGER, SecretBox } from '@fulfilment/runtime';
 import { Global, Module } from '@nestjs/common';
 import { CONFIG, type AuthServerSettings } from '../config.js';
-import { keyRotation } from './key-rotation.js';
+import { keyRotation } from './key-rotation.job.js';
 import { SigningKeys } from './signing-keys.js';
 
 @Global()

@@ -5,7 +5,7 @@ import { createLogger, SecretBox } from '@fulfilment/runtime';
 import { eventually } from '@fulfilment/testing';
 import { randomBytes } from 'node:crypto';
 import * as client from 'openid-client';
-import { keyRotation } from './key-rotation.js';
+import { keyRotation } from './key-rotation.job.js';
 import { minPublishedMs } from './key-rotation.rules.js';
 import { SigningKeys } from './signing-keys.js';
 import { App } from '../test/app.js';
