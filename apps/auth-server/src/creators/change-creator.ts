@@ -3,12 +3,8 @@ import type { Outbox } from '@fulfilment/messaging';
 import { z } from 'zod';
 import { creatorOptions } from './creator-options.js';
 import { creatorColumns, type CreatorRow } from '../creator-snapshots/creator-snapshot.js';
-import {
-  type ChangedCreator,
-  creatorUuid,
-  creatorNotFoundError,
-  publishAndAuditChange,
-} from './publish-and-audit-change.js';
+import { creatorNotFoundError, requireCreatorId } from './parse-creator-id.js';
+import { type ChangedCreator, publishAndAuditChange } from './publish-and-audit-change.js';
 
 /** Operand and options of `creator change`; an omitted option leaves its value unchanged. */
 export const changeCreatorOptions = z
@@ -57,7 +53,7 @@ export async function changeCreator(
   outbox: Outbox,
   { creator, ...changes }: CreatorChange,
 ): Promise<ChangedCreator> {
-  const uuid = creatorUuid(creator);
+  const uuid = requireCreatorId(creator);
   return database.transaction(async (tx) => {
     const row = await tx.row<CreatorRow>(updateCreator, {
       id: uuid,

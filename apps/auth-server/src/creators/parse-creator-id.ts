@@ -8,3 +8,14 @@ export function parseCreatorId(creator: string): string | undefined {
   const lowerCase = creator.toLowerCase();
   return isUuid(lowerCase) ? lowerCase : parsePublicId('crt', creator);
 }
+
+/** Returns the UUID of a creator, like `parseCreatorId`. @throws Error for any other text */
+export function requireCreatorId(creator: string): string {
+  const uuid = parseCreatorId(creator);
+  if (uuid === undefined) throw creatorNotFoundError(creator);
+  return uuid;
+}
+
+export function creatorNotFoundError(creator: string): Error {
+  return new Error(`The creator ${creator} does not exist.`);
+}

@@ -4,7 +4,7 @@ import type { Outbox } from '@fulfilment/messaging';
 import { auditOperator } from '../audit/operator-audit.js';
 import { type CreatorRow, creatorSnapshot } from '../creator-snapshots/creator-snapshot.js';
 import { readPublished } from '../creator-snapshots/publish-creators.js';
-import { parseCreatorId } from './parse-creator-id.js';
+import { creatorNotFoundError } from './parse-creator-id.js';
 
 export interface ChangedCreator {
   readonly uuid: string;
@@ -17,17 +17,6 @@ export interface ChangedCreator {
   readonly settlement_currency: string;
   /** Id of the `creator.changed` message; consumers record it in their inbox. */
   readonly message_id: string;
-}
-
-/** @param creator UUID or `crt_` id @throws Error when it is neither */
-export function creatorUuid(creator: string): string {
-  const uuid = parseCreatorId(creator);
-  if (uuid === undefined) throw creatorNotFoundError(creator);
-  return uuid;
-}
-
-export function creatorNotFoundError(creator: string): Error {
-  return new Error(`The creator ${creator} does not exist.`);
 }
 
 /** Publishes `creator.changed` and writes the audit record, in the transaction that changed the row. */

@@ -2,7 +2,8 @@ import { publicId } from '@fulfilment/contracts';
 import { type Database, statement } from '@fulfilment/database';
 import type { Outbox } from '@fulfilment/messaging';
 import { creatorColumns, type CreatorRow } from '../creator-snapshots/creator-snapshot.js';
-import { creatorUuid, creatorNotFoundError, publishAndAuditChange } from './publish-and-audit-change.js';
+import { creatorNotFoundError, requireCreatorId } from './parse-creator-id.js';
+import { publishAndAuditChange } from './publish-and-audit-change.js';
 
 export interface RedactedCreator {
   readonly uuid: string;
@@ -30,7 +31,7 @@ export async function redactCreator(
   outbox: Outbox,
   creator: string,
 ): Promise<RedactedCreator> {
-  const uuid = creatorUuid(creator);
+  const uuid = requireCreatorId(creator);
   const id = publicId('crt', uuid);
   return database.transaction(async (tx) => {
     const before = await tx.row<Pick<CreatorRow, 'name' | 'payment_method'>>(lock, [uuid]);
