@@ -1,40 +1,56 @@
 import { describe, expect, it } from '@jest/globals';
-import { delayDecision, limitDecision, networkLimit, isStricter } from './guess-limits.rules.js';
+import {
+  delayDecision,
+  type GuessCount,
+  isStricter,
+  limitDecision,
+  networkLimit,
+} from './guess-limits.rules.js';
 
-const count = (failed: number, trying = 0, secondsSinceFailure = Infinity, secondsLeft = 100) => ({
-  failed,
-  trying,
-  secondsSinceFailure,
-  secondsLeft,
+const count = (changes: Partial<GuessCount>): GuessCount => ({
+  failed: 0,
+  trying: 0,
+  secondsSinceFailure: Infinity,
+  secondsLeft: 100,
+  ...changes,
 });
 const quota = { requests: 10, windowSeconds: 900 };
 
 describe('limitDecision', () => {
   it.each([
-    ['free without a failure', count(0), { kind: 'free' }],
-    ['free below the limit', count(9), { kind: 'free' }],
-    ['wait when a guess in progress may reach the limit', count(9, 1), { kind: 'wait' }],
-    ['wait when guesses in progress alone may reach the limit', count(0, 10), { kind: 'wait' }],
-    ['locked for the rest of the window', count(10, 0, 1, 33.2), { kind: 'locked', waitSeconds: 34 }],
-    ['locked for at least a second', count(10, 0, 1, -1), { kind: 'locked', waitSeconds: 1 }],
+    ['free without a failure', {}, { kind: 'free' }],
+    ['free below the limit', { failed: 9 }, { kind: 'free' }],
+    ['wait when a guess in progress may reach the limit', { failed: 9, trying: 1 }, { kind: 'wait' }],
+    ['wait when guesses in progress alone may reach the limit', { trying: 10 }, { kind: 'wait' }],
+    [
+      'locked for the rest of the window',
+      { failed: 10, secondsLeft: 33.2 },
+      { kind: 'locked', waitSeconds: 34 },
+    ],
+    ['locked for at least a second', { failed: 10, secondsLeft: -1 }, { kind: 'locked', waitSeconds: 1 }],
   ])('with a limit of 10 is %s', (_, counts, decision) => {
-    expect(limitDecision(counts, 10)).toEqual(decision);
+    expect(limitDecision(count(counts), 10)).toEqual(decision);
   });
 });
 
 describe('delayDecision', () => {
   it('doubles the delay after the allowed failures, up to the average pace of the quota', () => {
     const delays = [10, 11, 12, 13, 16, 17, 40, 4000].map((failed) =>
-      delayDecision(count(failed, 0, 0), quota),
+      delayDecision(count({ failed, secondsSinceFailure: 0 }), quota),
     );
     const seconds = delays.map((decision) => (decision.kind === 'locked' ? decision.waitSeconds : 0));
     expect(seconds).toEqual([1, 2, 4, 8, 64, 90, 90, 90]);
   });
 
   it('lets one guess at a time through once the delay is over', () => {
-    expect(delayDecision(count(12, 0, 4), quota)).toEqual({ kind: 'free' });
-    expect(delayDecision(count(12, 1, 4), quota)).toEqual({ kind: 'wait' });
-    expect(delayDecision(count(5, 5, 0), quota)).toEqual({ kind: 'wait' });
+    const delayed = { failed: 12, secondsSinceFailure: 4 }; // after the delay of four seconds
+    expect(delayDecision(count(delayed), quota)).toEqual({ kind: 'free' });
+    expect(delayDecision(count({ ...delayed, trying: 1 }), quota)).toEqual({ kind: 'wait' });
+  });
+
+  it('waits for guesses in progress that may use up the allowed failures', () => {
+    const counts = count({ failed: 5, trying: 5, secondsSinceFailure: 0 });
+    expect(delayDecision(counts, quota)).toEqual({ kind: 'wait' });
   });
 });
 
@@ -47,7 +63,7 @@ it('isStricter compares locks by their length, above a wait, above free', () => 
 });
 
 it('networkLimit grows with the accounts that sign in from the network', () => {
-  expect([networkLimit(quota, 1, 0), networkLimit(quota, 4, 0), networkLimit(quota, 1, 30)]).toEqual([
-    10, 40, 310,
-  ]);
+  expect(networkLimit(quota, { factor: 1, recentAccounts: 0 })).toBe(10);
+  expect(networkLimit(quota, { factor: 4, recentAccounts: 0 })).toBe(40);
+  expect(networkLimit(quota, { factor: 1, recentAccounts: 30 })).toBe(310);
 });

@@ -54,9 +54,13 @@ function strictness(decision: GuessDecision): number {
 }
 
 /**
- * Failures allowed for one network. A network with several accounts is an office: the limit counts once per
- * account.
+ * Failures allowed for one network: its quota once, and once more for each account that signed in from it
+ * within a day, since a network with several accounts is an office.
+ * @param network `factor`: 1, or more for a wider network (guess-target.rules.ts)
  */
-export function networkLimit({ requests }: Quota, factor: number, recentAccounts: number): number {
+export function networkLimit(
+  { requests }: Quota,
+  { factor, recentAccounts }: { readonly factor: number; readonly recentAccounts: number },
+): number {
   return requests * factor * (1 + recentAccounts);
 }

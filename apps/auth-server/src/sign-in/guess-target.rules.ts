@@ -10,16 +10,16 @@ export interface CountedNetwork {
 }
 
 /**
- * The subjects that a guess counts for. They sort in the order in which their rows are locked: networks
- * first.
+ * The subjects that a guess counts for. They are locked in this order, which is that of their prefixes
+ * (`address:`, `everywhere:`, `pair:`), so that two guesses never wait for each other.
  */
 export interface GuessTarget {
   /** Empty for a browser that has a limit of its own. */
   readonly limitedNetworks: readonly CountedNetwork[];
-  /** The subject that a right guess resets: the account in this network, the browser or the session. */
-  readonly own: string;
   /** The account in all networks; undefined where `own` counts all guesses already. */
   readonly everywhere: string | undefined;
+  /** The subject that a right guess resets: the account in this network, the browser or the session. */
+  readonly own: string;
 }
 
 /**

@@ -130,8 +130,8 @@ export class SignInThrottle {
     { subject, network, factor }: CountedNetwork,
   ): Promise<GuessDecision> {
     const count = await this.counts.lock(tx, subject);
-    const decisionWith = (accounts: number) =>
-      limitDecision(count, networkLimit(this.failures, factor, accounts));
+    const decisionWith = (recentAccounts: number) =>
+      limitDecision(count, networkLimit(this.failures, { factor, recentAccounts }));
     const decision = decisionWith(0);
     return decision.kind === 'free' ? decision : decisionWith(await this.counts.accountsOf(tx, network));
   }
