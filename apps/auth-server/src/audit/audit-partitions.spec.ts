@@ -25,10 +25,12 @@ const partitionNames = async () =>
 
 describe('the monthly partitions of the audit log', () => {
   it('exist for three months ahead, and concurrent maintenance adds no duplicates', async () => {
-    await maintainAuditPartitions(scratch.database, 400, logger);
+    await maintainAuditPartitions(scratch.database, { retentionDays: 400, logger });
     const before = await partitionNames();
     expect(before.length).toBeGreaterThanOrEqual(4);
-    await Promise.all([1, 2, 3].map(() => maintainAuditPartitions(scratch.database, 400, logger)));
+    await Promise.all(
+      [1, 2, 3].map(() => maintainAuditPartitions(scratch.database, { retentionDays: 400, logger })),
+    );
     expect(await partitionNames()).toEqual(before);
     const [last] = await sql<{ name: string }>(
       `INSERT INTO audit_log (at, event) VALUES (now() + interval '3 months', 'future') RETURNING tableoid::regclass::text AS name`,
@@ -55,9 +57,9 @@ describe('the monthly partitions of the audit log', () => {
       `ALTER TABLE audit_log ATTACH PARTITION audit_log_old FOR VALUES FROM ('${bounds?.starts}+00') TO ('${bounds?.ends}+00')`,
     );
     await sql(`INSERT INTO audit_log (at, event) VALUES ('${bounds?.starts}+00', 'old')`);
-    await maintainAuditPartitions(scratch.database, 100, logger);
+    await maintainAuditPartitions(scratch.database, { retentionDays: 100, logger });
     expect(await partitionNames()).toContain('audit_log_old');
-    await maintainAuditPartitions(scratch.database, 30, logger);
+    await maintainAuditPartitions(scratch.database, { retentionDays: 30, logger });
     expect(await partitionNames()).not.toContain('audit_log_old');
   });
 });

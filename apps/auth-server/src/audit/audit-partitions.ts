@@ -35,8 +35,7 @@ const oldPartitions = statement(
  */
 export async function maintainAuditPartitions(
   database: Database,
-  retentionDays: number,
-  logger: Logger,
+  { retentionDays, logger }: { readonly retentionDays: number; readonly logger: Logger },
 ): Promise<void> {
   try {
     let created = true;

@@ -27,7 +27,7 @@ export function auditPartitionsJob(
     intervalMs,
     logger,
     round: async () => {
-      await maintainAuditPartitions(database, retentionDays, logger);
+      await maintainAuditPartitions(database, { retentionDays, logger });
       return false; // no more work
     },
   });

@@ -99,6 +99,7 @@ describe('the operator command audit', () => {
     };
     for (const [index, filter] of Object.entries(filters)) {
       const { event, user, client, since }: Readonly<Record<string, string>> = filter;
+      // The parameters in the order in which the statement names them; the last is the number of rows.
       const values = [event, user, client, since, undefined, undefined, undefined, 101];
       const plan = await server.database.rows<{ 'QUERY PLAN': string }>(explain, values);
       const text = plan.map((line) => line['QUERY PLAN']).join('\n');
