@@ -1,4 +1,4 @@
-import { BACKGROUND_DATABASE } from '@fulfilment/database';
+import { BACKGROUND_DATABASE, type Database } from '@fulfilment/database';
 import { HTTP_OPTIONS, HttpModule, type HttpOptions, RateLimiter } from '@fulfilment/http-service';
 import { LOGGER, type Logger } from '@fulfilment/runtime';
 import { Cleanup, ServiceModule } from '@fulfilment/service-host';
@@ -39,9 +39,14 @@ import { TokensModule } from './tokens/tokens.module.js';
     },
     {
       provide: Cleanup,
-      inject: [LOGGER, BACKGROUND_DATABASE, DenyList, BrowserSessions, GuessCounts],
-      useFactory: (logger: Logger, ...dependencies: Parameters<typeof cleanupJobs>) =>
-        new Cleanup(cleanupJobs(...dependencies), logger),
+      inject: [BACKGROUND_DATABASE, DenyList, BrowserSessions, GuessCounts, LOGGER],
+      useFactory: (
+        database: Database,
+        denyList: DenyList,
+        browsers: BrowserSessions,
+        guesses: GuessCounts,
+        logger: Logger,
+      ) => new Cleanup(cleanupJobs(database, denyList, browsers, guesses), logger),
     },
     // The service starts every provider that is a BackgroundTask. Nothing injects these two, so the factory
     // itself is the token.

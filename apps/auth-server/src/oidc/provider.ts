@@ -44,7 +44,7 @@ import {
   advertiseResponseModes,
   cachePublicDocuments,
   forbidStoring,
-  requireClient,
+  respondToMissingClient,
   respondToUnknownPaths,
 } from './responses.js';
 import { LocalSigningKey } from './signing-key.js';
@@ -85,6 +85,7 @@ export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies
   provider.maxIpsCount = 1;
   useSignedAccessTokens(provider, new AccessTokenSigner(config, keySet));
   connectGrantsToCreators(provider);
+  // Each middleware wraps those after it and oidc-provider's handler.
   provider.use(respondToOutages(provider, logger));
   provider.use(respondToUnknownPaths);
   provider.use(onlyAt(/^\/(jwks|\.well-known\/)/, cachePublicDocuments));
@@ -99,7 +100,7 @@ export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies
   provider.use(awaitRecords);
   provider.use(onlyAt(/^\/oauth2\/(token|revoke)$/, inUnitOfWork(provider, unitOfWork)));
   provider.use(onlyAt(/^\/oauth2\/introspect$/, describeReplacedToken));
-  provider.use(onlyAt(/^\/oauth2\/(introspect|revoke)$/, requireClient));
+  provider.use(onlyAt(/^\/oauth2\/(introspect|revoke)$/, respondToMissingClient));
   provider.use(onlyAt(/^\/oauth2\/end-session/, endTokensOfSession(unitOfWork)));
   provider.use(onlyAt(/^\/oauth2\/authorize/, recordSignIns(dependencies.browsers)));
   recordEvents(provider, unitOfWork);

@@ -47,10 +47,10 @@ export async function advertiseResponseModes(ctx: Pick<Context, 'body'>, next: N
 }
 
 /**
- * Introspection and revocation without client authentication: 401 `invalid_client` (RFC 7662 §2.3, RFC 6749
- * §5.2), where oidc-provider responds with 400.
+ * Responds to introspection and revocation without client authentication with 401 `invalid_client` (RFC 7662
+ * §2.3, RFC 6749 §5.2), in place of oidc-provider's 400.
  */
-export async function requireClient(ctx: Context, next: Next): Promise<void> {
+export async function respondToMissingClient(ctx: Context, next: Next): Promise<void> {
   await next();
   if (ctx.status !== 400 || !isMissingClient(ctx.body)) return;
   ctx.status = 401;

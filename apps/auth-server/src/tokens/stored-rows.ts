@@ -32,6 +32,7 @@ interface RowWithRelated extends StoredRow {
 export const sessionNotEnded = `NOT EXISTS (
   SELECT 1 FROM browser_sessions WHERE uid = oidc_model.session_uid AND ended_at IS NOT NULL)`;
 
+// An expired client and an ended session are not found. oidc-provider checks the expiry of all other rows.
 // LATERAL and LIMIT force index lookups, whatever the planner's statistics of the table.
 const findRows = statement(
   'oidc.find',
