@@ -21,7 +21,7 @@ const path = [
 describe('the trace of an order', () => {
   let collector: OtlpCollector;
   beforeAll(async () => {
-    collector = await otlpCollector(collectorPort);
+    collector = await otlpCollector({ port: collectorPort });
   });
   afterAll(() => collector.stop());
 

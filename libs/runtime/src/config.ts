@@ -70,7 +70,7 @@ export function poolSize(defaultValue: number) {
 }
 
 /** A URL to which paths are appended. */
-export function publicUrl() {
+function publicUrl() {
   return z.url({ protocol: /^https?$/ }).refine((text) => !text.endsWith('/'), 'must not end with a slash');
 }
 

@@ -11,7 +11,7 @@ export interface Certificates {
   readonly caFile: string;
   readonly certificateFile: string;
   readonly keyFile: string;
-  /** File for NODE_EXTRA_CA_CERTS: the local authority and the certificates that the environment names. */
+  /** File for NODE_EXTRA_CA_CERTS: the local authority and further trusted certificates. */
   readonly trustFile: string;
 }
 
@@ -43,6 +43,7 @@ subjectAltName = DNS:localhost, IP:127.0.0.1, IP:0:0:0:0:0:0:0:1
 /**
  * Returns the certificates in the state directory, and creates or renews them if necessary. Set-up runs this
  * file before the build, so it imports no code of the project.
+ * @param alsoTrusted a file with further trusted certificates, for `trustFile`
  */
 export async function certificatesIn(
   stateDir: string,
@@ -66,6 +67,7 @@ export async function certificatesIn(
   return certificates;
 }
 
+/** Whether the certificate exists and is valid for 30 days at least. */
 function isFresh(file: string): boolean {
   if (!existsSync(file) || readFileSync(file).length === 0) return false;
   return Date.parse(new X509Certificate(readFileSync(file)).validTo) - Date.now() > renewBeforeMs;
@@ -81,7 +83,7 @@ async function makeAuthority(
   const selfSigned = ['req', '-new', '-x509', '-sha256', '-days', String(caDays)];
   const extensions = ['-config', config, '-extensions', 'authority'];
   await openssl([...selfSigned, ...extensions, '-key', authorityKey(dir), '-out', caFile]);
-  writeFileSync(certificateFile, ''); // signed by the previous authority
+  writeFileSync(certificateFile, ''); // the previous authority has signed it, so it is not fresh
 }
 
 async function makeLeaf(

@@ -3,8 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 const pollIntervalMs = 20;
 
 /**
- * Polls until the function returns a value other than undefined and false.
- * @throws after `timeoutMs`, with the text of `describe`
+ * Polls until a function returns true or another value than undefined and false, and returns that.
+ * @param describe what was found instead or is missing, for the error
+ * @throws Error after `timeoutMs`; an error of `poll` is not retried
  */
 export async function eventually<Result>(
   poll: () => Result | undefined | false | Promise<Result | undefined | false>,

@@ -8,12 +8,13 @@ export interface FlakyProxy {
   sever(): void;
   /** Closes every connection and rejects new ones until `restore`, as if the server were down. */
   disconnect(): void;
+  /** Ends `disconnect`, and cancels `severAfter`. */
   restore(): void;
   /** Silently discards all further data on the open connections. */
   discardData(): void;
   /**
-   * Closes every connection once, after this many more packets to the server: it gets them, but its reply is
-   * lost.
+   * Closes every connection once, after this many more packets of the clients. The server gets them, but its
+   * response to the last one is lost.
    */
   severAfter(packets: number): void;
   /** Sends bytes to every connected client, as if they came from the server. */

@@ -6,13 +6,14 @@ export interface Site {
 
 export interface Form {
   readonly action: string;
-  /** Values that are sent unless they are changed: hidden fields and preselected options. */
+  /** Values that are sent unless a test changes them: hidden fields and preselected options. */
   readonly hidden: Readonly<Record<string, string>>;
 }
 
 export interface Page {
   /** The final URL; of another origin after a redirect there. */
   readonly url: URL;
+  /** 0 for a URL of another origin, which is not requested. */
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -34,7 +35,7 @@ export class FormBrowser {
     return this.follow(url, { method: 'GET' });
   }
 
-  /** Submits a form with its hidden fields. */
+  /** Submits a form: its own values, with those of `fields` added or instead. */
   submit(
     form: Form,
     fields: Readonly<Record<string, string>> = {},
@@ -44,6 +45,7 @@ export class FormBrowser {
     return this.follow(form.action, { method: 'POST', body, headers: { origin: this.origin, ...headers } });
   }
 
+  /** Returns the cookies by name and path, such as `session@/`. */
   cookieNames(): string[] {
     return [...this.cookies.keys()];
   }

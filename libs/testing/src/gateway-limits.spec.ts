@@ -2,30 +2,26 @@
  * Tests of the gateway's limits per client and of its own error responses
  * (deploy/gateway/nginx.conf.template).
  */
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import { eventually } from './eventually.js';
 import { type TestGateway, testGateway } from './gateway.js';
-
-const nowhere = '127.0.0.1:1';
+import { listen } from './listen.js';
 
 describe('the limits of the gateway', () => {
-  let service: Server;
+  let service: Awaited<ReturnType<typeof listen>>;
   let gateway: TestGateway;
   let waiting: ServerResponse[];
   beforeAll(async () => {
     waiting = [];
-    service = createServer((request: IncomingMessage, response: ServerResponse) => {
-      response.setHeader('x-request-id', 'known');
-      if (request.url === '/store/v1/slow') waiting.push(response);
-      else response.end('{}');
-    }).listen(0, '127.0.0.1');
-    await once(service, 'listening');
-    const address = service.address();
-    const port = typeof address === 'object' ? address?.port : undefined;
+    service = await listen(
+      createServer((request, response) => {
+        response.setHeader('x-request-id', 'known');
+        if (request.url === '/store/v1/slow') waiting.push(response);
+        else response.end('{}');
+      }),
+    );
     gateway = await testGateway(
-      { STORE_API_ADDRESS: `127.0.0.1:${String(port)}`, CREATOR_API_ADDRESS: nowhere },
-      undefined,
+      { STORE_API_ADDRESS: `127.0.0.1:${service.port}` },
       {
         GATEWAY_CONNECTIONS_PER_CLIENT: '3',
         GATEWAY_REQUESTS_PER_SECOND: '1',
@@ -36,12 +32,12 @@ describe('the limits of the gateway', () => {
   });
   afterAll(async () => {
     await gateway.stop();
-    service.close();
+    await service.close();
   });
 
   const send = (from: string, path = '/store/v1/creator', init: RequestInit = {}) =>
     gateway.fetch(`${gateway.url}${path}`, { ...init, headers: { ...init.headers, 'x-test-address': from } });
-  /** Statuses of sequential requests that exceed the rate. */
+  /** Returns the statuses of requests that these addresses send one after another, faster than the rate. */
   async function statuses(...addresses: readonly string[]): Promise<number[]> {
     const found: number[] = [];
     for (const address of addresses) found.push((await send(address)).status);
@@ -73,7 +69,7 @@ describe('the limits of the gateway', () => {
     expect((await send('198.51.100.2')).status).toBe(200);
   });
 
-  it('count the addresses of an IPv6 /64 together, and other networks apart', async () => {
+  it('count the addresses of an IPv6 /64 as one client, and another /64 separately', async () => {
     const hosts = Array.from({ length: 8 }, (_, host) => `2001:db8:1:2::${host + 1}`);
     expect(await statuses(...hosts)).toContain(429);
     expect(await statuses('2001:db8:1:3::1')).toEqual([200]);
@@ -81,6 +77,7 @@ describe('the limits of the gateway', () => {
 
   it('count an IPv4-mapped IPv6 address as the IPv4 address', async () => {
     expect(await statuses(...Array<string>(8).fill('::ffff:198.51.100.3'))).toContain(429);
+    expect(await statuses('198.51.100.3', '198.51.100.3')).toContain(429);
     expect(await statuses('::ffff:198.51.100.4')).toEqual([200]);
   });
 
@@ -95,29 +92,29 @@ describe('the limits of the gateway', () => {
     await Promise.all(slow);
     await eventually(async () => (await send('198.51.100.5')).status === 200);
   });
+});
 
-  describe('and its 503 response', () => {
-    let withoutServices: TestGateway;
-    beforeAll(async () => {
-      withoutServices = await testGateway({});
-    });
-    afterAll(() => withoutServices.stop());
-    const post = (path: string, headers: Readonly<Record<string, string>> = {}) =>
-      withoutServices.fetch(`${withoutServices.url}${path}`, { method: 'POST', headers, body: '{}' });
+describe('the 503 response of the gateway', () => {
+  let withoutServices: TestGateway;
+  beforeAll(async () => {
+    withoutServices = await testGateway({});
+  });
+  afterAll(() => withoutServices.stop());
+  const post = (path: string, headers: Readonly<Record<string, string>> = {}) =>
+    withoutServices.fetch(`${withoutServices.url}${path}`, { method: 'POST', headers, body: '{}' });
 
-    it('has Retry-After, except for an order without an idempotency key', async () => {
-      const retryAfter = async (response: Promise<Response>) => {
-        const { status, headers } = await response;
-        return [status, headers.get('retry-after')];
-      };
-      expect(await retryAfter(post('/store/v1/orders', { 'idempotency-key': 'a' }))).toEqual([503, '1']);
-      expect(await retryAfter(post('/store/v1/orders'))).toEqual([503, null]);
-      expect(await retryAfter(post('/store/v1/orders?a=b'))).toEqual([503, null]);
-      expect(await retryAfter(post('/store/v1/shipping-rates'))).toEqual([503, '1']);
-      expect(await retryAfter(withoutServices.fetch(`${withoutServices.url}/store/v1/orders`))).toEqual([
-        503,
-        '1',
-      ]);
-    });
+  it('has Retry-After, except for an order without an idempotency key', async () => {
+    const retryAfter = async (response: Promise<Response>) => {
+      const { status, headers } = await response;
+      return [status, headers.get('retry-after')];
+    };
+    expect(await retryAfter(post('/store/v1/orders', { 'idempotency-key': 'a' }))).toEqual([503, '1']);
+    expect(await retryAfter(post('/store/v1/orders'))).toEqual([503, null]);
+    expect(await retryAfter(post('/store/v1/orders?a=b'))).toEqual([503, null]);
+    expect(await retryAfter(post('/store/v1/shipping-rates'))).toEqual([503, '1']);
+    expect(await retryAfter(withoutServices.fetch(`${withoutServices.url}/store/v1/orders`))).toEqual([
+      503,
+      '1',
+    ]);
   });
 });

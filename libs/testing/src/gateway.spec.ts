@@ -1,26 +1,28 @@
-/** Tests of the headers that the gateway adds to requests (deploy/gateway/nginx.conf.template). */
-import { once } from 'node:events';
+/**
+ * Tests of the headers that the gateway adds to requests, and of the documentation site that it serves
+ * (deploy/gateway/nginx.conf.template).
+ */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'undici';
 import { type TestGateway, testGateway } from './gateway.js';
+import { listen } from './listen.js';
 
-let service: Server;
+let service: Awaited<ReturnType<typeof listen>>;
 let gateway: TestGateway;
 beforeAll(async () => {
-  service = createServer((request, response) => {
-    response.setHeader('x-request-id', 'known').end(JSON.stringify(request.headers));
-  }).listen(0, '127.0.0.1');
-  await once(service, 'listening');
-  const address = service.address();
-  const port = typeof address === 'object' ? address?.port : undefined;
-  gateway = await testGateway({ AUTH_SERVER_ADDRESS: `127.0.0.1:${String(port)}` });
+  service = await listen(
+    createServer((request, response) => {
+      response.setHeader('x-request-id', 'known').end(JSON.stringify(request.headers));
+    }),
+  );
+  gateway = await testGateway({ AUTH_SERVER_ADDRESS: `127.0.0.1:${service.port}` });
 });
 afterAll(async () => {
   await gateway.stop();
-  service.close();
+  await service.close();
 });
 
 /** Returns the headers that a service receives for sequential requests over one connection. */
@@ -35,14 +37,14 @@ async function headersAtService(...requests: readonly Readonly<Record<string, st
   return arrived;
 }
 
-it('sends the age of the connection with its first request, and removes this header from clients', async () => {
+it('the gateway sends the age of a connection with its first request, and removes this header of clients', async () => {
   const [first, second] = await headersAtService({}, { 'x-connection-age': '0.5' });
   expect(first?.['x-connection-age']).toMatch(/^\d+\.\d{3}$/);
   expect(Number(first?.['x-connection-age'])).toBeLessThan(5);
   expect(second).not.toHaveProperty('x-connection-age');
 });
 
-it('overwrites every forwarding header of a client', async () => {
+it('the gateway overwrites or removes every forwarding header of a client', async () => {
   const forwardingHeaders = [
     'x-forwarded-for',
     'x-forwarded-host',
@@ -77,7 +79,7 @@ describe('the documentation site', () => {
       ['_astro/a1b2.js', ''],
     ] as const)
       writeFileSync(join(directory, 'docs', file), text);
-    siteGateway = await testGateway({}, undefined, { GATEWAY_SITE_DIR: directory });
+    siteGateway = await testGateway({}, { GATEWAY_SITE_DIR: directory });
   });
   afterAll(async () => {
     await siteGateway.stop();
@@ -91,7 +93,7 @@ describe('the documentation site', () => {
     ['/docs/guide.md', 200, 'text/markdown', 'no-cache', '# Guide'],
     ['/docs/_astro/a1b2.js', 200, 'text/javascript', 'public, max-age=31536000, immutable', ''],
     ['/docs/unknown', 404, 'text/html', 'no-store', 'missing'],
-  ])('is served at %s', async (path, status, type, caching, text) => {
+  ])('responds at %s with status %i', async (path, status, type, caching, text) => {
     const response = await siteGateway.fetch(`${siteGateway.url}${path}`);
     expect([response.status, await response.text()]).toEqual([status, text]);
     expect(response.headers.get('content-type')).toBe(`${type}; charset=utf-8`);
@@ -105,7 +107,7 @@ describe('the documentation site', () => {
     expect([response.status, response.headers.get('location')]).toEqual([301, '/docs/']);
   });
 
-  it('rejects changes, and responds with the error envelope where the site does not exist', async () => {
+  it('responds with the error envelope to a POST, and where the site does not exist', async () => {
     const post = await siteGateway.fetch(`${siteGateway.url}/docs/`, { method: 'POST' });
     const without = await gateway.fetch(`${gateway.url}/docs/guide/`);
     for (const response of [post, without]) {

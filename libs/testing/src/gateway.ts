@@ -39,17 +39,16 @@ export interface TestGateway {
  * Starts the real gateway, deploy/gateway/nginx.conf.template, with its own port and certificate. Requests to
  * a service without an address get 503.
  * @param services `host:port` of each running service
- * @param changes other values for variables of the template
+ * @param variables other values for variables of the template
  */
 export async function testGateway(
   services: Readonly<Partial<Record<Upstream, string>>>,
-  port?: number,
-  changes: Readonly<Record<string, string>> = {},
+  variables: Readonly<Record<string, string>> = {},
 ): Promise<TestGateway> {
   const dir = mkdtempSync(join(tmpdir(), 'gateway-'));
   const certificates = await certificatesIn(dir, undefined, (args) => run('openssl', [...args]));
-  const ownPort = port ?? (await freePort());
-  const url = `https://localhost:${ownPort}`;
+  const port = await freePort();
+  const url = `https://localhost:${port}`;
   const runDir = join(dir, 'run');
   const config = join(dir, 'nginx.conf');
   mkdirSync(runDir);
@@ -61,8 +60,8 @@ export async function testGateway(
       GATEWAY_ACCESS_LOG: join(dir, 'access.log'),
       GATEWAY_CERTIFICATE: certificates.certificateFile,
       GATEWAY_CERTIFICATE_KEY: certificates.keyFile,
-      GATEWAY_LISTEN_LINES: `    listen 127.0.0.1:${ownPort} ssl;`,
-      GATEWAY_PUBLIC_HOST: `localhost:${ownPort}`,
+      GATEWAY_LISTEN_LINES: `    listen 127.0.0.1:${port} ssl;`,
+      GATEWAY_PUBLIC_HOST: `localhost:${port}`,
       GATEWAY_HSTS_SECONDS: '0',
       STORE_API_SERVERS: serverLine(services.STORE_API_ADDRESS),
       CREATOR_API_SERVERS: serverLine(services.CREATOR_API_ADDRESS),
@@ -72,7 +71,7 @@ export async function testGateway(
       GATEWAY_KEEPALIVE_LINES: '',
       GATEWAY_SITE_DIR: join(dir, 'site'),
       ...limitsForTests,
-      ...changes,
+      ...variables,
     }),
   );
   const nginx = spawn(
@@ -86,7 +85,7 @@ export async function testGateway(
   );
   const ended = once(nginx, 'exit');
   const ca = readFileSync(certificates.caFile, 'utf8');
-  await eventually(() => responds(ownPort, ca));
+  await eventually(() => responds(port, ca));
   const trusting = fetchTrusting(ca);
   return {
     url,
@@ -105,7 +104,7 @@ function serverLine(address = '127.0.0.1:1'): string {
   return `server ${address};`;
 }
 
-/** All clients of the tests share one address. */
+/** High limits, since all clients of the tests share one address. */
 const limitsForTests = {
   GATEWAY_CONNECTIONS_PER_CLIENT: '8000',
   GATEWAY_REQUESTS_PER_SECOND: '100000',

@@ -43,12 +43,10 @@ function hostileJson(maxBytes: number): fc.Arbitrary<string> {
   const list = fc
     .tuple(element, size)
     .map(([item, bytes]) => `[${repeat(Math.floor(bytes / (item.length + 1)), () => item)}]`);
-  const object = fc
-    .tuple(element, size)
-    .map(
-      ([item, bytes]) =>
-        `{${repeat(Math.floor(bytes / (item.length + 10)), (index) => `"${index}":${item}`)}}`,
-    );
+  const object = fc.tuple(element, size).map(([item, bytes]) => {
+    const memberBytes = item.length + 10; // a name of up to six digits, quotes, colon and comma
+    return `{${repeat(Math.floor(bytes / memberBytes), (index) => `"${index}":${item}`)}}`;
+  });
   const nested = fc.tuple(fc.constantFrom('[', '{"a":'), size).map(([open, bytes]) => {
     const depth = Math.floor(bytes / (open.length + 1));
     return `${open.repeat(depth)}0${(open === '[' ? ']' : '}').repeat(depth)}`;
@@ -90,6 +88,7 @@ function hostileBodies(good: object, maxBytes = 256 * 1024): fc.Arbitrary<string
  * Rejects when a hostile body repeatedly blocks the event loop of this process, in which the server must run,
  * for more than 50 ms.
  * @param good a valid body of the operation
+ * @param runs the number of hostile bodies
  */
 export async function rejectLongBlocks(
   good: object,
@@ -100,7 +99,7 @@ export async function rejectLongBlocks(
   await assertNoLongBlock(hostileBodies(good), send, runs);
 }
 
-/** Does the same with texts other than JSON, such as the parameters of a form. */
+/** Does the same as `rejectLongBlocks` with texts that are not JSON, such as the parameters of a form. */
 export async function rejectLongBlocksByText(
   maxBytes: number,
   send: (text: string) => Promise<unknown>,

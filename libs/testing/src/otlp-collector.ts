@@ -12,13 +12,13 @@ export interface OtlpCollector {
 
 /**
  * Starts a fake collector that stores the spans that it receives (OTLP over HTTP).
- * @param port a free one by default
- * @param respond ends the response; by default with 200
+ * @param options.port a free one by default
+ * @param options.respond ends the response; by default with 200
  */
-export async function otlpCollector(
+export async function otlpCollector({
   port = 0,
   respond = (response: ServerResponse): unknown => response.end(),
-): Promise<OtlpCollector> {
+} = {}): Promise<OtlpCollector> {
   const spans: OtlpSpan[] = [];
   let headers: IncomingHttpHeaders | undefined;
   const server = createServer((request, response) => {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** URL of a store for tests. `npm test` sets them; they are private instances, never the user's. */
+/** Returns the URL of a store for tests. `npm test` starts private instances, and sets these variables. */
 export function storeUrl(name: 'TEST_POSTGRES_URL' | 'TEST_REDIS_URL' | 'TEST_RABBITMQ_URL'): string {
   const url = process.env[name];
   if (url === undefined || url === '')

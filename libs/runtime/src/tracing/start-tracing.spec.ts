@@ -77,7 +77,7 @@ describe('tracing', () => {
   });
 
   it('drops and counts spans while the collector does not respond, and stops without it', async () => {
-    const collector = await otlpCollector(0, () => undefined);
+    const collector = await otlpCollector({ respond: () => undefined });
     const [before, failed] = [await dropped('queue_full'), await dropped('export_failed')];
     const tracing = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
     for (let count = 0; count < spanCount; count += 1) expect(await work()).toBe('done');
@@ -91,7 +91,7 @@ describe('tracing', () => {
   it('drops and counts spans that the collector rejects, and logs that once', async () => {
     const lines: string[] = [];
     const logger = createLogger('test', 'warn', { write: (line) => lines.push(line) });
-    const collector = await otlpCollector(0, (response) => response.writeHead(400).end());
+    const collector = await otlpCollector({ respond: (response) => response.writeHead(400).end() });
     const before = await dropped('export_failed');
     const tracing = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }, logger);
     for (const count of [1, 2]) {

@@ -10,7 +10,10 @@ const watched = `"$@" & child=$!; read -r _; kill -TERM "$child"; wait "$child";
 
 /** A Prometheus that scrapes services every second. */
 export interface PrometheusServer {
-  /** Returns `data` of the response of `/api/v1/<path>`. @throws Error with the response if it failed */
+  /**
+   * Returns `data` of the response of `/api/v1/<path>`.
+   * @throws Error with the response if it is an error or has warnings
+   */
   read(path: string, parameters?: Readonly<Record<string, string>>): Promise<unknown>;
   stop(): Promise<void>;
 }

@@ -5,7 +5,10 @@ export interface Selector {
   readonly job: string | undefined;
 }
 
-/** Returns the selectors of a query in PromQL. A name without `_` counts only with label matchers. */
+/**
+ * Returns the selectors of a query in PromQL. A name without `_`, except `ALERTS`, counts only with label
+ * matchers, since it may be a function or an operator.
+ */
 export function selectorsOf(query: string): readonly Selector[] {
   const withoutClauses = query
     .replaceAll(/\b(?:by|without|on|ignoring) \([^)]*\)/g, '')
