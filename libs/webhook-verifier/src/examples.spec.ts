@@ -160,7 +160,9 @@ describe.each([
       resolve(`http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/webhooks`);
     });
   });
-  beforeEach(() => events.splice(0));
+  beforeEach(() => {
+    events.length = 0;
+  });
   afterAll(() => {
     server.close();
     server.closeAllConnections();
