@@ -123,7 +123,7 @@ export interface OpenRecovery {
 }
 
 // Recovered deliveries restart their schedule. Deliveries that failed after the request are excluded, so each
-// is recovered once.
+// is recovered once. Either status has half of the batch.
 const recover = statement(
   'bulk-updates.recover',
   `WITH recovery AS (SELECT * FROM webhook_recoveries WHERE id = $1), batch AS (

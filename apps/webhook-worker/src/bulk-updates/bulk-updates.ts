@@ -19,17 +19,17 @@ const pollIntervalMs = 1_000;
 /** After a batch, an item continues behind those that are due already. */
 const delaySeconds = { afterBatch: 0, busy: 1, disabled: 30 } as const;
 
-/** Number of rows that a replica reads at once and then claims one by one. */
+/** Number of rows that a replica reads at once and then locks one by one. */
 const pageSize = 100;
 
 // One replica at a time processes a subscription.
-const claimSubscription = statement(
-  'bulk-updates.claim-subscription',
-  `SELECT pg_try_advisory_xact_lock(${advisoryLocks.bulkUpdates}, hashtext($1)) AS claimed`,
+const tryLockBulkUpdates = statement(
+  'bulk-updates.try-lock',
+  `SELECT pg_try_advisory_xact_lock(${advisoryLocks.bulkUpdates}, hashtext($1)) AS locked`,
 );
-const claimExpiry = statement(
-  'bulk-updates.claim-expiry',
-  `SELECT pg_try_advisory_xact_lock(${advisoryLocks.expiry}) AS claimed`,
+const tryLockExpiry = statement(
+  'bulk-updates.try-lock-expiry',
+  `SELECT pg_try_advisory_xact_lock(${advisoryLocks.expiry}) AS locked`,
 );
 const findDueStateSyncs = statement(
   'bulk-updates.due-state-syncs',
@@ -73,8 +73,8 @@ interface DueItem {
   readonly subscription_id: string;
 }
 
-interface Claim {
-  readonly claimed: boolean;
+interface TriedLock {
+  readonly locked: boolean;
 }
 
 interface LockedSubscription {
@@ -136,8 +136,8 @@ export class BulkUpdates extends BackgroundLoop {
       if (this.stopping) break;
       try {
         const wasProcessed = await this.database.transaction(async (tx) => {
-          const claim = await tx.row<Claim>(claimSubscription, [item.subscription_id]);
-          return claim?.claimed === true && work(tx, item);
+          const tried = await tx.row<TriedLock>(tryLockBulkUpdates, [item.subscription_id]);
+          return tried?.locked === true && work(tx, item);
         });
         hasMore ||= wasProcessed;
       } catch (error) {
@@ -150,8 +150,8 @@ export class BulkUpdates extends BackgroundLoop {
 
   private expire(): Promise<boolean> {
     return this.database.transaction(async (tx) => {
-      const claim = await tx.row<Claim>(claimExpiry);
-      return claim?.claimed === true && expireBatch(tx);
+      const tried = await tx.row<TriedLock>(tryLockExpiry);
+      return tried?.locked === true && expireBatch(tx);
     });
   }
 

@@ -6,6 +6,7 @@ import { setUpWorker } from '../worker-setup.fixture.js';
 
 const given = setUpWorker();
 
+// Due after the transaction of the test has begun, which makes it due.
 const insertFutureSync = statement(
   'test.insert-future-sync',
   `INSERT INTO webhook_state_syncs (subscription_id, due_at) VALUES ($1, now() + interval '1 second')`,
