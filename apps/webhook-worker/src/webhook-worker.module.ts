@@ -10,10 +10,8 @@ import type { WebhookWorkerSettings } from './config.js';
 import { features } from './features.js';
 import { MaintenanceJob } from './maintenance-job.js';
 import { migrations } from './migrations/index.js';
-import { SubscriptionsModule } from './subscriptions/subscriptions.module.js';
 
 @Module({
-  imports: [SubscriptionsModule],
   providers: [
     MaintenanceJob,
     {

@@ -121,7 +121,7 @@ export class Dispatcher extends BackgroundTask {
     activity: Activity,
     slots: Slots,
   ): Promise<readonly Promise<void>[]> {
-    const { running } = activity;
+    const { running: runningBefore } = activity;
     let hostSlots: Slots | undefined;
     let attempts: readonly Promise<void>[] = [];
     activity.claim = 'running';
@@ -130,17 +130,17 @@ export class Dispatcher extends BackgroundTask {
       const deliveries =
         hostSlots === undefined
           ? []
-          : await this.claim(due, activity, { maxCount: hostSlots.count, running });
+          : await this.claim(due, activity, { maxCount: hostSlots.count, running: runningBefore });
       const [first] = deliveries;
       if (first === undefined) {
         // Attempts that were running before the claim may have left no room below the receiver's limit.
         // The subscription continues when they have ended, or now if they ended during the claim.
-        activity.continueLater = running > 0;
+        activity.continueLater = runningBefore > 0;
         if (activity.running === 0) this.requeueToContinue(activity);
         return attempts;
       }
       this.hosts.rememberHost(due.subscriptionId, first.url);
-      const windowAtStart = this.windowAtStart(first, running + deliveries.length);
+      const windowAtStart = this.windowAtStart(first, runningBefore + deliveries.length);
       const end = (): void => {
         slots.free(1);
         hostSlots?.free(1);

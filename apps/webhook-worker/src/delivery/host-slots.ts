@@ -35,7 +35,9 @@ interface HostLane {
 @Injectable()
 export class HostSlots {
   private readonly limits: Readonly<Record<Lane, number>>;
+  /** By lane and host, while attempts run or subscriptions wait there. */
   private readonly hostLanes = new Map<string, HostLane>();
+  /** Hosts by the id of the subscription. */
   private readonly hosts = new Map<string, string>();
 
   constructor(

@@ -18,8 +18,11 @@ describe('the trace of an event', () => {
   it('has a span for each attempt, whose id the receiver gets, and one for the job of the retry, all without its URL', async () => {
     const client = await given.client();
     await client.subscribe(given.receiver.url.replace('/hook', secretPath), ['order.created']);
-    let failures = 1;
-    given.receiver.respondWith((response) => response.writeHead(failures-- > 0 ? 500 : 204).end());
+    let responses = 0;
+    given.receiver.respondWith((response) => {
+      responses += 1;
+      response.writeHead(responses === 1 ? 500 : 204).end();
+    });
     await given.stores.broker.publish({
       ...orderCreated(client.creatorId),
       traceparent: `00-${traceId}-${'b'.repeat(16)}-01`,

@@ -69,7 +69,7 @@ describe('the window of a receiver', () => {
   });
 
   it.each([1, 8, 12, 20])(
-    'stays from 8 to 16, or 2.5 times the capacity, at a receiver that handles %d at once and queues the rest',
+    'stays from 8 to 16, or to 2.5 times the capacity, if a receiver handles %d at once and queues the rest',
     (capacity) => {
       const queueing = (concurrent: number): number => 100 * Math.max(1, concurrent / capacity);
       const later = runAttempts(initialWindow, 20_000, queueing).slice(10_000);

@@ -186,7 +186,7 @@ describe('the event feed', () => {
     ['limit=0', 'limit'],
     ['limit=101', 'limit'],
     ['after=1', 'after'],
-  ])('rejects %s', async (query, field) => {
+  ])('rejects the query %s', async (query, field) => {
     const { body } = await send(await client(), `?${query}`).expect(400);
     expect(body.details).toEqual([expect.objectContaining({ field })]);
   });

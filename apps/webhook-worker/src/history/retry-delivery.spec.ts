@@ -69,7 +69,7 @@ describe('a manual retry of a delivery', () => {
   });
 
   it.each(['succeeded', 'failed'] as const)(
-    'leaves the status and times of a delivery that had %s when the attempt fails',
+    'does not change the status and times of a delivery that had %s, if the attempt fails',
     async (status) => {
       const prepared = await withDeliveries(1, status);
       given.receiver.respondWith(withStatus(500));
