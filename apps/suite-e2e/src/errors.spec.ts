@@ -51,7 +51,7 @@ describe.each(Object.entries(routes))('%s', (_name, path) => {
     ['a form', 'title=a', 'application/x-www-form-urlencoded', 415],
     ['more than 256 KiB', JSON.stringify({ pad: 'x'.repeat(262_144) }), 'application/json', 413],
     ['more than the gateway takes', 'x'.repeat(400 * 1024), 'application/json', 413],
-  ])('rejects %s', async (_case, body, type, status) => {
+  ])('rejects a body of %s', async (_case, body, type, status) => {
     const response = await permitted.send('post', path).set('content-type', type).send(body).expect(status);
     expect(errorOf(response).code).toBe('VALIDATION_ERROR');
   });

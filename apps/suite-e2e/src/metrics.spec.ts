@@ -64,7 +64,7 @@ withPrometheus(`a Prometheus that scrapes the suite${skipped}`, () => {
     expect(failures).toEqual([]);
   });
 
-  it('has every metric that they read, with the labels that they match', async () => {
+  it('has every metric that these queries read, with the labels that they match', async () => {
     const declared = z.record(z.string(), z.unknown()).parse(await prometheus.read('metadata'));
     const found = new Map<string, ReadonlySet<string>>();
     const faults: string[] = [];

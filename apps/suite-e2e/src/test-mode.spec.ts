@@ -31,9 +31,9 @@ describe('a test creator', () => {
       const dispatched = await eventually(async () => {
         const orders = `/creator/api/v1/orders?creator=${merchant.creator.uuid}`;
         const { body } = await merchant.dashboard.get(orders).expect(200);
-        return body.data[0]?.dispatch_status === 'dispatched' ? body.data.length : undefined;
+        return body.data[0]?.dispatch_status === 'dispatched' ? body.data : undefined;
       });
-      expect(dispatched).toBe(1);
+      expect(dispatched).toHaveLength(1);
     } finally {
       await receiver.stop();
     }
