@@ -63,7 +63,7 @@ export function pagesPerRequest({ before, after, idle }: Reads, requests: Sizes<
 
 /** @param pages pages that PostgreSQL read per request, from memory or disk */
 export function growthFigures(name: string, rounds: Rounds, pages?: Sizes<number>): Figure[] {
-  const speed = ratio(name, rounds, 'large', 'small', { atLeast: 1 / maxSlowdown });
+  const speed = ratio(name, rounds, { of: 'large', to: 'small' }, { atLeast: 1 / maxSlowdown });
   if (pages === undefined) return [speed];
   return [
     speed,
