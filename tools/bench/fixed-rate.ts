@@ -11,16 +11,16 @@ export async function latenciesAtRate(
   perSecond: number,
   durationMs: number,
 ): Promise<number[]> {
-  const latencies: number[] = [];
+  const latenciesMs: number[] = [];
   const pending = new Set<Promise<void>>();
-  const startedAt = performance.now();
+  const startedAtMs = performance.now();
   const total = Math.floor((perSecond * durationMs) / 1000);
   for (let sent = 0; sent < total;) {
-    const dueNow = Math.min(total, Math.floor(((performance.now() - startedAt) * perSecond) / 1000) + 1);
+    const dueNow = Math.min(total, Math.floor(((performance.now() - startedAtMs) * perSecond) / 1000) + 1);
     for (; sent < dueNow; sent += 1) {
-      const dueAt = startedAt + (sent * 1000) / perSecond;
+      const dueAtMs = startedAtMs + (sent * 1000) / perSecond;
       const request = call().then(() => {
-        latencies.push(performance.now() - dueAt);
+        latenciesMs.push(performance.now() - dueAtMs);
         pending.delete(request);
       });
       pending.add(request);
@@ -28,7 +28,7 @@ export async function latenciesAtRate(
     await sleep(1);
   }
   await Promise.all(pending);
-  return latencies;
+  return latenciesMs;
 }
 
 /** @param share 0.99 for the 99th percentile */

@@ -85,16 +85,16 @@ export async function measureWork(
   return makeSample(count, performance.now() - startedAtMs, [cpuBeforeMs, cpuMs()]);
 }
 
+/** The names of the variants whose throughputs are divided. */
+interface Ratio {
+  readonly of: string;
+  readonly to: string;
+}
+
 /** Ratio of two variants per round, since absolute figures vary with the load of the machine. */
-export function ratio(
-  name: string,
-  rounds: Rounds,
-  variant: string,
-  baseline: string,
-  target?: Target,
-): Figure {
-  const base = rounds[baseline] ?? [];
-  const ratios = (rounds[variant] ?? []).map(
+export function ratio(name: string, rounds: Rounds, { of, to }: Ratio, target?: Target): Figure {
+  const base = rounds[to] ?? [];
+  const ratios = (rounds[of] ?? []).map(
     ({ perSecond }, round) => perSecond / (base[round]?.perSecond ?? Number.NaN),
   );
   return figure(name, ratios, 'x', target);
@@ -104,12 +104,11 @@ export function ratio(
 export function ratioPerCpuSecond(
   name: string,
   rounds: Rounds,
-  variant: string,
-  baseline: string,
+  { of, to }: Ratio,
   target?: Target,
 ): Figure[] {
-  const base = rounds[baseline] ?? [];
-  const ratios = (rounds[variant] ?? []).flatMap(({ cpuUs }, round) => {
+  const base = rounds[to] ?? [];
+  const ratios = (rounds[of] ?? []).flatMap(({ cpuUs }, round) => {
     const baseUs = base[round]?.cpuUs;
     return cpuUs === undefined || baseUs === undefined ? [] : [baseUs / cpuUs];
   });

@@ -16,7 +16,7 @@ const pollIntervalMs = 20;
 /** A server under measurement, which runs in a separate process. */
 export class ServedProcess {
   private readonly child: ChildProcess;
-  private readonly startedAt = performance.now();
+  private readonly startedAtMs = performance.now();
   private readonly lastLines: string[] = [];
 
   /** Starts a program of the benchmarks. @param file its path in tools/bench */
@@ -40,7 +40,7 @@ export class ServedProcess {
     }
   }
 
-  /** Returns the first line that it prints. */
+  /** Returns the first line that it prints. Call it before the process prints many more. */
   async firstLine(): Promise<string> {
     return this.poll(() => Promise.resolve(this.lastLines[0]));
   }
@@ -55,7 +55,7 @@ export class ServedProcess {
     return this.poll(async () => {
       const response = await fetch(url).catch(() => undefined);
       await response?.body?.cancel();
-      return response?.ok === true ? (performance.now() - this.startedAt) / 1000 : undefined;
+      return response?.ok === true ? (performance.now() - this.startedAtMs) / 1000 : undefined;
     });
   }
 

@@ -58,13 +58,23 @@ async function compareWithBaseline(context: BenchContext, authServer: MeasuredSe
     const refresh = await measure(context, servers, 'refresh');
     const introspect = await measure(context, servers, 'introspect');
     return [
-      ratio('refresh, ratio to bare oidc-provider', refresh, 'auth-server', 'bare', { atLeast: 0.35 }),
-      ...ratioPerCpuSecond('  the same by processor time', refresh, 'auth-server', 'bare'),
+      ratio(
+        'refresh, ratio to bare oidc-provider',
+        refresh,
+        { of: 'auth-server', to: 'bare' },
+        { atLeast: 0.35 },
+      ),
+      ...ratioPerCpuSecond('  the same by processor time', refresh, { of: 'auth-server', to: 'bare' }),
       ...Object.keys(servers).flatMap((name) => absolute(refresh, name)),
-      ratio('introspection, ratio to bare oidc-provider', introspect, 'auth-server', 'bare', {
-        atLeast: 0.65,
-      }),
-      ...ratioPerCpuSecond('  the same by processor time', introspect, 'auth-server', 'bare'),
+      ratio(
+        'introspection, ratio to bare oidc-provider',
+        introspect,
+        { of: 'auth-server', to: 'bare' },
+        {
+          atLeast: 0.65,
+        },
+      ),
+      ...ratioPerCpuSecond('  the same by processor time', introspect, { of: 'auth-server', to: 'bare' }),
       ...Object.keys(servers).flatMap((name) => absolute(introspect, name)),
     ];
   } finally {
@@ -119,8 +129,8 @@ async function compareBoth(
   const refresh = await measure(context, servers, 'refresh');
   const introspect = await measure(context, servers, 'introspect');
   return [
-    ratio(`refresh ${condition}, ratio to without`, refresh, 'grown', 'fresh', target),
-    ratio(`introspection ${condition}, ratio to without`, introspect, 'grown', 'fresh', target),
+    ratio(`refresh ${condition}, ratio to without`, refresh, { of: 'grown', to: 'fresh' }, target),
+    ratio(`introspection ${condition}, ratio to without`, introspect, { of: 'grown', to: 'fresh' }, target),
   ];
 }
 

@@ -63,7 +63,7 @@ function projectionFigures(title: string, rounds: Rounds): Figure[] {
   const samples = rounds['creator-api'] ?? [];
   const perCpuSecond = samples.flatMap(({ cpuUs }) => (cpuUs === undefined ? [] : [1_000_000 / cpuUs]));
   return [
-    ratio(`${title} projected, ratio to bare`, rounds, 'creator-api', 'bare', { atLeast: 0.5 }),
+    ratio(`${title} projected, ratio to bare`, rounds, { of: 'creator-api', to: 'bare' }, { atLeast: 0.5 }),
     ...(perCpuSecond.length === 0
       ? []
       : [figure(`${title} projected per second of processor time`, perCpuSecond, '/s', { atLeast: 2_000 })]),
@@ -145,12 +145,12 @@ async function compareLatency(
 }
 
 async function medianMs(call: Caller, durationMs: number): Promise<number> {
-  const latencies: number[] = [];
-  const endsAt = performance.now() + durationMs;
-  while (performance.now() < endsAt) {
-    const startedAt = performance.now();
+  const latenciesMs: number[] = [];
+  const endsAtMs = performance.now() + durationMs;
+  while (performance.now() < endsAtMs) {
+    const startedAtMs = performance.now();
     await call();
-    latencies.push(performance.now() - startedAt);
+    latenciesMs.push(performance.now() - startedAtMs);
   }
-  return median(latencies);
+  return median(latenciesMs);
 }

@@ -54,9 +54,14 @@ export async function compareReplicas(
         ),
       );
       figures.push(
-        ratio(`${work}, four replicas, ratio to one`, rounds, 'four replicas', 'one replica', {
-          atLeast: 0.9,
-        }),
+        ratio(
+          `${work}, four replicas, ratio to one`,
+          rounds,
+          { of: 'four replicas', to: 'one replica' },
+          {
+            atLeast: 0.9,
+          },
+        ),
         ...absolute(rounds, 'one replica'),
         ...absolute(rounds, 'four replicas'),
       );

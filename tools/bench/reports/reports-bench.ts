@@ -113,20 +113,21 @@ class Warehouse {
     });
   }
 
+  /** Returns the ms from the publication of a stock count until it is applied. */
   private async delayOf(count: Message): Promise<number> {
-    const startedAt = performance.now();
+    const startedAtMs = performance.now();
     await this.publish([count]);
     while (!(await this.data.isApplied(count.id))) await sleep(1);
-    return performance.now() - startedAt;
+    return performance.now() - startedAtMs;
   }
 
   private async apply(replicas: readonly ServedProcess[], events: readonly Message[]): Promise<Sample> {
     const cpuMs = () => replicas.reduce((sum, replica) => sum + (replica.cpuMs() ?? Number.NaN), 0);
     await this.data.clearInbox();
     const cpuBeforeMs = cpuMs();
-    const startedAt = await this.publishWhilePaused(replicas, events);
+    const resumedAtMs = await this.publishWhilePaused(replicas, events);
     await this.waitUntilApplied(events.length);
-    return makeSample(events.length, performance.now() - startedAt, [cpuBeforeMs, cpuMs()]);
+    return makeSample(events.length, performance.now() - resumedAtMs, [cpuBeforeMs, cpuMs()]);
   }
 
   /** @returns the time at which the replicas resumed, by `performance.now()` */

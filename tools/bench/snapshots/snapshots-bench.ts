@@ -94,7 +94,7 @@ async function compare(
     ),
   );
   return [
-    ratio(`${name} during a snapshot, ratio to without`, rounds, 'during', 'without', target),
+    ratio(`${name} during a snapshot, ratio to without`, rounds, { of: 'during', to: 'without' }, target),
     ...absolute(rounds, 'without'),
     ...absolute(rounds, 'during'),
   ];

@@ -76,7 +76,7 @@ async function compareWithBaseline(context: BenchContext, storeApi: MeasuredServ
     const rounds = await measure(context, { bare, 'store-api': storeApi }, request);
     return {
       figures: [
-        ratio(name, rounds, 'store-api', 'bare', target),
+        ratio(name, rounds, { of: 'store-api', to: 'bare' }, target),
         ...absolute(rounds, 'bare'),
         ...absolute(rounds, 'store-api'),
       ],
@@ -184,20 +184,29 @@ async function compareWithManyOrders(
   );
   await Promise.all([manyOrders.close(), fewOrders.close()]);
   return [
-    ratio('order list, last pages, ratio to the first page', rounds, 'deep', 'first', { atLeast: 1 / 1.5 }),
+    ratio(
+      'order list, last pages, ratio to the first page',
+      rounds,
+      { of: 'deep', to: 'first' },
+      { atLeast: 1 / 1.5 },
+    ),
     ratio(
       `order list of a creator with many orders, ratio to one with ${smallCount}`,
       rounds,
-      'first',
-      'few',
+      { of: 'first', to: 'few' },
       {
         atLeast: 1 / 1.5,
       },
     ),
     ...['status', 'platform', 'store_id', 'external_order_id'].map((filter) =>
-      ratio(`order list by ${filter}, ratio to the unfiltered list`, rounds, filter, 'first', {
-        atLeast: 1 / 3,
-      }),
+      ratio(
+        `order list by ${filter}, ratio to the unfiltered list`,
+        rounds,
+        { of: filter, to: 'first' },
+        {
+          atLeast: 1 / 3,
+        },
+      ),
     ),
     figure(
       `POST order with ${context.rowCount} orders, ratio to before`,

@@ -29,7 +29,7 @@ const quotedRates = z.object({ data: z.array(z.object({ id: z.string() })) });
 export async function storeRequests(origin: string, data: ShopData, token: string): Promise<StoreRequests> {
   const send = requestSender(origin, { authorization: `Bearer ${token}` });
   const ids = data.orderIds.map((id) => publicId('ord', id));
-  const orderOf = (sku: string, rate: string, quantities: readonly number[]) => () =>
+  const orderCaller = (sku: string, rate: string, quantities: readonly number[]) => () =>
     send('POST', '/store/v1/orders', 201, orderBody(sku, rate, quantities), {
       'idempotency-key': randomUUID(),
     });
@@ -38,10 +38,10 @@ export async function storeRequests(origin: string, data: ShopData, token: strin
   return {
     order: () => send('GET', `/store/v1/orders/${pickRandom(ids)}`, 200),
     releases: () => send('GET', '/store/v1/releases?limit=25&currency=GBP', 200),
-    placeOrder: orderOf(data.sku, rate, [1, 2]),
-    placeOrderAtOnce: orderOf(data.sku, rate, [1, 2]),
-    orderLimited: orderOf(data.limitedSku, limitedRate, [1]),
-    updateLimitedStock: orderOf(data.limitedSku, limitedRate, [1]),
+    placeOrder: orderCaller(data.sku, rate, [1, 2]),
+    placeOrderAtOnce: orderCaller(data.sku, rate, [1, 2]),
+    orderLimited: orderCaller(data.limitedSku, limitedRate, [1]),
+    updateLimitedStock: orderCaller(data.limitedSku, limitedRate, [1]),
     close: () => send.close(),
   };
 }

@@ -47,19 +47,16 @@ export async function benchTraces(context: BenchContext): Promise<readonly Figur
       ...ratioPerCpuSecond(
         'POST order by processor time with a tenth of the traces, ratio to none',
         rounds,
-        'tenth',
-        'off',
+        { of: 'tenth', to: 'off' },
         {
           atLeast: 0.95,
         },
       ),
-      ...ratioPerCpuSecond(
-        'POST order by processor time with all traces, ratio to none',
-        rounds,
-        'all',
-        'off',
-      ),
-      ratio('POST order with all traces, ratio to none', rounds, 'all', 'off'),
+      ...ratioPerCpuSecond('POST order by processor time with all traces, ratio to none', rounds, {
+        of: 'all',
+        to: 'off',
+      }),
+      ratio('POST order with all traces, ratio to none', rounds, { of: 'all', to: 'off' }),
       ...Object.keys(servers).flatMap((name) => absolute(rounds, name)),
     ];
   } finally {

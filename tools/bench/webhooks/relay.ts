@@ -42,10 +42,15 @@ export async function benchRelay(context: BenchContext, channel: ConfirmChannel)
       context.rounds,
     );
     return [
-      ratio('outbox relay, ratio to batched publisher confirms', rounds, 'relay', 'confirms', {
-        atLeast: 0.6,
-      }),
-      ...ratioPerCpuSecond('  the same by processor time', rounds, 'relay', 'confirms'),
+      ratio(
+        'outbox relay, ratio to batched publisher confirms',
+        rounds,
+        { of: 'relay', to: 'confirms' },
+        {
+          atLeast: 0.6,
+        },
+      ),
+      ...ratioPerCpuSecond('  the same by processor time', rounds, { of: 'relay', to: 'confirms' }),
       ...absolute(rounds, 'confirms'),
       ...absolute(rounds, 'relay'),
     ];

@@ -81,10 +81,15 @@ async function compareWithBaseline(
 
 function compareRates(name: string, rounds: Rounds, variant: string): Figure[] {
   return [
-    ...ratioPerCpuSecond(`${name} by processor time, ratio to bare undici`, rounds, variant, 'bare', {
-      atLeast: 0.25,
-    }),
-    ratio('  the same by throughput', rounds, variant, 'bare'),
+    ...ratioPerCpuSecond(
+      `${name} by processor time, ratio to bare undici`,
+      rounds,
+      { of: variant, to: 'bare' },
+      {
+        atLeast: 0.25,
+      },
+    ),
+    ratio('  the same by throughput', rounds, { of: variant, to: 'bare' }),
   ];
 }
 
@@ -119,11 +124,10 @@ async function compareWithHistory(
       ratio(
         `deliveries from a backlog with ${rowCount} past deliveries, ratio to without`,
         rounds,
-        'with',
-        'without',
+        { of: 'with', to: 'without' },
         target,
       ),
-      ...ratioPerCpuSecond('  the same by processor time', rounds, 'with', 'without'),
+      ...ratioPerCpuSecond('  the same by processor time', rounds, { of: 'with', to: 'without' }),
     ];
   } finally {
     await grown.stop();

@@ -26,7 +26,7 @@ export async function benchWindows(
   );
   const name = 'deliveries to one receiver with 100 ms latency, ratio to at most eight at a time';
   return [
-    ratio(name, rounds, 'adaptive window', 'eight at a time', { atLeast: 3 }),
+    ratio(name, rounds, { of: 'adaptive window', to: 'eight at a time' }, { atLeast: 3 }),
     ...absolute(rounds, 'adaptive window'),
     ...absolute(rounds, 'eight at a time'),
   ];
