@@ -13,16 +13,10 @@ import { softwareBill } from './software-bill.ts';
 
 export const apps = ['store-api', 'creator-api', 'auth-server', 'webhook-worker', 'bootstrap'] as const;
 const imageNames = [...apps, 'gateway'] as const;
-export type ImageName = (typeof imageNames)[number];
+type ImageName = (typeof imageNames)[number];
 
 /** The limit of what an image adds to its base. */
 const maxCompressedBytes = 40_000_000;
-
-export interface BuiltImage {
-  readonly name: ImageName;
-  readonly tag: string;
-  readonly bytes: number;
-}
 
 /** Name of an image, as deploy/compose.yaml has it. */
 function imageTag(name: ImageName, tag: string): string {
@@ -37,7 +31,7 @@ export async function buildImages(
   engine: Engine,
   { tag, isBuilt }: { readonly tag: string; readonly isBuilt: boolean },
   say: (line: string) => void,
-): Promise<BuiltImage[]> {
+): Promise<void> {
   const bills = join(root, 'dist', 'images');
   mkdirSync(bills, { recursive: true });
   const { revision, time, version } = await sourceState();
@@ -46,7 +40,6 @@ export async function buildImages(
     Object.entries(values).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]);
   const common = { VERSION: version, REVISION: revision };
   const folders: Record<string, string> = isBuilt ? { FOLDERS: await imageOfFolders(engine) } : {};
-  const built: BuiltImage[] = [];
   try {
     if (!isBuilt) await buildSite();
     copySite();
@@ -76,9 +69,7 @@ export async function buildImages(
     );
     if (bytes > maxCompressedBytes)
       throw new Failure(`${image} adds more than ${maxCompressedBytes / 1e6} MB.`);
-    built.push({ name, tag: image, bytes });
   }
-  return built;
 }
 
 /** An image with the deployable folders of this machine, where the Dockerfile expects them. */
