@@ -58,7 +58,7 @@ export class RedisWithSentinels {
     await parts.start(
       ...ports.sentinels.map((port, index) =>
         plan(`sentinel-${index + 1}`, port, [
-          `sentinel monitor mymaster 127.0.0.1 ${primary} 2`,
+          `sentinel monitor mymaster 127.0.0.1 ${primary} 2`, // two Sentinels must agree
           'sentinel auth-user mymaster default',
           `sentinel auth-pass mymaster ${secrets.redisPassword}`,
           'sentinel down-after-milliseconds mymaster 2000',

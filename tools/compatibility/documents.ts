@@ -9,17 +9,19 @@ import type { Document } from './json-schema.ts';
 import { messageBreaks } from './message-changes.ts';
 import type { Column, Finding } from './report.ts';
 
-/** The generated documents that state the contracts of a release, and the services that fulfil them. */
+interface Contract {
+  /** The services that fulfil the contract. */
+  readonly services: readonly ServiceName[];
+  readonly column: Column;
+  /** Returns what breaks users of the released document. */
+  readonly breaks: (released: Document, current: Document) => string[];
+}
+/** The generated documents that state the contracts of a release. */
 const contracts = {
   'store.openapi.json': { services: ['store-api', 'webhook-worker'], column: 'HTTP', breaks: httpBreaks },
   'creator.openapi.json': { services: ['creator-api'], column: 'HTTP', breaks: httpBreaks },
   'asyncapi.json': { services: serviceNames, column: 'messages', breaks: messageBreaks },
 } as const satisfies Record<string, Contract>;
-interface Contract {
-  readonly services: readonly ServiceName[];
-  readonly column: Column;
-  readonly breaks: (released: Document, current: Document) => string[];
-}
 const files = ['store.openapi.json', 'creator.openapi.json', 'asyncapi.json'] as const;
 type ContractFile = (typeof files)[number];
 type Contracts = Readonly<Record<ContractFile, Document>>;

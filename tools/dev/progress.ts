@@ -1,9 +1,11 @@
 /** Prints a line to the terminal, or sends it to the terminal of `npm start -- --detach`. */
 export type Say = (line: string) => void;
 
-/** Prints the steps of a long command with their durations. */
+const reminderIntervalMs = 10_000;
+
+/** Prints the steps of a long command with their durations. Reminds of a step that takes long. */
 export class Progress {
-  private readonly startedAt = Date.now();
+  private readonly startedAtMs = Date.now();
   private readonly say: Say;
 
   constructor(say: Say) {
@@ -11,25 +13,29 @@ export class Progress {
   }
 
   async step<T>(title: string, work: (note: Say) => Promise<T>): Promise<T> {
-    const startedAt = Date.now();
-    const reminder = setInterval(() => this.say(`  … ${title} (${seconds(startedAt)})`), 10_000);
+    const startedAtMs = Date.now();
+    const reminder = setInterval(
+      () => this.say(`  … ${title} (${secondsSince(startedAtMs)})`),
+      reminderIntervalMs,
+    );
     try {
       const result = await work((note) => this.say(`    ${note}`));
-      this.say(`  ✓ ${title.padEnd(44)} ${seconds(startedAt).padStart(7)}   at ${seconds(this.startedAt)}`);
+      this.say(`  ✓ ${title.padEnd(44)} ${secondsSince(startedAtMs).padStart(7)}   at ${this.elapsed}`);
       return result;
     } catch (error) {
-      this.say(`  ✗ ${title.padEnd(44)} ${seconds(startedAt).padStart(7)}`);
+      this.say(`  ✗ ${title.padEnd(44)} ${secondsSince(startedAtMs).padStart(7)}`);
       throw error;
     } finally {
       clearInterval(reminder);
     }
   }
 
+  /** Time since the command began, as text. */
   get elapsed(): string {
-    return seconds(this.startedAt);
+    return secondsSince(this.startedAtMs);
   }
 }
 
-function seconds(since: number): string {
-  return `${((Date.now() - since) / 1000).toFixed(1)} s`;
+function secondsSince(startMs: number): string {
+  return `${((Date.now() - startMs) / 1000).toFixed(1)} s`;
 }

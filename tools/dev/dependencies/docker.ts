@@ -3,11 +3,10 @@ import { mustRun, runProgram } from '../run-program.ts';
 import { root, type Settings, siteDir, stateDirHash } from '../settings.ts';
 import type { ProcessPlan } from '../supervisor/process-part.ts';
 import { type Dependency, type DependencyName, ownUrl, type DependencyContext } from './dependency.ts';
-import { postgresResponds, rabbitmqResponds, redisResponds } from './readiness.ts';
+import { respondsAt } from './readiness.ts';
 import { writeBrokerDefinitions, writeRedisUsers } from './store-users.ts';
 
 const composeFile = join(root, 'tools', 'dev', 'dependencies', 'stores.compose.yaml');
-const ready = { postgres: postgresResponds, redis: redisResponds, rabbitmq: rabbitmqResponds };
 
 /** Whether a Docker engine with Compose responds. */
 export async function dockerResponds(): Promise<boolean> {
@@ -39,7 +38,7 @@ export function dependencyFromDocker(name: DependencyName, context: DependencyCo
   return {
     name,
     url,
-    processes: [containerPlan(name, { context, kind: 'dependency', ready: () => ready[name](url) })],
+    processes: [containerPlan(name, { context, kind: 'dependency', ready: () => respondsAt[name](url) })],
   };
 }
 

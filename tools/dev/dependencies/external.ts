@@ -1,9 +1,7 @@
 import { Failure } from '../failure.ts';
 import type { PartStatus } from '../supervisor/part.ts';
 import type { Dependency } from './dependency.ts';
-import { postgresResponds, rabbitmqResponds, redisResponds } from './readiness.ts';
-
-const checks = { postgres: postgresResponds, redis: redisResponds, rabbitmq: rabbitmqResponds };
+import { respondsAt } from './readiness.ts';
 
 /** A dependency that the suite does not run; the environment has its URL. */
 export function isExternal({ processes }: Dependency): boolean {
@@ -12,7 +10,7 @@ export function isExternal({ processes }: Dependency): boolean {
 
 /** Checks an external dependency, which must respond immediately. */
 export async function checkExternal({ name, url }: Dependency): Promise<void> {
-  const reason = await checks[name](url).then(
+  const reason = await respondsAt[name](url).then(
     (ok) => (ok ? undefined : 'it does not respond.'),
     (error: unknown) => (error instanceof Error ? error.message : String(error)),
   );

@@ -4,6 +4,13 @@ import pg from 'pg';
 
 const timeoutMs = 3_000;
 
+/** Whether a dependency responds at a URL. A rejection means no. */
+export const respondsAt = {
+  postgres: postgresResponds,
+  redis: redisResponds,
+  rabbitmq: rabbitmqResponds,
+};
+
 /** Resolves with true when a statement has run; otherwise rejects. */
 export async function postgresResponds(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: timeoutMs });
