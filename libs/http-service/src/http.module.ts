@@ -3,7 +3,7 @@ import { LOGGER, type Logger } from '@fulfilment/runtime';
 import { Module } from '@nestjs/common';
 import { APP_FILTER, APP_PIPE } from '@nestjs/core';
 
-/** Validates the DTOs of every route of a service, and sends errors in the error envelope. */
+/** Validates the DTOs of every route of a service, sends errors in the error envelope, and logs 5xx. */
 @Module({
   providers: [
     { provide: APP_PIPE, useClass: DtoPipe },
@@ -11,9 +11,7 @@ import { APP_FILTER, APP_PIPE } from '@nestjs/core';
       provide: APP_FILTER,
       inject: [LOGGER],
       useFactory: (logger: Logger) =>
-        new ErrorEnvelopeFilter((error) =>
-          logger.error({ error }, 'A request failed with an unexpected error.'),
-        ),
+        new ErrorEnvelopeFilter((error) => logger.error({ error }, 'A request failed with a server error.')),
     },
   ],
 })
