@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import { createLogger } from '@fulfilment/runtime';
 import { Cleanup } from './cleanup-job.js';
 
-describe('the clean-up of a service', () => {
+describe('Cleanup', () => {
   const logger = createLogger('test', 'silent');
   const intervalMs = 60_000;
 
@@ -41,7 +41,7 @@ describe('the clean-up of a service', () => {
     const cleanup = new Cleanup([{ name: 'old rows', intervalMs, deleteBatch }], logger);
     cleanup.start();
     await deleted.promise;
-    await new Promise((resolve) => setImmediate(resolve));
+    await new Promise((resolve) => setImmediate(resolve)); // the pause of 90 minutes begins
     await cleanup.stop();
     now.mockRestore();
   });

@@ -37,7 +37,7 @@ export class DatabasePools {
   ) {}
 
   /**
-   * Opens a pool of the primary.
+   * Adds a pool of the primary.
    * @param purpose shown after the service's name in `pg_stat_activity`; empty for HTTP requests
    */
   open(purpose: string, poolSize: number): Database {
@@ -46,7 +46,7 @@ export class DatabasePools {
     return pool.database;
   }
 
-  /** Opens the pool of the read replica. The service starts and runs without it. */
+  /** Adds the pool of the read replica. While the replica is down, the service starts and runs without it. */
   openReplica(url: string): ReadReplica {
     const { DATABASE_POOL_SIZE: poolSize, DATABASE_READ_MAX_LAG_MS: maxLagMs } = this.service.config;
     this.replica = this.createPool('read', { url, poolSize, readsStandby: true });
@@ -64,7 +64,8 @@ export class DatabasePools {
 
   /**
    * Resolves when every pool but that of the replica is connected, however long that takes.
-   * @throws UnsuitableConnection if a connection pooler drops settings that the service needs
+   * @throws UnsuitableConnection if a connection pooler drops settings that the service needs, or the URL of
+   *   the replica leads to a server that does not replicate the database
    */
   async connect(): Promise<void> {
     const onFailure = (error: unknown): void => {
@@ -87,8 +88,8 @@ export class DatabasePools {
   }
 
   /**
-   * Resolves when the replica is connected, or after the first failure; later attempts continue in the
-   * background.
+   * Resolves when the replica is connected, or after the first failure; then attempts continue in the
+   * background. @throws UnsuitableConnection only for the first attempt; a later one is logged
    */
   private async connectReplica(): Promise<void> {
     const [primary] = this.pools;
@@ -99,7 +100,7 @@ export class DatabasePools {
       this.replica.dataSource,
       this.service,
       (error) => {
-        if (this.isClosed) throw error;
+        if (this.isClosed) throw error; // ends the attempts
         this.logger.warn({ error }, 'The read replica is unreachable; will retry.');
         failed.resolve(undefined);
       },

@@ -7,8 +7,8 @@ import { exitIfUnsuitable } from './unsuitable-connection.js';
 const statementTimeoutMs = 0; // an index on a large table may take long
 
 /**
- * Migrates a service's database, declares the queues that the service consumes, and exits. The queues then
- * store messages until the service starts. Without RABBITMQ_URL it only migrates.
+ * Migrates a service's database, and declares the queues that the service consumes. The queues then store
+ * messages until the service starts. Without RABBITMQ_URL it only migrates.
  */
 export async function migrateService(
   name: string,

@@ -19,7 +19,7 @@ import {
 import { DiscoveryService, HttpAdapterHost } from '@nestjs/core';
 import { DatabasePools } from './database-pools.js';
 
-/** Starts and stops everything but the HTTP port, in order. */
+/** Starts everything except HTTP, and stops everything, in order (ADR 36). */
 @Injectable()
 export class ServiceLifecycle implements BeforeApplicationShutdown, OnApplicationShutdown {
   private internalServer: InternalServer | undefined;
@@ -49,11 +49,12 @@ export class ServiceLifecycle implements BeforeApplicationShutdown, OnApplicatio
     this.logger.info('Ready.');
   }
 
+  /** A part of `start`, which tests also call alone. */
   async startTasks(): Promise<void> {
     for (const task of this.tasks) await task.start();
   }
 
-  /** Relays the outbox and consumes messages. */
+  /** A part of `start`, which tests also call alone: relays the outbox and consumes messages. */
   startMessaging(): void {
     for (const consumer of this.providers(MessageConsumer)) this.messaging.consume(consumer);
     this.messaging.start();

@@ -10,8 +10,8 @@ import { SERVICE, type Service } from './service.js';
 import { ServiceLifecycle } from './service-lifecycle.js';
 
 /**
- * Uses a connection of its own: a fully used pool is no reason to remove the replica from the load balancer,
- * or to return messages to RabbitMQ.
+ * Nest's token for the database of readiness checks. It has a separate connection: a fully used pool is no
+ * reason to remove this replica from the load balancer, or to return messages to RabbitMQ.
  */
 const PROBE_DATABASE = Symbol('PROBE_DATABASE');
 const INBOX_CLEANUP = Symbol('INBOX_CLEANUP');

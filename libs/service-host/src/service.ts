@@ -12,7 +12,10 @@ export interface Service {
   readonly name: string;
   readonly config: ServiceSettings & ReadReplicaSettings;
   readonly migrations: readonly (new () => MigrationInterface)[];
-  /** Set by services with tables of many partitions, or with statements on arrays of keys (libs/database). */
+  /**
+   * Set by services with tables of many partitions, or with statements on arrays of keys (libs/database).
+   * Default: false.
+   */
   readonly forceGenericPlan?: boolean;
 }
 

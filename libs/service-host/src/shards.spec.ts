@@ -133,7 +133,7 @@ describe('the shards of a service', () => {
     await dying.stop();
   });
 
-  it('are freed by PostgreSQL when their process is suspended', async () => {
+  it('are freed by PostgreSQL when their process pauses for longer than maxPauseMs', async () => {
     const suspended = start(0, { maxPauseMs: 10 }); // less than the time between two rounds
     await eventually(() => suspended.owned.length > 0);
     replicas = []; // so that it is not renewed here
@@ -146,7 +146,7 @@ describe('the shards of a service', () => {
     }
   });
 
-  it('are used by UUIDs evenly, by hash', async () => {
+  it('are all used by UUIDs, by hash', async () => {
     const found = await scratch.database.rows<{ shard: number }>(shardsOfUuids);
     expect(found.map(({ shard }) => shard)).toEqual(allShards);
   });

@@ -12,6 +12,7 @@ const lockClass = 7_391_060;
 /** Every replica has a shared lock of this key, so that replicas can be counted. */
 const memberKey = shardCount;
 
+// Begins the transaction of a replica: counts it as a member, and limits its pauses.
 const joinMembers = statement(
   'shards.join',
   `SELECT pg_advisory_xact_lock_shared(${lockClass}, ${memberKey}),
@@ -37,10 +38,11 @@ const ownedShards = new Gauge({
 export interface ShardSettings {
   /** The shard that this replica prefers. Random by default. */
   readonly first?: number;
+  /** A process that is suspended for longer loses its shards. Default: 6000. */
   readonly maxPauseMs?: number;
 }
 
-/** SQL: the shard of a UUID, by hash. */
+/** Returns SQL for the shard of a UUID, by hash. @param uuid SQL for the UUID, such as a column */
 export function shardSql(uuid: string): string {
   return `(uuid_hash(${uuid}) & ${shardCount - 1})`;
 }

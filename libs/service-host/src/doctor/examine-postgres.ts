@@ -15,7 +15,7 @@ import { clockFindings, type Finding, findingAbout, findingIf, versionFindings }
 const oldestVersion = [15];
 const undefinedTable = '42P01';
 
-const server = z.tuple([
+const serverRows = z.tuple([
   z.object({
     version: z.string(),
     encoding: z.string(),
@@ -40,16 +40,12 @@ const findMissingRoles = `
 /** Examines the database of a service as the service and its programs connect to it. Changes nothing. */
 export async function examinePostgres(deployment: Deployment): Promise<Finding[]> {
   const { name, settings } = deployment;
-  const open = (url: string, statementTimeoutMs?: number): DataSource =>
-    createDataSource({
-      ...deployment,
-      url,
-      poolSize: 2,
-      applicationName: `${name} doctor`,
-      statementTimeoutMs,
-    });
-  const pools = [open(settings.DATABASE_URL), open(settings.DATABASE_URL)] as const;
-  const program = open(settings.DATABASE_DIRECT_URL ?? settings.DATABASE_URL, 0);
+  const create = (target: { url: string; statementTimeoutMs?: number }): DataSource =>
+    createDataSource({ ...deployment, ...target, poolSize: 2, applicationName: `${name} doctor` });
+  const { DATABASE_URL: url, DATABASE_DIRECT_URL: directUrl = url } = settings;
+  // Two pools, as a service has them: a pooler must not mix their named statements.
+  const pools = [create({ url }), create({ url })] as const;
+  const program = create({ url: directUrl, statementTimeoutMs: 0 }); // as operator commands and migrations
   try {
     for (const pool of pools) await connectWhenUp(pool, deployment, throwError);
     return [
@@ -76,7 +72,7 @@ export async function examinePostgres(deployment: Deployment): Promise<Finding[]
 
 async function serverFindings(pool: DataSource, { extensions, roles }: Deployment): Promise<Finding[]> {
   const sentMs = Date.now();
-  const [row] = server.parse(await pool.query(readServer));
+  const [row] = serverRows.parse(await pool.query(readServer));
   const nowMs = (sentMs + Date.now()) / 2;
   const unavailable = names.parse(await pool.query(findUnavailableExtensions, [extensions ?? []]));
   const missing = names.parse(await pool.query(findMissingRoles, [roles ?? []]));

@@ -16,7 +16,7 @@ class CreateTags extends CreateNotes {
   override readonly name = 'CreateTags1800000000000';
 }
 
-describe('doctor', () => {
+describe('examineService', () => {
   let scratch: ScratchDatabase;
   let broker: ScratchBroker;
   let deployment: Deployment;
@@ -75,7 +75,7 @@ describe('doctor', () => {
     }
   });
 
-  it('names the setting of each store that it cannot reach, in one run', async () => {
+  it('names the setting of each store that it cannot reach, in one run and without passwords', async () => {
     const closed = `localhost:${await freePort()}`;
     const found = await problems({
       settings: {

@@ -99,7 +99,7 @@ function newParser(program: string, name: string, command: Command<never>): Pars
 }
 
 function onlyOnce(value: string, previous: string | undefined): string {
-  if (previous !== undefined) throw new InvalidArgumentError('');
+  if (previous !== undefined) throw new InvalidArgumentError(''); // `explainParserError` has the message
   return value;
 }
 

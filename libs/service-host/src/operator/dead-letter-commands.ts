@@ -19,7 +19,7 @@ const allMessages = 'all';
 /** Commands to list, show, replay and discard dead letters of every queue of the suite. */
 export const deadLetterCommands: Commands<BrokerContext> = {
   'dead-letters list': defineCommand({
-    summary: 'lists rejected messages with their reasons',
+    summary: 'lists rejected messages with their reasons, at most N of each queue',
     options: ['--queue <QUEUE>', '--limit <N>'],
     arguments: z.object({
       queue: queue.optional(),

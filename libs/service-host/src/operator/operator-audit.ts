@@ -33,8 +33,8 @@ const page = statement(
 );
 
 /**
- * The recorded part of a command: ids and names of options, never values, which may be secrets or personal
- * data.
+ * A command without the values of its options, which may be secrets or personal data. Of the operands, only
+ * ids are recorded.
  */
 export interface AuditedCommand {
   readonly name: string;
@@ -87,7 +87,10 @@ export async function recordOperatorMessage(
   await sql.run(insertMessage, [operator, type, [id]]);
 }
 
-/** Returns records in ascending order. `before` of the result is that of the query for the next page. */
+/**
+ * Returns the newest records before a position, in ascending order. The result's `before` is that of the
+ * query for the page of older records; null if there are none.
+ */
 export async function readOperatorAudit(
   database: Database,
   query: {
@@ -104,9 +107,9 @@ export async function readOperatorAudit(
 
 const maxIdLength = 100;
 
-/** Returns whether to record an operand or result. E-mail addresses are personal data. */
-function isId(operand: string): boolean {
-  return operand.length <= maxIdLength && !operand.includes('@');
+/** Whether a text may be an id. E-mail addresses are personal data, and long texts are no ids. */
+function isId(text: string): boolean {
+  return text.length <= maxIdLength && !text.includes('@');
 }
 
 /** Returns the ids in the output of a command, such as `client_id`. */
