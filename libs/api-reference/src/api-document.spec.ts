@@ -47,7 +47,7 @@ const documentOf = (...changed: Partial<Route>[]) =>
   });
 
 describe('the document of an API', () => {
-  it('lists the errors of access, quota and input for every operation', () => {
+  it('lists the errors of access and quota of an operation, and those of its body if it has one', () => {
     const { responses = {} } = documentOf({}).paths['/notes/{id}']?.get ?? {};
     expect(Object.keys(responses)).toEqual(['200', '401', '403', '404', '429', '500', '503']);
     const withBody =
@@ -64,7 +64,7 @@ describe('the document of an API', () => {
     expect(() => documentOf({ query: TextDto })).toThrow('readNote documents a 400');
   });
 
-  it('requires no token for public operations', () => {
+  it('requires no token for a public operation, and lists no errors of access and quota', () => {
     const { security, responses } = documentOf({ access: 'public' }).paths['/notes/{id}']?.get ?? {};
     expect(security).toEqual([]);
     expect(Object.keys(responses ?? {})).toEqual(['200', '404', '500', '503']);

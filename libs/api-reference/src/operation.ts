@@ -2,7 +2,9 @@ import { z } from 'zod';
 
 /** An error of the operation itself. Those of access, query and body are added automatically. */
 export interface ErrorDoc {
+  /** A sentence with its cause. */
   readonly when: string;
+  /** Thrown by the operation; it decides the status and the example of the response. */
   readonly example: Error;
 }
 

@@ -28,7 +28,7 @@ export interface Route {
   readonly contentType?: string;
   /** Additional headers of the success response. */
   readonly extraHeaders?: readonly 'Cache-Control'[];
-  /** Path of a route outside the API's prefix. */
+  /** Base URL of a route that is outside the API's prefix. */
   readonly server?: string;
 }
 

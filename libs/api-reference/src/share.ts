@@ -6,7 +6,10 @@ type Shared = Pick<OpenApiDocument['components'], 'headers' | 'responses'>;
 const headersPrefix = '#/components/headers/';
 const responsesPrefix = '#/components/responses/';
 
-/** Replaces headers, and responses that occur more than once, by references to components. */
+/**
+ * Replaces headers, and responses that occur more than once, by references: changes `paths`, and returns the
+ * components. If headers or responses of one name differ, only the first is a component.
+ */
 export function shareResponses(paths: OpenApiDocument['paths']): Shared {
   const headers: Record<string, Header> = {};
   const responses: Record<string, Response> = {};

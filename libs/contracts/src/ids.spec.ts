@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { isUuid, parsePublicId, publicId, uuidv7 } from './ids.js';
 
-describe('identifiers', () => {
-  it('maps every UUID to one public id and back', () => {
+describe('ids', () => {
+  it('map every UUID to a public id and back', () => {
     fc.assert(
       fc.property(fc.uuid(), (uuid) => {
         expect(parsePublicId('ord', publicId('ord', uuid))).toBe(uuid);
@@ -17,11 +17,11 @@ describe('identifiers', () => {
     'ord_zzzzzzzzzzzzzzzzzzzzzzzzzz',
     'ord_0000000000000000000000000u',
     '',
-  ])('rejects %p as an order id', (text) => {
+  ])('of orders are not %p', (text) => {
     expect(parsePublicId('ord', text)).toBeUndefined();
   });
 
-  it('creates UUIDs of version 7 that sort by time', () => {
+  it('are UUIDs of version 7 that sort by time', () => {
     const earlier = uuidv7(new Date('2026-01-01T00:00:00.000Z'));
     const later = uuidv7(new Date('2026-01-01T00:00:00.001Z'));
     expect(isUuid(earlier)).toBe(true);

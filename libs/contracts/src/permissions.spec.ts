@@ -10,7 +10,7 @@ const queues = Object.keys(messageQueues).filter((name): name is MessageQueue =>
 );
 
 describe('the permissions of store users', () => {
-  it.each(Object.values(messages).map(({ type }) => type))('allow only the sender to publish %s', (type) => {
+  it.each(Object.values(messages).map(({ type }) => type))('allow only its senders to publish %s', (type) => {
     const publishers = storeUsers.filter((user) => allows(brokerPermissions(user, 'suite').publishes, type));
     if (type.startsWith('replay.')) expect(publishers).toEqual([]);
     else if (type.startsWith('fulfilment.')) expect(publishers).toEqual(['store-api', 'operator']);
@@ -26,16 +26,20 @@ rabbitmqctl set_topic_permissions warehouse suite.facts '${publishes}' '${binds}
 `);
   });
 
-  it.each(queues)('allow only the owner of %s to read and bind it', (queue) => {
-    const owner = serviceOfQueue(queue);
-    for (const user of storeUsers) {
-      const { configure, read, write, binds } = brokerPermissions(user, 'suite');
-      for (const name of [`suite.${queue}`, `suite.${queue}.v2`, `suite.${queue}.v3.orders.0`])
-        for (const pattern of [configure, read, write]) expect(allows(pattern, name)).toBe(user === owner);
-      for (const pattern of messageQueues[queue])
-        if (user === owner) expect(allows(binds, pattern)).toBe(true);
-    }
-  });
+  it.each(queues)(
+    'allow only the owner of %s to declare, read and write it, and to bind its patterns',
+    (queue) => {
+      const owner = serviceOfQueue(queue);
+      for (const user of storeUsers) {
+        const { configure, read, write, binds } = brokerPermissions(user, 'suite');
+        for (const name of [`suite.${queue}`, `suite.${queue}.v2`, `suite.${queue}.v3.orders.0`])
+          for (const pattern of [configure, read, write]) expect(allows(pattern, name)).toBe(user === owner);
+        // Another service may consume messages of the same type, through a queue of its own.
+        for (const pattern of messageQueues[queue])
+          if (user === owner) expect(allows(binds, pattern)).toBe(true);
+      }
+    },
+  );
 
   it('deny services write access to the default exchange, which reaches every queue', () => {
     const writers = storeUsers.filter((user) =>

@@ -31,7 +31,7 @@ describe('DtoPipe', () => {
     expect({ ...Object(read({ items: [], note: null, extra: 1 })) }).toEqual({ items: [] });
   });
 
-  it('names the member by its path', () => {
+  it('names an invalid member by its path', () => {
     expect(
       detailsOf({
         items: [
@@ -99,7 +99,7 @@ describe('DtoPipe', () => {
     ['elements of a list', { items: Array(80_000).fill({}) }],
     ['elements of an unknown member', { items: [], other: Array(80_000).fill({}) }],
     ['elements of lists', { items: Array(100).fill(Array(100).fill({})) }],
-  ])('rejects a body with too many %s before it visits them', (_, body) => {
+  ])('rejects a body with too many %s', (_, body) => {
     expect(detailsOf(body)).toEqual([{ field: 'body', reason: 'must have at most 5000 members' }]);
   });
 

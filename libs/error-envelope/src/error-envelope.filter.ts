@@ -3,12 +3,12 @@ import type { Response } from 'express';
 import { omitsRetryAfter } from './retry-after.js';
 import { toErrorResponse } from './to-envelope.js';
 
-/** Maps every thrown value to the error envelope. */
+/** Responds to every thrown value with the error envelope. */
 @Catch()
 export class ErrorEnvelopeFilter implements ExceptionFilter {
   private readonly report: (thrown: unknown) => void;
 
-  /** @param report receives errors with a status of 500 or more, with their cause */
+  /** @param report called with each thrown value whose status is 500 or more */
   constructor(report: (thrown: unknown) => void) {
     this.report = report;
   }

@@ -1,6 +1,8 @@
 import { type ErrorCode, type ErrorDetail, errorStatuses } from './envelope.js';
 
-/** An error that becomes an error response. Use cases throw these by name, without HTTP statuses. */
+const unavailableRetryAfterSeconds = 1;
+
+/** An error that becomes an error response. Use cases throw a subclass by name, without HTTP statuses. */
 export abstract class Problem extends Error {
   abstract readonly code: ErrorCode;
   readonly details: readonly ErrorDetail[] | undefined;
@@ -101,11 +103,11 @@ export class RateLimited extends Problem {
 export class ServiceUnavailable extends Problem {
   readonly code = 'SERVICE_UNAVAILABLE';
   constructor(message = 'The service is temporarily unavailable.', details?: readonly ErrorDetail[]) {
-    super(message, details, retryAfterHeader(1));
+    super(message, details, retryAfterHeader(unavailableRetryAfterSeconds));
   }
 }
 
-/** Throws in an expression: `find(…) ?? throwNotFound('order')`. @throws NotFound */
+/** For an expression: `find(…) ?? throwNotFound('order')`. @throws NotFound */
 export function throwNotFound(resource: string): never {
   throw new NotFound(resource);
 }

@@ -1,6 +1,6 @@
 const responsesWithoutRetryAfter = new WeakSet<object>();
 
-/** Omits `Retry-After` from the error response of a request that is not safe to repeat. */
+/** Marks a response: if it becomes an error, it has no `Retry-After`, since a repetition is not safe. */
 export function omitRetryAfter(response: object): void {
   responsesWithoutRetryAfter.add(response);
 }

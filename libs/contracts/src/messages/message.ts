@@ -28,6 +28,7 @@ export interface MessageType<Type extends string, Schema extends z.ZodType> {
   readonly version: number;
   readonly summary: string;
   readonly schema: Schema;
+  /** Returns a message with validated data; by default with a new id. @throws z.ZodError */
   make(data: z.input<Schema>, options: MessageOptions): Message<Type, z.output<Schema>>;
   /** Narrows a message that `parseMessage` returned to this type. */
   is(message: Message): message is Message<Type, z.output<Schema>>;
