@@ -20,6 +20,9 @@ export const streamOrders = {
   response: { description: 'The events.', shape: textBody, contentType: 'text/event-stream' },
   errors: [
     notVisible('creator'),
-    { when: 'Your organisation has 20 streams open.', example: new RateLimited(5) },
+    {
+      when: 'Your organisation has 20 streams open, or the service has too many.',
+      example: new RateLimited(5),
+    },
   ],
 } as const satisfies OperationDoc;
