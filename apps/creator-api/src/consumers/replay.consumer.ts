@@ -9,7 +9,7 @@ import { projectOrders } from '../orders/project-orders.js';
 
 /**
  * Applies replayed creators and orders to the read models and the ledger. A queue of its own, so that a
- * replay does not delay current messages.
+ * replay does not delay current messages (ADR 18).
  */
 @Injectable()
 export class ReplayConsumer extends MessageConsumer {

@@ -25,7 +25,7 @@ const connect = statement(
 );
 
 /**
- * Stores the apps of creators.
+ * Stores the apps of creators (ADR 63).
  * @param creators the newest versions, whose rows the transaction has locked
  */
 export async function recordApps(tx: Transaction, creators: readonly CreatorSnapshot[]): Promise<void> {

@@ -44,7 +44,7 @@ export interface FetchRatesDependencies {
 
 /**
  * Measures the age of the newest rate. Fetches new rates if `EXCHANGE_RATES_URL` is set, one replica at a
- * time.
+ * time (ADR 11).
  */
 @Injectable()
 export class ExchangeRatesJob extends BackgroundLoop {

@@ -79,7 +79,7 @@ interface Advanced {
 /**
  * Posts waiting orders whose creator or exchange rate has become known. Changed creators and new rates are
  * checked at once; otherwise each round checks one page of the groups of this replica's shards. Orders whose
- * rate is still missing are not read.
+ * rate is still missing are not read (ADR 11, ADR 48).
  */
 export class WaitingOrders {
   private scopes: Scope[] = [];

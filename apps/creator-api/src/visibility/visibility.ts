@@ -30,7 +30,7 @@ export class Visibility {
     return run(this.database, caller, work, { snapshot: true });
   }
 
-  /** A snapshot of the read replica, if there is one: for lists and statistics. */
+  /** A snapshot of the read replica, if there is one, for lists and statistics (ADR 42). */
   replicaSnapshot<Result>(caller: Caller, work: (tx: Transaction) => Promise<Result>): Promise<Result> {
     return this.reads.read((database) => run(database, caller, work, { snapshot: true }));
   }

@@ -36,7 +36,10 @@ interface EventRow {
   readonly tracking: TimelineEntry['tracking'];
 }
 
-/** Returns the events of an order, from the messages about it. */
+/**
+ * Returns the events of an order, from the messages about it, and the URL of the deliveries of webhooks about
+ * it, which webhook-worker has (ADR 71).
+ */
 @Injectable()
 export class ReadTimeline {
   constructor(
