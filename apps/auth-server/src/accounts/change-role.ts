@@ -13,10 +13,12 @@ import { lockUser, type UserRow } from '../users/find-user.js';
 
 const roles = [...organisationRoles, 'none'] as const;
 
-/** A role in an organisation, or `global_admin` without one. `none` removes either. */
+/**
+ * Operand and options of `user role`: a role in an organisation, or `global_admin` without one. `none`
+ * removes either.
+ */
 export const changeRoleOptions = z
   .object({
-    // Positional argument of the command.
     USER: z.string('is missing').min(1, 'must not be empty'),
     role: z.enum(roles, {
       error: ({ input }) => (input === undefined ? 'is missing' : `must be one of ${roles.join(', ')}`),
@@ -32,6 +34,7 @@ export const changeRoleOptions = z
     path: ['organisation'],
   });
 export type RoleChange = z.infer<typeof changeRoleOptions>;
+type RequestedRole = Pick<RoleChange, 'role' | 'organisation'>;
 
 const countMemberships = statement(
   'users.memberships',
@@ -64,12 +67,12 @@ export async function changeRole(
 ): Promise<{ user_id: string; org_id: string | null; org_role: string; changed: boolean }> {
   const { id, revoked, changed } = await database.transaction(async (tx) => {
     const user = await lockUser(tx, USER);
-    const change = () => changeRoleAndEndTokens(tx, user, role, organisation);
+    const change = () => changeRoleAndEndTokens(tx, user, { role, organisation });
     const leavesOrganisation = role === 'none' && organisation !== undefined;
     if (leavesOrganisation)
       return disconnectAndPublish(tx, outbox, { userId: user.id, organisationId: organisation }, change);
     const result = await change();
-    // A person who joins an organisation again connects the apps of the remembered consents.
+    // The consents of a person who joins an organisation become valid, and connect their apps.
     if (result.changed) await publishCreators(tx, outbox, await creatorsOfConsents(tx, user.id));
     return result;
   });
@@ -80,11 +83,11 @@ export async function changeRole(
 async function changeRoleAndEndTokens(
   tx: Transaction,
   user: UserRow,
-  role: RoleChange['role'],
-  organisation: string | undefined,
+  change: RequestedRole,
 ): Promise<{ id: string; revoked: RevokedToken[]; changed: boolean }> {
   const { id } = user;
-  if ((await applyRole(tx, user, role, organisation)) === 0) return { id, revoked: [], changed: false };
+  const { role, organisation } = change;
+  if ((await applyRole(tx, user, change)) === 0) return { id, revoked: [], changed: false };
   const revoked = await endAccessTokensOfUser(tx, id);
   if (role === 'none' && organisation !== undefined)
     revoked.push(...(await endFamiliesOfUserAndOrganisation(tx, id, organisation)));
@@ -96,8 +99,7 @@ async function changeRoleAndEndTokens(
 async function applyRole(
   tx: Transaction,
   { id, email, global_admin }: UserRow,
-  role: RoleChange['role'],
-  organisation: string | undefined,
+  { role, organisation }: RequestedRole,
 ): Promise<number> {
   if (organisation === undefined) {
     // `changeRoleOptions` allows only `global_admin` and `none` here.
