@@ -19,13 +19,12 @@ const save = statement(
      scopes = ARRAY(SELECT DISTINCT unnest(consents.scopes || EXCLUDED.scopes) ORDER BY 1)
    RETURNING changed_at = given_at AS is_new`,
 );
-// FOR KEY SHARE waits for a concurrent disconnection.
+// Waits for a concurrent disconnection, which deletes the consent.
 const find = statement(
   'consents.find',
   `SELECT 1 FROM consents WHERE user_id = $1 AND client_id = $2 AND creator_id IS NOT DISTINCT FROM $3::uuid FOR KEY SHARE`,
 );
-// Only creators whom the person still acts for: leaving an organisation makes the consents for its creators
-// invalid.
+// Without the consents for creators of an organisation that the person has left: they are invalid.
 const list = statement(
   'consents.list',
   `SELECT creator_id, scopes FROM consents
@@ -68,8 +67,8 @@ export class Consents {
   ) {}
 
   /**
-   * Stores a consent, and publishes the creator with its new app, unless the client was deleted or its
-   * identity changed since the page was shown.
+   * Stores a consent, and publishes the creator with its new app if the consent is new. Does nothing when the
+   * client was deleted or its identity changed since the page was shown.
    * @param consent `appIdentity`: digest of the client's identity on the page
    */
   async save(consent: {
@@ -95,6 +94,7 @@ export class Consents {
     return (await this.database.row(find, [userId, clientId, creatorId ?? null])) !== undefined;
   }
 
+  /** Returns a person's valid consents for a client. */
   list(userId: string, clientId: string): Promise<Consent[]> {
     return this.database.rows<Consent>(list, [userId, clientId]);
   }

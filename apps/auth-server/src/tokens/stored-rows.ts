@@ -11,7 +11,7 @@ interface Key {
 
 export interface StoredRow {
   readonly payload: AdapterPayload;
-  /** In seconds since 1970. */
+  /** When the token was consumed, in seconds since 1970; null before that. */
   readonly consumed: number | null;
 }
 
@@ -71,7 +71,7 @@ export class StoredRows {
   constructor(database: Database) {
     this.loader = new BatchLoader({
       run: (keys) => readRows(database, keys),
-      // Concurrent requests share the row of a client. Other rows are changed by the request that reads them.
+      // Concurrent requests share the row of a client. All other rows belong to one request.
       dedupeKey: ({ model, id }) => (model === 'Client' ? id : undefined),
     });
   }
@@ -99,7 +99,7 @@ export class StoredRows {
   }
 
   /** Returns an access token's row together with its Grant, outside oidc-provider. */
-  async accessToken(
+  async findAccessToken(
     jti: string,
   ): Promise<{ token: AdapterPayload; grant: AdapterPayload | null } | undefined> {
     const row = await this.loader.load({ model: 'AccessToken', id: jti });
