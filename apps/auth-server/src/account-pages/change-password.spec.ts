@@ -39,7 +39,7 @@ describe('the password', () => {
   it.each([
     ['with a wrong current password', { current_password: 'wrong' }, 401],
     ['to one that is too short', { new_password: 'short', repeated_password: 'short' }, 400],
-    ['to one that was not repeated', { repeated_password: 'something else' }, 400],
+    ['to one that was repeated differently', { repeated_password: 'something else' }, 400],
     ['to the same one', { new_password: password, repeated_password: password }, 400],
     [
       'to one of 1025 characters',

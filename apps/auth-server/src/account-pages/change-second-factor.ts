@@ -76,7 +76,7 @@ export class ChangeSecondFactor {
     if (guess.kind === 'right') return undefined;
     if (guess.kind === 'locked')
       return { kind: 'problem', ...lockedProblem('incorrect codes', guess.waitSeconds) };
-    await this.audit.write(origin, { event: 'second_factor_failed', userId, details: { intended } });
+    await this.audit.write({ event: 'second_factor_failed', userId, details: { intended } }, origin);
     return { kind: 'problem', status: 401, text: await this.factors.wrongCodeText(userId) };
   }
 }

@@ -43,7 +43,7 @@ export class ConfirmPassword {
     );
     if (guess.kind === 'right') return undefined;
     if (guess.kind === 'wrong') {
-      await this.audit.write(origin, { event, userId, details: { intended, locked: false } });
+      await this.audit.write({ event, userId, details: { intended, locked: false } }, origin);
       return { kind: 'problem', status: 401, text: 'Incorrect password.' };
     }
     return { kind: 'problem', ...lockedProblem('incorrect passwords', guess.waitSeconds) };

@@ -75,7 +75,7 @@ export class SetUpSecondFactor {
     if (guess.kind === 'wrong') {
       const ended = await this.endedSetup(signedIn);
       if (ended !== undefined) return ended;
-      await this.audit.write(origin, { event: 'second_factor_failed', userId, details });
+      await this.audit.write({ event: 'second_factor_failed', userId, details }, origin);
       const text = 'The code is incorrect. Wait for the next code and try again, or start over.';
       return confirmSecondFactorPage(account, { notice: { kind: 'problem', status: 401, text } });
     }

@@ -18,7 +18,8 @@ export interface DisabledUser {
 }
 
 /**
- * Disables an account: prevents sign-in and ends all sessions and tokens. Idempotent.
+ * Disables an account: prevents sign-in and ends all sessions and tokens, also of an account that is disabled
+ * already.
  * @param user UUID or e-mail address
  */
 export async function disableUser(

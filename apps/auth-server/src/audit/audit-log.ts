@@ -72,6 +72,7 @@ export interface PendingAuditRecord {
   readonly entry: AuditEntry;
 }
 
+/** Longer ones are truncated: anyone can send them, and they are stored. */
 const maxUserAgentLength = 300;
 
 const insert = statement(
@@ -88,7 +89,7 @@ export class AuditLog {
   ) {}
 
   /** Writes outside a transaction. Never throws: a record that cannot be written is logged and counted. */
-  async write(origin: Origin, entry: AuditEntry): Promise<void> {
+  async write(entry: AuditEntry, origin: Origin): Promise<void> {
     await this.attempt(entry.event, () => insertAudit(this.database, entry, origin));
   }
 
@@ -126,6 +127,7 @@ export async function insertAudit(sql: Sql, entry: AuditEntry, origin?: Origin):
   recordsWritten.inc({ event: entry.event });
 }
 
+/** Returns the origin of an Express or Koa request. */
 export function originOf(request: {
   readonly ip?: string | undefined;
   readonly headers: IncomingHttpHeaders;

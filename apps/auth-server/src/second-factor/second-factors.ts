@@ -172,6 +172,7 @@ export class SecondFactors {
   async beginSetup(userId: string): Promise<Buffer | undefined> {
     const secret = randomBytes(totpSecretBytes).toString('base64');
     await this.database.run(begin, [userId, this.secrets.seal(secret, secondFactorOwner(userId))]);
+    // Another page may have replaced the secret since, or confirmed it.
     const stored = await this.stored(this.database, userId);
     return stored === undefined || stored.confirmed ? undefined : stored.secret;
   }

@@ -14,11 +14,14 @@ export class AbortInteraction {
 
   async run(interaction: OpenInteraction): Promise<Outcome> {
     this.forms.verify(interaction.uid, interaction);
-    await this.audit.write(interaction.origin, {
-      event: interaction.prompt === 'consent' ? 'consent_refused' : 'sign_in_cancelled',
-      userId: interaction.accountId ?? interaction.passwordOf,
-      clientId: interaction.client.clientId,
-    });
+    await this.audit.write(
+      {
+        event: interaction.prompt === 'consent' ? 'consent_refused' : 'sign_in_cancelled',
+        userId: interaction.accountId ?? interaction.passwordOf,
+        clientId: interaction.client.clientId,
+      },
+      interaction.origin,
+    );
     const redirect = await interaction.finish({
       error: 'access_denied',
       error_description: 'The user denied the request.',

@@ -4,7 +4,10 @@ import type { Credentials } from '../users/read-accounts.js';
 import { CONFIG, type AuthServerSettings } from '../config.js';
 import type { Cookie } from '../pages/outcome.interceptor.js';
 
-/** Accounts in one cookie, the most recent first. */
+/**
+ * Accounts in one cookie, the most recent first. The value of the cookie is `<id>.<signature>` for each,
+ * joined by `~`.
+ */
 const maxAccounts = 5;
 const maxAgeMs = 400 * 24 * 3_600_000; // the longest a browser keeps a cookie (RFC 6265bis §5.5)
 const entryPattern = /^[\w-]{22}\.[\w-]{43}$/;

@@ -28,12 +28,15 @@ export class FinishSignIn {
   ): Promise<Outcome> {
     const { origin, cookies, client } = interaction;
     await this.throttle.recordSignIn(origin.ip, user.id);
-    await this.audit.write(origin, {
-      event: 'signed_in',
-      clientId: client.clientId,
-      userId: user.id,
-      ...(verified.details === undefined ? {} : { details: verified.details }),
-    });
+    await this.audit.write(
+      {
+        event: 'signed_in',
+        clientId: client.clientId,
+        userId: user.id,
+        ...(verified.details === undefined ? {} : { details: verified.details }),
+      },
+      origin,
+    );
     const login = { accountId: user.id, ts: verified.passwordAt, amr: [...verified.amr] };
     return {
       redirect: await interaction.finish({ login }),

@@ -45,12 +45,15 @@ export class GiveConsent {
     const grant = await startConsentedGrant(this.oidc.provider, this.consents, authorization);
     // The app was disconnected, or its identity changed, during the request.
     if (grant === undefined) return { redirect: `/interaction/${interaction.uid}` };
-    await this.audit.write(interaction.origin, {
-      event: 'consent_given',
-      userId: accountId,
-      clientId,
-      details: { creator_id: creatorId, scopes, app_name: client.clientName },
-    });
+    await this.audit.write(
+      {
+        event: 'consent_given',
+        userId: accountId,
+        clientId,
+        details: { creator_id: creatorId, scopes, app_name: client.clientName },
+      },
+      interaction.origin,
+    );
     return { redirect: await interaction.finish({ consent: { grantId: grant.jti } }) };
   }
 }

@@ -22,13 +22,13 @@ beforeAll(async () => {
   app = await App.registered(server);
 });
 
-/** Submits the sign-in form, and returns the status. */
+/** Submits the sign-in form, without a limit for the network. Returns the status. */
 async function attempt(email: string, typed: string, browser = new FormBrowser(server)): Promise<number> {
   await deleteNetworkFailures(server);
   const { url } = await app.request('orders:read', { prompt: 'login' });
   return (await browser.submit(formOf(await browser.get(url), '/login'), { email, password: typed })).status;
 }
-/** Submits a wrong password for each e-mail address, without a limit for the network. */
+/** Submits a wrong password for each e-mail address. Returns the statuses. */
 async function failedAttempts(emails: readonly string[]): Promise<number[]> {
   const statuses = [];
   for (const email of emails) statuses.push(await attempt(email, 'wrong'));

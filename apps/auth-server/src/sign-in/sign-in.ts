@@ -55,7 +55,7 @@ export class SignIn {
     if (guess.kind === 'locked')
       return this.signInPage(interaction, email, lockedProblem('failed sign-ins', guess.waitSeconds));
     if (guess.kind === 'wrong') {
-      await this.audit.write(origin, { event: 'sign_in_failed', clientId, userId: user?.id });
+      await this.audit.write({ event: 'sign_in_failed', clientId, userId: user?.id }, origin);
       const text = 'Incorrect e-mail address or password. Check both and try again.';
       return this.signInPage(interaction, email, { status: 401, text });
     }

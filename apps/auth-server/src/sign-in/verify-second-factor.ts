@@ -107,7 +107,7 @@ export class VerifySecondFactor {
     if (guess.kind === 'locked')
       return this.prompt.show(interaction, userId, lockedProblem('incorrect codes', guess.waitSeconds));
     const { clientId } = interaction.client;
-    await this.audit.write(interaction.origin, { event: 'second_factor_failed', userId, clientId });
+    await this.audit.write({ event: 'second_factor_failed', userId, clientId }, interaction.origin);
     const text = await this.factors.wrongCodeText(userId);
     return this.prompt.show(interaction, userId, { status: 401, text });
   }

@@ -63,13 +63,14 @@ export class App {
     return App.ofClient(server, server.clients.dashboard, firstPartyRedirect);
   }
 
-  /** The app of a client that exists already. */
+  /** The app of a client that exists already. @param metadata of its registration, for checks of ID tokens */
   static async ofClient(
     server: RunningServer,
     { client_id, client_secret }: { readonly client_id: string; readonly client_secret?: string | undefined },
     redirectUri = thirdPartyRedirect,
-    { id_token_signed_response_alg = 'ES256' }: Readonly<Record<string, unknown>> = {},
+    metadata: Readonly<Record<string, unknown>> = {},
   ): Promise<App> {
+    const { id_token_signed_response_alg = 'ES256' } = metadata;
     const configuration = await client.discovery(
       new URL(`${server.url}/api/auth`),
       client_id,

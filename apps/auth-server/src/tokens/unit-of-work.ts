@@ -73,7 +73,7 @@ export class UnitOfWork {
   /** Writes an audit record in the unit's commit, not after a rollback; immediately outside a unit. */
   async writeAudit(record: PendingAuditRecord): Promise<void> {
     const unit = this.current.getStore();
-    if (unit === undefined) await this.audit.write(record.origin, record.entry);
+    if (unit === undefined) await this.audit.write(record.entry, record.origin);
     else unit.auditRecords.push(record);
   }
 
