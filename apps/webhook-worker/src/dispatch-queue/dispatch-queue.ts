@@ -62,19 +62,24 @@ export class DispatchQueue {
   }
 
   private enqueue(due: readonly DueSubscription[], origin: 'new' | 'continued'): void {
-    const jobs = due.filter((subscription) => {
-      const { subscriptionId, lane, delayMs = 0 } = subscription;
-      const waiting = this.waiting[lane];
-      const isLocal =
-        delayMs <= 0 && !this.stopping && (waiting.size < maxWaiting || waiting.has(subscriptionId));
-      if (isLocal) void waiting.add(subscription, origin);
-      return !isLocal && delayMs <= maxDelayMs;
-    });
+    const jobs: DueSubscription[] = [];
+    for (const subscription of due) {
+      const { delayMs = 0 } = subscription;
+      if (delayMs <= 0 && this.mayWaitHere(subscription))
+        void this.waiting[subscription.lane].add(subscription, origin);
+      else if (delayMs <= maxDelayMs) jobs.push(subscription);
+    }
     if (jobs.length === 0) return;
     this.jobs.add(jobs).catch((error: unknown) => {
       this.logger.debug({ error }, 'Redis did not accept a wake-up.');
+      // What is due now waits here beyond the limit. The reconciler finds the others when they are due.
       for (const subscription of jobs)
         if ((subscription.delayMs ?? 0) <= 0) void this.waiting[subscription.lane].add(subscription, origin);
     });
+  }
+
+  private mayWaitHere({ subscriptionId, lane }: DueSubscription): boolean {
+    const waiting = this.waiting[lane];
+    return !this.stopping && (waiting.size < maxWaiting || waiting.has(subscriptionId));
   }
 }
