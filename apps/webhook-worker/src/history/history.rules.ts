@@ -15,8 +15,8 @@ export const maxCountedDeliveries = 100_000;
 /** The history of a delivery shows this many of its newest attempts. */
 export const maxAttempts = 100;
 /**
- * The newest 25 attempts are shown with the whole stored response. A schedule of 12 allows at most 24
- * automatic attempts (settlement.rules.ts), and there may be one manual retry.
+ * The newest 25 attempts are shown with the whole stored response: those of two schedules of 12 attempts, for
+ * example before and after a recovery, and a manual retry.
  */
 export const attemptsWithFullResponse = 25;
 /**
