@@ -6,7 +6,7 @@ import { setUpWorker } from '../worker-setup.fixture.js';
 
 const given = setUpWorker();
 
-// Due after the transaction of the test has begun, which makes it due.
+// In the future, so that the worker does not take it before the test makes it due.
 const insertFutureSync = statement(
   'test.insert-future-sync',
   `INSERT INTO webhook_state_syncs (subscription_id, due_at) VALUES ($1, now() + interval '1 second')`,
@@ -25,8 +25,8 @@ const findBlockedSync = statement(
    WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%webhook_state_syncs%FOR UPDATE%'`,
 );
 
-describe('deliveries that are being held', () => {
-  it('are cancelled when their subscription is deleted concurrently', async () => {
+describe('held deliveries', () => {
+  it('are cancelled when their subscription is deleted after a state sync has read it as disabled', async () => {
     const { database, broker } = given.stores;
     const client = await given.client();
     const id = await client.subscribe(given.receiver.url);

@@ -28,7 +28,7 @@ export class AttemptSlots {
    * Takes up to `maxCount` slots for a subscription with this many running attempts: slots of the lane within
    * the initial window, and extra ones beyond it. The count is 0 if none of the required kind is free.
    */
-  take(maxCount: number, running: number): Slots {
+  take({ maxCount, running }: { readonly maxCount: number; readonly running: number }): Slots {
     const wanted = Math.min(maxCount, Math.max(0, windowSizes.initial - running));
     const taken = Math.min(wanted, this.available);
     const extra = Math.min(maxCount - wanted, this.extra);

@@ -112,7 +112,7 @@ export class Dispatcher extends BackgroundTask {
   /** Takes no slots while the window is full. */
   private takeSlots(lane: Lane, { subscriptionId, running }: Activity): Slots {
     const { size } = this.windows.get(subscriptionId).window;
-    return this.slots[lane].take(Math.max(0, size - running), running);
+    return this.slots[lane].take({ maxCount: Math.max(0, size - running), running });
   }
 
   /** Claims as many due deliveries as there are slots, and starts their attempts. */

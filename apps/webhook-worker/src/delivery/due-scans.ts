@@ -7,7 +7,7 @@ const maxSubscriptions = 50_000;
 /** The time from which this process searches next for due deliveries, for each subscription. */
 @Injectable()
 export class DueScans {
-  protected readonly times: ScanTimes = {}; // a test overrides it
+  protected readonly times: ScanTimes = {}; // the defaults; a test overrides them
   private readonly scans = new Map<string, ScanStart>();
 
   of(subscriptionId: string): ScanStart {

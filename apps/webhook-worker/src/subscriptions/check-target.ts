@@ -27,8 +27,8 @@ export class CheckTarget implements BodyCheck {
   }
 
   /**
-   * Returns the problems of a body with other invalid members, without DNS queries. The DTO reports members
-   * of a wrong type.
+   * Returns the problems of a body whose other members are invalid, without DNS queries. Ignores `events` and
+   * `url` if they have a wrong type or size, which the DTO reports.
    */
   problemsOf({ events, url }: { readonly events?: unknown; readonly url?: unknown }): Promise<ErrorDetail[]> {
     return Promise.resolve(
