@@ -99,7 +99,7 @@ describeOwn('the RabbitMQ user of webhook-worker', () => {
 });
 
 describeOwn('the RabbitMQ user of store-api', () => {
-  it('can publish its events and deferred fulfilment events', async () => {
+  it('can publish its events and deferred fulfilment events, but not those of auth-server', async () => {
     expect(await rejection('store-api', publish('order.permission_test'))).toBeUndefined();
     expect(await rejection('store-api', publish('fulfilment.permission.test'))).toBeUndefined();
     expect(await rejection('store-api', publish('creator.changed'))).toBe(accessDenied);

@@ -67,7 +67,7 @@ describe('POST /v1/webhooks with an idempotency key', () => {
     expect(await subscriptions()).toBe(1);
   });
 
-  it('is scoped to client and creator, and to its exact text', async () => {
+  it('scopes the key to client and creator, and to its exact text', async () => {
     const sameCreator = await given.client({ creator_id: client.creatorId });
     const otherCreator = await given.client();
     const responses = await Promise.all([
@@ -80,7 +80,7 @@ describe('POST /v1/webhooks with an idempotency key', () => {
     expect(new Set(responses.map(({ body }) => body.id)).size).toBe(4);
   });
 
-  it('remains unused after a request that created nothing', async () => {
+  it('leaves the key unused after a request that created nothing', async () => {
     await subscribe({ ...input, url: 'https://127.0.0.1/' }).expect(400);
     for (let count = 0; count < maxSubscriptions; count += 1) await client.post(input).expect(201);
     expect((await subscribe().expect(409)).body.details).toBeUndefined(); // the limit, not the key
@@ -90,7 +90,7 @@ describe('POST /v1/webhooks with an idempotency key', () => {
     expect((await subscribe().expect(201)).body).toEqual(first.body);
   });
 
-  it('is stored for 24 hours, and then accepted for a new request', async () => {
+  it('stores the key for 24 hours, and then accepts it for a new request', async () => {
     const first = await subscribe().expect(201);
     now = new Date(now.getTime() + 24 * hourMs - 1);
     expect((await subscribe().expect(201)).body.id).toBe(first.body.id);
@@ -101,7 +101,7 @@ describe('POST /v1/webhooks with an idempotency key', () => {
     expect((await subscribe({ ...input, secret: 'another secret' }).expect(201)).text).toBe(second.text);
   });
 
-  it('is recognised after a rotation of the encryption key, and its row contains no secret', async () => {
+  it('recognises the key after a rotation of the encryption key, and stores no secret with it', async () => {
     const first = await subscribe().expect(201);
     const [old = '', next] = [
       Buffer.from('a test key of thirty-two bytes..').toString('base64'),
@@ -123,7 +123,7 @@ describe('POST /v1/webhooks with an idempotency key', () => {
     );
   });
 
-  it('is deleted after 24 hours, in batches of a thousand', async () => {
+  it('has its key deleted after 24 hours, in batches of a thousand keys', async () => {
     await given.stores.database.run(insertKeys, [
       client.creatorId,
       new Date(now.getTime() - 24 * hourMs),

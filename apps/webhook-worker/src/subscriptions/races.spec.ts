@@ -89,14 +89,14 @@ describe('during a running attempt', () => {
     expect(given.receiver.deliveries).toHaveLength(1);
   });
 
-  it('a success counts even if the subscription was deleted', async () => {
+  it('a deletion of the subscription does not change the success of the attempt', async () => {
     const { client, id, respond } = await withRunningAttempt();
     await client.delete(id).expect(204);
     respond(204);
     await deliveriesWhen(given.stores, haveStatuses('succeeded'));
   });
 
-  it('a failure is held if the owner disabled the subscription', async () => {
+  it('a disabling by the owner leads to a held delivery if the attempt fails', async () => {
     const { client, id, respond } = await withRunningAttempt();
     await client.patch(id, { status: 'disabled' }).expect(200);
     respond(500);
