@@ -16,10 +16,10 @@ const findDifferences = `
     format('ALTER ROLE %I IN DATABASE %I SET %I = %L;', current_user, current_database(), name, wanted) AS change
   FROM jsonb_each_text($1::jsonb) AS needed (name, wanted) JOIN pg_settings USING (name)
   WHERE setting <> wanted ORDER BY name`;
-const backend = 'SELECT pg_backend_pid() AS pid';
-const databaseIdentity =
+const readBackendPid = 'SELECT pg_backend_pid() AS pid';
+const readIdentity =
   'SELECT system_identifier::text, current_database() AS database FROM pg_control_system()';
-const namedStatement = statement('database.named-statement', 'SELECT 1');
+const runNamedStatement = statement('database.named-statement', 'SELECT 1');
 /** duplicate_prepared_statement, invalid_sql_statement_name */
 const namedStatementErrors = ['42P05', '26000'];
 
@@ -63,7 +63,7 @@ export async function verifyNamedStatements(
   await retryWhileDown(async () => {
     try {
       for (let check = 0; check < checkCount; check += 1)
-        for (const database of databases) await database.rows(namedStatement);
+        for (const database of databases) await database.rows(runNamedStatement);
     } catch (error) {
       if (!hasSqlState(error, namedStatementErrors)) throw error;
       throw new UnsuitableConnection(
@@ -86,10 +86,7 @@ export async function connectReplicaWhenUp(
 ): Promise<void> {
   await connectWhenUp(replica, options, onFailure);
   await retryWhileDown(async () => {
-    const identities = [
-      await rowsAsText(primary, databaseIdentity),
-      await rowsAsText(replica, databaseIdentity),
-    ];
+    const identities = [await rowsAsText(primary, readIdentity), await rowsAsText(replica, readIdentity)];
     if (identities[0] !== identities[1])
       throw new UnsuitableConnection(
         'DATABASE_READ_URL does not lead to a replica of the database in DATABASE_URL.',
@@ -117,8 +114,8 @@ export async function verifyOwnSession(dataSource: DataSource): Promise<void> {
   try {
     const sessionsSeen = [new Set<string>(), new Set<string>()] as const;
     for (let check = 0; check < checkCount; check += 1) {
-      sessionsSeen[0].add(await rowsAsText(runners[0], backend));
-      sessionsSeen[1].add(await rowsAsText(runners[1], backend));
+      sessionsSeen[0].add(await rowsAsText(runners[0], readBackendPid));
+      sessionsSeen[1].add(await rowsAsText(runners[1], readBackendPid));
     }
     const sessions = new Set([...sessionsSeen[0], ...sessionsSeen[1]]);
     if (sessions.size === 2 && sessionsSeen.every(({ size }) => size === 1)) return;

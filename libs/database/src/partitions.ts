@@ -30,12 +30,12 @@ export interface NewPartition {
 // repeated in a later round.
 const setLockTimeout = statement('partitions.set-lock-timeout', "SET LOCAL lock_timeout = '200ms'");
 const tryLock = statement('partitions.try-lock', 'SELECT pg_try_advisory_xact_lock($1) AS acquired');
-const attached = statement(
+const readPartitions = statement(
   'partitions.attached',
   `SELECT child.relname AS name FROM pg_inherits i JOIN pg_class child ON child.oid = i.inhrelid
    WHERE i.inhparent = ANY($1::text[]::regclass[])`,
 );
-const today = statement('partitions.today', "SELECT (now() AT TIME ZONE 'UTC')::date AS day");
+const readToday = statement('partitions.today', "SELECT (now() AT TIME ZONE 'UTC')::date AS day");
 
 /**
  * Changes partitions in one transaction, in one replica at a time; the others skip it. Waits at most 200 ms
@@ -61,7 +61,7 @@ export function changePartitions(
 
 /** Returns the names of the partitions of tables. */
 export async function partitionsOf(sql: Sql, ...tables: readonly string[]): Promise<ReadonlySet<string>> {
-  const rows = await sql.rows<{ name: string }>(attached, [tables]);
+  const rows = await sql.rows<{ name: string }>(readPartitions, [tables]);
   return new Set(rows.map(({ name }) => name));
 }
 
@@ -112,7 +112,7 @@ async function moveFromDefault(
 
 /** Returns the day by the clock of PostgreSQL, UTC, as `YYYY-MM-DD`. */
 export async function currentDay(sql: Sql): Promise<string> {
-  const row = await sql.row<{ day: string }>(today);
+  const row = await sql.row<{ day: string }>(readToday);
   if (row === undefined) throw new Error('PostgreSQL returned no date.');
   return row.day;
 }

@@ -20,9 +20,10 @@ class TransactionRolledBack extends Error {
 /** A transaction on a connection of a pool, which it returns to the pool when it ends. */
 export class PoolTransaction implements OpenTransaction {
   readonly tx: Transaction;
-  private readonly callbacks: (() => void)[] = [];
+  private readonly afterCommit: (() => void)[] = [];
+  /** Statements that are sent together with COMMIT. */
   private readonly finalStatements: Promise<unknown>[] = [];
-  /** Resolves to the id of the transaction, if it is returned. */
+  /** Resolves when BEGIN has succeeded, to the id of the transaction if `returnId` is set. */
   private readonly began: Promise<string | undefined>;
   private isBroken = false;
 
@@ -37,7 +38,7 @@ export class PoolTransaction implements OpenTransaction {
     client.on('error', this.markBroken);
     this.began = sendInOnePacket(client, () => beginTransaction(client, options));
     this.began.catch(this.markBroken); // the first statement fails for the same reason
-    this.tx = transactionOn({ query: (config) => this.query(config) }, this.callbacks, this.finalStatements);
+    this.tx = this.newTransaction();
   }
 
   async commit(probe?: CommitProbe): Promise<void> {
@@ -55,13 +56,28 @@ export class PoolTransaction implements OpenTransaction {
       if (error instanceof TransactionRolledBack || id === undefined || probe === undefined) throw error;
       if (!(await this.wasCommitted(id, probe))) throw error;
     }
-    for (const callback of this.callbacks) callback();
+    for (const callback of this.afterCommit) callback();
   }
 
   async rollback(): Promise<void> {
     if (!this.isBroken) await this.client.query('ROLLBACK').catch(this.markBroken);
     this.release();
     this.span?.rolledBack();
+  }
+
+  private newTransaction(): Transaction {
+    const client: Queryable = { query: (config) => this.query(config) };
+    return {
+      rows: (statement, values = []) => rows(client, statement, values),
+      row: async <Row>(statement: Statement, values: Values = []) =>
+        (await rows<Row>(client, statement, values))[0],
+      run: (statement, values = []) => run(client, statement, values),
+      sendWithCommit: (...statements) => {
+        for (const sent of statements) sent.catch(() => undefined); // the commit reports the failure
+        this.finalStatements.push(...statements);
+      },
+      afterCommit: (callback) => this.afterCommit.push(callback),
+    };
   }
 
   private query<Row extends QueryResultRow>(config: NamedQuery): Promise<QueryResult<Row>> {
@@ -97,22 +113,4 @@ export class PoolTransaction implements OpenTransaction {
     this.client.off('error', this.markBroken);
     this.client.release(this.isBroken);
   }
-}
-
-function transactionOn(
-  client: Queryable,
-  callbacks: (() => void)[],
-  finalStatements: Promise<unknown>[],
-): Transaction {
-  return {
-    sendWithCommit: (...statements) => {
-      for (const sent of statements) sent.catch(() => undefined); // the commit reports the failure
-      finalStatements.push(...statements);
-    },
-    rows: (statement, values = []) => rows(client, statement, values),
-    row: async <Row>(statement: Statement, values: Values = []) =>
-      (await rows<Row>(client, statement, values))[0],
-    run: (statement, values = []) => run(client, statement, values),
-    afterCommit: (callback) => callbacks.push(callback),
-  };
 }

@@ -11,11 +11,11 @@ const reads = new Counter({
   help: 'Reads that may use the read replica: run by it (replica), or by the primary because the replica lagged or could not be reached (lagging), or failed during the read (failed)',
   labelNames: ['outcome'],
 });
-const confirmedPosition = statement(
+const readConfirmedPosition = statement(
   'read-replica.confirmed-position',
   "SELECT (pg_current_wal_flush_lsn() - '0/0')::bigint AS position",
 );
-const replayedPosition = statement(
+const readReplayedPosition = statement(
   'read-replica.replayed-position',
   "SELECT (pg_last_wal_replay_lsn() - '0/0')::bigint AS position WHERE pg_is_in_recovery()",
 );
@@ -40,8 +40,8 @@ export class ReadDatabase {
     private readonly replica?: ReadReplica,
   ) {
     const positions = replica && {
-      primary: sharedPosition(primary, confirmedPosition),
-      replayed: sharedPosition(replica.database, replayedPosition),
+      primary: sharedPosition(primary, readConfirmedPosition),
+      replayed: sharedPosition(replica.database, readReplayedPosition),
     };
     this.lag = positions && new ReplicaLag(positions, replica.maxLagMs);
   }

@@ -17,17 +17,17 @@ const findTables = statement(
   `SELECT array_agg(oid::regclass::text ORDER BY oid) AS names FROM pg_class
    WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND relname <> 'schema_migrations'`,
 );
-const migrationWaits = statement(
+const findMigrationWait = statement(
   'test.migration-waits',
   `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'migrate'
                   AND wait_event_type = 'Lock') AS waits`,
 );
-const scans = `SELECT relid::regclass::text AS name, seq_scan::int AS scans FROM pg_stat_xact_user_tables`;
-const locks = `
+const readScans = `SELECT relid::regclass::text AS name, seq_scan::int AS scans FROM pg_stat_xact_user_tables`;
+const findBlockingLocks = `
   SELECT DISTINCT l.relation::regclass::text AS name FROM pg_locks l
   WHERE l.pid = pg_backend_pid() AND l.locktype = 'relation' AND l.relation::regclass::text = ANY($1::text[])
     AND l.mode IN ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock') ORDER BY 1`;
-const lockTimeout = "SELECT current_setting('lock_timeout') AS value";
+const readLockTimeout = "SELECT current_setting('lock_timeout') AS value";
 
 /**
  * Applies migrations to an empty database and returns a sentence for each migration that would block a
@@ -71,9 +71,9 @@ function watch(migration: Migration, traffic: Traffic, faults: string[]): Migrat
     async up(runner: QueryRunner): Promise<void> {
       const before = await traffic.begin(name);
       const watcher = new Watcher(runner, name, before, faults);
-      await watcher.startTransaction();
+      await watcher.onTransactionStart();
       await original.up(watcher.runner);
-      if (this.transaction) await watcher.endTransaction();
+      if (this.transaction) await watcher.beforeCommit(); // TypeORM commits after `up`
       traffic.end();
     }
 
@@ -106,14 +106,16 @@ class Watcher {
     });
   }
 
-  async startTransaction(): Promise<void> {
+  /** Call after a transaction has begun, before its first statement. */
+  async onTransactionStart(): Promise<void> {
     this.scansBefore = await this.scansNow();
   }
 
-  async endTransaction(): Promise<void> {
-    const blocked = await this.rows<{ name: string }>(locks, [this.tablesBefore]);
+  /** Reports the faults of a transaction. */
+  async beforeCommit(): Promise<void> {
+    const blocked = await this.rows<{ name: string }>(findBlockingLocks, [this.tablesBefore]);
     const scansNow = await this.scansNow();
-    const [setting] = await this.rows<{ value: string }>(lockTimeout);
+    const [setting] = await this.rows<{ value: string }>(readLockTimeout);
     if (blocked.length > 0 && setting?.value === '0') this.report('waits for locks without a lock_timeout');
     const read = this.tablesBefore.filter(
       (name) => (scansNow.get(name) ?? 0) > (this.scansBefore.get(name) ?? 0),
@@ -125,20 +127,20 @@ class Watcher {
   }
 
   private async query(text: string, parameters?: unknown[]): Promise<unknown> {
-    if (/^\s*COMMIT\b/i.test(text)) await this.endTransaction();
+    if (/^\s*COMMIT\b/i.test(text)) await this.beforeCommit();
     const execute = (): Promise<unknown> => this.base.query(text, parameters);
     if (/^\s*START TRANSACTION\b/i.test(text)) {
       const started = await execute();
-      await this.startTransaction();
+      await this.onTransactionStart();
       return started;
     }
-    const isChange = /^\s*(?:--.*\s*)*(?:CREATE|ALTER|DROP|UPDATE|DELETE|INSERT|WITH)\b/i.test(text);
-    if (!isChange || this.runner.isTransactionActive || /\bCONCURRENTLY\b/i.test(text)) return execute();
+    const writesOrLocks = /^\s*(?:--.*\s*)*(?:CREATE|ALTER|DROP|UPDATE|DELETE|INSERT|WITH)\b/i.test(text);
+    if (!writesOrLocks || this.runner.isTransactionActive || /\bCONCURRENTLY\b/i.test(text)) return execute();
     await this.base.query('BEGIN');
     try {
-      await this.startTransaction();
+      await this.onTransactionStart();
       const changed = await execute();
-      await this.endTransaction();
+      await this.beforeCommit();
       await this.base.query('COMMIT');
       return changed;
     } catch (error) {
@@ -148,7 +150,7 @@ class Watcher {
   }
 
   private async scansNow(): Promise<Map<string, number>> {
-    const rows = await this.rows<{ name: string; scans: number }>(scans);
+    const rows = await this.rows<{ name: string; scans: number }>(readScans);
     return new Map(rows.map(({ name, scans: count }) => [name, count]));
   }
 
@@ -235,7 +237,7 @@ class Traffic {
   }
 
   private async migrationWaits(): Promise<boolean> {
-    return (await this.database.row<{ waits: boolean }>(migrationWaits))?.waits ?? false;
+    return (await this.database.row<{ waits: boolean }>(findMigrationWait))?.waits ?? false;
   }
 
   private async run(): Promise<void> {
