@@ -97,14 +97,17 @@ export async function recordOutcome(
 }
 
 // Only one queue of a service receives a message, so there is at most one row.
-const outcome = statement('inbox.outcome', 'SELECT outcome, reason FROM inbox WHERE message_id = $1 LIMIT 1');
+const readOutcome = statement(
+  'inbox.outcome',
+  'SELECT outcome, reason FROM inbox WHERE message_id = $1 LIMIT 1',
+);
 
 /** Returns the outcome of a message in this service; undefined while it is unknown. */
 export function findOutcome(
   database: Database,
   messageId: string,
 ): Promise<{ outcome: 'applied' | 'held' | 'refused'; reason: string | null } | undefined> {
-  return database.row(outcome, [messageId]);
+  return database.row(readOutcome, [messageId]);
 }
 
 /** Serves `/messages/{message_id}` on the internal port: the outcome of a message, for its sender. */
