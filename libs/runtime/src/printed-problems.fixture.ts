@@ -8,9 +8,10 @@ export function printedProblems(schema: z.ZodType, environment: Readonly<Record<
     throw new Error('exited');
   });
   const written: string[] = [];
-  const stderr = jest
-    .spyOn(process.stderr, 'write')
-    .mockImplementation((text) => written.push(String(text)) > 0);
+  const stderr = jest.spyOn(process.stderr, 'write').mockImplementation((text) => {
+    written.push(String(text));
+    return true;
+  });
   expect(() => readConfig(schema, environment)).toThrow('exited');
   expect(exit).toHaveBeenCalledWith(exitCodeConfig);
   exit.mockRestore();

@@ -19,7 +19,7 @@ export interface TokenMaker {
   stop(): Promise<void>;
 }
 
-/** A critical header parameter that only this signer understands. */
+/** A header parameter that may be listed in `crit` (RFC 7515 §4.1.11), and that no API understands. */
 export const criticalRule = 'urn:example:rule';
 
 /** A fake authorization server that publishes its keys and signs tokens. */

@@ -80,7 +80,11 @@ describe('work in a span', () => {
     const { spans } = record(everything);
     await inSpan(
       () => start,
-      () => Promise.resolve(expect(currentContext()?.span).toBe(currentSpan())),
+      async () => {
+        await Promise.resolve();
+        expect(currentSpan()).toBeDefined();
+        expect(currentContext()?.span).toBe(currentSpan());
+      },
     );
     expect(spans).toHaveLength(1);
     expect(spans[0]?.parentSpanContext).toBeUndefined();
