@@ -1,13 +1,11 @@
 import { startHttp } from '@fulfilment/http-service';
 import {
   collectProcessMetrics,
-  CONFIG,
   LOGGER,
   type Logger,
   relaxedServiceSettings,
   type RelaxedSetting,
   reportRelaxedSettings,
-  type ServiceSettings,
   startTracing,
   type Tracing,
 } from '@fulfilment/runtime';
@@ -20,7 +18,7 @@ import { exitIfUnsuitable } from './unsuitable-connection.js';
 const shutdownTimeoutMs = 20_000;
 
 /**
- * Runs a service until SIGTERM or SIGINT.
+ * Starts a service, which runs until SIGTERM or SIGINT.
  * @param relaxed active relaxed settings that only this service has
  */
 export async function runService(module: DynamicModule, relaxed: readonly RelaxedSetting[]): Promise<void> {
@@ -31,7 +29,7 @@ export async function runService(module: DynamicModule, relaxed: readonly Relaxe
   const tracing = await startTracing(name, config, logger);
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.once(signal, () => void stop(app, tracing, signal, logger));
-  reportRelaxedSettings([...relaxedServiceSettings(app.get<ServiceSettings>(CONFIG)), ...relaxed], logger);
+  reportRelaxedSettings([...relaxedServiceSettings(config), ...relaxed], logger);
   await exitIfUnsuitable(logger, () => app.get(ServiceLifecycle).start());
 }
 

@@ -33,7 +33,9 @@ export function readOperatorName(
       'The operator name is missing. Use --as NAME or the environment variable OPERATOR; every command is recorded with this name.',
     );
   if (!/^[^\p{C}]{1,100}$/u.test(operator) || operator.startsWith('--'))
-    throw new UsageError('--as must be a name of 1 to 100 printable characters.');
+    throw new UsageError(
+      'The operator name (--as or OPERATOR) must have 1 to 100 printable characters, and must not begin with "--".',
+    );
   return { operator, rest };
 }
 
