@@ -17,7 +17,8 @@ export interface DocumentOptions {
 
 /**
  * Makes the OpenAPI document of an API from the references of its services.
- * @throws Error when documentation is missing, or two operations or schemas share a name
+ * @throws Error when documentation is missing, two operations have the same method and path, or two different
+ *   schemas have the same name
  */
 export function apiDocument({ api, info, scopes, services }: DocumentOptions): OpenApiDocument {
   const paths: Record<string, PathItem> = {};

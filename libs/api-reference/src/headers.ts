@@ -83,7 +83,7 @@ export const responseHeaders: Readonly<Record<ResponseHeader, Header>> = {
   },
 };
 
-/** Conditional request header. */
+/** The request header of operations whose response has an ETag. */
 export const ifNoneMatch: Parameter = {
   name: 'If-None-Match',
   in: 'header',
@@ -93,7 +93,7 @@ export const ifNoneMatch: Parameter = {
   example: '"2jmj7l5rSw0yVb-vlWAYkK-YBwk"',
 };
 
-/** A header that is not always present. */
+/** Returns the documentation of a header as one that is not always present. */
 export function optional({ required: _, ...header }: Header): Header {
   return header;
 }

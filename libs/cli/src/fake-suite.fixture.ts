@@ -64,6 +64,7 @@ export class FakeSuite {
     return Object.assign(suite, await serve((request, response) => suite.respond(request, response)));
   }
 
+  /** Adds events to the feed, and responds to the requests that wait for one. */
   publish(...events: readonly FeedEvent[]): void {
     this.events.push(...events);
     for (const respond of [...this.waiting]) respond();

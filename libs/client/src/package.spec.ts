@@ -28,10 +28,10 @@ function run(program: string, args: readonly string[], cwd = project): string {
 }
 
 beforeAll(() => {
-  const npm = ['--offline', '--no-audit', '--no-fund', '--silent'];
+  const npmOptions = ['--offline', '--no-audit', '--no-fund', '--silent'];
   const archive = run(
     'npm',
-    ['pack', ...npm, '--pack-destination', project],
+    ['pack', ...npmOptions, '--pack-destination', project],
     join(root, 'libs/client'),
   ).trim();
   const manifest = {
@@ -40,7 +40,7 @@ beforeAll(() => {
     overrides: { oauth4webapi: `file:${join(root, 'node_modules/oauth4webapi')}` }, // without a network
   };
   writeFileSync(join(project, 'package.json'), JSON.stringify(manifest));
-  run('npm', ['install', ...npm]);
+  run('npm', ['install', ...npmOptions]);
 });
 
 const imports = `

@@ -5,10 +5,10 @@ import type { RouteTargets } from './route-targets.js';
 
 const rawBodyKey = 'request:raw-body';
 
-/** The route reads its body as bytes of any content type, for example to verify a signature. */
+/** Declares that the route reads its body as bytes of any content type, e.g. to verify a signature. */
 export const ReadRawBody = () => SetMetadata(rawBodyKey, true);
 
-/** The body of a route with `@ReadRawBody()`. */
+/** Parameter decorator for the body of a route with `@ReadRawBody()`. */
 export const RawBody = createParamDecorator((_: unknown, context: ExecutionContext): Buffer => {
   const body: unknown = context.switchToHttp().getRequest<Request>().body;
   if (!Buffer.isBuffer(body)) throw new Error('A route with @RawBody() lacks @ReadRawBody().');

@@ -103,8 +103,8 @@ describe('a connection to Redis with a replica', () => {
           return client.call(command, ...args).finally(() => client.disconnect());
         }),
       );
-    /** Sentinels connect to each other with the password too. */
-    const canElect = (password: string) =>
+    /** Resolves when the Sentinels can elect a primary. They connect to each other with the password too. */
+    const untilElectable = (password: string) =>
       eventually(async () => {
         await toEach(password, 'CLIENT', 'KILL', 'TYPE', 'normal');
         const replies = await toEach(password, 'SENTINEL', 'ckquorum', 'rotated').catch(String); // NOQUORUM
@@ -114,14 +114,14 @@ describe('a connection to Redis with a replica', () => {
         );
       });
 
-    await canElect('older');
+    await untilElectable('older');
     const before = await connectWith('older');
     await toEach('older', 'ACL', 'SETUSER', 'default', '>newer');
     await toEach('older', 'SENTINEL', 'CONFIG', 'SET', 'sentinel-pass', 'newer');
-    await canElect('newer');
+    await untilElectable('newer');
     const [during, after] = [await connectWith('older'), await connectWith('newer')];
     await toEach('newer', 'ACL', 'SETUSER', 'default', '<older');
-    await canElect('newer');
+    await untilElectable('newer');
     const late = await connectWith('newer');
     const primary = `127.0.0.1:${ports.primary}`;
     expect(await primariesBySentinel(settingsWith('newer'))).toMatchObject([{ primary }, { primary }]);

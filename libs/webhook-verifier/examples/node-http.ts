@@ -26,8 +26,10 @@ export function webhookServer(
     return 204;
   };
   return createServer((request, response) => {
-    const respond = (status: number) =>
-      response.writeHead(status, status === 413 ? { connection: 'close' } : {}).end();
+    const respond = (status: number) => {
+      const headers = status === 413 ? { connection: 'close' } : {}; // ends a body that is too large
+      response.writeHead(status, headers).end();
+    };
     receive(request)
       .then(respond)
       .catch((error: unknown) => respond(error instanceof WebhookVerificationError ? 400 : 500));

@@ -6,12 +6,13 @@ export interface Quota {
 
 /** Time for which a replica uses its share before it contacts Redis again. */
 const shareLifetimeMs = 100;
-/** A share is at most a hundredth of the quota, so that unused shares of replicas stay small. */
-const maxSharesPerQuota = 100;
+/** A reserve is at most a hundredth of the quota, so that the unused permits of all replicas are few. */
+const maxReserveDivisor = 100;
 
-/** Permits for requests that Redis granted to this replica, and those that remain in the caller's bucket. */
 export interface GrantedPermits {
-  readonly requests: number;
+  /** Permits that this replica may use, one for each request. */
+  readonly granted: number;
+  /** Permits that remain in the caller's bucket, with a fraction, since it refills evenly. */
   readonly remaining: number;
 }
 
@@ -45,7 +46,7 @@ export interface RateLimitDecision {
 export class QuotaShare {
   private readonly waiting: ((decision: RateLimitDecision | undefined) => void)[] = [];
   private isTaking = false;
-  /** Permits that remained in the caller's bucket when Redis last granted some. */
+  /** `remaining` when Redis last granted permits. */
   private inBucket = 0;
   /** Permits of this share that can still be used. */
   private unused = 0;
@@ -90,25 +91,26 @@ export class QuotaShare {
     this.unused = 0;
     this.used = 0;
     this.queriedAtMs = this.nowMs();
-    const granted = await this.takeFromBucket({ unused, needed, reserve });
-    if (granted === undefined) return false;
-    this.unused = granted.requests;
-    this.inBucket = granted.remaining;
+    const taken = await this.takeFromBucket({ unused, needed, reserve });
+    if (taken === undefined) return false;
+    this.unused = taken.granted;
+    this.inBucket = taken.remaining;
     return true;
   }
 
   /**
-   * Returns how many permits to reserve: as many as were used of the last share, or twice that if it was
-   * exhausted early; none after a longer pause.
+   * Returns how many permits to reserve: as many as were used of the last share, or twice as many as were
+   * used and are needed if it was exhausted early; none after a longer pause.
    */
   private reserveFor(needed: number): number {
     const sinceMs = this.nowMs() - this.queriedAtMs;
     if (sinceMs > 2 * shareLifetimeMs) return 0;
     const isExhaustedEarly = this.unused === 0 && sinceMs < shareLifetimeMs;
     const expected = isExhaustedEarly ? 2 * (this.used + needed) : this.used;
-    return Math.min(expected, Math.floor(this.quota.requests / maxSharesPerQuota));
+    return Math.min(expected, Math.floor(this.quota.requests / maxReserveDivisor));
   }
 
+  /** Uses one permit if there is one, and returns the decision. */
   private use(): RateLimitDecision {
     const { requests, windowSeconds } = this.quota;
     const allowed = this.unused > 0;

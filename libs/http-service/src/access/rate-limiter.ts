@@ -34,8 +34,8 @@ export type Quotas = Readonly<Record<RateLimitName | 'anonymous', Quota>>;
 
 /**
  * Token bucket: holds permits for `capacity` requests and refills evenly over the window, by the clock of
- * Redis, so that replicas agree. Takes back the unused permits of a replica, then grants the needed ones and
- * reserves at most a tenth of the remaining ones. Returns {granted permits, remaining permits}.
+ * Redis, so that replicas agree. Takes back the unused permits of a replica, then grants the needed ones and,
+ * as its reserve, at most a tenth of those in the bucket. Returns {granted permits, remaining permits}.
  */
 const grantPermits = `
 local capacity = tonumber(ARGV[1])
@@ -110,10 +110,12 @@ export class RateLimiter<Name extends string = RateLimitName | 'anonymous'> {
     { requests, windowSeconds }: Quota,
     { unused, needed, reserve }: PermitRequest,
   ): Promise<GrantedPermits | undefined> {
-    const granted = await this.redis.tryCommand('rate-limit', (client) =>
+    const reply = await this.redis.tryCommand('rate-limit', (client) =>
       client.grantPermits(key, requests, windowSeconds * 1000, unused, needed, reserve),
     );
-    return granted === undefined ? undefined : { requests: granted[0], remaining: Number(granted[1]) };
+    if (reply === undefined) return undefined;
+    const [granted, remaining] = reply;
+    return { granted, remaining: Number(remaining) };
   }
 
   /** Returns the IETF's RateLimit header fields (draft-ietf-httpapi-ratelimit-headers). */
