@@ -1,4 +1,4 @@
-import { request } from 'undici';
+import { errors, request } from 'undici';
 import { z } from 'zod';
 import { Failure } from '../../dev/failure.ts';
 import { ServedProcess } from '../served-process.ts';
@@ -40,11 +40,14 @@ export class ReceiverProcess {
 
   /** Resolves when `count` deliveries have arrived since the last `take`. */
   async waitForDeliveries(count: number): Promise<void> {
-    const response = await request(`${this.origin}/when?count=${count}`, {
+    const { body } = await request(`${this.origin}/when?count=${count}`, {
       headersTimeout: timeoutMs,
-    }).catch(() => undefined);
-    if (response === undefined) throw new Failure(`Not all of ${count} deliveries arrived in time.`);
-    await response.body.dump();
+    }).catch((error: unknown) => {
+      throw error instanceof errors.HeadersTimeoutError
+        ? new Failure(`Not all of ${count} deliveries arrived within ${timeoutMs / 1_000} s.`)
+        : error;
+    });
+    await body.dump();
   }
 
   /**
