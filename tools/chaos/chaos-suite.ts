@@ -1,6 +1,5 @@
 import { certificatesIn } from '@fulfilment/testing/certificates';
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { unlimited } from '../bench/bench-context.ts';
 import { seed } from '../demo/seed.ts';
 import { createDatabases } from '../dev/databases.ts';
@@ -9,8 +8,8 @@ import { bareStack, operatorAccess } from '../dev/addresses.ts';
 import { serviceNames } from '../dev/ports.ts';
 import { Progress } from '../dev/progress.ts';
 import { findProgram, mustRun } from '../dev/run-program.ts';
-import { serviceEnvironment } from '../dev/services.ts';
-import { root, type Settings } from '../dev/settings.ts';
+import { migrateService } from '../dev/services.ts';
+import type { Settings } from '../dev/settings.ts';
 import type { Stack } from '../dev/stack-file.ts';
 import { wipeState } from '../dev/wipe-state.ts';
 import type { Targets } from './faults.ts';
@@ -83,7 +82,7 @@ async function start(
   );
   const context = chaosContext(settings, certificates.trustFile);
   const [postgres, redis, brokers] = await progress.step(
-    'Stores: PostgreSQL 2, Redis 2 + 3, RabbitMQ 3',
+    'PostgreSQL × 2, Redis × 2, Sentinel × 3, RabbitMQ × 3',
     () =>
       Promise.all([
         PostgresPair.start(context, parts, options),
@@ -94,14 +93,7 @@ async function start(
   cleanups.unshift(() => postgres.stop()); // the last one: it deletes the data of ended processes
   await progress.step('Databases and migrations', async () => {
     await createDatabases(context.dependencyUrls.postgres, settings, context.secrets);
-    await Promise.all(
-      serviceNames.map((name) =>
-        mustRun(process.execPath, [join(root, 'apps', name, 'dist', 'migrate.js')], {
-          cwd: root,
-          env: serviceEnvironment(name, context),
-        }),
-      ),
-    );
+    await Promise.all(serviceNames.map((name) => migrateService(name, context)));
   });
   const replicas = new Replicas(context, parts);
   const bare = bareStack(context, certificates.caFile);

@@ -2,6 +2,7 @@ import type { AcceptedOrder, FailedAttempt } from './shopper.ts';
 
 export interface StepTimes {
   readonly name: string;
+  /** When the step began, by `performance.now()`, as all times here. */
   readonly fromMs: number;
   /** When everything that the step made unavailable was available again for clients. */
   readonly restoredAtMs: number;
@@ -16,13 +17,14 @@ export interface Effect {
   readonly longestGapMs: number;
   /** Longest time from the first attempt to place an order until it was accepted. */
   readonly slowestMs: number;
+  /** Number of orders that were being placed while the step had an effect. */
   readonly orders: number;
 }
 
 /** Time for which a step still has an effect: connections time out, replicas reconnect. */
 const aftermathMs = 3_000;
 
-/** Computes the effect of a step on clients. @param nextAtMs when the next step began */
+/** Computes the effect of a step on clients. @param nextAtMs when the next step began, or Infinity */
 export function effectOf(
   { name, fromMs, restoredAtMs }: StepTimes,
   nextAtMs: number,
@@ -36,11 +38,12 @@ export function effectOf(
   const times = seen.accepted.map(({ acceptedAtMs }) => acceptedAtMs).toSorted((one, other) => one - other);
   const firstAfterMs = times.find((atMs) => atMs > toMs) ?? toMs; // the end of a gap that began before `toMs`
   const gapBounds = [fromMs, ...times.filter(within), firstAfterMs];
+  const gapsMs = gapBounds.slice(1).map((atMs, index) => atMs - (gapBounds[index] ?? atMs));
   return {
     name,
     unavailableMs: restoredAtMs - fromMs,
     failedAttempts: seen.failedAttempts.filter(({ atMs }) => within(atMs)).length,
-    longestGapMs: Math.max(...gapBounds.slice(1).map((atMs, index) => atMs - (gapBounds[index] ?? atMs))),
+    longestGapMs: Math.max(...gapsMs),
     slowestMs: Math.max(0, ...orders.map(({ startedAtMs, acceptedAtMs }) => acceptedAtMs - startedAtMs)),
     orders: orders.length,
   };
