@@ -63,7 +63,7 @@ async function demo(): Promise<void> {
     const sku = await steps.run('Read releases', async (note) => {
       const { data: page } = await listReleases({ client, query: { limit: 100 } });
       const first =
-        page.data.find(({ price_range }) => price_range !== null) ?? fail('No release is available.');
+        page.data.find(({ price_range }) => price_range !== null) ?? fail('No release has a price.');
       const { data: full, response } = await readRelease({ client, path: { id: first.id } });
       const product = full.products.find(
         ({ status, availability }) => status === 'available' && !availability.limited_edition,
@@ -118,7 +118,7 @@ async function demo(): Promise<void> {
     const uuid = owner.creators[0]?.uuid ?? fail('The demo account has no creator.');
     const readSales = () =>
       creatorApi.readSalesStatistics({ client: dashboard, path: { uuid }, query: { period: month } });
-    const before = await steps.run("Read the month's sales before", async (note) => {
+    const before = await steps.run("Read the month's sales, before", async (note) => {
       const { data, response } = await readSales();
       note(`${response.status} ${data.totals.units} units`);
       return data.totals;
@@ -158,7 +158,7 @@ async function demo(): Promise<void> {
           );
         },
         arrivalTimeoutMs,
-        'the Creator API has the order',
+        'the Creator API has the shipped order',
       );
       const { data, response } = await creatorApi.readOrder({
         client: dashboard,

@@ -12,8 +12,8 @@ const manifestSchema = z.object({
 
 /**
  * The software bill of materials of an app: CycloneDX 1.6 in JSON, with every package that the app has at
- * run time. `npm sbom` is not used, because it omits most packages of a workspace. The same commit gives the
- * same bill.
+ * run time. `npm sbom --workspace` is not used, because it omits most of these packages. The same commit
+ * gives the same bill.
  */
 export function softwareBill(app: string) {
   const lock = readLockFile();

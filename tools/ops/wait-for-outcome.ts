@@ -11,6 +11,7 @@ const outcomeSchema = z.object({
 type MessageOutcome = z.infer<typeof outcomeSchema>;
 
 const timeoutMs = 30_000;
+const requestTimeoutMs = 3_000;
 const pollIntervalMs = 50;
 
 /** Waits until a service has applied or deferred a message. @throws Failure if it rejects it, or too late */
@@ -36,7 +37,7 @@ export async function waitForOutcome(
 }
 
 async function readOutcome(url: string): Promise<MessageOutcome | undefined> {
-  const response = await fetch(url, { signal: AbortSignal.timeout(3_000) }).catch(() => undefined);
+  const response = await fetch(url, { signal: AbortSignal.timeout(requestTimeoutMs) }).catch(() => undefined);
   if (response === undefined) return undefined; // the service may be starting
   if (response.ok) return outcomeSchema.parse(await response.json());
   await response.body?.cancel();

@@ -48,6 +48,7 @@ export class PointInTimeBackup {
   private constructor(postgres: PostgresPair, base: string) {
     this.postgres = postgres;
     this.base = base;
+    // A measurement that fails is repeated at the next interval.
     this.watch = setInterval(() => void this.measureArchiving().catch(() => undefined), pollIntervalMs);
   }
 

@@ -14,11 +14,13 @@ export interface StoreRequests {
   readonly order: Caller;
   readonly releases: Caller;
   readonly placeOrder: Caller;
-  /** Places the same order; the bare server uses one statement. */
+  /** The same as `placeOrder` at store-api. The bare server writes all rows in one statement. */
   readonly placeOrderAtOnce: Caller;
   /** Orders a piece of a limited edition, whose stock row all callers contend for. */
   readonly orderLimited: Caller;
-  /** The same; the bare server only executes the guarded update of the stock. */
+  /**
+   * The same as `orderLimited` at store-api. The bare server only executes the guarded update of the stock.
+   */
   readonly updateLimitedStock: Caller;
   close(): Promise<void>;
 }
@@ -58,7 +60,7 @@ async function quote(origin: string, token: string, sku: string, quantity: numbe
   return rate.id;
 }
 
-/** The same requests to the bare server. */
+/** The requests to the bare server. */
 export function baselineRequests(origin: string, data: ShopData): StoreRequests {
   const send = requestSender(origin, {});
   const { creatorId: creator } = data;
