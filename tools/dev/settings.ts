@@ -92,7 +92,8 @@ export function notRunning(stateDir: string): Failure {
   return new Failure(`No suite is running${place}. Start one with: ${commandFor(stateDir, 'npm start')}`);
 }
 
-function quoteForShell(text: string): string {
+/** Quotes a text for a command of sh, if it needs quotes. */
+export function quoteForShell(text: string): string {
   return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { Failure } from '../failure.ts';
 import { responds } from '../ports.ts';
 import { findProgram } from '../run-program.ts';
+import { quoteForShell } from '../settings.ts';
 import { type Dependency, ownUrl, type DependencyContext } from './dependency.ts';
 import { rabbitmqResponds } from './readiness.ts';
 import { writeBrokerDefinitions } from './store-users.ts';
@@ -50,7 +51,7 @@ export function rabbitmqFromPrograms(context: DependencyContext): Dependency {
     // Two schedulers without busy waiting, so that an idle broker uses no CPU.
     RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '+S 2:2 +sbwt none +sbwtdcpu none +sbwtdio none',
   };
-  writeFile('rabbitmqctl', rabbitmqctl(join(dirname(program), 'rabbitmqctl'), env), 0o700);
+  writeFile('rabbitmqctl', rabbitmqctlScript(join(dirname(program), 'rabbitmqctl'), env), 0o700);
   return {
     name: 'rabbitmq',
     url,
@@ -81,13 +82,18 @@ export function rabbitmqFromPrograms(context: DependencyContext): Dependency {
 }
 
 /** A script that runs `rabbitmqctl` against this node: `.dev/rabbitmq/rabbitmqctl list_queues`. */
-function rabbitmqctl(program: string, { HOME, ERL_EPMD_PORT, RABBITMQ_NODENAME }: NodeEnvironment): string {
+export function rabbitmqctlScript(
+  program: string,
+  {
+    HOME,
+    ERL_EPMD_PORT,
+    RABBITMQ_NODENAME,
+  }: Readonly<Record<'HOME' | 'ERL_EPMD_PORT' | 'RABBITMQ_NODENAME', string>>,
+): string {
   const settings = { HOME, ERL_EPMD_PORT, RABBITMQ_NODENAME, RABBITMQ_CONF_ENV_FILE: '/dev/null' };
-  const words = Object.entries(settings).map(([name, value]) => `${name}='${value}'`);
-  return `#!/bin/sh\nexec env ${words.join(' ')} '${program}' "$@"\n`;
+  const words = Object.entries(settings).map(([name, value]) => `${name}=${quoteForShell(value)}`);
+  return `#!/bin/sh\nexec env ${words.join(' ')} ${quoteForShell(program)} "$@"\n`;
 }
-
-type NodeEnvironment = Readonly<Record<'HOME' | 'ERL_EPMD_PORT' | 'RABBITMQ_NODENAME', string>>;
 
 function configurationText(context: DependencyContext): string {
   const { ports } = context;
