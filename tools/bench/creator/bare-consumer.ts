@@ -81,7 +81,7 @@ const insertPostings = `WITH line AS MATERIALIZED (
 function linesOf(order: Order) {
   return order.items.map((item, position) => {
     const total = item.quantity * item.unit_amount;
-    const vat = Math.round(total / 6);
+    const vat = Math.round(total / 6); // the price contains 20 % VAT
     return {
       ...item,
       order_id: order.id,
@@ -124,7 +124,8 @@ function countChanges(
 const queue = process.env.BENCH_QUEUE ?? '';
 const client = new pg.Client({ connectionString: process.env.DATABASE_URL });
 await client.connect();
-const run = (name: string, text: string, values: unknown) => client.query({ name, text, values: [values] });
+const run = (name: string, text: string, parameter: unknown) =>
+  client.query({ name, text, values: [parameter] });
 
 const connection = await connect(process.env.RABBITMQ_URL ?? '');
 const channel = await connection.createChannel();

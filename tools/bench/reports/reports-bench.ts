@@ -10,17 +10,19 @@ import { ServiceProcess } from '../service-process.ts';
 import { Shop } from '../store/shop-data.ts';
 import { WarehouseData } from './warehouse-data.ts';
 
-const name = 'bench_reports';
+/** Name of the database, and namespace of exchanges, queues and keys of Redis. */
+const benchName = 'bench_reports';
 const publishedAtOnce = 500;
-/** The benchmark fails at a lower throughput. */
+/** The benchmark fails at a lower throughput, not counting the time until the first event is applied. */
 const minPerSecond = 100;
+const maxStartMs = 10_000;
 const pollIntervalMs = 50;
 const countIntervalMs = 100;
 
 /** Measures how fast store-api applies fulfilment events from full queues, with one replica and with two. */
 export async function benchReports(context: BenchContext): Promise<readonly Figure[]> {
-  const store = await ServiceProcess.create(context, 'store-api', name, () => ({
-    REDIS_URL: `${context.stores.redis}?keyPrefix=${name}:`,
+  const store = await ServiceProcess.create(context, 'store-api', benchName, () => ({
+    REDIS_URL: `${context.stores.redis}?keyPrefix=${benchName}:`,
     PAYMENT_PROVIDER: 'sandbox',
   }));
   const shop = await Shop.open(store.databaseUrl);
@@ -31,7 +33,10 @@ export async function benchReports(context: BenchContext): Promise<readonly Figu
   const replicas: ServedProcess[] = [];
   try {
     await store.start();
-    const warehouse = new Warehouse(context, data, await connection.createConfirmChannel());
+    const warehouse = new Warehouse(context, data, {
+      channel: await connection.createConfirmChannel(),
+      skus: await data.limitProducts(),
+    });
     replicas.push(store.process);
     const figures = await warehouse.measure(replicas, 'one replica');
     replicas.push(await store.startReplica());
@@ -50,17 +55,22 @@ class Warehouse {
   private readonly context: BenchContext;
   private readonly data: WarehouseData;
   private readonly channel: ConfirmChannel;
-  private skus: readonly string[] = [];
+  /** The limited editions that stock counts are about. */
+  private readonly skus: readonly string[];
 
-  constructor(context: BenchContext, data: WarehouseData, channel: ConfirmChannel) {
+  constructor(
+    context: BenchContext,
+    data: WarehouseData,
+    { channel, skus }: { readonly channel: ConfirmChannel; readonly skus: readonly string[] },
+  ) {
     this.context = context;
     this.data = data;
     this.channel = channel;
+    this.skus = skus;
   }
 
   async measure(replicas: readonly ServedProcess[], condition: string): Promise<Figure[]> {
-    this.skus = await this.data.limitProducts();
-    const { rowCount: amount, rounds: count, step } = this.context;
+    const { rowCount: amount, step } = this.context;
     const rounds = await alternate(
       [
         {
@@ -76,11 +86,11 @@ class Warehouse {
             step(`Stock counts, ${condition}`, () => this.apply(replicas, this.stockCounts(amount))),
         },
       ],
-      count,
+      this.context.rounds,
     );
-    return Object.entries(rounds).flatMap(([name, samples]) => [
+    return Object.entries(rounds).flatMap(([variant, samples]) => [
       figure(
-        name,
+        variant,
         samples.map(({ perSecond }) => perSecond),
         '/s',
         { atLeast: 2000 },
@@ -142,7 +152,7 @@ class Warehouse {
   }
 
   private async publish(events: readonly Message[]): Promise<void> {
-    const { factsExchange } = topologyOf(name);
+    const { factsExchange } = topologyOf(benchName);
     for (let from = 0; from < events.length; from += publishedAtOnce) {
       for (const event of events.slice(from, from + publishedAtOnce))
         this.channel.publish(factsExchange, event.type, Buffer.from(JSON.stringify(event)), {
@@ -153,7 +163,7 @@ class Warehouse {
   }
 
   private async waitUntilApplied(count: number): Promise<void> {
-    const timeoutAtMs = performance.now() + (count * 1000) / minPerSecond + 10_000;
+    const timeoutAtMs = performance.now() + (count * 1000) / minPerSecond + maxStartMs;
     for (;;) {
       const applied = await this.data.countApplied();
       if (applied > count) throw new Failure(`${applied - count} messages too many were applied.`);
