@@ -24,7 +24,10 @@ const openApi = z.looseObject({
   webhooks: z.record(z.string(), z.looseObject({ post: operation })).default({}),
 });
 
-/** A service rejects members and values that it does not know. */
+/**
+ * A service rejects values that it does not know. It ignores such members, so what a client sends has no
+ * effect.
+ */
 const service: Tolerance = { newValues: 'rejected', unknownMembers: 'rejected' };
 /** A client ignores members and values that it does not know (docs/receiving-webhooks.md, docs/client.md). */
 const client: Tolerance = { newValues: 'accepted', unknownMembers: 'accepted' };

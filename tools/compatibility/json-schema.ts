@@ -12,7 +12,7 @@ export interface SchemaInDocument {
   readonly schema: unknown;
 }
 
-/** How the reader of a document handles additions. */
+/** Which additions break the reader of a document or its writer. */
 export interface Tolerance {
   readonly newValues: 'accepted' | 'rejected';
   readonly unknownMembers: 'accepted' | 'rejected';
@@ -25,10 +25,14 @@ interface Resolved {
   readonly values: readonly unknown[] | undefined;
   readonly properties: Readonly<Record<string, unknown>>;
   readonly required: readonly string[];
+  /** Whether `additionalProperties` is false. */
   readonly isClosed: boolean;
   readonly items: unknown;
+  /** The schemas of `anyOf` and `oneOf`. */
   readonly alternatives: readonly unknown[];
+  /** `lowerLimits` and `upperLimits` by their keywords. */
   readonly limits: Readonly<Record<string, number>>;
+  /** `pattern` and `format`. */
   readonly syntax: Readonly<Record<string, string>>;
 }
 
@@ -119,7 +123,7 @@ function limitRejections(written: Resolved, read: Resolved, path: string): strin
   return [
     ...[...lower, ...upper].map(
       (name) =>
-        `${subject(path)} may exceed ${name} ${read.limits[name]} (${written.limits[name] ?? 'no limit'})`,
+        `${subject(path)} may violate ${name} ${read.limits[name]} (${written.limits[name] ?? 'no limit'})`,
     ),
     ...syntaxKeywords
       .filter((name) => read.syntax[name] !== undefined && read.syntax[name] !== written.syntax[name])
