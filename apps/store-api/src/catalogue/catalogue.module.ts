@@ -5,7 +5,7 @@ import { ApproveTestReleases } from './approve-test-releases.js';
 import { CreatorNames } from './creator-names.js';
 import { ChangeProducts } from './change-products.js';
 import { CreateEdition } from './create-edition.js';
-import { ListTracks } from './list-tracks.js';
+import { WriteTrackListing } from './write-track-listing.js';
 import { ReadReleases } from './read-releases.js';
 import { ReleasesController } from './releases.controller.js';
 import { SellableProducts } from './sellable-products.js';
@@ -18,7 +18,7 @@ const forOtherFeatures = [
   CreatorNames,
   ChangeProducts,
   CreateEdition,
-  ListTracks,
+  WriteTrackListing,
   SellableProducts,
   Stock,
 ];

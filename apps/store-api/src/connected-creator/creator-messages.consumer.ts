@@ -5,7 +5,7 @@ import { Injectable } from '@nestjs/common';
 import { ApproveTestReleases } from '../catalogue/approve-test-releases.js';
 import { CreatorNames } from '../catalogue/creator-names.js';
 import { CreateEdition } from '../catalogue/create-edition.js';
-import { ListTracks } from '../catalogue/list-tracks.js';
+import { WriteTrackListing } from '../catalogue/write-track-listing.js';
 import { RecordCreator } from './record-creator.js';
 
 // Several replicas may handle messages of one release, its tracks and its creator concurrently, and do not
@@ -28,7 +28,7 @@ export class CreatorMessagesConsumer extends MessageConsumer {
     private readonly recordCreator: RecordCreator,
     private readonly createEdition: CreateEdition,
     private readonly creatorNames: CreatorNames,
-    private readonly listTracks: ListTracks,
+    private readonly writeTrackListing: WriteTrackListing,
     private readonly approveTestReleases: ApproveTestReleases,
   ) {
     super();
@@ -46,10 +46,10 @@ export class CreatorMessagesConsumer extends MessageConsumer {
       await this.approveTestReleases.run(tx, message.data.creator.id, message.occurred_at);
     } else if (messages.editionCreated.is(message)) {
       await this.createEdition.run(tx, message.data.edition);
-      await this.listTracks.list(tx, message.data.edition.id);
+      await this.writeTrackListing.run(tx, message.data.edition.id);
       await this.approveTestReleases.run(tx, message.data.edition.creator_id, message.occurred_at);
     } else if (messages.trackProcessed.is(message)) {
-      await this.listTracks.record(tx, message.data, message.occurred_at);
+      await this.writeTrackListing.record(tx, message.data, message.occurred_at);
     }
   }
 }

@@ -54,21 +54,21 @@ const insertListed = statement(
  * lock.
  */
 @Injectable()
-export class ListTracks {
+export class WriteTrackListing {
   /**
-   * Stores the newest version of a track, in any order of arrival, and lists it.
+   * Stores the newest version of a track, in any order of arrival, and writes the listing with it.
    * @param messageTime replaces a missing `registered_at`
    */
   async record(tx: Transaction, track: ProcessedTrackData, messageTime: string): Promise<void> {
     await tx.run(upsertProcessed, { ...track, registered_at: track.registered_at ?? messageTime });
-    await this.list(tx, track.release_id);
+    await this.run(tx, track.release_id);
   }
 
   /**
    * Replaces the listed tracks of a release's products. Tracks may be processed before the release is known,
    * so call it after its products are written.
    */
-  async list(tx: Transaction, releaseId: string): Promise<void> {
+  async run(tx: Transaction, releaseId: string): Promise<void> {
     const products = await tx.rows<{ id: string; taken: number[] }>(readProducts, [releaseId]);
     const tracks = await tx.rows<ProcessedTrack>(readProcessed, [releaseId]);
     if (products.length === 0 || tracks.length === 0) return;
