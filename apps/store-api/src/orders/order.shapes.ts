@@ -71,6 +71,11 @@ const packageShape = z
   .object(packageMembers)
   .meta({ id: 'Package', description: 'A shipped package.', examples: [packageExample] });
 
+export const trackingExample = {
+  ...packageExample,
+  updated_at: '2026-11-21T09:30:00.000Z',
+  packages: [packageExample],
+};
 const trackingShape = z
   .object({
     ...packageMembers,
@@ -80,7 +85,7 @@ const trackingShape = z
   .meta({
     id: 'Tracking',
     description: 'Tracking of the newest package, and all packages.',
-    examples: [{ ...packageExample, updated_at: '2026-11-21T09:30:00.000Z', packages: [packageExample] }],
+    examples: [trackingExample],
   });
 export type TrackingView = z.infer<typeof trackingShape>;
 

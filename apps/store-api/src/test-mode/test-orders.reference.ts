@@ -1,7 +1,7 @@
 import type { OperationDoc } from '@fulfilment/api-reference';
 import { NotFound } from '@fulfilment/error-envelope';
 import { keyConflicts } from '@fulfilment/http-service';
-import { orderExample, orderShape } from '../orders/order.shapes.js';
+import { orderExample, orderShape, trackingExample } from '../orders/order.shapes.js';
 import { notATestOrder, statusMismatch, tooManyEvents } from './report-test-event.js';
 
 export const reportTestEvent = {
@@ -19,7 +19,12 @@ export const reportTestEvent = {
     description: 'The order after the event.',
     shape: orderShape,
     headers: ['Idempotent-Replayed'],
-    examples: { shipped: { summary: 'Shipped', value: { ...orderExample, livemode: false } } },
+    examples: {
+      shipped: {
+        summary: 'Shipped',
+        value: { ...orderExample, status: 'shipped', livemode: false, tracking: trackingExample },
+      },
+    },
   },
   errors: [
     { when: 'The order does not exist, or belongs to another creator.', example: new NotFound('order') },
