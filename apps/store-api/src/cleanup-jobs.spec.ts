@@ -8,7 +8,7 @@ import { IdempotencyKeys } from './orders/idempotency-keys.js';
 const insertKey = statement(
   'test.insert-key',
   `INSERT INTO idempotency_keys (creator_id, client_id, key, fingerprint, claimed_by, created_at, lease_until, order_id, response)
-   VALUES ($1, 'client', $2, '', $1, now() - $3::interval, now() + $4::interval, $5, $6)`,
+   VALUES (gen_random_uuid(), 'client', :key, '', gen_random_uuid(), now() - :age::interval, now() + :leftOfLease::interval, :orderId, :response)`,
 );
 const keptKeys = statement('test.kept-keys', 'SELECT key FROM idempotency_keys ORDER BY key');
 
@@ -24,17 +24,16 @@ describe('the clean-up of store-api', () => {
       .find((job) => job.name === name)
       ?.deleteBatch();
 
-  it('deletes idempotency keys after 24 hours, except those whose order has no outcome yet', async () => {
-    const [old, young] = ['24 hours 1 minute', '23 hours 59 minutes'];
-    const [ended, running] = ['-1 minute', '1 minute']; // until the end of the lease
+  it('deletes idempotency keys after 24 hours, except those in progress and those of open orders', async () => {
+    const old = { age: '24 hours 1 minute', leftOfLease: '-1 minute', orderId: null, response: null };
     const keys = [
-      ['with a response', old, ended, uuidv7(), '{}'],
-      ['abandoned', old, ended, null, null],
-      ['kept: in progress', old, running, null, null],
-      ['kept: open order', old, ended, uuidv7(), null],
-      ['kept: young', young, ended, uuidv7(), '{}'],
+      { ...old, key: 'with a response', orderId: uuidv7(), response: '{}' },
+      { ...old, key: 'abandoned' },
+      { ...old, key: 'kept: in progress', leftOfLease: '1 minute' },
+      { ...old, key: 'kept: open order', orderId: uuidv7() },
+      { ...old, key: 'kept: young', age: '23 hours 59 minutes', orderId: uuidv7(), response: '{}' },
     ];
-    for (const key of keys) await scratch.database.run(insertKey, [uuidv7(), ...key]);
+    for (const key of keys) await scratch.database.run(insertKey, key);
     expect(await deleteBatchOf('idempotency keys')).toBe(2);
     expect(await scratch.database.rows(keptKeys)).toEqual([
       { key: 'kept: in progress' },

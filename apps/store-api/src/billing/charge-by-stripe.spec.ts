@@ -18,13 +18,8 @@ const timers = [
   'performance',
 ] as const;
 const intentsPath = '/v1/payment_intents';
-const openCharge = statement(
+const readOpenCharge = statement(
   'test.open-charge',
-  `SELECT c.id, o.id AS "orderId" FROM charges c JOIN orders o ON o.id = c.order_id
-   WHERE o.creator_id = $1 AND c.status = 'pending'`,
-);
-const openChargeRow = statement(
-  'test.open-charge-row',
   `SELECT ${openChargeColumns('c')} FROM charges c JOIN orders o ON o.id = c.order_id
    WHERE o.creator_id = $1 AND c.status = 'pending'`,
 );
@@ -160,7 +155,7 @@ describe('orders that are charged by Stripe', () => {
 
     it('are charged once when they are looked up eight times concurrently', async () => {
       const placed = await placeWithUnusableKey('broken-before');
-      const charge = await store.database.row<OpenCharge>(openChargeRow, [placed.creator.id]);
+      const charge = await store.database.row<OpenCharge>(readOpenCharge, [placed.creator.id]);
       if (charge === undefined) throw new Error('The order has no open charge.');
       const chargeOnce = async () =>
         store.app
@@ -189,7 +184,7 @@ describe('orders that are charged by Stripe', () => {
   it('are refunded when a success is settled after a decline of the same charge', async () => {
     stripe.fail(intentsPath, 'silent');
     const { creator, order, intents } = await place('pm_card_visa');
-    const [charge] = await store.database.rows<{ id: string; orderId: string }>(openCharge, [creator.id]);
+    const charge = await store.database.row<OpenCharge>(readOpenCharge, [creator.id]);
     if (charge === undefined) throw new Error('The order has no open charge.');
     const settle = store.app.get(SettleOrder);
     const reference = intents()[0]?.id ?? null;

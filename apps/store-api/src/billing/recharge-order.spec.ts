@@ -165,7 +165,7 @@ describe('a recharge', () => {
   });
 
   it('loses neither pieces nor money when many run while their orders are cancelled', async () => {
-    const creator = await store.creator('pm_declined');
+    creator = await store.creator('pm_declined');
     const { skus } = await store.release(creator.id, [{ quantity: 500 }, { quantity: 500 }]);
     const rate = await store.quote(creator.token);
     const items = skus.flatMap((sku) => orderBody(sku, rate, 2).items);

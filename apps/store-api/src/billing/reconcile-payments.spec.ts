@@ -31,11 +31,11 @@ const failedDays = statement(
   'SELECT day FROM payment_reconciliations WHERE finished_at IS NULL',
 );
 
-/** The number of days between the day that is to be reconciled last and the metric. */
-async function reconciledDays(): Promise<number> {
+/** The number of days that are due (an hour after their end) and not reconciled, by the metric. */
+async function unreconciledDays(): Promise<number> {
   const [, seconds] = /^payment_reconciled_until_seconds (\d+)$/m.exec(await metrics.metrics()) ?? [];
-  const lastEnd = Math.floor((Date.now() - 3_600_000) / 86_400_000);
-  return Number(seconds) / 86_400 - lastEnd;
+  const endOfLastDueDay = Math.floor((Date.now() - 3_600_000) / 86_400_000);
+  return endOfLastDueDay - Number(seconds) / 86_400;
 }
 
 describe('the reconciliation with Stripe', () => {
@@ -138,11 +138,11 @@ describe('the reconciliation with Stripe', () => {
     expect(await orders.store.database.rows(days)).toEqual([]);
     while (await job.round());
     expect(await orders.store.database.rows(days)).toHaveLength(6);
-    expect(await reconciledDays()).toBe(-7); // the days after it do not hide the one that failed
+    expect(await unreconciledDays()).toBe(7); // six of them are reconciled, but the oldest one failed
     await orders.store.database.run(makeOlder);
     while (await job.round());
     expect(await orders.store.database.rows(failedDays)).toEqual([]);
-    expect(await reconciledDays()).toBe(0);
+    expect(await unreconciledDays()).toBe(0);
   });
 
   it('logs why a day could not be reconciled, also when the database fails after that', async () => {

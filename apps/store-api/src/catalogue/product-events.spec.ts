@@ -46,11 +46,8 @@ describe('events of the plant and the warehouse about a product', () => {
     for (const order of permutations([0, 1, 2])) {
       const { id, sku } = await store.release(creator.id, [{ quantity: 10 }]);
       const events = [counted(sku, 100, 1), counted(sku, 7, 2), counted(sku, 3, 3)];
-      for (const index of [...order, ...order]) {
-        const message = events[index];
-        if (message !== undefined)
-          expect(await publish({ ...message, id: randomUUID() })).toMatchObject({ outcome: 'applied' });
-      }
+      for (const message of [...order, ...order].flatMap((index) => events[index] ?? []))
+        expect(await publish({ ...message, id: randomUUID() })).toMatchObject({ outcome: 'applied' });
       expect({ order, availability: (await product(id)).availability }).toEqual({
         order,
         availability: { limited_edition: true, quantity: 3 },
@@ -108,7 +105,7 @@ describe('events of the plant and the warehouse about a product', () => {
     for (const order of permutations([0, 1, 2])) {
       const { id, sku } = await store.release(creator.id);
       const events = [withdrawn(sku, 1), released(sku, 2), withdrawn(sku, 3)];
-      for (const index of order) await publish(events[index] ?? released(sku, 0));
+      for (const message of order.flatMap((index) => events[index] ?? [])) await publish(message);
       expect({ order, status: (await product(id)).status }).toEqual({ order, status: 'unavailable' });
     }
   });

@@ -18,6 +18,7 @@ describe('GET /v1/releases', () => {
     ['a search', '?search=view', 1],
     ['a page in full and its products', '?format=detailed', 2],
   ])('reads %s from a read replica', async (_, query, count) => {
+    // The replica is absent, so each read of it is counted as `lagging` and runs on the primary.
     const { lagging = 0 } = await countReplicaReads();
     expect((await list(query)).status).toBe(200);
     expect(await countReplicaReads()).toEqual({ lagging: lagging + count });

@@ -17,6 +17,7 @@ const readProduct = statement(
   'SELECT quantity, oversold, limited_edition AS limited FROM products WHERE id = $1',
 );
 const lockUnlimited = statement('test.lock-unlimited', lockUnlimitedSql('$1'));
+// The order, its item and its charge have one id, since no test distinguishes them.
 const insertOrder = statement(
   'test.insert-order',
   `WITH placed AS (

@@ -66,16 +66,18 @@ describe('fulfilment events of an order', () => {
       for (const event of [...arriving, ...arriving]) await publish(event);
       for (const event of arriving) await publish({ ...event, id: randomUUID() });
       const { status, tracking } = await readOrder(id);
-      const packages = tracking.packages.map((parcel: { tracking_number: string; delivered_at: unknown }) => [
-        parcel.tracking_number,
-        parcel.delivered_at === null,
-      ]);
+      const packages = tracking.packages.map(
+        (parcel: { tracking_number: string; delivered_at: unknown }) => ({
+          number: parcel.tracking_number,
+          hasArrived: parcel.delivered_at !== null,
+        }),
+      );
       expect({ order, status, packages }).toEqual({
         order,
         status: 'delivered',
         packages: [
-          ['A2', false],
-          ['B', false],
+          { number: 'A2', hasArrived: true },
+          { number: 'B', hasArrived: true },
         ],
       });
     }

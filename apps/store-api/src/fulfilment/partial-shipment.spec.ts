@@ -6,7 +6,7 @@ import { isPartialShipment } from './package.rules.js';
 import { permutations } from './permutations.fixture.js';
 
 describe('an order whose packages are reported with their items', () => {
-  const setup = setUpOrders([{}, {}]);
+  const setup = setUpOrders([{ product_type: 'vinyl_12_lp' }, { product_type: 'vinyl_7_single' }]);
   const { readOrder } = setup;
   let lp: string;
   let single: string;
@@ -84,11 +84,9 @@ describe('an order whose packages are reported with their items', () => {
 
   it('accepts more pieces in all than were ordered, because a package may replace a lost one', async () => {
     const id = await placeOrder();
-    for (const [number, minute] of [
-      ['A', 1],
-      ['B', 2],
-    ] as const)
-      expect(await publish(shipped(id, number, minute, [{ sku: lp, quantity: 3 }]))).toBe('applied');
+    const items = [{ sku: lp, quantity: 3 }];
+    expect(await publish(shipped(id, 'A', 1, items))).toBe('applied');
+    expect(await publish(shipped(id, 'B', 2, items))).toBe('applied');
   });
 
   it('rejects a package with a product that was not ordered, or with more pieces of it', async () => {
@@ -108,7 +106,7 @@ describe('an order whose packages are reported with their items', () => {
     expect((await readOrder(id)).status).toBe('processing');
   });
 
-  it('stays complete when further packages are reported, so that no order of arrival changes the result', () => {
+  it('is never partly shipped again after a further package, so that no order of arrival changes the result', () => {
     const items = fc.array(
       fc.record({ sku: fc.constantFrom('a', 'b'), quantity: fc.integer({ min: 1, max: 3 }) }),
     );

@@ -1,4 +1,4 @@
-/** Returns every permutation of the items. */
+/** Returns every permutation of different numbers. */
 export function permutations(items: readonly number[]): number[][] {
   if (items.length <= 1) return [[...items]];
   return items.flatMap((item) =>

@@ -110,14 +110,18 @@ describe('POST /v1/orders', () => {
   });
 
   describe('for a creator who cannot be charged', () => {
+    const noMethod = { reason: 'payment_method_missing', message: 'The creator has no payment method.' };
+    const noTerms = {
+      reason: 'payment_terms_not_accepted',
+      message: 'The creator has not accepted the payment terms.',
+    };
     it.each([
-      [null, true, 'payment_method_missing', 'The creator has no payment method.'],
-      ['pm_ok', false, 'payment_terms_not_accepted', 'The creator has not accepted the payment terms.'],
-      [null, false, 'payment_method_missing', 'The creator has no payment method.'],
+      { method: null, termsAccepted: true, ...noMethod },
+      { method: 'pm_ok', termsAccepted: false, ...noTerms },
+      { method: null, termsAccepted: false, ...noMethod },
     ])(
-      'returns 422 on billing (method %s, terms %s), takes no stock and releases the key',
-      async (...given) => {
-        const [method, termsAccepted, reason, message] = given;
+      'returns 422 on billing (method $method, terms $termsAccepted), takes no stock and releases the key',
+      async ({ method, termsAccepted, reason, message }) => {
         const unready = await store.creator(method, { termsAccepted });
         const { sku: item } = await store.release(unready.id, [{ quantity: 3 }]);
         const body = orderBody(item, await store.quote(unready.token));

@@ -58,6 +58,7 @@ describe('GET /v1/orders', () => {
   const ids = async (query: string) => (await list(query)).body.data.map(({ id }: { id: string }) => id);
 
   it('reads lists from a read replica, and single orders from the primary', async () => {
+    // The replica is absent, so each read of it is counted as `lagging` and runs on the primary.
     const { lagging = 0 } = await countReplicaReads();
     await list();
     expect(await countReplicaReads()).toEqual({ lagging: lagging + 1 });
@@ -129,16 +130,16 @@ describe('GET /v1/orders', () => {
     const copy = (count: number, at: Date) =>
       store.database.run(copyOrders, [walker.id, creator.id, at, count]);
     await copy(10_000, new Date('2026-02-01T00:00:00.5Z'));
-    const seen = new Set<string>();
-    let pages = 0;
-    for (let query = '?limit=100'; ; pages += 1) {
+    const seen: string[] = [];
+    for (let query = '?limit=100'; ;) {
       const { body } = await list(query, walker.token);
-      for (const { id } of body.data) seen.add(id);
-      if (pages % 20 === 0) await copy(5, new Date());
+      seen.push(...body.data.map(({ id }: { id: string }) => id));
+      if (seen.length % 2000 === 0) await copy(5, new Date());
       if (!body.pagination.has_more) break;
       query = `?limit=100&cursor=${body.pagination.next_cursor}`;
     }
-    expect([seen.size, pages]).toEqual([10_000, 99]);
+    expect(seen).toHaveLength(10_000);
+    expect(new Set(seen).size).toBe(10_000);
   });
 
   it('accepts a cursor only for the list, filters and creator that it was created for', async () => {
@@ -173,7 +174,7 @@ describe('GET /v1/orders', () => {
   });
 
   it.each(['%ff', '%', 'ord_%zz', '%00', '..%2f', 'ord_' + 'x'.repeat(2000)])(
-    'treats %s as an unknown id',
+    'treats %s as an unknown id, after the check of the token',
     async (id) => {
       expect((await store.get(`/store/v1/orders/${id}`, creator.token)).status).toBe(404);
       expect((await store.get(`/store/v1/orders/${id}`, 'nonsense')).status).toBe(401);

@@ -30,6 +30,7 @@ describe('test mode', () => {
 
   const place = async ({ test = true, paymentMethod = 'pm_ok' } = {}) => {
     const { store, helpers } = orders;
+    // The fake Stripe, which charges live orders, has other payment methods than the sandbox.
     const creator = await store.creator(test ? paymentMethod : 'pm_card_visa', { test });
     const { sku } = await store.release(creator.id, [{ quantity: 10 }]);
     const { status, body } = await helpers.place(

@@ -165,8 +165,11 @@ describe("Stripe's webhooks", () => {
 });
 
 describe("the quota of Stripe's webhooks", () => {
+  let orders: StripeOrders;
+  afterEach(() => orders.stop());
+
   it('counts requests without a valid signature, by client network', async () => {
-    const orders = await stripeOrders({ STRIPE_WEBHOOK_SECRET: secret, RATE_LIMIT_ANONYMOUS: '2/3600' });
+    orders = await stripeOrders({ STRIPE_WEBHOOK_SECRET: secret, RATE_LIMIT_ANONYMOUS: '2/3600' });
     const send = (signature: string, network: string) =>
       request(orders.store.server)
         .post(path)
@@ -180,17 +183,15 @@ describe("the quota of Stripe's webhooks", () => {
     expect(statuses).toEqual([400, 400, 429]);
     await send(signatureOf('{}'), network).expect(200);
     await send('t=1,v1=00', other).expect(400);
-    await orders.stop();
   });
 
   it('does not apply without a signing secret, since the path does not exist', async () => {
-    const orders = await stripeOrders();
+    orders = await stripeOrders();
     const { body } = await request(orders.store.server)
       .post(path)
       .set('stripe-signature', signatureOf('{}'))
       .send('{}')
       .expect(404);
     expect(body).toMatchObject({ code: 'NOT_FOUND' });
-    await orders.stop();
   });
 });
