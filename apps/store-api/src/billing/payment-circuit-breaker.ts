@@ -3,6 +3,7 @@ export type CircuitUser = 'request' | 'completer';
 
 /** Permission for one charge. */
 export interface Permit {
+  /** When it was given. */
   readonly sinceMs: number;
   /** Whether it tests an open circuit. */
   readonly trial: boolean;
@@ -15,12 +16,13 @@ export interface CircuitSettings {
   readonly openMs: number;
   /** Monotonic, in ms. */
   readonly now: () => number;
+  /** Called when the circuit opens or closes. */
   readonly onChange: (isOpen: boolean) => void;
 }
 
 /**
- * Circuit breaker for the payment provider: while it is open, orders stay pending without a request. One
- * circuit per process. A failure has a source, so that retries of one charge, or one creator's payment
+ * Circuit breaker for the payment provider: while it is open, orders stay pending without a charge request.
+ * One circuit per process. A failure has a source, so that retries of one charge, or one creator's payment
  * method, count once.
  */
 export class PaymentCircuitBreaker {
@@ -44,8 +46,8 @@ export class PaymentCircuitBreaker {
     // A request makes the trial only when the completer had nothing to send, since its client waits for the
     // provider's timeout.
     const waitMs = user === 'completer' ? this.settings.openMs : 2 * this.settings.openMs;
-    const due = !this.trialIsRunning && this.settings.now() - this.openedAtMs >= waitMs;
-    return due ? Math.min(1, max) : 0;
+    const trialIsDue = !this.trialIsRunning && this.settings.now() - this.openedAtMs >= waitMs;
+    return trialIsDue ? Math.min(1, max) : 0;
   }
 
   /**

@@ -34,6 +34,7 @@ export interface PageRequest {
   readonly createdBefore: string | undefined;
 }
 
+/** The parameters of `listPages`: a row for each requested page. */
 export const requestedPages = new RowParameters<PageRequest>('requested', {
   creator_id: ['uuid', ({ creatorId }) => creatorId],
   currency: ['text', ({ currency }) => currency],
@@ -63,9 +64,10 @@ const searchSql = (matches: string): string => `
   FROM (${matches}) AS r
   LEFT JOIN LATERAL (${productTotalsSql(':currency')}) AS p ON true
   ORDER BY r.created_at DESC, r.id DESC`;
-const pageOfMatches = `${afterCursorSql(':after_micros::bigint', ':after_id::uuid')}
+/** SQL that continues a WHERE clause: limits its rows to those of the page. */
+const ofPage = `${afterCursorSql(':after_micros::bigint', ':after_id::uuid')}
    AND ${createdBetweenSql(':created_after::timestamptz', ':created_before::timestamptz')} ${newestFirst} LIMIT :max_rows`;
-const newestMatches = `SELECT * FROM releases WHERE creator_id = :creator_id AND search_text LIKE :pattern AND ${pageOfMatches}`;
+const newestMatches = `SELECT * FROM releases WHERE creator_id = :creator_id AND search_text LIKE :pattern AND ${ofPage}`;
 
 /** Maximum number of matches to sort: with more, a scan from the newest release on is faster. */
 const maxIndexedMatches = 2000;
@@ -85,7 +87,7 @@ export const searchByIndex = statement(
     SELECT id FROM releases WHERE creator_id = :creator_id AND search_text LIKE :pattern LIMIT ${maxIndexedMatches + 1}
   ), few AS MATERIALIZED (SELECT count(*) <= ${maxIndexedMatches} AS few FROM matches)
   (SELECT releases.* FROM releases JOIN matches USING (id)
-   WHERE (SELECT few FROM few) AND ${pageOfMatches})
+   WHERE (SELECT few FROM few) AND ${ofPage})
   UNION ALL
   (SELECT * FROM (${newestMatches}) AS newest WHERE NOT (SELECT few FROM few))`),
 );

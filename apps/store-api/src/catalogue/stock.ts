@@ -11,6 +11,18 @@ export interface StockLine {
   readonly quantity: number;
 }
 
+export interface StockChange {
+  /** The product after the change. */
+  readonly product: ProductSnapshot;
+  /**
+   * Pieces before the change; null for a product that was not counted before. Such a product was not sold
+   * out, so in_stock is not published.
+   */
+  readonly previous: number | null;
+  /** By default that of the current context. */
+  readonly traceparent?: string;
+}
+
 const take = statement(
   'stock.take',
   `UPDATE products SET quantity = quantity - $2, version = version + 1, updated_at = ${nextUpdateTimeSql}
@@ -67,9 +79,9 @@ export class Stock {
    */
   async take(tx: Transaction, orderId: string, lines: readonly StockLine[], attempt = 1): Promise<string[]> {
     const insufficient: string[] = [];
-    const changes: { product: ProductSnapshot; previous: number }[] = [];
+    const changes: StockChange[] = [];
     const requested = sumByProduct(lines);
-    // One connection runs the statements in the order in which they are sent.
+    // One connection runs the statements in the order in which they are sent, which is that of the ids.
     const rows = await pipelined(
       requested.map(({ productId, quantity }) => tx.row<ProductRow>(take, [productId, quantity])),
     );
@@ -94,7 +106,7 @@ export class Stock {
     const returned = sumByProduct(
       await tx.rows<{ productId: string; quantity: number }>(recordReturns, [orderId]),
     );
-    const changes: { product: ProductSnapshot; previous: number }[] = [];
+    const changes: StockChange[] = [];
     for (const { productId, quantity } of returned) {
       const row = await tx.row<ProductRow & { oversold: number }>(returnPieces, [productId, quantity]);
       if (row === undefined) continue;
@@ -107,13 +119,8 @@ export class Stock {
 
   /**
    * Publishes inventory_changed for each changed number, and in_stock or out_of_stock when it crosses zero.
-   * @param changes `previous` is null for a product that was not counted before: it was not sold out, so
-   * in_stock is not published; without a `traceparent`, that of the current context applies
    */
-  async publishChanges(
-    tx: Transaction,
-    changes: readonly { product: ProductSnapshot; previous: number | null; traceparent?: string }[],
-  ): Promise<void> {
+  async publishChanges(tx: Transaction, changes: readonly StockChange[]): Promise<void> {
     const occurredAt = this.clock();
     const outgoing = changes.flatMap(({ product, previous, traceparent }): Message[] => {
       if (product.quantity === previous) return [];
