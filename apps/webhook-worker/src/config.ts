@@ -11,9 +11,9 @@ import {
 } from '@fulfilment/runtime';
 import { z } from 'zod';
 
-const second = 1_000;
-const minute = 60 * second;
-const hour = 60 * minute;
+const secondMs = 1_000;
+const minuteMs = 60 * secondMs;
+const hourMs = 60 * minuteMs;
 
 /**
  * 12 attempts in about 70 hours. Five of them come in the first 13 minutes, for a receiver that is being
@@ -21,20 +21,20 @@ const hour = 60 * minute;
  */
 const defaultScheduleMs = [
   0,
-  5 * second,
-  30 * second,
-  2 * minute,
-  10 * minute,
-  30 * minute,
-  1 * hour,
-  3 * hour,
-  6 * hour,
-  12 * hour,
-  24 * hour,
-  24 * hour,
+  5 * secondMs,
+  30 * secondMs,
+  2 * minuteMs,
+  10 * minuteMs,
+  30 * minuteMs,
+  1 * hourMs,
+  3 * hourMs,
+  6 * hourMs,
+  12 * hourMs,
+  24 * hourMs,
+  24 * hourMs,
 ];
 
-const fields = apiSettings.extend({
+const settings = apiSettings.extend({
   DATABASE_DELIVERY_POOL_SIZE: poolSize(5).describe(
     'Maximum number of PostgreSQL connections for claiming deliveries and storing the results of attempts',
   ),
@@ -53,7 +53,7 @@ const fields = apiSettings.extend({
   WEBHOOK_DISABLE_FAILURES: integerSetting(1, 1_000_000, 20).describe(
     'Minimum number of consecutive failed attempts before a subscription is disabled; WEBHOOK_DISABLE_AFTER_MS must also have passed',
   ),
-  WEBHOOK_DISABLE_AFTER_MS: milliseconds(0, 30 * 24 * hour, 72 * hour).describe(
+  WEBHOOK_DISABLE_AFTER_MS: milliseconds(0, 30 * 24 * hourMs, 72 * hourMs).describe(
     'Minimum time since the first of the consecutive failures before a subscription is disabled, in ms',
   ),
   WEBHOOK_HOST_CONCURRENCY: integerSetting(1, 10_000, 200).describe(
@@ -64,7 +64,7 @@ const fields = apiSettings.extend({
   ),
   ...guardedClientSettings,
 });
-export const webhookWorkerSettings = fields.superRefine(rejectLoopbackTargetsInPublic);
+export const webhookWorkerSettings = settings.superRefine(rejectLoopbackTargetsInPublic);
 export type WebhookWorkerSettings = z.output<typeof webhookWorkerSettings>;
 
 /**

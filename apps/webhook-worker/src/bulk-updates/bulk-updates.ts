@@ -84,11 +84,11 @@ interface LockedSubscription {
 
 /**
  * Updates many deliveries of a subscription: holds them when it is disabled, releases them when it is
- * enabled, cancels them when it is deleted, recovers them on request, and expires those held too long.
- * Pending work is stored in PostgreSQL and done in batches, each in its own transaction, so that no number of
- * deliveries delays a request or a settlement. Released and recovered deliveries become due as fast as the
- * receiver takes them. A replica works on the subscriptions of its shards first, then on those of others; one
- * replica at a time works on a subscription.
+ * enabled, cancels them when it is deleted, recovers them on request, and expires held ones that are too old
+ * or too many. Pending work is stored in PostgreSQL and done in batches, each in its own transaction, so that
+ * no number of deliveries delays a request or a settlement. Released and recovered deliveries become due as
+ * fast as the receiver takes them. A replica works on the subscriptions of its shards first, then on those of
+ * others; one replica at a time works on a subscription.
  */
 @Injectable()
 export class BulkUpdates extends BackgroundLoop {
@@ -144,7 +144,7 @@ export class BulkUpdates extends BackgroundLoop {
         errors.push(error);
       }
     }
-    if (errors.length > 0) throw errors[0]; // after the other items, which it must not block
+    if (errors.length > 0) throw errors[0]; // after the other items; the loop logs one error per round
     return hasMore;
   }
 

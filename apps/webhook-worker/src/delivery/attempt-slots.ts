@@ -14,6 +14,10 @@ export interface Slots {
 export class AttemptSlots {
   private wakeTaker: (() => void) | undefined;
 
+  /**
+   * @param available number of free slots of the lane
+   * @param extra number of free extra slots
+   */
   constructor(
     private available: number,
     private extra = 0,
@@ -29,20 +33,20 @@ export class AttemptSlots {
    * the initial window, and extra ones beyond it. The count is 0 if none of the required kind is free.
    */
   take({ maxCount, running }: { readonly maxCount: number; readonly running: number }): Slots {
-    const wanted = Math.min(maxCount, Math.max(0, windowSizes.initial - running));
-    const taken = Math.min(wanted, this.available);
-    const extra = Math.min(maxCount - wanted, this.extra);
+    const withinInitialWindow = Math.min(maxCount, Math.max(0, windowSizes.initial - running));
+    const taken = Math.min(withinInitialWindow, this.available);
+    const extra = Math.min(maxCount - withinInitialWindow, this.extra);
     this.available -= taken;
     this.extra -= extra;
-    let remaining = taken;
+    let remainingOfLane = taken;
     return {
       count: taken + extra,
       free: (freed) => {
         // Slots of the lane first, since other subscriptions wait for them.
-        const freedHere = Math.min(freed, remaining);
-        remaining -= freedHere;
-        this.available += freedHere;
-        this.extra += freed - freedHere;
+        const freedOfLane = Math.min(freed, remainingOfLane);
+        remainingOfLane -= freedOfLane;
+        this.available += freedOfLane;
+        this.extra += freed - freedOfLane;
         this.wakeTaker?.();
       },
     };

@@ -116,7 +116,7 @@ export class SettleAttempts {
     const subscription = subscriptions.get(attempt.delivery.subscriptionId);
     const scheduleMs = this.config.WEBHOOK_RETRY_SCHEDULE_MS;
     const next = nextState(attempt.delivery, attempt.exchange, {
-      subscription: subscription?.health.status ?? 'deleted',
+      subscription: subscription?.health.status ?? 'deleted', // locked, but not in the map
       isSameUrl: subscription?.url === attempt.delivery.url,
       scheduleMs,
       chance: Math.random(),

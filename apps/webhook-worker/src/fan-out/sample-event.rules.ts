@@ -7,13 +7,13 @@ import {
 } from '@fulfilment/contracts';
 import { eventContent } from './event-data.rules.js';
 
-interface Time {
+interface SampleTime {
   readonly occurredAt: Date;
 }
 
 const sampleId = '00000000-0000-7000-8000-000000000001';
 
-function sampleOrder({ occurredAt }: Time, status: OrderSnapshot['status']): OrderSnapshot {
+function sampleOrder({ occurredAt }: SampleTime, status: OrderSnapshot['status']): OrderSnapshot {
   const at = occurredAt.toISOString();
   return {
     id: sampleId,
@@ -53,7 +53,7 @@ function sampleOrder({ occurredAt }: Time, status: OrderSnapshot['status']): Ord
 }
 
 function sampleProduct(
-  { occurredAt }: Time,
+  { occurredAt }: SampleTime,
   status: ProductSnapshot['status'],
   quantity: number,
 ): ProductSnapshot {
@@ -72,7 +72,7 @@ function sampleProduct(
   };
 }
 
-const samples: Record<WebhookEvent, (time: Time) => Message> = {
+const samples: Record<WebhookEvent, (time: SampleTime) => Message> = {
   'order.created': (time) => messages.orderCreated.make({ order: sampleOrder(time, 'pending') }, time),
   'order.processing': (time) =>
     messages.orderProcessing.make({ order: sampleOrder(time, 'processing') }, time),
