@@ -76,7 +76,7 @@ describe('the CLI', () => {
     );
     const [last] = localReceiver.deliveries.slice(-1);
     const count = localReceiver.deliveries.length;
-    first.press('r');
+    first.press('r'); // forwards the last delivery again
     expect((await localReceiver.waitFor(count + 1))[count]).toMatchObject({
       rawBody: last?.rawBody,
       headers: { 'x-service-attempt': '2' },

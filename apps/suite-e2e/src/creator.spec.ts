@@ -118,7 +118,7 @@ describe('the Creator API', () => {
     await events.return(undefined);
   });
 
-  it('filters orders by status and by day', async () => {
+  it('filters orders by status and by day, and rejects invalid filters', async () => {
     const placedOn = (await projectedOrder()).placed_at.slice(0, 10);
     const found = async (query: string) =>
       (await orders(merchant.dashboard, query).expect(200)).body.meta.total;
@@ -126,7 +126,7 @@ describe('the Creator API', () => {
     expect(await found('&status=delivered')).toBe(0);
     expect(await found('&from=2020-01-01&to=2020-01-31')).toBe(0);
     expect(await found(`&from=${placedOn}&to=${placedOn}`)).toBe(1); // both inclusive
-    expect(await found('&page=5')).toBe(1);
+    expect(await found('&page=5')).toBe(1); // the total of all pages
     for (const [query, field] of [
       ['&from=2020-02-30', 'from'],
       ['&status=eaten', 'status'],

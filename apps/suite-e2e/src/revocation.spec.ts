@@ -11,7 +11,7 @@ const withinMs = 1_000;
 const storePaths = ['/store/v1/releases', '/store/v1/webhooks', '/api/auth/oauth2/userinfo'];
 const allPaths = [...storePaths, '/creator/api/v1/creators'];
 
-/** All four services reject a revoked or logged-out token within a second (docs/decisions.md). */
+/** The services reject a revoked or logged-out token within a second (docs/decisions.md). */
 describe('an access token is rejected within a second by every service that accepted it', () => {
   let merchant: Merchant;
   beforeAll(async () => {

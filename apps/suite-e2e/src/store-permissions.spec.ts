@@ -20,7 +20,10 @@ function urlOf(store: 'rabbitmq' | 'redis', user: StoreUser): string {
   return url.href;
 }
 
-/** @returns the code with which RabbitMQ rejects the call; undefined when it accepts it */
+/**
+ * Returns the code with which RabbitMQ rejects a call; undefined when it accepts it. A rejection closes the
+ * channel: its code is in the channel's error event, while the call itself may have no response.
+ */
 async function rejection(user: BrokerUser, call: (channel: Channel) => unknown): Promise<number | undefined> {
   const connection = await connect(user === 'warehouse' ? suite.warehouse.rabbitmq : urlOf('rabbitmq', user));
   try {
@@ -80,7 +83,7 @@ describeOwn('the RabbitMQ user of webhook-worker', () => {
       (channel) => channel.get(topology.deadLetterQueue('store-api.fulfilment')),
       (channel) =>
         channel.publish(topology.deadLetterExchange('store-api.fulfilment'), name, Buffer.from('{}')),
-      (channel) => channel.publish(`${name}.types`, `${name}.orders.0`, Buffer.from('{}')),
+      (channel) => channel.publish(`${name}.types`, `${name}.orders.0`, Buffer.from('{}')), // a shard
     ];
     for (const call of calls) expect(await rejection(user, call)).toBe(accessDenied);
   });

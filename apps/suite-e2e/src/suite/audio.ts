@@ -1,7 +1,7 @@
 import { listen } from '@fulfilment/testing';
 import { createServer } from 'node:http';
 
-const sampleRate = 8000;
+const samplesPerSecond = 8000;
 const seconds = 12;
 
 /** Serves silence as WAV: PCM with 8 bits, mono. */
@@ -9,15 +9,15 @@ export async function serveAudio(title: string): Promise<{ url: string; stop: ()
   const format = Buffer.alloc(16);
   format.writeUInt16LE(1, 0); // PCM
   format.writeUInt16LE(1, 2); // channels
-  format.writeUInt32LE(sampleRate, 4);
-  format.writeUInt32LE(sampleRate, 8); // bytes per second
+  format.writeUInt32LE(samplesPerSecond, 4);
+  format.writeUInt32LE(samplesPerSecond, 8); // bytes per second
   format.writeUInt16LE(1, 12); // bytes per sample
   format.writeUInt16LE(8, 14); // bits per sample
   const body = Buffer.concat([
     Buffer.from('WAVE'),
     chunk('fmt ', format),
     chunk('LIST', Buffer.concat([Buffer.from('INFO'), chunk('INAM', Buffer.from(`${title}\0`))])),
-    chunk('data', Buffer.alloc(seconds * sampleRate, 0x80)),
+    chunk('data', Buffer.alloc(seconds * samplesPerSecond, 0x80)),
   ]);
   const file = chunk('RIFF', body);
   const { port, close } = await listen(createServer((_request, response) => response.end(file)));

@@ -21,7 +21,7 @@ export const envelope = z.strictObject({
 
 /**
  * Returns the error of a response.
- * @throws unless it is the error envelope with the same status and a request id
+ * @throws unless it is the error envelope in JSON, with the same status and a request id
  */
 export function errorOf(response: Response): z.infer<typeof envelope> {
   const error = envelope.parse(response.body);
