@@ -12,7 +12,7 @@ const maxRetryDelayMs = 1_000;
 const heartbeatSeconds = 10;
 const stopTimeoutMs = 5_000;
 
-/** Sets up its own channel, to consume or to publish. Called with a new channel after every reconnect. */
+/** Sets up a channel of its own, to consume or to publish. Called after each connect, with a new channel. */
 export type ChannelUser = (channel: ConfirmChannel, connection: ChannelModel) => Promise<void>;
 
 /** Rejects while the connection must not be opened; resolves when it may be. */
@@ -24,6 +24,7 @@ export type Gate = () => Promise<unknown>;
  */
 export class Broker {
   readonly topology: Topology;
+  private readonly logger: Logger;
   /** Set while the connection is open. */
   private connection: ChannelModel | undefined;
   /** Whether the channels of the connection are set up. */
@@ -31,15 +32,17 @@ export class Broker {
   private isBlocked = false;
   private readonly users: ChannelUser[] = [];
   private readonly queues: MessageQueue[] = [];
+  /** Must resolve before the next connection is opened; then it is cleared. */
   private gate: Gate | undefined;
   private readonly stopping = new AbortController();
   private running: Promise<void> | undefined;
 
   constructor(
     private readonly settings: { readonly url: string; readonly name: string; readonly namespace: string },
-    private readonly logger: Logger,
+    logger: Logger,
   ) {
     this.topology = topologyOf(settings.namespace);
+    this.logger = logger.child({ connection: settings.name });
   }
 
   /** Whether the connection is open and its channels are set up. */
@@ -122,7 +125,9 @@ export class Broker {
         if (signal.aborted) return;
         // The gate is cleared once it resolves, so a remaining gate is what failed.
         const problem =
-          this.gate === undefined ? 'RabbitMQ cannot be reached' : 'A dependency is unavailable';
+          this.gate === undefined
+            ? 'RabbitMQ cannot be used'
+            : 'The store that a consumer needs is unavailable';
         this.logger.warn({ error, retry_ms: retryDelayMs }, `${problem}; will retry.`);
       }
       this.connection = undefined;
@@ -140,14 +145,11 @@ export class Broker {
     this.isBlocked = false;
     connection.on('blocked', () => {
       this.isBlocked = true;
-      this.logger.warn(
-        { connection: this.settings.name },
-        'RabbitMQ blocks publishing because it is low on memory or disk space.',
-      );
+      this.logger.warn('RabbitMQ blocks publishing because it is low on memory or disk space.');
     });
     connection.on('unblocked', () => {
       this.isBlocked = false;
-      this.logger.info({ connection: this.settings.name }, 'RabbitMQ accepts messages again.');
+      this.logger.info('RabbitMQ accepts messages again.');
     });
     connection.on('error', (error: Error) => this.logger.warn({ error }, 'RabbitMQ reported an error.'));
     const ended = new Promise<void>((resolve) => connection.once('close', () => resolve()));
@@ -160,7 +162,7 @@ export class Broker {
     if (this.stopping.signal.aborted) return ended;
     this.isReady = true;
     onReady();
-    this.logger.info({ connection: this.settings.name }, 'Connected to RabbitMQ.');
+    this.logger.info('Connected to RabbitMQ.');
     await ended;
   }
 
