@@ -1,5 +1,6 @@
 import { ScanStart } from './scan-start.js';
 
+// With a lag of 0, each call of `position` begins an interval, and the start follows one interval behind.
 describe('the start of a scan', () => {
   it('is the beginning at first, then follows the handled positions', () => {
     const scan = new ScanStart({ lagMs: 0, fullScanMs: 600_000 });

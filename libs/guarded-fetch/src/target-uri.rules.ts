@@ -1,9 +1,9 @@
 const percentEncoded = '%[0-9A-Fa-f]{2}';
-const inName = `(?:[A-Za-z0-9\\-._~!$&'()*+,;=]|${percentEncoded})`;
-const inPath = `(?:[A-Za-z0-9\\-._~!$&'()*+,;=:@/]|${percentEncoded})`;
+const hostCharacter = `(?:[A-Za-z0-9\\-._~!$&'()*+,;=]|${percentEncoded})`;
+const pathCharacter = `(?:[A-Za-z0-9\\-._~!$&'()*+,;=:@/]|${percentEncoded})`;
 /** An http or https URI (RFC 3986) without user information and fragment. */
 const uri = new RegExp(
-  `^https?://(?:\\[[0-9A-Fa-f:.]+\\]|${inName}+)(?::[0-9]*)?(?:/${inPath}*)?(?:\\?(?:${inPath}|\\?)*)?$`,
+  `^https?://(?:\\[[0-9A-Fa-f:.]+\\]|${hostCharacter}+)(?::[0-9]*)?(?:/${pathCharacter}*)?(?:\\?(?:${pathCharacter}|\\?)*)?$`,
   'i',
 );
 

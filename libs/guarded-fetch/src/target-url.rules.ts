@@ -11,11 +11,12 @@ const userinfo = /^https?:\/*[^/?#]*@/i;
 // RFC 1035 §2.3.4; the name's 255 octets are 253 characters.
 const maxNameCharacters = 253;
 const maxLabelCharacters = 63;
-/** Default ports of infrastructure services. */
+/** Default ports of infrastructure services, which must not get requests from callers. */
 const infrastructurePorts = new Set([
   2375, 2376, 2379, 2380, 3306, 4369, 5432, 5671, 5672, 6379, 6443, 8500, 9042, 9092, 9200, 9300, 10250,
   11211, 15672, 25672, 27017,
 ]);
+/** Names that only local networks resolve, and onion services. */
 const localNames = /(^|\.)(localhost|local|internal|intranet|lan|home\.arpa|onion)$/;
 
 export interface TargetPolicy {
@@ -56,7 +57,8 @@ function policyProblem(text: string, policy: TargetPolicy): string | undefined {
 }
 
 /**
- * Returns the host of the connection: WHATWG has already normalised `0x7f.1` and `①②⑦.⓪.⓪.①` to 127.0.0.1.
+ * Returns the host of the connection, without the brackets of IPv6 and the final dot. WHATWG has already
+ * normalised `0x7f.1` and `①②⑦.⓪.⓪.①` to 127.0.0.1.
  */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
