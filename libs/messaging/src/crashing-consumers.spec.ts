@@ -53,12 +53,12 @@ describe('a message that kills its process each time', () => {
         await eventually(
           async () => (await appliedIds(scratch.database)).length >= neighbours.length,
           150_000,
-          () => `${neighbours.length} effects, after ${deaths} deaths`,
+          () => `not all ${neighbours.length} effects exist after ${deaths} deaths`,
         );
         await eventually(
           async () => (await letters.count(queue)) > 0,
           120_000,
-          () => `a dead letter, after ${deaths} deaths`,
+          () => `there is no dead letter after ${deaths} deaths`,
         );
         expect((await letters.list(queue)).map(({ id, reason }) => ({ id, reason }))).toEqual([
           { id: killer.id, reason: expected },

@@ -47,7 +47,7 @@ describe('messaging', () => {
       // A test may terminate the connection of this query, so it is retried.
       async () => (await effects().catch(() => undefined))?.effects === count,
       15_000,
-      () => `${count} effects`,
+      () => `there are not ${count} effects`,
     );
 
   beforeEach(async () => {

@@ -46,6 +46,7 @@ describe('the outbox relay', () => {
   let database: ObservedDatabase;
   let messaging: Messaging | undefined;
 
+  /** Starts a service that only sends. */
   const start = (outboxTimes: { lagMs: number; fullScanMs: number }): Messaging => {
     messaging = new Messaging(
       { url: broker.url, service: 'test', namespace: broker.namespace, outboxTimes },
@@ -61,7 +62,7 @@ describe('the outbox relay', () => {
     eventually(
       async () => (await scratch.database.row<{ waiting: number }>(countOutbox))?.waiting === 0,
       30_000,
-      () => 'an empty outbox',
+      () => 'the outbox is not empty',
     );
 
   beforeEach(async () => {
@@ -78,15 +79,15 @@ describe('the outbox relay', () => {
   it('does not read index entries of sent messages while an old snapshot keeps them', async () => {
     const snapshot = await scratch.database.begin({ snapshot: true });
     await snapshot.tx.row(countOutbox);
-    const relay = start({ lagMs: 20, fullScanMs: 600_000 });
+    const sender = start({ lagMs: 20, fullScanMs: 600_000 });
     for (let round = 0; round < 8; round += 1) {
-      await add(relay, ...stockCounts(1000));
+      await add(sender, ...stockCounts(1000));
       await untilEmpty();
     }
     const before = database.buffers.length;
     // Two rounds without messages.
     await eventually(() => database.buffers.length > before + 2);
-    await add(relay, stockSet(1));
+    await add(sender, stockSet(1));
     await untilEmpty();
     await snapshot.rollback();
     // To read the entries of all 8,000 sent messages would take thousands of buffers.
@@ -95,12 +96,12 @@ describe('the outbox relay', () => {
   });
 
   it('finds a message with a lower position that commits long after higher ones were sent', async () => {
-    const relay = start({ lagMs: 20, fullScanMs: 300 });
+    const sender = start({ lagMs: 20, fullScanMs: 300 });
     const slow = await scratch.database.begin();
     const late = messages.fulfilmentStockSet.make({ sku: 'prod_x', quantity: 1 }, { occurredAt: new Date() });
-    await relay.outbox.add(slow.tx, late);
+    await sender.outbox.add(slow.tx, late);
     for (let round = 0; round < 5; round += 1) {
-      await add(relay, stockSet(round));
+      await add(sender, stockSet(round));
       await eventually(() => broker.published.length > round);
     }
     await slow.commit();

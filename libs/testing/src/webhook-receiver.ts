@@ -60,7 +60,7 @@ export async function webhookReceiver(): Promise<WebhookReceiver> {
       eventually(
         () => (deliveries.length >= count ? deliveries.slice(0, count) : undefined),
         timeoutMs,
-        () => `${deliveries.length} of ${count} deliveries came`,
+        () => `${deliveries.length} of ${count} deliveries arrived`,
       ),
     stop: close,
   };

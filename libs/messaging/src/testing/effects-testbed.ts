@@ -36,7 +36,7 @@ export async function effectsTestbed(queue: MessageQueue) {
           return ids.length >= count ? ids : undefined;
         },
         30_000,
-        () => `${count} effects`,
+        () => `there are fewer than ${count} effects`,
       ),
     stop: async (): Promise<void> => {
       await Promise.all(replicas.map((replica) => replica.stop()));
