@@ -30,7 +30,10 @@ export async function boundMismatches(
   send: (body: object) => PendingResponse,
 ): Promise<string[]> {
   const { schemas } = document.components;
-  const probes = probesOf(schemas[shape] ?? {}, schemas, good, [], (body) => body);
+  const probes = probesOf(
+    { schema: schemas[shape] ?? {}, good, path: [], bodyWith: (body) => body },
+    schemas,
+  );
   if (probes.length === 0) throw new Error(`${shape} has no bounds.`);
   const mismatches: string[] = [];
   for (const { field, allowed, value, body } of probes) {
@@ -41,47 +44,58 @@ export async function boundMismatches(
   return mismatches;
 }
 
-/**
- * Returns the probes of a value and its members.
- * @param withValue returns the body with another value of the member
- */
-function probesOf(
-  given: Schema,
-  schemas: Schemas,
-  good: unknown,
-  path: readonly string[],
-  withValue: (value: unknown) => unknown,
-): Probe[] {
+/** A member of the body at any depth, or the body itself. */
+interface Place {
+  readonly schema: Schema;
+  /** Its value in the valid body. */
+  readonly good: unknown;
+  /** Names of the members that lead to it; empty for the body itself. */
+  readonly path: readonly string[];
+  /** Returns the body with another value at this place. */
+  readonly bodyWith: (value: unknown) => unknown;
+}
+
+/** Returns the probes of a place and of the members below it. */
+function probesOf({ schema: given, good, path, bodyWith }: Place, schemas: Schemas): Probe[] {
   const schema = { ...schemas[referredName(given) ?? ''], ...given };
-  const probe = (allowed: boolean) => (value: unknown) => ({
+  const probe = (value: unknown, { allowed }: Pick<Probe, 'allowed'>): Probe => ({
     field: path.join('.'),
     allowed,
     value,
-    body: withValue(value),
+    body: bodyWith(value),
   });
   const { allowed, rejected } = boundValues(schema, good);
   const ofWrongType = schema.type === 'string' ? 5 : String(schema.minimum ?? 'text');
-  const ownProbes = [...allowed.map(probe(true)), ...[...rejected, ofWrongType].map(probe(false))];
+  const ownProbes = [
+    ...allowed.map((value) => probe(value, { allowed: true })),
+    ...[...rejected, ofWrongType].map((value) => probe(value, { allowed: false })),
+  ];
   if (schema.items !== undefined && Array.isArray(good)) {
     const [first, ...others] = z.array(z.unknown()).parse(good);
-    return [
-      ...ownProbes,
-      ...probesOf(schema.items, schemas, first, [...path, '0'], (value) => withValue([value, ...others])),
-    ];
+    const firstItem = {
+      schema: schema.items,
+      good: first,
+      path: [...path, '0'],
+      bodyWith: (value: unknown) => bodyWith([value, ...others]),
+    };
+    return [...ownProbes, ...probesOf(firstItem, schemas)];
   }
   if (schema.properties === undefined) return ownProbes;
   const members = asObject.parse(good);
   const inner = Object.entries(schema.properties).flatMap(([name, member]) => {
-    const withMember = (value: unknown): unknown => withValue({ ...members, [name]: value });
+    const place = {
+      schema: member,
+      good: members[name],
+      path: [...path, name],
+      bodyWith: (value: unknown) => bodyWith({ ...members, [name]: value }),
+    };
     const absent = {
-      field: [...path, name].join('.'),
+      field: place.path.join('.'),
       allowed: schema.required?.includes(name) !== true,
       value: undefined,
-      body: withMember(undefined),
+      body: place.bodyWith(undefined),
     };
-    const present =
-      name in members ? probesOf(member, schemas, members[name], [...path, name], withMember) : [];
-    return [absent, ...present];
+    return [absent, ...(name in members ? probesOf(place, schemas) : [])];
   });
   return path.length === 0 ? inner : [...ownProbes, ...inner];
 }
