@@ -23,7 +23,7 @@ export function messagePage({ text, more, code, ...parts }: MessagePageParts): P
 
 export function unavailablePage(): Page {
   return messagePage({
-    title: 'Sign-in is temporarily unavailable',
+    title: 'This page is temporarily unavailable',
     text: 'Wait a few seconds, then reload this page.',
     status: 503,
     retryAfterSeconds: 2,
