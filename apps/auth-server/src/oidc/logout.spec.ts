@@ -22,7 +22,7 @@ const isSignedIn = async (browser: FormBrowser) =>
   (await dashboard.authorize('openid', { browser })).steps.length === 0;
 
 describe('signing out (OpenID Connect RP-Initiated Logout)', () => {
-  it('ends the tokens of the session at every API, and keeps offline access', async () => {
+  it('ends the tokens of the session at introspection and on the deny list, and keeps offline access', async () => {
     const { tokens: bound, browser } = await dashboard.signIn('openid');
     const { tokens: offline } = await dashboard.signIn('openid offline_access', { browser });
     const done = await signOut(browser);
@@ -46,6 +46,17 @@ describe('signing out (OpenID Connect RP-Initiated Logout)', () => {
     expect(await client.tokenIntrospection(dashboard.configuration, tokens.access_token)).toMatchObject({
       active: true,
     });
+  });
+
+  it('is not undone by requests in progress', async () => {
+    const { browser } = await app.signIn('openid');
+    const { url } = await app.request('openid');
+    const page = await browser.get(`${server.url}/api/auth/oauth2/end-session`);
+    const busy = Array.from({ length: 8 }, () => browser.get(url));
+    await browser.submit(formOf(page, '/end-session/confirm'), { logout: 'yes' });
+    await Promise.all(busy);
+    const shown = await browser.get(url);
+    expect(shown.forms.map(({ action }) => action)).toContainEqual(expect.stringMatching(/\/login$/));
   });
 
   it('needs a confirmation of the person, never only a link (§6)', async () => {
