@@ -20,7 +20,7 @@ describe('the password', () => {
       ...fields,
     });
 
-  it('is changed by the person, which signs out every other browser', async () => {
+  it('is changed by the person, which signs out another browser', async () => {
     const email = await newUserEmail();
     const { browser: otherBrowser } = await openAccountPage(email, '/account');
     const { browser, shown } = await openAccountPage(email, '/account/security');

@@ -8,7 +8,8 @@ import { server, startServer } from '../test/server.js';
 import { password } from '../test/users.js';
 
 const email = 'owner@meridian.example';
-const settings: readonly (readonly [string, BrowserContextOptions])[] = [
+/** How a browser shows the pages, by a description. */
+const screens: readonly (readonly [string, BrowserContextOptions])[] = [
   ['a wide screen without JavaScript', { viewport: { width: 1200, height: 800 }, javaScriptEnabled: false }],
   ['a wide screen', { viewport: { width: 1200, height: 800 } }],
   ['a small dark screen', { viewport: { width: 320, height: 640 }, colorScheme: 'dark' }],
@@ -57,7 +58,7 @@ async function axeViolations(page: Page): Promise<axe.Result[]> {
   return violations;
 }
 
-describe.each(settings)('on %s', (_, options) => {
+describe.each(screens)('on %s', (_, options) => {
   let context: BrowserContext;
   let page: Page;
   let consoleMessages: string[];
@@ -122,11 +123,13 @@ describe.each(settings)('on %s', (_, options) => {
     await page.goto(url);
     await check();
     expect(faults).toEqual([]);
+    // The 401 of the wrong password, and the 400 of the unknown client.
     expect(consoleMessages.filter((text) => !/40[01]/.test(text))).toEqual([]);
     expect(foreignOrigins).toEqual([]);
   });
 
   it('a global admin sets up the required second factor and signs in with it', async () => {
+    // The test before this one, on another screen, has set it up.
     await server.database.run({ name: 'test.no-factor', text: 'DELETE FROM second_factors' });
     await page.goto(`${server.url}/account/security`);
     await fillByKeyboard(page, ['operator@platform.example', password]);

@@ -37,7 +37,7 @@ describe('a new password (NIST SP 800-63B-4 §3.1.1.2)', () => {
     expect(newPasswordProblem(chosen, email, await commonPasswords())).toContain(problem);
   });
 
-  it('is checked within a second at its maximum length, whatever it repeats', async () => {
+  it('is checked within a second at its maximum length when it repeats a part', async () => {
     const common = await commonPasswords();
     const startedAt = performance.now();
     for (const part of ['a', 'ab', 'a1', '1', '-'])

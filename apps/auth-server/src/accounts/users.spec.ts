@@ -96,7 +96,7 @@ describe('user create for an existing user', () => {
     expect(await stored()).toEqual(before);
   });
 
-  it('never changes the role of a global admin', async () => {
+  it('is rejected for a global admin without this role, and returns one with it', async () => {
     const { email } = server.users.globalAdmin;
     await expect(makeUser(server.database, { ...steady, email })).rejects.toThrow('already');
     await expect(makeUser(server.database, { email, password })).rejects.toThrow('already');

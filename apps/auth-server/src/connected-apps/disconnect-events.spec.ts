@@ -24,7 +24,7 @@ async function publishedMessages(clientId: string) {
 const publishedTypes = async (clientId: string) =>
   (await publishedMessages(clientId)).map(({ type }) => type);
 
-const newMember = async (organisation = 'org_harbour') =>
+const newMemberEmail = async (organisation = 'org_harbour') =>
   (await newUser(server, { organisation, role: 'member' })).email;
 
 /** Registers a third-party app, and connects it as each of these people. */
@@ -60,7 +60,7 @@ const endings = [
 
 describe('client.disconnected', () => {
   it.each(endings)('is published once when the last person ends the connection by %s', async (_, end) => {
-    const [one, other] = [await newMember(), await newMember()];
+    const [one, other] = [await newMemberEmail(), await newMemberEmail()];
     const app = await connectedApp([one, other]);
     await end(app, one);
     expect(await publishedTypes(app.clientId)).toEqual([]);
@@ -79,7 +79,7 @@ describe('client.disconnected', () => {
   it.each(endings)(
     'is published although a consent remains of a user who lost access: %s',
     async (_, end) => {
-      const [gone, disabled, last] = [await newMember(), await newMember(), await newMember()];
+      const [gone, disabled, last] = [await newMemberEmail(), await newMemberEmail(), await newMemberEmail()];
       const app = await connectedApp([gone, disabled, last]);
       await leave(gone);
       await disable(disabled);
@@ -91,7 +91,7 @@ describe('client.disconnected', () => {
 
   it('is published once per creator, and not for creators to which another person still connects the app', async () => {
     const { first, second } = server.creators;
-    const [one, other] = [await newMember('org_meridian'), await newMember('org_meridian')];
+    const [one, other] = [await newMemberEmail('org_meridian'), await newMemberEmail('org_meridian')];
     const app = await connectedApp([one], first.uuid);
     // Consent for orders:read is remembered, as for any app that is not native. A further scope needs a new
     // one, in which the person chooses a creator.
@@ -104,7 +104,7 @@ describe('client.disconnected', () => {
   });
 
   it('is published once when the last two people are disabled concurrently', async () => {
-    const emails = [await newMember(), await newMember()];
+    const emails = [await newMemberEmail(), await newMemberEmail()];
     const app = await connectedApp(emails);
     const lock = statement(
       'test.lock-client',
@@ -121,7 +121,7 @@ describe('client.disconnected', () => {
   });
 
   it('is published once more when an app that was authorized during its disconnection is disconnected', async () => {
-    const email = await newMember();
+    const email = await newMemberEmail();
     const app = await connectedApp([email]);
     const concurrent: Promise<unknown>[] = [];
     await server.database.transaction(async (tx) => {
@@ -137,7 +137,7 @@ describe('client.disconnected', () => {
   });
 
   it('is published a second time only if the app was connected again in between', async () => {
-    const email = await newMember();
+    const email = await newMemberEmail();
     const app = await connectedApp([email]);
     await disable(email);
     await disable(email);
@@ -150,7 +150,7 @@ describe('client.disconnected', () => {
   });
 
   it('is not published while the consent exists: after a new password, a new role or the end of tokens', async () => {
-    const email = await newMember();
+    const email = await newMemberEmail();
     const app = await App.registered(server);
     const { tokens } = await app.signIn('orders:read offline_access', { email });
     await app.post('revoke', { token: tokens.refresh_token ?? '' });
@@ -160,7 +160,7 @@ describe('client.disconnected', () => {
   });
 
   it('is not published for a first-party app, which needs no consent', async () => {
-    const email = await newMember();
+    const email = await newMemberEmail();
     const { client_id } = server.clients.dashboard;
     const dashboard = await App.dashboard(server);
     await dashboard.signIn('orders:read offline_access', { email });
@@ -170,7 +170,7 @@ describe('client.disconnected', () => {
   });
 
   it('is not published for a connection without a creator', async () => {
-    const email = await newMember();
+    const email = await newMemberEmail();
     await leave(email); // so that the person has no creator to choose
     const app = await connectedApp([email]);
     await disconnect(app, email);
@@ -180,7 +180,7 @@ describe('client.disconnected', () => {
 
 describe('client.deleted', () => {
   it('is published once when the operator deletes a client with connections', async () => {
-    const app = await connectedApp([await newMember(), await newMember()]);
+    const app = await connectedApp([await newMemberEmail(), await newMemberEmail()]);
     await runCommand('client delete', { CLIENT: app.clientId });
     await expect(runCommand('client delete', { CLIENT: app.clientId })).rejects.toThrow(/does not exist/);
     expect(await publishedMessages(app.clientId)).toMatchObject([
@@ -214,7 +214,7 @@ describe('client.deleted', () => {
 
   it('is not published when a client expires that was never authorized', async () => {
     const never = await App.registered(server);
-    const used = await connectedApp([await newMember()]);
+    const used = await connectedApp([await newMemberEmail()]);
     const age = statement(
       'test.age-clients',
       `UPDATE oidc_model SET expires_at = expires_at - interval '31 days' WHERE model = 'Client' AND id = ANY ($1)`,
@@ -231,7 +231,7 @@ describe('client.deleted', () => {
 
 describe('leaving an organisation', () => {
   it('makes a refresh in progress invalid_grant', async () => {
-    const email = await newMember();
+    const email = await newMemberEmail();
     const app = await App.registered(server);
     const { tokens } = await app.signIn('orders:read offline_access', { email });
     const concurrent: Promise<unknown>[] = [];
@@ -277,7 +277,7 @@ describe('the end of access and its message', () => {
     ['audit_log', "NEW.event IN ('user_disabled', 'client_deleted', 'user_role_changed')"],
     ['outbox', "NEW.type LIKE 'client.%'"],
   ])('are one commit: neither happens when %s cannot be written', async (table, condition) => {
-    const email = await newMember();
+    const email = await newMemberEmail();
     const app = await App.registered(server);
     const { tokens } = await app.signIn('orders:read offline_access', { email });
     await withRejectedRows(table, condition, async () => {

@@ -28,7 +28,7 @@ async function replay(): Promise<CreatorSnapshot[]> {
   return published.flatMap((message) => (messages.replayCreator.is(message) ? [message.data.creator] : []));
 }
 
-it('replayCreators yields the current state of every creator, page by page', async () => {
+it('replayCreators yields the current state of creators page by page, each once', async () => {
   const register = (name: string) =>
     runCommand('creator create', { organisation: 'org_harbour', name, 'payment-method': 'pm_ok' });
   for (const name of ['One', 'Two', 'Three']) await register(name);

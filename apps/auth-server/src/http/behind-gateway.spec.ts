@@ -54,7 +54,7 @@ it('counts and times requests by route', async () => {
 });
 
 describe('metadata (RFC 8414 §3, OpenID Connect Discovery §4)', () => {
-  it('is the same at all four URLs, whatever Host, X-Forwarded-* or Forwarded the client sends', async () => {
+  it('is the same at all four URLs, also when a client sends Host, X-Forwarded-* and Forwarded of another host', async () => {
     const documents = await Promise.all(metadataPaths.map((path) => get(path, spoofedHeaders)));
     const honest = await get(metadataPaths[0] ?? '', {});
     for (const document of documents) {
@@ -117,7 +117,7 @@ describe('metadata (RFC 8414 §3, OpenID Connect Discovery §4)', () => {
 });
 
 describe('redirects and URLs in responses', () => {
-  it('have the issuer’s host at authorize and registration, whatever host the client sends', async () => {
+  it('have the issuer’s host at registration, and none at authorize, when a client sends another host', async () => {
     const { url } = await app.request('orders:read');
     const sent = await get(url.slice(server.url.length), spoofedHeaders);
     expect(sent.status).toBe(303);

@@ -68,7 +68,7 @@ describe('text that cannot be stored', () => {
     expect((await json(response)).error).toMatch(/^invalid_(request|client_metadata|redirect_uri)$/);
   });
 
-  it('never authenticates a client or a token in a header', async () => {
+  it('does not authenticate a client in a header, an assertion or a cookie', async () => {
     const body = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: 'x', token: 'x' });
     for (const credentials of ['a\0:b', 'a%00:b', `${app.clientId}:%00`, 'a%ff:b']) {
       const headers = { authorization: `Basic ${btoa(credentials)}` };
@@ -126,7 +126,7 @@ describe('text that cannot be stored', () => {
       });
   });
 
-  it('is never accepted as e-mail address, password or form field', async () => {
+  it('is not accepted as e-mail address, password or form field', async () => {
     const { url } = await app.request('orders:read');
     const browser = new FormBrowser(server);
     const form = formOf(await browser.get(url), '/login');

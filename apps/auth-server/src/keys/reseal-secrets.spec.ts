@@ -57,7 +57,7 @@ async function protectedPerson(secrets: SecretBox): Promise<{ userId: string; co
 }
 
 describe('resealing the secrets of the authorization server', () => {
-  it('reseals signing keys, any number of client secrets, and second factors, so that no old key is needed', async () => {
+  it('reseals signing keys, hundreds of client secrets, and second factors, so that no old key is needed', async () => {
     const keys = new SigningKeys(scratch.database, before);
     await keys.ensure();
     const { userId, codes } = await protectedPerson(before);

@@ -171,7 +171,7 @@ describe('an unregistered redirect URI never gets a redirect (RFC 9700 §4.1.3)'
 });
 
 describe('a redirect URI on a loopback address', () => {
-  it('matches with any port, but with no other difference (RFC 8252 §7.3)', async () => {
+  it('matches with another port, but with no other difference (RFC 8252 §7.3)', async () => {
     const redirect_uris = [
       'http://127.0.0.1/callback',
       'http://[::1]:1000/callback',

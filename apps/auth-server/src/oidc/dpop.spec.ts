@@ -186,7 +186,7 @@ describe('a proof at the token endpoint (RFC 9449 §5)', () => {
     expect((await exchange(await proof(tokenProofClaims()))).status).toBe(200);
   });
 
-  it('is required by the same key at each refresh of a public client', async () => {
+  it('is required, by the same key, at a refresh of a public client', async () => {
     const { refresh_token } = await boundTokens();
     expect((await refresh(refresh_token)).body.error).toMatch(/^invalid_(request|grant|dpop_proof)$/);
     const foreign = await refresh(refresh_token, await proof(tokenProofClaims(), { by: otherKeys }));

@@ -103,7 +103,7 @@ describe('the authorization code flow (RFC 6749 §4.1, RFC 7636)', () => {
     expect(await auditEventsOf(server, { clientId: app.clientId })).not.toContain('sign_in_cancelled');
   });
 
-  it('accepts an e-mail address in any case', async () => {
+  it('accepts an e-mail address in another case', async () => {
     const app = await App.registered(server);
     const { tokens } = await app.signIn('orders:read', { email: 'OWNER@Harbour.Example' });
     expect(decodeJwt(tokens.access_token).sub).toBe(server.users.harbourOwner.user_id);
@@ -161,7 +161,7 @@ describe('consent', () => {
 });
 
 describe('first-party clients', () => {
-  it('need no consent as native apps either, on any loopback port', async () => {
+  it('need no consent as native apps either, on another loopback port', async () => {
     const redirectUri = 'http://127.0.0.1:50000/callback';
     const { client_id } = await createClient(
       server.database,

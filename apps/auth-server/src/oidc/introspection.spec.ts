@@ -33,7 +33,7 @@ const damageSecret = statement(
 );
 
 describe('introspection (RFC 7662)', () => {
-  it('returns all claims of any access token to a resource server (§2.2)', async () => {
+  it('returns all claims of another client’s access token to a resource server (§2.2)', async () => {
     const claims = decodeJwt(tokens.access_token);
     expect(await introspect(resourceServer, tokens.access_token)).toEqual({
       active: true,

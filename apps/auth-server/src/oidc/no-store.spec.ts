@@ -46,7 +46,10 @@ const requests: Readonly<Record<string, () => Promise<Response>>> = {
     }),
 };
 
-it.each(Object.entries(requests))('the response to %s is never stored (RFC 6749 §5.1)', async (_, send) => {
-  const response = await send();
-  expect(response.headers.get('cache-control')).toBe('no-store');
-});
+it.each(Object.entries(requests))(
+  'the response to %s must not be stored (RFC 6749 §5.1)',
+  async (_, send) => {
+    const response = await send();
+    expect(response.headers.get('cache-control')).toBe('no-store');
+  },
+);

@@ -57,7 +57,7 @@ describe('client commands', () => {
     );
   });
 
-  it('client list returns every client once, page by page', async () => {
+  it('client list returns clients page by page, each once', async () => {
     const seen: string[] = [];
     let after: string | null = '';
     while (after !== null) {

@@ -58,7 +58,7 @@ const records = () =>
     text: 'SELECT operator, command, subjects, options, outcome, ended_at IS NOT NULL AS ended FROM operator_audit ORDER BY position',
   });
 
-it('audits every command with operator, ids and outcome, and without secrets or e-mail addresses', async () => {
+it('audits commands with operator, ids and outcome, and without secrets or e-mail addresses', async () => {
   await operate('thing', 'create', 'abc', '--secret', 'typed-secret', '--as', 'ann');
   await operate('thing', 'break', 'owner@harbour.example', '--as', 'bea');
   await operate('operator-audit', '--as', 'cleo');

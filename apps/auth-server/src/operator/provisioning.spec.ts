@@ -252,7 +252,7 @@ describe('creator redact', () => {
 });
 
 describe('user reset-second-factor', () => {
-  it('lets a person sign in who lost app and recovery codes, and signs out every browser', async () => {
+  it('lets a person sign in who lost app and recovery codes, and signs out the person’s browser', async () => {
     const email = 'lost-phone@harbour.example';
     await createMember(email);
     const app = await App.registered(server);

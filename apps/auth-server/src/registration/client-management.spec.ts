@@ -94,7 +94,7 @@ describe('client management (RFC 7592)', () => {
     ).toBe(200);
   });
 
-  it('rejects any access token as registration token', async () => {
+  it('rejects an access token as registration token', async () => {
     const app = await App.registered(server);
     const { tokens } = await app.signIn('openid');
     const url = `${server.url}/api/auth/oauth2/register/${app.clientId}`;

@@ -40,7 +40,7 @@ describe('a second factor (RFC 6238)', () => {
     expect(confirmed.url.pathname).toBe('/account/security'); // its secret is never shown again
   });
 
-  it('signs out every other browser when it is enabled', async () => {
+  it('signs out another browser when it is enabled', async () => {
     const { email } = await newUser(server);
     await submitPassword(server, email, new FormBrowser(server));
     const browser = new FormBrowser(server);

@@ -117,7 +117,7 @@ describe('max_age (OpenID Connect Core §3.1.2.1)', () => {
     expect(age).toBeGreaterThan(499);
   });
 
-  it('0 always requires a sign-in, like prompt=login', async () => {
+  it('0 requires a sign-in even if the last was two seconds ago, like prompt=login', async () => {
     const { browser } = await app.signIn('openid');
     await ageSignIns(server, server.users.harbourOwner.user_id, 2);
     const { steps } = await app.signIn('openid', { browser, parameters: { max_age: '0' } });

@@ -55,7 +55,7 @@ describe('concurrent use of a code or refresh token (RFC 6749 §4.1.2, ADR 10)',
     },
   );
 
-  it('lets exactly one of four concurrent refreshes succeed, and its tokens stay valid', async () => {
+  it('lets exactly one of four concurrent refreshes succeed, with a refresh token that works', async () => {
     const app = await App.registered(server);
     let refreshToken = (await app.signIn('orders:read offline_access')).tokens.refresh_token ?? '';
     for (let round = 0; round < 10; round += 1) {

@@ -71,7 +71,7 @@ describe('audit records', () => {
     expect((await events(app.clientId)).at(-1)).toBe('token_family_ended');
   });
 
-  it('outside a unit of work never fail the request, and a lost one is counted', async () => {
+  it('outside a unit of work do not fail the request, and a lost one is counted', async () => {
     const lost = async () => {
       const metric = await metrics.getSingleMetric('audit_records_lost_total')?.get();
       return metric?.values.find(({ labels }) => labels['event'] === 'client_registered')?.value ?? 0;
