@@ -83,7 +83,7 @@ describe('createDatabases', () => {
       await admin.query(`DROP ROLE IF EXISTS ${second.role}`);
       await admin.end();
     }
-    await createDatabases(adminUrl, [rotated]); // and after it
+    await createDatabases(adminUrl, [rotated]); // `docker compose up` after the rotation
     await queryAs(rotated, 'INSERT INTO written VALUES (2)');
   });
 

@@ -71,8 +71,10 @@ export function writeSecrets(
   const kept = paths.filter((path) => existsSync(join(directory, path)));
   const generated = paths.filter((path) => !kept.includes(path));
   assertUsable(directory, kept);
-  const urls = kept.filter(isUrl).map((path) => [path, readFileSync(join(directory, path), 'utf8')] as const);
-  const derived = storeFiles({ ...initial, ...Object.fromEntries(urls) });
+  const keptUrls = kept
+    .filter(isUrl)
+    .map((path) => [path, readFileSync(join(directory, path), 'utf8')] as const);
+  const derived = storeFiles({ ...initial, ...Object.fromEntries(keptUrls) });
   for (const path of generated) writeAtomically(join(directory, path), initial[path] ?? '');
   for (const [path, text] of Object.entries(derived)) writeAtomically(join(directory, path), text);
   return { generated, kept };

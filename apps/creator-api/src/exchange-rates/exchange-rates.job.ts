@@ -10,6 +10,7 @@ import { storeRates } from './load-rates.js';
 const pollIntervalMs = 60_000;
 const retryDelayMs = 5 * 60_000;
 const fetchTimeoutMs = 30_000;
+/** Enough for the file of the last 90 days. */
 const maxBytes = 2 * 1024 * 1024;
 
 const newestAge = new Gauge({

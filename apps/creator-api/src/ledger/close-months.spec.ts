@@ -98,29 +98,31 @@ describe('closed months of statistics', () => {
     [28, '2027-02-28T00:00:00.000Z', '2027-02'],
     [10, '2027-01-01T00:00:00.000Z', '2026-12'],
   ])('on close day %i, at %s, the first open month is %s', async (day, at, month) => {
-    expect(await closeMonths(database, day, new Date(at))).toBe(month);
+    expect(await closeMonths(database, { closeDay: day, now: new Date(at) })).toBe(month);
     expect(await openMonth()).toBe(month);
   });
 
   it('close by the clock of the database, and never with close day 0', async () => {
-    expect(await closeMonths(database, 0)).toBeUndefined();
+    expect(await closeMonths(database, { closeDay: 0 })).toBeUndefined();
     expect(await openMonth()).toBe('0001-01');
     const now = statement('test.this_month', `SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM') AS month`);
     const before = (await database.row<{ month: string }>(now))?.month;
-    const closed = await closeMonths(database, 1);
+    const closed = await closeMonths(database, { closeDay: 1 });
     expect([before, (await database.row<{ month: string }>(now))?.month]).toContain(closed);
   });
 
   it('stay closed when the close day is raised or the clock goes back', async () => {
-    await closeMonths(database, 5, closeOfJanuary);
-    expect(await closeMonths(database, 28, closeOfJanuary)).toBeUndefined();
-    expect(await closeMonths(database, 5, new Date('2025-06-06T00:00:00.000Z'))).toBeUndefined();
+    await closeMonths(database, { closeDay: 5, now: closeOfJanuary });
+    expect(await closeMonths(database, { closeDay: 28, now: closeOfJanuary })).toBeUndefined();
+    expect(
+      await closeMonths(database, { closeDay: 5, now: new Date('2025-06-06T00:00:00.000Z') }),
+    ).toBeUndefined();
     expect(await openMonth()).toBe('2026-02');
   });
 
   it('exclude a late sale, which counts in the first open month and keeps its time', async () => {
     await sell(january);
-    await closeMonths(database, 5, closeOfJanuary);
+    await closeMonths(database, { closeDay: 5, now: closeOfJanuary });
     const late = await sell('2026-01-31T23:59:59.999Z');
     expect(await months()).toEqual([
       { period: '2026-01', units: 2, revenue: 4998 },
@@ -133,7 +135,7 @@ describe('closed months of statistics', () => {
 
   it('exclude a late refund, which counts in the first open month', async () => {
     const order = await sell(january);
-    await closeMonths(database, 5, closeOfJanuary);
+    await closeMonths(database, { closeDay: 5, now: closeOfJanuary });
     await handle(orderMessage(transitioned(order, 'cancelled', '2026-01-21T00:00:00.000Z')));
     expect(await months()).toEqual([
       { period: '2026-01', units: 2, revenue: 4998 },
@@ -143,14 +145,14 @@ describe('closed months of statistics', () => {
 
   it('exclude a sale whose exchange rate was loaded after they closed', async () => {
     await sell(january, { currency: 'JPY', country_code: 'JP' });
-    await closeMonths(database, 5, closeOfJanuary);
+    await closeMonths(database, { closeDay: 5, now: closeOfJanuary });
     await loadRates(database, 'Date,USD,JPY,GBP\n2026-01-20,1,150,0.8\n');
     expect(await months()).toMatchObject([{ period: '2026-02', units: 2 }]);
   });
 
   it('are reproduced by a replay and by a rebuild of the sums, including late postings', async () => {
     const order = await sell(january);
-    await closeMonths(database, 5, closeOfJanuary);
+    await closeMonths(database, { closeDay: 5, now: closeOfJanuary });
     const late = await sell(january);
     const before = await months();
     await handleReplay(order, late);
@@ -167,7 +169,7 @@ describe('closed months of statistics', () => {
     let closing: Promise<unknown> = Promise.resolve();
     await database.transaction(async (tx) => {
       await consumer.handle(tx, [orderMessage(paid(anOrder(creator.id), january))]);
-      closing = closeMonths(database, 5, closeOfJanuary);
+      closing = closeMonths(database, { closeDay: 5, now: closeOfJanuary });
       await eventually(() => database.row(waitingForAdvisoryLock));
       expect(await openMonth()).toBe('0001-01');
     });
@@ -194,7 +196,7 @@ describe('closed months of statistics', () => {
           const shuffled = shuffle(sentMessages, chance);
           const inTimeCount = nextNumber(chance) % (shuffled.length + 1);
           for (const message of shuffled.slice(0, inTimeCount)) await handle(message);
-          await closeMonths(database, 5, closeOfJanuary);
+          await closeMonths(database, { closeDay: 5, now: closeOfJanuary });
           const closed = await database.rows(closedSums, ['2026-02']);
           for (const message of [...shuffled.slice(inTimeCount), ...shuffled]) await handle(message);
           await postAllWaiting(database);

@@ -17,8 +17,8 @@ export function postingMonth(occurredAt: string): string {
   return `GREATEST(to_char(${occurredAt} AT TIME ZONE 'UTC', 'YYYY-MM'), (SELECT first_open_month FROM statistics_close))`;
 }
 
-// A month is open until the close day of the next one begins: close day 5 keeps October open until 5
-// November, 00:00 UTC.
+// SQL: the first open month with the close day $1 at the time $2. A month is open until the close day of the
+// next one begins: close day 5 keeps October open until 5 November, 00:00 UTC.
 const firstOpenMonth = `to_char(COALESCE($2::timestamptz, now()) AT TIME ZONE 'UTC' - make_interval(days => $1 - 1), 'YYYY-MM')`;
 const isDue = statement(
   'months.due',
@@ -33,14 +33,14 @@ const close = statement(
 /**
  * Closes the months that are due. The sums of a closed month never change: later postings go to the first
  * open month.
- * @param closeDay day of the following month, 1 to 28, on which a month closes (00:00 UTC); 0 closes none
- * @param now for tests; by default the database's clock decides
+ * @param options.closeDay day of the following month, 1 to 28, on which a month closes (00:00 UTC); 0 closes
+ * none
+ * @param options.now for tests; by default the database's clock decides
  * @returns the first open month if this call closed a month
  */
 export async function closeMonths(
   database: Database,
-  closeDay: number,
-  now?: Date,
+  { closeDay, now }: { readonly closeDay: number; readonly now?: Date },
 ): Promise<string | undefined> {
   if (closeDay === 0) return undefined;
   const values = [closeDay, now ?? null];

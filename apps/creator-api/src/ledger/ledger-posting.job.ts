@@ -50,7 +50,7 @@ export class LedgerPosting extends BackgroundTask {
 
   /** Closes the months that are due before the first message is posted. */
   async start(): Promise<void> {
-    await closeMonths(this.database, this.config.STATISTICS_CLOSE_DAY);
+    await this.closeMonths();
     this.loop.start();
   }
 
@@ -70,8 +70,12 @@ export class LedgerPosting extends BackgroundTask {
     this.loop.wake();
   }
 
+  private closeMonths(): Promise<string | undefined> {
+    return closeMonths(this.database, { closeDay: this.config.STATISTICS_CLOSE_DAY });
+  }
+
   private async round(): Promise<boolean> {
-    const firstOpenMonth = await closeMonths(this.database, this.config.STATISTICS_CLOSE_DAY);
+    const firstOpenMonth = await this.closeMonths();
     if (firstOpenMonth !== undefined)
       this.logger.info({ first_open_month: firstOpenMonth }, 'Closed all months before this month.');
     const more = await this.waitingOrders.round();

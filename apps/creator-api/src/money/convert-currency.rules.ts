@@ -1,7 +1,7 @@
 import { type Currency, currencyExponents } from '@fulfilment/contracts';
 import { divideHalfEven } from './round-half-even.rules.js';
 
-/** The euro rates of the two currencies of a conversion on one day, as decimal text. */
+/** What one euro was on a day in the two currencies of a conversion, as decimal text. */
 export interface ExchangeRate {
   readonly date: string;
   readonly from: string;

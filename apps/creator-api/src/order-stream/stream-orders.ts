@@ -11,6 +11,8 @@ import { type OrderStream, OrderStreams } from './order-streams.job.js';
 
 /** Below the read timeout of the gateway (30 s). */
 export const heartbeatMs = 15_000;
+/** Pause of a client before it connects again after a broken connection. */
+const reconnectDelayMs = 1_000;
 /** Time that a client has to read the rest of the stream after its token has expired. */
 const graceMs = 60_000;
 
@@ -64,7 +66,7 @@ export class StreamOrders {
     const firstEvent = lastEventId !== undefined && resumed === undefined ? 'reset' : 'open';
     const eventId = (micros: number): string =>
       this.cursors.seal(['order-stream', creatorId], { micros, id: feed.id });
-    await write(`retry: 1000\n${formatEvent(firstEvent, eventId(position), {})}`);
+    await write(`retry: ${reconnectDelayMs}\n${formatEvent(firstEvent, eventId(position), {})}`);
     let heartbeatAtMs = this.clock().getTime() + heartbeatMs;
     while (!signal.aborted && !this.streams.isStopping) {
       const remainingMs = this.remainingMs(caller);

@@ -52,6 +52,7 @@ describe('sums that are rebuilt during concurrent postings', () => {
 
   it('are exact for every creator, and the rebuild returns how many differed', async () => {
     for (const damage of damageSums) await database.run(damage);
+    // All sums of 250 creators, and a row that should not exist.
     expect(await rebuildStatistics(database)).toEqual({ rows: 250, differed: 251 });
     expect(await rebuildCounts(database)).toEqual({ rows: 250, differed: 251 });
     await readConsistentRows(database, creators);

@@ -41,7 +41,7 @@ export class StatementIssuing extends BackgroundLoop {
     super({ name: 'statements', intervalMs, logger, round: () => this.issuePage() });
   }
 
-  /** Returns whether there are more creators in this pass. */
+  /** Issues the statements of the next creators of the pass. Returns whether there are more creators. */
   async issuePage(): Promise<boolean> {
     const pass = this.pass ?? (await this.beginPass());
     if (pass === undefined) return false;

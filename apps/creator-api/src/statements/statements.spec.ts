@@ -37,7 +37,7 @@ describe('the statements of a creator', () => {
   beforeEach(() => api.database.run(reopenAll));
 
   const record = (...orders: OrderSnapshot[]) => api.record({ orders });
-  const close = (month: string) => closeMonths(api.database, 5, closingTime(month));
+  const close = (month: string) => closeMonths(api.database, { closeDay: 5, now: closingTime(month) });
   const get = ({ id }: CreatorSnapshot, path: string) => api.get(`/api/v1/creators/${id}/${path}`, owner);
   const list = async (creator: CreatorSnapshot, query = '') =>
     (await get(creator, `statements?${query}`)).body;

@@ -4,17 +4,17 @@ const now = new Date('2026-11-23T05:00:00Z');
 
 describe('the months of a series', () => {
   it('are the last twelve by default, the current one included', () => {
-    expect(monthRange(undefined, undefined, now)).toEqual({ from: '2025-12', to: '2026-11' });
+    expect(monthRange({}, now)).toEqual({ from: '2025-12', to: '2026-11' });
   });
 
   it('are twelve from the first or up to the last, if only one of them is given', () => {
-    expect(monthRange('2024-02', undefined, now)).toEqual({ from: '2024-02', to: '2025-01' });
-    expect(monthRange(undefined, '2024-02', now)).toEqual({ from: '2023-03', to: '2024-02' });
+    expect(monthRange({ from: '2024-02' }, now)).toEqual({ from: '2024-02', to: '2025-01' });
+    expect(monthRange({ to: '2024-02' }, now)).toEqual({ from: '2023-03', to: '2024-02' });
   });
 
   it('end at the limits of years', () => {
-    expect(monthRange('9999-05', undefined, now).to).toBe('9999-12');
-    expect(monthRange(undefined, '0000-05', now).from).toBe('0000-01');
+    expect(monthRange({ from: '9999-05' }, now).to).toBe('9999-12');
+    expect(monthRange({ to: '0000-05' }, now).from).toBe('0000-01');
   });
 
   it('include both ends, over the end of a year', () => {

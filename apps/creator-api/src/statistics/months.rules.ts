@@ -9,7 +9,7 @@ export const maxMonths = 36;
 const defaultMonths = 12;
 
 /** Returns the range that a request means: by default 12 months, up to the current one. */
-export function monthRange(from: string | undefined, to: string | undefined, now: Date): MonthRange {
+export function monthRange({ from, to }: Partial<MonthRange>, now: Date): MonthRange {
   if (from !== undefined) return { from, to: to ?? addMonths(from, defaultMonths - 1) };
   const last = to ?? now.toISOString().slice(0, 7);
   return { from: addMonths(last, 1 - defaultMonths), to: last };

@@ -1,12 +1,12 @@
 import { ValidationFailed } from '@fulfilment/error-envelope';
 import { maxMonths, type MonthRange, monthRange, monthsOf } from './months.rules.js';
 
-/** @throws ValidationFailed when the range is empty or too long */
+/** Returns the requested months. @throws ValidationFailed when the range is empty or too long */
 export function requestedMonths(
-  { from, to }: Partial<MonthRange>,
+  requested: Partial<MonthRange>,
   now: Date,
 ): { readonly range: MonthRange; readonly months: readonly string[] } {
-  const range = monthRange(from, to, now);
+  const range = monthRange(requested, now);
   const months = monthsOf(range);
   if (months.length === 0) throw new ValidationFailed([{ field: 'from', reason: 'must not be after to' }]);
   if (months.length > maxMonths) {

@@ -1,5 +1,6 @@
 import { currencies } from '@fulfilment/contracts';
 import { z } from 'zod';
+import { maxMonths } from './months.rules.js';
 import { monthPattern, sums } from './statistics.shapes.js';
 
 /** Dimensions by which a series can be grouped. */
@@ -31,7 +32,7 @@ export const seriesShape = z
     totals: total,
     months: z
       .array(monthSums)
-      .max(36)
+      .max(maxMonths)
       .describe('Each month of the range, in order, with zeros for a month without payments'),
     groups: z
       .array(

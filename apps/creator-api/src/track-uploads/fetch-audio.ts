@@ -23,7 +23,7 @@ export class FetchAudio {
    */
   async run(url: string, file: SpoolFile, signal: AbortSignal): Promise<UploadProblem | undefined> {
     const { TRACK_UPLOAD_MAX_BYTES: maxBytes, TRACK_UPLOAD_TIMEOUT_MS: deadlineMs } = this.config;
-    const { TRACK_UPLOAD_SLOWEST_BYTES_PER_SECOND: slowest, TRACK_UPLOAD_SLOW_FOR_MS: slowForMs } =
+    const { TRACK_UPLOAD_SLOWEST_BYTES_PER_SECOND: minBytesPerSecond, TRACK_UPLOAD_SLOW_FOR_MS: slowForMs } =
       this.config;
     let writing = Promise.resolve();
     const exchange = await this.client.send({
@@ -35,7 +35,7 @@ export class FetchAudio {
       },
       deadlineMs,
       bodyTimeoutMs: deadlineMs,
-      minThroughput: { bytes: Math.ceil((slowest * slowForMs) / 1000), intervalMs: slowForMs },
+      minThroughput: { bytes: Math.ceil((minBytesPerSecond * slowForMs) / 1000), intervalMs: slowForMs },
       maxReadBytes: maxBytes + 1, // one more byte shows that the file is too large
       maxKeptBytes: 0,
       wantsBody: (statusCode, headers) => mayContainFile(statusCode, headers, maxBytes),

@@ -35,7 +35,7 @@ export async function recordTwoOrganisations(
   api: CreatorApi,
 ): Promise<{ readonly ours: Resources; readonly theirs: Resources }> {
   await api.record({ creators: [mine, foreign], orders: [myOrder, foreignOrder, orderOfUnregistered] });
-  await closeMonths(api.database, 5, new Date('2026-04-05T00:00:00.000Z'));
+  await closeMonths(api.database, { closeDay: 5, now: new Date('2026-04-05T00:00:00.000Z') });
   for (const { id } of [mine, foreign]) await issueStatements(api.database, id);
   await api.database.run(addFeedEntries);
   const shipments = [myOrder, foreignOrder].map((order) => orderMessage(transitioned(order, 'shipped')));

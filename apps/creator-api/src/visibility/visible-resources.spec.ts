@@ -1,5 +1,6 @@
 import { jest } from '@jest/globals';
 import { uuidv7 } from '@fulfilment/contracts';
+import type { Statement } from '@fulfilment/database';
 import { registeredRoutes } from '@fulfilment/testing/reference';
 import { creatorApi, type CreatorApi, globalAdminClaims, ownerClaims } from '../test/creator-api.fixture.js';
 import {
@@ -92,12 +93,16 @@ async function recordStatements(api: CreatorApi, send: SendRequest) {
   const spy = jest.spyOn(api.database, 'transaction').mockImplementation((work, options) => {
     const names: string[] = [];
     transactions.push(names);
+    const named = (statement: Statement): Statement => {
+      names.push(statement.name);
+      return statement;
+    };
     return transaction(
       (tx) =>
         work({
-          rows: (query, values) => (names.push(query.name), tx.rows(query, values)),
-          row: (query, values) => (names.push(query.name), tx.row(query, values)),
-          run: (query, values) => (names.push(query.name), tx.run(query, values)),
+          rows: (statement, values) => tx.rows(named(statement), values),
+          row: (statement, values) => tx.row(named(statement), values),
+          run: (statement, values) => tx.run(named(statement), values),
           sendWithCommit: (...last) => tx.sendWithCommit(...last),
           afterCommit: (callback) => tx.afterCommit(callback),
         }),

@@ -7,9 +7,12 @@ describe('a line of a CSV file', () => {
     );
   });
 
-  it.each(['=1+1', '+1', '-1', '@SUM(A1)', '\tx', '\rx'])('makes the formula %j a text', (cell) => {
-    expect(csvLine([cell]).replaceAll('"', '').startsWith(`'${cell}`)).toBe(true);
-  });
+  it.each(['=1+1', '+1', '-1', '@SUM(A1)', '\tx', '\rx'])(
+    'begins the formula %j with an apostrophe',
+    (cell) => {
+      expect(csvLine([cell]).replaceAll('"', '').startsWith(`'${cell}`)).toBe(true);
+    },
+  );
 
   it('leaves numbers and other texts as they are', () => {
     expect(csvLine([-5, "it's", 'a=b', '', '日本'])).toBe("-5,it's,a=b,,日本\r\n");

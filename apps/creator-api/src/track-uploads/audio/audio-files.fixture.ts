@@ -39,10 +39,13 @@ export function changed(bytes: Buffer, change: (copy: Buffer) => void): Buffer {
   return copy;
 }
 
-/** tone.m4a without its edit list, with another decoder configuration. */
-export function m4aWith({ configuration = '140856e500' }): Buffer {
+/** AAC LC, 16 kHz, mono. */
+const toneConfiguration = '140856e500';
+
+/** tone.m4a without its edit list, with a decoder configuration. The movie lasts 12.064 s, with padding. */
+export function m4aWith({ configuration = toneConfiguration }): Buffer {
   return changed(sample('tone.m4a'), (copy) => {
-    copy.write(configuration, copy.indexOf('140856e500', 0, 'hex'), 'hex');
+    copy.write(configuration, copy.indexOf(toneConfiguration, 0, 'hex'), 'hex');
     copy.write('free', copy.indexOf('edts'));
     copy.write('free', copy.indexOf('elst'));
     copy.writeUInt32BE(12_064, copy.indexOf('mvhd') + 20);
@@ -50,7 +53,7 @@ export function m4aWith({ configuration = '140856e500' }): Buffer {
 }
 
 /** Adds an `iTunSMPB` tag with the number of samples before and after the sound. */
-export function m4aWithGaps(m4a: Buffer, before: number, after: number): Buffer {
+export function m4aWithGaps(m4a: Buffer, { before, after }: { before: number; after: number }): Buffer {
   const hex = (value: number) => value.toString(16).toUpperCase().padStart(8, '0');
   const text = ` 00000000 ${hex(before)} ${hex(after)} 0000000000000000`;
   const box = (type: string, content: Buffer) => {

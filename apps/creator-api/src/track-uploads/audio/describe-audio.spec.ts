@@ -91,10 +91,10 @@ describe('describeAudio', () => {
 
   it.each([
     ['has no edit list and no tag', m4aWith({}), 12.064],
-    ['has the tag of iTunes', m4aWithGaps(m4aWith({}), 0x400, 0x200), 11.968],
+    ['has the tag of iTunes', m4aWithGaps(m4aWith({}), { before: 0x400, after: 0x200 }), 11.968],
     [
       'has the tag of iTunes and an edit list, which takes precedence',
-      m4aWithGaps(sample('tone.m4a'), 0x800, 0x800),
+      m4aWithGaps(sample('tone.m4a'), { before: 0x800, after: 0x800 }),
       12,
     ],
   ])('reports the audible seconds of an M4A file that %s', async (_what, bytes, seconds) => {
