@@ -12,8 +12,8 @@ export interface ExaminedService extends Omit<Deployment, 'settings'> {
 }
 
 /**
- * Examines the deployment of the service. Needs neither an operator nor a database, so it is not recorded; it
- * changes nothing and shows no data.
+ * Returns the command `doctor`. It must work without a database, so it is not recorded and needs no operator;
+ * it changes nothing and shows no data. It fails if it finds a problem.
  */
 export function doctorCommands({ allSettings, ...deployment }: ExaminedService): Commands<void> {
   return {

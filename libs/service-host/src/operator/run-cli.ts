@@ -36,34 +36,34 @@ const commandLines = z.array(z.array(z.string()));
  * @param input reads the standard input
  */
 export async function runCli<Context>(
-  program: Cli<Context>,
+  cli: Cli<Context>,
   args: readonly string[],
   input: () => Promise<string>,
 ): Promise<CliOutput> {
-  const { commands, environment } = program;
-  const name = environment['CLI_PROGRAM'] ?? 'node dist/cli.js';
+  const { commands, environment } = cli;
+  const program = environment['CLI_PROGRAM'] ?? 'node dist/cli.js';
   if (args.length === 0 || args.includes('--help') || args.includes('-h'))
-    return { ok: true, line: help(name, { ...commands, ...program.standalone }, args) };
+    return { ok: true, line: help(program, { ...commands, ...cli.standalone }, args) };
   try {
-    return { ok: true, line: JSON.stringify(await execute(name, program, args, input)) };
+    return { ok: true, line: JSON.stringify(await execute(program, cli, args, input)) };
   } catch (error) {
     return { ok: false, line: explain(error).replaceAll(/\s*\n\s*/g, ' ') };
   }
 }
 
 async function execute<Context>(
-  name: string,
-  program: Cli<Context>,
+  program: string,
+  cli: Cli<Context>,
   args: readonly string[],
   input: () => Promise<string>,
 ): Promise<object> {
-  const standalone = findStandalone(name, program, args);
+  const standalone = findStandalone(program, cli, args);
   if (standalone !== undefined) return standalone();
-  const { operator, rest } = readOperatorName(args, program.environment);
+  const { operator, rest } = readOperatorName(args, cli.environment);
   const batch = rest[0] === 'batch';
   const lines = batch ? commandLines.parse(JSON.parse(await input())) : [rest];
-  const parsed = lines.map((line) => parseCommandLine(name, program.commands, line));
-  const { context, runAudited, close } = await program.open(operator);
+  const parsed = lines.map((line) => parseCommandLine(program, cli.commands, line));
+  const { context, runAudited, close } = await cli.open(operator);
   try {
     const results: object[] = [];
     for (const { audited, run } of parsed) results.push(await runAudited(audited, () => run(context)));
@@ -74,14 +74,14 @@ async function execute<Context>(
 }
 
 function findStandalone<Context>(
-  name: string,
+  program: string,
   { standalone = {}, environment }: Cli<Context>,
   args: readonly string[],
 ): (() => Promise<object>) | undefined {
   // Needs no operator, so a missing name is no error here.
   const { rest } = readOperatorName(args, { OPERATOR: 'none', ...environment });
   if (!Object.hasOwn(standalone, rest[0] ?? '')) return undefined;
-  return parseCommandLine(name, standalone, rest).run;
+  return parseCommandLine(program, standalone, rest).run;
 }
 
 /** Returns the message of the error, without a stack. */
