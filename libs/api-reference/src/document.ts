@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { schemaShape } from './schema.js';
 
-/** The subset of OpenAPI 3.1 in our documents. Strict, like `schemaShape`. */
+// The subset of OpenAPI 3.1 in our documents. Strict for the same reason as `schemaShape`.
 
 const exampleShape = z.strictObject({ summary: z.string().optional(), value: z.unknown() });
 const mediaShape = z.strictObject({

@@ -46,6 +46,7 @@ export function dtoName(dto: Class): string {
   return dto.name.replace(/Dto$/, 'Request');
 }
 
+/** Whether a check is `@IsOptional()`, which class-validator stores as a conditional validation. */
 function isOptional({ name, type }: Check): boolean {
   return name === 'isOptional' || type === 'conditionalValidation';
 }

@@ -19,6 +19,7 @@ export interface Route {
   readonly bodyLimitBytes?: number;
   /** Whether error responses have `Retry-After` only when the request had an `idempotency-key`. */
   readonly retryOnlyWithKey?: boolean;
+  /** DTOs of the body, the query and the path parameters, if the handler has them. */
   readonly body?: Class;
   readonly query?: Class;
   readonly params?: Class;

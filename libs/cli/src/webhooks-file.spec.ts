@@ -51,13 +51,13 @@ describe('the file of subscriptions', () => {
   });
 
   it.each([
-    ['webhooks: [', /not YAML/],
-    ['{}', /webhooks/],
-    [file.replace('order.*', 'order.eaten'), /events/],
-    [file.replace('secret_env: SHOP_SECRET', 'secret: one'), /secret/],
-    [file.replace('SHOP_SECRET', 'OTHER'), /The environment variable OTHER/],
-    [file.replace('stock.example/hooks', 'shop.example/'), /there twice/],
-  ])('is rejected with the reason: %j', (text, reason) => {
+    ['it is not YAML', 'webhooks: [', /not YAML/],
+    ['it has no subscriptions', '{}', /webhooks/],
+    ['an event is unknown', file.replace('order.*', 'order.eaten'), /events/],
+    ['it contains a secret', file.replace('secret_env: SHOP_SECRET', 'secret: one'), /secret/],
+    ['a variable is not set', file.replace('SHOP_SECRET', 'OTHER'), /The environment variable OTHER/],
+    ['a URL occurs twice', file.replace('stock.example/hooks', 'shop.example/'), /there twice/],
+  ])('is rejected with the reason if %s', (_problem, text, reason) => {
     expect(() => readWebhooksFile(text, environment)).toThrow(UsageError);
     expect(() => readWebhooksFile(text, environment)).toThrow(reason);
   });

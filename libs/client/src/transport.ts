@@ -62,7 +62,11 @@ function withToken(request: Request, token: string | undefined): Request {
   return copy;
 }
 
-/** Reads the body too, except of a CSV file or stream, so that a connection that breaks fails the attempt. */
+/**
+ * Sends the request once. Reads the body too, except of a CSV file or stream, so that a connection that
+ * breaks fails the attempt. Returns a ConnectionError, which the caller may retry.
+ * @throws the signal's reason
+ */
 async function attempt(
   request: Request,
   token: string | undefined,

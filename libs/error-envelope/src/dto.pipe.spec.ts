@@ -46,7 +46,7 @@ describe('DtoPipe', () => {
     expect(detailsOf(value)).toEqual([{ field: 'body', reason: 'must be an object' }]);
   });
 
-  it('rejects elements that are not objects', () => {
+  it('rejects elements that are not objects, and a text in place of a list', () => {
     expect(detailsOf({ items: [null, 3] })).not.toEqual([]);
     expect(detailsOf({ items: 'x' })).not.toEqual([]);
   });

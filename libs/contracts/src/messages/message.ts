@@ -34,6 +34,7 @@ export interface MessageType<Type extends string, Schema extends z.ZodType> {
   is(message: Message): message is Message<Type, z.output<Schema>>;
 }
 
+/** Declares a message of the catalogue. @param version of the data; the envelope has none */
 export function defineMessage<Type extends string, Schema extends z.ZodType>(
   type: Type,
   version: number,

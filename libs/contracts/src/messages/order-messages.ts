@@ -11,6 +11,7 @@ const orderTracking = z.object({
   carrier: z.string(),
   tracking_number: z.string(),
   tracking_url: z.string(),
+  /** When the tracking of any package was last added or corrected. */
   updated_at: z.iso.datetime(),
   items: z
     .array(z.object({ sku: z.string(), quantity: z.int().min(1) }))
@@ -20,7 +21,8 @@ const orderTracking = z.object({
 
 /**
  * A whole order at the time of the message; `version` only increases. So a consumer that keeps the newest
- * version may receive messages in any order. It contains no name, address or e-mail.
+ * version may receive messages in any order. It contains no name, address or e-mail, except what the client
+ * sent as `metadata`.
  */
 export const orderSnapshot = z.object({
   id: uuid,

@@ -2,7 +2,7 @@ import { revokedTokenKey } from '@fulfilment/contracts';
 import { LRUCache } from 'lru-cache';
 import type { RedisConnection } from '../redis.js';
 
-const rememberedTokens = 20_000;
+const maxCachedResults = 20_000;
 /** A revoked token must be rejected within a second; a cached result may be this old. */
 const cacheMs = 100;
 
@@ -16,7 +16,7 @@ interface CachedResult {
  * outage is logged.
  */
 export class RevokedTokens {
-  private readonly results = new LRUCache<string, CachedResult>({ max: rememberedTokens });
+  private readonly results = new LRUCache<string, CachedResult>({ max: maxCachedResults });
 
   constructor(private readonly redis: RedisConnection) {}
 

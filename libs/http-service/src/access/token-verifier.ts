@@ -7,7 +7,8 @@ import { LRUCache } from 'lru-cache';
 import type { Caller } from './caller.js';
 import { PublishedKeys } from './published-keys.js';
 
-const cachedTokens = 20_000;
+const maxCachedTokens = 20_000;
+/** Tolerated difference between the clocks of this service and of the authorization server. */
 const clockToleranceSeconds = 5;
 /**
  * A JWS with a canonical ES256 signature of 64 bytes: the unused bits of the last character are zero (RFC
@@ -48,7 +49,7 @@ export interface BoundCaller {
 export class TokenVerifier {
   private readonly settings: TokenVerifierSettings;
   private readonly keys: PublishedKeys;
-  private readonly cache = new LRUCache<string, Verified>({ max: cachedTokens });
+  private readonly cache = new LRUCache<string, Verified>({ max: maxCachedTokens });
 
   /** @param nowMs a monotonic clock for reading the keys */
   constructor(settings: TokenVerifierSettings, nowMs?: () => number) {
