@@ -18,7 +18,8 @@ export async function* replayCreators(
   clock: Clock,
   pageSize = 500,
 ): AsyncGenerator<Message[]> {
-  for (let after = nilUuid; ;) {
+  let after = nilUuid;
+  for (;;) {
     const page = await database.rows<PublishedRow>(readPage, [after, pageSize]);
     const occurredAt = clock();
     yield page.map((row) => messages.replayCreator.make({ creator: creatorSnapshot(row) }, { occurredAt }));

@@ -5,7 +5,7 @@ import type { AdapterPayload } from 'oidc-provider';
 import { auditOperator } from '../audit/operator-audit.js';
 import { sealedClient } from './client-secret.js';
 
-const find = statement(
+const lockClient = statement(
   'clients.lock',
   `SELECT payload FROM oidc_model WHERE model = 'Client' AND id = $1 FOR UPDATE`,
 );
@@ -26,7 +26,7 @@ export async function changeClientSecret(
 ): Promise<{ client_id: string; client_secret: string }> {
   const secret = randomBytes(secretBytes).toString('base64url');
   await database.transaction(async (tx) => {
-    const stored = await tx.row<{ payload: AdapterPayload }>(find, [clientId]);
+    const stored = await tx.row<{ payload: AdapterPayload }>(lockClient, [clientId]);
     if (stored === undefined) throw new Error(`The client ${clientId} does not exist.`);
     const { client_secret_sealed: before, ...metadata } = stored.payload;
     if (before === undefined) throw new Error(`The client ${clientId} is public and has no secret.`);

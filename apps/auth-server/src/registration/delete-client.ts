@@ -4,7 +4,7 @@ import { auditOperator } from '../audit/operator-audit.js';
 import type { PublishRevokedTokens } from '../revocation/deny-list.js';
 import { deleteClientWithFamilies } from '../tokens/families.js';
 
-const find = statement(
+const lockClient = statement(
   'clients.find',
   `SELECT 1 FROM oidc_model WHERE model = 'Client' AND id = $1 FOR UPDATE`,
 );
@@ -19,7 +19,7 @@ export async function deleteClient(
   clientId: string,
 ): Promise<{ client_id: string; deleted: true; tokens_ended: number }> {
   const revoked = await database.transaction(async (tx) => {
-    if ((await tx.row(find, [clientId])) === undefined)
+    if ((await tx.row(lockClient, [clientId])) === undefined)
       throw new Error(`The client ${clientId} does not exist.`);
     const revoked = await deleteClientWithFamilies(tx, outbox, clientId);
     await auditOperator(tx, {
