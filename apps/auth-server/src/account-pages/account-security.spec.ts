@@ -43,7 +43,7 @@ async function userInfo(token: string) {
 describe('a password change', () => {
   it('ends the offline access of first-party apps, and keeps third-party apps connected if the box is not ticked', async () => {
     const { email } = await newUser(server);
-    const [dashboard, thirdParty] = [await App.dashboard(server), await App.registered(server)];
+    const [dashboard, thirdParty] = [await App.dashboard(server), await App.register(server)];
     const { tokens: dashboardTokens } = await dashboard.signIn('openid offline_access', { email });
     const { tokens: thirdPartyTokens } = await thirdParty.signIn('openid offline_access', { email });
     const browser = new FormBrowser(server);
@@ -60,7 +60,7 @@ describe('a password change', () => {
 
   it('disconnects all apps if the box is ticked; the page ticks it by default and shows the number of apps', async () => {
     const { email } = await newUser(server);
-    const other = await App.registered(server);
+    const other = await App.register(server);
     const { tokens, browser: otherBrowser } = await other.signIn('openid offline_access', { email });
     const browser = new FormBrowser(server);
     await submitPassword(server, email, browser);
@@ -175,7 +175,7 @@ describe('a browser session', () => {
 describe('the name of a person', () => {
   it('is in UserInfo with the scope profile, and is changed, validated and removed on the account page', async () => {
     const { email } = await newUser(server, { ...harbourMember, name: 'Ada Example' });
-    const app = await App.registered(server);
+    const app = await App.register(server);
     const { tokens, browser } = await app.signIn('openid profile email', { email });
     expect(await userInfo(tokens.access_token)).toMatchObject({ name: 'Ada Example', email_verified: false });
     const page = await browser.get(`${server.url}/account`);

@@ -104,9 +104,9 @@ describe('the account pages', () => {
 describe('connected apps', () => {
   it('are listed with their permissions, and lose access immediately when they are disconnected', async () => {
     const email = await newUserEmail();
-    const app = await App.registered(server, { client_name: 'Tour <b>Planner</b>' });
+    const app = await App.register(server, { client_name: 'Tour <b>Planner</b>' });
     const { tokens } = await app.signIn('openid orders:read offline_access', { email });
-    const other = await App.registered(server, { client_name: 'Another app' });
+    const other = await App.register(server, { client_name: 'Another app' });
     const { tokens: otherTokens } = await other.signIn('openid offline_access', { email });
     const { browser, shown } = await openAccountPage(email, '/account/apps');
     expect(shown.text).toContain('Tour &lt;b&gt;Planner&lt;/b&gt;');
@@ -126,7 +126,7 @@ describe('connected apps', () => {
 
   it('of another user are neither listed nor disconnected', async () => {
     const [mine, theirs] = [await newUserEmail(), await newUserEmail()];
-    const app = await App.registered(server, { client_name: 'Their app' });
+    const app = await App.register(server, { client_name: 'Their app' });
     const { tokens } = await app.signIn('openid offline_access', { email: theirs });
     const { browser, shown } = await openAccountPage(mine, '/account/apps');
     expect(shown.text).not.toContain('Their app');
@@ -143,7 +143,7 @@ describe('connected apps', () => {
 describe('browsers', () => {
   it('are listed and can be signed out, which ends the tokens of the session and keeps offline access', async () => {
     const email = await newUserEmail();
-    const app = await App.registered(server);
+    const app = await App.register(server);
     const bound = await app.signIn('openid', { email });
     const offline = await app.signIn('openid offline_access', { email, browser: bound.browser });
     const { browser, shown } = await openAccountPage(email, '/account/browsers');

@@ -79,7 +79,7 @@ describe('the password', () => {
 
   it('is not required again in the browser in which it was changed, not even by apps', async () => {
     const email = await newUserEmail();
-    const app = await App.registered(server);
+    const app = await App.register(server);
     const { browser, shown } = await openAccountPage(email, '/account/security');
     await change(browser, shown);
     expect((await app.authorize('openid', { email, browser })).steps).toEqual(['consent']);

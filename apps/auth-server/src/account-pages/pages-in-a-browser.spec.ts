@@ -20,7 +20,7 @@ let chromium: Chromium;
 let app: App;
 beforeAll(async () => {
   chromium = await openChromium();
-  app = await App.registered(server, { client_name: 'Tour Merch Planner' });
+  app = await App.register(server, { client_name: 'Tour Merch Planner' });
 });
 afterAll(() => chromium.close());
 

@@ -28,7 +28,7 @@ describe('a user who is changed in the database', () => {
 
   it('cannot sign in, refresh or use UserInfo when disabled', async () => {
     const { user_id, email } = await newUser(server);
-    const app = await App.registered(server);
+    const app = await App.register(server);
     const { tokens } = await app.signIn('openid offline_access', { email });
     await run('disable', 'UPDATE users SET disabled_at = now() WHERE id = $1', [user_id]);
     await expect(app.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
@@ -75,7 +75,7 @@ describe('user create for an existing user', () => {
     expect(await stored()).toEqual(before);
     await makeUser(server.database, { ...steady, password: 'another good password' });
     expect((await stored())?.changed).not.toBe(before?.changed);
-    const app = await App.registered(server);
+    const app = await App.register(server);
     expect((await app.authorize('orders:read', { email: steady.email })).shown.status).toBe(401);
     await makeUser(server.database, steady);
     expect((await app.authorize('orders:read', { email: steady.email })).steps).toContain('consent');
@@ -112,7 +112,7 @@ describe('user redact', () => {
       role: 'member',
       name: 'Grace Example',
     });
-    const app = await App.registered(server);
+    const app = await App.register(server);
     const { tokens } = await app.signIn('openid offline_access', { email });
     expect(await runCommand('user redact', { USER: email })).toEqual({
       user_id: userId,

@@ -11,6 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => scratch.drop());
 
+/** Names the statements, since PostgreSQL prepares each name once. */
 let statements = 0;
 const sql = <Row extends Record<string, unknown>>(text: string) => {
   statements += 1;

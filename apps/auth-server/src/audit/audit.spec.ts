@@ -28,7 +28,7 @@ const run = (name: string, text: string) => server.database.run({ name: `test.${
 
 describe('the operator command audit', () => {
   it('prints user, client, event, address and user agent, the newest last, filtered by user, client or event', async () => {
-    const app = await App.registered(server);
+    const app = await App.register(server);
     await app.signIn('orders:read', { email: 'owner@harbour.example' });
     const { events } = await audit({ user: 'OWNER@harbour.example' });
     expect(events.map(({ event }) => event)).toEqual(

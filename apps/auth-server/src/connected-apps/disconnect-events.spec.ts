@@ -29,7 +29,7 @@ const newMemberEmail = async (organisation = 'org_harbour') =>
 
 /** Registers a third-party app, and connects it as each of these people. */
 async function connectedApp(emails: readonly string[], creator?: string): Promise<App> {
-  const app = await App.registered(server);
+  const app = await App.register(server);
   const selection = creator === undefined ? {} : { creator };
   for (const email of emails) await app.signIn('orders:read offline_access', { email, ...selection });
   return app;
@@ -151,7 +151,7 @@ describe('client.disconnected', () => {
 
   it('is not published while the consent exists: after a new password, a new role or the end of tokens', async () => {
     const email = await newMemberEmail();
-    const app = await App.registered(server);
+    const app = await App.register(server);
     const { tokens } = await app.signIn('orders:read offline_access', { email });
     await app.post('revoke', { token: tokens.refresh_token ?? '' });
     await runCommand('user role', { USER: email, role: 'admin', organisation: 'org_harbour' });
@@ -213,7 +213,7 @@ describe('client.deleted', () => {
   });
 
   it('is not published when a client expires that was never authorized', async () => {
-    const never = await App.registered(server);
+    const never = await App.register(server);
     const used = await connectedApp([await newMemberEmail()]);
     const age = statement(
       'test.age-clients',
@@ -232,7 +232,7 @@ describe('client.deleted', () => {
 describe('leaving an organisation', () => {
   it('makes a refresh in progress invalid_grant', async () => {
     const email = await newMemberEmail();
-    const app = await App.registered(server);
+    const app = await App.register(server);
     const { tokens } = await app.signIn('orders:read offline_access', { email });
     const concurrent: Promise<unknown>[] = [];
     await server.database.transaction(async (tx) => {
@@ -278,7 +278,7 @@ describe('the end of access and its message', () => {
     ['outbox', "NEW.type LIKE 'client.%'"],
   ])('are one commit: neither happens when %s cannot be written', async (table, condition) => {
     const email = await newMemberEmail();
-    const app = await App.registered(server);
+    const app = await App.register(server);
     const { tokens } = await app.signIn('orders:read offline_access', { email });
     await withRejectedRows(table, condition, async () => {
       await expect(disable(email)).rejects.toThrow('rejected');

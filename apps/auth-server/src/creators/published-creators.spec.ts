@@ -48,7 +48,7 @@ describe('the apps of a published creator', () => {
     const role = (name: string) =>
       runCommand('user role', { USER: email, role: name, organisation: 'org_harbour' });
     await makeUser(server.database, { email, password, organisation: 'org_harbour', role: 'member' });
-    const app = await App.registered(server);
+    const app = await App.register(server);
     const newest = async () => {
       const rows = await server.database.rows<{ creator: CreatorSnapshot }>(readChanges, [harbour.uuid]);
       const versions = rows

@@ -11,7 +11,7 @@ import { server, startServer } from '../test/server.js';
 startServer();
 let app: App;
 beforeAll(async () => {
-  app = await App.registered(server);
+  app = await App.register(server);
 });
 
 const metadataPaths = [

@@ -11,7 +11,7 @@ const fieldRuns = 12;
 startServer();
 let app: App;
 beforeAll(async () => {
-  app = await App.registered(server, { token_endpoint_auth_method: 'client_secret_post' });
+  app = await App.register(server, { token_endpoint_auth_method: 'client_secret_post' });
 });
 
 async function post(path: string, body: string, headers: Readonly<Record<string, string>>): Promise<number> {

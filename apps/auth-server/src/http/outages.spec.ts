@@ -22,7 +22,7 @@ afterAll(() => Promise.all([postgres.stop(), redis.stop()]));
 
 let app: App;
 beforeAll(async () => {
-  app = await App.registered(server);
+  app = await App.register(server);
 });
 afterEach(async () => {
   postgres.restore();
@@ -117,7 +117,7 @@ describe('while PostgreSQL is down', () => {
   });
 
   it('pages are 503 with Retry-After, and a sign-in continues when PostgreSQL is back', async () => {
-    const { url } = await (await App.registered(server)).request('orders:read');
+    const { url } = await (await App.register(server)).request('orders:read');
     const browser = new FormBrowser(server);
     const page = await browser.get(url);
     postgres.disconnect();

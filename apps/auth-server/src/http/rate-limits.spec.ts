@@ -11,7 +11,7 @@ startServer({
 });
 let app: App;
 beforeAll(async () => {
-  app = await App.registered(server);
+  app = await App.register(server);
 });
 
 const quotaNames = ['token', 'register', 'authorization', 'documents'];

@@ -8,7 +8,7 @@ import { server, startServer } from '../test/server.js';
 startServer();
 let app: App;
 beforeAll(async () => {
-  app = await App.registered(server);
+  app = await App.register(server);
 });
 
 /** Percent-encoded: U+0000, invalid UTF-8, a lone surrogate. */

@@ -27,7 +27,7 @@ const rotations = () =>
 
 describe('three rotations in a row', () => {
   it('reject no token: neither a new one at an API with older keys, nor earlier ones', async () => {
-    const app = await App.registered(server);
+    const app = await App.register(server);
     const api = new TokenVerifier({
       authUrl: server.config.AUTH_URL,
       jwksUrl: `${server.direct}/api/auth/jwks`,

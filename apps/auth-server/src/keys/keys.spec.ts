@@ -23,7 +23,7 @@ describe('the public keys (RFC 7517)', () => {
   });
 
   it.each(['ES256', 'RS256'])('verify access tokens, and ID tokens with %s (RFC 7518 §3)', async (alg) => {
-    const app = await App.registered(server, { id_token_signed_response_alg: alg });
+    const app = await App.register(server, { id_token_signed_response_alg: alg });
     const { tokens } = await app.signIn('openid offline_access');
     const refreshed = await app.refresh(tokens.refresh_token ?? '');
     const published = createLocalJWKSet(await json(await server.fetch(`${server.url}/api/auth/jwks`)));
@@ -37,7 +37,7 @@ describe('the public keys (RFC 7517)', () => {
 
 describe('key rotation', () => {
   it('takes effect without a restart, with a key that was already published, and rejects no token', async () => {
-    const app = await App.registered(server);
+    const app = await App.register(server);
     const { tokens } = await app.signIn('openid offline_access');
     const published = await json(await server.fetch(`${server.url}/api/auth/jwks`));
     const before = server.oidc.provider;

@@ -29,7 +29,7 @@ it('the runbook’s steps after a leaked signing key end forged tokens within a 
     audience: store,
   };
   const api = new TokenVerifier(settings, () => nowMs);
-  const app = await App.registered(server);
+  const app = await App.register(server);
   const { tokens } = await app.signIn('openid offline_access');
   const leaked = await leakedKey();
   const forged = await new SignJWT({ client_id: 'thief', scope: 'orders:create' })

@@ -21,7 +21,7 @@ startServer();
 let app: App;
 let tokens: client.TokenEndpointResponse;
 beforeAll(async () => {
-  app = await App.registered(server);
+  app = await App.register(server);
   ({ tokens } = await app.signIn('openid offline_access'));
 });
 
@@ -130,7 +130,7 @@ describe('a value that is not an access token (RFC 8725 §3, RFC 9068 §4)', () 
   });
 
   it('is inactive and rejected when its stored row has expired', async () => {
-    const other = await App.registered(server);
+    const other = await App.register(server);
     const { tokens: old } = await other.signIn('openid');
     await expire(server, 'AccessToken', other.clientId);
     expect(await client.tokenIntrospection(other.configuration, old.access_token)).toEqual({ active: false });

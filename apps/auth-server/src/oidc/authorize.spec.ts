@@ -6,7 +6,7 @@ import { server, startServer } from '../test/server.js';
 startServer();
 let app: App;
 beforeAll(async () => {
-  app = await App.registered(server);
+  app = await App.register(server);
 });
 
 const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
@@ -225,7 +225,7 @@ describe('response_mode', () => {
   it.each(['form_post', 'fragment', 'jwt'])(
     '%s is rejected, since the response mode is query',
     async (mode) => {
-      const app = await App.registered(server);
+      const app = await App.register(server);
       const { url } = await app.request('openid', { response_mode: mode, prompt: 'none' });
       const shown = await new FormBrowser(server).get(url);
       expect(shown.text).not.toContain('<script');

@@ -25,7 +25,7 @@ describe('the session of a browser during a rotation of COOKIE_KEYS', () => {
   let session = '';
   beforeAll(async () => {
     const browser = new FormBrowser(server);
-    await (await App.registered(server)).authorize('orders:read', { browser });
+    await (await App.register(server)).authorize('orders:read', { browser });
     session = browser.cookie('__Host-session@/') ?? '';
   });
 
@@ -34,7 +34,7 @@ describe('the session of a browser during a rotation of COOKIE_KEYS', () => {
     ['continues with a cookie of an older key', older, 'consent_required'],
     ['ends with a cookie of a removed key', 'another key of at least 32 characters', 'login_required'],
   ])('%s', async (_, key, error) => {
-    const app = await App.registered(server); // a new app, which needs consent if the person is known
+    const app = await App.register(server); // a new app, which needs consent if the person is known
     const { url } = await app.request('orders:read', { prompt: 'none' });
     const cookie = `__Host-session=${session}`;
     const signature = createHmac('sha1', key).update(cookie).digest('base64url');

@@ -19,7 +19,7 @@ let app: App;
 let keys: GenerateKeyPairResult;
 let otherKeys: GenerateKeyPairResult;
 beforeAll(async () => {
-  app = await App.registered(server);
+  app = await App.register(server);
   keys = await generateKeyPair('ES256', { extractable: true });
   otherKeys = await generateKeyPair('ES256', { extractable: true });
 });

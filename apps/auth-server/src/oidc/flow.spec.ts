@@ -12,7 +12,7 @@ startServer();
 
 describe('the authorization code flow (RFC 6749 §4.1, RFC 7636)', () => {
   it('leads from registration to a token that UserInfo, introspection and revocation accept', async () => {
-    const app = await App.registered(server);
+    const app = await App.register(server);
     const { tokens, steps } = await app.signIn('openid profile email offline_access orders:read');
     expect(steps).toEqual(['login', 'consent']);
     expect(tokens).toMatchObject({ token_type: 'bearer', expires_in: 3600 });
@@ -73,7 +73,7 @@ describe('the authorization code flow (RFC 6749 §4.1, RFC 7636)', () => {
   });
 
   it('returns access_denied with state and iss to the app when the person declines', async () => {
-    const app = await App.registered(server);
+    const app = await App.register(server);
     const { url, state } = await app.request('orders:read');
     const browser = new FormBrowser(server);
     const shown = await browser.submit(formOf(await browser.get(url), '/abort'));
@@ -90,7 +90,7 @@ describe('the authorization code flow (RFC 6749 §4.1, RFC 7636)', () => {
   });
 
   it('audits a person who signed in and did not consent', async () => {
-    const app = await App.registered(server);
+    const app = await App.register(server);
     const { url } = await app.request('orders:read');
     const browser = new FormBrowser(server);
     const email = 'owner@harbour.example';
@@ -104,7 +104,7 @@ describe('the authorization code flow (RFC 6749 §4.1, RFC 7636)', () => {
   });
 
   it('accepts an e-mail address in another case', async () => {
-    const app = await App.registered(server);
+    const app = await App.register(server);
     const { tokens } = await app.signIn('orders:read', { email: 'OWNER@Harbour.Example' });
     expect(decodeJwt(tokens.access_token).sub).toBe(server.users.harbourOwner.user_id);
   });
@@ -112,25 +112,25 @@ describe('the authorization code flow (RFC 6749 §4.1, RFC 7636)', () => {
 
 describe('consent', () => {
   it('is remembered in another browser, also for fewer scopes', async () => {
-    const app = await App.registered(server);
+    const app = await App.register(server);
     await app.signIn('openid orders:read');
     expect((await app.signIn('orders:read')).steps).toEqual(['login']);
   });
 
   it('is required for a new scope, for prompt=consent, and each time for a native app (RFC 8252 §8.6)', async () => {
-    const app = await App.registered(server);
+    const app = await App.register(server);
     const { browser } = await app.signIn('orders:read');
     expect((await app.signIn('orders:read orders:create', { browser })).steps).toEqual(['consent']);
     expect((await app.signIn('orders:read', { browser })).steps).toEqual([]);
     const prompted = await app.signIn('orders:read', { browser, parameters: { prompt: 'consent' } });
     expect(prompted.steps).toEqual(['consent']);
-    const native = await App.registered(server, {}, 'http://127.0.0.1/callback');
+    const native = await App.register(server, {}, 'http://127.0.0.1/callback');
     expect((await native.signIn('orders:read', { browser })).steps).toEqual(['consent']);
     expect((await native.signIn('orders:read', { browser })).steps).toEqual(['consent']);
   });
 
   it('lets a person select one of several creators, and requires the choice for each sign-in when several have a consent', async () => {
-    const app = await App.registered(server);
+    const app = await App.register(server);
     const email = 'owner@meridian.example';
     const { first, second } = server.creators;
     const one = await app.signIn('orders:read', { email, creator: second.uuid });
@@ -154,7 +154,7 @@ describe('consent', () => {
   });
 
   it('does not connect to a creator of another organisation', async () => {
-    const app = await App.registered(server);
+    const app = await App.register(server);
     const { shown } = await app.authorize('orders:read', { creator: server.creators.first.uuid });
     expect(shown.url.pathname).toMatch(/^\/interaction\//);
   });

@@ -17,7 +17,7 @@ let app: App;
 let resourceServer: App;
 let tokens: client.TokenEndpointResponse;
 beforeAll(async () => {
-  app = await App.registered(server);
+  app = await App.register(server);
   resourceServer = await App.ofClient(server, server.clients.resourceServer);
   ({ tokens } = await app.signIn('openid email offline_access orders:read'));
 });
@@ -85,7 +85,7 @@ describe('introspection (RFC 7662)', () => {
   it.each(['none', 'client_secret_basic', 'client_secret_post'])(
     'returns {"active": false} to a client that registered itself (%s) for the tokens of another client (§4)',
     async (token_endpoint_auth_method) => {
-      const otherClient = await App.registered(server, { token_endpoint_auth_method });
+      const otherClient = await App.register(server, { token_endpoint_auth_method });
       expect(await introspect(otherClient, tokens.access_token)).toEqual(inactive);
       expect(await introspect(otherClient, tokens.refresh_token ?? '')).toEqual(inactive);
     },
@@ -102,7 +102,7 @@ describe('introspection (RFC 7662)', () => {
   });
 
   it('returns the claims of a confidential client’s own access and refresh tokens', async () => {
-    const own = await App.registered(server, { token_endpoint_auth_method: 'client_secret_basic' });
+    const own = await App.register(server, { token_endpoint_auth_method: 'client_secret_basic' });
     const { tokens: issued } = await own.signIn('offline_access');
     for (const token of [issued.access_token, issued.refresh_token ?? ''])
       expect(await introspect(own, token)).toMatchObject({ active: true, client_id: own.clientId });
@@ -148,7 +148,7 @@ describe('introspection (RFC 7662)', () => {
   );
 
   it('returns {"active": false} for expired tokens', async () => {
-    const brief = await App.registered(server);
+    const brief = await App.register(server);
     const { tokens: old } = await brief.signIn('offline_access');
     await expire(server, 'AccessToken', brief.clientId);
     await expire(server, 'RefreshToken', brief.clientId);
@@ -207,7 +207,7 @@ describe('introspection (RFC 7662)', () => {
         (owner) => expire(server, 'AccessToken', owner.clientId),
       ];
       for (const end of ending) {
-        const owner = await App.registered(server);
+        const owner = await App.register(server);
         const { tokens: issued } = await owner.signIn('offline_access');
         expect(await introspect(resourceServer, issued.access_token)).toMatchObject({ active: true });
         await end(owner, issued);

@@ -11,7 +11,7 @@ let dashboard: App;
 let app: App;
 beforeAll(async () => {
   dashboard = await App.dashboard(server);
-  app = await App.registered(server, { post_logout_redirect_uris: [postLogoutUri] });
+  app = await App.register(server, { post_logout_redirect_uris: [postLogoutUri] });
 });
 
 const requestLogout = (browser: FormBrowser, parameters: Readonly<Record<string, string>> = {}) =>

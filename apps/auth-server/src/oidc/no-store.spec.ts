@@ -5,7 +5,7 @@ import { server, startServer } from '../test/server.js';
 startServer();
 let app: App;
 beforeAll(async () => {
-  app = await App.registered(server);
+  app = await App.register(server);
 });
 
 const at = (path: string) => `${server.url}/api/auth/oauth2/${path}`;

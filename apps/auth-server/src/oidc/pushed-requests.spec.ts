@@ -8,7 +8,7 @@ import { server, startServer } from '../test/server.js';
 startServer();
 let app: App;
 beforeAll(async () => {
-  app = await App.registered(server);
+  app = await App.register(server);
 });
 
 const verifier = client.randomPKCECodeVerifier();
@@ -103,14 +103,14 @@ describe('pushed authorization requests (RFC 9126)', () => {
   });
 
   it('are rejected with invalid_client without client authentication (§2)', async () => {
-    const confidential = await App.registered(server, { token_endpoint_auth_method: 'client_secret_basic' });
+    const confidential = await App.register(server, { token_endpoint_auth_method: 'client_secret_basic' });
     const { status, body } = await push({}, confidential);
     expect([status, body.error]).toEqual([401, 'invalid_client']);
   });
 
   it('lead to an error page without a redirect if they are of another client or unknown (§4)', async () => {
     const { body } = await push();
-    const other = await App.registered(server);
+    const other = await App.register(server);
     for (const shown of [
       await openRequest(body.request_uri, new FormBrowser(server), other.clientId),
       await openRequest('urn:ietf:params:oauth:request_uri:nobody'),

@@ -13,7 +13,7 @@ const since = expect.any(String);
 startServer();
 let app: App;
 beforeAll(async () => {
-  app = await App.registered(server);
+  app = await App.register(server);
 });
 
 const confidential = async () => registerClient(server, { token_endpoint_auth_method: 'client_secret_post' });

@@ -8,7 +8,7 @@ import { server, startServer } from '../test/server.js';
 startServer();
 let app: App;
 beforeAll(async () => {
-  app = await App.registered(server);
+  app = await App.register(server);
 });
 
 /** Issues a code to the app. Returns its token request. */
@@ -71,7 +71,7 @@ describe('a code', () => {
 
   it('is rejected when it was issued to another client (RFC 6749 §5.2)', async () => {
     const exchange = await issueCode();
-    const rejected = await responseTo(exchange, await App.registered(server));
+    const rejected = await responseTo(exchange, await App.register(server));
     expect([rejected.status, rejected.body.error]).toEqual([400, 'invalid_grant']);
     expect((await responseTo(exchange)).status).toBe(200);
   });

@@ -41,7 +41,7 @@ describe('client commands', () => {
   });
 
   it('client delete ends the tokens of the client immediately, and the client cannot be used', async () => {
-    const app = await App.registered(server);
+    const app = await App.register(server);
     const CLIENT = app.clientId;
     const { tokens } = await app.signIn('orders:read offline_access');
     expect(await runCommand('client delete', { CLIENT })).toMatchObject({

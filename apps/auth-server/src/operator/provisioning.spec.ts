@@ -22,7 +22,7 @@ describe('user disable', () => {
   it('ends sessions and tokens immediately, and prevents sign-in until user enable', async () => {
     const email = 'leaver@harbour.example';
     await createMember(email);
-    const app = await App.registered(server);
+    const app = await App.register(server);
     const { tokens, browser } = await app.signIn('openid offline_access', { email });
     expect(await runCommand('user disable', { USER: email.toUpperCase() })).toMatchObject({
       disabled: true,
@@ -58,7 +58,7 @@ describe('user password', () => {
   it('signs the person out everywhere, and only the new password is accepted', async () => {
     const email = 'forgetful@harbour.example';
     await createMember(email);
-    const app = await App.registered(server);
+    const app = await App.register(server);
     const { tokens, browser } = await app.signIn('openid offline_access', { email });
     await runCommand('user password', { USER: email, password: 'quite another password' });
     expect(await isDenied(tokens.access_token)).toBe(true);
@@ -74,7 +74,7 @@ describe('user create with another password for an existing user', () => {
   it('ends the access tokens', async () => {
     const email = 'again@harbour.example';
     await createMember(email);
-    const app = await App.registered(server);
+    const app = await App.register(server);
     const { tokens } = await app.signIn('openid offline_access', { email });
     await runCommand('user create', { email, password: 'quite another password', ...harbour });
     expect(await isDenied(tokens.access_token)).toBe(true);
@@ -255,7 +255,7 @@ describe('user reset-second-factor', () => {
   it('lets a person sign in who lost app and recovery codes, and signs out the person’s browser', async () => {
     const email = 'lost-phone@harbour.example';
     await createMember(email);
-    const app = await App.registered(server);
+    const app = await App.register(server);
     const { browser } = await app.signIn('openid', { email });
     await server.database.run(
       {

@@ -226,7 +226,7 @@ describe('the consent page', () => {
   };
 
   it('marks an app that registered itself as unverified, and shows its redirect host in the heading', async () => {
-    const { text } = await consentPageOf(await App.registered(server, { client_name: 'Tour Stats' }));
+    const { text } = await consentPageOf(await App.register(server, { client_name: 'Tour Stats' }));
     expect(text).toMatch(/<h1>Allow <strong>Tour Stats<\/strong> \(app\.example\)\?<\/h1>/);
     expect(text).toContain('Unverified app');
   });
@@ -241,7 +241,7 @@ describe('the consent page', () => {
   });
 
   it('lists the data that webhook subscriptions receive', async () => {
-    const { text } = await consentPageOf(await App.registered(server), 'webhooks:create');
+    const { text } = await consentPageOf(await App.register(server), 'webhooks:create');
     expect(text).toContain('your orders with tracking numbers, and stock changes of your products');
   });
 });

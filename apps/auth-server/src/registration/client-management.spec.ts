@@ -95,7 +95,7 @@ describe('client management (RFC 7592)', () => {
   });
 
   it('rejects an access token as registration token', async () => {
-    const app = await App.registered(server);
+    const app = await App.register(server);
     const { tokens } = await app.signIn('openid');
     const url = `${server.url}/api/auth/oauth2/register/${app.clientId}`;
     expect((await manage('GET', url, tokens.access_token)).status).toBe(401);
@@ -159,7 +159,7 @@ describe('the stored data', () => {
   });
 
   it('contain client secrets encrypted, and passwords as argon2id hashes', async () => {
-    const app = await App.registered(server, { token_endpoint_auth_method: 'client_secret_basic' });
+    const app = await App.register(server, { token_endpoint_auth_method: 'client_secret_basic' });
     const row = await server.database.row<{ payload: Record<string, unknown> }>(
       { name: 'test.client', text: `SELECT payload FROM oidc_model WHERE model = 'Client' AND id = $1` },
       [app.clientId],

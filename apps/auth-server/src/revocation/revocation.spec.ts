@@ -9,7 +9,7 @@ import { server, startServer } from '../test/server.js';
 startServer();
 
 const signedIn = async (metadata: Readonly<Record<string, unknown>> = {}) => {
-  const app = await App.registered(server, metadata);
+  const app = await App.register(server, metadata);
   const { tokens } = await app.signIn('openid offline_access orders:read');
   return { app, tokens, refreshToken: tokens.refresh_token ?? '' };
 };
@@ -31,7 +31,7 @@ describe('revocation (RFC 7009)', () => {
   });
 
   it('succeeds during a refresh with the revoked token, and ends the family with the new tokens', async () => {
-    const app = await App.registered(server);
+    const app = await App.register(server);
     for (let round = 0; round < 12; round += 1) {
       const { tokens } = await app.signIn('openid offline_access');
       const refreshToken = tokens.refresh_token ?? '';
@@ -96,7 +96,7 @@ describe('revocation (RFC 7009)', () => {
 
   it('does nothing to the tokens of another client (§2.1)', async () => {
     const { app, tokens, refreshToken } = await signedIn();
-    const otherClient = await App.registered(server);
+    const otherClient = await App.register(server);
     for (const token of [tokens.access_token, refreshToken]) await otherClient.post('revoke', { token });
     expect(await isActive(app, tokens.access_token)).toBe(true);
     await expect(app.refresh(refreshToken)).resolves.toHaveProperty('access_token');

@@ -60,7 +60,7 @@ describe('prompt (OpenID Connect Core §3.1.2.1)', () => {
       state,
       iss: `${server.url}/api/auth`,
     });
-    const thirdParty = await App.registered(server);
+    const thirdParty = await App.register(server);
     const withoutConsent = await thirdParty.authorize('orders:read', {
       browser,
       parameters: { prompt: 'none' },
@@ -82,7 +82,7 @@ describe('prompt (OpenID Connect Core §3.1.2.1)', () => {
   });
 
   it('consent shows the consent page even with a stored consent', async () => {
-    const thirdParty = await App.registered(server);
+    const thirdParty = await App.register(server);
     const { browser } = await thirdParty.signIn('orders:read');
     expect((await thirdParty.signIn('orders:read', { browser })).steps).toEqual([]);
     const repeated = await thirdParty.signIn('orders:read', { browser, parameters: { prompt: 'consent' } });

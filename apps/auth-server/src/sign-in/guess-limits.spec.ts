@@ -19,7 +19,7 @@ afterAll(() => redis.stop());
 
 let app: App;
 beforeAll(async () => {
-  app = await App.registered(server);
+  app = await App.register(server);
 });
 
 /** Submits the sign-in form, without a limit for the network. Returns the status. */

@@ -10,7 +10,7 @@ const maxMedianMs = 1_000;
 startServer();
 let app: App;
 beforeAll(async () => {
-  app = await App.registered(server);
+  app = await App.register(server);
 });
 
 async function signInForm(): Promise<{ browser: FormBrowser; form: Form }> {

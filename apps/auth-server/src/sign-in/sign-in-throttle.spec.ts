@@ -32,6 +32,7 @@ const guess = (target: GuessTarget, check: () => Promise<string | undefined>) =>
   throttle().guess(target, context(), check);
 const kindsOf = async (guesses: readonly Promise<{ kind: string }>[]) =>
   (await Promise.all(guesses)).map(({ kind }) => kind);
+/** Runs a statement, under a name of its own, since PostgreSQL prepares each name once. */
 const run = (text: string, values: readonly unknown[] = []) =>
   scratch.database.run({ name: `test.${createHash('md5').update(text).digest('hex')}`, text }, values);
 async function newUserId(): Promise<string> {
@@ -48,7 +49,9 @@ describe('an account guessed at from one network', () => {
     const kinds = await kindsOf(Array.from({ length: 12 }, () => guess(target, wrong)));
     expect(kinds.filter((kind) => kind === 'wrong')).toHaveLength(requests);
     const locked = await guess(target, right);
-    expect(locked.kind === 'locked' && locked.waitSeconds > 0 && locked.waitSeconds <= 60).toBe(true);
+    if (locked.kind !== 'locked') throw new Error('The guess was not locked.');
+    expect(locked.waitSeconds).toBeGreaterThan(0);
+    expect(locked.waitSeconds).toBeLessThanOrEqual(60);
   });
 
   it('starts from zero after a right guess, and the network does not', async () => {

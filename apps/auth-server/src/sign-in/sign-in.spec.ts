@@ -9,7 +9,7 @@ import { server, startServer } from '../test/server.js';
 startServer({ SIGN_IN_FAILURES: '4/900' });
 let app: App;
 beforeAll(async () => {
-  app = await App.registered(server);
+  app = await App.register(server);
 });
 
 const openSignInPage = async () => {

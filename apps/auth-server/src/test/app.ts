@@ -35,8 +35,12 @@ export async function register(
   });
 }
 
-export async function registerClient(...request: Parameters<typeof register>) {
-  return parseRegistration(await register(...request));
+/** Registers a third-party app, and returns its client. */
+export async function registerClient(
+  server: Pick<RunningServer, 'url' | 'fetch'>,
+  metadata: Readonly<Record<string, unknown>> = {},
+) {
+  return parseRegistration(await register(server, metadata));
 }
 
 /** An app that signs people in, with openid-client as its relying party. */
@@ -49,7 +53,7 @@ export class App {
   ) {}
 
   /** Registers a third-party app. */
-  static async registered(
+  static async register(
     server: RunningServer,
     metadata: Readonly<Record<string, unknown>> = {},
     redirectUri = thirdPartyRedirect,

@@ -6,6 +6,7 @@ export let server: RunningServer;
 
 /**
  * Starts auth-server before the tests of the spec file, and stops it after them. Call it at the top level.
+ * @param settings that differ from those of most tests (running-server.ts)
  * @param proxies returns the proxies to the stores, which an earlier `beforeAll` has started
  */
 export function startServer(

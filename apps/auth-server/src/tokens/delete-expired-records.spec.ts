@@ -5,15 +5,16 @@ import { cleanupLock, deleteExpiredRecords } from './delete-expired-records.js';
 
 startServer();
 
+/** Names the statements, since PostgreSQL prepares each name once. */
 let statements = 0;
 const run = (text: string, values: readonly unknown[] = []) =>
   server.database.run({ name: `test.expired-records-${(statements += 1)}`, text }, values);
 
 describe('deleteExpiredRecords', () => {
   it('works in batches, and deletes the registration tokens of expired clients, which were never authorized', async () => {
-    const used = await App.registered(server);
+    const used = await App.register(server);
     await used.signIn('orders:read');
-    const unused = await App.registered(server);
+    const unused = await App.register(server);
     await run(
       `UPDATE oidc_model SET expires_at = expires_at - interval '31 days' WHERE expires_at IS NOT NULL AND id = ANY ($1)`,
       [[used.clientId, unused.clientId]],
@@ -37,7 +38,7 @@ describe('deleteExpiredRecords', () => {
   });
 
   it('deletes expired codes, tokens, Grants, proofs, sessions and requests, and no token family in use', async () => {
-    const app = await App.registered(server);
+    const app = await App.register(server);
     const { tokens } = await app.signIn('orders:read offline_access');
     const models = [
       ...['AccessToken', 'AuthorizationCode', 'Grant', 'Interaction', 'PushedAuthorizationRequest'],

@@ -23,7 +23,7 @@ const sendTokenRequests = async (app: App, count: number, form: Readonly<Record<
 
 describe('concurrent use of a code or refresh token (RFC 6749 §4.1.2, ADR 10)', () => {
   it('lets exactly one of 16 concurrent exchanges through the gateway succeed', async () => {
-    const app = await App.registered(server);
+    const app = await App.register(server);
     for (let round = 0; round < 5; round += 1) {
       const { exchangeForm } = await app.authorize('orders:read');
       const responses = await Promise.all(Array.from({ length: 16 }, () => app.post('token', exchangeForm)));
@@ -35,7 +35,7 @@ describe('concurrent use of a code or refresh token (RFC 6749 §4.1.2, ADR 10)',
   it.each([4, 8, 16])(
     'lets exactly one of %i concurrent exchanges succeed, and its tokens stay valid',
     async (count) => {
-      const app = await App.registered(server);
+      const app = await App.register(server);
       for (let round = 0; round < 10; round += 1) {
         const { exchangeForm } = await app.authorize('orders:read offline_access');
         const responses = await sendTokenRequests(app, count, exchangeForm);
@@ -56,7 +56,7 @@ describe('concurrent use of a code or refresh token (RFC 6749 §4.1.2, ADR 10)',
   );
 
   it('lets exactly one of four concurrent refreshes succeed, with a refresh token that works', async () => {
-    const app = await App.registered(server);
+    const app = await App.register(server);
     let refreshToken = (await app.signIn('orders:read offline_access')).tokens.refresh_token ?? '';
     for (let round = 0; round < 10; round += 1) {
       const responses = await sendTokenRequests(app, 4, {
@@ -70,7 +70,7 @@ describe('concurrent use of a code or refresh token (RFC 6749 §4.1.2, ADR 10)',
   });
 
   it('treats a request as a race if its connection was opened before the winner’s response, else as a replay', async () => {
-    const app = await App.registered(server);
+    const app = await App.register(server);
     const { refresh_token: used = '' } = (await app.signIn('orders:read offline_access')).tokens;
     const winner = await app.refresh(used);
     const repeat = (age: string) =>
@@ -92,7 +92,7 @@ describe('concurrent use of a code or refresh token (RFC 6749 §4.1.2, ADR 10)',
 
 describe('reuse (RFC 9700 §4.14.2)', () => {
   it('is detected right after the response, over a new connection through the gateway', async () => {
-    const app = await App.registered(server);
+    const app = await App.register(server);
     for (let round = 0; round < 25; round += 1) {
       const { refresh_token: used = '' } = (await app.signIn('orders:read offline_access')).tokens;
       const winner = await app.refresh(used);
@@ -112,7 +112,7 @@ describe('reuse (RFC 9700 §4.14.2)', () => {
   });
 
   it('immediately ends the family of a refresh token, and no other family of the same person and app', async () => {
-    const app = await App.registered(server);
+    const app = await App.register(server);
     const { tokens: first, browser } = await app.signIn('orders:read offline_access');
     const { tokens: other } = await app.signIn('orders:read offline_access', { browser });
     const second = await app.refresh(first.refresh_token ?? '');
@@ -127,7 +127,7 @@ describe('reuse (RFC 9700 §4.14.2)', () => {
   });
 
   it('ends the tokens of the exchange of a code (RFC 6749 §4.1.2)', async () => {
-    const app = await App.registered(server);
+    const app = await App.register(server);
     const { tokens, exchangeForm } = await app.signIn('orders:read offline_access');
     const repeated = await app.post('token', exchangeForm);
     expect(repeated.status).toBe(400);
@@ -139,7 +139,7 @@ describe('reuse (RFC 9700 §4.14.2)', () => {
 
 describe('revocation (RFC 7009)', () => {
   it('stays in effect when Redis loses it, and is published to Redis once more after a reconnection', async () => {
-    const app = await App.registered(server);
+    const app = await App.register(server);
     const { tokens } = await app.signIn('orders:read');
     const { jti } = decodeJwt(tokens.access_token);
     await client.tokenRevocation(app.configuration, tokens.access_token);
@@ -155,7 +155,7 @@ describe('revocation (RFC 7009)', () => {
 
 describe('the audit log', () => {
   it('contains revoked tokens and ended families', async () => {
-    const app = await App.registered(server);
+    const app = await App.register(server);
     const { tokens } = await app.signIn('orders:read offline_access');
     await client.tokenRevocation(app.configuration, tokens.access_token);
     await client.tokenRevocation(app.configuration, tokens.refresh_token ?? '');

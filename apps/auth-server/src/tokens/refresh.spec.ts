@@ -8,7 +8,7 @@ const day = 24 * 3600;
 startServer();
 
 const signedIn = async (scope: string) => {
-  const app = await App.registered(server);
+  const app = await App.register(server);
   const { tokens } = await app.signIn(scope);
   return { app, refreshToken: tokens.refresh_token ?? '', tokens };
 };
@@ -51,7 +51,7 @@ describe('a refresh (RFC 6749 §6)', () => {
 
   it('is rejected when another client requests it, and ends nothing (RFC 6749 §10.4)', async () => {
     const { app, refreshToken } = await signedIn('offline_access orders:read');
-    const thief = await App.registered(server);
+    const thief = await App.register(server);
     await expect(thief.refresh(refreshToken)).rejects.toMatchObject({ error: 'invalid_grant' });
     await expect(app.refresh(refreshToken)).resolves.toHaveProperty('access_token');
   });
@@ -102,7 +102,7 @@ describe('offline_access (OpenID Connect Core §11)', () => {
   });
 
   it('gives no refresh token to a client that did not register refresh_token', async () => {
-    const app = await App.registered(server, { grant_types: ['authorization_code'] });
+    const app = await App.register(server, { grant_types: ['authorization_code'] });
     const { tokens } = await app.signIn('offline_access orders:read');
     expect(tokens.refresh_token).toBeUndefined();
     const response = await app.post('token', { grant_type: 'refresh_token', refresh_token: 'x' });

@@ -8,6 +8,7 @@ import { waitForLocks } from '../test/wait-for-locks.js';
 
 startServer();
 
+/** Names the statements, since PostgreSQL prepares each name once. */
 let statements = 0;
 const run = (text: string, values: readonly unknown[] = []) =>
   server.database.run({ name: `test.unit-of-work-${(statements += 1)}`, text }, values);
@@ -32,7 +33,7 @@ async function withoutRecordsOf(event: string, work: () => Promise<void>): Promi
 
 describe('audit records', () => {
   it('of an exchange are stored with its tokens or not at all, and a code whose exchange failed stays valid', async () => {
-    const app = await App.registered(server);
+    const app = await App.register(server);
     const { exchangeForm } = await app.authorize('orders:read offline_access');
     const exchange = () => app.post('token', exchangeForm);
     await withoutRecordsOf('token_issued', async () => {
@@ -44,7 +45,7 @@ describe('audit records', () => {
   });
 
   it('of a lost race and an ended family are written before the response', async () => {
-    const app = await App.registered(server);
+    const app = await App.register(server);
     const { tokens } = await app.signIn('orders:read offline_access');
     const form = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token ?? '' };
     const sent: Promise<Response>[] = [];
