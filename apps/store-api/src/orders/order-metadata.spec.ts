@@ -86,7 +86,7 @@ describe('the metadata of an order', () => {
     [
       'a lone surrogate in a value',
       { note: '\ud83c' },
-      'has a value of "note" that must not contain control characters',
+      'has a value of "note" that must not contain unpaired surrogates',
     ],
     ['a number', { count: 1 }, 'has a value of "count" that must be a string'],
     ['an object', { nested: { a: 'b' } }, 'has a value of "nested" that must be a string'],

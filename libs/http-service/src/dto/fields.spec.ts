@@ -136,6 +136,15 @@ describe('a text', () => {
     },
   );
 
+  it.each([
+    ['a\u0000b', 'must not contain control characters'],
+    ['a\ud800b', 'must not contain unpaired surrogates'],
+  ])('is rejected with the reason for %j', (text, reason) => {
+    expect(() => pipe.transform({ text }, { type: 'body', metatype: TextDto })).toThrow(
+      expect.objectContaining({ details: [{ field: 'text', reason }] }),
+    );
+  });
+
   it('is trimmed and converted to NFC in a title, which is idempotent', () => {
     expect(read(TitleDto, { title: '  Cafe\u0301 ' })).toEqual({ title: 'Caf\u00e9' });
     fc.assert(

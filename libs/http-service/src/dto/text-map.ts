@@ -7,7 +7,7 @@ const unprintable = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
 
 export interface TextMapBounds {
   readonly maxKeys: number;
-  /** Length in Unicode code points. */
+  /** In Unicode code points, as `maxValueLength`. */
   readonly maxKeyLength: number;
   readonly maxValueLength: number;
 }
@@ -18,8 +18,9 @@ export function TextMapField({ maxKeys, maxKeyLength, maxValueLength }: TextMapB
     const keyProblem = textProblem(key, 1, maxKeyLength);
     if (keyProblem !== undefined) return `has a key that ${keyProblem}`;
     if (typeof value !== 'string') return `has a value of "${key}" that must be a string`;
-    if (unprintable.test(value) || loneSurrogates.test(value))
-      return `has a value of "${key}" that must not contain control characters`;
+    if (unprintable.test(value)) return `has a value of "${key}" that must not contain control characters`;
+    if (loneSurrogates.test(value))
+      return `has a value of "${key}" that must not contain unpaired surrogates`;
     return [...value].length > maxValueLength
       ? `has a value of "${key}" that must be at most ${maxValueLength} characters`
       : undefined;

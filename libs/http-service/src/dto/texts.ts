@@ -73,7 +73,8 @@ function patternOf(min: number, normalize: boolean): string {
 
 /** The `reason` of a text that is not valid; undefined for a valid one. */
 export function textProblem(text: string, min: number, max: number): string | undefined {
-  if (controlCharacters.test(text) || loneSurrogates.test(text)) return 'must not contain control characters';
+  if (controlCharacters.test(text)) return 'must not contain control characters';
+  if (loneSurrogates.test(text)) return 'must not contain unpaired surrogates';
   const length = [...text].length;
   if (length > max) return `must be at most ${max} characters`;
   if (min > 0 && !visible.test(text)) return 'must not be empty';
