@@ -9,6 +9,7 @@ const shardsOfUuids = statement(
   `SELECT DISTINCT ${shardSql('id')} AS shard FROM (SELECT gen_random_uuid() AS id FROM generate_series(1, 2000)) AS ids
    ORDER BY 1`,
 );
+// 7391060 is the class of the locks in shards.ts. Its keys 0 to 15 are shards.
 const endSessionsOfLocks = statement(
   'test.end-sessions',
   `SELECT pg_terminate_backend(pid) FROM pg_locks
