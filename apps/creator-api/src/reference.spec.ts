@@ -101,7 +101,7 @@ describe('the OpenAPI document of the Creator API', () => {
   );
 
   it.each(operations.filter(({ path }) => path.includes('{')))(
-    'rejects a malformed UUID in $method $path, and responds with 404 to an unknown one',
+    'describes $method $path, which rejects a malformed UUID and responds with 404 to an unknown one',
     async ({ path, method, operation }) => {
       const send = (id: string) => {
         const url = path.replace(/\{\w+\}/, id).replace('{number}', '1');

@@ -51,7 +51,7 @@ describe('GET /api/v1/creators', () => {
     expect(live?.body.data[0]).not.toHaveProperty('livemode');
   });
 
-  it('applies a newer version of a creator, and ignores an older one', async () => {
+  it('lists a creator in the organisation of its newest version, also if an older one arrives later', async () => {
     const creator = aCreator('org_seller');
     await api.record({ creators: [creator] });
     await api.record({ creators: [{ ...creator, version: 3, organisation_id: 'org_buyer' }] });

@@ -85,7 +85,7 @@ describe('orders that wait for their creator or an exchange rate', () => {
     expect(await database.rows(waitingPostings, [known.id])).toEqual([]);
   });
 
-  it('are posted by polling alone, also after their creator changed the settlement currency', async () => {
+  it('are posted by polling when their creator has changed the settlement currency', async () => {
     const creator = aCreator('org_a');
     await register(creator);
     await sell(creator.id, 'JPY', '2026-07-07T12:00:00.000Z');

@@ -13,7 +13,7 @@ describe('convert', () => {
     ['the next half to the even cent', 27n, 'USD', 'EUR', rate('2', '1'), 14n], // 13.5
     ['a refund like its sale', -27n, 'USD', 'EUR', rate('2', '1'), -14n],
     ['the largest amount exactly', 9007199254740991n, 'GBP', 'USD', rate('0.5', '1'), 18014398509481982n],
-  ] as const)('turns %s', (_what, amount, from, to, given, expected) => {
+  ] as const)('converts %s', (_what, amount, from, to, given, expected) => {
     expect(convert(amount, from, to, given)).toBe(expected);
   });
 });

@@ -50,8 +50,10 @@ describe('lineFigures', () => {
       ),
     );
   });
+});
 
-  it('accepts a country code in either case, and applies no VAT to an unknown country', () => {
+describe('standardVatRate', () => {
+  it('accepts a country code in either case, and returns 0 for an unknown country', () => {
     expect([
       standardVatRate('gb'),
       standardVatRate('DE'),

@@ -12,7 +12,7 @@ describe('the months of a series', () => {
     expect(monthRange({ to: '2024-02' }, now)).toEqual({ from: '2023-03', to: '2024-02' });
   });
 
-  it('end at the limits of years', () => {
+  it('do not go beyond the years 0000 and 9999', () => {
     expect(monthRange({ from: '9999-05' }, now).to).toBe('9999-12');
     expect(monthRange({ to: '0000-05' }, now).from).toBe('0000-01');
   });

@@ -1,7 +1,7 @@
 import { findLostRunsProblem, nextRun } from './next-run.rules.js';
 import { permanentProblem, transientProblem } from './upload-failure.rules.js';
 
-const schedule = [10, 60];
+const scheduleMs = [10, 60];
 const transient = transientProblem('timeout', 'The server took too long.');
 const permanent = permanentProblem('not_audio', 'The file is no audio.');
 
@@ -12,11 +12,11 @@ describe('nextRun', () => {
     [2, { failure: { code: 'timeout' } }],
     [9, { failure: { code: 'timeout' } }],
   ])('returns, after a transient problem and %i failed runs, %j', (failedRuns, next) => {
-    expect(nextRun(transient, failedRuns, schedule)).toMatchObject(next);
+    expect(nextRun(transient, failedRuns, scheduleMs)).toMatchObject(next);
   });
 
   it('returns the failure after a permanent problem', () => {
-    expect(nextRun(permanent, 0, schedule)).toMatchObject({ failure: { code: 'not_audio' } });
+    expect(nextRun(permanent, 0, scheduleMs)).toMatchObject({ failure: { code: 'not_audio' } });
   });
 });
 

@@ -1,9 +1,16 @@
 import { eventually } from '@fulfilment/testing';
 import type { CreatorApi } from '../test/creator-api.fixture.js';
-import { type AudioServer, audioServer, startUploads, uploadClient } from './track-uploads.fixture.js';
+import {
+  type AudioServer,
+  audioServer,
+  startUploads,
+  uploadClient,
+  workerSettings,
+} from './track-uploads.fixture.js';
 
 /** After this time a slow download is aborted, and its slot is free. */
 const slowForMs = 3_000;
+const slots = Number(workerSettings.TRACK_UPLOAD_CONCURRENCY);
 
 describe('organisations with slow servers', () => {
   let api: CreatorApi;
@@ -36,21 +43,21 @@ describe('organisations with slow servers', () => {
     for (let count = 0; count < 12; count += 1) await uploads.register(slow.url());
   };
 
-  it('occupy at most half of the slots if there is only one, so that others do not wait', async () => {
+  it('occupy at most half of the slots if it is one organisation, so that another does not wait', async () => {
     await slowUploads('org_reef');
-    await eventually(() => running === 2);
+    await eventually(() => running === slots / 2);
     const uploads = await uploadClient(api, 'org_lagoon');
     expect(
       await uploads.untilFinished((await uploads.register(good.url())).id, slowForMs - 500),
     ).toMatchObject({
       status: 'completed',
     });
-    expect(running).toBeLessThanOrEqual(2);
+    expect(running).toBeLessThanOrEqual(slots / 2);
   });
 
   it('occupy all slots only until their speed is measured, and then wait behind those with fewer uploads', async () => {
     await Promise.all([slowUploads('org_reef'), slowUploads('org_shoal')]);
-    await eventually(() => running === 4);
+    await eventually(() => running === slots);
     const uploads = await uploadClient(api, 'org_lagoon');
     expect(await uploads.untilFinished((await uploads.register(good.url())).id, 4 * slowForMs)).toMatchObject(
       {

@@ -17,6 +17,7 @@ describe('the worker of track uploads', () => {
     const queue = new UploadQueue(config, logger);
     worker.start();
     try {
+      // Adding fails until the queue is connected.
       await eventually(() =>
         queue.add([{ id: 'upload-1', jobId: 'job-1', rank: 1 }]).then(
           () => true,

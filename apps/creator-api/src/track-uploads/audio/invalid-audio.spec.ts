@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { changed, id3v2, m4aWith, rejectionCode } from './audio-files.fixture.js';
 import { aiff, flac, sample, wave } from './audio-samples.fixture.js';
 
-describe('invalid audio', () => {
+describe('describeAudio with an invalid file', () => {
   const tone = sample('tone.flac');
   const cbr = sample('tone-cbr.mp3');
   const m4a = sample('tone.m4a');
