@@ -40,7 +40,7 @@ export class CreatorAndOrderConsumer extends MessageConsumer {
     await recordCreators(tx, latestVersions(creators));
     await projectOrders(tx, latestVersions(orders));
     await recordOrderEvents(tx, batch);
-    // Paid orders of these creators may be waiting for them.
+    // Paid orders may be waiting for these creators.
     if (creators.length > 0) {
       const ids = creators.map((creator) => creator.id);
       tx.afterCommit(() => this.posting.creatorsChanged(ids));

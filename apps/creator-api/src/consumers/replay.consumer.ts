@@ -27,7 +27,7 @@ export class ReplayConsumer extends MessageConsumer {
     const orders = batch.flatMap((message) => (messages.replayOrder.is(message) ? [message.data.order] : []));
     await recordCreators(tx, latestVersions(creators), { replay: true });
     await projectOrders(tx, latestVersions(orders), { replay: true });
-    // Paid orders of these creators may be waiting for them.
+    // Paid orders may be waiting for these creators.
     if (creators.length > 0) {
       const ids = creators.map((creator) => creator.id);
       tx.afterCommit(() => this.posting.creatorsChanged(ids));

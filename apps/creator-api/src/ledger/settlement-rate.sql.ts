@@ -2,9 +2,9 @@
 const rateValidDays = 7;
 
 /**
- * SQL: a LATERAL subquery `r` with the latest rates, on or before the day of a payment, from its currency to
- * the settlement currency of its creator `c`. It has no row if there is no such rate or the currencies are
- * the same.
+ * SQL: a LATERAL subquery `r` with the latest rates, on or before the day of a payment, of the payment's
+ * currency and of the settlement currency of the creator `c`. It has no row if there are no such rates or the
+ * currencies are the same.
  * @param payment SQL expressions of the payment's currency and of its day in UTC
  */
 export function settlementRate({

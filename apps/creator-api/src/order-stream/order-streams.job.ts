@@ -14,7 +14,7 @@ const retryAfterSeconds = 5;
 export interface OrderStream {
   readonly creatorId: string;
   readonly tenant: string;
-  /** Set while it waits: the position up to which it has read, and the function that ends the wait. */
+  /** Set while the stream waits: the position up to which it has read, and what ends the wait. */
   waiting?: { readonly position: number; readonly end: (newPosition?: number) => void };
 }
 

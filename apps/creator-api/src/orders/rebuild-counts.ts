@@ -12,7 +12,7 @@ interface Counts {
   readonly table: string;
   /** Columns of its primary key. */
   readonly key: string;
-  /** SQL: which orders it counts. */
+  /** SQL: condition on the orders that the table counts. */
   readonly condition: string;
 }
 

@@ -6,9 +6,9 @@ const setCustomPlan = statement(
 );
 
 /**
- * Makes PostgreSQL plan each statement of this transaction for the current sizes of its tables. A generic
- * plan from when they were nearly empty stays cached until they are analysed, and reads whole tables for each
- * batch. After a rebuild from empty tables that made projecting 20 times slower.
+ * Makes PostgreSQL plan each statement of this transaction for the current sizes of its tables. Otherwise a
+ * generic plan from when the tables were nearly empty stays cached until they are analysed, and reads whole
+ * tables for each batch: after a rebuild from empty tables, the projection was 20 times slower.
  */
 export async function forceCustomPlan(tx: Transaction): Promise<void> {
   await tx.run(setCustomPlan);

@@ -107,7 +107,7 @@ export class RegisterTrackUpload {
 
   /**
    * Resolves the host of the URL.
-   * @throws ValidationFailed if it is private; RateLimited when the caller sent too many such URLs
+   * @throws ValidationFailed if its address is private; RateLimited when the caller sent too many such URLs
    */
   private async assertPublicTarget({ clientId, creatorId, subject }: Caller, url: string): Promise<void> {
     const key = `${clientId}:${creatorId ?? subject}`; // the same key as the rate limiter

@@ -43,9 +43,10 @@ function movieSeconds(header: Buffer): number {
 }
 
 /**
- * `esds` box in hexadecimal (ISO/IEC 14496-1 §7.2.6): type and version of the box, then nested descriptors with
- * a tag and a length, of which all bytes but the last are from 80 to ff. Descriptor 03 has an id and flags, 04
- * the type of the stream (captured) and 12 more bytes, 05 begins with the decoder configuration (captured).
+ * `esds` box in hexadecimal (ISO/IEC 14496-1 §7.2.6): type and version of the box, then nested descriptors
+ * with a tag and a length, of which all bytes but the last are from 80 to ff. Descriptor 03 has an id and
+ * flags, 04 the type of the stream (captured) and 12 more bytes, 05 begins with the decoder configuration
+ * (captured).
  */
 const decoderDescriptor =
   /^(?:..){8}03(?:[89a-f].)*(?:..){4}04(?:[89a-f].)*..(..)(?:..){12}05(?:[89a-f].)*..(....)/;
