@@ -16,7 +16,7 @@ const partitions = `
   SELECT quote_ident(child.relname) AS name,
     (regexp_match(pg_get_expr(child.relpartbound, child.oid), $$TO \\('([^']+)'\\)$$))[1]::timestamptz AS ends
   FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid WHERE inhparent = '${table}'::regclass`;
-const nextPartition = statement(
+const findNextPartition = statement(
   'audit-partitions.next',
   `SELECT to_char(last AT TIME ZONE 'UTC', '"${table}_"YYYY_MM') AS name,
      to_char(last AT TIME ZONE 'UTC', 'YYYY-MM-DD 00:00:00+00') AS "from",
@@ -24,7 +24,7 @@ const nextPartition = statement(
    FROM (SELECT max(ends) AS last FROM (${partitions}) AS months) AS newest
    WHERE last < now() + interval '${monthsAhead} months'`,
 );
-const oldPartitions = statement(
+const listOldPartitions = statement(
   'audit-partitions.old',
   `SELECT name FROM (${partitions}) AS months WHERE ends < now() - $1 * interval '1 day' ORDER BY ends`,
 );
@@ -50,7 +50,7 @@ export async function maintainAuditPartitions(
 async function createNextPartition(database: Database): Promise<boolean> {
   let created = false;
   await changePartitions(database, advisoryLock, async (ddl, sql) => {
-    const partition = await sql.row<Partition & { from: string; to: string }>(nextPartition);
+    const partition = await sql.row<Partition & { from: string; to: string }>(findNextPartition);
     if (partition === undefined) return;
     const appendOnly = `
       CREATE TRIGGER audit_log_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ${partition.name}
@@ -63,7 +63,7 @@ async function createNextPartition(database: Database): Promise<boolean> {
 
 async function dropOldPartitions(database: Database, retentionDays: number): Promise<void> {
   await changePartitions(database, advisoryLock, async (ddl, sql) => {
-    for (const { name } of await sql.rows<Partition>(oldPartitions, [retentionDays]))
+    for (const { name } of await sql.rows<Partition>(listOldPartitions, [retentionDays]))
       await ddl(`DROP TABLE ${name}`);
   });
 }

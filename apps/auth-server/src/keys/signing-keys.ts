@@ -84,6 +84,7 @@ const listKeys = statement(
   'keys.list',
   `SELECT kid, alg, state, created_at, activated_at, retired_at FROM signing_keys ${orderSql}`,
 );
+// Waits in PostgreSQL, so that the transaction with the lock is not idle.
 const wait = statement('keys.wait', 'SELECT pg_sleep($1::float8 / 1000)');
 
 /**

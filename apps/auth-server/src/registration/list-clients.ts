@@ -18,7 +18,7 @@ export interface ClientPage {
   readonly next: string | null;
 }
 
-const page = statement(
+const readPage = statement(
   'clients.page',
   `SELECT id AS client_id, payload ->> 'client_name' AS name, coalesce((payload ->> 'first_party')::boolean, false) AS first_party,
      payload ->> 'token_endpoint_auth_method' IS DISTINCT FROM 'none' AS confidential,
@@ -30,7 +30,7 @@ const page = statement(
 
 /** Lists clients by id. @param limit 1 to 1000 */
 export async function listClients(database: Database, after: string, limit: number): Promise<ClientPage> {
-  const rows = await database.rows<ListedClient>(page, [after, limit + 1]);
+  const rows = await database.rows<ListedClient>(readPage, [after, limit + 1]);
   const clients = rows.slice(0, limit);
   return { clients, next: rows.length > limit ? (clients.at(-1)?.client_id ?? null) : null };
 }

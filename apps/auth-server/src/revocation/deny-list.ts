@@ -32,6 +32,7 @@ const readPage = statement(
   'deny-list.page',
   `SELECT jti, expires_at FROM revoked_tokens WHERE expires_at > now() AND jti > $1 ORDER BY jti LIMIT ${pageSize}`,
 );
+// The minute allows for clock differences, as `slackSeconds` does.
 const deleteExpired = statement(
   'deny-list.delete-expired',
   `DELETE FROM revoked_tokens WHERE ctid = ANY (ARRAY(

@@ -2,12 +2,12 @@ import { statement, type Transaction } from '@fulfilment/database';
 import type { RevokedToken } from '../revocation/deny-list.js';
 import { endFamiliesOfSessions, endFamiliesOfUser } from '../tokens/families.js';
 
-const sessionsOfUser = statement(
+const listSessionUids = statement(
   'sessions.of-user',
   `SELECT session_uid AS uid FROM oidc_model
    WHERE model = 'Session' AND account_id = $1 AND session_uid IS DISTINCT FROM $2 ORDER BY session_uid`,
 );
-const sessionOfUser = statement(
+const findSession = statement(
   'sessions.one-of-user',
   `SELECT 1 FROM oidc_model WHERE model = 'Session' AND account_id = $1 AND session_uid = $2`,
 );
@@ -30,7 +30,7 @@ export async function endSessionOfUser(
   userId: string,
   uid: string,
 ): Promise<RevokedToken[] | undefined> {
-  return (await tx.row(sessionOfUser, [userId, uid])) === undefined ? undefined : endSession(tx, userId, uid);
+  return (await tx.row(findSession, [userId, uid])) === undefined ? undefined : endSession(tx, userId, uid);
 }
 
 /** Signs out all browsers of the user. @param exceptUid session that stays */
@@ -69,6 +69,6 @@ async function endSessions(
 }
 
 async function uidsOfUser(tx: Transaction, userId: string, exceptUid?: string): Promise<string[]> {
-  const sessions = await tx.rows<{ uid: string }>(sessionsOfUser, [userId, exceptUid ?? null]);
+  const sessions = await tx.rows<{ uid: string }>(listSessionUids, [userId, exceptUid ?? null]);
   return sessions.map(({ uid }) => uid);
 }

@@ -6,7 +6,7 @@ const batchSize = 1000;
 export const cleanupLock = 7_391_004;
 const lockCleanup = statement('cleanup.lock', `SELECT pg_try_advisory_xact_lock(${cleanupLock}) AS locked`);
 // A client that expires was never authorized (adapter.ts), so no message is needed. Batches are small and use
-// an index, so that millions of old rows never hold a lock for long.
+// an index, so that millions of old rows never hold a lock for long. The minute allows for clock differences.
 const deleteExpired = statement(
   'cleanup.expired-records',
   `DELETE FROM oidc_model WHERE ctid = ANY (ARRAY(
@@ -14,7 +14,7 @@ const deleteExpired = statement(
      ORDER BY expires_at LIMIT ${batchSize} FOR UPDATE SKIP LOCKED))
    RETURNING CASE WHEN model = 'Client' THEN id END AS client_id`,
 );
-const deleteRegistrations = statement(
+const deleteRegistrationTokens = statement(
   'cleanup.registration-tokens',
   `DELETE FROM oidc_model WHERE model = 'RegistrationAccessToken' AND client_id = ANY ($1)`,
 );
@@ -26,7 +26,7 @@ export async function deleteExpiredRecords(database: Database): Promise<number> 
     if (lock?.locked !== true) return 0;
     const deleted = await tx.rows<{ client_id: string | null }>(deleteExpired);
     const clients = deleted.flatMap(({ client_id }) => (client_id === null ? [] : [client_id]));
-    if (clients.length > 0) await tx.run(deleteRegistrations, [clients]);
+    if (clients.length > 0) await tx.run(deleteRegistrationTokens, [clients]);
     return deleted.length;
   });
 }

@@ -10,14 +10,17 @@ export interface UserRow {
 }
 
 const columns = 'id, email, global_admin, disabled_at, redacted_at';
-const byId = statement('users.by-id', `SELECT ${columns} FROM users WHERE id = $1`);
-const byEmail = statement('users.by-email', `SELECT ${columns} FROM users WHERE lower(email) = lower($1)`);
+const findById = statement('users.by-id', `SELECT ${columns} FROM users WHERE id = $1`);
+const findByEmail = statement(
+  'users.by-email',
+  `SELECT ${columns} FROM users WHERE lower(email) = lower($1)`,
+);
 const lock = statement('users.lock', `SELECT ${columns} FROM users WHERE id = $1 FOR UPDATE`);
 
 /** @param user UUID or e-mail address, case-insensitive @throws Error for an unknown user */
 export async function findUser(sql: Sql, user: string): Promise<UserRow> {
   const id = user.trim().toLowerCase();
-  const row = await sql.row<UserRow>(isUuid(id) ? byId : byEmail, [isUuid(id) ? id : user.trim()]);
+  const row = await sql.row<UserRow>(isUuid(id) ? findById : findByEmail, [isUuid(id) ? id : user.trim()]);
   if (row === undefined) throw new Error(`The user ${user} does not exist.`);
   return row;
 }

@@ -94,7 +94,7 @@ const listCreators = statement(
    ORDER BY memberships.created_at, creators.registered_at, creators.id LIMIT 200`,
 );
 const findOrganisation = statement('accounts.organisation', 'SELECT name FROM organisations WHERE id = $1');
-const seesCreator = statement(
+const findVisibleCreator = statement(
   'accounts.sees-creator',
   `SELECT 1 FROM creators JOIN users ON users.id = $1
    WHERE creators.id = $2 AND (users.global_admin OR EXISTS (
@@ -164,7 +164,7 @@ export class ReadAccounts {
   }
 
   async seesCreator(userId: string, creatorId: string): Promise<boolean> {
-    return (await this.database.row(seesCreator, [userId, creatorId])) !== undefined;
+    return (await this.database.row(findVisibleCreator, [userId, creatorId])) !== undefined;
   }
 }
 
