@@ -170,13 +170,14 @@ export interface Served {
   readonly server: Worker['server'] | string;
 }
 
-/** Creates a Store API client that is connected to a creator of its own. */
+/** Creates a Store API client that is connected to a creator of its own, unless the claims name another. */
 export async function aClient(
   stores: WebhookStores,
   worker: Served,
   claims: Readonly<Record<string, unknown>> = {},
 ) {
-  const creatorId = uuidv7();
+  const { creator_id: claimed } = claims;
+  const creatorId = typeof claimed === 'string' ? claimed : uuidv7();
   stores.creators.push(creatorId);
   const tokenClaims = {
     creator_id: creatorId,
@@ -233,6 +234,7 @@ export function ordersCreated(creatorId: string, count: number): Message[] {
   return Array.from({ length: count }, () => orderCreated(creatorId));
 }
 
+/** Returns the deliveries of the creators of the running test, in order of creation. */
 export function deliveriesOf(stores: WebhookStores): Promise<DeliveryRow[]> {
   return stores.database.rows<DeliveryRow>(deliveriesOfCreators, [stores.creators]);
 }
