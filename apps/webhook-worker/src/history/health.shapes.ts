@@ -7,7 +7,7 @@ export const maxHealthDeliveries = 1_000;
 export const maxHealthAttempts = 100;
 /** A response lists this many kinds of outcomes, the most frequent ones. */
 export const maxOutcomes = 50;
-export const maxHealthHours = 168;
+export const maxHealthHours = 7 * 24;
 
 const duration = (share: string) =>
   z.int().min(0).describe(`${share} of the responses came within this time, in milliseconds`);
