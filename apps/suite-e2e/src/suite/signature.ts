@@ -3,7 +3,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 
 const toleranceSeconds = 300;
 
-/** Verifies a delivery as the interface describes: HMAC-SHA256 over `<t>.<raw body>`, at most 300 s old. */
+/** Verifies a delivery as the interface describes: HMAC-SHA256 over `<t>.<raw body>`, sent within 300 s. */
 export function isValidSignature({ headers, rawBody }: ReceivedDelivery, secret: string): boolean {
   const header = headers['x-service-signature'];
   if (typeof header !== 'string') return false;

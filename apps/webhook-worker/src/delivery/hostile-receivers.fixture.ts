@@ -33,6 +33,7 @@ function afterRequest(then: Behaviour): Behaviour {
   };
 }
 
+/** Sends the beginning, then a character every 50 ms. */
 function drip(beginning: string): Behaviour {
   return afterRequest((socket) => {
     socket.write(beginning);
@@ -41,7 +42,7 @@ function drip(beginning: string): Behaviour {
   });
 }
 
-/** Writes as fast as the client reads. */
+/** Sends the beginning, then chunks without end, as fast as the client reads. */
 function flood(beginning: string, chunk: Buffer): Behaviour {
   return afterRequest((socket) => {
     socket.write(beginning);
@@ -61,6 +62,7 @@ function breakOff(beginning: string): Behaviour {
 const ok = 'HTTP/1.1 200 OK\r\n';
 const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
 const bombHead = `${ok}content-encoding: gzip\r\ncontent-length: ${bomb.length}\r\n\r\n`;
+/** Repeats a text to a chunk of 64 KiB or slightly more. */
 const repeated = (text: string): Buffer => Buffer.from(text.repeat(Math.ceil(65_536 / text.length)));
 
 /** Responds in plain text to everything. */
@@ -185,7 +187,7 @@ export async function certificates(directory: string) {
     return { cert, key };
   };
   const authority = await selfSigned('authority');
-  const signed = async (name: string, host: string, days: number) => {
+  const signed = async (name: string, { host, days }: { host: string; days: number }) => {
     const [cert, key] = [pathOf(`${name}.pem`), pathOf(`${name}.key`)];
     const [request, extension] = [pathOf(`${name}.csr`), pathOf(`${name}.ext`)];
     await writeFile(extension, `subjectAltName=${host}`);
@@ -197,9 +199,9 @@ export async function certificates(directory: string) {
   };
   return {
     authority: authority.cert,
-    good: await signed('good', 'IP:127.0.0.1', 2),
-    expired: await signed('expired', 'IP:127.0.0.1', -1),
-    otherHost: await signed('other-host', 'DNS:other.example', 2),
+    good: await signed('good', { host: 'IP:127.0.0.1', days: 2 }),
+    expired: await signed('expired', { host: 'IP:127.0.0.1', days: -1 }),
+    otherHost: await signed('other-host', { host: 'DNS:other.example', days: 2 }),
     selfSigned: await selfSigned('self-signed', '-addext', 'subjectAltName=IP:127.0.0.1'),
   };
 }

@@ -17,7 +17,8 @@ describe('an owner request with an idempotency key', () => {
   const send = (path: string, body: object, key: string) =>
     client.post(body, `/${id}${path}`, { 'idempotency-key': key });
   const deliveries = async () => (await client.get(`/${id}/deliveries`)).body.data;
-  const delivered = async (): Promise<string> => {
+  /** Publishes an event. Returns the id of its delivery when it has succeeded. */
+  const deliver = async (): Promise<string> => {
     await given.stores.broker.publish(orderCreated(client.creatorId));
     await deliveriesWhen(given.stores, allHaveStatus(1, 'succeeded'));
     return (await deliveries())[0].id;
@@ -39,7 +40,7 @@ describe('an owner request with an idempotency key', () => {
   });
 
   it('retries a delivery once for a repeated request, also if that attempt has ended', async () => {
-    const delivery = await delivered();
+    const delivery = await deliver();
     const key = randomUUID();
     const path = `/deliveries/${delivery}/retry`;
     const first = await send(path, {}, key).expect(202);

@@ -41,10 +41,10 @@ const countPerTransaction = statement(
   'test.deleted-per-transaction',
   `SELECT count(*) AS count FROM webhook_subscriptions WHERE client_id = $1 GROUP BY deleted_at ORDER BY deleted_at`,
 );
-const untilDeleted = (clientId: string, count: number) =>
-  eventually(async () => (await reasonsOf(clientId)).filter((reason) => reason !== null).length === count);
 const reasonsOf = async (clientId: string) =>
   (await subscriptionsOf(clientId)).map(({ deleted_reason: reason }) => reason);
+const untilDeleted = (clientId: string, count: number) =>
+  eventually(async () => (await reasonsOf(clientId)).filter((reason) => reason !== null).length === count);
 
 /** Creates a client with a token that was issued `ageSeconds` ago. */
 const anApp = (clientId: string, ageSeconds: number, claims: Readonly<Record<string, unknown>> = {}) =>
@@ -82,6 +82,7 @@ describe('the subscriptions of a client that is deleted', () => {
        FROM generate_series(1, 2500)`,
     );
     await given.stores.database.run(insert, [clientId]);
+    // Later than the second in which the subscriptions were authorised.
     const revocation = deleted(clientId, new Date(Date.now() + 1000));
     await publish(revocation);
     await untilDeleted(clientId, 2500);
