@@ -29,7 +29,7 @@ export const storeApiSettings = apiSettings
       'How long a request to place an order waits for the payment provider before it returns a pending order',
     ),
     RESUME_AFTER_MS: integerSetting(100, 60_000, 5_000).describe(
-      'How long a pending order is left to the request that placed it before the completer takes over. Also the first delay between two attempts of the completer, which doubles up to 5 minutes',
+      'How long, after the payment timeout, a pending order is left to the request that placed it before the completer takes over. Also the first delay between two attempts of the completer, which doubles up to 5 minutes',
     ),
     REPORT_HELD_MS: integerSetting(1, 30 * 86_400_000, 86_400_000).describe(
       'How long an out-of-order fulfilment event waits for the event that it depends on (a delivery for its package) before it is rejected',
@@ -85,8 +85,8 @@ export const storeApiSettings = apiSettings
       context.addIssue({ code: 'custom', path: [name], message });
     if (settings.PAYMENT_PROVIDER === 'stripe' && settings.STRIPE_SECRET_KEY === undefined)
       reject('STRIPE_SECRET_KEY', 'is required if PAYMENT_PROVIDER is stripe');
-    const testKey = settings.STRIPE_SECRET_KEY !== undefined && isTestKey(settings.STRIPE_SECRET_KEY);
-    if (testKey && !settings.STRIPE_ALLOW_TEST_KEY)
+    const hasTestKey = settings.STRIPE_SECRET_KEY !== undefined && isTestKey(settings.STRIPE_SECRET_KEY);
+    if (hasTestKey && !settings.STRIPE_ALLOW_TEST_KEY)
       reject('STRIPE_SECRET_KEY', 'is a test key, which requires STRIPE_ALLOW_TEST_KEY=true');
     if (settings.NODE_ENV === 'test') return;
     if (!settings.STRIPE_API_URL.startsWith('https:'))

@@ -166,7 +166,7 @@ export const estimateOrder = <ThrowOnError extends boolean = true>(
 /**
  * Cancel an order
  *
- * Cancels an order of any status before `shipped`: `pending`, `processing` or `payment_failed`. The charge is refunded in full, pieces of limited editions return to the stock, and `order.cancelled` is published, by which the warehouse learns of it. `billing.payment_status` is `refunded` at once; the provider may need some days for the refund.
+ * Cancels an order of any status before `shipped`: `pending`, `processing` or `payment_failed`. A charge that succeeded is refunded in full, pieces of limited editions return to the stock, and `order.cancelled` is published, by which the warehouse learns of it. `billing.payment_status` of a paid order is `refunded` at once; the provider may need some days for the refund.
  *
  * The request may be repeated, with or without an `idempotency-key`: an order that is cancelled already is returned without a change. If a payment is under way, its amount is refunded should it succeed.
  */
