@@ -6,9 +6,9 @@ const refundsDueNow = statement(
   'test.refunds-due-now',
   "UPDATE charges SET refund_at = now() WHERE status = 'refund_due'",
 );
-const references = statement(
-  'test.references',
-  `SELECT c.provider_reference AS reference, c.status FROM charges c JOIN orders o ON o.id = c.order_id WHERE o.creator_id = $1`,
+const readStatus = statement(
+  'test.status',
+  'SELECT c.status FROM charges c JOIN orders o ON o.id = c.order_id WHERE o.creator_id = $1',
 );
 const settledAt = statement(
   'test.settled-at',
@@ -27,7 +27,7 @@ describe('cancelled orders that were charged by Stripe', () => {
   });
   afterAll(() => orders.stop());
 
-  const cancel = async () => {
+  const placeAndCancel = async () => {
     const placed = await orders.place('pm_card_visa');
     const chargedAt = await store.database.row(settledAt, [placed.creator.id]);
     await orders.cancel(placed.order);
@@ -38,7 +38,7 @@ describe('cancelled orders that were charged by Stripe', () => {
     };
   };
   const status = async (creator: Creator) =>
-    (await store.database.row<{ status: string }>(references, [creator.id]))?.status;
+    (await store.database.row<{ status: string }>(readStatus, [creator.id]))?.status;
   const billing = async (creator: Creator, order: { id: string }) =>
     (await store.readOrder(creator, order.id)).billing.payment_status;
   /** Makes refunds due and runs a round. */
@@ -48,7 +48,7 @@ describe('cancelled orders that were charged by Stripe', () => {
   };
 
   it('are refunded once, also when the response is lost', async () => {
-    const { creator, refunds } = await cancel();
+    const { creator, refunds } = await placeAndCancel();
     stripe.fail('/v1/refunds', 'lost-response', 'lost-response');
     await store.resumeOrders();
     expect(await status(creator)).toBe('refund_due');
@@ -58,7 +58,7 @@ describe('cancelled orders that were charged by Stripe', () => {
   });
 
   it('have their refund due until Stripe reports its success', async () => {
-    const { creator, order, refunds } = await cancel();
+    const { creator, order, refunds } = await placeAndCancel();
     stripe.refundWith('pending');
     await store.resumeOrders();
     await retryRefunds();
@@ -70,7 +70,7 @@ describe('cancelled orders that were charged by Stripe', () => {
   });
 
   it('get another refund when the first one fails, at once or later', async () => {
-    const { creator, refunds } = await cancel();
+    const { creator, refunds } = await placeAndCancel();
     stripe.refundWith('failed', 'pending');
     await store.resumeOrders();
     await retryRefunds();
@@ -83,7 +83,7 @@ describe('cancelled orders that were charged by Stripe', () => {
   });
 
   it('are refunded once when Stripe responds with 500 and repeats it under the key', async () => {
-    const { creator, refunds } = await cancel();
+    const { creator, refunds } = await placeAndCancel();
     stripe.fail('/v1/refunds', 'broken-after');
     await store.resumeOrders();
     await retryRefunds(); // the key becomes unusable
@@ -94,7 +94,7 @@ describe('cancelled orders that were charged by Stripe', () => {
   });
 
   it('keep the time of their charge, however often their refund is retried', async () => {
-    const { creator, chargedAt } = await cancel();
+    const { creator, chargedAt } = await placeAndCancel();
     stripe.refundWith('failed');
     await store.resumeOrders();
     await retryRefunds();
@@ -103,7 +103,7 @@ describe('cancelled orders that were charged by Stripe', () => {
   });
 
   it('do not have their refund retried at once', async () => {
-    const { creator } = await cancel();
+    const { creator } = await placeAndCancel();
     stripe.fail('/v1/refunds', { status: 503, error: { type: 'api_error', message: 'x' } });
     await store.resumeOrders();
     await store.resumeOrders();

@@ -15,8 +15,11 @@ describe('stock events of the warehouse', () => {
 
   const newStock = (quantity: number | null): Promise<StockOfOneProduct> =>
     stockOfOneProduct(scratch.database, quantity);
-  const soldOrder = async (product: StockOfOneProduct, pieces: number): Promise<string> =>
-    (await product.sell(pieces))?.orderId ?? 'sold out';
+  const soldOrder = async (product: StockOfOneProduct, pieces: number): Promise<string> => {
+    const sale = await product.sell(pieces);
+    if (sale === undefined) throw new Error('The product is sold out.');
+    return sale.orderId;
+  };
 
   it('subtract the sales between a count and its arrival', async () => {
     const product = await newStock(10);

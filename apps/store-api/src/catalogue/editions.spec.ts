@@ -32,7 +32,7 @@ describe('editions of the Creator API', () => {
       return rows.map((row) => row.artist_name).join() === names.join() ? rows : undefined;
     });
 
-  it('have their creator as artist, whichever arrives first, and are found by both names', async () => {
+  it('have their creator as artist, whichever arrives first, and are found by this name in any case', async () => {
     const id = uuidv7();
     await store.broker.publish(created(id, 'Early'));
     await untilArtists(id, ['']);

@@ -36,10 +36,10 @@ describe('fulfilment events in one batch', () => {
   };
   /**
    * Publishes the first events while their rows are locked, so that they use all transactions of their lane.
-   * Then publishes the others, which are therefore in the consumers' hands together. Returns the outcomes of
-   * the others.
+   * Then publishes the others, which therefore wait and are handled in batches. Returns the outcomes of the
+   * others.
    */
-  const publishTogether = async (
+  const publishInBatches = async (
     lockRows: (tx: Transaction) => Promise<unknown>,
     first: readonly Message[],
     ...others: Message[]
@@ -57,13 +57,13 @@ describe('fulfilment events in one batch', () => {
     const sharded = topologyOf(setup.store.broker.namespace).sharded('store-api.fulfilment');
     return sharded === undefined ? '' : shardOf(sharded, Buffer.from(JSON.stringify(shipped(id, 'A', 1))));
   };
-  /** Publishes the events together, while shipments of two orders use both shards of packages. */
+  /** Publishes the events in batches, while shipments of two orders use both shards of packages. */
   const publishPackageEvents = async (...events: Message[]) => {
     const one = await placeOrder();
     let other = await placeOrder();
     while (shardOfOrder(other) === shardOfOrder(one)) other = await placeOrder();
     const first = [shipped(one, 'A', 1), shipped(other, 'A', 1)];
-    return publishTogether((tx) => tx.rows(lockOrders, [[one, other].map(uuidOf)]), first, ...events);
+    return publishInBatches((tx) => tx.rows(lockOrders, [[one, other].map(uuidOf)]), first, ...events);
   };
   const versionsOf = (id: string) =>
     setup.store.broker.published
@@ -128,7 +128,7 @@ describe('fulfilment events in one batch', () => {
     const products = [{ quantity: 5 }, { quantity: 5 }, {}, { quantity: 5 }];
     const { id, skus } = await setup.store.release(setup.creator.id, products);
     const [blocked = '', one = '', uncounted = '', two = ''] = skus;
-    const outcomes = await publishTogether(
+    const outcomes = await publishInBatches(
       (tx) => tx.row(lockProduct, [parsePublicId('prod', blocked) ?? '']),
       [counted(blocked, 1)],
       counted(one, 10, 1),

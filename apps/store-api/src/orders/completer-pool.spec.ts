@@ -13,7 +13,7 @@ import { copyOrders } from './order-completer.fixture.js';
 import { OrderCompleter } from './order-completer.js';
 
 const requestConnections = 5; // pool size that startStoreApi uses with `connectTo`
-const slots = 20;
+const slots = 20; // of each loop of the completer
 
 // With a charge that the provider has not received yet.
 const becomeOverdue = statement(

@@ -138,7 +138,7 @@ describe('the completer while the provider does not respond', () => {
     await store.database.run(dieBeforeCharge, [creator.id]);
     await completer.round();
     expect(lines.map((line): unknown => JSON.parse(line))).toMatchObject([
-      { message: 'A resumed order is still pending.', status: 'pending' },
+      { message: 'The charge of a resumed order is still pending.', status: 'pending' },
       { message: 'Resumed an order.', status: 'processing' },
     ]);
   });

@@ -18,8 +18,9 @@ const slots = 20;
 const leaseMarginMs = 5_000;
 
 /**
- * Continues orders that a crash or a silent provider left pending. Orders without an attempt have slots of
- * their own, so that they do not wait for retries to a silent provider. Any number of replicas may run.
+ * Continues orders with a pending charge: after a crash, without a response of the provider, after an open
+ * circuit, and when a recharge began. Orders without an attempt have slots of their own, so that they do not
+ * wait for retries to a silent provider. Any number of replicas may run.
  */
 @Injectable()
 export class OrderCompleter extends BackgroundTask {
@@ -76,7 +77,8 @@ export class OrderCompleter extends BackgroundTask {
     const outcome = await this.chargeOrder.run(this.database, charge, stopping);
     if (outcome === undefined && stopping.aborted) return;
     const { status } = await this.settleOrder.run(this.database, charge, outcome);
-    const sentence = status === 'pending' ? 'A resumed order is still pending.' : 'Resumed an order.';
+    const sentence =
+      status === 'pending' ? 'The charge of a resumed order is still pending.' : 'Resumed an order.';
     this.logger.info({ order_id: charge.orderId, status }, sentence);
   }
 }

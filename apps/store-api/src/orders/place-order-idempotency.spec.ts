@@ -120,7 +120,7 @@ describe('POST /v1/orders with an idempotency key', () => {
     expect((await helpers.place(creator, orderBody(sku, rate), idempotencyKey)).status).toBe(201);
   });
 
-  it('is stored for 24 hours from the request that placed the order, not from one that died before', async () => {
+  it('stores the response for 24 hours after the request that placed the order, not after one that died', async () => {
     const idempotencyKey = newKey();
     const place = () => helpers.place(creator, orderBody(sku, rate), idempotencyKey);
     expect((await helpers.place(creator, orderBody('prod_unknown', rate), idempotencyKey)).status).toBe(422);

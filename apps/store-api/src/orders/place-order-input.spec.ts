@@ -31,6 +31,10 @@ describe('POST /v1/orders', () => {
   const valid = () => orderBody(sku, rate);
   const withItem = (changes: object) => ({ ...valid(), items: [{ ...valid().items[0], ...changes }] });
   const withAddress = (changes: object) => ({ ...valid(), shipping_address: { ...address, ...changes } });
+  /**
+   * Title, body, status and field of the error. The bodies are functions, since `beforeAll` sets the rate
+   * later.
+   */
   const cases: [string, () => object, number, string][] = [
     ['no members', () => ({}), 400, 'items'],
     ['a list as an item', () => ({ ...valid(), items: [[]] }), 400, 'items.0'],
