@@ -40,7 +40,7 @@ const readEnd = statement(
 );
 
 const kinds: readonly FindingKind[] = ['unknown_payment', 'missing_payment', 'failed_refund'];
-const findings = new Counter<'kind'>({
+const findingCounter = new Counter<'kind'>({
   name: 'payment_reconciliation_findings_total',
   help: 'Differences between our charges and those of the payment provider, by kind',
   labelNames: ['kind'],
@@ -61,7 +61,7 @@ export class DailyReconciliation extends BackgroundLoop {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     super({ name: 'reconciliation', intervalMs: pollIntervalMs, logger, round: () => this.round() });
-    for (const kind of kinds) findings.inc({ kind }, 0); // so that the first finding is an increase
+    for (const kind of kinds) findingCounter.inc({ kind }, 0); // so that the first finding is an increase
   }
 
   /** An unfinished day is left to another replica. */
@@ -88,7 +88,7 @@ export class DailyReconciliation extends BackgroundLoop {
         signal: this.stopping.signal,
       });
       for (const { kind, reference, chargeId } of result.findings) {
-        findings.inc({ kind });
+        findingCounter.inc({ kind });
         this.logger.error(
           { kind, reference, charge_id: chargeId, day },
           'A payment differs from that of the payment provider.',

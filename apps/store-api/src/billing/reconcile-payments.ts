@@ -42,7 +42,7 @@ const readPaid = statement(
 );
 const readRefunded = statement(
   'reconcile.refunded',
-  `SELECT id, refund_reference AS reference FROM charges WHERE status = 'refunded' AND provider_reference = ANY($1)`,
+  `SELECT id, refund_reference AS "refundReference" FROM charges WHERE status = 'refunded' AND provider_reference = ANY($1)`,
 );
 
 interface KnownCharge extends Charge {
@@ -111,13 +111,13 @@ async function failedRefunds({ database, gateway, range, signal }: Comparison): 
   const findings: Finding[] = [];
   const from = new Date(range.from.getTime() - maxRefundFailureDelayMs);
   for await (const page of gateway.listFailedRefunds({ from, to: range.to }, signal)) {
-    const rows = await database.rows<Charge>(readRefunded, [
+    const charges = await database.rows<{ id: string; refundReference: string | null }>(readRefunded, [
       page.map(({ paymentReference }) => paymentReference),
     ]);
     const failed = new Set(page.map(({ reference }) => reference));
-    for (const { id, reference } of rows) {
-      if (reference !== null && failed.has(reference))
-        findings.push({ kind: 'failed_refund', reference, chargeId: id });
+    for (const { id, refundReference } of charges) {
+      if (refundReference !== null && failed.has(refundReference))
+        findings.push({ kind: 'failed_refund', reference: refundReference, chargeId: id });
     }
   }
   return findings;

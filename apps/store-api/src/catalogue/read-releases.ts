@@ -102,7 +102,7 @@ export class ReadReleases {
         requestedPages.values(requests),
       ),
     );
-    return [...Map.groupBy(rows, ({ index }) => index)].map(([index, row]) => ({ index, row }));
+    return [...Map.groupBy(rows, ({ index }) => index)].map(([index, page]) => ({ index, row: page }));
   }
 
   private async detailed(

@@ -4,6 +4,7 @@ export interface ProcessedTrack {
   /** The position from the tags of its file. */
   readonly position: number | null;
   readonly duration_seconds: number;
+  /** When the first upload of the track was registered. */
   readonly first_processed_at: Date;
 }
 

@@ -24,8 +24,9 @@ export class FulfilmentConsumer extends MessageConsumer {
   }
 
   /**
-   * Package events lock orders in the order of their ids, and stock events lock products after that. A
-   * cancellation locks the products of one order, so two of them in one transaction could deadlock.
+   * Package and stock events may share a transaction: it locks the orders in the order of their ids, then the
+   * products. Cancellations may not: each locks an order and then its products, so two in one transaction
+   * could deadlock with another transaction.
    */
   override joinsBatch(message: Message): boolean {
     return isPackageEvent(message) || stockEvent(message) !== undefined;
