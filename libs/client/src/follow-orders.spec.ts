@@ -18,7 +18,7 @@ const stream =
     });
   };
 
-/** Returns the first events with a timeout of a second: of each its name, or the UUID of its order. */
+/** Returns the first events, by the UUID of their order or else by name. The timeout is a second. */
 async function follow(count: number, lastEventId?: string): Promise<string[]> {
   const client = createCreatorClient({ ...api.options(), timeoutMs: 1000 });
   const events: string[] = [];

@@ -28,7 +28,7 @@ import { ServiceAdapter } from './service-adapter.js';
 
 // Longer than the gateway's, so that the gateway never sends on a connection that this service closes.
 const keepAliveMs = 75_000;
-// Longer than `keepAliveMs`, since it also limits the wait for the next request of a connection.
+// Longer than `keepAliveMs`, since it also limits the wait for the first request of a connection.
 const maxHeaderWaitMs = 80_000;
 
 /** Nest's token for the HTTP options of a service. */
