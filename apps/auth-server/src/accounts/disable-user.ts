@@ -28,9 +28,9 @@ export async function disableUser(
   publishRevoked: PublishRevokedTokens,
   user: string,
 ): Promise<DisabledUser> {
-  const { id, revoked } = await database.transaction(async (tx) => {
+  const { userId, revoked } = await database.transaction(async (tx) => {
     const { id, disabled_at } = await lockUser(tx, user);
-    const revoked = await disconnectAndPublish(tx, outbox, { userId: id }, async () => {
+    const ended = await disconnectAndPublish(tx, outbox, { userId: id }, async () => {
       if (disabled_at === null) await tx.run(disable, [id]);
       return endAccessOfUser(tx, id);
     });
@@ -38,13 +38,13 @@ export async function disableUser(
       await auditOperator(tx, {
         event: 'user_disabled',
         userId: id,
-        details: { tokens_ended: revoked.length },
+        details: { tokens_ended: ended.length },
       });
     }
-    return { id, revoked };
+    return { userId: id, revoked: ended };
   });
   await publishRevoked(revoked);
-  return { user_id: id, disabled: true, tokens_ended: revoked.length };
+  return { user_id: userId, disabled: true, tokens_ended: revoked.length };
 }
 
 /**

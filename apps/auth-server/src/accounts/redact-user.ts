@@ -32,11 +32,11 @@ export async function redactUser(
   publishRevoked: PublishRevokedTokens,
   user: string,
 ): Promise<{ user_id: string; redacted: boolean; tokens_ended: number }> {
-  const { id, revoked } = await database.transaction(async (tx) => {
+  const { userId, revoked } = await database.transaction(async (tx) => {
     const { id, redacted_at } = await lockUser(tx, user);
-    if (redacted_at !== null) return { id, revoked: [] };
+    if (redacted_at !== null) return { userId: id, revoked: [] };
     // It must lock and read the connections before the writes end them, so the writes run inside it.
-    const revoked = await disconnectAndPublish(tx, outbox, { userId: id }, async () => {
+    const ended = await disconnectAndPublish(tx, outbox, { userId: id }, async () => {
       await tx.run(redact, [id]);
       await tx.run(deleteConsentsOfUser, [id]);
       return endAccessOfUser(tx, id);
@@ -47,10 +47,10 @@ export async function redactUser(
     await auditOperator(tx, {
       event: 'user_redacted',
       userId: id,
-      details: { tokens_ended: revoked.length },
+      details: { tokens_ended: ended.length },
     });
-    return { id, revoked };
+    return { userId: id, revoked: ended };
   });
   await publishRevoked(revoked);
-  return { user_id: id, redacted: true, tokens_ended: revoked.length };
+  return { user_id: userId, redacted: true, tokens_ended: revoked.length };
 }

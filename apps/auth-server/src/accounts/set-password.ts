@@ -19,18 +19,18 @@ export async function setPassword(
 ): Promise<{ user_id: string; tokens_ended: number }> {
   await assertAcceptablePassword(password, (await findUser(database, user)).email);
   const hash = await hashPassword(password);
-  const { id, revoked } = await database.transaction(async (tx) => {
+  const { userId, revoked } = await database.transaction(async (tx) => {
     const { id, redacted_at } = await lockUser(tx, user);
     if (redacted_at !== null) throw new Error('This account was redacted and cannot be used again.');
     await tx.run(updatePassword, [id, hash]);
-    const revoked = await endAccessOfUser(tx, id);
+    const ended = await endAccessOfUser(tx, id);
     await auditOperator(tx, {
       event: 'password_changed',
       userId: id,
-      details: { tokens_ended: revoked.length },
+      details: { tokens_ended: ended.length },
     });
-    return { id, revoked };
+    return { userId: id, revoked: ended };
   });
   await publishRevoked(revoked);
-  return { user_id: id, tokens_ended: revoked.length };
+  return { user_id: userId, tokens_ended: revoked.length };
 }

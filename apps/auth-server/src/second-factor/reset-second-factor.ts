@@ -15,13 +15,13 @@ export async function resetSecondFactor(
   publishRevoked: PublishRevokedTokens,
   user: string,
 ): Promise<{ user_id: string; had_second_factor: boolean }> {
-  const { id, hadSecondFactor, revoked } = await database.transaction(async (tx) => {
+  const { userId, hadSecondFactor, revoked } = await database.transaction(async (tx) => {
     const { id } = await lockUser(tx, user);
-    const hadSecondFactor = (await tx.run(removeSecondFactor, [id])) > 0;
-    const revoked = await endSessionsOfUser(tx, id);
-    if (hadSecondFactor) await auditOperator(tx, { event: 'second_factor_removed', userId: id });
-    return { id, hadSecondFactor, revoked };
+    const isRemoved = (await tx.run(removeSecondFactor, [id])) > 0;
+    const ended = await endSessionsOfUser(tx, id);
+    if (isRemoved) await auditOperator(tx, { event: 'second_factor_removed', userId: id });
+    return { userId: id, hadSecondFactor: isRemoved, revoked: ended };
   });
   await publishRevoked(revoked);
-  return { user_id: id, had_second_factor: hadSecondFactor };
+  return { user_id: userId, had_second_factor: hadSecondFactor };
 }
