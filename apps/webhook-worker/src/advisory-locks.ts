@@ -8,7 +8,7 @@ export const advisoryLocks = {
   dayPartitions: 7_391_051,
   /** Held while deliveries of a subscription are updated in bulk; the second key is the hash of its id. */
   bulkUpdates: 7_391_052,
-  /** Held while deliveries that were held for too long expire. */
+  /** Held while held deliveries that are too old expire. */
   expiry: 7_391_053,
 } as const;
 
