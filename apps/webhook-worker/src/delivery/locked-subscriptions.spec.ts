@@ -23,6 +23,7 @@ async function aTenant() {
   return { uuid: parsePublicId('whk', id) ?? '', event: () => orderCreated(client.creatorId) };
 }
 
+/** Condition: `count` deliveries have succeeded, not counting those of the subscription `except`. */
 const succeeded =
   (count: number, except?: string) =>
   (rows: readonly DeliveryRow[]): boolean =>

@@ -115,6 +115,7 @@ describe('the settlement of attempts', () => {
     const settleAttempts = new FakeSettleAttempts();
     const settlements = new SettlementBatches(settleAttempts, logger);
     const { delivery, exchange } = anAttempt('a');
+    // The lease is valid when it is checked first, and has ended at the next check.
     let checks = 0;
     const endingLease = {
       ...delivery,

@@ -18,7 +18,7 @@ const withDeliveries = (count: number, status: 'succeeded' | 'failed') =>
 describe('the delivery history', () => {
   it('is read by way of the read replica, and from the primary while that is absent', async () => {
     const { client, id } = await withDeliveries(1, 'succeeded');
-    const { lagging = 0 } = await countReplicaReads();
+    const { lagging = 0 } = await countReplicaReads(); // an absent replica counts as lagging
     const { body } = await client.get(`/${id}/deliveries`).expect(200);
     await client.get(`/${id}/deliveries/${body.data[0].id}`).expect(200);
     expect(await countReplicaReads()).toEqual({ lagging: lagging + 2 });
@@ -184,7 +184,7 @@ describe('the delivery history', () => {
   it.each([
     ['of 4 KiB as a whole', 'b'.repeat(4_096), 4_096, false],
     ['of more than 4 KiB, truncated', 'b'.repeat(4_097), 4_096, true],
-    ['of three-byte characters, none of them split', '€'.repeat(2_000), 1_365, true],
+    ['of three-byte characters, none of them split', '€'.repeat(2_000), Math.floor(4_096 / 3), true],
   ])('keeps a response %s', async (_case, sent, kept, isTruncated) => {
     const client = await given.client();
     const id = await client.subscribe(given.receiver.url);

@@ -97,7 +97,7 @@ describe("a subscription's owner", () => {
     await setFailing({ hours: 49, failures: 10 });
     await maintenance.round();
     await maintenance.round();
-    // The worker's own maintenance may have locked the row at the same moment.
+    // The maintenance of the worker runs as well. If it has locked the row, it sends the warning, later.
     const warnings = await eventually(async () => {
       const found = await published();
       return found.length > 0 ? found : undefined;
@@ -124,7 +124,7 @@ describe("a subscription's owner", () => {
     ]);
   });
 
-  it('is not notified of own changes', async () => {
+  it('is not notified when the owner disables the subscription', async () => {
     const { id, client, published } = await aSubscription();
     await client.patch(id, { status: 'disabled' }).expect(200);
     expect(await published()).toEqual([]);
