@@ -13,31 +13,72 @@ export interface ProductType {
   readonly sides: readonly string[];
 }
 
-/** Type, title, title suffix, grams, days, basis points, prices in GBP, USD, EUR and JPY, tracks, sides. */
-const formats = [
-  ['vinyl_12_lp', '12-inch LP', '12″ LP', 520, 10, 1500, [2499, 2999, 2899, 4800], 10, 'AB'],
-  ['cd_jewel', 'CD in a jewel case', 'CD', 140, 4, 2000, [1199, 1399, 1299, 2000], 11, ''],
-  ['vinyl_7_single', '7-inch single', '7″ single', 160, 8, 1250, [1199, 1399, 1299, 2200], 2, 'AB'],
-  ['cassette', 'Cassette', 'cassette', 120, 7, 1750, [999, 1199, 1099, 1700], 10, 'AB'],
-  ['vinyl_12_2lp', 'Double 12-inch LP', '2 × 12″ LP', 820, 12, 1500, [3499, 4199, 3999, 6800], 16, 'ABCD'],
-  ['cd_digisleeve', 'CD in a digisleeve', 'digisleeve CD', 90, 4, 2000, [999, 1199, 1099, 1800], 11, ''],
-] as const;
-
 /** The product types of the demo data, with packed weights and list prices. */
-export const productTypes: readonly ProductType[] = formats.map(
-  ([
-    product_type,
-    title,
-    title_suffix,
-    weight_grams,
-    lead_time_days,
-    royalty_rate,
-    prices,
-    tracks,
-    sides,
-  ]) => {
-    const [GBP, USD, EUR, JPY] = prices;
-    const terms = { weight_grams, lead_time_days, royalty_rate, prices: { GBP, USD, EUR, JPY } };
-    return { product_type, title, title_suffix, ...terms, tracks, sides: [...sides] };
+export const productTypes: readonly ProductType[] = [
+  {
+    product_type: 'vinyl_12_lp',
+    title: '12-inch LP',
+    title_suffix: '12″ LP',
+    weight_grams: 520,
+    lead_time_days: 10,
+    royalty_rate: 1500,
+    prices: { GBP: 2499, USD: 2999, EUR: 2899, JPY: 4800 },
+    tracks: 10,
+    sides: ['A', 'B'],
   },
-);
+  {
+    product_type: 'cd_jewel',
+    title: 'CD in a jewel case',
+    title_suffix: 'CD',
+    weight_grams: 140,
+    lead_time_days: 4,
+    royalty_rate: 2000,
+    prices: { GBP: 1199, USD: 1399, EUR: 1299, JPY: 2000 },
+    tracks: 11,
+    sides: [],
+  },
+  {
+    product_type: 'vinyl_7_single',
+    title: '7-inch single',
+    title_suffix: '7″ single',
+    weight_grams: 160,
+    lead_time_days: 8,
+    royalty_rate: 1250,
+    prices: { GBP: 1199, USD: 1399, EUR: 1299, JPY: 2200 },
+    tracks: 2,
+    sides: ['A', 'B'],
+  },
+  {
+    product_type: 'cassette',
+    title: 'Cassette',
+    title_suffix: 'cassette',
+    weight_grams: 120,
+    lead_time_days: 7,
+    royalty_rate: 1750,
+    prices: { GBP: 999, USD: 1199, EUR: 1099, JPY: 1700 },
+    tracks: 10,
+    sides: ['A', 'B'],
+  },
+  {
+    product_type: 'vinyl_12_2lp',
+    title: 'Double 12-inch LP',
+    title_suffix: '2 × 12″ LP',
+    weight_grams: 820,
+    lead_time_days: 12,
+    royalty_rate: 1500,
+    prices: { GBP: 3499, USD: 4199, EUR: 3999, JPY: 6800 },
+    tracks: 16,
+    sides: ['A', 'B', 'C', 'D'],
+  },
+  {
+    product_type: 'cd_digisleeve',
+    title: 'CD in a digisleeve',
+    title_suffix: 'digisleeve CD',
+    weight_grams: 90,
+    lead_time_days: 4,
+    royalty_rate: 2000,
+    prices: { GBP: 999, USD: 1199, EUR: 1099, JPY: 1800 },
+    tracks: 11,
+    sides: [],
+  },
+];

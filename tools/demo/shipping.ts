@@ -31,6 +31,8 @@ function worldZones(): Record<string, readonly string[]> {
 const bandGrams = [250, 500, 1000, 2000, 5000, 10_000] as const;
 /** Price factor of each band relative to the lightest. */
 const bandFactors = [1, 1.3, 1.7, 2.5, 4.2, 7] as const;
+/** Price factor of each further 500 g above the last band. */
+const extraFactor = 0.35;
 /** Price levels relative to GBP, which are not exchange rates. Yen prices are multiples of 10. */
 const priceLevels = { GBP: 1, USD: 1.25, EUR: 1.2, JPY: 1.9 } as const;
 
@@ -47,7 +49,7 @@ function rateCards(pence: Readonly<Record<string, number>>) {
         bands: bandGrams.map((max_weight_grams, index) => ({
           max_weight_grams,
           amount: price(bandFactors[index] ?? 1),
-          extra_500g_amount: price(0.35),
+          extra_500g_amount: price(extraFactor),
         })),
       };
     }),

@@ -53,16 +53,16 @@ export class Suite {
   private readonly secrets: Secrets;
   private readonly controlServer: Server;
   private readonly removalWatch: { stop: () => void };
-  private onStopped: () => void = () => undefined;
+  private onStopped: () => void = () => undefined; // set by `onceStopped`
   private ports: Ports;
-  private choosing: Promise<unknown> = Promise.resolve();
+  private choosing: Promise<unknown> = Promise.resolve(); // `choice` in progress, which may install packages
   private choice: Choice = { dependencies: [], gateway: 'program' };
-  private stopFollowing: () => void = () => undefined;
-  private ending: Promise<void> | undefined;
-  private stack: Stack | undefined;
-  private serviceContext: ServiceContext | undefined;
+  private stopFollowing: () => void = () => undefined; // of the gateway's access log
+  private ending: Promise<void> | undefined; // since `stop` was called
+  private stack: Stack | undefined; // once everything is ready
+  private serviceContext: ServiceContext | undefined; // once the services are ready
 
-  /** Locks the state directory for one suite. */
+  /** Opens a suite, which locks its state directory. */
   static async open(settings: Settings, terminal: Terminal): Promise<Suite> {
     mkdirSync(settings.stateDir, { recursive: true });
     const opened: { suite?: Suite } = {};

@@ -4,7 +4,7 @@ import { absolute, alternate, ratio } from '../rounds.ts';
 import { type DeliveringWorker, subscribe } from './delivering-worker.ts';
 import type { ReceiverProcess } from './receiver-process.ts';
 
-const deliveries = 400;
+const deliveriesPerSample = 400;
 
 /**
  * Compares two subscriptions whose receiver responds after 100 ms. One allows eight requests at a time; the
@@ -19,8 +19,8 @@ export async function benchWindows(
   const eight = await subscribe(worker.service, origin, '/far/1', { max_in_flight: 8 });
   const rounds = await alternate(
     [
-      { name: 'adaptive window', measure: () => worker.measureFromBacklogOf(adaptive, deliveries) },
-      { name: 'eight at a time', measure: () => worker.measureFromBacklogOf(eight, deliveries) },
+      { name: 'adaptive window', measure: () => worker.measureFromBacklogOf(adaptive, deliveriesPerSample) },
+      { name: 'eight at a time', measure: () => worker.measureFromBacklogOf(eight, deliveriesPerSample) },
     ],
     context.rounds,
   );

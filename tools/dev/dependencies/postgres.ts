@@ -46,7 +46,7 @@ export async function postgresFromPrograms(context: DependencyContext): Promise<
     );
   }
   const owner = ownerMark(secrets.postgresPassword);
-  if (home !== postgresHomes(settings)[0]) removeOrphan(home, owner);
+  if (!home.startsWith(settings.stateDir)) removeOrphan(home, owner);
   if (!existsSync(data)) await initialise({ bin, home, data, password: secrets.postgresPassword, user });
   writeFileSync(join(home, 'owner'), owner);
   const options = {
