@@ -36,10 +36,7 @@ export class BenchDatabase {
     this.client = client;
   }
 
-  /**
-   * Returns how many pages statements have read so far, from memory or disk. PostgreSQL's processes report
-   * them with a delay.
-   */
+  /** Returns how many pages statements have read, from memory or disk. PostgreSQL reports them late. */
   async pagesRead(): Promise<number> {
     const { rows } = await this.client.query<{ pages: number }>(
       `SELECT (blks_hit + blks_read)::float8 AS pages FROM pg_stat_database WHERE datname = current_database()`,

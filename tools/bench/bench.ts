@@ -48,9 +48,7 @@ interface BenchEntry {
   readonly suiteEnvironment?: Readonly<Record<string, string>>;
 }
 
-/**
- * The benchmarks by their name. Each is imported only after the build, since it imports the compiled code.
- */
+/** The benchmarks by name, each imported only after the build, since it imports the compiled code. */
 const benches: Readonly<Record<string, BenchEntry>> = {
   auth: { load: async () => (await import('./auth/auth-bench.ts')).benchAuth, rows: 5_000_000 },
   store: { load: async () => (await import('./store/store-bench.ts')).benchStore, rows: 1_000_000 },

@@ -9,10 +9,7 @@ interface ProcessRow {
   readonly ticks: number;
 }
 
-/**
- * Returns the processor time in ms that a process and its descendants have used so far; undefined if the
- * system does not report it.
- */
+/** Processor time of a process and its descendants, in ms; undefined if the system does not report it. */
 export function treeCpuMs(pid: number): number | undefined {
   const rows = processRows();
   const tree = new Set([pid]);

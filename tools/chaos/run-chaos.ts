@@ -28,10 +28,7 @@ export interface ChaosOptions {
   readonly isConcurrent: boolean;
   /** Whether replicas are rolled instead of `steps`. Then no request may fail. */
   readonly isRolling: boolean;
-  /**
-   * Whether a commit of PostgreSQL waits for the standby. Otherwise, what a promotion loses is only
-   * reported.
-   */
+  /** Whether a commit waits for the standby. If not, what a promotion loses is only reported. */
   readonly isSynchronous: boolean;
   /** Saves the steps in the state directory, once it is empty. */
   readonly saveTimeline: () => void;
@@ -84,10 +81,7 @@ async function runAndCompare(suite: ChaosSuite, options: ChaosOptions, cleanups:
   return reportComparison(comparison, shopper, { ...options, invalid });
 }
 
-/**
- * Prints what the promotions lost. Repeats the repair and the comparison while messages are on their way.
- * Returns the exit status.
- */
+/** Prints what is lost after repairs, once messages on their way have arrived. Returns the exit status. */
 async function reportLoss(suite: ChaosSuite, traffic: Traffic): Promise<number> {
   const endsAtMs = performance.now() + lossTimeoutMs;
   let loss = await measureLoss(suite, traffic.shopper.accepted, traffic.received);

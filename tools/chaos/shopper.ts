@@ -173,10 +173,7 @@ export class Shopper {
     return { status: response.statusCode, text: await response.body.text() };
   }
 
-  /**
-   * Returns a token, and renews it regularly. If the sign-in fails, returns the old one, which is still
-   * valid.
-   */
+  /** Returns a token, which it renews regularly. If the sign-in fails, the old one is still valid. */
   private currentToken(): Promise<string> {
     if (performance.now() > this.tokenRenewalAtMs) {
       this.tokenRenewalAtMs = performance.now() + tokenRenewalMs;

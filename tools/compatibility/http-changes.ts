@@ -24,10 +24,7 @@ const openApi = z.looseObject({
   webhooks: z.record(z.string(), z.looseObject({ post: operation })).default({}),
 });
 
-/**
- * A service rejects values that it does not know. It ignores such members, so what a client sends has no
- * effect.
- */
+/** A service rejects unknown values, and ignores unknown members, on whose effect a client may rely. */
 const service: Tolerance = { newValues: 'rejected', unknownMembers: 'rejected' };
 /** A client ignores members and values that it does not know (docs/receiving-webhooks.md, docs/client.md). */
 const client: Tolerance = { newValues: 'accepted', unknownMembers: 'accepted' };

@@ -7,9 +7,7 @@ export const harbourLights = creator('Harbour Lights');
 const glassMeridian = creator('Glass Meridian');
 const slowFerry = creator('The Slow Ferry');
 
-/**
- * The organisations of the demo data, with their creators and users. The passwords are only for local use.
- */
+/** Organisations of the demo data, with their creators and users. The passwords are only for local use. */
 export const organisations = [
   {
     id: 'org_harbour',

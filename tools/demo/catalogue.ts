@@ -111,9 +111,7 @@ function makeTracks(type: ProductType, number: number) {
   }));
 }
 
-/**
- * EAN-13 in the range 200–299, which GS1 reserves for internal use, so it cannot clash with real products.
- */
+/** EAN-13 in the range 200–299, which GS1 reserves for internal use, so it is the code of no real product. */
 function restrictedEan(number: number): string {
   const digits = `200${String(number).padStart(9, '0')}`;
   const sum = [...digits].reduce(

@@ -4,10 +4,7 @@ const daysAfter = 30;
 /** Invented values of one euro, close to those of 2026. */
 const perEuro = { USD: 1.1, JPY: 165, GBP: 0.86 } as const;
 
-/**
- * Reference rates around a day in the format of eurofxref-hist.csv, so that a suite that runs for weeks can
- * convert.
- */
+/** Reference rates in the format of eurofxref-hist.csv, around a day: a suite may run for weeks. */
 export function demoRates(today: Date): string {
   const rows = Array.from({ length: daysBefore + 1 + daysAfter }, (_, index) => {
     const day = new Date(today.getTime() + (daysAfter - index) * dayMs);

@@ -11,10 +11,7 @@ const zones: Readonly<Record<string, readonly string[]>> = {
   asia_pacific: 'JP KR TW HK MO SG AU NZ CN MY TH PH ID VN'.split(' '),
 };
 
-/**
- * ISO 3166-1 assigns no numbers from 900 to 999 (§8.1.3). The package gives one to XK, which no order is
- * sent to.
- */
+/** ISO 3166-1 assigns no numbers from 900 on (§8.1.3). The package gives one to XK, which gets no orders. */
 const firstUnassignedNumber = 900;
 
 /** Every country of ISO 3166-1 is in a zone; the rest of the world has those that no other zone names. */

@@ -4,9 +4,7 @@ import { authorizationCodeFlow } from './authorization.ts';
 
 const redirectUri = 'https://merch-sync.example/callback';
 
-/**
- * Registers a public client (RFC 7591). Returns its id, and a function that requests access from a person.
- */
+/** Registers a public client (RFC 7591). Returns its id, and a function that requests a person's consent. */
 export async function registerApp(authUrl: string, ca: string) {
   const server = await AuthorizationServer.discover(`${authUrl}/api/auth`, { fetch: fetchTrusting(ca) });
   const clientId = await server.register({ name: 'Merch Sync', redirectUris: [redirectUri] });

@@ -13,10 +13,7 @@ export const databaseOf = {
   'webhook-worker': 'webhooks',
 } as const satisfies Record<ServiceName, DatabaseName>;
 
-/**
- * Name of a database and its role. On an external server, which may hold several suites, it names the
- * suite.
- */
+/** Name of a database and its role. It names the suite on an external server, which may hold several. */
 function fullNameOf(name: DatabaseName, settings: Settings): string {
   return settings.externalUrls.postgres === undefined ? name : `fulfilment_${stateDirHash(settings)}_${name}`;
 }

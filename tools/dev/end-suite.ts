@@ -3,10 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { control } from './supervisor/control.ts';
 import { Supervisor } from './supervisor/supervisor.ts';
 
-/**
- * Stops the suite of a state directory, including processes that a killed suite left. Returns false if there
- * was none.
- */
+/** Stops a suite, and processes that a killed suite left. Returns false if there was none. */
 export async function endSuite(stateDir: string): Promise<boolean> {
   const ended = await control(stateDir, 'end');
   // It responds after its processes have ended; then it exits.

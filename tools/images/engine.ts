@@ -136,10 +136,7 @@ export class PrivateEngine {
     return lastLines(readFileSync(this.at('dockerd.log'), 'utf8'), 5);
   }
 
-  /**
-   * Stops the engine, undoes its changes of the network, and deletes its data unless `keepsData`. May be
-   * called at any time.
-   */
+  /** Stops the engine at any time, undoes its network changes, and deletes its data unless `keepsData`. */
   stop({ keepsData }: { readonly keepsData: boolean }): Promise<void> {
     this.stopping ??= this.end(keepsData);
     return this.stopping;

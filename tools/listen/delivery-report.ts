@@ -1,10 +1,7 @@
 import { isTestEvent } from '@fulfilment/webhook-verifier';
 import type { Arrival } from './receiver.ts';
 
-/**
- * A delivery as `--json` prints it. An unverified delivery has no event, id and data, because anyone may have
- * sent them.
- */
+/** A delivery as `--json` prints it. Without verification event, id and data are null: anyone can send them. */
 export interface DeliveryReport {
   readonly at: string;
   readonly event: string | null;

@@ -29,10 +29,7 @@ async function rebuildSums(suite: OperatorAccess): Promise<RebuiltSums> {
   };
 }
 
-/**
- * Sums are rebuilt before and after the replay. `rows` is the final number; `differed` adds the corrections
- * of both.
- */
+/** Combines two rebuilds: `rows` is the number after the second, `differed` adds the corrections of both. */
 export function combineRebuilds(before: RebuiltSums, after: RebuiltSums): RebuiltSums {
   const sum = (name: keyof RebuiltSums): Rebuilt => ({
     rows: after[name].rows,

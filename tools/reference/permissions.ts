@@ -8,10 +8,7 @@ import {
 
 const namespace = 'suite';
 
-/**
- * The users of RabbitMQ and Redis with the commands that create them, from the table that the development
- * set-up uses.
- */
+/** The users of RabbitMQ and Redis, with the commands that create them. */
 export function permissionsReference(): string {
   const exchange = factsExchangeOf(namespace);
   return `# Users of RabbitMQ and Redis

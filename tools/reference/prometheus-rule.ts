@@ -2,10 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../dev/settings.ts';
 
-/**
- * The alerting rules for the Prometheus Operator: a copy, since kustomize cannot read a file of another
- * folder.
- */
+/** Copies the alerting rules for the Prometheus Operator: kustomize cannot read a file of another folder. */
 export function prometheusRule(): string {
   const rules = readFileSync(join(root, 'deploy', 'observability', 'alerts.yaml'), 'utf8');
   const lines = rules.split('\n').filter((line) => !line.startsWith('#'));

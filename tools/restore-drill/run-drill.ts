@@ -14,9 +14,7 @@ import { repair } from './repairs.ts';
 
 /** A load that two cores can carry with all processes of the suite. */
 const ordersPerSecond = 5;
-/**
- * Duration of the load before the base backup, after it (plus the age of the state), and after the restore.
- */
+/** Duration of each phase: before the backup, after it (plus the age of the state), and after the restore. */
 const loadMs = 5_000;
 const firstOrderTimeoutMs = 60_000;
 /** Maximum time from the last recovered commit to the target: under this load, services commit more often. */

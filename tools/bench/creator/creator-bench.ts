@@ -9,10 +9,7 @@ import { requestSender } from '../store/store-callers.ts';
 import { bigCreator, CreatorData, organisation, smallCount, smallCreator } from './creator-data.ts';
 import { measureProjection, type Projector } from './projection.ts';
 
-/**
- * Compares the Creator API with a bare consumer that writes the same rows, and a creator with many orders
- * with a creator with few.
- */
+/** Compares creator-api with a bare consumer, and reads of a creator with many orders with one with few. */
 export async function benchCreator(context: BenchContext): Promise<readonly Figure[]> {
   const creator = await ServiceProcess.create(context, 'creator-api', 'bench_creator', () => ({
     RATE_LIMIT_STATS: unlimited,

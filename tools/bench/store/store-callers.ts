@@ -18,9 +18,7 @@ export interface StoreRequests {
   readonly placeOrderAtOnce: Caller;
   /** Orders a piece of a limited edition, whose stock row all callers contend for. */
   readonly orderLimited: Caller;
-  /**
-   * The same as `orderLimited` at store-api. The bare server only executes the guarded update of the stock.
-   */
+  /** The same as `orderLimited` at store-api. The bare server only updates the stock, with its guard. */
   readonly updateLimitedStock: Caller;
   close(): Promise<void>;
 }

@@ -17,10 +17,7 @@ export function unitsEnabledBy(packages: readonly string[]): string[] {
   return packages.flatMap((name) => systemdUnits[name] ?? []);
 }
 
-/**
- * Returns the command prefix to install Debian packages: none for root, or sudo without a password. Else
- * undefined.
- */
+/** Returns the prefix of commands that need root: none, or sudo without a password. Else undefined. */
 export async function aptPrefix(): Promise<readonly string[] | undefined> {
   if (!/\b(debian|ubuntu)\b/.test(osRelease()) || findProgram('apt-get') === undefined) return undefined;
   if (process.getuid?.() === 0) return [];

@@ -15,10 +15,7 @@ export async function dockerResponds(): Promise<boolean> {
   return (await runProgram('docker', ['compose', 'version'], { timeoutMs: 5_000 })).code === 0;
 }
 
-/**
- * Pulls the images and creates the containers. Returns false on failure, so that programs can be used
- * instead.
- */
+/** Pulls the images and creates the containers. Returns false on failure: then programs can be used. */
 export async function createContainers(
   context: DependencyContext,
   names: readonly DependencyName[],

@@ -114,9 +114,7 @@ function ownerMark(password: string): string {
   return createHash('sha256').update(`owner:${password}`).digest('hex');
 }
 
-/**
- * Deletes data outside the state directory that a deleted clone at the same path left with other passwords.
- */
+/** Deletes data outside the state directory that a deleted clone at the same path left. */
 function removeOrphan(home: string, owner: string): void {
   const mark = join(home, 'owner');
   if (!existsSync(home) || (existsSync(mark) && readFileSync(mark, 'utf8') === owner)) return;
@@ -128,10 +126,7 @@ function dataVersion(data: string): string | undefined {
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
 }
 
-/**
- * Removes the lock of a killed server. Without an init process its zombie would look alive to the next
- * server.
- */
+/** Removes the lock of a killed server, whose zombie would look alive to the next one without an init. */
 function removeStaleLock(data: string): void {
   const lock = join(data, 'postmaster.pid');
   if (!existsSync(lock)) return;
@@ -139,10 +134,7 @@ function removeStaleLock(data: string): void {
   if (processStartTime(pid) === undefined) rmSync(lock);
 }
 
-/**
- * Initialises the data in a temporary folder and renames it, so that an interrupted start leaves no partial
- * data.
- */
+/** Creates the data in a temporary folder and renames it, so that an interrupted start leaves nothing. */
 async function initialise(to: {
   bin: string;
   home: string;

@@ -39,10 +39,7 @@ export async function redisResponds(url: string): Promise<boolean> {
   }
 }
 
-/**
- * Resolves with true after a handshake, since RabbitMQ opens its port before it can serve; otherwise
- * rejects.
- */
+/** Resolves with true after a handshake, which RabbitMQ allows later than a connection; otherwise rejects. */
 export async function rabbitmqResponds(url: string): Promise<boolean> {
   const connection = await connectAmqp(url, { timeout: timeoutMs });
   connection.on('error', () => undefined);

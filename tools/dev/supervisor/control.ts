@@ -21,10 +21,7 @@ export const notReady = new Failure('The suite is starting. `npm start` reports 
 /** Handles a command of the running suite: from its name and argument to a response. */
 export type Command = (name: string, argument: string) => Promise<unknown>;
 
-/**
- * Opens the control socket. It can be opened only once, which excludes a second suite in the same state
- * directory.
- */
+/** Opens the control socket. Only one can be open, so there is one suite in a state directory. */
 export async function serveControl(stateDir: string, command: Command): Promise<Server> {
   const path = controlSocket(stateDir);
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });

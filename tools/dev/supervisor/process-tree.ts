@@ -31,9 +31,7 @@ export function signalTree(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/**
- * Start time of a process in the system's format; undefined if no process, or only a zombie, has this pid.
- */
+/** Start time of a process in the system's format; undefined if only a zombie or no process has this pid. */
 export function processStartTime(pid: number): string | undefined {
   return allProcesses().find((row) => row.pid === pid)?.startedAt;
 }
