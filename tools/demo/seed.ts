@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { Seeded } from '../dev/stack-file.ts';
 import type { OperatorAccess } from '../ops/operator-access.ts';
-import { commandWords } from '../ops/command-words.ts';
 import { operate } from '../ops/operate.ts';
 import { waitForOutcome } from '../ops/wait-for-outcome.ts';
 import { dashboardRedirect, operator, organisations } from './accounts.ts';
@@ -101,4 +100,9 @@ async function newSecret(access: OperatorAccess, clientId: string): Promise<stri
     .required()
     .parse(await operate(access, 'auth-server', ['client', 'secret', clientId], ''));
   return created.client_secret;
+}
+
+/** The words of a command line: `commandWords('user create', { email })`. */
+function commandWords(command: string, options: Readonly<Record<string, string>>): string[] {
+  return [...command.split(' '), ...Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])];
 }
