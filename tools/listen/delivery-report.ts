@@ -1,7 +1,9 @@
 import { isTestEvent } from '@fulfilment/webhook-verifier';
 import type { Arrival } from './receiver.ts';
 
-/** A delivery as `--json` prints it. Without verification event, id and data are null: anyone can send them. */
+/**
+ * A delivery as `--json` prints it. If it is not verified, event, id and data are null: they may be forged.
+ */
 export interface DeliveryReport {
   readonly at: string;
   readonly event: string | null;
