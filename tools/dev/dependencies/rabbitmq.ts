@@ -4,6 +4,7 @@ import { Failure } from '../failure.ts';
 import { responds } from '../ports.ts';
 import { findProgram } from '../run-program.ts';
 import { quoteForShell } from '../settings.ts';
+import type { ProcessPlan } from '../supervisor/process-part.ts';
 import { type Dependency, ownUrl, type DependencyContext } from './dependency.ts';
 import { rabbitmqResponds } from './readiness.ts';
 import { writeBrokerDefinitions } from './store-users.ts';
@@ -23,49 +24,24 @@ export function rabbitmqFromPrograms(context: DependencyContext): Dependency {
   const { ports } = context;
   const home = join(context.settings.stateDir, 'rabbitmq');
   mkdirSync(home, { recursive: true });
-  /** @returns the path */
-  const writeFile = (name: string, content: string, mode = 0o600): string => {
-    const file = join(home, name);
-    writeFileSync(file, content, { mode });
-    return file;
-  };
-  const configuration = writeFile('rabbitmq.conf', configurationText(context));
-  const plugins = writeFile('enabled_plugins', '[].\n');
+  const writeFile = (name: string, content: string, mode = 0o600): void =>
+    writeFileSync(join(home, name), content, { mode });
+  writeFile('rabbitmq.conf', configurationText(context));
+  writeFile('enabled_plugins', '[].\n');
   const url = ownUrl('rabbitmq', context);
-  const env = {
-    PATH: process.env.PATH ?? '/usr/bin:/bin',
-    HOME: home, // for a separate Erlang cookie
-    LC_ALL: 'C.UTF-8',
-    ERL_EPMD_PORT: String(ports.epmd),
-    ERL_EPMD_ADDRESS: '127.0.0.1',
-    RUNNING_UNDER_SYSTEMD: 'true', // makes the start script exec the server
-    RABBITMQ_NODENAME: `suite-${ports.rabbitmq}@localhost`,
-    // The default port may belong to another node.
-    RABBITMQ_DIST_PORT: String(ports.rabbitmqDistribution),
-    RABBITMQ_CONF_ENV_FILE: '/dev/null',
-    RABBITMQ_CONFIG_FILE: configuration,
-    RABBITMQ_ENABLED_PLUGINS_FILE: plugins,
-    RABBITMQ_MNESIA_BASE: join(home, 'data'), // also the base of feature flags, plugins and pid file
-    RABBITMQ_LOG_BASE: join(home, 'log'),
-    ERL_CRASH_DUMP: join(home, 'erl_crash.dump'), // else in the working directory
-    // Two schedulers without busy waiting, so that an idle broker uses no CPU.
-    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '+S 2:2 +sbwt none +sbwtdcpu none +sbwtdio none',
-  };
+  const env = nodeEnvironment({
+    name: `suite-${ports.rabbitmq}@localhost`,
+    folder: home,
+    home,
+    distributionPort: ports.rabbitmqDistribution,
+    epmdPort: ports.epmd,
+  });
   writeFile('rabbitmqctl', rabbitmqctlScript(join(dirname(program), 'rabbitmqctl'), env), 0o700);
   return {
     name: 'rabbitmq',
     url,
     processes: [
-      {
-        // Without this process, Erlang would start an epmd that keeps running after the suite.
-        name: 'epmd',
-        kind: 'dependency',
-        hidden: true,
-        program: epmd,
-        args: ['-port', String(ports.epmd), '-address', '127.0.0.1'],
-        env,
-        ready: () => responds(ports.epmd),
-      },
+      epmdPlan(epmd, ports.epmd, env),
       {
         name: 'rabbitmq',
         kind: 'dependency',
@@ -78,6 +54,51 @@ export function rabbitmqFromPrograms(context: DependencyContext): Dependency {
         ready: () => rabbitmqResponds(url),
       },
     ],
+  };
+}
+
+/** Plans epmd. Without it, Erlang would start one that keeps running after the suite. */
+export function epmdPlan(program: string, port: number, env: Readonly<Record<string, string>>): ProcessPlan {
+  return {
+    name: 'epmd',
+    kind: 'dependency',
+    hidden: true,
+    program,
+    args: ['-port', String(port), '-address', '127.0.0.1'],
+    env,
+    ready: () => responds(port),
+  };
+}
+
+/**
+ * Environment of a node whose settings, data and logs are in a folder. Nodes with the same `home` can form
+ * a cluster.
+ */
+export function nodeEnvironment(node: {
+  readonly name: string;
+  readonly folder: string;
+  /** Has the Erlang cookie. */
+  readonly home: string;
+  readonly distributionPort: number;
+  readonly epmdPort: number;
+}) {
+  return {
+    PATH: process.env.PATH ?? '/usr/bin:/bin',
+    HOME: node.home,
+    LC_ALL: 'C.UTF-8',
+    ERL_EPMD_PORT: String(node.epmdPort),
+    ERL_EPMD_ADDRESS: '127.0.0.1',
+    RUNNING_UNDER_SYSTEMD: 'true', // makes the start script exec the server
+    RABBITMQ_NODENAME: node.name,
+    RABBITMQ_DIST_PORT: String(node.distributionPort), // the default port may belong to another node
+    RABBITMQ_CONF_ENV_FILE: '/dev/null',
+    RABBITMQ_CONFIG_FILE: join(node.folder, 'rabbitmq.conf'),
+    RABBITMQ_ENABLED_PLUGINS_FILE: join(node.folder, 'enabled_plugins'),
+    RABBITMQ_MNESIA_BASE: join(node.folder, 'data'), // also the base of feature flags, plugins and pid file
+    RABBITMQ_LOG_BASE: join(node.folder, 'log'),
+    ERL_CRASH_DUMP: join(node.folder, 'erl_crash.dump'), // else in the working directory
+    // Two schedulers without busy waiting, so that an idle broker uses no CPU.
+    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '+S 2:2 +sbwt none +sbwtdcpu none +sbwtdio none',
   };
 }
 
@@ -100,11 +121,13 @@ function configurationText(context: DependencyContext): string {
   return `listeners.tcp.1 = 127.0.0.1:${ports.rabbitmq}
 default_vhost = /
 load_definitions = ${writeBrokerDefinitions(context)}
-distribution.listener.interface = 127.0.0.1
+${commonConfiguration}`;
+}
+
+export const commonConfiguration = `distribution.listener.interface = 127.0.0.1
 vm_memory_high_watermark.absolute = 1GB
 disk_free_limit.absolute = 200MB
 log.console = true
 log.console.level = warning
 log.file = false
 `;
-}
