@@ -50,7 +50,10 @@ export async function startConsentedGrant(
   return undefined;
 }
 
-/** Finds or creates the Grant of an authorization request that needs no consent page. */
+/**
+ * Finds or creates the Grant of an authorization request that needs no consent page (oidc-provider's
+ * `loadExistingGrant`).
+ */
 @Injectable()
 export class ExistingGrants {
   constructor(

@@ -78,7 +78,7 @@ describe('client create', () => {
     'redirect-uri': [thirdPartyRedirect],
     confidential: true,
   };
-  const count = async () =>
+  const countRegistrations = async () =>
     (await auditRecordsOf({ client: warehouse.id })).filter(({ event }) => event === 'client_registered')
       .length;
 
@@ -86,7 +86,7 @@ describe('client create', () => {
     const first = await runCommand('client create', warehouse);
     expect(first).toEqual({ client_id: warehouse.id, client_secret: expect.any(String) });
     expect(await runCommand('client create', warehouse)).toEqual({ client_id: warehouse.id });
-    expect(await count()).toBe(1);
+    expect(await countRegistrations()).toBe(1);
     const app = await App.ofClient(server, first);
     await expect(app.signIn('openid')).resolves.toHaveProperty('tokens');
   });
@@ -104,7 +104,7 @@ describe('client create', () => {
       'The client warehouse already exists with different values.',
     );
     expect(await runCommand('client create', warehouse)).toEqual({ client_id: warehouse.id });
-    expect(await count()).toBe(1);
+    expect(await countRegistrations()).toBe(1);
   });
 
   it('accepts a private-use scheme without a slash (RFC 8252 §7.1)', async () => {

@@ -174,13 +174,14 @@ export function endFamiliesOfUserAndOrganisation(
   return endFamilies(tx, lockGrantsOfUserAndOrganisation, userId, organisationId);
 }
 
-/** Ends only the access tokens: a refresh issues tokens with the person's current role. */
+/** Ends only the access tokens of a person: a refresh issues tokens with the current role. */
 export async function endAccessTokensOfUser(tx: Transaction, userId: string): Promise<RevokedToken[]> {
   return tx.rows<RevokedToken>(deleteAccessTokensOfFamilies, [
     await lockFamilies(tx, lockGrantsOfUser, userId),
   ]);
 }
 
+/** Ends the families that a statement locks. @param owner its parameters */
 async function endFamilies(
   tx: Transaction,
   lockGrants: Statement,
@@ -189,6 +190,7 @@ async function endFamilies(
   return tx.rows<RevokedToken>(deleteFamilies, [await lockFamilies(tx, lockGrants, ...owner)]);
 }
 
+/** Returns the ids of the locked families. */
 async function lockFamilies(
   tx: Transaction,
   lockGrants: Statement,

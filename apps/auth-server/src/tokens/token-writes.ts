@@ -100,6 +100,7 @@ export class TokenWriter {
   private readonly loader: BatchLoader<TokenWrite, TokenWriteResult>;
 
   constructor(private readonly database: Database) {
+    // Four, so that a statement that waits for a row delays only the writes that share it (ADR 12).
     this.loader = new BatchLoader({ run: (writes) => writeAll(database, writes), maxConcurrent: 4 });
   }
 

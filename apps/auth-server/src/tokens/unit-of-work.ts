@@ -116,11 +116,13 @@ export class UnitOfWork {
     else unit.revoked.push(...(await action(await this.transactionOf(unit))));
   }
 
+  /** Opens the unit's transaction at the first call. */
   private async transactionOf(unit: Unit): Promise<Transaction> {
     unit.opening ??= this.database.begin({ returnId: true });
     return (await unit.opening).tx;
   }
 
+  /** @returns the error of `DeferredTokens.store`, after which nothing is stored */
   private async commit(unit: Unit): Promise<errors.InvalidGrant | undefined> {
     const { tokens, auditRecords } = unit;
     try {
