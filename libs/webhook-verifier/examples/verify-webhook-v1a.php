@@ -7,6 +7,8 @@ require_once __DIR__ . '/verify-webhook.php';
  *
  * @param array<string, string> $headers
  * @param list<array{x: string}> $keys the "keys" of the subscription's JWKS
+ * @param int|null $now UNIX seconds, by default the current time
+ * @param int $tolerance maximum difference between the time of signing and $now, in seconds
  */
 function verify_webhook_v1a(array $headers, string $body, array $keys, ?int $now = null, int $tolerance = 300): stdClass
 {

@@ -11,6 +11,8 @@ final class WebhookVerificationError extends RuntimeException
  * @param array<string, string> $headers such as getallheaders()
  * @param string $body the raw bytes: file_get_contents('php://input')
  * @param list<string> $secrets the subscription's secret; during a rotation, the new and the old one
+ * @param int|null $now UNIX seconds, by default the current time
+ * @param int $tolerance maximum difference between the time of signing and $now, in seconds
  */
 function verify_webhook(array $headers, string $body, array $secrets, ?int $now = null, int $tolerance = 300): stdClass
 {

@@ -15,6 +15,8 @@ def verify_webhook(headers, body, secrets, now=None, tolerance=300):
     headers: a case-insensitive mapping, such as Flask's or Django's request.headers
     body: the raw bytes, such as Flask's request.get_data() or Django's request.body
     secrets: the subscription's secret; during a rotation, the new and the old one
+    now: UNIX seconds, by default the current time
+    tolerance: maximum difference between the time of signing and now, in seconds
     """
     if not secrets or "" in secrets:
         raise ValueError("a secret is missing")

@@ -11,6 +11,7 @@ def verify_webhook_v1a(headers, body, keys, now=None, tolerance=300):
     """Do the same as verify_webhook with public keys instead of a secret (pip install cryptography).
 
     keys: the "keys" of the subscription's JWKS
+    now, tolerance: as for verify_webhook, in seconds
     """
     if not keys:
         raise ValueError("a key is missing")
