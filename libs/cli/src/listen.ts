@@ -54,8 +54,8 @@ export async function listen(
       skipOld: from !== 'oldest' && after === undefined,
       savePosition: (position) => suite.files.write(positionFile, position),
       onReady: () => {
-        const name = printable(creator.name ?? creator.id);
-        note(`Listens to the events of ${name}${forwarding}. Press Ctrl-C to stop.`);
+        const creatorName = printable(creator.name ?? creator.id);
+        note(`Listens to the events of ${creatorName}${forwarding}. Press Ctrl-C to stop.`);
         // A resend fails only when the listener stops.
         if (forwarder !== undefined) onResend(() => void forwarder.resend().catch(() => undefined));
       },

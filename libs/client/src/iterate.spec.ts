@@ -50,7 +50,10 @@ describe('iterate', () => {
     const uuids: string[] = [];
     for await (const { uuid } of orders) uuids.push(uuid);
     expect(uuids).toEqual(['a', 'b', 'c']);
-    expect(api.requests).toHaveLength(2);
+    expect(api.requests.map(({ url }) => url)).toEqual([
+      '/api/v1/orders?creator=c&page=1',
+      '/api/v1/orders?creator=c&page=2',
+    ]);
   });
 
   it('ends at an empty page of the Creator API, even if the total says that there are more items', async () => {

@@ -48,7 +48,7 @@ rabbitmqctl set_topic_permissions warehouse suite.facts '${publishes}' '${binds}
     expect(writers).toEqual(['operator']);
   });
 
-  it('deny services the deletion of the facts exchange', () => {
+  it('deny every user the deletion of the facts exchange', () => {
     for (const user of storeUsers)
       expect(allows(brokerPermissions(user, 'suite').configure, 'suite.facts')).toBe(false);
   });

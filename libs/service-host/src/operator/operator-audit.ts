@@ -48,15 +48,17 @@ export interface OperatorRecord {
   readonly ended_at: Date | null;
   readonly operator: string;
   readonly command: string;
+  /** The ids in the operands and in the output of the command. */
   readonly subjects: readonly string[];
+  /** Names of the options, without their values. */
   readonly options: readonly string[];
   readonly outcome: 'started' | 'done' | 'failed';
 }
 
 /**
- * Records every command, reads included, before it runs, and its outcome afterwards. A record that stays
- * `started` belongs to a process that died, or lost its database.
- * @throws the error of the command
+ * Runs a command. Records it before it runs, also if it only reads, and its outcome afterwards. A record that
+ * stays `started` belongs to a process that died, or lost its database.
+ * @throws the error of the command, or of the record
  */
 export async function runAudited(
   sql: Sql,
