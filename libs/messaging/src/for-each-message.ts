@@ -3,7 +3,10 @@ import type { Transaction } from '@fulfilment/database';
 import { inContext, WorkContext } from '@fulfilment/runtime';
 import { traceOf } from './message-spans.js';
 
-/** Adapts a handler of single messages. Its logs and outgoing messages carry the message's id and trace. */
+/**
+ * Adapts a handler of single messages. Its log lines have the id and trace of the message; the messages that
+ * it writes continue the trace.
+ */
 export function forEachMessage(
   handle: (tx: Transaction, message: Message) => Promise<void>,
 ): (tx: Transaction, messages: readonly Message[]) => Promise<void> {

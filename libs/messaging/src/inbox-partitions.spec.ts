@@ -43,7 +43,8 @@ beforeEach(async () => {
 });
 afterEach(() => scratch.drop());
 
-const names = async (): Promise<string[]> => [...(await partitionsOf(scratch.database, 'inbox'))].toSorted();
+const partitionNames = async (): Promise<string[]> =>
+  [...(await partitionsOf(scratch.database, 'inbox'))].toSorted();
 /** Creates the partition of a day on which the service ran. */
 const createDay = async (daysBack: number): Promise<string> => {
   const day = addDays(await currentDay(scratch.database), -daysBack);
@@ -60,7 +61,7 @@ describe('the partitions of the inbox', () => {
     await partitions.round();
     const today = await currentDay(scratch.database);
     const days = [0, 1, 2].map((ahead) => dayPartition('inbox', addDays(today, ahead)));
-    expect(await names()).toEqual([...days, 'inbox_other_days']);
+    expect(await partitionNames()).toEqual([...days, 'inbox_other_days']);
   });
 
   it('take the rows of their day from the default partition, and get later rows', async () => {
@@ -77,7 +78,7 @@ describe('the partitions of the inbox', () => {
     for (const daysBack of [38, 37, 36, 9, 8, 7, 1]) kept.push(await createDay(daysBack));
     await partitions.round();
     await partitions.round();
-    const remaining = await names();
+    const remaining = await partitionNames();
     expect(remaining).toEqual(expect.arrayContaining(kept));
     for (const name of dropped) expect(remaining).not.toContain(name);
   });
@@ -99,10 +100,10 @@ describe('the partitions of the inbox', () => {
     const maintenance = partitions.round();
     await scratch.database.run(insert, [uuidv7(), 'applied', '0']);
     await maintenance;
-    expect(await names()).toEqual(['inbox_other_days']);
+    expect(await partitionNames()).toEqual(['inbox_other_days']);
     await reader.rollback();
     await partitions.round();
-    expect(await names()).toHaveLength(4);
+    expect(await partitionNames()).toHaveLength(4);
   });
 });
 
@@ -156,7 +157,8 @@ describe('a consumer', () => {
     for (const daysBack of [8, 7, 6, 5, 4, 3, 2, 1]) await createDay(daysBack);
     await eventually(async () => {
       await partitions.round();
-      return (await names()).length === 8 + 3 + 1;
+      // Eight days, today, two days ahead, and the default partition.
+      return (await partitionNames()).length === 8 + 3 + 1;
     });
   };
 

@@ -22,7 +22,7 @@ export interface FlakyProxy {
   stop(): Promise<void>;
 }
 
-/** A TCP proxy that interrupts the connections between a client and a server on demand. */
+/** Starts a TCP proxy that interrupts the connections between clients and a server on demand. */
 export async function flakyProxy(url: string): Promise<FlakyProxy> {
   const target = new URL(url);
   const sockets = new Set<Socket>();

@@ -22,7 +22,7 @@ export interface TokenMaker {
 /** A header parameter that may be listed in `crit` (RFC 7515 §4.1.11), and that no API understands. */
 export const criticalRule = 'urn:example:rule';
 
-/** A fake authorization server that publishes its keys and signs tokens. */
+/** Starts a fake authorization server, which publishes its key and signs tokens. */
 export async function tokenMaker(): Promise<TokenMaker> {
   const baseUrl = 'https://suite.localhost';
   const { privateKey, publicKey } = await generateKeyPair('ES256');

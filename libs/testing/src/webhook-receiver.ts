@@ -30,7 +30,7 @@ export interface WebhookReceiver {
   stop(): Promise<void>;
 }
 
-/** A subscriber's server that records the deliveries it receives. */
+/** Starts the server of a subscriber, which records the deliveries that it receives. */
 export async function webhookReceiver(): Promise<WebhookReceiver> {
   const deliveries: ReceivedDelivery[] = [];
   let respond: Respond = (response) => response.writeHead(204).end();

@@ -14,8 +14,12 @@ export interface FakePooler {
   stop(): Promise<void>;
 }
 
+// Messages of PostgreSQL's protocol ("Message Formats").
+/** The server's last message of the sign-in. */
 const readyForQuery = Buffer.from('Z\0\0\0\u0005I', 'latin1');
+/** First byte of the message by which a client disconnects. */
 const terminate = 'X'.charCodeAt(0);
+/** Length and protocol version, before the parameters. */
 const startupHeaderBytes = 8;
 
 /**
@@ -50,6 +54,7 @@ export async function fakePooler(url: string, options: FakePoolerOptions = {}): 
       });
     });
     ownSession.on('data', (bytes) => {
+      // Each client signs in to a session of its own. Later, responses of the shared one go to the sender.
       (signedIn && sharesSession ? sender : client)?.write(bytes);
       signedIn ||= bytes.includes(readyForQuery);
     });
