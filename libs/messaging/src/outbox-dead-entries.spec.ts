@@ -1,4 +1,7 @@
-/** Tests of the outbox relay during a transaction that keeps deleted rows in the index, as pg_dump does. */
+/**
+ * Tests of where the outbox relay starts to read, also while a transaction keeps deleted rows in the index, as
+ * that of pg_dump does.
+ */
 import { messages, type Message } from '@fulfilment/contracts';
 import { Database, type Sql, statement, type Transaction, type Values } from '@fulfilment/database';
 import { Messaging } from './index.js';
