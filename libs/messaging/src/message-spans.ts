@@ -63,7 +63,9 @@ export async function inMessageSpans(
 }
 
 function traceparentOf(trace: Trace, { id, traceparent }: Message): string {
-  return trace instanceof Span ? trace.traceparent : nextTraceparent(traceparent, id, false);
+  return trace instanceof Span
+    ? trace.traceparent
+    : nextTraceparent(traceparent, { originId: id, isSampled: false });
 }
 
 /**

@@ -36,7 +36,7 @@ export class WorkContext {
     const [originId] = Object.values(this.origin);
     // A process that records no spans keeps the decision of the sender.
     const isSampled = this.trace === undefined ? undefined : false;
-    return nextTraceparent(this.received, originId, isSampled);
+    return nextTraceparent(this.received, { originId, isSampled });
   }
 
   /** Returns the context of a part of the work that has a span of its own. */

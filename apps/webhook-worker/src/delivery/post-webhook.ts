@@ -35,7 +35,7 @@ export class PostWebhook {
     if (!(trace instanceof Span)) {
       // An attempt without a span is marked as unsampled. Without tracing, the received flag is passed on.
       const isSampled = isTracing() ? false : undefined;
-      return this.send(delivery, nextTraceparent(received ?? undefined, undefined, isSampled));
+      return this.send(delivery, nextTraceparent(received ?? undefined, { isSampled }));
     }
     const exchange = await this.send(delivery, trace.traceparent);
     endSpan(trace, exchange);

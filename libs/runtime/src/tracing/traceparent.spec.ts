@@ -12,13 +12,17 @@ describe('nextTraceparent', () => {
   it.each(['4bf92f3577b34da6a3ce929d0e0e4736', '4bf92f35-77b3-4da6-a3ce-929d0e0e4736'])(
     'starts a trace with the id of the request or message %s',
     (id) => {
-      expect(nextTraceparent(undefined, id)).toMatch(/^00-4bf92f3577b34da6a3ce929d0e0e4736-[0-9a-f]{16}-01$/);
+      expect(nextTraceparent(undefined, { originId: id })).toMatch(
+        /^00-4bf92f3577b34da6a3ce929d0e0e4736-[0-9a-f]{16}-01$/,
+      );
     },
   );
 
   it.each(['req-1', '0'.repeat(32), `${'a'.repeat(31)}G`])('starts a random trace for the id %s', (id) => {
-    expect(nextTraceparent(undefined, id)).toMatch(/^00-(?!0{32})[0-9a-f]{32}-[0-9a-f]{16}-01$/);
-    expect(nextTraceparent(undefined, id)).not.toContain(id);
+    expect(nextTraceparent(undefined, { originId: id })).toMatch(
+      /^00-(?!0{32})[0-9a-f]{32}-[0-9a-f]{16}-01$/,
+    );
+    expect(nextTraceparent(undefined, { originId: id })).not.toContain(id);
   });
 
   it.each([undefined, '', 'x', `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`])(

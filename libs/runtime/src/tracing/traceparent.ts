@@ -18,12 +18,18 @@ export function parseTraceparent(text: string | null | undefined): ReceivedSpan 
   return { traceId, spanId, isSampled: (parseInt(flags, 16) & sampledBit) === sampledBit };
 }
 
-/**
- * Returns a traceparent with a new span id: in the received trace if that is well formed, else in a new one.
- * @param originId id of the request or message, for the id of a new trace
- * @param isSampled the flag; by default the received one, and true for a new trace
- */
-export function nextTraceparent(received?: string, originId?: string, isSampled?: boolean): string {
+export interface NextTraceparent {
+  /** Id of the request or message, for the id of a new trace. */
+  readonly originId?: string | undefined;
+  /** The flag; by default the received one, and true for a new trace. */
+  readonly isSampled?: boolean | undefined;
+}
+
+/** Returns a traceparent with a new span id: in the received trace if it is well formed, else a new one. */
+export function nextTraceparent(
+  received: string | undefined,
+  { originId, isSampled }: NextTraceparent = {},
+): string {
   const span = randomHex().slice(0, 16);
   if (received !== undefined && traceparentPattern.test(received))
     return `${received.slice(0, 36)}${span}-${isSampled === undefined ? received.slice(53) : flagsOf(isSampled)}`;

@@ -78,8 +78,8 @@ export function recordedTrace(received: string | null | undefined): { readonly t
  * work makes spans of its own.
  */
 export function traceparentOfEffect(received: string | undefined, messageId: string): string {
-  if (tracer === undefined) return nextTraceparent(received, messageId);
+  if (tracer === undefined) return nextTraceparent(received, { originId: messageId });
   return parseTraceparent(received) !== undefined && received !== undefined
     ? received
-    : nextTraceparent(received, messageId, false);
+    : nextTraceparent(received, { originId: messageId, isSampled: false });
 }
