@@ -3,15 +3,15 @@ import { addressRule } from './address.rules.js';
 import { hostAndPort, targetUrlProblem } from './target-url.rules.js';
 import { targetUri } from './target-uri.rules.js';
 
-function policy(allowLoopback: boolean) {
+function policy({ allowLoopback }: { readonly allowLoopback: boolean }) {
   return {
     allowLoopback,
     isAllowedAddress: addressRule({ allowLoopback, blockedNetworks: [] }),
     ownHosts: new Set(['suite.example:443']),
   };
 }
-const production = policy(false);
-const development = policy(true);
+const production = policy({ allowLoopback: false });
+const development = policy({ allowLoopback: true });
 
 describe('the check of target URLs', () => {
   it.each([

@@ -1,6 +1,6 @@
 /**
- * Tests of where the outbox relay starts to read, also while a transaction keeps deleted rows in the index, as
- * that of pg_dump does.
+ * Tests of where the outbox relay starts to read, also while a transaction such as that of pg_dump keeps
+ * deleted rows in the index.
  */
 import { messages, type Message } from '@fulfilment/contracts';
 import { Database, type Sql, statement, type Transaction, type Values } from '@fulfilment/database';
