@@ -1,7 +1,7 @@
 import { contractFilesOf, contractFindings, currentContracts } from './documents.ts';
 
 describe('the contracts of a release', () => {
-  it('are fulfilled by their own services', () => {
+  it('are selected by the services that fulfil them', () => {
     expect(contractFilesOf(['webhook-worker'])).toEqual(['store.openapi.json', 'asyncapi.json']);
     expect(contractFilesOf(['creator-api'])).toEqual(['creator.openapi.json', 'asyncapi.json']);
     expect(contractFilesOf([])).toEqual([]);

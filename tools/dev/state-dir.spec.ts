@@ -37,7 +37,7 @@ describe('a state directory', () => {
     expect(readdirSync(first)).toEqual(['notes.txt']);
   });
 
-  it('reports its removal, also when it was created again', async () => {
+  it('reports its removal even if it was created again', async () => {
     const removed = new Promise<string>((resolve) => whenRemoved(first, () => resolve('removed')));
     rmSync(first, { recursive: true });
     mkdirSync(first);

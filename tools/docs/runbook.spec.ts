@@ -27,7 +27,7 @@ describe('the runbook', () => {
     );
   });
 
-  it('says how to rotate every secret of the configuration', () => {
+  it('has a row for every secret of the configuration in "Rotate a secret"', () => {
     const secrets = [...read('reference/configuration.md').matchAll(/^\| `(\w+)` .*\(secret\) \|$/gm)];
     const [, section = ''] = runbook.split('### Rotate a secret\n');
     const rows =

@@ -20,7 +20,7 @@ function filesBelow(folder: string): string[] {
 describe.each([...services, 'bootstrap'])('the deployable folder of %s', (app) => {
   const files = filesBelow(folderOf(app));
 
-  it('has no source map, type declaration, test or lock file', () => {
+  it('has no source map, type declaration, test, lock file or package for development', () => {
     const unwanted = /(\.map|\.d\.[cm]?ts|\.spec\.[jt]s|\.tsbuildinfo|package-lock\.json)$/;
     expect(files.filter((file) => unwanted.test(file))).toEqual([]);
     for (const name of ['playwright-core', 'typescript', 'jest', '@fulfilment/testing', '@nestjs/testing'])

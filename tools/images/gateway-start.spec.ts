@@ -122,7 +122,7 @@ describe('the start of the gateway', () => {
     await expectStatus('/creator/api/v1/orders', 503);
   });
 
-  it('serves the documentation of its image', async () => {
+  it('serves the folder GATEWAY_SITE_DIR at /docs', async () => {
     mkdirSync(join(directory, 'site', 'docs'), { recursive: true });
     writeFileSync(join(directory, 'site', 'docs', 'index.html'), '');
     chmodSync(directory, 0o755); // nginx reads it as another user

@@ -54,7 +54,7 @@ describe('the output of list commands', () => {
     expect(text).toContain('More: --after whk_1');
   });
 
-  it('contains no control characters of a client-provided name', () => {
+  it('contains no control characters of a user agent', () => {
     const text = format({ events: [event], before: null });
     for (const stray of ['\u001b', '\u202e']) expect(text).not.toContain(stray);
   });

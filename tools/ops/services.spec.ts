@@ -11,7 +11,7 @@ describe('a command line of ops', () => {
     expect(takeOption(args, '--as')).toEqual({ value, rest });
   });
 
-  it('is passed to the service of its noun', () => {
+  it('belongs to the service of its noun', () => {
     const nouns = ['dead-letters', 'creator', 'rates', 'webhooks', 'nonsense', undefined];
     expect(nouns.map(serviceOf)).toEqual([
       'store-api',

@@ -30,8 +30,10 @@ describe('the installation of Debian packages', () => {
     const run = (): Promise<typeof locked> => Promise.resolve(locked);
     expect(await retryWhileLocked(run, { timeoutMs: 0, retryDelayMs: 1 })).toBe(locked);
   });
+});
 
-  it('disables only the servers of the installed packages', () => {
+describe('unitsEnabledBy', () => {
+  it('returns no units of packages that are not named', () => {
     expect(unitsEnabledBy(['redis-server', 'openssl'])).toEqual(['redis-server.service']);
   });
 });
