@@ -34,3 +34,9 @@ export function placedOrder(index: number, creatorId: string): OrderSnapshot {
     items: [item(1), item(2)],
   };
 }
+
+/** The same order after its payment, which is its second version. */
+export function paidOrder(order: OrderSnapshot): OrderSnapshot {
+  const payment = { ...order.payment, status: 'paid' as const, charged_at: order.placed_at };
+  return { ...order, version: 2, status: 'processing', payment };
+}

@@ -1,7 +1,7 @@
-import { messages, type OrderSnapshot } from '@fulfilment/contracts';
+import { messages } from '@fulfilment/contracts';
 import { connect } from 'amqplib';
 import type { BenchContext } from '../bench-context.ts';
-import { placedOrder } from '../placed-order.ts';
+import { paidOrder, placedOrder } from '../placed-order.ts';
 import { eventually } from '../../dev/eventually.ts';
 import { type Sample, measureWork, type Rounds } from '../rounds.ts';
 import type { ServedProcess } from '../served-process.ts';
@@ -19,11 +19,6 @@ export interface Projector {
 export const messagesPerSample = 4_000;
 const applyTimeoutMs = 60_000;
 const pollIntervalMs = 5;
-
-function paidOrder(order: OrderSnapshot): OrderSnapshot {
-  const payment = { ...order.payment, status: 'paid' as const, charged_at: order.placed_at };
-  return { ...order, version: 2, status: 'processing', payment };
-}
 
 /** Measures how fast each projector applies new orders and payments, alternately. */
 export async function measureProjection(

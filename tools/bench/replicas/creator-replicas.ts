@@ -2,7 +2,7 @@ import { messages, topologyOf, uuidv7 } from '@fulfilment/contracts';
 import { connect } from 'amqplib';
 import { type BenchContext, unlimited } from '../bench-context.ts';
 import { BenchDatabase } from '../bench-database.ts';
-import { placedOrder } from '../placed-order.ts';
+import { paidOrder, placedOrder } from '../placed-order.ts';
 import { eventually } from '../../dev/eventually.ts';
 import { measureWork, type Sample } from '../rounds.ts';
 import { ServiceProcess } from '../service-process.ts';
@@ -120,9 +120,7 @@ export async function creatorReplicas(
 }
 
 function paidOrders(creators: readonly string[]) {
-  return Array.from({ length: orderCount }, (_, index) => {
-    const order = placedOrder(index, creators[index % creators.length] ?? '');
-    const payment = { ...order.payment, status: 'paid' as const, charged_at: order.placed_at };
-    return { ...order, version: 2, status: 'processing' as const, payment };
-  });
+  return Array.from({ length: orderCount }, (_, index) =>
+    paidOrder(placedOrder(index, creators[index % creators.length] ?? '')),
+  );
 }
