@@ -11,7 +11,7 @@ it('a refresh extends the refresh token by 30 days, up to the 90 days of its fam
   expect(refreshTokenLifetime(0, 91 * daySeconds)).toBe(1);
 });
 
-it('a token family lives as long as its last possible token, and not much longer', () => {
+it('a token family lives as long as its last possible token, and without offline_access less than a day', () => {
   expect(familyLifetime(['openid', 'offline_access'])).toBe(90 * daySeconds + lifetimes.accessToken);
   const short = familyLifetime(['openid', 'orders:read']);
   expect(short).toBeGreaterThan(lifetimes.authorizationCode + lifetimes.accessToken);
