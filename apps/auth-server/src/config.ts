@@ -28,14 +28,12 @@ export const authServerSettings = serviceSettings.extend({
       'Keys that sign cookies and form tokens, separated by commas, newest first; the same for all replicas. To rotate them, append the new key on every replica, then move it to the front, then remove the old key after 14 days, the lifetime of a session. A browser that last signed in with the old key then has no own limit of SIGN_IN_FAILURES',
     ),
   RATE_LIMIT_TOKEN: quotaSetting(
-    120,
-    60,
+    '120/60',
     'for the token endpoint, per authenticated confidential client, otherwise per network',
   ),
-  RATE_LIMIT_REGISTER: quotaSetting(20, 3600, 'for client registration, per network'),
+  RATE_LIMIT_REGISTER: quotaSetting('20/3600', 'for client registration, per network'),
   RATE_LIMIT_AUTHORIZATION: quotaSetting(
-    1200,
-    60,
+    '1200/60',
     'for introspection, revocation and pushed authorization requests, per authenticated confidential client, otherwise per network; for every other endpoint and page of the authorization server, per network',
   ),
   SIGNING_KEY_ROTATION_DAYS: integerSetting(0, 3650, 90).describe(
@@ -43,8 +41,7 @@ export const authServerSettings = serviceSettings.extend({
   ),
   // docs/adr/0029 has the reasons for the limits (a) to (c).
   SIGN_IN_FAILURES: quotaSetting(
-    10,
-    900,
+    '10/900',
     'for failed sign-ins: (a) per account in one network; (b) per network: one quota, and one more for each account that signed in from it within a day; (c) per browser that signed in before. An account that is attacked from many networks accepts one attempt at a time, and a delay between attempts grows until they have this average rate',
   ),
   SECOND_FACTOR_FOR_GLOBAL_ADMINS: flag(true).describe(

@@ -3,6 +3,7 @@ import { Redis } from 'ioredis';
 import { setTimeout as delay } from 'node:timers/promises';
 import { redisOptions } from './redis-options.js';
 
+/** Short, since a request waits for its commands, and continues without Redis. */
 const commandTimeoutMs = 250;
 const disconnectTimeoutMs = 200;
 

@@ -5,14 +5,14 @@ import type { Quotas } from './access/rate-limiter.js';
 import { minCursorSecretLength } from './signed-cursors.js';
 
 /** A setting of the form REQUESTS/SECONDS. */
-export function quotaSetting(requests: number, windowSeconds: number, description: string) {
+export function quotaSetting(defaultText: `${number}/${number}`, description: string) {
   return z
     .string()
     .regex(/^[1-9]\d{0,8}\/[1-9]\d{0,5}$/, 'must be REQUESTS/SECONDS')
-    .default(`${requests}/${windowSeconds}`)
+    .default(defaultText)
     .transform((text): Quota => {
-      const [count, seconds] = text.split('/').map(Number);
-      return { requests: count ?? requests, windowSeconds: seconds ?? windowSeconds };
+      const [requests = 0, windowSeconds = 0] = text.split('/').map(Number);
+      return { requests, windowSeconds };
     })
     .describe(`Rate limit, REQUESTS/SECONDS: ${description}`);
 }
@@ -43,19 +43,18 @@ export const apiSettings = serviceSettings.extend({
       'Key of at least 32 characters that signs cursors of lists and of event feeds; the same for all replicas. To rotate it, append the new key on every replica, separated by a comma, then move it to the front, then remove the old key after 30 days',
     ),
   RATE_LIMIT_DEFAULT: quotaSetting(
-    6000,
-    60,
+    '6000/60',
     'per client and creator, for all operations without a quota of their own',
   ),
-  RATE_LIMIT_ANONYMOUS: quotaSetting(300, 60, 'for requests without a valid token, per network'),
+  RATE_LIMIT_ANONYMOUS: quotaSetting('300/60', 'for requests without a valid token, per network'),
 });
 export type ApiSettings = z.output<typeof apiSettings>;
 
 /** Quotas of operations that only some services have. A service with such an operation adds the setting. */
 export const operationQuotaSettings = {
-  RATE_LIMIT_ORDERS_CREATE: quotaSetting(1500, 60, 'for placing orders, per client and creator'),
-  RATE_LIMIT_QUOTES: quotaSetting(1500, 60, 'for shipping quotes and estimates, per client and creator'),
-  RATE_LIMIT_STATS: quotaSetting(600, 60, 'for statistics, per client and creator'),
+  RATE_LIMIT_ORDERS_CREATE: quotaSetting('1500/60', 'for placing orders, per client and creator'),
+  RATE_LIMIT_QUOTES: quotaSetting('1500/60', 'for shipping quotes and estimates, per client and creator'),
+  RATE_LIMIT_STATS: quotaSetting('600/60', 'for statistics, per client and creator'),
 };
 type OperationQuotas = { readonly [Name in keyof typeof operationQuotaSettings]?: Quota };
 
