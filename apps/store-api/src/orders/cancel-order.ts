@@ -50,23 +50,23 @@ export class CancelOrder {
     const orderId = parsePublicId('ord', id) ?? throwNotFound('order');
     const creatorId = caller.creatorId ?? throwNotFound('order');
     const isReplay = await this.database.transaction(async (tx) => {
+      // The order before the key, as `ReportTestEvent` does, so that the two cannot deadlock.
+      const order = await tx.row<{ status: OrderStatus }>(lockOrder, [orderId, creatorId]);
+      if (order === undefined) return throwNotFound('order');
       const scope = key === undefined ? undefined : { creatorId, clientId: caller.clientId, key };
       const requestFingerprint = fingerprint({ cancel: orderId, reason });
       // Only marks the key as used: every response shows the order as it is now.
       const response = { id: publicId('ord', orderId), status: 'cancelled' as const };
       const isNew = scope === undefined || (await this.keys.store(tx, scope, requestFingerprint, response));
-      await this.cancel(tx, orderId, creatorId, reason);
+      if (order.status !== 'cancelled') await this.cancel(tx, orderId, order.status, reason);
       return !isNew;
     });
     this.faultPoints.pass('order-cancelled');
     return new ResponseWithHeaders(await this.readOrders.read(caller, id), isReplay ? replayHeaders : {});
   }
 
-  private async cancel(tx: Transaction, orderId: string, creatorId: string, reason: string): Promise<void> {
-    const order = await tx.row<{ status: OrderStatus }>(lockOrder, [orderId, creatorId]);
-    if (order === undefined) return throwNotFound('order');
-    if (order.status === 'cancelled') return;
-    if (!canTransition(order.status, 'cancelled')) throw alreadyShipped();
+  private async cancel(tx: Transaction, orderId: string, status: OrderStatus, reason: string): Promise<void> {
+    if (!canTransition(status, 'cancelled')) throw alreadyShipped();
     const items = await itemsOf(tx, orderId);
     const { row, data } = await this.cancelLocked.run(tx, orderId, items, {
       reason,

@@ -1,4 +1,4 @@
-import { messages, topologyOf, uuidv7 } from '@fulfilment/contracts';
+import { messages, parsePublicId, topologyOf, uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { connect } from 'amqplib';
 import { eventually } from '@fulfilment/testing';
@@ -12,6 +12,7 @@ import {
   type StoreApiUnderTest,
   type Creator,
 } from '../store-api.fixture.js';
+import { untilLockWaits } from '../lock-waits.fixture.js';
 import { SimulatedWarehouse } from './simulated-warehouse.js';
 
 /** Repeats the first event of a creator's orders up to the maximum. */
@@ -20,6 +21,8 @@ const fillHistory = statement(
   `UPDATE orders SET package_history = to_jsonb(array_fill(package_history -> 0, ARRAY[1000]))
    WHERE creator_id = $1`,
 );
+
+const lockOrder = statement('test.lock-order', 'SELECT id FROM orders WHERE id = $1 FOR UPDATE');
 
 describe('test mode', () => {
   let orders: StripeOrders;
@@ -162,6 +165,25 @@ describe('test mode', () => {
     expect(second.body).toEqual(first.body);
     const other = await report(order, { event: 'delivered' }, idempotencyKey);
     expect([other.status, other.body.details[0].reason]).toEqual([409, 'body_mismatch']);
+  });
+
+  it('applies an event while the order is cancelled under the same key, which is then rejected', async () => {
+    const order = await place();
+    const idempotencyKey = newKey();
+    const { database, server } = orders.store;
+    const locking = await database.begin();
+    await locking.tx.run(lockOrder, [parsePublicId('ord', order.id)]);
+    const reporting = report(order, { event: 'shipped' }, idempotencyKey).then(({ status }) => status);
+    await untilLockWaits(database);
+    const cancelling = request(server)
+      .post(`/store/v1/orders/${order.id}/cancel`)
+      .auth(order.creator.token, { type: 'bearer' })
+      .set('idempotency-key', idempotencyKey)
+      .send({})
+      .then(({ status, body }) => [status, body.details?.[0].reason]);
+    await untilLockWaits(database, 2);
+    await locking.commit();
+    expect([await reporting, await cancelling]).toEqual([200, [409, 'body_mismatch']]);
   });
 
   it('requires the scope orders:create', async () => {
