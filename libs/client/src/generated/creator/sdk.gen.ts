@@ -148,7 +148,7 @@ export const readOrder = <ThrowOnError extends boolean = true>(
 /**
  * Read the timeline of an order
  *
- * Returns when the order was placed, paid, shipped, delivered, cancelled and refunded, with failed charges and changes of the tracking. The deliveries of its webhooks are in the Store API: `GET /v1/webhooks/{id}/deliveries?order_id=…`.
+ * Returns when the order was placed, paid, shipped, delivered, cancelled and refunded, with failed charges and changes of the tracking. The deliveries of webhooks about it are in the Store API, at `webhook_deliveries_url`.
  */
 export const readOrderTimeline = <ThrowOnError extends boolean = true>(
   options: Options<ReadOrderTimelineData, ThrowOnError>,
