@@ -3,6 +3,7 @@ import { IntegerParameter } from '@fulfilment/http-service';
 import { IsOptional } from 'class-validator';
 import { MonthRangeQuery } from '../statistics/month-range.dto.js';
 
+/** A range of months, and the members of NumberedPageDto: a class cannot extend both. */
 export class ConnectedAppsQuery extends MonthRangeQuery {
   @Description('Number of the page, from 1', 1)
   @IsOptional()

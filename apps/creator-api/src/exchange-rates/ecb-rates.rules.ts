@@ -18,8 +18,8 @@ const months = 'January February March April May June July August September Octo
 
 /**
  * Parses the ECB's euro foreign exchange reference rates of one or more days: eurofxref-daily.xml,
- * -hist-90d.xml, -hist.xml, eurofxref.csv and eurofxref-hist.csv. Returns only the currencies of prices, and
- * the euro as 1.
+ * -hist-90d.xml, -hist.xml, eurofxref.csv and eurofxref-hist.csv. Returns only the currencies in which there
+ * are prices, and the euro as 1.
  * @throws UnreadableRates
  */
 export function readEcbRates(text: string): EuroRate[] {
@@ -35,7 +35,7 @@ export function readEcbRates(text: string): EuroRate[] {
   return [...rates, ...days.map((rate_date) => ({ rate_date, currency: 'EUR', per_euro: '1' }))];
 }
 
-/** Parses `<Cube time='2026-11-20'><Cube currency='USD' rate='1.0423'/>…` */
+/** Parses `<Cube time='2026-11-20'><Cube currency='USD' rate='1.0423'/>…`, with attributes in any order. */
 function readXml(text: string): EuroRate[] {
   const rates: EuroRate[] = [];
   let day: string | undefined;

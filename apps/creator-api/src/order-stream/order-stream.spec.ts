@@ -153,7 +153,7 @@ describe('the stream of new orders', () => {
     ofCreator.leave();
     await place(creator);
     for (const change of makeOld) await api.database.run(change, [creator.id]);
-    expect(await deleteOldFeeds(api.database)).toBe(2);
+    expect(await deleteOldFeeds(api.database)).toBe(2); // the entry and the feed
     expect(await api.database.rows(entries, [creator.id])).toEqual([]);
     for (const lastEventId of [first?.id ?? '', foreign?.id ?? '', 'forged']) {
       const [event] = await (await open(creator, { lastEventId })).first(1);

@@ -49,7 +49,7 @@ export function creatorsIn(name: string, tables: readonly string[]): Statement {
 /**
  * Corrects sums, a slice of creators at a time, during concurrent writes. Each statement compares the rows
  * and their sums in one snapshot and adds the difference to the current sum, so a concurrent addition is not
- * lost. It blocks only writers of a sum that is being corrected, until the slice commits.
+ * lost. A slice blocks only writers of the sums that it corrects, until it commits.
  */
 export async function rebuildByCreator(database: Database, plan: RebuildPlan): Promise<Rebuilt> {
   let rows = 0;

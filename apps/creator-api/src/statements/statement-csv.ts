@@ -1,4 +1,4 @@
-import { publicId } from '@fulfilment/contracts';
+import { nilUuid, publicId } from '@fulfilment/contracts';
 import { type Sql, statement } from '@fulfilment/database';
 import type { LedgerRow } from '../ledger/ledger-row.js';
 import { csvLine } from '../orders/export/csv.rules.js';
@@ -13,7 +13,7 @@ const readPage = statement(
      COALESCE(rate_date::text, '') AS rate_date, COALESCE(rate_from::text, '') AS rate_from, COALESCE(rate_to::text, '') AS rate_to
    FROM ledger WHERE creator_id = $1 AND period = $2 AND settlement_currency = $3
      AND (occurred_at, item_id, kind) > (COALESCE('epoch'::timestamptz + $4::bigint * interval '1 microsecond', '-infinity'),
-       COALESCE($5::uuid, '00000000-0000-0000-0000-000000000000'), COALESCE($6::text, ''))
+       COALESCE($5::uuid, '${nilUuid}'), COALESCE($6::text, ''))
    ORDER BY occurred_at, item_id, kind LIMIT ${linesPerPage}`,
 );
 

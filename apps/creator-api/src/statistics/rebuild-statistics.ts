@@ -7,6 +7,7 @@ import {
   type Rebuilt,
 } from '../read-models/rebuild-by-creator.js';
 
+// The units, revenue and royalties in `compared` are what the table lacks of the ledger.
 const correctSql = (table: string, key: string): string => `
    WITH compared AS MATERIALIZED (
      SELECT ${key}, l.units AS true_units, (l.units, l.revenue, l.royalties) IS DISTINCT FROM (m.units, m.revenue, m.royalties) AS differs,

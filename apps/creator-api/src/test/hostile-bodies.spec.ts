@@ -2,6 +2,9 @@ import { rejectLongBlocks } from '@fulfilment/testing';
 import { randomUUID } from 'node:crypto';
 import { type CreatorApi, creatorApi, globalAdminClaims } from './creator-api.fixture.js';
 
+/** Each test sends 60 bodies of up to 256 KiB. */
+const timeoutMs = 120_000;
+
 let api: CreatorApi;
 let url: string;
 beforeAll(async () => {
@@ -31,7 +34,7 @@ describe('a request body of up to 256 KiB blocks the event loop of the Creator A
         { title: 'Tidal Maps', release_type_id: 1, ean: '5012345678900', creator: randomUUID() },
         sendTo('/api/v1/releases'),
       ),
-    120_000,
+    timeoutMs,
   );
 
   it(
@@ -41,6 +44,6 @@ describe('a request body of up to 256 KiB blocks the event loop of the Creator A
         { track_uuid: randomUUID(), upload_url: 'https://files.example.com/a.wav' },
         sendTo(`/api/v1/releases/${randomUUID()}/track-upload`),
       ),
-    120_000,
+    timeoutMs,
   );
 });

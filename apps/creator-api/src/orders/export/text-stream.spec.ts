@@ -4,8 +4,10 @@ import { setImmediate as eventLoopTurn } from 'node:timers/promises';
 import { textStream as startTextStream, type WriteText } from './text-stream.js';
 
 const block = 'x'.repeat(64 * 1024);
-const textStream = (produce: (write: WriteText) => Promise<void>, maxDurationMs = 60_000) =>
-  startTextStream(produce, maxDurationMs);
+const textStream = (
+  produce: (write: WriteText) => Promise<void>,
+  { maxDurationMs = 60_000 }: { readonly maxDurationMs?: number } = {},
+) => startTextStream(produce, maxDurationMs);
 
 describe('a stream of text', () => {
   it('has everything that was written, in order', async () => {
@@ -43,12 +45,13 @@ describe('a stream of text', () => {
 
   it('breaks off, and ends its producer, when it has not been read to its end in time', async () => {
     let producing: Promise<void> = Promise.resolve();
-    const stream = await textStream((write) => {
+    const produce = (write: WriteText) => {
       producing = (async () => {
         for (;;) await write(block);
       })();
       return producing;
-    }, 20);
+    };
+    const stream = await textStream(produce, { maxDurationMs: 20 });
     await expect(finished(stream)).rejects.toThrow('The reader is too slow.');
     await expect(producing).rejects.toThrow('The reader has left.');
   });
