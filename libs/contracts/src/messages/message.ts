@@ -34,10 +34,10 @@ export interface MessageType<Type extends string, Schema extends z.ZodType> {
   is(message: Message): message is Message<Type, z.output<Schema>>;
 }
 
-/** Declares a message of the catalogue. @param version of the data; the envelope has none */
+/** Declares a message of the catalogue. @param options.version of its data */
 export function defineMessage<Type extends string, Schema extends z.ZodType>(
   type: Type,
-  version: number,
+  { version }: { readonly version: number },
   summary: string,
   schema: Schema,
 ): MessageType<Type, Schema> {

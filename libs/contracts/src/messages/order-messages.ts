@@ -81,35 +81,40 @@ const cancelledData = orderDataWithReason.extend({
 });
 
 export const orderMessages = {
-  orderCreated: defineMessage('order.created', 1, 'An order was placed.', orderData),
+  orderCreated: defineMessage('order.created', { version: 1 }, 'An order was placed.', orderData),
   orderProcessing: defineMessage(
     'order.processing',
-    1,
+    { version: 1 },
     'An order was paid and entered fulfilment.',
     orderData,
   ),
   orderPaymentFailed: defineMessage(
     'order.payment_failed',
-    1,
+    { version: 1 },
     'The charge for an order failed.',
     orderDataWithReason,
   ),
   orderShipped: defineMessage(
     'order.shipped',
-    1,
+    { version: 1 },
     'The first package of an order was handed to the carrier.',
     orderData,
   ),
   orderTrackingUpdated: defineMessage(
     'order.tracking_updated',
-    1,
+    { version: 1 },
     'Tracking was added or corrected.',
     orderData,
   ),
-  orderDelivered: defineMessage('order.delivered', 1, 'All packages of an order were delivered.', orderData),
+  orderDelivered: defineMessage(
+    'order.delivered',
+    { version: 1 },
+    'All packages of an order were delivered.',
+    orderData,
+  ),
   orderCancelled: defineMessage(
     'order.cancelled',
-    1,
+    { version: 1 },
     'An order was cancelled: the warehouse must not produce or ship it.',
     cancelledData,
   ),

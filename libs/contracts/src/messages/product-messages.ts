@@ -28,24 +28,34 @@ const stockData = z.object({
 });
 
 export const productMessages = {
-  productAvailable: defineMessage('product.available', 1, 'A product became purchasable.', productData),
+  productAvailable: defineMessage(
+    'product.available',
+    { version: 1 },
+    'A product became purchasable.',
+    productData,
+  ),
   productUnavailable: defineMessage(
     'product.unavailable',
-    1,
+    { version: 1 },
     'A product is no longer purchasable.',
     productData,
   ),
   productInventoryChanged: defineMessage(
     'product.inventory_changed',
-    1,
+    { version: 1 },
     'The stock of a limited edition changed.',
     stockData,
   ),
   productInStock: defineMessage(
     'product.in_stock',
-    1,
+    { version: 1 },
     'A limited edition went from sold out to in stock.',
     productData,
   ),
-  productOutOfStock: defineMessage('product.out_of_stock', 1, 'A limited edition sold out.', productData),
+  productOutOfStock: defineMessage(
+    'product.out_of_stock',
+    { version: 1 },
+    'A limited edition sold out.',
+    productData,
+  ),
 } as const;
