@@ -78,7 +78,7 @@ async function serverFindings(pool: DataSource, { extensions, roles }: Deploymen
   const missing = names.parse(await pool.query(findMissingRoles, [roles ?? []]));
   return [
     ...versionFindings('PostgreSQL', row.version, oldestVersion),
-    ...clockFindings('PostgreSQL', row.now_ms, nowMs),
+    ...clockFindings('PostgreSQL', { storeMs: row.now_ms, nowMs }),
     ...findingIf(
       row.encoding !== 'UTF8',
       `The database has the encoding ${row.encoding}.`,

@@ -34,10 +34,11 @@ async function examineRedis({ settings }: Deployment): Promise<Finding[]> {
     const sentMs = Date.now();
     const [seconds, microseconds] = await redis.client.time();
     const nowMs = (sentMs + Date.now()) / 2;
+    const storeMs = Number(seconds) * 1_000 + Number(microseconds) / 1_000;
     return [
       ...redisFindings(await redis.client.info()),
       ...sentinelFindings(await primariesBySentinel(settings)),
-      ...clockFindings('Redis', Number(seconds) * 1_000 + Number(microseconds) / 1_000, nowMs),
+      ...clockFindings('Redis', { storeMs, nowMs }),
     ];
   } finally {
     await redis.stop();

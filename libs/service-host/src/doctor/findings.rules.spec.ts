@@ -19,17 +19,33 @@ describe('the findings about a store', () => {
   });
 
   it('a clock may differ by a second, in either direction', () => {
-    expect(clockFindings('Redis', 10_000, 9_000)).toEqual([]);
-    expect(clockFindings('Redis', 9_000, 10_000)).toEqual([]);
-    expect(clockFindings('Redis', 9_000, 10_001)[0]?.problem).toContain('1001 ms');
+    expect(clockFindings('Redis', { storeMs: 10_000, nowMs: 9_000 })).toEqual([]);
+    expect(clockFindings('Redis', { storeMs: 9_000, nowMs: 10_000 })).toEqual([]);
+    const [finding] = clockFindings('Redis', { storeMs: 9_000, nowMs: 10_001 });
+    expect(finding?.problem).toContain('1001 ms');
   });
 
   it('Redis must be a primary of version 7 that deletes no keys', () => {
-    const info = (version: string, policy: string, role: string, cluster = '0') =>
-      `redis_version:${version}\r\nmaxmemory_policy:${policy}\r\nrole:${role}\r\ncluster_enabled:${cluster}\r\n`;
-    expect(redisFindings(info('7.0.15', 'noeviction', 'master'))).toEqual([]);
-    expect(redisFindings(info('6.2.1', 'allkeys-lru', 'slave'))).toHaveLength(3);
-    expect(redisFindings(info('7.0.15', 'noeviction', 'master', '1'))).toHaveLength(1);
+    const good = {
+      redis_version: '7.0.15',
+      maxmemory_policy: 'noeviction',
+      role: 'master',
+      cluster_enabled: '0',
+    };
+    const findings = (changes: Partial<typeof good>) =>
+      redisFindings(
+        Object.entries({ ...good, ...changes })
+          .map(([name, value]) => `${name}:${value}\r\n`)
+          .join(''),
+      );
+    expect(findings({})).toEqual([]);
+    for (const change of [
+      { redis_version: '6.2.1' },
+      { maxmemory_policy: 'allkeys-lru' },
+      { role: 'slave' },
+      { cluster_enabled: '1' },
+    ])
+      expect(findings(change)).toHaveLength(1);
   });
 
   it('three Sentinels must respond and name the same primary', () => {

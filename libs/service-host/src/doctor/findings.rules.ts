@@ -22,11 +22,14 @@ export function findingAbout(
   return findingIf(names.length > 0, problem(names.join(', ')), fix);
 }
 
-/**
- * @param storeMs the time of the store, in milliseconds since the epoch
- * @param nowMs the time of this machine between the request and the response
- */
-export function clockFindings(store: string, storeMs: number, nowMs: number): Finding[] {
+interface ClockTimes {
+  /** The time of the store, in milliseconds since 1970. */
+  readonly storeMs: number;
+  /** The time of this machine between the request and the response. */
+  readonly nowMs: number;
+}
+
+export function clockFindings(store: string, { storeMs, nowMs }: ClockTimes): Finding[] {
   const differenceMs = Math.round(Math.abs(storeMs - nowMs));
   return findingIf(
     differenceMs > maxClockDifferenceMs,
