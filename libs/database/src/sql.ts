@@ -1,4 +1,7 @@
-/** A named SQL text. Because of its name, PostgreSQL parses and plans it once per connection. */
+/**
+ * A named SQL text. Because of its name, PostgreSQL parses and plans it once per connection. A text with an
+ * empty name is not kept.
+ */
 export interface Statement {
   readonly name: string;
   readonly text: string;

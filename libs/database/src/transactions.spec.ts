@@ -18,7 +18,7 @@ describe('a transaction', () => {
 
   /** Runs work on a pool behind a proxy that can sever its connections. */
   const behindProxy = async (
-    poolSize: number,
+    { poolSize }: { readonly poolSize: number },
     work: (database: Database, proxy: FlakyProxy) => Promise<void>,
   ): Promise<void> => {
     const proxy = await flakyProxy(scratch.url);
@@ -34,7 +34,7 @@ describe('a transaction', () => {
 
   it('sends BEGIN with its first statements, and concurrent statements in one packet', async () => {
     const received: number[] = [];
-    await behindProxy(1, async (database, proxy) => {
+    await behindProxy({ poolSize: 1 }, async (database, proxy) => {
       await database.rows(readNumbers);
       proxy.severAfter(2); // the second packet is COMMIT
       const failed = database.transaction(async (tx) => {
@@ -48,7 +48,7 @@ describe('a transaction', () => {
 
   it('sends its last statements with its COMMIT, and rolls back when one of them fails', async () => {
     const fails = statement('test.fails-last', 'SELECT 1 / $1::int');
-    await behindProxy(1, async (database, proxy) => {
+    await behindProxy({ poolSize: 1 }, async (database, proxy) => {
       await database.rows(readNumbers);
       proxy.severAfter(3); // two packets of this transaction, and one of the next
       await database.transaction(async (tx) => {
@@ -130,7 +130,7 @@ describe('a transaction', () => {
   });
 
   it('rejects when the response to COMMIT is lost and there is no probe, although it was committed', async () => {
-    await behindProxy(2, async (database, proxy) => {
+    await behindProxy({ poolSize: 2 }, async (database, proxy) => {
       const done = database.transaction(async (tx) => {
         await tx.run(insertNumber, [52]);
         proxy.severAfter(1); // the next packet is COMMIT
@@ -149,7 +149,7 @@ describe('a transaction', () => {
   ])(
     'confirms a COMMIT whose response is lost only if the probe finds its row (wrote %i, probed %i)',
     async (value, probed) => {
-      await behindProxy(2, async (database, proxy) => {
+      await behindProxy({ poolSize: 2 }, async (database, proxy) => {
         const done = database.transaction(
           async (tx) => {
             await tx.run(insertNumber, [value]);
