@@ -1,4 +1,4 @@
-import { type MessageQueue, messageQueues } from '@fulfilment/contracts';
+import { type MessageQueue, messageQueues, type ShardedTopology } from '@fulfilment/contracts';
 import type { Database, ScanTimes } from '@fulfilment/database';
 import type { Logger } from '@fulfilment/runtime';
 import { Broker } from './broker.js';
@@ -16,6 +16,9 @@ import { MoveToShards } from './move-to-shards.js';
 import { Outbox } from './outbox.js';
 import { OutboxRelay } from './outbox-relay.js';
 import { QueueGauges } from './queue-gauges.js';
+import type { QueueSource } from './queue-handover.js';
+
+type Lane = ShardedTopology['lanes'][number];
 
 /** Messages that are moved from an intake to its shards at one time. */
 const movedAtOnce = 200;
@@ -75,27 +78,10 @@ export class Messaging {
     this.consuming.declare(queue);
     const { topology } = this.consuming;
     const sharded = topology.sharded(queue);
-    const retired = topology.retiredQueues(queue);
-    const patterns = messageQueues[queue];
     if (sharded === undefined) {
-      const source = { current: topology.queue(queue), retired, patterns };
+      const source = this.sourceOf(queue, topology.queue(queue));
       this.addConsumer({ queue, source, batchSize }, (callbacks) => this.newHandling(consumer, callbacks));
-      return;
-    }
-    for (const { intake, shards, maxTransactions } of sharded.lanes) {
-      const source = { current: intake, retired, patterns };
-      this.addConsumer(
-        { queue, source, batchSize: movedAtOnce },
-        (callbacks) => new MoveToShards(queue, sharded, this.publishing, this.logger, callbacks),
-      );
-      const limit = new Limit(maxTransactions);
-      const { timeSliceMs = defaultShardTimeSliceMs } = this.settings.consumerTimes ?? {};
-      for (const current of shards)
-        this.addConsumer(
-          { queue, source: { current, retired: [], patterns: [] }, batchSize, timeSliceMs },
-          (callbacks) => this.newHandling(consumer, { ...callbacks, limit }),
-        );
-    }
+    } else for (const lane of sharded.lanes) this.consumeLane(consumer, sharded, lane);
   }
 
   start(): void {
@@ -113,6 +99,28 @@ export class Messaging {
       ...this.consumers.map((consumer) => consumer.stop()),
     ]);
     await Promise.all([this.publishing.stop(), this.consuming.stop()]);
+  }
+
+  /** Moves the messages of an intake to its shards, and handles those of the shards. */
+  private consumeLane(consumer: ConsumerOptions, sharded: ShardedTopology, lane: Lane): void {
+    const { queue, batchSize } = consumer;
+    this.addConsumer(
+      { queue, source: this.sourceOf(queue, lane.intake), batchSize: movedAtOnce },
+      (callbacks) => new MoveToShards(queue, sharded, this.publishing, this.logger, callbacks),
+    );
+    const limit = new Limit(lane.maxTransactions);
+    const { timeSliceMs = defaultShardTimeSliceMs } = this.settings.consumerTimes ?? {};
+    for (const shard of lane.shards)
+      this.addConsumer(
+        { queue, source: { current: shard, retired: [], patterns: [] }, batchSize, timeSliceMs },
+        (callbacks) => this.newHandling(consumer, { ...callbacks, limit }),
+      );
+  }
+
+  /** Returns a RabbitMQ queue with the earlier versions of its queue, which are read first. */
+  private sourceOf(queue: MessageQueue, current: string): QueueSource {
+    const retired = this.consuming.topology.retiredQueues(queue);
+    return { current, retired, patterns: messageQueues[queue] };
   }
 
   private addConsumer(
