@@ -35,7 +35,8 @@ export async function benchLatency(
   try {
     const figures: Figure[] = [];
     for (const { perSecond, atMostMs } of rates) {
-      const measure = () => measureAtRate(context, receiver, sender, { perSecond, to: worker.subscribers });
+      const measure = () =>
+        measureAtRate(context, receiver, sender, { perSecond, subscribers: worker.subscribers });
       const warmUp = await measure();
       const rounds = await repeat(context.rounds, measure);
       for (const { toFirstByteMs } of [warmUp, ...rounds]) worker.addExpected(toFirstByteMs.length);
@@ -66,7 +67,7 @@ export async function benchWithUnresponsiveReceivers(
       unresponsive[index % unresponsiveCount] ?? worker.subscriberAt(0);
     await worker.data.addBacklog(copiesOfEvent(await worker.data.sampleBody(), backlogCount, unresponsiveAt));
     await sender.commit(unresponsive.map(({ creatorId }, index) => placedOrder(index, creatorId)));
-    const healthy = { perSecond: healthyPerSecond, to: [worker.subscriberAt(0)] };
+    const healthy = { perSecond: healthyPerSecond, subscribers: [worker.subscriberAt(0)] };
     const rounds = await repeat(context.rounds, () => measureAtRate(context, receiver, sender, healthy));
     return percentiles(
       `a healthy subscription next to ${unresponsiveCount} unresponsive ones with ${backlogCount} deliveries due`,
@@ -103,13 +104,13 @@ async function measureAtRate(
   { eachMs }: BenchContext,
   receiver: ReceiverProcess,
   sender: OutboxSender,
-  { perSecond, to }: { readonly perSecond: number; readonly to: readonly Subscriber[] },
+  { perSecond, subscribers }: { readonly perSecond: number; readonly subscribers: readonly Subscriber[] },
 ): Promise<Latencies> {
   /** Path of the subscriber, by the id of the order. */
   const sentPaths = new Map<string, string>();
   const toCommitMs = await latenciesAtRate(
     async () => {
-      const subscriber = to[sentPaths.size % to.length];
+      const subscriber = subscribers[sentPaths.size % subscribers.length];
       if (subscriber === undefined) throw new Failure('There are no subscribers.');
       const order = placedOrder(sentPaths.size, subscriber.creatorId);
       sentPaths.set(publicId('ord', order.id), subscriber.path);
