@@ -62,7 +62,7 @@ describe('while the payment provider fails for all,', () => {
     },
   );
 
-  it('an order whose charge was suspended keeps the short pause of a new one', async () => {
+  it('no attempt is counted for an order whose charge was suspended, so that its pause stays short', async () => {
     stripe.fail(intentsPath, ...Array.from({ length: failures }, () => 'silent' as const));
     await placeAll(failures);
     const suspended = await orders.place('pm_card_visa');
@@ -96,9 +96,7 @@ describe('while Stripe has found none of our payment methods under our key,', ()
     const orders = await stripeOrders({ PAYMENT_CIRCUIT_FAILURES: '100' });
     try {
       const missing = { type: 'invalid_request_error', code: 'resource_missing', message: 'No.' };
-      const fail = { status: 404, error: missing };
-      const path = '/v1/payment_methods/pm_card_visa';
-      orders.stripe.fail(path, fail);
+      orders.stripe.fail('/v1/payment_methods/pm_card_visa', { status: 404, error: missing });
       orders.stripe.fail(intentsPath, { status: 400, error: { ...missing, param: 'payment_method' } });
       const { creator, order, intents } = await orders.place('pm_card_visa');
       expect(order.status).toBe('pending');

@@ -9,6 +9,9 @@ import { pickConclusive } from './stripe-outcome.rules.js';
  */
 const searchDelayMs = 3_600_000;
 
+/** Stripe's maximum. */
+const pageSize = 100;
+
 /** Maximum of pages of Stripe's list that are read for one charge: 500 PaymentIntents. */
 const maxPages = 5;
 
@@ -40,7 +43,8 @@ export class StripeChargeLookup {
   /** Searches for a charge that was sent at least an hour ago, or whose key prevents a second charge. */
   async search({ id }: Charge): Promise<Stripe.PaymentIntent | undefined> {
     const query = `metadata['charge_id']:'${id}'`;
-    return pickConclusive((await this.stripe.paymentIntents.search({ query, limit: 100, expand })).data);
+    const { data } = await this.stripe.paymentIntents.search({ query, limit: pageSize, expand });
+    return pickConclusive(data);
   }
 
   private async list(
@@ -51,7 +55,7 @@ export class StripeChargeLookup {
     const filter = {
       ...(customer === null ? {} : { customer }),
       created: { gte: Math.floor((createdAt.getTime() - maxClockSkewMs) / 1000) },
-      limit: 100,
+      limit: pageSize,
       expand,
     };
     const intents: Stripe.PaymentIntent[] = [];

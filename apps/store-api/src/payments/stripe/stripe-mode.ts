@@ -2,7 +2,7 @@ import Stripe from 'stripe';
 import { PaymentProviderError } from '../payment-gateway.js';
 import { isTestKey } from './stripe-key.rules.js';
 
-/** Checks that Stripe's mode is that of the key's prefix. After a success it is not read again. */
+/** Checks that Stripe's mode is that of the key's prefix. After a success the mode is not read again. */
 export class StripeMode {
   /** The check that is running or has succeeded. */
   private checking: Promise<void> | undefined;
@@ -13,8 +13,8 @@ export class StripeMode {
   ) {}
 
   /**
-   * @throws PaymentProviderError when the modes differ; Stripe's error when it cannot be read, then the
-   * next call reads it again
+   * @throws PaymentProviderError when the modes differ; Stripe's error when the mode cannot be read. The next
+   * call then repeats the check
    */
   check(): Promise<void> {
     this.checking ??= this.compare().catch((error: unknown) => {
@@ -25,9 +25,9 @@ export class StripeMode {
   }
 
   private async compare(): Promise<void> {
-    const expected = !isTestKey(this.secretKey);
+    const expectedLivemode = !isTestKey(this.secretKey);
     const livemode = await this.readLivemode();
-    if (livemode !== undefined && livemode !== expected)
+    if (livemode !== undefined && livemode !== expectedLivemode)
       throw new PaymentProviderError('rejected', 'livemode_mismatch');
   }
 

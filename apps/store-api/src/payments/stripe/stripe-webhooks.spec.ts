@@ -73,22 +73,22 @@ describe("Stripe's webhooks", () => {
     orders.stripe.confirmWith('processing');
     const placed = await orders.place('pm_card_visa');
     const { id } = await charge(placed);
-    const says = { object: 'payment_intent', status: 'succeeded', metadata: { charge_id: id } };
-    await receive(says);
+    const succeeded = { object: 'payment_intent', status: 'succeeded', metadata: { charge_id: id } };
+    await receive(succeeded);
     await orders.store.resumeOrders();
     expect(await status(placed)).toBe('pending');
     for (const intent of placed.intents()) intent.status = 'succeeded';
     await orders.store.resumeOrders(); // not due
     expect(await status(placed)).toBe('pending');
-    await receive(says);
+    await receive(succeeded);
     await orders.store.resumeOrders();
     expect(await status(placed)).toBe('succeeded');
-    await receive(says);
+    await receive(succeeded);
     await orders.store.resumeOrders();
     expect(placed.intents()).toHaveLength(1);
   });
 
-  it('make the completer read a pending refund from Stripe at once', async () => {
+  it('make a pending refund due, so that it is read from Stripe at once', async () => {
     const placed = await placeRefunded('pending');
     setRefundStatus(placed, 'succeeded');
     await orders.store.resumeOrders(); // not due
