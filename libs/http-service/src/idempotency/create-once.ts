@@ -68,7 +68,7 @@ const deleteExpired = statement(
 );
 
 /**
- * Returns the response to an earlier request with this key and body; undefined when there was none.
+ * Returns the committed response to an earlier request with this key and body; undefined if there is none.
  * @throws Conflict when the earlier request had another body
  */
 export async function findCreated<Response>(
@@ -96,7 +96,7 @@ export async function createOnce<Response>(
   const { scope, fingerprints, receivedAt } = request;
   if ((await tx.run(claim, [...valuesOf(scope), receivedAt, fingerprints[0]])) === 0) {
     const created = await findCreated<Response>(tx, request);
-    if (created === undefined) throw keyInUse(); // the key expired between the two statements
+    if (created === undefined) throw keyInUse(); // the clean-up deleted the key between the two statements
     return created;
   }
   const response = await create();
