@@ -48,7 +48,7 @@ export class LedgerPosting extends BackgroundTask {
     });
   }
 
-  /** Closes the months that are due before the first message is posted. */
+  /** Closes the due months before it returns, and so before the first message is posted. */
   async start(): Promise<void> {
     await this.closeMonths();
     this.loop.start();

@@ -132,7 +132,7 @@ describe('orders that wait for their creator or an exchange rate', () => {
     expect((await database.rows(postedItems, [creator.id])).length).toBe(1100);
   });
 
-  it('are posted by checking all groups when too many creators change at once', async () => {
+  it('are posted by checking all groups when more than 100 creators change at once', async () => {
     const creators = Array.from({ length: 150 }, () => aCreator('org_a'));
     const waiting = new WaitingOrders(database);
     for (const { id } of creators) await sell(id, 'GBP');

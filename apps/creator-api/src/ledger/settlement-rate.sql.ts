@@ -5,7 +5,7 @@ const rateValidDays = 7;
  * SQL: a LATERAL subquery `r` with the latest rates, on or before the day of a payment, of the payment's
  * currency and of the settlement currency of the creator `c`. It has no row if there are no such rates or the
  * currencies are the same.
- * @param payment SQL expressions of the payment's currency and of its day in UTC
+ * @param options SQL expressions of the payment's currency and of its day in UTC
  */
 export function settlementRate({
   currency,
