@@ -62,6 +62,7 @@ describe('the metadata of an order', () => {
     ['50 keys', keys(50)],
     ['a key of 40 characters', { ['\u{1F382}'.repeat(40)]: 'x' }],
     ['a value of 500 characters', { note: '\u{1F382}'.repeat(500) }],
+    ['keys that every object inherits', { toString: 'a', valueOf: 'b', hasOwnProperty: 'c' }],
   ])('may have %s', async (_, metadata) => {
     const { status, body: placed } = await place(metadata);
     expect(status).toBe(201);
@@ -91,6 +92,7 @@ describe('the metadata of an order', () => {
     ['a number', { count: 1 }, 'has a value of "count" that must be a string'],
     ['an object', { nested: { a: 'b' } }, 'has a value of "nested" that must be a string'],
     ['a list', { nested: ['a'] }, 'has a value of "nested" that must be a string'],
+    ['a number as toString', { toString: 1 }, 'has a value of "toString" that must be a string'],
   ])('may not have %s', async (_, metadata, reason) => {
     const { status, body: envelope } = await place(metadata);
     expect([status, envelope.details]).toEqual([400, [{ field: 'metadata', reason }]]);

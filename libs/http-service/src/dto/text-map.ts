@@ -1,4 +1,6 @@
 import { Field } from '@fulfilment/api-reference';
+import { applyDecorators } from '@nestjs/common';
+import { Transform } from 'class-transformer';
 import { loneSurrogates, textProblem } from './texts.js';
 
 /** Control characters except tab and line breaks, which values may contain. */
@@ -31,7 +33,7 @@ export function TextMapField({ maxKeys, maxKeyLength, maxValueLength }: TextMapB
     if (members.length > maxKeys) return `must have at most ${maxKeys} keys`;
     return members.map(problemOfMember).find((problem) => problem !== undefined);
   };
-  return Field({
+  const validation = Field({
     name: 'textMapField',
     schema: {
       type: 'object',
@@ -42,4 +44,8 @@ export function TextMapField({ maxKeys, maxKeyLength, maxValueLength }: TextMapB
     holds: (value) => problemWith(value) === undefined,
     reason: (value) => problemWith(value) ?? 'is not valid',
   });
+  return applyDecorators(validation, received);
 }
+
+/** class-transformer's own copy lacks keys such as `toString`, which every object inherits. */
+const received = Transform(({ obj, key }: { obj: object; key: string }): unknown => Reflect.get(obj, key));
