@@ -36,9 +36,9 @@ export const changeRoleOptions = z
 export type RoleChange = z.infer<typeof changeRoleOptions>;
 type RequestedRole = Pick<RoleChange, 'role' | 'organisation'>;
 
-const countMemberships = statement(
-  'users.memberships',
-  'SELECT count(*)::int AS count FROM memberships WHERE user_id = $1',
+const readOrganisations = statement(
+  'users.organisations',
+  'SELECT organisation_id AS id FROM memberships WHERE user_id = $1 ORDER BY organisation_id',
 );
 const setGlobalAdmin = statement(
   'users.global-admin',
@@ -98,18 +98,29 @@ async function changeRoleAndEndTokens(
 /** Returns the number of changed rows. */
 async function applyRole(
   tx: Transaction,
-  { id, email, global_admin }: UserRow,
+  user: UserRow,
   { role, organisation }: RequestedRole,
 ): Promise<number> {
-  if (organisation === undefined) {
-    // `changeRoleOptions` allows only `global_admin` and `none` here.
-    const memberships = await tx.row<{ count: number }>(countMemberships, [id]);
-    if (role === 'global_admin' && memberships?.count !== 0)
-      throw new Error(`${email} belongs to an organisation and cannot become a global_admin.`);
-    return tx.run(setGlobalAdmin, [id, role === 'global_admin']);
-  }
+  // `changeRoleOptions` requires an organisation for the roles in one.
+  if (organisation === undefined) return setOrRemoveGlobalAdmin(tx, user, role === 'global_admin');
+  const { id, email, global_admin } = user;
   if (role === 'none') return tx.run(deleteMembership, [id, organisation]);
   if (global_admin) throw new Error(`${email} is a global_admin and cannot belong to an organisation.`);
   await requireOrganisation(tx, organisation);
   return tx.run(setMembership, [id, organisation, role]);
+}
+
+async function setOrRemoveGlobalAdmin(
+  tx: Transaction,
+  { id, email }: UserRow,
+  isGlobalAdmin: boolean,
+): Promise<number> {
+  const organisations = await tx.rows<{ id: string }>(readOrganisations, [id]);
+  if (organisations.length > 0) {
+    if (isGlobalAdmin)
+      throw new Error(`${email} belongs to an organisation and cannot become a global_admin.`);
+    const ids = organisations.map((organisation) => organisation.id).join(', ');
+    throw new Error(`--organisation is missing: ${email} has a role in ${ids}.`);
+  }
+  return tx.run(setGlobalAdmin, [id, isGlobalAdmin]);
 }

@@ -67,7 +67,8 @@ export const accountCommands = {
       resetSecondFactor(database, publishRevoked, args.USER),
   }),
   'user role': defineCommand({
-    summary: 'assigns a role or removes it (`none`); revokes existing access tokens',
+    summary:
+      'assigns a role or removes it (`none`, with --organisation unless the user is a global_admin); revokes existing access tokens',
     options: ['--role <owner|admin|member|global_admin|none>', '--organisation <O>'],
     operands: ['USER'],
     arguments: changeRoleOptions,

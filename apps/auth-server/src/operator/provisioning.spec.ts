@@ -105,6 +105,17 @@ describe('user role', () => {
     expect((await auditRecordsOf({ user: email, event: 'user_role_changed' })).length).toBe(3);
   });
 
+  it('names the organisations of a person whose role is removed without one, and keeps the role', async () => {
+    const USER = 'leaving@harbour.example';
+    await createMember(USER);
+    const app = await App.dashboard(server);
+    const { tokens } = await app.signIn('openid offline_access', { email: USER });
+    await expect(runCommand('user role', { USER, role: 'none' })).rejects.toThrow(
+      '--organisation is missing: leaving@harbour.example has a role in org_harbour.',
+    );
+    expect(await isDenied(tokens.access_token)).toBe(false);
+  });
+
   it('rejects a user who would be global admin and a member of an organisation', async () => {
     const member = await createMember('member@harbour.example');
     await expect(runCommand('user role', { USER: member.user_id, role: 'global_admin' })).rejects.toThrow(
