@@ -87,6 +87,8 @@ describe('the operator program', () => {
     expect(await run(['doctor'])).toEqual({ ok: true, line: '{"status":"ok"}' });
     expect(await run(['doctor', '--as', 'ann'])).toEqual({ ok: true, line: '{"status":"ok"}' });
     expect((await run(['doctor', 'x'])).ok).toBe(false);
+    const empty = program({ BASE_URL: 'https://suite.example', OPERATOR: '' });
+    expect((await empty.run(['doctor'])).ok).toBe(true);
     expect((await run(['--help'])).line).toContain('examines the deployment');
     expect([connections(), recorded]).toEqual([{ opened: 0, closed: 0 }, []]);
   });
@@ -197,7 +199,8 @@ describe('the operator program', () => {
 
     it('runs all commands over the same connections', async () => {
       const { run, connections, done } = program();
-      const { ok, line } = await run(['batch'], JSON.stringify([user('a@x'), user('b@x'), ['audit']]));
+      const lines = [user('a@x'), user('b@x'), ['audit']];
+      const { ok, line } = await run(['batch', '--json'], JSON.stringify(lines));
       expect(ok).toBe(true);
       expect(JSON.parse(line).results).toHaveLength(3);
       expect(done).toEqual(['a@x', 'b@x']);
@@ -218,10 +221,11 @@ describe('the operator program', () => {
         ok: false,
         line: expect.stringContaining('--email must be an e-mail address.'),
       });
+      expect((await run(['batch', 'x'], '[]')).line).toBe('Too many arguments: "x".');
       for (const input of ['', '{}', '[["a"], 5]']) {
         const { ok, line } = await run(['batch'], input);
         expect(ok).toBe(false);
-        expect(line).not.toContain('\n');
+        expect(line).toMatch(/^[^:\n][^\n]*$/);
       }
       expect(connections().opened).toBe(0);
     });

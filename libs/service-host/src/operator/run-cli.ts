@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { AuditedCommand } from './operator-audit.js';
 import type { Commands } from './define-command.js';
 import { readOperatorName } from './operator-name.js';
-import { help, parseCommandLine } from './command-line.js';
+import { help, parseCommandLine, UsageError } from './command-line.js';
 
 /** The open connections of a command. */
 export interface OpenedContext<Context> {
@@ -61,7 +61,7 @@ async function execute<Context>(
   if (standalone !== undefined) return standalone();
   const { operator, rest } = readOperatorName(args, cli.environment);
   const batch = rest[0] === 'batch';
-  const lines = batch ? commandLines.parse(JSON.parse(await input())) : [rest];
+  const lines = batch ? await readBatch(rest.slice(1), input) : [rest];
   const parsed = lines.map((line) => parseCommandLine(program, cli.commands, line));
   const { context, runAudited, close } = await cli.open(operator);
   try {
@@ -73,13 +73,19 @@ async function execute<Context>(
   }
 }
 
+async function readBatch(words: readonly string[], input: () => Promise<string>): Promise<string[][]> {
+  const tooMany = words.find((word) => word !== '--json');
+  if (tooMany !== undefined) throw new UsageError(`Too many arguments: "${tooMany}".`);
+  return commandLines.parse(JSON.parse(await input()));
+}
+
 function findStandalone<Context>(
   program: string,
   { standalone = {}, environment }: Cli<Context>,
   args: readonly string[],
 ): (() => Promise<object>) | undefined {
   // Needs no operator, so a missing name is no error here.
-  const { rest } = readOperatorName(args, { OPERATOR: 'none', ...environment });
+  const { rest } = readOperatorName(args, { ...environment, OPERATOR: 'none' });
   if (!Object.hasOwn(standalone, rest[0] ?? '')) return undefined;
   return parseCommandLine(program, standalone, rest).run;
 }
@@ -87,7 +93,9 @@ function findStandalone<Context>(
 /** Returns the message of the error, without a stack. */
 function explain(error: unknown): string {
   if (error instanceof z.ZodError)
-    return error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
+    return error.issues
+      .map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`))
+      .join('; ');
   // Node's error when no address accepts the connection.
   if (error instanceof AggregateError && error.message === '') return explain(error.errors[0]);
   return error instanceof Error && error.message !== '' ? error.message : 'The command failed.';
