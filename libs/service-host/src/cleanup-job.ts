@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 export interface CleanupJob {
   /** The rows that it deletes, for logs. */
   readonly name: string;
-  /** Time between two rounds; a round deletes batches until none is left. */
+  /** Time between an empty or failed batch and the next one. */
   readonly intervalMs: number;
   /** Deletes a batch, small enough to hold no lock for long. Returns the number of rows; 0 at the end. */
   readonly deleteBatch: () => Promise<number>;
