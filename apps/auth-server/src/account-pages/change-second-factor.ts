@@ -52,6 +52,7 @@ export class ChangeSecondFactor {
         await insertAudit(tx, { event: 'recovery_codes_made', userId: person.id }, origin);
       return newCodes;
     });
+    await signedIn.rotateSession();
     return codes === undefined ? { redirect: '/account/security' } : recoveryCodesPage(account, codes);
   }
 
@@ -76,6 +77,9 @@ export class ChangeSecondFactor {
     if (guess.kind === 'right') return undefined;
     if (guess.kind === 'locked')
       return { kind: 'problem', ...lockedProblem('incorrect codes', guess.waitSeconds) };
+    // Another tab may have removed the factor: then the code is not wrong.
+    if (!(await this.factors.stateOf(userId)).confirmed)
+      return { kind: 'problem', status: 409, text: 'The second factor is already off.' };
     await this.audit.write({ event: 'second_factor_failed', userId, details: { intended } }, origin);
     return { kind: 'problem', status: 401, text: await this.factors.wrongCodeText(userId) };
   }

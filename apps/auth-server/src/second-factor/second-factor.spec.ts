@@ -2,6 +2,7 @@ import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { describe, expect, it } from '@jest/globals';
 import { ageSecondFactorSetup, movePasswordChangeAfterSignIns } from '../test/backdate.js';
 import { App } from '../test/app.js';
+import { auditEventsOf } from '../test/audit-records.js';
 import { newUser, password } from '../test/users.js';
 import { server, startServer } from '../test/server.js';
 import {
@@ -159,12 +160,27 @@ describe('a second factor (RFC 6238)', () => {
     expect((await submitPassword(server, email)).url.pathname).toBe('/account/security');
   });
 
+  it('is reported as off, without an audit record, when another tab removed it before', async () => {
+    const { email, browser, totp } = await newProtectedUser(server);
+    const page = await browser.get(`${server.url}/account/security`);
+    const fields = { current_password: password, code: nextCode(totp) };
+    await browser.submit(formOf(page, '/second-factor/remove'), fields);
+    for (const action of ['/second-factor/remove', '/recovery-codes']) {
+      const late = await browser.submit(formOf(page, action), fields);
+      expect(late.status).toBe(409);
+      expect(late.text).toContain('The second factor is already off.');
+    }
+    expect(await auditEventsOf(server, { email, event: 'second_factor_failed' })).toEqual([]);
+  });
+
   it('replaces its recovery codes, with the password and a code', async () => {
     const { email, browser, totp, codes } = await newProtectedUser(server);
     const page = await browser.get(`${server.url}/account/security`);
     const form = formOf(page, '/recovery-codes');
     expect((await browser.submit(form, { current_password: password })).status).toBe(401);
+    const session = browser.cookie('__Host-session@/');
     const shown = await browser.submit(form, { current_password: password, code: nextCode(totp) });
+    expect(browser.cookie('__Host-session@/')).not.toBe(session);
     const fresh = recoveryCodesOf(shown);
     expect(fresh).toHaveLength(10);
     expect(fresh.filter((code) => codes.includes(code))).toEqual([]);
