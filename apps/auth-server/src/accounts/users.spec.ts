@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
 import { App } from '../test/app.js';
+import { auditEventsOf } from '../test/audit-records.js';
 import { runCommand, startServerWithOperator } from '../test/operator.js';
 import { submitPassword } from '../test/second-factors.js';
 import { server } from '../test/server.js';
@@ -79,6 +80,14 @@ describe('user create for an existing user', () => {
     expect((await app.authorize('orders:read', { email: steady.email })).shown.status).toBe(401);
     await makeUser(server.database, steady);
     expect((await app.authorize('orders:read', { email: steady.email })).steps).toContain('consent');
+  });
+
+  it('adds a missing name once, and audits it', async () => {
+    const { email } = await newUser(server);
+    const named = { ...steady, email, name: 'Late Example' };
+    await makeUser(server.database, named);
+    await makeUser(server.database, named);
+    expect(await auditEventsOf(server, { email, event: 'name_changed' })).toHaveLength(1);
   });
 
   it.each([

@@ -4,7 +4,7 @@ import { SecretBox, systemClock } from '@fulfilment/runtime';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { randomBytes } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
-import { createUser } from '../accounts/create-user.js';
+import { createOrUpdateUser } from '../accounts/create-or-update-user.js';
 import { migrations } from '../migrations/index.js';
 import { createClient, type CreatedClient } from '../registration/create-client.js';
 import { SecondFactors } from '../second-factor/second-factors.js';
@@ -48,7 +48,7 @@ async function protectedPerson(secrets: SecretBox): Promise<{ userId: string; co
     password: 'correct horse battery staple',
     role: 'global_admin',
   } as const;
-  const { user_id: userId } = await createUser(scratch.database, user, () => Promise.resolve());
+  const { user_id: userId } = await createOrUpdateUser(scratch.database, user, () => Promise.resolve());
   const factors = factorsOf(secrets);
   const secret = (await factors.beginSetup(userId)) ?? Buffer.alloc(0);
   const code = new TOTP({ secret: Secret.fromHex(secret.toString('hex')) }).generate();

@@ -2,7 +2,7 @@ import { defineCommand, textArgument } from '@fulfilment/service-host/operator';
 import { z } from 'zod';
 import { changeRole, changeRoleOptions } from '../accounts/change-role.js';
 import { createOrganisation, createOrganisationOptions } from '../accounts/create-organisation.js';
-import { createUser, createUserOptions } from '../accounts/create-user.js';
+import { createOrUpdateUser, createUserOptions } from '../accounts/create-or-update-user.js';
 import { disableUser, enableUser } from '../accounts/disable-user.js';
 import { redactUser } from '../accounts/redact-user.js';
 import { setPassword } from '../accounts/set-password.js';
@@ -26,7 +26,7 @@ export const accountCommands = {
     arguments: createUserOptions,
     run: async (context: OperatorContext, user) => {
       const password = await readPassword(context, user.password);
-      return createUser(context.database, { ...user, password }, context.publishRevoked);
+      return createOrUpdateUser(context.database, { ...user, password }, context.publishRevoked);
     },
   }),
   'user disable': defineCommand({

@@ -1,11 +1,15 @@
 import type { Database } from '@fulfilment/database';
-import { createUser, type CreatedUser, type NewUser } from '../accounts/create-user.js';
+import {
+  createOrUpdateUser,
+  type CreatedOrUpdatedUser,
+  type NewUser,
+} from '../accounts/create-or-update-user.js';
 
 export const password = 'correct horse battery staple';
 
 /** Creates a user like `user create`, but without Redis: the running service publishes revoked tokens. */
-export function makeUser(database: Database, user: NewUser): Promise<CreatedUser> {
-  return createUser(database, user, () => Promise.resolve());
+export function makeUser(database: Database, user: NewUser): Promise<CreatedOrUpdatedUser> {
+  return createOrUpdateUser(database, user, () => Promise.resolve());
 }
 
 let users = 0;
@@ -14,7 +18,7 @@ let users = 0;
 export function newUser(
   { database }: { readonly database: Database },
   options: Partial<NewUser> = { organisation: 'org_harbour', role: 'member' },
-): Promise<CreatedUser> {
+): Promise<CreatedOrUpdatedUser> {
   users += 1;
   return makeUser(database, { email: `user-${users}@harbour.example`, password, ...options });
 }

@@ -35,7 +35,7 @@ export const createUserOptions = z
   });
 export type NewUser = z.infer<typeof createUserOptions>;
 
-export interface CreatedUser {
+export interface CreatedOrUpdatedUser {
   readonly user_id: string;
   readonly email: string;
   readonly org_id: string | null;
@@ -75,7 +75,7 @@ const setMissingName = statement(
   'UPDATE users SET name = $2 WHERE id = $1 AND name IS NULL',
 );
 const insertMembership = statement(
-  'users.membership',
+  'users.insert-membership',
   'INSERT INTO memberships (user_id, organisation_id, role) VALUES ($1, $2, $3)',
 );
 
@@ -84,11 +84,11 @@ const insertMembership = statement(
  * name and sets the password. Another password than before ends all access of the user. It never changes a
  * user that does not match.
  */
-export async function createUser(
+export async function createOrUpdateUser(
   database: Database,
   user: NewUser,
   publishRevoked: PublishRevokedTokens,
-): Promise<CreatedUser> {
+): Promise<CreatedOrUpdatedUser> {
   await assertAcceptablePassword(user.password, user.email);
   const { id, email, revoked } = await database.transaction(async (tx) => {
     if (user.organisation !== undefined) await requireOrganisation(tx, user.organisation);
@@ -129,7 +129,10 @@ async function updateExisting(tx: Transaction, user: NewUser): Promise<StoredUse
   if (existing === undefined) return undefined;
   if (!matchesOptions(existing, user)) throw new Error('A user with this e-mail address already exists.');
   const { id, email } = existing;
-  if (user.name !== undefined && existing.name === null) await tx.run(setMissingName, [id, user.name]);
+  if (user.name !== undefined && existing.name === null) {
+    await tx.run(setMissingName, [id, user.name]);
+    await auditOperator(tx, { event: 'name_changed', userId: id });
+  }
   if (await verifyPassword(user.password, existing.password_hash)) return { id, email, revoked: [] };
   await tx.run(updatePassword, [id, await hashPassword(user.password)]);
   const revoked = await endAccessOfUser(tx, id);
