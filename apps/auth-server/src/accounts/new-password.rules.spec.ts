@@ -1,47 +1,49 @@
 import { describe, expect, it } from '@jest/globals';
 import { commonPasswords } from './common-passwords.js';
-import { newPasswordProblem } from './new-password.rules.js';
+import { maxPasswordLength, newPasswordProblem } from './new-password.rules.js';
 
 const email = 'oliviana.willemsen@indie-music.example';
 
 describe('a new password (NIST SP 800-63B-4 §3.1.1.2)', () => {
   it.each([
-    'correct horse battery staple',
-    'harbour-owner-demo',
-    'platform-operator-demo',
-    'zwölf Zeichen',
-    'olivia met three foxes',
-    '𝒑𝒂𝒔𝒔𝒘𝒐𝒓𝒕𝒔𝒂𝒕𝒛',
-  ])('may be %j', async (chosen) => {
+    ['several words', 'correct horse battery staple'],
+    ['the password of a demo account', 'harbour-owner-demo'],
+    ['the password of the demo operator', 'platform-operator-demo'],
+    ['12 characters, one of them not in ASCII', 'zwölfZeichen'],
+    ['words, one of them the beginning of the e-mail address', 'olivia met three foxes'],
+    ['12 characters of two code units each', '𝒑𝒂𝒔𝒔𝒘𝒐𝒓𝒕𝒔𝒂𝒕𝒛'],
+  ])('may be %s: %j', async (_, chosen) => {
     expect(newPasswordProblem(chosen, email, await commonPasswords())).toBeUndefined();
   });
 
   it.each([
-    ['elf Zeichen', 'must be at least 12'],
-    ['💿💿💿💿💿💿', 'must be at least 12'],
-    ['x'.repeat(1025), 'must be at most 1024'],
-    ['1q2w3e4r5t6y', 'common'],
-    ['Administrator', 'common'],
-    ['Password1234', 'common'],
-    ['!!!letmein2026!!!', 'common'],
-    ['dragondragondragon', 'common'],
-    ['aaaaaaaaaaaaaaa', 'common'],
-    ['123456789012', 'common'],
-    ['9876543210 9876543210', 'common'],
-    [email, 'e-mail'],
-    ['Oliviana.Willemsen', 'e-mail'],
-    ['indie-music.example', 'e-mail'],
-    ['Willemsen2026!', 'e-mail'],
-    ['olivianaoliviana', 'e-mail'],
-  ])('must not be %j', async (chosen, problem) => {
+    ['11 characters', 'elf Zeichen', 'must be at least 12'],
+    ['6 characters of two code units each', '💿💿💿💿💿💿', 'must be at least 12'],
+    ['1025 characters', 'x'.repeat(1025), 'must be at most 1024'],
+    ['a common password', '1q2w3e4r5t6y', 'common'],
+    ['a common password with a capital letter', 'Administrator', 'common'],
+    ['a common password with digits after it', 'Password1234', 'common'],
+    ['a common password between digits and signs', '!!!letmein2026!!!', 'common'],
+    ['a repeated common password', 'dragondragondragon', 'common'],
+    ['a repeated letter', 'aaaaaaaaaaaaaaa', 'common'],
+    ['digits', '123456789012', 'common'],
+    ['digits and a space', '9876543210 9876543210', 'common'],
+    ['the e-mail address', email, 'e-mail'],
+    ['the local part of the e-mail address with capital letters', 'Oliviana.Willemsen', 'e-mail'],
+    ['the domain of the e-mail address', 'indie-music.example', 'e-mail'],
+    ['a name in the e-mail address with digits and a sign after it', 'Willemsen2026!', 'e-mail'],
+    ['a repeated name in the e-mail address', 'olivianaoliviana', 'e-mail'],
+  ])('must not be %s', async (_, chosen, problem) => {
     expect(newPasswordProblem(chosen, email, await commonPasswords())).toContain(problem);
   });
 
   it('is checked within a second at its maximum length when it repeats a part', async () => {
     const common = await commonPasswords();
     const startedAt = performance.now();
-    for (const part of ['a', 'ab', 'a1', '1', '-'])
-      newPasswordProblem(`${part.repeat(1000)}x`, email, common);
+    for (const part of ['a', 'ab', 'a1', '1', '-']) {
+      const chosen = `${part.repeat(maxPasswordLength).slice(0, maxPasswordLength - 1)}x`;
+      expect(newPasswordProblem(chosen, email, common)).not.toEqual(expect.stringContaining('at most'));
+    }
     expect(performance.now() - startedAt).toBeLessThan(1_000);
   });
 });
