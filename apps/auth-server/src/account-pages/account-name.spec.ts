@@ -1,0 +1,44 @@
+import { formOf } from '@fulfilment/testing/form-browser';
+import { describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { App } from '../test/app.js';
+import { auditEventsOf } from '../test/audit-records.js';
+import { json } from '../test/json.js';
+import { server, startServer } from '../test/server.js';
+import { newUser } from '../test/users.js';
+
+startServer();
+
+async function userInfo(token: string) {
+  const response = await server.fetch(`${server.url}/api/auth/oauth2/userinfo`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  return json(response);
+}
+
+describe('the name of a person', () => {
+  it('is in UserInfo with the scope profile, and is changed, validated and removed on the account page', async () => {
+    const { email } = await newUser(server, {
+      organisation: 'org_harbour',
+      role: 'member',
+      name: 'Ada Example',
+    });
+    const app = await App.register(server);
+    const { tokens, browser } = await app.signIn('openid profile email', { email });
+    expect(await userInfo(tokens.access_token)).toMatchObject({ name: 'Ada Example', email_verified: false });
+    const page = await browser.get(`${server.url}/account`);
+    const saved = await browser.submit(formOf(page, '/account/name'), { name: '  Ada  Lovelace ' });
+    expect(saved.text).toContain('Your name has been changed.');
+    expect((await userInfo(tokens.access_token)).name).toBe('Ada  Lovelace');
+    for (const name of ['\u200b', 'a\u202eb', 'a\tb', 'x'.repeat(201)])
+      expect((await browser.submit(formOf(page, '/account/name'), { name })).status).toBe(400);
+    await browser.submit(formOf(page, '/account/name'), { name: '' });
+    expect(await userInfo(tokens.access_token)).not.toHaveProperty('name');
+    expect(await auditEventsOf(server, { email, event: 'name_changed' })).toHaveLength(2);
+    const metadata = await server.fetch(`${server.url}/.well-known/openid-configuration`);
+    const { claims_supported } = z
+      .looseObject({ claims_supported: z.array(z.string()) })
+      .parse(await metadata.json());
+    expect(claims_supported).toEqual(expect.arrayContaining(['name', 'email', 'email_verified']));
+  });
+});
