@@ -11,7 +11,7 @@ import { CONFIG, type AuthServerSettings } from './config.js';
 import type { AuthQuota } from './http/request-limits.js';
 import { KeysModule } from './keys/keys.module.js';
 import { migrations } from './migrations/index.js';
-import { mountOidc } from './oidc/mount.js';
+import { oidcRawHandler } from './oidc/mount.js';
 import { OidcModule } from './oidc/oidc.module.js';
 import { OidcServer } from './oidc/oidc-server.js';
 import { mountPages } from './pages/pages.middleware.js';
@@ -33,7 +33,7 @@ import { TokensModule } from './tokens/tokens.module.js';
       ): HttpOptions => ({
         anyOrigin: false,
         readiness: { signing_keys: () => oidc.ready },
-        rawHandler: mountOidc(config, oidc, limiter),
+        rawHandler: oidcRawHandler(config, oidc, limiter),
         beforeRoutes: (app) => mountPages(app, limiter),
       }),
     },

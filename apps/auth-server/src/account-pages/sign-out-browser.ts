@@ -21,7 +21,7 @@ export class SignOutBrowser {
           : await endSessionOfUser(tx, person.id, session);
       found = revoked !== undefined;
       if (found) await insertAudit(tx, entry, origin);
-      return revoked ?? [];
+      return revoked ?? []; // published to the APIs after the commit
     });
     return { redirect: found ? '/account/browsers?done=signed-out' : '/account/browsers' };
   }

@@ -14,7 +14,7 @@ import { SignInNeeded } from '../pages/page-errors.js';
 import { isMfaAuthenticated } from '../second-factor/second-factor-check.js';
 import { SecondFactors } from '../second-factor/second-factors.js';
 
-/** A factor that a signed-in person has just verified. */
+/** What a signed-in person has just verified. Undefined members stay as they are in the session. */
 interface VerifiedFactor {
   /** When the password was verified, in seconds since 1970. */
   readonly loginTs?: number;
@@ -34,6 +34,7 @@ export interface SignedIn extends BrowserRequest {
   rotateSession(verified?: VerifiedFactor): Promise<void>;
 }
 
+/** `accountPageOf` finds the last match, so a page is after those that its path begins with. */
 const accountPages = ['/account', '/account/apps', '/account/browsers', '/account/security'] as const;
 type AccountPath = (typeof accountPages)[number];
 

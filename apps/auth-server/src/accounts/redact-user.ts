@@ -35,7 +35,7 @@ export async function redactUser(
   const { userId, revoked } = await database.transaction(async (tx) => {
     const { id, redacted_at } = await lockUser(tx, user);
     if (redacted_at !== null) return { userId: id, revoked: [] };
-    // It must lock and read the connections before the writes end them, so the writes run inside it.
+    // `disconnectAndPublish` must lock and read the connections before these writes end them.
     const ended = await disconnectAndPublish(tx, outbox, { userId: id }, async () => {
       await tx.run(redact, [id]);
       await tx.run(deleteConsentsOfUser, [id]);

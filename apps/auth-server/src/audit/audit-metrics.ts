@@ -2,7 +2,7 @@ import { Counter } from '@fulfilment/runtime';
 
 export const recordsLost = new Counter({
   name: 'audit_records_lost_total',
-  help: 'Audit records that could not be written, although the recorded action took place.',
+  help: 'Audit records that could not be written and are missing; their actions took place.',
   labelNames: ['event'],
 });
 

@@ -23,10 +23,11 @@ const wellKnown: Readonly<Record<string, string>> = {
 };
 
 /**
- * Handles requests below the mount path by oidc-provider's endpoints, and passes all others to Express; both
- * with rewritten host headers. A URL with text that cannot be stored gets 400 before either.
+ * Returns the handler of all requests before Express. It handles requests below the mount path by
+ * oidc-provider's endpoints, and passes all others to Express; both with rewritten host headers. A URL with
+ * text that cannot be stored gets 400 before either.
  */
-export function mountOidc(
+export function oidcRawHandler(
   config: Pick<AuthServerSettings, 'AUTH_URL'>,
   oidc: OidcServer,
   limiter: RateLimiter<AuthQuota>,

@@ -21,7 +21,7 @@ import type { CountedNetwork, GuessTarget } from './guess-target.rules.js';
 const waitTimeoutMs = 10_000;
 const firstPollMs = 25;
 const maxPollMs = 400;
-/** Limit for the guesses of this process that wait for others; further ones get 503. */
+/** Limit for the guesses of this process that wait for others; further guesses get 503. */
 const maxWaiting = 64;
 
 const lockedAttempts = new Counter({
