@@ -15,6 +15,7 @@ export class LedgerLines implements MigrationInterface {
       'ledger (creator_id, period, settlement_currency, occurred_at, item_id, kind)',
     );
     await dropConcurrently(runner, 'ledger_of_creator'); // a prefix of the new index
+    // An interrupted migration is repeated, and then finds its own policies.
     await changeBriefly(
       runner,
       `DROP POLICY IF EXISTS member ON ledger; DROP POLICY IF EXISTS operator ON ledger; ${allowReadingOwnRows('ledger')}`,

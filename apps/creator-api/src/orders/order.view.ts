@@ -50,7 +50,10 @@ export function orderSummary(order: OrderColumns): OrderSummary {
   };
 }
 
-/** All lines of an order are dispatched together, so an item's `status` is the order's dispatch status. */
+/**
+ * The dispatch status is per order, so an item's `status` is that of its order. The interface has the gross
+ * total only in the list; here the lines have their amounts.
+ */
 export function orderDetail(order: OrderColumns, items: readonly ItemColumns[]): OrderDetail {
   return {
     ...sharedMembers(order),

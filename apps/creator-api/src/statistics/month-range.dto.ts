@@ -9,7 +9,7 @@ export class MonthRangeQuery {
   from?: string;
 
   @Description(
-    'The last month, in UTC, at most 35 months after `from`. By default 11 months after `from`, or the current month',
+    'The last month, in UTC, at most 35 months after `from`. By default 11 months after `from`; without `from` the current month',
     '2026-12',
   )
   @IsOptional()

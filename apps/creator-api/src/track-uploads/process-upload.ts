@@ -28,8 +28,8 @@ export class ProcessUpload {
   constructor(private readonly dependencies: ProcessUploadDependencies) {}
 
   /**
-   * Returns the delay in ms until the next run of this job; undefined when the upload has finished, or
-   * another run has taken it over.
+   * Returns the delay in ms until the next run of this job, 0 when this replica stops; undefined when the
+   * upload has finished, or another run has taken it over.
    */
   async run(id: string): Promise<number | undefined> {
     const { leases, logger } = this.dependencies;
@@ -94,7 +94,8 @@ export class ProcessUpload {
     try {
       const file = await spool.open();
       try {
-        return (await fetchAudio.run(url, file, signal)) ?? (await readAudio.run(file, signal));
+        const problem = await fetchAudio.run(url, file, signal);
+        return problem ?? (await readAudio.run(file, signal));
       } finally {
         await file.close();
       }

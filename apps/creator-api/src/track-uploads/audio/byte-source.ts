@@ -2,7 +2,7 @@ import { readSync } from 'node:fs';
 
 /** What a format's measuring function returns about a file. */
 export interface Measurement {
-  /** Number of audible samples. */
+  /** Number of audible samples of each channel. */
   readonly samples: number;
   /** Codec and channels are undefined if music-metadata reports them correctly. */
   readonly codec?: string;

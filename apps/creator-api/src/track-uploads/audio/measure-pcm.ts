@@ -11,11 +11,13 @@ const extensible = 0xfffe;
 const aiffIntegers = new Set(['NONE', 'twos', 'sowt', 'raw ', 'in24', 'in32']);
 const aiffFloats = new Set(['fl32', 'FL32', 'fl64', 'FL64']);
 const soundHeaderBytes = 8; // offset and block size
+const maxFormatBytes = 40; // length of an extensible WAVE format; the fields of AIFF-C need 22 bytes
 
 /** @throws InvalidAudio; RangeError when the format description is truncated */
 export function measureWave(file: ByteSource, start: number): Measurement {
   const { format, soundBytes } = readChunks(file, start, { format: 'fmt ', sound: 'data', order: 'LE' });
   const tag = format.readUInt16LE(0);
+  // An extensible format has its codec in the first two bytes of the GUID SubFormat.
   const codec = waveCodecs.get(tag === extensible ? format.readUInt16LE(24) : tag);
   if (codec === undefined)
     throw new InvalidAudio('unsupported_codec', 'WAV files must contain PCM or floating point audio.');
@@ -78,7 +80,9 @@ function readChunks(
   for (let offset = start + 12, count = 0; offset + 8 <= end && count < maxChunks; count += 1) {
     const name = file.bytes(offset, 4).toString('latin1');
     const length = readLength(offset + 4);
-    if (name === names.format) format ??= Buffer.from(file.bytes(offset + 8, Math.min(length, 40)));
+    // Copied, so that the window is not kept.
+    if (name === names.format)
+      format ??= Buffer.from(file.bytes(offset + 8, Math.min(length, maxFormatBytes)));
     if (name === names.sound) soundBytes ??= length;
     offset += 8 + length + (length % 2); // chunks are padded to an even length
   }

@@ -1837,7 +1837,7 @@ export type ReadStatisticsSeriesData = {
      */
     from?: string;
     /**
-     * The last month, in UTC, at most 35 months after `from`. By default 11 months after `from`, or the current month
+     * The last month, in UTC, at most 35 months after `from`. By default 11 months after `from`; without `from` the current month
      */
     to?: string;
   };
@@ -2025,7 +2025,7 @@ export type ListConnectedAppsData = {
      */
     from?: string;
     /**
-     * The last month, in UTC, at most 35 months after `from`. By default 11 months after `from`, or the current month
+     * The last month, in UTC, at most 35 months after `from`. By default 11 months after `from`; without `from` the current month
      */
     to?: string;
   };
