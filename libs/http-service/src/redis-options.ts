@@ -3,6 +3,8 @@ import { Redis, SentinelConnector } from 'ioredis';
 
 const sentinelTimeoutMs = 1_000;
 const sentinelReconnectMs = 5_000;
+/** By default, ioredis waits as long as Redis estimates, up to 10 s. The first estimates are much too long. */
+const maxLoadingRetryMs = 100;
 
 /**
  * Options of ioredis for finding the primary, in addition to `REDIS_URL`. After a failover the client
@@ -13,6 +15,7 @@ export function redisOptions(settings: RedisSettings) {
   return {
     // If `REDIS_URL` is a stable name, its primary may become a replica without closing its connections.
     reconnectOnError: (error: Error): boolean => error.message.startsWith('READONLY'),
+    maxLoadingRetryTime: maxLoadingRetryMs,
     ...sentinelOptions(settings),
   };
 }

@@ -1,7 +1,8 @@
 import { RateLimiter, RedisConnection } from './index.js';
 import { createLogger } from '@fulfilment/runtime';
 import { randomUUID } from 'node:crypto';
-import { eventually, flakyProxy, storeUrl } from '@fulfilment/testing';
+import { createServer } from 'node:net';
+import { eventually, flakyProxy, listen, storeUrl } from '@fulfilment/testing';
 
 describe('RedisConnection', () => {
   it('resolves every command within half a second while connections break, and then recovers', async () => {
@@ -35,6 +36,35 @@ describe('RedisConnection', () => {
     expect(slowest.ms).toBeLessThan(500);
     await redis.stop();
     await proxy.stop();
+  });
+
+  it('is ready soon after Redis has loaded its data, however long Redis expected that to take', async () => {
+    let isLoading = true;
+    let loadingReplies = 0;
+    const server = createServer((socket) => {
+      socket.on('data', (chunk) => {
+        for (const command of chunk
+          .toString()
+          .split(/^\*\d+\r\n/m)
+          .slice(1)) {
+          const info = `loading:${isLoading ? 1 : 0}\r\nloading_eta_seconds:60\r\n`;
+          const isInfo = /\r\ninfo\r\n/i.test(command);
+          socket.write(isInfo ? `$${info.length}\r\n${info}\r\n` : '+OK\r\n');
+          if (isInfo && isLoading) loadingReplies += 1;
+        }
+      });
+      socket.on('error', () => undefined);
+    });
+    const { port, close } = await listen(server);
+    const redis = new RedisConnection(
+      { REDIS_URL: `redis://127.0.0.1:${port}` },
+      createLogger('test', 'fatal'),
+    );
+    await eventually(() => loadingReplies > 0);
+    isLoading = false;
+    await eventually(() => redis.client.status === 'ready', 2_000);
+    await redis.stop();
+    await close();
   });
 
   it('connects with both passwords of its user during a rotation, and stays connected when one is removed', async () => {
