@@ -16,8 +16,14 @@ const containersSchema = z.array(
   }),
 );
 
-/** Checks how running containers are restricted, as the engine reports it. @throws Failure if one is not */
-export async function checkRestrictions(engine: Engine, ids: readonly string[]): Promise<void> {
+/**
+ * Checks that containers are restricted, also ended ones, as the engine reports them.
+ * @throws Failure if one is not
+ */
+export async function checkRestrictions(
+  engine: Pick<Engine, 'mustDocker'>,
+  ids: readonly string[],
+): Promise<void> {
   const output = await engine.mustDocker(['inspect', ...ids]);
   for (const { Name, Config, HostConfig } of containersSchema.parse(JSON.parse(output))) {
     const rules = {
@@ -25,11 +31,11 @@ export async function checkRestrictions(engine: Engine, ids: readonly string[]):
       'no capabilities':
         HostConfig.CapDrop?.includes('ALL') === true && (HostConfig.CapAdd ?? []).length === 0,
       'no new privileges':
-        HostConfig.SecurityOpt?.some((one) => one.startsWith('no-new-privileges')) === true,
+        HostConfig.SecurityOpt?.some((option) => /^no-new-privileges([:=]true)?$/.test(option)) === true,
       'a numeric user other than root': /^[1-9]\d*:[1-9]\d*$/.test(Config.User),
       'no privileged mode': !HostConfig.Privileged,
     };
-    const broken = Object.entries(rules).find(([, holds]) => !holds);
+    const broken = Object.entries(rules).find(([, isKept]) => !isKept);
     if (broken !== undefined) throw new Failure(`The container ${Name} must have ${broken[0]}.`);
   }
 }
