@@ -16,6 +16,7 @@ import { callerCount } from '../store/store-callers.ts';
 import type { ReceiverProcess } from '../webhooks/receiver-process.ts';
 import { subscriptionSecret } from '../webhooks/receiver-secret.ts';
 import { openOrderStream, type StreamedOrders } from './streamed-orders.ts';
+import { delaysOfWebhooks } from './webhook-delays.rules.ts';
 
 const webhookPath = '/hook/0';
 const projectionTimeoutMs = 60_000;
@@ -23,7 +24,6 @@ const pollIntervalMs = 10; // more often, the polling itself would slow the suit
 const unavailable = new Set([502, 503, 504]);
 const retryIntervalMs = 200;
 const placed = z.object({ id: z.string() });
-const delivered = z.object({ data: z.object({ order_id: z.string() }) });
 
 export interface PlacedOrder {
   readonly id: string;
@@ -43,8 +43,8 @@ export class Integration {
   private body: string;
   private readonly receiver: ReceiverProcess;
   private readonly stack: Stack;
-  private readonly store: Pool;
-  private readonly creator: Pool;
+  private readonly storeApiPool: Pool;
+  private readonly creatorApiPool: Pool;
 
   /** Signs in as an owner of the demo data. */
   static async open(stack: Stack, receiver: ReceiverProcess): Promise<Integration> {
@@ -79,11 +79,11 @@ export class Integration {
     this.body = body;
     this.receiver = receiver;
     this.stack = stack;
-    this.store = new Pool(stack.base_url, { connections: callerCount, connect: { ca } });
-    this.creator = new Pool(stack.base_url, { connections: 2, connect: { ca } });
+    this.storeApiPool = new Pool(stack.base_url, { connections: callerCount, connect: { ca } });
+    this.creatorApiPool = new Pool(stack.base_url, { connections: 2, connect: { ca } });
   }
 
-  /** Makes each further order one piece of a limited edition. @param pieces that it must have */
+  /** Makes each further order one piece of a limited edition. @param pieces that must be in stock */
   async orderLimitedEdition(pieces: number): Promise<void> {
     this.body = await orderBody(this.client, await limitedProduct(this.client, pieces), [1]);
   }
@@ -105,7 +105,7 @@ export class Integration {
   }
 
   private async sendOrder(key: string): Promise<{ status: number; text: string }> {
-    const response = await this.store.request({
+    const response = await this.storeApiPool.request({
       method: 'POST',
       path: '/store/v1/orders',
       headers: {
@@ -124,15 +124,7 @@ export class Integration {
    */
   async webhookDelaysMs(orders: readonly PlacedOrder[]): Promise<number[]> {
     await this.receiver.waitForDeliveries(orders.length);
-    const received = await this.receiver.take();
-    const arrivals = new Map(
-      received
-        .filter(({ signed }) => signed)
-        .map(({ envelope, arrivedAtMs }) => [delivered.parse(envelope).data.order_id, arrivedAtMs]),
-    );
-    if (received.length !== orders.length || arrivals.size !== orders.length)
-      throw new Failure(`${orders.length} orders had ${received.length} deliveries.`);
-    return orders.map(({ id, respondedAtMs }) => (arrivals.get(id) ?? Number.NaN) - respondedAtMs);
+    return delaysOfWebhooks(orders, await this.receiver.take());
   }
 
   /** Returns the ms from the response until the Creator API returns the order. */
@@ -141,7 +133,7 @@ export class Integration {
     const headers = { authorization: `Bearer ${this.tokens.creatorToken}` };
     const timeoutAtMs = performance.now() + projectionTimeoutMs;
     while (performance.now() < timeoutAtMs) {
-      const response = await this.creator.request({ method: 'GET', path, headers });
+      const response = await this.creatorApiPool.request({ method: 'GET', path, headers });
       await response.body.dump();
       if (response.statusCode === 200) return performance.timeOrigin + performance.now() - respondedAtMs;
       if (response.statusCode !== 404) throw new Failure(`${path} responded with ${response.statusCode}.`);
@@ -164,7 +156,7 @@ export class Integration {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.store.close(), this.creator.close()]);
+    await Promise.all([this.storeApiPool.close(), this.creatorApiPool.close()]);
   }
 }
 

@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { Failure } from '../../dev/failure.ts';
+import type { Received } from '../webhooks/receiver-process.ts';
+import type { PlacedOrder } from './integration.ts';
+
+const orderEvent = z.object({ data: z.object({ order_id: z.string() }) });
+
+/**
+ * Returns the ms from the response of each order to the first byte of its webhook.
+ * @throws Failure unless each order, and no other, has exactly one delivery, with a valid signature
+ */
+export function delaysOfWebhooks(
+  orders: readonly PlacedOrder[],
+  received: readonly Pick<Received, 'signed' | 'envelope' | 'arrivedAtMs'>[],
+): number[] {
+  const signed = received.filter((delivery) => delivery.signed);
+  const arrivals = new Map(
+    signed.map(({ envelope, arrivedAtMs }) => [orderEvent.parse(envelope).data.order_id, arrivedAtMs]),
+  );
+  const delaysMs = orders.flatMap(({ id, respondedAtMs }) => {
+    const arrivedAtMs = arrivals.get(id);
+    return arrivedAtMs === undefined ? [] : [arrivedAtMs - respondedAtMs];
+  });
+  if (received.length !== orders.length || delaysMs.length !== orders.length) {
+    const missing = orders.length - delaysMs.length;
+    const counts = { orders: orders.length, received: received.length, signed: signed.length, missing };
+    throw new Failure(`Not every order has one signed delivery: ${JSON.stringify(counts)}`);
+  }
+  return delaysMs;
+}
