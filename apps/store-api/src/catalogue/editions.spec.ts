@@ -1,6 +1,7 @@
 import { messages, uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
+import { isDeepStrictEqual } from 'node:util';
 import { creatorSnapshot, editionSnapshot } from '../connected-creator/snapshots.fixture.js';
 import { type StoreApiUnderTest, startStoreApi } from '../store-api.fixture.js';
 
@@ -14,7 +15,7 @@ describe('editions of the Creator API', () => {
 
   beforeAll(async () => {
     store = await startStoreApi();
-    await store.release(uuidv7()); // loads the product types
+    await store.release(uuidv7()); // its catalogue has the product types that editions need
   });
   afterAll(() => store.stop());
 
@@ -23,16 +24,17 @@ describe('editions of the Creator API', () => {
     messages.creatorRegistered.make({ creator: creatorSnapshot(id, { name, version }) }, metadata);
   const created = (creatorId: string, title: string) =>
     messages.editionCreated.make({ edition: editionSnapshot(creatorId, { title }) }, metadata);
-  /** Resolves with the releases of a creator when their artists are these. */
+  /** Resolves with the releases of a creator, by name, when they have exactly these artists. */
   const untilArtists = (creatorId: string, names: readonly string[]) =>
     eventually(async () => {
       const rows = await store.database.rows<{ artist_name: string; search_text: string }>(releasesOf, [
         creatorId,
       ]);
-      return rows.map((row) => row.artist_name).join() === names.join() ? rows : undefined;
+      const artists = rows.map((row) => row.artist_name);
+      return isDeepStrictEqual(artists, names) ? rows : undefined;
     });
 
-  it('have their creator as artist, whichever arrives first, and are found by this name in any case', async () => {
+  it('have their creator as artist, whether the creator or the edition arrives first, and are found by this name in any case', async () => {
     const id = uuidv7();
     await store.broker.publish(created(id, 'Early'));
     await untilArtists(id, ['']);
@@ -50,7 +52,11 @@ describe('editions of the Creator API', () => {
     await untilArtists(id, ['']);
     await store.broker.publish(registered(id, 'First', 2));
     await untilArtists(id, ['First']);
-    await store.broker.publish(registered(id, 'Second', 3), registered(id, 'First', 2), created(id, 'Two'));
+    await store.broker.publish(
+      registered(id, 'Second', 3), // the edition One keeps its artist
+      registered(id, 'First', 2), // outdated, so it changes nothing
+      created(id, 'Two'), // gets the newest name
+    );
     await untilArtists(id, ['First', 'Second']);
   });
 
