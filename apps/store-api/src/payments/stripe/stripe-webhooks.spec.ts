@@ -17,8 +17,8 @@ const previousSecret = 'whsec_fake_previous';
 const nowSeconds = () => Math.floor(Date.now() / 1000);
 
 /** https://docs.stripe.com/webhooks#verify-manually */
-function signatureOf(body: string, by = secret, t = nowSeconds()): string {
-  return `t=${t},v1=${createHmac('sha256', by).update(`${t}.${body}`).digest('hex')}`;
+function signatureOf(body: string, key = secret, t = nowSeconds()): string {
+  return `t=${t},v1=${createHmac('sha256', key).update(`${t}.${body}`).digest('hex')}`;
 }
 const randomNetwork = () => ['10', ...randomBytes(3)].join('.');
 const eventAbout = (object: object) => JSON.stringify({ object: 'event', type: 'x.y', data: { object } });
@@ -28,7 +28,7 @@ describe("Stripe's webhooks", () => {
   beforeAll(async () => {
     orders = await stripeOrders({
       STRIPE_WEBHOOK_SECRET: `${secret},${previousSecret}`,
-      RESUME_AFTER_MS: '60000',
+      RESUME_AFTER_MS: '60000', // a pending charge is not due again before the test ends
     });
   });
   afterAll(() => orders.stop());
@@ -38,15 +38,15 @@ describe("Stripe's webhooks", () => {
     if (signature !== undefined) void post.set('stripe-signature', signature);
     return post.send(body);
   };
-  const receive = (object: object) => {
+  const sendSigned = (object: object) => {
     const body = eventAbout(object);
     return send(body, signatureOf(body)).expect(200, { received: true });
   };
   type Placed = Awaited<ReturnType<StripeOrders['place']>>;
   const charge = async ({ creator }: Placed) => {
-    const found = await orders.store.database.row<{ id: string; status: string }>(chargeOf, [creator.id]);
-    if (found === undefined) throw new Error('The order has no charge.');
-    return found;
+    const row = await orders.store.database.row<{ id: string; status: string }>(chargeOf, [creator.id]);
+    if (row === undefined) throw new Error('The order has no charge.');
+    return row;
   };
   const status = async (placed: Placed) => (await charge(placed)).status;
   const refundsOf = (placed: Placed) =>
@@ -74,16 +74,16 @@ describe("Stripe's webhooks", () => {
     const placed = await orders.place('pm_card_visa');
     const { id } = await charge(placed);
     const succeeded = { object: 'payment_intent', status: 'succeeded', metadata: { charge_id: id } };
-    await receive(succeeded);
+    await sendSigned(succeeded);
     await orders.store.resumeOrders();
     expect(await status(placed)).toBe('pending');
     for (const intent of placed.intents()) intent.status = 'succeeded';
-    await orders.store.resumeOrders(); // not due
+    await orders.store.resumeOrders(); // the charge is due after RESUME_AFTER_MS
     expect(await status(placed)).toBe('pending');
-    await receive(succeeded);
+    await sendSigned(succeeded);
     await orders.store.resumeOrders();
     expect(await status(placed)).toBe('succeeded');
-    await receive(succeeded);
+    await sendSigned(succeeded);
     await orders.store.resumeOrders();
     expect(placed.intents()).toHaveLength(1);
   });
@@ -91,9 +91,9 @@ describe("Stripe's webhooks", () => {
   it('make a pending refund due, so that it is read from Stripe at once', async () => {
     const placed = await placeRefunded('pending');
     setRefundStatus(placed, 'succeeded');
-    await orders.store.resumeOrders(); // not due
+    await orders.store.resumeOrders(); // the refund is due after a minute
     expect(await status(placed)).toBe('refund_due');
-    await receive(shownRefund(placed, 'succeeded'));
+    await sendSigned(shownRefund(placed, 'succeeded'));
     await orders.store.resumeOrders();
     expect(await status(placed)).toBe('refunded');
   });
@@ -103,12 +103,12 @@ describe("Stripe's webhooks", () => {
     expect(await status(placed)).toBe('refunded');
     setRefundStatus(placed, 'failed');
     const failed = shownRefund(placed, 'failed');
-    await receive(failed);
+    await sendSigned(failed);
     await orders.store.resumeOrders();
     expect(await status(placed)).toBe('refund_due');
     await orders.store.database.run(refundsDueNow);
     await orders.store.resumeOrders();
-    await receive(failed); // Stripe may send an event more than once
+    await sendSigned(failed); // Stripe may send an event more than once
     await orders.store.resumeOrders();
     expect(await status(placed)).toBe('refunded');
     expect(refundsOf(placed).map((refund) => refund.status)).toEqual(['failed', 'succeeded']);
@@ -116,7 +116,7 @@ describe("Stripe's webhooks", () => {
 
   it('never cause a second refund when Stripe shows the first one as succeeded', async () => {
     const placed = await placeRefunded('succeeded');
-    await receive(shownRefund(placed, 'failed'));
+    await sendSigned(shownRefund(placed, 'failed'));
     await orders.store.resumeOrders();
     expect(await status(placed)).toBe('refunded');
     expect(refundsOf(placed)).toHaveLength(1);
@@ -130,7 +130,7 @@ describe("Stripe's webhooks", () => {
     '[]',
     'no JSON',
     '',
-  ])('are accepted when they are not about our objects (%s)', async (body) => {
+  ])('are accepted when they are not about our objects, or are no events (%s)', async (body) => {
     await send(body, signatureOf(body)).expect(200, { received: true });
   });
 
