@@ -1,5 +1,6 @@
 import { statement } from '@fulfilment/database';
 import { publicId } from '@fulfilment/contracts';
+import { eventually } from '@fulfilment/testing';
 import { webhookStores, type WebhookStores } from '../webhook-worker.fixture.js';
 import { shortLeases, startWorkerProcess, type WorkerProcess } from '../worker-process.fixture.js';
 import { followFeed } from '../feed/followed-feed.fixture.js';
@@ -7,6 +8,12 @@ import { deliveryCheck, type DeliveryCheck } from './delivery-check.fixture.js';
 
 const eventCount = 2_000;
 const killCount = 5;
+/** Events that are published before a process stalls, while its attempts get no response. */
+const openEventCount = 200;
+/** Events that are published when the process continues. */
+const lateEventCount = 100;
+/** Deliveries of which an attempt is open when the process stalls, at least. */
+const minOpenDeliveries = 100;
 const attemptsOf = statement(
   'test.attempts-of',
   `SELECT a.delivery_id, a.number, a.outcome, a.started_at, a.duration_ms FROM webhook_attempts a
@@ -73,21 +80,22 @@ describe('2000 events are delivered under stable ids', () => {
   });
 
   it('when a process stalls for longer than its leases, without overwriting what others settled', async () => {
-    // In the one second of `shortLeases`, the first attempts could end before a hundred are open.
+    // With the WEBHOOK_TIMEOUT_MS of `shortLeases`, one second, the first attempts could end before a hundred
+    // are open.
     const stalled = await startReady({ WEBHOOK_TIMEOUT_MS: '4000' });
     const check = await startCheck(stalled);
     const openResponses: (() => void)[] = [];
     const openDeliveries = new Set<string>();
-    await check.publish(eventCount - 300);
+    await check.publish(eventCount - openEventCount - lateEventCount);
     await check.untilWritten();
-    const arriving = check.untilMoreArrive(100);
     check.respondAfter(({ headers }) => {
       openDeliveries.add(String(headers['x-service-delivery']));
       return new Promise((resolve) => openResponses.push(() => resolve(undefined)));
     });
-    await check.publish(200);
-    await check.untilWritten(); // otherwise unacknowledged messages would wait for RabbitMQ
-    await arriving;
+    await check.publish(openEventCount);
+    // Otherwise the stopped process would keep unacknowledged messages until RabbitMQ ends its channel.
+    await check.untilWritten();
+    await eventually(() => openDeliveries.size >= minOpenDeliveries);
     stalled.signal('SIGSTOP');
     check.respondAfter(() => undefined);
     for (const respond of openResponses) respond(); // the responses wait in the sockets
@@ -96,12 +104,12 @@ describe('2000 events are delivered under stable ids', () => {
     const uuids = (await check.rows())
       .filter(({ id }) => openDeliveries.has(publicId('whd', id)))
       .map(({ id }) => id);
-    expect(uuids.length).toBeGreaterThanOrEqual(99);
+    expect(uuids).toHaveLength(openDeliveries.size);
     const before = await stores.database.rows(attemptsOf, [uuids]);
     stalled.signal('SIGCONT');
     await second.kill();
     // The results of its open attempts wait in its sockets, so it settles them before further deliveries.
-    await check.publish(100);
+    await check.publish(lateEventCount);
     await check.untilSettled();
     expect(await stores.database.rows(attemptsOf, [uuids])).toEqual(before);
     await check.expectNothingLost();
