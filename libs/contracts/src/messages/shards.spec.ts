@@ -3,7 +3,7 @@ import { messages, publicId, shardOf, topologyOf, uuidv7 } from '../index.js';
 const sharded = topologyOf('test').sharded('store-api.fulfilment');
 const now = { occurredAt: new Date() };
 const shard = (message: object) => sharded && shardOf(sharded, Buffer.from(JSON.stringify(message)));
-const shardsOfLane = (name: string) => sharded?.lanes.find((found) => found.name === name)?.shards ?? [];
+const shardsOfLane = (name: string) => sharded?.lanes.find((lane) => lane.name === name)?.shards ?? [];
 const newOrder = () => publicId('ord', uuidv7());
 const newProduct = () => publicId('prod', uuidv7());
 const cancelled = (order_id: string) => messages.fulfilmentCancelled.make({ order_id, reason: 'x' }, now);
@@ -49,7 +49,7 @@ describe('shardOf', () => {
   });
 
   it.each(['{', 'null', '{"type":1,"data":{"order_id":{}}}', '{"type":"fulfilment.other"}'])(
-    'has a shard for the unreadable message %s',
+    'puts %s, without a known type or key, into the lane of all other types',
     (content) => {
       expect(shardsOfLane('orders')).toContain(sharded && shardOf(sharded, Buffer.from(content)));
     },
