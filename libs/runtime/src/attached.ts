@@ -1,7 +1,12 @@
 const attached = Symbol('attached');
 
 interface Owner<Value> {
-  [attached]?: { [slot: symbol]: Value | undefined };
+  [attached]?: { [key: symbol]: Value | undefined };
+}
+
+/** Any object can have attached values, so TypeScript accepts it as an owner without a cast. */
+function ownerOf<Value>(object: object): Owner<Value> {
+  return object;
 }
 
 /**
@@ -10,20 +15,18 @@ interface Owner<Value> {
  * smaller collection until then copies them.
  */
 export class Attached<Value> {
-  private readonly slot = Symbol();
+  private readonly key = Symbol();
 
   get(object: object): Value | undefined {
-    const owner: Owner<Value> = object;
-    return owner[attached]?.[this.slot];
+    return ownerOf<Value>(object)[attached]?.[this.key];
   }
 
   set(object: object, value: Value): void {
-    const owner: Owner<Value> = object;
-    (owner[attached] ??= {})[this.slot] = value;
+    (ownerOf<Value>(object)[attached] ??= {})[this.key] = value;
   }
 
   delete(object: object): void {
-    const owner: Owner<Value> = object;
-    if (owner[attached] !== undefined) owner[attached][this.slot] = undefined;
+    const values = ownerOf<Value>(object)[attached];
+    if (values !== undefined) values[this.key] = undefined;
   }
 }
