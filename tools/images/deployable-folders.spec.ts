@@ -45,7 +45,7 @@ describe.each([...services, 'bootstrap'])('the deployable folder of %s', (app) =
 
   it('has the entry point of every package', () => {
     const schema = z.object({ main: z.string().optional().catch(undefined) });
-    for (const file of files.filter((one) => /node_modules\/(@[^/]+\/)?[^/]+\/package\.json$/.test(one))) {
+    for (const file of files.filter((path) => /node_modules\/(@[^/]+\/)?[^/]+\/package\.json$/.test(path))) {
       const { main } = schema.parse(JSON.parse(readFileSync(file, 'utf8')));
       const installed = file.replace(folderOf(app), root);
       const places = ['', '.js', '/index.js'].map((ending) => join('..', `${main ?? 'index'}${ending}`));

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { serviceNames } from '../dev/ports.ts';
 import { root } from '../dev/settings.ts';
 import { baseImage, baseNames } from './base-images.ts';
 import { apps } from './build-images.ts';
@@ -34,7 +35,6 @@ const compose = z
   .object({ services: z.record(z.string(), serviceSchema), volumes: z.record(z.string(), z.unknown()) })
   .parse(parse(composeText, { merge: true }));
 const services = Object.entries(compose.services);
-const apis = ['store-api', 'creator-api', 'auth-server', 'webhook-worker'] as const;
 const dockerfile = read('deploy/docker/Dockerfile');
 
 describe('deploy/compose.yaml', () => {
@@ -58,7 +58,7 @@ describe('deploy/compose.yaml', () => {
     }
   });
 
-  it.each(apis)('sets only settings of %s that the configuration reference describes', (name) => {
+  it.each(serviceNames)('sets only settings of %s that the configuration reference describes', (name) => {
     const section = read('docs/reference/configuration.md').split(`## ${name}\n`)[1]?.split('\n## ')[0] ?? '';
     const settings = services
       .filter(([other]) => [name, `${name}-migrations`].includes(other))
@@ -73,7 +73,7 @@ describe('deploy/compose.yaml', () => {
     }
   });
 
-  it.each(apis)('gives %s every setting that it requires', (name) => {
+  it.each(serviceNames)('gives %s every setting that it requires', (name) => {
     const section = read('docs/reference/configuration.md').split(`## ${name}\n`)[1]?.split('\n## ')[0] ?? '';
     const required = [...section.matchAll(/^\| `(\w+)` \| required \|/gm)].map((match) => match[1] ?? '');
     const given = Object.keys(compose.services[name]?.environment ?? {});
@@ -88,6 +88,7 @@ describe('deploy/compose.yaml', () => {
     for (const [name, { volumes = [] }] of services) {
       if (name === 'secrets') continue; // it generates them
       const secrets = volumes.filter((volume) => /-secrets:/.test(volume));
+      // The service `databases` runs the image bootstrap and has its secrets.
       const owner = name.replace(/-(migrations|cli)$/, '').replace('databases', 'bootstrap');
       const allowed = name.endsWith('-cli') ? [owner, 'operator'] : [owner];
       expect(secrets.map((volume) => volume.split('-secrets:')[0]).sort()).toEqual([...allowed].sort());
@@ -109,19 +110,22 @@ describe('deploy/compose.yaml', () => {
     );
     expect(dockerfile).toContain(`EXPOSE ${port} ${internalPort}`);
     const { environment = {}, ports } = compose.services['gateway'] ?? {};
-    for (const name of apis)
+    for (const name of serviceNames)
       expect(environment[`${name.toUpperCase().replace('-', '_')}_ADDRESS`]).toBe(`${name}:${port}`);
     const gatewayPort = /^EXPOSE (\d+)$/m.exec(read('deploy/gateway/Dockerfile'))?.[1];
     expect(ports?.[0]?.endsWith(`:${gatewayPort}`)).toBe(true);
   });
 
-  it.each(apis)('starts %s after its migrations and stores, and gives it more than 20 s to stop', (name) => {
-    const { depends_on: after = {}, stop_grace_period: grace = '0' } = compose.services[name] ?? {};
-    expect(after[`${name}-migrations`]?.condition).toBe('service_completed_successfully');
-    for (const store of ['redis', 'rabbitmq']) expect(after[store]?.condition).toBe('service_healthy');
-    expect(compose.services['gateway']?.depends_on?.[name]?.condition).toBe('service_healthy');
-    expect(parseInt(grace, 10)).toBeGreaterThan(20);
-  });
+  it.each(serviceNames)(
+    'starts %s after its migrations, Redis and RabbitMQ, and gives it more than 20 s to stop',
+    (name) => {
+      const { depends_on: after = {}, stop_grace_period: grace = '0' } = compose.services[name] ?? {};
+      expect(after[`${name}-migrations`]?.condition).toBe('service_completed_successfully');
+      for (const store of ['redis', 'rabbitmq']) expect(after[store]?.condition).toBe('service_healthy');
+      expect(compose.services['gateway']?.depends_on?.[name]?.condition).toBe('service_healthy');
+      expect(parseInt(grace, 10)).toBeGreaterThan(20);
+    },
+  );
 
   it('builds the image of every app, and names volumes that it declares', () => {
     const built = services.flatMap(([, { build }]) => build?.args?.APP ?? []);
@@ -143,7 +147,7 @@ describe('the Dockerfiles', () => {
   });
 
   it.each(['deploy/docker/Dockerfile', 'deploy/gateway/Dockerfile'])(
-    '%s has a numeric user, a health check, ports and labels, and no remote frontend',
+    '%s has a numeric user, a health check, ports and labels, and no `# syntax=`, which would download a frontend',
     (path) => {
       const text = read(path);
       expect(text).not.toMatch(/^# *syntax=/m);

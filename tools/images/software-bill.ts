@@ -28,11 +28,11 @@ export function softwareBill(app: string) {
     version: 1,
     metadata: {
       component: {
-        ...components.find((one) => one['bom-ref'].startsWith(appReference)),
+        ...components.find((component) => component['bom-ref'].startsWith(appReference)),
         type: 'application',
       },
     },
-    components: components.filter((one) => !one['bom-ref'].startsWith(appReference)),
+    components: components.filter((component) => !component['bom-ref'].startsWith(appReference)),
   };
 }
 

@@ -42,7 +42,7 @@ export async function verifyImages(engine: Engine, tag: string, say: (line: stri
       composition.mustRun(['up', '--detach', '--no-build']),
     );
     const caFile = join(stateDir, 'ca.pem');
-    const containers = await runningContainers(engine);
+    const containers = await listContainers(engine);
     writeFileSync(
       caFile,
       await engine.mustDocker(['exec', containers.id('gateway'), 'cat', '/etc/gateway/tls.crt']),
@@ -56,7 +56,7 @@ export async function verifyImages(engine: Engine, tag: string, say: (line: stri
     await step(say, 'Node.js is process 1 of each service', () => checkFirstProcess(engine, containers));
     const internalUrls = await internalUrlsOf(engine, containers);
     await runDemo(composition, { stateDir, baseUrl, caFile, receiverPort, internalUrls, say });
-    await step(say, 'A second run of the one-shot services changes no secret', () =>
+    await step(say, 'A second run of secrets and databases changes no secret', () =>
       checkRepeat(composition),
     );
     await step(say, 'The services stop gracefully', () => checkStop(engine, containers));
@@ -70,7 +70,7 @@ export async function verifyImages(engine: Engine, tag: string, say: (line: stri
   }
 }
 
-/** An upgrade runs them again, on volumes with secrets that an operator may have replaced. */
+/** An upgrade repeats these services, on volumes with secrets that an operator may have replaced. */
 async function checkRepeat(composition: Composition): Promise<void> {
   const repeat = (service: string): Promise<string> =>
     composition.mustRun(['run', '--rm', '-T', '--no-deps', service]);
@@ -85,8 +85,8 @@ interface Containers {
   readonly id: (service: string) => string;
 }
 
-/** The running and ended containers. Asks the engine, since each call of Compose takes a second. */
-async function runningContainers(engine: Engine): Promise<Containers> {
+/** Returns the running and ended containers, from the engine, since each call of Compose takes a second. */
+async function listContainers(engine: Engine): Promise<Containers> {
   const format = ['--format', '{{.ID}} {{.Label "com.docker.compose.service"}}'];
   const output = await engine.mustDocker(['ps', '--all', ...projectFilter, ...format]);
   const rows = output
@@ -103,7 +103,10 @@ async function runningContainers(engine: Engine): Promise<Containers> {
   };
 }
 
-/** Removes the containers, networks and volumes of an interrupted verification. */
+/**
+ * Removes the containers, networks and volumes of a verification that a signal ends. It needs no Compose
+ * files, unlike the removal at the usual end.
+ */
 export async function removeVerification(engine: Engine): Promise<void> {
   const remove = async (kind: string, options: readonly string[]): Promise<void> => {
     const list = kind === 'container' ? ['ls', '--all'] : ['ls'];
@@ -185,8 +188,10 @@ async function runDemo(
   const commands = Object.fromEntries(serviceNames.map((name) => [name, composition.command(name)]));
   const access: OperatorAccess = {
     internal_urls: at.internalUrls,
-    environments: Object.fromEntries(Object.entries(commands).map(([name, one]) => [name, one.environment])),
-    programs: Object.fromEntries(Object.entries(commands).map(([name, one]) => [name, one.line])),
+    environments: Object.fromEntries(
+      Object.entries(commands).map(([name, command]) => [name, command.environment]),
+    ),
+    programs: Object.fromEntries(Object.entries(commands).map(([name, command]) => [name, command.line])),
   };
   const bare: BareStack = {
     base_url: at.baseUrl,
