@@ -9,10 +9,50 @@ beforeEach(async () => {
 });
 afterEach(() => suite.stop());
 
-function run(event: string, operate?: Operate, url = suite.url): Promise<void> {
+interface RunOptions {
+  readonly operate?: Operate;
+  readonly url?: string;
+  readonly product?: string;
+  readonly notes?: string[];
+}
+
+function run(
+  event: string,
+  { operate, url = suite.url, product, notes = [] }: RunOptions = {},
+): Promise<void> {
   const client = createStoreClient({ baseUrl: `${url}/store`, auth: 'valid' });
-  const terminal = { result: () => undefined, note: () => undefined };
-  return trigger([event], { client, operate, product: undefined }, terminal, { json: true });
+  const terminal = { result: () => undefined, note: (line: string) => void notes.push(line) };
+  return trigger([event], { client, operate, product }, terminal, { json: true });
+}
+
+/** Records the operator commands, and rejects the one that fails. */
+function operator(failing?: string): { readonly operate: Operate; readonly commands: string[] } {
+  const commands: string[] = [];
+  const operate = async (...parts: readonly string[]) => {
+    const command = parts.join(' ');
+    commands.push(command);
+    if (command === failing) throw new Error('It failed.');
+  };
+  return { operate, commands };
+}
+
+const limitedEdition = (id: string, status = 'available') => ({
+  id,
+  status,
+  availability: { limited_edition: true, quantity: 3 },
+});
+const releasesOf = (...products: object[]) => ({
+  data: [{ products }],
+  pagination: { next_cursor: null, has_more: false },
+});
+
+/** Serves a list of products. */
+function serveProducts(...products: object[]): Promise<LocalServer> {
+  return serve((_, response) => {
+    response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify(releasesOf(...products)));
+  });
 }
 
 describe('trigger', () => {
@@ -26,10 +66,9 @@ describe('trigger', () => {
 
   it('ships and delivers the order of a test creator through the API', async () => {
     const product = { id: 'prod_1', status: 'available', availability: { limited_edition: false } };
-    const page = { data: [{ products: [product] }], pagination: { next_cursor: null, has_more: false } };
     const responses: Readonly<Record<string, object>> = {
       'GET /store/v1/creator': { id: 'cr_1', livemode: false },
-      'GET /store/v1/releases': page,
+      'GET /store/v1/releases': releasesOf(product),
       'POST /store/v1/shipping-rates': { data: [{ id: 'rate_1' }] },
       'POST /store/v1/orders': { id: 'ord_1' },
     };
@@ -40,20 +79,59 @@ describe('trigger', () => {
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(content));
     });
     try {
-      await run('order.delivered', undefined, api.url);
+      await run('order.delivered', { url: api.url });
     } finally {
       await api.stop();
     }
     expect(reported).toEqual(['shipped', 'delivered']);
   });
 
-  it('sets the payment method to pm_ok even if no order can be placed', async () => {
-    const commands: string[] = [];
-    const operate = (...command: readonly string[]) => Promise.resolve(void commands.push(command.join(' ')));
-    await expect(run('order.payment_failed', operate)).rejects.toThrow('NOT_FOUND');
+  it('sets the payment method to pm_ok even if no order can be placed, and says so', async () => {
+    const { operate, commands } = operator();
+    const notes: string[] = [];
+    await expect(run('order.payment_failed', { operate, notes })).rejects.toThrow('NOT_FOUND');
+    expect(notes).toEqual([expect.stringMatching(/^The payment method of cr_1 is now pm_ok\./)]);
     expect(commands).toEqual([
       'creator payment-method cr_1 pm_declined',
       'creator payment-method cr_1 pm_ok',
     ]);
+  });
+
+  describe('with a catalogue', () => {
+    let api: LocalServer;
+    beforeEach(async () => {
+      api = await serveProducts(limitedEdition('prod_1', 'unavailable'), limitedEdition('prod_2'));
+    });
+    afterEach(() => api.stop());
+
+    it('releases the product even if its withdrawal is reported as failed', async () => {
+      const { operate, commands } = operator('product withdraw prod_2');
+      await expect(run('product.available', { operate, url: api.url })).rejects.toThrow('It failed.');
+      expect(commands).toEqual(['product withdraw prod_2', 'product release prod_2']);
+    });
+
+    it.each([
+      ['product.out_of_stock', '-3', '3'],
+      ['product.inventory_changed', '1', '-1'],
+    ])('adjusts the stock for %s, so pieces sold in between stay sold', async (event, delta, reverse) => {
+      const { operate, commands } = operator();
+      await run(event, { operate, url: api.url });
+      expect(commands).toEqual([`stock adjust prod_2 ${delta}`, `stock adjust prod_2 ${reverse}`]);
+    });
+
+    it('names the previous stock when an adjustment fails', async () => {
+      const { operate } = operator('stock adjust prod_2 3');
+      await expect(run('product.in_stock', { operate, url: api.url })).rejects.toThrow(
+        'It failed. Check the stock of prod_2; it was 3 before.',
+      );
+    });
+
+    it('rejects a limited edition that is not available', async () => {
+      const { operate, commands } = operator();
+      await expect(run('product.in_stock', { operate, url: api.url, product: 'prod_1' })).rejects.toThrow(
+        'prod_1 is not available. Name an available limited edition with --product.',
+      );
+      expect(commands).toEqual([]);
+    });
   });
 });

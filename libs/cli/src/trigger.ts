@@ -23,7 +23,7 @@ export interface TriggerContext {
 }
 
 /** Returns the id of the order or product that the event is about. */
-type Trigger = (context: TriggerContext) => Promise<string>;
+type Trigger = (context: TriggerContext, terminal: Terminal) => Promise<string>;
 
 /**
  * Each event is real: an order is placed, shipped or cancelled; a product changes, and changes back. Placing
@@ -40,26 +40,12 @@ const triggers: Readonly<Record<WebhookEventName, Trigger>> = {
     await cancelOrder({ client: context.client, path: { id } });
     return id;
   },
-  'order.payment_failed': async (context) => {
-    const operate = requireOperator(context);
-    const { data: creator } = await readConnectedCreator({ client: context.client });
-    await operate('creator', 'payment-method', creator.id, 'pm_declined');
-    try {
-      return await place(context);
-    } finally {
-      await operate('creator', 'payment-method', creator.id, 'pm_ok');
-    }
-  },
+  'order.payment_failed': declinePayment,
   'product.unavailable': withdrawAndRelease,
   'product.available': withdrawAndRelease,
-  'product.out_of_stock': changeStock,
-  'product.in_stock': changeStock,
-  'product.inventory_changed': async (context) => {
-    const { id, quantity } = await limitedEdition(context);
-    await requireOperator(context)('stock', 'set', id, String(quantity + 1));
-    await requireOperator(context)('stock', 'set', id, String(quantity));
-    return id;
-  },
+  'product.out_of_stock': sellOutOrRestock,
+  'product.in_stock': sellOutOrRestock,
+  'product.inventory_changed': (context) => adjustStock(context, () => 1),
 };
 
 /** Causes the events one after another. */
@@ -73,7 +59,7 @@ export async function trigger(
     (event) => webhookEventNames.find((name) => name === event) ?? throwUnknown(event),
   );
   for (const event of known) {
-    const subject = await triggers[event](context);
+    const subject = await triggers[event](context, terminal);
     terminal.result(json ? JSON.stringify({ event, subject }) : `${event}  ${subject}`);
   }
 }
@@ -90,7 +76,8 @@ function requireOperator({ operate }: TriggerContext): Operate {
 }
 
 async function place({ client, product }: TriggerContext): Promise<string> {
-  const sku = product ?? (await findProduct(client, ({ limited }) => !limited))?.id;
+  const sku =
+    product ?? (await findProduct(client, ({ isAvailable, limited }) => isAvailable && !limited))?.id;
   if (sku === undefined)
     throw new Failure('No product without limited stock is available. Name one with --product.');
   const { data: rates } = await quoteRates({
@@ -147,43 +134,75 @@ function parcel(number: string): readonly string[] {
   return ['--carrier', 'Royal Mail', '--tracking-number', number, '--tracking-url', url];
 }
 
+/** The previous payment method cannot be read, so it is replaced by one that works. */
+async function declinePayment(context: TriggerContext, terminal: Terminal): Promise<string> {
+  const operate = requireOperator(context);
+  const { data: creator } = await readConnectedCreator({ client: context.client });
+  await operate('creator', 'payment-method', creator.id, 'pm_declined');
+  try {
+    return await place(context);
+  } finally {
+    await operate('creator', 'payment-method', creator.id, 'pm_ok');
+    terminal.note(
+      `The payment method of ${creator.id} is now pm_ok. To set another: npm run -s ops -- creator payment-method ${creator.id} METHOD`,
+    );
+  }
+}
+
 async function withdrawAndRelease(context: TriggerContext): Promise<string> {
   const operate = requireOperator(context);
-  const id = context.product ?? (await findProduct(context.client, () => true))?.id;
+  const id = context.product ?? (await findProduct(context.client, ({ isAvailable }) => isAvailable))?.id;
   if (id === undefined) throw new Failure('No product is available. Name one with --product.');
-  await operate('product', 'withdraw', id);
-  await operate('product', 'release', id);
+  try {
+    await operate('product', 'withdraw', id);
+  } finally {
+    await operate('product', 'release', id);
+  }
   return id;
 }
 
-async function changeStock(context: TriggerContext): Promise<string> {
+function sellOutOrRestock(context: TriggerContext): Promise<string> {
+  return adjustStock(context, (quantity) => (quantity === 0 ? 1 : -quantity));
+}
+
+/** Adjusts the stock and reverses the adjustment. Unlike a count, this keeps the pieces sold in between. */
+async function adjustStock(context: TriggerContext, deltaOf: (quantity: number) => number): Promise<string> {
   const operate = requireOperator(context);
   const { id, quantity } = await limitedEdition(context);
-  await operate('stock', 'set', id, quantity === 0 ? '1' : '0');
-  await operate('stock', 'set', id, String(quantity));
+  const delta = deltaOf(quantity);
+  try {
+    await operate('stock', 'adjust', id, String(delta));
+    await operate('stock', 'adjust', id, String(-delta));
+  } catch (error) {
+    // It is unknown whether the failed adjustment will be applied later.
+    const message = error instanceof Error ? error.message : String(error);
+    throw new Failure(`${message} Check the stock of ${id}; it was ${quantity} before.`, { cause: error });
+  }
   return id;
 }
 
-/** Never returns a product that is not limited: setting its stock would limit it permanently. */
+/** Returns a product whose stock can be adjusted. */
 async function limitedEdition({ client, product }: TriggerContext) {
-  const found = await findProduct(
-    client,
-    ({ id, limited }) => limited && (product === undefined || id === product),
+  const found = await findProduct(client, ({ id, isAvailable, limited }) =>
+    product === undefined ? isAvailable && limited : id === product,
   );
+  if (found?.isAvailable === false)
+    throw new Failure(`${found.id} is not available. Name an available limited edition with --product.`);
   if (found?.quantity == null)
     throw new Failure(
-      `Only the stock of a limited edition can change, and ${product ?? 'no available product'} is none. Create one: npm run -s ops -- stock set PRODUCT 100`,
+      `${product === undefined ? 'No available product is a limited edition' : `${product} is not a limited edition`}. Create one: npm run -s ops -- stock set PRODUCT 100`,
     );
   return { id: found.id, quantity: found.quantity };
 }
 
 interface Product {
   readonly id: string;
+  readonly isAvailable: boolean;
   readonly limited: boolean;
   readonly quantity: number | null;
 }
 
-/** Returns the first available product that matches. */
+/** Returns the first product that matches. */
 async function findProduct(
   client: Client,
   matches: (product: Product) => boolean,
@@ -192,9 +211,9 @@ async function findProduct(
     listReleases({ client, query: { format: 'detailed', cursor } }),
   )) {
     const found = ('products' in release ? release.products : [])
-      .filter(({ status }) => status === 'available')
-      .map(({ id, availability }) => ({
+      .map(({ id, status, availability }) => ({
         id,
+        isAvailable: status === 'available',
         limited: availability.limited_edition,
         quantity: availability.quantity,
       }))
