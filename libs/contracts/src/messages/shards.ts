@@ -2,14 +2,15 @@ import type { ShardedTopology } from './queues.js';
 
 /**
  * Returns the shard of a message. Fulfilment events of an order are in its shard; stock counts and
- * adjustments, in that of their product. Other messages (releases, withdrawals, `catalogue.*`) have an empty
- * key, so they share one shard of their lane: they are rare and depend on each other.
+ * adjustments, in that of their product. Other messages (`fulfilment.product_released`,
+ * `fulfilment.product_withdrawn`, `catalogue.*`) have an empty key, so they share one shard of their lane:
+ * they are rare and depend on each other.
  * @param content the message as it was sent; an unreadable one has a shard too, whose consumer rejects it
  */
 export function shardOf({ lanes }: ShardedTopology, content: Buffer): string {
   const { type, key } = routeOf(content);
-  const others = lanes.find(({ types }) => types.length === 0);
-  const lane = lanes.find(({ types }) => types.some((pattern) => matches(pattern, type))) ?? others;
+  const laneOfOtherTypes = lanes.find(({ types }) => types.length === 0);
+  const lane = lanes.find(({ types }) => types.some((pattern) => matches(pattern, type))) ?? laneOfOtherTypes;
   const shard = lane?.shards[hash(key) % lane.shards.length];
   if (shard === undefined) throw new Error('A sharded queue has no lane for all other types.');
   return shard;
@@ -31,7 +32,7 @@ function matches(pattern: string, type: string): boolean {
   return pattern.endsWith('*') ? type.startsWith(pattern.slice(0, -1)) : type === pattern;
 }
 
-/** FNV-1a with 32 bits: its offset basis and its prime. */
+/** 32-bit FNV-1a over UTF-16 code units instead of bytes; the keys are ASCII. */
 function hash(key: string): number {
   let value = 0x811c9dc5;
   for (let index = 0; index < key.length; index += 1)
