@@ -21,8 +21,8 @@ class TransactionRolledBack extends Error {
 export class PoolTransaction implements OpenTransaction {
   readonly tx: Transaction;
   private readonly afterCommit: (() => void)[] = [];
-  /** Statements that are sent together with COMMIT. */
-  private readonly finalStatements: Promise<unknown>[] = [];
+  /** Results of the statements that are sent together with COMMIT. */
+  private readonly finalResults: Promise<unknown>[] = [];
   /** Resolves when BEGIN has succeeded, to the id of the transaction if `returnId` is set. */
   private readonly began: Promise<string | undefined>;
   private isBroken = false;
@@ -72,9 +72,9 @@ export class PoolTransaction implements OpenTransaction {
       row: async <Row>(statement: Statement, values: Values = []) =>
         (await rows<Row>(client, statement, values))[0],
       run: (statement, values = []) => run(client, statement, values),
-      sendWithCommit: (...statements) => {
-        for (const sent of statements) sent.catch(() => undefined); // the commit reports the failure
-        this.finalStatements.push(...statements);
+      sendWithCommit: (...results) => {
+        for (const result of results) result.catch(() => undefined); // the commit reports the failure
+        this.finalResults.push(...results);
       },
       afterCommit: (callback) => this.afterCommit.push(callback),
     };
@@ -89,7 +89,7 @@ export class PoolTransaction implements OpenTransaction {
     const committing = sendInOnePacket(this.client, () => this.client.query('COMMIT')).catch(
       this.failStatement,
     );
-    await pipelined([...this.finalStatements, committing]);
+    await pipelined([...this.finalResults, committing]);
     // If a statement of the transaction failed, PostgreSQL responds to COMMIT with ROLLBACK.
     if ((await committing).command !== 'COMMIT') throw new TransactionRolledBack();
   }

@@ -69,8 +69,9 @@ export interface Transaction extends Sql {
   /**
    * Sends the last statements, issued in this tick, together with the commit. If one fails, nothing is
    * committed.
+   * @param results of these statements
    */
-  sendWithCommit(...statements: readonly Promise<unknown>[]): void;
+  sendWithCommit(...results: readonly Promise<unknown>[]): void;
   /** Calls back after the commit has succeeded; never when the transaction rolls back. */
   afterCommit(callback: () => void): void;
 }
