@@ -31,9 +31,9 @@ export function nextTraceparent(
   { originId, isSampled }: NextTraceparent = {},
 ): string {
   const span = randomHex().slice(0, 16);
-  if (received !== undefined && traceparentPattern.test(received))
-    return `${received.slice(0, 36)}${span}-${isSampled === undefined ? received.slice(53) : flagsOf(isSampled)}`;
-  return `00-${newTraceId(originId)}-${span}-${flagsOf(isSampled ?? true)}`;
+  const [, traceId = newTraceId(originId), , flags = flagsOf(true)] =
+    traceparentPattern.exec(received ?? '') ?? [];
+  return `00-${traceId}-${span}-${isSampled === undefined ? flags : flagsOf(isSampled)}`;
 }
 
 /**
