@@ -68,13 +68,13 @@ export class DatabasePools {
    *   the replica leads to a server that does not replicate the database
    */
   async connect(): Promise<void> {
-    const onFailure = (error: unknown): void => {
-      this.logger.warn({ error }, 'PostgreSQL is unreachable; will retry.');
-    };
-    for (const { dataSource } of this.pools) await connectWhenUp(dataSource, this.service, onFailure);
+    for (const { dataSource } of this.pools)
+      await connectWhenUp(dataSource, this.service, (error) =>
+        this.logger.warn({ error }, 'The connection to PostgreSQL failed; will retry.'),
+      );
     await verifyNamedStatements(
       this.pools.map(({ database }) => database),
-      onFailure,
+      (error) => this.logger.warn({ error }, 'The check of named statements failed; will retry.'),
     );
     this.isPrimaryConnected = true;
     await this.connectReplica();
