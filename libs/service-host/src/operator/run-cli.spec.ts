@@ -215,7 +215,7 @@ describe('the operator program', () => {
       expect(connections()).toEqual({ opened: 1, closed: 1 });
     });
 
-    it('runs nothing when a line is invalid or the input is no batch', async () => {
+    it('runs nothing when a command is invalid or the input is no batch', async () => {
       const { run, connections } = program();
       expect(await run(['batch'], JSON.stringify([user('a@x'), user('nobody')]))).toEqual({
         ok: false,
