@@ -23,9 +23,9 @@ const addDisabled = `
   INSERT INTO webhook_deliveries (day, id, subscription_id, event_id, event, api_version, status)
   SELECT (now() AT TIME ZONE 'UTC')::date, gen_random_uuid(), id, gen_random_uuid(), 'order.created', 'v', 'held' FROM subscriptions`;
 
-/** Opens the deliveries of the disabled subscriptions, and requests bulk updates that hold them. */
+/** Sets the deliveries of disabled subscriptions to `retrying`, and requests bulk updates that hold them. */
 const requestHolding = `
-  WITH disabled AS (SELECT id FROM webhook_subscriptions WHERE client_id = '${clientId}'), opened AS (
+  WITH disabled AS (SELECT id FROM webhook_subscriptions WHERE client_id = '${clientId}'), retrying AS (
     UPDATE webhook_deliveries SET status = 'retrying', next_attempt_at = now() + interval '1 day'
     WHERE subscription_id IN (SELECT id FROM disabled)
   )
@@ -41,14 +41,14 @@ class DisabledSubscriptions extends BenchDatabase {
   async hold(service: ServiceProcess): Promise<Sample> {
     service.pause();
     await this.client.query(requestHolding);
-    const areHeld = async () =>
+    const areSyncsDone = async () =>
       (await this.client.query('SELECT FROM webhook_state_syncs LIMIT 1')).rowCount === 0;
     return measureWork(
       disabledCount,
       () => service.cpuMs(),
       () => {
         service.resume();
-        return eventually(areHeld, timeoutMs, 'the deliveries are held', pollIntervalMs);
+        return eventually(areSyncsDone, timeoutMs, 'the bulk updates are done', pollIntervalMs);
       },
     );
   }
