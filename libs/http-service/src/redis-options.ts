@@ -3,7 +3,7 @@ import { Redis, SentinelConnector } from 'ioredis';
 
 const sentinelTimeoutMs = 1_000;
 const sentinelReconnectMs = 5_000;
-/** By default, ioredis waits as long as Redis estimates, up to 10 s. The first estimates are much too long. */
+/** By default, ioredis waits as long as Redis estimates, up to 10 s. Its first estimates are far too long. */
 const maxLoadingRetryMs = 100;
 
 /**
