@@ -28,10 +28,10 @@ function run(
 /** Records the operator commands, and rejects the one that fails. */
 function operator(failing?: string): { readonly operate: Operate; readonly commands: string[] } {
   const commands: string[] = [];
-  const operate = async (...parts: readonly string[]) => {
+  const operate = (...parts: readonly string[]): Promise<void> => {
     const command = parts.join(' ');
     commands.push(command);
-    if (command === failing) throw new Error('It failed.');
+    return command === failing ? Promise.reject(new Error('It failed.')) : Promise.resolve();
   };
   return { operate, commands };
 }
