@@ -1,8 +1,8 @@
 /**
  * NIST SP 800-63B-4 §3.1.1.2 counts length in code points, forbids composition rules, and requires a
  * comparison with common and context-specific passwords. It requires 15 characters where the password is the
- * only factor, and 8 with a second one. We require 12 in both cases: the limits on guesses are far below what
- * 12 characters need (docs/adr/0029).
+ * only factor, and 8 with a second one. We require 12 in both cases: the limits on guesses make 12 sufficient
+ * (docs/adr/0029).
  */
 export const minPasswordLength = 12;
 export const maxPasswordLength = 1024;
@@ -30,20 +30,29 @@ export function newPasswordProblem(
   return undefined;
 }
 
-/** `plainForms` finds repetitions of up to 64 characters in the first 256, which bounds its time. */
-const repetition = /^(.{1,64}?)\1+$/su;
-const maxRepetitionLength = 256;
+/** Maximum code points of a part that a password repeats; bounds the time of the search. */
+const maxRepeatedLength = 64;
+const oneCharacter = /^.$/su;
 
 /**
  * Returns the forms to compare: the password in lower case; without digits and signs at its ends; the part
- * that it repeats. A password without letters, and one that repeats one character, have an empty form: both
- * count as common.
+ * that it repeats. A password without letters, one with a single letter, and one that repeats one character
+ * have an empty form: all three count as common.
  */
 function plainForms(password: string): string[] {
   const lower = password.toLowerCase();
   const core = lower.replace(/^[^\p{L}]+/u, '').replace(/[^\p{L}]+$/u, '');
-  const [, repeated = lower] = repetition.exec(lower.slice(0, maxRepetitionLength)) ?? [];
-  return [lower, core, repeated].flatMap((form) => (form.length === 1 ? [''] : [form]));
+  return [lower, core, repeatedPart(lower)].map((form) => form.replace(oneCharacter, ''));
+}
+
+/** Returns the shortest part that the whole password repeats; without one, the password. */
+function repeatedPart(password: string): string {
+  const characters = [...password];
+  for (let length = 1; length <= maxRepeatedLength; length += 1) {
+    const isRepeated = characters.every((character, index) => character === characters[index % length]);
+    if (isRepeated && characters.length % length === 0) return characters.slice(0, length).join('');
+  }
+  return password;
 }
 
 function namesIn(email: string): Set<string> {
