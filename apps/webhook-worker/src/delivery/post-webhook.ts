@@ -1,6 +1,6 @@
 import { publicId } from '@fulfilment/contracts';
 import { type Exchange, GuardedClient } from '@fulfilment/guarded-fetch';
-import { isTracing, nextTraceparent, Span, type SpanStart, startTrace } from '@fulfilment/runtime';
+import { endFailed, isTracing, nextTraceparent, Span, type SpanStart, startTrace } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
 import { SigningKeys } from '../subscriptions/signing-keys.js';
@@ -37,9 +37,14 @@ export class PostWebhook {
       const isSampled = isTracing() ? false : undefined;
       return this.send(delivery, nextTraceparent(received ?? undefined, { isSampled }));
     }
-    const exchange = await this.send(delivery, trace.traceparent);
-    endSpan(trace, exchange);
-    return { ...exchange, span: trace };
+    try {
+      const exchange = await this.send(delivery, trace.traceparent);
+      endSpan(trace, exchange);
+      return { ...exchange, span: trace };
+    } catch (error) {
+      endFailed(trace, error);
+      throw error;
+    }
   }
 
   private send(delivery: LeasedDelivery, traceparent: string): Promise<Exchange> {

@@ -1,7 +1,10 @@
+import { uuidv7 } from '@fulfilment/contracts';
 import { type RecordedSpans, recordSpans } from '@fulfilment/runtime/testing';
 import { eventually } from '@fulfilment/testing';
 import { deliveriesWhen, orderCreated, haveStatuses } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
+import { anAttempt } from './attempt.fixture.js';
+import { PostWebhook } from './post-webhook.js';
 
 const given = setUpWorker();
 const traceId = 'a'.repeat(32);
@@ -56,6 +59,14 @@ describe('the trace of an event', () => {
       recorded.spans.filter(({ attributes }) => attributes['messaging.system'] === 'bullmq'),
     ).toMatchObject([{ parentSpanContext: parent }]);
     expect(JSON.stringify(recorded.spans)).not.toMatch(/hunter2|127\.0\.0\.1/);
+  });
+
+  it('has a failed span for an attempt whose secret cannot be opened', async () => {
+    const { delivery } = anAttempt(uuidv7());
+    const traceparent = `00-${traceId}-${'b'.repeat(16)}-01`;
+    const posting = given.worker.app.get(PostWebhook).run({ ...delivery, traceparent });
+    await expect(posting).rejects.toThrow();
+    expect(recorded.named('deliver order.created')).toMatchObject([{ status: { code: 2 } }]);
   });
 
   it('is not recorded if it was not recorded where it began, and receivers see that', async () => {
