@@ -18,9 +18,12 @@ export interface ProductRow {
 export const productColumns =
   'id, version, release_id, creator_id, title, product_type, barcode, status, limited_edition, quantity, updated_at';
 
-/** SQL for the price of the product `p`. @param currency SQL expression */
+/**
+ * SQL for the price of the product `p`; null if it has none in the currency.
+ * @param currency SQL expression
+ */
 export const productPriceSql = (currency: string): string =>
-  `CASE ${currency} WHEN 'GBP' THEN p.price_gbp WHEN 'USD' THEN p.price_usd WHEN 'EUR' THEN p.price_eur ELSE p.price_jpy END`;
+  `CASE ${currency} WHEN 'GBP' THEN p.price_gbp WHEN 'USD' THEN p.price_usd WHEN 'EUR' THEN p.price_eur WHEN 'JPY' THEN p.price_jpy END`;
 
 export function productSnapshot({ barcode, updated_at, ...row }: ProductRow): ProductSnapshot {
   return { ...row, ean: barcode, updated_at: updated_at.toISOString() };
