@@ -17,9 +17,10 @@ const maxConnectionAgeMs = 1_000;
 /** The gateway's clock and ours have a resolution of one millisecond each. */
 const clockErrorMs = 2;
 
-/** When a request was read from its socket, and the latest time at which its sender decided to send it. */
 export interface Arrival {
+  /** When the request was read from its socket. */
   readonly arrivedAtMs: number;
+  /** The latest time at which its sender decided to send it; earlier than the arrival on a new connection. */
   readonly decidedAtMs: number;
 }
 

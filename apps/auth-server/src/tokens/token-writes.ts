@@ -42,26 +42,26 @@ export interface TokenWriteResult {
 
 /**
  * Writes the tokens of exchanges and refreshes of several requests in one statement, atomically for each
- * request. The lock on the Grant keeps the family from ending concurrently. It is the first lock, as in the
- * end of a family, so the two never deadlock. Of several requests that consume the same token, here or in
- * another transaction, one finds it unconsumed; the others wait for its row lock and then find it consumed.
- * LATERAL and LIMIT force index lookups, whatever the planner's statistics of the table. IS NOT DISTINCT FROM
- * cannot use the index of the family, which has many members, so the lookup is by token.
+ * request. LATERAL and LIMIT force index lookups, whatever the planner's statistics of the table.
  */
 const writeTokens = statement(
   'oidc.write-tokens',
-  `WITH requested AS MATERIALIZED (
+  `WITH
+   -- The requests, each with the stated family, or else with the family of its token.
+   requested AS MATERIALIZED (
      SELECT input.index, input.model, input.id, input.members, coalesce(input.grant_id, token.grant_id) AS grant_id
      FROM jsonb_to_recordset($1::jsonb) AS input (index integer, grant_id text, model text, id text, members jsonb)
      LEFT JOIN LATERAL (
        SELECT grant_id FROM oidc_model
        WHERE input.grant_id IS NULL AND model = input.model AND id = input.id LIMIT 1) AS token ON true),
-   -- The families that still exist, locked.
+   -- The families that still exist. The lock on the Grant keeps them from ending concurrently. It is the first
+   -- lock, as in the end of a family, so the two never deadlock.
    family AS MATERIALIZED (
      SELECT locked.id FROM (SELECT DISTINCT grant_id FROM requested ORDER BY grant_id) AS grant_ids
      CROSS JOIN LATERAL (
        SELECT id FROM oidc_model WHERE model = 'Grant' AND id = grant_ids.grant_id LIMIT 1 FOR KEY SHARE) AS locked),
-   -- For each token, the first request that consumes it.
+   -- For each token, the first request that consumes it. IS NOT DISTINCT FROM cannot use the index of the
+   -- family, which has many members, so the lookup is by token.
    unconsumed AS MATERIALIZED (
      SELECT DISTINCT ON (requested.model, requested.id) requested.index, requested.model, requested.id, token.row_id
      FROM requested JOIN family ON family.id = requested.grant_id
@@ -70,6 +70,7 @@ const writeTokens = statement(
        WHERE model = requested.model AND id = requested.id AND grant_id IS NOT DISTINCT FROM family.id AND consumed_at IS NULL
        LIMIT 1) AS token
      ORDER BY requested.model, requested.id, requested.index),
+   -- Waits for the row lock of a token that another transaction is consuming, and then finds it consumed.
    consumed AS (
      UPDATE oidc_model SET consumed_at = $2
      WHERE ctid = ANY (ARRAY(SELECT row_id FROM unconsumed)) AND consumed_at IS NULL

@@ -45,7 +45,10 @@ export class UnitOfWork {
     return unit === undefined ? this.database : this.transactionOf(unit);
   }
 
-  /** The unit's transaction if it is open. Reads use it, since a request holds at most one connection. */
+  /**
+   * Connection for reads: the unit's transaction if a write has opened it, since a request holds at most one
+   * connection; otherwise undefined, and the read uses the pool. Opens none, in contrast to `sql`.
+   */
   async currentTransaction(): Promise<Sql | undefined> {
     return (await this.current.getStore()?.opening)?.tx;
   }
