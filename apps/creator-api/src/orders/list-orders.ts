@@ -11,41 +11,41 @@ import type { OrdersQuery } from './orders.dto.js';
 
 const matchesCreatorAndStatus = `creator_id = :creator AND (:status::text IS NULL OR payment_status = :status OR dispatch_status = :status)`;
 
-/** What the statements differ in: those of all orders, and those of the orders of one app. */
+/** The parts of the SQL that differ with and without a filter by app. */
 interface Variant {
   readonly nameSuffix: string;
   readonly countTable: string;
   /** Condition on the counts and the orders. */
-  readonly isOfApp: string;
+  readonly appCondition: string;
 }
-const allApps: Variant = { nameSuffix: '', countTable: 'order_counts', isOfApp: 'true' };
+const allApps: Variant = { nameSuffix: '', countTable: 'order_counts', appCondition: 'true' };
 const oneApp: Variant = {
   nameSuffix: '_of_app',
   countTable: 'order_counts_by_app',
-  isOfApp: 'client_id = :app',
+  appCondition: 'client_id = :app',
 };
 
-const countStatement = ({ nameSuffix, countTable, isOfApp }: Variant) =>
+const countStatement = ({ nameSuffix, countTable, appCondition }: Variant) =>
   statement(
     `orders.count${nameSuffix}`,
     `SELECT COALESCE(sum(orders), 0)::bigint AS total FROM ${countTable}
-   WHERE ${matchesCreatorAndStatus} AND ${isOfApp} AND placed_on BETWEEN :from::date AND :to::date`,
+   WHERE ${matchesCreatorAndStatus} AND ${appCondition} AND placed_on BETWEEN :from::date AND :to::date`,
   );
 
 // The counts locate the days of the page and the offset within its first day. So neither a deep page nor a
 // rare status reads the orders of other days.
-const pageStatement = ({ nameSuffix, countTable, isOfApp }: Variant) =>
+const pageStatement = ({ nameSuffix, countTable, appCondition }: Variant) =>
   statement(
     `orders.page${nameSuffix}`,
     `WITH days AS MATERIALIZED (
      SELECT placed_on::timestamp AT TIME ZONE 'UTC' AS starts_at, (placed_on + 1)::timestamp AT TIME ZONE 'UTC' AS ends_at,
        sum(sum(orders)) OVER (ORDER BY placed_on DESC)::bigint AS running_total, sum(orders)::bigint AS day_total
-     FROM ${countTable} WHERE ${matchesCreatorAndStatus} AND ${isOfApp} AND placed_on BETWEEN :from::date AND :to::date
+     FROM ${countTable} WHERE ${matchesCreatorAndStatus} AND ${appCondition} AND placed_on BETWEEN :from::date AND :to::date
      GROUP BY placed_on HAVING sum(orders) > 0
    )
    SELECT o.* FROM days CROSS JOIN LATERAL (
      SELECT id, placed_at, currency, payment_status, dispatch_status, tracking_code, gross_amount, royalty_amount, item_count, client_id
-     FROM orders WHERE ${matchesCreatorAndStatus} AND ${isOfApp} AND placed_at >= starts_at AND placed_at < ends_at
+     FROM orders WHERE ${matchesCreatorAndStatus} AND ${appCondition} AND placed_at >= starts_at AND placed_at < ends_at
      ORDER BY placed_at DESC, id DESC LIMIT :limit OFFSET GREATEST(:skip - (running_total - day_total), 0)
    ) o
    WHERE running_total > :skip::bigint AND running_total - day_total < :skip + :limit

@@ -22,7 +22,9 @@ const findKnown = statement('orders.known', 'SELECT id FROM orders WHERE id = AN
 
 const insertItems = statement(
   'orders.insert_items',
-  `INSERT INTO order_items SELECT i.* FROM jsonb_to_recordset($1::jsonb) AS i(order_id uuid, position int, id uuid,
+  `INSERT INTO order_items (order_id, position, id, creator_id, release_id, release_title, product_type, ean, quantity,
+     unit_amount, total_amount, vat_amount, royalty_amount, royalty_rate)
+   SELECT i.* FROM jsonb_to_recordset($1::jsonb) AS i(order_id uuid, position int, id uuid,
      creator_id uuid, release_id uuid, release_title text, product_type text, ean text, quantity int, unit_amount bigint,
      total_amount bigint, vat_amount bigint, royalty_amount bigint, royalty_rate int)`,
 );
@@ -30,7 +32,7 @@ const insertItems = statement(
 // Records the creator of each ordered release: the only source for releases that this service did not create.
 const recordReleases = statement(
   'orders.record_releases',
-  `INSERT INTO ordered_releases SELECT DISTINCT release_id, creator_id
+  `INSERT INTO ordered_releases (release_id, creator_id) SELECT DISTINCT release_id, creator_id
    FROM jsonb_to_recordset($1::jsonb) AS i(release_id uuid, creator_id uuid) ORDER BY release_id
    ON CONFLICT (release_id) DO NOTHING`,
 );

@@ -21,7 +21,7 @@ export interface ProcessUploadDependencies {
   readonly logger: Logger;
 }
 
-/** Executes one run of an upload: acquires the lease, fetches the audio, analyses it, records the outcome. */
+/** Executes one run of an upload: claims it, fetches the audio, analyses it, records the outcome. */
 export class ProcessUpload {
   private readonly stopping = new AbortController();
 
@@ -34,7 +34,7 @@ export class ProcessUpload {
   async run(id: string): Promise<number | undefined> {
     const { leases, logger } = this.dependencies;
     if (this.stopping.signal.aborted) return 0;
-    const upload = await leases.acquire(id);
+    const upload = await leases.claim(id);
     if (upload === undefined) return undefined;
     if ('retryAfterMs' in upload) return upload.retryAfterMs;
     try {

@@ -18,6 +18,7 @@ const maxTracksPerRelease = 500;
 /** Limits URLs whose host resolves to a private address, per caller and replica. */
 const rejectedTargetQuota = { requests: 20, windowSeconds: 60 };
 
+/** `workflow_id` is the public name of the job's id. */
 type Registered = Pick<TrackUploadRow, 'id' | 'status' | 'workflow_id'>;
 
 /** A track of a release, and the normalised URL of its audio. */
@@ -97,6 +98,7 @@ export class RegisterTrackUpload {
     const url = targetUri(rawUrl);
     if (url === undefined) throw new Error('An allowed URL has no normalised form.');
     // First the release and the limits are checked: only then may the caller learn what a host resolves to.
+    // No transaction is open while the host is resolved, so `register` repeats both checks under its lock.
     const track = { releaseId, trackId, url };
     const known = await this.visibility.transaction(caller, (tx) => findOpenRegistration(tx, track));
     if (known === undefined) await this.assertPublicTarget(caller, rawUrl);
@@ -126,7 +128,6 @@ export class RegisterTrackUpload {
     const counts = await countTrackUploads(tx, creatorId, track);
     assertWithinLimits(counts);
     const now = this.clock();
-    // `workflow_id` is the public name of the job's id.
     const [id, jobId] = [uuidv7(now), uuidv7(now)];
     await tx.run(insert, {
       id,

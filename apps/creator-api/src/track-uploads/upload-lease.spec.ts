@@ -28,7 +28,7 @@ describe('the lease of a track upload', () => {
       createLogger('creator-api', 'fatal'),
     );
   const acquired = async (limit: number, ids: readonly string[], replicaConcurrency?: number) => {
-    const results = await Promise.all(ids.map((id) => leases(limit, replicaConcurrency).acquire(id)));
+    const results = await Promise.all(ids.map((id) => leases(limit, replicaConcurrency).claim(id)));
     return results.flatMap((upload) => (upload !== undefined && 'token' in upload ? [upload] : []));
   };
 
@@ -64,12 +64,12 @@ describe('the lease of a track upload', () => {
     const ids = await due(uuidv7(), 2);
     const [first] = await acquired(1, [...ids, ...ids, ...ids]);
     if (first === undefined) throw new Error('No request got the lease.');
-    expect(await leases(1).acquire(first.id)).toEqual({ retryAfterMs: expect.any(Number) });
+    expect(await leases(1).claim(first.id)).toEqual({ retryAfterMs: expect.any(Number) });
     await leases(1).release(first);
     expect(await acquired(1, ids)).toHaveLength(1);
   });
 
   it('is undefined for an upload that does not exist', async () => {
-    expect(await leases(1).acquire(uuidv7())).toBeUndefined();
+    expect(await leases(1).claim(uuidv7())).toBeUndefined();
   });
 });

@@ -52,6 +52,8 @@ const renew = statement(
   'track-uploads.renew',
   `UPDATE track_uploads SET lease_until = now() + $3 * interval '1 millisecond' WHERE id = $1 AND lease_token = $2`,
 );
+// The status remains `processing`, since the API has reported that the work began. Without a lease the upload
+// is due at once, and does not count towards the limit of its organisation.
 const release = statement(
   'track-uploads.release-lease',
   `UPDATE track_uploads SET runs = runs - 1, due_at = now(), lease_token = NULL, lease_until = NULL
@@ -81,7 +83,7 @@ export class UploadLeases {
   }
 
   /** Returns undefined when the upload has finished or does not exist. */
-  async acquire(id: string): Promise<LeasedUpload | Busy | undefined> {
+  async claim(id: string): Promise<LeasedUpload | Busy | undefined> {
     const token = uuidv7();
     const upload = await this.database.transaction(async (tx) => {
       // The connection runs the claim when the transaction has the lock.

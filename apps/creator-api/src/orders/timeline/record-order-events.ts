@@ -2,9 +2,11 @@ import { type Message, messages } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
 
 // A repeated message has the same id, so its event is recorded once, in whatever order messages arrive.
+// Concurrent batches lock their rows in the same order, so they never deadlock.
 const insert = statement(
   'order-events.insert',
-  `INSERT INTO order_events SELECT e.* FROM jsonb_to_recordset($1::jsonb) AS e(order_id uuid, message_id uuid, creator_id uuid, type text,
+  `INSERT INTO order_events (order_id, message_id, creator_id, type, occurred_at, reason, tracking)
+   SELECT e.* FROM jsonb_to_recordset($1::jsonb) AS e(order_id uuid, message_id uuid, creator_id uuid, type text,
      occurred_at timestamptz, reason text, tracking jsonb)
    ORDER BY order_id, message_id
    ON CONFLICT (order_id, message_id) DO NOTHING`,

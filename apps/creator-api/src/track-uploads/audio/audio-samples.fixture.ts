@@ -73,14 +73,16 @@ export function aiff(options: AiffOptions = {}): Buffer {
   return Buffer.concat([sized('FORM', body.length, 'BE'), body]);
 }
 
-/** FLAC at 8000 Hz with frames of 4096 samples, each of one constant value (RFC 9639 §9). */
+export const flacSamplesPerFrame = 4096;
+
+/** FLAC at 8000 Hz: one frame for each value, whose samples all have that value (RFC 9639 §9). */
 export function flac(values: readonly number[]): Buffer {
   const info = Buffer.alloc(34);
-  info.writeUInt16BE(4096, 0);
-  info.writeUInt16BE(4096, 2);
+  info.writeUInt16BE(flacSamplesPerFrame, 0);
+  info.writeUInt16BE(flacSamplesPerFrame, 2);
   info.writeUIntBE(8000 << 4, 10, 3); // 20 bits of rate, 3 of channels - 1, one of bits - 1
   info.writeUInt8(15 << 4, 13);
-  info.writeUInt32BE(values.length * 4096, 14);
+  info.writeUInt32BE(values.length * flacSamplesPerFrame, 14);
   const frames = values.map((value, number) => {
     const coded = Buffer.from(String.fromCodePoint(number), 'utf8'); // frame numbers are coded like UTF-8
     const header = Buffer.concat([Buffer.from([0xff, 0xf8, 0xc0, 0x08]), coded]);

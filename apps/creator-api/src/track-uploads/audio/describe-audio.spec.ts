@@ -7,7 +7,7 @@ import {
   m4aWithGaps,
   rejectionCode,
 } from './audio-files.fixture.js';
-import { aiff, flac, sample, wave } from './audio-samples.fixture.js';
+import { aiff, flac, flacSamplesPerFrame, sample, wave } from './audio-samples.fixture.js';
 
 describe('describeAudio', () => {
   const tagged = { title: 'Slow Signal', position: 3 };
@@ -77,14 +77,18 @@ describe('describeAudio', () => {
   });
 
   it('counts the samples of FLAC by the position of its last frame', async () => {
-    const values = Array.from({ length: 8192 }, (_, index) => (index * 40_503) & 0xffff);
-    expect((await describeFile(flac(values))).audio.duration_seconds).toBe((8192 * 4096) / 8000);
+    const frames = 8192;
+    // Different values, so that the checksums of the frames vary, too.
+    const values = Array.from({ length: frames }, (_, index) => (index * 40_503) & 0xffff);
+    const seconds = (frames * flacSamplesPerFrame) / 8000;
+    expect((await describeFile(flac(values))).audio.duration_seconds).toBe(seconds);
   });
 
+  // An AudioSpecificConfig (ISO/IEC 14496-3 §1.6.2.1) in hex.
   it.each([
     ['in stereo', '141056e500', 2],
     ['in HE-AAC', '2d8c080000', 1],
-    ['without a channel configuration', '140056e500', 2], // of its sound description
+    ['without a channel configuration', '140056e500', 2], // the number in the sample entry
   ])('reads the channels of M4A %s', async (_what, configuration, channels) => {
     expect((await describeFile(m4aWith({ configuration }))).audio).toMatchObject({ ...m4a, channels });
   });
