@@ -41,7 +41,7 @@ describe('the program of docs/warehouses.md', () => {
       await connection.close();
     }
   }
-  const isBound = async (): Promise<boolean> => {
+  const isConsuming = async (): Promise<boolean> => {
     try {
       return (await withChannel((channel) => channel.checkQueue(queueName()))).consumerCount > 0;
     } catch {
@@ -85,7 +85,7 @@ describe('the program of docs/warehouses.md', () => {
     store.broker.published.filter(
       (message) => messages.fulfilmentShipped.is(message) && message.data.order_id === id,
     );
-  /** The message for which the warehouse produces the order. */
+  /** The `order.processing` message of an order. */
   const processingMessageOf = (id: string) =>
     eventually(() =>
       store.broker.published.find(
@@ -95,7 +95,7 @@ describe('the program of docs/warehouses.md', () => {
 
   it('ships paid orders, also after it was killed, once each, and no cancelled one', async () => {
     start();
-    await eventually(async () => await isBound()); // orders from before are not in its queue
+    await eventually(async () => await isConsuming()); // orders from before are not in its queue
     const first = await place();
     expect((await untilShipped(first)).tracking.packages).toMatchObject([{ items: [{ sku, quantity: 2 }] }]);
 
@@ -105,8 +105,8 @@ describe('the program of docs/warehouses.md', () => {
     const cancellation = await eventually(() =>
       store.broker.published.find(({ type }) => type === 'order.cancelled'),
     );
+    // Removes the messages, which are in their right order. A copy and the reversed ones follow.
     await withChannel((channel) => channel.purgeQueue(queueName()));
-    // A copy, and two messages in the opposite order.
     await store.broker.publish(
       await processingMessageOf(first),
       cancellation,

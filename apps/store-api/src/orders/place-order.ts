@@ -43,6 +43,7 @@ export class PlaceOrder {
     const placement = newPlacement(caller, order, key);
     const claim = await this.claimKey(placement);
     if (claim.state === 'replayed') return this.respond(claim.response, replayHeaders);
+    // The key was used before, so the response is a replay, although this request settles the order.
     if (claim.state === 'resumed') return this.respond(await this.resume(claim.orderId), replayHeaders);
     const newOrder = await this.priceAndWrite(placement);
     this.faultPoints.pass('order-placed');

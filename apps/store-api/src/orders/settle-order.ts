@@ -12,15 +12,17 @@ import { statusesBefore } from './order.rules.js';
 import { type ItemRow, itemsOf, orderColumns, type OrderRow, orderSnapshot } from './order-row.js';
 import { nextUpdateTimeSql } from '../next-update-time.js';
 
-// The charge row serialises concurrent callers, so a charge gets its outcome once. The order's columns are
-// null if its status does not allow the new one, as after a cancellation. `charged_at` is not before the
-// charge row was written, although providers report whole seconds by their own clock.
 const settle = statement(
   'orders.settle',
-  `WITH charge AS (
+  `WITH
+   -- Serialises concurrent callers, so a charge gets its outcome once.
+   charge AS (
      UPDATE charges SET status = :charge_status, provider_reference = coalesce(:reference, provider_reference), settled_at = now()
      WHERE id = :charge_id AND status = 'pending' RETURNING order_id, created_at AS started_at
-   ), settled AS (
+   ),
+   -- No row if the status of the order does not allow the new one, as after a cancellation. Providers report
+   -- whole seconds by their own clock, so their time may be before the charge row was written.
+   settled AS (
      UPDATE orders SET status = :status, payment_status = :payment_status, reason = :reason, resume_at = NULL,
                        charged_at = CASE WHEN :charged_at::timestamptz IS NOT NULL THEN greatest(:charged_at, charge.started_at) END,
                        version = version + 1, updated_at = ${nextUpdateTimeSql}
@@ -30,13 +32,16 @@ const settle = statement(
    )
    SELECT settled.* FROM charge LEFT JOIN settled ON true`,
 );
-// The frequent case in one statement: the request knows the row that results (docs/adr/0045). Locks in the
-// order of `settle`: the charge, then the order.
+// The frequent case in one statement: the request knows the row that results (docs/adr/0045).
 const settleUnchanged = statement(
   'orders.settle-unchanged',
-  `WITH open_charge AS (
+  `WITH
+   -- Locks in the order of orders.settle, the charge and then the order.
+   open_charge AS (
      SELECT id, order_id FROM charges WHERE id = :charge_id AND status = 'pending' FOR UPDATE
-   ), unchanged AS (
+   ),
+   -- No row, so nothing is written, if the order has changed since this request wrote it.
+   unchanged AS (
      SELECT orders.id, open_charge.id AS charge_id FROM open_charge JOIN orders ON orders.id = open_charge.order_id
      WHERE orders.version = :version_before AND orders.status = ANY(:statuses_before::text[]) FOR UPDATE OF orders
    ), charged AS (
