@@ -33,7 +33,7 @@ export async function writeHealthySubscription(sql: Sql, id: string): Promise<vo
 /** Writes deliveries of one event that have been due for `forSeconds`, without a wake-up. */
 export async function writeDue(
   sql: Sql,
-  subscriptionId: string | undefined,
+  subscriptionId: string,
   { day, count = 1, forSeconds = 60 }: { day: string; count?: number; forSeconds?: number },
 ): Promise<void> {
   await sql.run(write, [day, subscriptionId, count, eventBody, forSeconds]);

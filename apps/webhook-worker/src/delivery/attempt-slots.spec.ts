@@ -1,4 +1,7 @@
 import { AttemptSlots } from './attempt-slots.js';
+import { windowSizes } from './window.rules.js';
+
+const { initial } = windowSizes;
 
 describe('the attempt slots of a lane', () => {
   it('are at most as many as configured, and can be taken as soon as one is free', async () => {
@@ -13,12 +16,12 @@ describe('the attempt slots of a lane', () => {
   });
 
   it('are enough for a third subscription while two have large windows', () => {
-    const slots = new AttemptSlots(24, 40);
+    const slots = new AttemptSlots(3 * initial, 40);
     const large = [slots.take({ maxCount: 64, running: 0 }), slots.take({ maxCount: 64, running: 0 })];
-    expect(large.map(({ count }) => count)).toEqual([8 + 40, 8]);
-    expect(slots.take({ maxCount: 56, running: 8 }).count).toBe(0); // all extra slots are taken
-    expect(slots.take({ maxCount: 8, running: 0 }).count).toBe(8);
-    large[0]?.free(48);
-    expect(slots.take({ maxCount: 64, running: 0 }).count).toBe(8 + 40);
+    expect(large.map(({ count }) => count)).toEqual([initial + 40, initial]);
+    expect(slots.take({ maxCount: 56, running: initial }).count).toBe(0); // all extra slots are taken
+    expect(slots.take({ maxCount: initial, running: 0 }).count).toBe(initial);
+    large[0]?.free(initial + 40);
+    expect(slots.take({ maxCount: 64, running: 0 }).count).toBe(initial + 40);
   });
 });

@@ -24,13 +24,19 @@ import { mayContinue, type WindowAtStart } from './window.rules.js';
 /** The running work of this process for a subscription. */
 interface Activity {
   readonly subscriptionId: string;
-  /** `outdated`: deliveries became due during the claim, perhaps too late for it. Another batch follows. */
+  /**
+   * `running` from the request for slots of the host until the attempts are started. `outdated` from then on
+   * if deliveries became due during the claim, perhaps too late for it: another batch follows.
+   */
   claim: 'none' | 'running' | 'outdated';
-  /** Number of running attempts. */
+  /** Number of running attempts: more after a claim, one less when an attempt ends. */
   running: number;
-  /** Number of running attempts after the last claim. */
+  /** `running` when the attempts of the last claim were started; `mayContinue` compares the two. */
   runningAfterClaim: number;
-  /** More deliveries may be due: the subscription is queued when some of its running attempts have ended. */
+  /**
+   * Set when more deliveries may be due: after a claim, or when no slot is free. Cleared when the
+   * subscription is queued, after some of its running attempts have ended.
+   */
   continueLater: boolean;
   /** The current lane of the subscription. */
   lane: Lane;

@@ -21,7 +21,7 @@ describe('deliveries whose wake-ups BullMQ loses', () => {
     ['slow', 61],
   ])('are sent from the %s lane, and logged as lost after %s seconds', async (lane, forSeconds) => {
     const client = await given.client();
-    const uuid = parsePublicId('whk', await client.subscribe(given.receiver.url));
+    const uuid = parsePublicId('whk', await client.subscribe(given.receiver.url)) ?? '';
     await given.stores.database.run(setLane, [uuid, lane]);
     const connection = { url: storeUrl('TEST_REDIS_URL') };
     const queue = new Queue(dispatchQueueName(lane), { connection, prefix: given.stores.prefix });

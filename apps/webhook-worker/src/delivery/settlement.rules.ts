@@ -11,7 +11,7 @@ export interface NextState {
   /** Delay before the next attempt; null if there is none, or if its previous time is restored. */
   readonly delayMs: number | null;
   readonly scheduleStep: number;
-  /** Restores the failure reason, trigger and times from before the manual retry. */
+  /** Whether the failure reason, trigger and times from before the manual retry replace the current ones. */
   readonly restorePrior: boolean;
 }
 
@@ -35,8 +35,9 @@ export function nextState(
   const { subscription, scheduleMs } = context;
   const { priorStatus } = delivery;
   const isUncounted = isUncountedFailure(delivery, exchange, scheduleMs);
-  const spendsStep = !isUncounted && delivery.trigger !== 'manual';
-  const scheduleStep = delivery.scheduleStep + (spendsStep ? 1 : 0);
+  // A manual retry is an extra attempt, so it leaves the schedule where it was.
+  const countsAsStep = !isUncounted && delivery.trigger !== 'manual';
+  const scheduleStep = delivery.scheduleStep + (countsAsStep ? 1 : 0);
   const transitionTo = (status: NextState['status'], changes: Partial<NextState> = {}): NextState => ({
     status,
     failureReason: null,
@@ -61,7 +62,8 @@ export function nextState(
     return subscription === 'disabled'
       ? transitionTo('held')
       : transitionTo('retrying', { restorePrior: true });
-  // Uncounted failures stay at their step, but their delays grow like those of the schedule.
+  // After an uncounted failure the delivery stays at its step of the schedule. Its delay grows nevertheless:
+  // it is that of the step which as many counted attempts would have reached.
   const delayStep = isUncounted ? Math.min(delivery.number, scheduleMs.length - 1) : scheduleStep;
   const delayMs = retryDelayMs(failedAttempt(exchange), delayStep, scheduleMs, context);
   if (delayMs === undefined) return failed('exhausted');
@@ -69,8 +71,9 @@ export function nextState(
 }
 
 /**
- * Whether the attempt failed on our side and spends no step of the schedule, so that a broken name server of
- * ours cannot exhaust it. From twice as many attempts as the schedule has steps, such failures count, too.
+ * Whether the attempt failed on our side and does not count as a step of the schedule, so that a broken name
+ * server of ours cannot exhaust it. From twice as many attempts as the schedule has steps, such failures
+ * count, too.
  */
 function isUncountedFailure(
   { number }: AttemptedDelivery,
