@@ -36,7 +36,7 @@ export const authServerSettings = serviceSettings.extend({
     '1200/60',
     'for introspection, revocation and pushed authorization requests, per authenticated confidential client, otherwise per network; for every other endpoint and page of the authorization server, per network',
   ),
-  SIGNING_KEY_ROTATION_DAYS: integerSetting(0, 3650, 90).describe(
+  SIGNING_KEY_ROTATION_DAYS: integerSetting({ min: 0, max: 3650, default: 90 }).describe(
     'Days until the signing key is rotated; with 0, only the operator command rotates it',
   ),
   // docs/adr/0029 has the reasons for the limits (a) to (c).
@@ -47,13 +47,13 @@ export const authServerSettings = serviceSettings.extend({
   SECOND_FACTOR_FOR_GLOBAL_ADMINS: flag(true).describe(
     'Whether global admins must have a second factor; they set it up at their next sign-in',
   ),
-  AUDIT_RETENTION_DAYS: integerSetting(30, 36_500, 400).describe(
+  AUDIT_RETENTION_DAYS: integerSetting({ min: 30, max: 36_500, default: 400 }).describe(
     'Minimum number of days for which audit records are kept; whole months are deleted',
   ),
-  SESSION_MAX_DAYS: integerSetting(1, 365, 30).describe(
+  SESSION_MAX_DAYS: integerSetting({ min: 1, max: 365, default: 30 }).describe(
     'Maximum age of a browser session in days, even if it is in use; then the person must sign in again',
   ),
-  SESSION_MAX_HOURS_GLOBAL_ADMINS: integerSetting(1, 8760, 12).describe(
+  SESSION_MAX_HOURS_GLOBAL_ADMINS: integerSetting({ min: 1, max: 8760, default: 12 }).describe(
     'Maximum age of a browser session of a global admin, in hours',
   ),
 });

@@ -1,12 +1,5 @@
 import { apiSettings, operationQuotaSettings } from '@fulfilment/http-service';
-import {
-  flag,
-  integerSetting,
-  keyring,
-  milliseconds,
-  type RelaxedSetting,
-  secret,
-} from '@fulfilment/runtime';
+import { flag, integerSetting, keyring, type RelaxedSetting, secret } from '@fulfilment/runtime';
 import { z } from 'zod';
 import { isTestKey } from './payments/stripe/stripe-key.rules.js';
 import { faultPoints } from './fault-points.js';
@@ -25,16 +18,16 @@ export const storeApiSettings = apiSettings
         'Key that signs shipping quotes: 32 bytes in base64, the same for all replicas. To rotate it, append the new key on every replica, separated by a comma, then move it to the front, then remove the old key after 24 hours',
       ),
     // At most 15 s, so that a waiting request ends within the 20 s that a process has to stop.
-    PAYMENT_TIMEOUT_MS: integerSetting(1, 15_000, 10_000).describe(
+    PAYMENT_TIMEOUT_MS: integerSetting({ min: 1, max: 15_000, default: 10_000 }).describe(
       'How long a request to place an order waits for the payment provider before it returns a pending order',
     ),
-    RESUME_AFTER_MS: integerSetting(100, 60_000, 5_000).describe(
+    RESUME_AFTER_MS: integerSetting({ min: 100, max: 60_000, default: 5_000 }).describe(
       'How long, after the payment timeout, a pending order is left to the request that placed it before the completer takes over. Also the first delay between two attempts of the completer, which doubles up to 5 minutes',
     ),
-    REPORT_HELD_MS: integerSetting(1, 30 * 86_400_000, 86_400_000).describe(
+    REPORT_HELD_MS: integerSetting({ min: 1, max: 30 * 86_400_000, default: 86_400_000 }).describe(
       'How long an out-of-order fulfilment event waits for the event that it depends on (a delivery for its package) before it is rejected',
     ),
-    ADDRESS_RETENTION_DAYS: integerSetting(0, 36_500, 730).describe(
+    ADDRESS_RETENTION_DAYS: integerSetting({ min: 0, max: 36_500, default: 730 }).describe(
       'Days after delivery, or after the last change of an undelivered order, until the address is redacted; 0 keeps addresses forever',
     ),
     PAYMENT_PROVIDER: z
@@ -62,17 +55,17 @@ export const storeApiSettings = apiSettings
       .describe(
         'Signing secret of the Stripe webhook endpoint; up to five, separated by commas, during a rotation. Without it /store/webhooks/stripe does not exist',
       ),
-    PAYMENT_CIRCUIT_FAILURES: integerSetting(1, 1_000, 5).describe(
+    PAYMENT_CIRCUIT_FAILURES: integerSetting({ min: 1, max: 1_000, default: 5 }).describe(
       'Number of different charges without a response of the payment provider, or of different payment methods whose charges it rejects for reasons on our side, without a response in between, after which the circuit opens: new orders stay pending without a request to the provider',
     ),
-    PAYMENT_CIRCUIT_OPEN_MS: milliseconds(10, 300_000, 10_000).describe(
+    PAYMENT_CIRCUIT_OPEN_MS: integerSetting({ min: 10, max: 300_000, default: 10_000 }).describe(
       'How long the circuit stays open before one charge tests the payment provider',
     ),
     STRIPE_API_URL: z
       .url({ protocol: /^https?$/ })
       .default('https://api.stripe.com')
       .describe('URL of the Stripe API; another URL, and plain http, are for tests only'),
-    TEST_ORDER_STEP_MS: milliseconds(0, 86_400_000, 600_000).describe(
+    TEST_ORDER_STEP_MS: integerSetting({ min: 0, max: 86_400_000, default: 600_000 }).describe(
       'Time after which the simulated warehouse ships a paid test order, and after that delivers it; 0: only events reported by `POST /v1/test/orders/{id}/events`',
     ),
     FAULT_POINT: z

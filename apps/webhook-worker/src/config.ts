@@ -1,14 +1,6 @@
 import { guardedClientSettings, rejectLoopbackTargetsInPublic } from '@fulfilment/guarded-fetch';
 import { apiSettings } from '@fulfilment/http-service';
-import {
-  delaysSetting,
-  integerSetting,
-  keyPrefix,
-  keyring,
-  milliseconds,
-  poolSize,
-  secret,
-} from '@fulfilment/runtime';
+import { delaysSetting, integerSetting, keyPrefix, keyring, poolSize, secret } from '@fulfilment/runtime';
 import { z } from 'zod';
 
 const secondMs = 1_000;
@@ -46,17 +38,19 @@ const settings = apiSettings.extend({
   WEBHOOK_RETRY_SCHEDULE_MS: delaysSetting(defaultScheduleMs).describe(
     'Delays before the attempts of a delivery, in ms, separated by commas; the first value is the delay before the first attempt',
   ),
-  WEBHOOK_TIMEOUT_MS: milliseconds(50, 60_000, 15_000).describe('Timeout of one attempt, in ms'),
-  WEBHOOK_LEASE_SLACK_MS: milliseconds(100, 300_000, 30_000).describe(
+  WEBHOOK_TIMEOUT_MS: integerSetting({ min: 50, max: 60_000, default: 15_000 }).describe(
+    'Timeout of one attempt, in ms',
+  ),
+  WEBHOOK_LEASE_SLACK_MS: integerSetting({ min: 100, max: 300_000, default: 30_000 }).describe(
     'Time after the timeout of an attempt until it counts as lost and its delivery is due again, in ms',
   ),
-  WEBHOOK_DISABLE_FAILURES: integerSetting(1, 1_000_000, 20).describe(
+  WEBHOOK_DISABLE_FAILURES: integerSetting({ min: 1, max: 1_000_000, default: 20 }).describe(
     'Minimum number of consecutive failed attempts before a subscription is disabled; WEBHOOK_DISABLE_AFTER_MS must also have passed',
   ),
-  WEBHOOK_DISABLE_AFTER_MS: milliseconds(0, 30 * 24 * hourMs, 72 * hourMs).describe(
+  WEBHOOK_DISABLE_AFTER_MS: integerSetting({ min: 0, max: 30 * 24 * hourMs, default: 72 * hourMs }).describe(
     'Minimum time since the first of the consecutive failures before a subscription is disabled, in ms',
   ),
-  WEBHOOK_HOST_CONCURRENCY: integerSetting(1, 10_000, 200).describe(
+  WEBHOOK_HOST_CONCURRENCY: integerSetting({ min: 1, max: 10_000, default: 200 }).describe(
     'Maximum number of concurrent attempts of one process to one receiving host (host:port), over all subscriptions; a quarter of it if the host fails or is slow',
   ),
   WEBHOOK_QUEUE_PREFIX: keyPrefix('webhooks').describe(

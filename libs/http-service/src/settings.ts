@@ -1,4 +1,4 @@
-import { milliseconds, secret, serviceSettings } from '@fulfilment/runtime';
+import { integerSetting, secret, serviceSettings } from '@fulfilment/runtime';
 import { z } from 'zod';
 import type { Quota } from './access/quota-share.js';
 import type { Quotas } from './access/rate-limiter.js';
@@ -32,7 +32,7 @@ export const apiSettings = serviceSettings.extend({
     .describe(
       'PostgreSQL URL of a read replica of `DATABASE_URL`, for lists, histories and statistics; it must lead to one server',
     ),
-  DATABASE_READ_MAX_LAG_MS: milliseconds(1, 5_000, 100).describe(
+  DATABASE_READ_MAX_LAG_MS: integerSetting({ min: 1, max: 5_000, default: 100 }).describe(
     'Maximum time that a read waits for the read replica to have all earlier writes; after that it uses the primary',
   ),
   CURSOR_SECRET: z

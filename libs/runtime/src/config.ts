@@ -66,7 +66,7 @@ export type ServiceSettings = z.infer<typeof serviceSettings>;
 
 /** The size of a connection pool, as a setting. */
 export function poolSize(defaultValue: number) {
-  return integerSetting(1, 200, defaultValue);
+  return integerSetting({ min: 1, max: 200, default: defaultValue });
 }
 
 /** A URL to which paths are appended. */
@@ -83,12 +83,9 @@ export function flag(defaultValue = false) {
 }
 
 /** A whole number within bounds, as a setting. */
-export function integerSetting(min: number, max: number, defaultValue: number) {
-  return z.coerce.number().int().min(min).max(max).default(defaultValue);
+export function integerSetting(options: { min: number; max: number; default: number }) {
+  return z.coerce.number().int().min(options.min).max(options.max).default(options.default);
 }
-
-/** A whole number of milliseconds within bounds, as a setting. */
-export const milliseconds = integerSetting;
 
 const maxDelayMs = 7 * 24 * 3_600_000;
 

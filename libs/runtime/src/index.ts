@@ -6,7 +6,6 @@ export {
   integerSetting,
   keyPrefix,
   keyring,
-  milliseconds,
   poolSize,
   readConfig,
   serviceSettings,
