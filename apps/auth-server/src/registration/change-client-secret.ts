@@ -4,11 +4,8 @@ import { randomBytes } from 'node:crypto';
 import type { AdapterPayload } from 'oidc-provider';
 import { auditOperator } from '../audit/operator-audit.js';
 import { sealedClient } from './client-secret.js';
+import { lockClient } from './store-client.js';
 
-const lockClient = statement(
-  'clients.lock',
-  `SELECT payload FROM oidc_model WHERE model = 'Client' AND id = $1 FOR UPDATE`,
-);
 const update = statement(
   'clients.update',
   `UPDATE oidc_model SET payload = $2 WHERE model = 'Client' AND id = $1`,

@@ -1,13 +1,9 @@
-import { type Database, statement } from '@fulfilment/database';
+import type { Database } from '@fulfilment/database';
 import type { Outbox } from '@fulfilment/messaging';
 import { auditOperator } from '../audit/operator-audit.js';
 import type { PublishRevokedTokens } from '../revocation/deny-list.js';
 import { deleteClientWithFamilies } from '../tokens/families.js';
-
-const lockClient = statement(
-  'clients.find',
-  `SELECT 1 FROM oidc_model WHERE model = 'Client' AND id = $1 FOR UPDATE`,
-);
+import { lockClient } from './store-client.js';
 
 /**
  * Deletes a client with its tokens, consents and registration. The published message also ends its webhooks.

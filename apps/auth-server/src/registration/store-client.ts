@@ -9,8 +9,9 @@ import { deleteConsentsOfClient, endFamiliesOfClient } from '../tokens/families.
 import { identityDigest, identityOf, type IdentifiedClient } from './client-identity.rules.js';
 import { isReservedName } from './reserved-names.rules.js';
 
-const lock = statement(
-  'clients.lock-identity',
+/** Locks a client until the transaction ends, and reads its metadata as stored. */
+export const lockClient = statement(
+  'clients.lock',
   `SELECT payload FROM oidc_model WHERE model = 'Client' AND id = $1 FOR UPDATE`,
 );
 const listFirstPartyNames = statement(
@@ -50,7 +51,7 @@ export async function storeClient(
   outbox: Outbox,
   { id, isChange, metadata, stored, origin }: ClientRegistration,
 ): Promise<RevokedToken[]> {
-  const row = await tx.row<{ payload: IdentifiedClient }>(lock, [id]);
+  const row = await tx.row<{ payload: IdentifiedClient }>(lockClient, [id]);
   if (isChange && row === undefined) throw new errors.InvalidToken('client deleted');
   const before = row === undefined ? undefined : identityOf(row.payload);
   const after = identityOf(metadata);
