@@ -1,4 +1,3 @@
-import { RateLimited } from '@fulfilment/error-envelope';
 import { callerAddress, type RateLimiter } from '@fulfilment/http-service';
 import { Attached } from '@fulfilment/runtime';
 import { LRUCache } from 'lru-cache';
@@ -7,7 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import { parse } from 'node:querystring';
 import { type AuthQuota, takeFromQuota } from './request-limits.js';
 
-/** Bounds the memory. A client whose entry was evicted counts for its network once more. */
+/** Bounds the memory. The next request of a client whose entry was evicted counts for its network. */
 const maxKnownClients = 10_000;
 const rememberMs = 600_000;
 const clientEndpoint = /^\/oauth2\/(token|introspect|revoke|par)$/;
@@ -47,10 +46,7 @@ export class ClientQuotas {
     const credentials = credentialsOf(request, form);
     if (credentials !== undefined) this.sentCredentials.set(request, credentials);
     const clientId = credentials === undefined ? undefined : this.known.get(credentials);
-    if (clientId === undefined) return takeFromQuota(this.limiter, quota, request);
-    const decision = await this.limiter.take(quota, `client:${clientId}`);
-    if (decision?.allowed === false)
-      throw new RateLimited(decision.retryAfterSeconds, this.limiter.headers(quota, decision));
+    await takeFromQuota(this.limiter, quota, request, clientId);
   }
 
   /** Remembers the credentials of a handled request if they were accepted, and removes rejected ones. */

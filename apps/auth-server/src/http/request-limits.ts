@@ -9,15 +9,19 @@ import { isPublicDocument } from './route-kind.rules.js';
  */
 export type AuthQuota = 'token' | 'register' | 'authorization' | 'documents';
 
-/** Takes a request from the quota of the client's network. @throws RateLimited */
+/** Takes a request from the quota of a client or, without an id, of its network. @throws RateLimited */
 export async function takeFromQuota(
   limiter: RateLimiter<AuthQuota>,
   quota: AuthQuota,
   request: IncomingMessage,
+  clientId?: string,
 ): Promise<void> {
-  const decision = await limiter.takeByAddress(quota, callerAddress(request));
-  if (decision === undefined || decision.allowed) return;
-  throw new RateLimited(decision.retryAfterSeconds, limiter.headers(quota, decision));
+  const decision =
+    clientId === undefined
+      ? await limiter.takeByAddress(quota, callerAddress(request))
+      : await limiter.take(quota, `client:${clientId}`);
+  if (decision?.allowed === false)
+    throw new RateLimited(decision.retryAfterSeconds, limiter.headers(quota, decision));
 }
 
 /** The quota of a request; undefined for a preflight, which has none. @param path below the mount path */
