@@ -1,6 +1,7 @@
 import { type Statement, statement, type Values } from '@fulfilment/database';
 import type { SecretBox } from '@fulfilment/runtime';
 import type { Outbox } from '@fulfilment/messaging';
+import { LRUCache } from 'lru-cache';
 import Provider, { type Adapter, type AdapterFactory, type AdapterPayload, errors } from 'oidc-provider';
 import { originOf } from '../audit/audit-log.js';
 import { openClientSecret, sealedClient } from '../registration/client-secret.js';
@@ -58,8 +59,7 @@ const removeMember = statement(
 );
 const remove = statement('oidc.remove', 'DELETE FROM oidc_model WHERE model = $1 AND id = $2');
 
-/** Opened client secrets, so that a client's secret is not decrypted at each of its requests. */
-const maxCachedSecrets = 1000;
+const maxOpenedSecrets = 1000;
 
 interface Row {
   payload: AdapterPayload;
@@ -173,7 +173,8 @@ class ModelAdapter implements Adapter {
  * Storage of clients: their secrets are sealed, and the deletion of a client deletes everything issued to it.
  */
 class ClientAdapter extends ModelAdapter {
-  private readonly openedSecrets = new Map<string, string>();
+  /** So that a client's secret is not decrypted at each of its requests. */
+  private readonly openedSecrets = new LRUCache<string, string>({ max: maxOpenedSecrets });
 
   constructor(dependencies: AdapterDependencies) {
     super('Client', dependencies);
@@ -209,15 +210,12 @@ class ClientAdapter extends ModelAdapter {
     const known = this.openedSecrets.get(key);
     if (known !== undefined) return known;
     const secret = openClientSecret(this.dependencies.secrets, id, sealed);
-    if (this.openedSecrets.size >= maxCachedSecrets) this.openedSecrets.clear();
     this.openedSecrets.set(key, secret);
     return secret;
   }
 }
 
-/**
- * oidc-provider's payloads repeat secrets of the client: the `jti`, and in an interaction the session cookie.
- */
+/** Removes the secrets that a payload repeats: a secret id (`jti`), and in an interaction the session cookie. */
 function withoutSecret(model: string, payload: AdapterPayload): AdapterPayload {
   if (hasSecretId(model)) return { ...payload, jti: undefined };
   if (model !== 'Interaction' || payload.session === undefined) return payload;
