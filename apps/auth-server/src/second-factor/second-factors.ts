@@ -64,7 +64,7 @@ const find = statement(
   'second-factors.find',
   'SELECT secret_encrypted, confirmed_at FROM second_factors WHERE user_id = $1',
 );
-// While a secret is confirmed, no page replaces it.
+// The lock keeps another page from replacing the secret before this transaction ends.
 const findAndLock = statement('second-factors.find-and-lock', `${find.text} FOR UPDATE`);
 // RFC 6238 §5.2: a code is accepted once. Of two concurrent requests with the same code, the second changes
 // no row.
@@ -99,10 +99,6 @@ const insertRecoveryCodes = statement(
 const deleteRecoveryCodes = statement(
   'second-factors.delete-recovery-codes',
   'DELETE FROM recovery_codes WHERE user_id = $1',
-);
-const lockFactor = statement(
-  'second-factors.lock',
-  'SELECT 1 FROM second_factors WHERE user_id = $1 AND confirmed_at IS NOT NULL FOR UPDATE',
 );
 /**
  * Deletes a second factor that was shown and never confirmed, since anyone who saw the page knows its secret.
@@ -229,9 +225,8 @@ export class SecondFactors {
 
   /** Replaces all recovery codes. Returns undefined without a confirmed second factor. */
   async renewRecoveryCodes(tx: Transaction, userId: string): Promise<string[] | undefined> {
-    if ((await tx.row(lockFactor, [userId])) === undefined) return undefined;
-    const stored = await this.stored(tx, userId);
-    return stored && this.replaceRecoveryCodes(tx, userId, stored.secret);
+    const stored = await this.stored(tx, userId, findAndLock);
+    return stored?.confirmed === true ? this.replaceRecoveryCodes(tx, userId, stored.secret) : undefined;
   }
 
   private async replaceRecoveryCodes(tx: Transaction, userId: string, secret: Buffer): Promise<string[]> {
@@ -245,9 +240,9 @@ export class SecondFactors {
   private async stored(
     sql: Sql,
     userId: string,
-    query = find,
+    lookup = find,
   ): Promise<{ secret: Buffer; confirmed: boolean } | undefined> {
-    const row = await sql.row<StoredFactor>(query, [userId]);
+    const row = await sql.row<StoredFactor>(lookup, [userId]);
     if (row === undefined) return undefined;
     const secret = this.secrets.open(row.secret_encrypted, secondFactorOwner(userId)).toString();
     return { secret: Buffer.from(secret, 'base64'), confirmed: row.confirmed_at !== null };
