@@ -10,7 +10,7 @@ export interface CountedNetwork {
 }
 
 /**
- * The subjects that a guess counts for. They are locked in this order, which is that of their prefixes
+ * The subjects that a guess counts for. They are locked in the order of these members, which is alphabetical
  * (`address:`, `everywhere:`, `pair:`), so that two guesses never wait for each other.
  */
 export interface GuessTarget {
@@ -83,5 +83,5 @@ function countedNetworks(address: string): CountedNetwork[] {
   const narrow = { subject: `address:${network}`, network, factor: 1 };
   if (widerNetwork === undefined) return [narrow];
   const wider = { subject: `address:${widerNetwork}`, network: widerNetwork, factor: widerNetworkFactor };
-  return wider.subject < narrow.subject ? [wider, narrow] : [narrow, wider];
+  return [wider, narrow]; // in alphabetical order: a /56 has zeros where its /64 may have other digits
 }
