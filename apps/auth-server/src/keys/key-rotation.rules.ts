@@ -24,14 +24,14 @@ const propagationMs = 1_000;
  * enough.
  */
 export function isRotationDue(keys: readonly KeyTimes[], days: number, now: Date): boolean {
-  const age = (at: Date | null): number => now.getTime() - (at?.getTime() ?? now.getTime());
+  const ageMs = (at: Date): number => now.getTime() - at.getTime();
   const active = keys.filter(({ state }) => state === 'active');
   const next = keys.filter(({ state }) => state === 'next');
   return (
     days > 0 &&
-    active.some(({ activated_at }) => age(activated_at) >= days * dayMs) &&
+    active.some(({ activated_at }) => activated_at !== null && ageMs(activated_at) >= days * dayMs) &&
     next.length >= active.length &&
-    next.every(({ created_at }) => age(created_at) >= minPublishedMs)
+    next.every(({ created_at }) => ageMs(created_at) >= minPublishedMs)
   );
 }
 

@@ -6,7 +6,7 @@ import type { BrowserRequest } from './browser-request.js';
 
 /**
  * Protects forms against cross-site request forgery. Each form has a token for its interaction or session,
- * which only the browser with the cookie of that has seen. If the browser sends `Origin`, it must be ours.
+ * which only the browser that has their cookie has seen. If the browser sends `Origin`, it must be ours.
  */
 @Injectable()
 export class FormTokens {

@@ -30,7 +30,7 @@ export class DeferredTokens {
     this.consumption = { model, id };
   }
 
-  /** @throws Error for a member of another family */
+  /** @throws Error for a member of no family or of another one */
   add(member: NewRow): void {
     const [first = member] = this.members;
     if (member.grant_id === null || member.grant_id !== first.grant_id)

@@ -15,7 +15,7 @@ interface ReusedToken {
 
 /**
  * Decides whether a token family ends. oidc-provider calls it when a code or refresh token is used again, by
- * the right client with the right verifier, and when a token is revoked. A replay ends the family (RFC 9700
+ * the right client with the right verifier, when a token is revoked, and at a sign-out. A replay ends the family (RFC 9700
  * §4.14.2). A request that was sent before the winner's response is a race, not a replay: it is rejected, and
  * the winner keeps its tokens. Revoking an access token ends only that token.
  */

@@ -122,7 +122,7 @@ export class TokenWriter {
   /**
    * Resolves a write whose connection was lost: it may be stored already, be stored later, or not at all.
    * Without this the client could lose its used token and the successor. Repeating the write resolves it,
-   * since it takes effect only once: if the token is consumed and the successor is stored, the first attempt
+   * since a token is consumed only once: if it is consumed and the successor is stored, the first attempt
    * succeeded.
    */
   private async resolve(write: TokenWrite, lost: unknown): Promise<TokenWriteResult | undefined> {
