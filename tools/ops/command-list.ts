@@ -19,6 +19,11 @@ export const suiteCommands: readonly ListedCommand[] = [
     summary: 'shows the operator commands that were run on that service, newest last',
   },
   {
+    usage: 'batch --service SERVICE',
+    summary:
+      'runs the commands of that service that standard input has, as a JSON array of arrays of words, in their order',
+  },
+  {
     usage: 'doctor [--service SERVICE]',
     summary: 'examines settings and stores of the services, and prints what is wrong and how to correct it',
   },

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { z } from 'zod';
 import { Failure } from '../dev/failure.ts';
 import { help } from './command-list.ts';
 import { format } from './format.ts';
@@ -10,61 +11,81 @@ import { waitForOutcome } from './wait-for-outcome.ts';
 
 /** Services that must have applied the message about a creator before the creator can be used. */
 const creatorConsumers = ['store-api', 'creator-api'];
+const batchResults = z.object({ results: z.array(z.record(z.string(), z.unknown())) });
+
+type Result = Record<string, unknown>;
 
 /** Forwards the command line to the service that declares the command, and prints the result. */
 async function main(): Promise<void> {
   const { value: operator, rest } = takeOption(process.argv.slice(2), '--as');
   if (operator !== undefined) process.env.OPERATOR = operator;
   const args = rest.filter((arg) => arg !== '--json');
-  const print = (result: Record<string, unknown>): void =>
+  const print = (result: Result): void =>
     console.log(rest.includes('--json') ? JSON.stringify(result) : format(result));
   const [noun = '', verb] = args;
-  if (noun === 'doctor') return runDoctor(args.slice(1), print);
   const service = serviceOf(noun);
   const isHelp = rest.length === 0 || args.some((arg) => arg === '--help' || arg === '-h');
   const hasVerb = verb !== undefined && !verb.startsWith('-');
   if (isHelp && (service === undefined || !hasVerb || `${noun} ${verb}` === 'creator rebuild'))
     return console.log(await help());
+  if (noun === 'doctor') return runDoctor(args.slice(1), print);
+  if (noun === 'batch') return print(await runBatch(args.slice(1)));
   if (service === undefined) throw new Failure(unknownCommand(noun, verb));
   if (isHelp) return showHelp(service, args);
   print(await run(await readOperatorAccess(), service, args));
 }
 
-async function run(
-  suite: OperatorAccess,
-  service: string,
-  args: readonly string[],
-): Promise<Record<string, unknown>> {
+async function run(suite: OperatorAccess, service: string, args: readonly string[]): Promise<Result> {
   if (args.join(' ') === 'creator rebuild') return rebuildCreatorApi(suite);
   if (args[0] === 'audit') {
-    const { value: audited, rest } = takeOption(args.slice(1), '--service');
-    if (audited === undefined) return operate(suite, service, args);
-    if (audited in nounsOfServices) return operate(suite, audited, ['operator-audit', ...rest]);
-    throw new Failure(`--service must be one of ${Object.keys(nounsOfServices).join(', ')}.`);
+    const { named, rest } = takeService(args.slice(1));
+    return named === undefined
+      ? operate(suite, service, args)
+      : operate(suite, named, ['operator-audit', ...rest]);
   }
   if (service !== 'auth-server') return operate(suite, service, args);
   const { value: password, rest } = takeOption(args, '--password');
-  const { message_id: messageId, ...result } =
+  const result =
     password === undefined || password === '-' || password === ''
       ? await operate(suite, service, args)
       : await operate(suite, service, [...rest, '--password', '-'], password); // never in a command line
+  return untilApplied(suite, result);
+}
+
+/** Waits until the message about a creator is applied, if the command published one. */
+async function untilApplied(
+  suite: OperatorAccess,
+  { message_id: messageId, ...result }: Result,
+): Promise<Result> {
   if (typeof messageId === 'string')
     await Promise.all(creatorConsumers.map((consumer) => waitForOutcome(suite, consumer, messageId)));
   return result;
 }
 
-/** Runs `doctor` of one service or all. An error of one service does not prevent the others. */
-async function runDoctor(
-  args: readonly string[],
-  print: (result: Record<string, unknown>) => void,
-): Promise<void> {
-  const { value: only, rest } = takeOption(args, '--service');
-  if (only !== undefined && !(only in nounsOfServices))
+/** Runs the commands of the standard input by one process of the service. */
+async function runBatch(args: readonly string[]): Promise<Result> {
+  const { named, rest } = takeService(args);
+  if (named === undefined) throw new Failure('--service is missing.');
+  const suite = await readOperatorAccess();
+  const { results } = batchResults.parse(await operate(suite, named, ['batch', ...rest]));
+  if (named !== 'auth-server') return { results };
+  return { results: await Promise.all(results.map((result) => untilApplied(suite, result))) };
+}
+
+/** Removes `--service` from the arguments. @throws Failure if it names no service */
+function takeService(args: readonly string[]) {
+  const { value: named, rest } = takeOption(args, '--service');
+  if (named !== undefined && !(named in nounsOfServices))
     throw new Failure(`--service must be one of ${Object.keys(nounsOfServices).join(', ')}.`);
-  if (rest.includes('--help') || rest.includes('-h')) return console.log(await help());
+  return { named, rest };
+}
+
+/** Runs `doctor` of one service or all. An error of one service does not prevent the others. */
+async function runDoctor(args: readonly string[], print: (result: Result) => void): Promise<void> {
+  const { named, rest } = takeService(args);
   const access = await readOperatorAccess();
   const suite = { ...access, environments: access.service_environments ?? access.environments };
-  const services = only === undefined ? Object.keys(nounsOfServices) : [only];
+  const services = named === undefined ? Object.keys(nounsOfServices) : [named];
   const results = await Promise.allSettled(
     services.map((service) => operate(suite, service, ['doctor', ...rest], '')),
   );
