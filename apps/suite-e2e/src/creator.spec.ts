@@ -3,7 +3,7 @@ import { eventually } from '@fulfilment/testing';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { ApiClient } from './suite/api-client.js';
 import { errorOf, fieldsOf } from './suite/error-envelope.js';
-import { type Merchant, newMerchant, newProduct, newUser, type Product } from './suite/merchant.js';
+import { type Merchant, newMember, newMerchant, newProduct, type Product } from './suite/merchant.js';
 import { operate } from './suite/operator.js';
 import { placeOrder, unitPrice } from './suite/orders.js';
 import { dashboardToken } from './suite/sign-in.js';
@@ -50,7 +50,7 @@ describe('the Creator API', () => {
       email: `${randomBytes(6).toString('hex')}@member.example`,
       password: 'correct horse battery',
     };
-    await newUser(merchant.organisationId, member, 'member');
+    await newMember(merchant.organisationId, member);
     expect(await seenBy(new ApiClient(await dashboardToken(member)))).toEqual([merchant.creator.uuid]);
   });
 

@@ -35,16 +35,6 @@ describe.each(Object.entries(routes))('%s', (_name, path) => {
     expect(errorOf(response).code).toBe('UNAUTHORIZED');
   });
 
-  it('rejects a token with a changed payload', async () => {
-    const [header, payload = '', signature] = permitted.token.split('.');
-    const claims = {
-      ...JSON.parse(Buffer.from(payload, 'base64url').toString()),
-      org_role: 'global_admin',
-    };
-    const forged = [header, Buffer.from(JSON.stringify(claims)).toString('base64url'), signature].join('.');
-    expect(errorOf(await new ApiClient(forged).post(path, {}).expect(401)).code).toBe('UNAUTHORIZED');
-  });
-
   it.each([
     ['malformed JSON', '{"title":', 'application/json', 400],
     ['an array', '[]', 'application/json', 400],

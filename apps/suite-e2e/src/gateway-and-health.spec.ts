@@ -86,7 +86,7 @@ describe('the gateway', () => {
     expect(status).toBe(400);
   });
 
-  it('sends Strict-Transport-Security, and no server or framework name', async () => {
+  it('sends Strict-Transport-Security, and neither a server version nor the name of a framework', async () => {
     const { headers } = await send('get', '/store/health/live');
     expect(headers['strict-transport-security']).toMatch(/^max-age=\d+/);
     expect(headers['x-powered-by']).toBeUndefined();

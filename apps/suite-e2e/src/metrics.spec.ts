@@ -22,7 +22,8 @@ const observability = join(root, 'deploy', 'observability');
 const dashboardShape = z.object({
   panels: z.array(z.object({ targets: z.array(z.object({ expr: z.string() })).default([]) })),
 });
-const rulesShape = z
+/** The queries of the rules that Prometheus has loaded. */
+const ruleQueries = z
   .object({ groups: z.array(z.object({ rules: z.array(z.object({ query: z.string() })) })) })
   .transform(({ groups }) => groups.flatMap((group) => group.rules.map(({ query }) => query)));
 const dashboardQueries = globSync('dashboards/*.json', { cwd: observability }).flatMap((path) =>
@@ -49,7 +50,7 @@ withPrometheus(`a Prometheus that scrapes the suite${skipped}`, () => {
       const up = await prometheus.read('query', { query: 'count(up == 1) == 4' }).catch(() => undefined);
       return z.object({ result: z.array(z.unknown()).nonempty() }).safeParse(up).success;
     });
-    queries = [...new Set([...dashboardQueries, ...rulesShape.parse(await prometheus.read('rules'))])];
+    queries = [...new Set([...dashboardQueries, ...ruleQueries.parse(await prometheus.read('rules'))])];
   });
   afterAll(() => prometheus.stop());
 
@@ -64,7 +65,7 @@ withPrometheus(`a Prometheus that scrapes the suite${skipped}`, () => {
     expect(failures).toEqual([]);
   });
 
-  it('has every metric that these queries read, with the labels that they match', async () => {
+  it('has every metric of the dashboards and alerts, with the labels by which they select and group', async () => {
     const declared = z.record(z.string(), z.unknown()).parse(await prometheus.read('metadata'));
     const found = new Map<string, ReadonlySet<string>>();
     const faults: string[] = [];

@@ -1,17 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { ApiClient } from './suite/api-client.js';
-import { type Merchant, newMerchant, newUser, storeScopes } from './suite/merchant.js';
+import { type Merchant, newMember, newMerchant, storeScopes } from './suite/merchant.js';
 import { operate, ops, runOps } from './suite/operator.js';
 import { dashboardToken, signIn, tokenRequest } from './suite/sign-in.js';
 
+/** A path of store-api, and one of webhook-worker. */
+const storePaths = ['/store/v1/creator', '/store/v1/webhooks'];
 /** A path of each service. */
-const servicePaths = [
-  '/store/v1/creator', // store-api
-  '/store/v1/webhooks', // webhook-worker
-  '/creator/api/v1/creators', // creator-api
-  '/api/auth/oauth2/userinfo', // auth-server
-];
+const servicePaths = [...storePaths, '/creator/api/v1/creators', '/api/auth/oauth2/userinfo'];
 const statuses = (token: string, paths = servicePaths): Promise<number[]> =>
   Promise.all(paths.map(async (path) => (await new ApiClient(token).get(path)).status));
 const signIns = (events: readonly { readonly event: string; readonly ip: string | null }[]) =>
@@ -25,7 +22,7 @@ describe('the operator commands for accounts', () => {
 
   it('user disable makes all four services reject the tokens of the user before it returns', async () => {
     const user = { email: `${randomBytes(6).toString('hex')}@merchant.example`, password: 'a good password' };
-    await newUser(merchant.organisationId, user, 'member');
+    await newMember(merchant.organisationId, user);
     const token = await dashboardToken(user, storeScopes);
     expect(await statuses(token)).toEqual([200, 200, 200, 200]);
     await operate(['user', 'disable', user.email]);
@@ -35,7 +32,7 @@ describe('the operator commands for accounts', () => {
     expect(await statuses(await dashboardToken(user, storeScopes))).toEqual([200, 200, 200, 200]);
   });
 
-  it('keys rotate keeps old and new tokens valid, three times in a row', async () => {
+  it('keys rotate keeps old and new tokens valid at both parts of the Store API, three times in a row', async () => {
     const { clientId: client_id } = merchant.app;
     const first = await signIn(merchant.owner, merchant.app, [...storeScopes, 'offline_access']);
     const tokens = [first.access_token];
@@ -48,9 +45,9 @@ describe('the operator commands for accounts', () => {
       const refreshed = z.object({ access_token: z.string(), refresh_token: z.string() }).parse(body);
       tokens.push(refreshed.access_token);
       refresh_token = refreshed.refresh_token;
-      expect(await statuses(refreshed.access_token, servicePaths.slice(0, 2))).toEqual([200, 200]);
+      expect(await statuses(refreshed.access_token, storePaths)).toEqual([200, 200]);
     }
-    for (const token of tokens) expect(await statuses(token, servicePaths.slice(0, 2))).toEqual([200, 200]);
+    for (const token of tokens) expect(await statuses(token, storePaths)).toEqual([200, 200]);
   });
 
   it('audit prints sign-ins with their addresses, as JSON and as a table', async () => {
@@ -68,20 +65,5 @@ describe('the operator commands for accounts', () => {
     const { output } = await runOps(['audit', '--event', 'signed_in', '--limit', '3']);
     expect(output).toMatch(/^AT +EVENT +USER/);
     expect(output.trim().split('\n').length).toBeLessThanOrEqual(5);
-  });
-
-  it.each([
-    [['audit', '--event', 'nonsense'], '--event must be one of'],
-    [['audit', '--since', 'yesterday'], '--since must be'],
-    [['user', 'disable', 'no@body.example'], 'The user no@body.example does not exist.'],
-    [['client', 'create', '--name', 'App', '--redirect-uri', 'http://a.example/'], '--redirect-uri must'],
-    [['creator', 'change', 'crt_x'], 'CREATOR has no changes'],
-  ])('%j is rejected in one line that names the argument', async (args, text) => {
-    const { status, output, errors: line } = await runOps(args);
-    expect({ status, output, lines: line.trim().split('\n') }).toEqual({
-      status: 1,
-      output: '',
-      lines: [expect.stringContaining(text)],
-    });
   });
 });

@@ -35,40 +35,29 @@ describe('the operator commands', () => {
     await operate(['order', 'track', id, ...packageArguments('A2')]);
     expect((await order(id)).tracking).toMatchObject({ tracking_number: 'A2' });
     await operate(['order', 'deliver', id]);
-    expect((await order(id)).status).toBe('delivered');
+    expect(await order(id)).toMatchObject({
+      status: 'delivered',
+      tracking: { tracking_number: 'A2', delivered_at: expect.stringMatching(/Z$/) },
+    });
   });
 
-  it('cancel and refund an order before it ships', async () => {
-    const id = await place();
-    await operate(['order', 'cancel', id, '--reason', 'changed their mind']);
-    expect(await order(id)).toMatchObject({ status: 'cancelled', billing: { payment_status: 'refunded' } });
-  });
-
-  it('set stock, withdraw a product and release it for sale again', async () => {
-    await operate(['stock', 'set', product.sku, '7']);
-    expect((await firstProduct()).availability).toEqual({ limited_edition: true, quantity: 7 });
+  it('withdraw a product, and release it for sale again', async () => {
     await operate(['product', 'withdraw', product.sku]);
     expect((await firstProduct()).status).toBe('unavailable');
     await operate(['product', 'release', product.sku]);
     expect((await firstProduct()).status).toBe('available');
   });
 
-  it('change the payment method of a creator for further orders', async () => {
+  it('change the payment method of a creator for further orders, and charge a failed order again', async () => {
     await operate(['creator', 'payment-method', merchant.creator.id, 'pm_declined']);
-    expect((await order(await place())).status).toBe('payment_failed');
-    await operate(['creator', 'payment-method', merchant.creator.uuid, 'pm_ok']);
-    expect((await order(await place())).status).toBe('processing');
-  });
-
-  it('charge an order again after a failed payment, and print the outcome', async () => {
-    const payBy = (method: string) => operate(['creator', 'payment-method', merchant.creator.id, method]);
-    await payBy('pm_declined');
     const id = await place();
+    expect((await order(id)).status).toBe('payment_failed');
     const recharge = () => operate(['order', 'recharge', id]);
     expect(await recharge()).toMatchObject({ status: 'payment_failed', charge: 'declined', attempt: 2 });
-    await payBy('pm_ok');
+    await operate(['creator', 'payment-method', merchant.creator.uuid, 'pm_ok']);
     expect(await recharge()).toMatchObject({ status: 'processing', charge: 'succeeded', attempt: 3 });
     expect(await order(id)).toMatchObject({ status: 'processing', billing: { payment_status: 'paid' } });
+    expect((await order(await place())).status).toBe('processing');
   });
 
   it('defer a delivery report that arrives before its package, and print that', async () => {
@@ -81,9 +70,10 @@ describe('the operator commands', () => {
     expect((await order(id)).status).toBe('delivered');
   });
 
-  it('list dead letters with their reason, replay and discard them', async () => {
+  it('cancel and refund an order, and list, show, replay and discard the dead letter of its shipment', async () => {
     const id = await place();
     await operate(['order', 'cancel', id, '--reason', 'changed their mind']);
+    expect(await order(id)).toMatchObject({ status: 'cancelled', billing: { payment_status: 'refunded' } });
     expect((await runOps(['order', 'ship', id, ...packageArguments('E1')])).status).toBe(1);
     const ofOrder = async () => {
       const { letters } = await ops(
@@ -109,11 +99,6 @@ describe('the operator commands', () => {
     expect((await runOps(['dead-letters', 'show', ...named])).status).toBe(1);
   });
 
-  it('create a resource server, and print its secret', async () => {
-    const newClient = await operate(['client', 'create', '--name', 'Resource server', '--resource-server']);
-    expect(newClient).toEqual({ client_id: expect.any(String), client_secret: expect.any(String) });
-  });
-
   it('find nothing wrong with the running suite', async () => {
     const { status, output, errors } = await runOps(['doctor']);
     expect({ status, errors }).toEqual({ status: 0, errors: '' });
@@ -122,28 +107,14 @@ describe('the operator commands', () => {
     expect(inJson).toEqual({ service: 'store-api', status: 'ok' });
   });
 
-  it('print text without --json', async () => {
-    const { status, output } = await runOps(['organisation', 'create', '--name', 'In words']);
-    expect(status).toBe(0);
-    expect(output).toMatch(/^org_id: \S+$/m);
-  });
-
   it('print one line for an error, and exit with 1', async () => {
     const shipped = await place();
     await operate(['order', 'ship', shipped, ...packageArguments('B1')]);
-    const unknown = `ord_${'0'.repeat(26)}`;
     const mistakes: readonly (readonly string[])[] = [
       ['order', 'cancel', shipped, '--reason', 'too late'],
-      ['order', 'ship', unknown, ...packageArguments('C1')],
-      ['order', 'deliver', 'nonsense'],
       ['order', 'recharge', shipped],
-      ['order', 'recharge', 'nonsense'],
-      ['stock', 'set', `prod_${'0'.repeat(26)}`, '5'],
-      ['release', 'approve', `prod_${'0'.repeat(26)}`],
-      ['creator', 'payment-method', merchant.creator.id, 'cash'],
       ['user', 'create', '--email', 'nonsense', '--password', 'long enough to pass'],
-      ['creator', 'create', '--organisation', 'org_nobody', '--name', 'N', '--payment-method', 'pm_ok'],
-      ['client', 'create', '--name', 'No address'],
+      ['creator', 'create', '--organisation', 'org_unknown', '--name', 'N', '--payment-method', 'pm_ok'],
     ];
     const ended = await Promise.all(mistakes.map((args) => runOps(args)));
     for (const [index, { status, output, errors }] of ended.entries()) {
@@ -159,18 +130,13 @@ describe('the operator commands', () => {
   });
 
   it('print the usage, or name the command as unknown, for an invalid command line', async () => {
-    for (const args of [
-      ['order', 'ship'],
-      ['stock', 'set', product.sku, 'many'],
-      ['order', 'eat', 'x'],
-    ]) {
-      const { status, errors } = await runOps(args);
-      expect(status).toBe(1);
-      expect(errors).toMatch(/Usage|Unknown command/);
-    }
+    const usage = await runOps(['order', 'ship']);
+    expect(usage).toMatchObject({ status: 1, errors: expect.stringContaining('Usage') });
+    const unknown = await runOps(['meal', 'eat', 'x']);
+    expect(unknown).toMatchObject({ status: 1, errors: expect.stringContaining('Unknown command') });
   });
 
-  it('create a creator that both APIs know immediately', async () => {
+  it('create a creator that the Creator API lists immediately', async () => {
     const name = `Creator ${randomBytes(4).toString('hex')}`;
     const newCreator = await operate([
       ...['creator', 'create', '--organisation', merchant.organisationId],

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { eventually } from '@fulfilment/testing';
 import { errorOf, fieldsOf } from './suite/error-envelope.js';
 import { type Merchant, newMerchant, newProduct, type Product } from './suite/merchant.js';
 import { operate } from './suite/operator.js';
-import { address, orderBody, packageArguments, placeOrder, quote, unitPrice } from './suite/orders.js';
+import { address, orderBody, placeOrder, quote, unitPrice } from './suite/orders.js';
 
 const dateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 const currencies = ['GBP', 'USD', 'EUR', 'JPY'];
@@ -207,18 +206,5 @@ describe('the Store API', () => {
       .expect(422);
     expect(errorOf(quoted).details).toEqual([{ field: 'items.0.sku', reason: 'unknown_sku' }]);
     await merchant.store.get('/store/v1/orders/not-an-id').expect(404);
-  });
-
-  it('tracks an order from the warehouse to its delivery', async () => {
-    const id = await placeOrder(merchant.store, [{ sku: product.sku, quantity: 1 }]);
-    await operate(['order', 'ship', id, ...packageArguments('T1')]);
-    const order = () => merchant.store.get(`/store/v1/orders/${id}`).expect(200);
-    expect((await order()).body).toMatchObject({ status: 'shipped', tracking: { tracking_number: 'T1' } });
-    await operate(['order', 'deliver', id]);
-    const delivered = await eventually(async () => {
-      const { body } = await order();
-      return body.status === 'delivered' ? body : undefined;
-    });
-    expect(delivered.tracking.delivered_at).toMatch(dateTime);
   });
 });

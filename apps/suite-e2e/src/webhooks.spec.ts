@@ -4,13 +4,12 @@ import {
   type WebhookReceiver,
   webhookReceiver,
 } from '@fulfilment/testing';
-import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { deliveryFaults } from './suite/documented.js';
-import { errorOf, fieldsOf } from './suite/error-envelope.js';
+import { errorOf } from './suite/error-envelope.js';
 import { type Merchant, newMerchant, newProduct, type Product } from './suite/merchant.js';
 import { operate, ops } from './suite/operator.js';
-import { orderBody, packageArguments, placeOrder, quote } from './suite/orders.js';
+import { packageArguments, placeOrder } from './suite/orders.js';
 import { isValidSignature } from './suite/signature.js';
 
 const secret = 'ein Geheimnis 🎸 with spaces ';
@@ -29,7 +28,7 @@ describe('webhooks', () => {
     merchant = await newMerchant();
     product = await newProduct(merchant);
   });
-  /** Every delivery of the tests so far is as documented. */
+  /** Fails a test also for an undocumented delivery of an earlier test that arrived late. */
   afterEach(() => {
     expect(receivers.flatMap(({ deliveries }) => deliveries.flatMap(deliveryFaults))).toEqual([]);
   });
@@ -97,22 +96,6 @@ describe('webhooks', () => {
     await merchant.store.get(`${hooks}/${id}`).expect(404);
   });
 
-  it.each([
-    ['no events', { events: [] }, 'events'],
-    ['an unknown event', { events: ['order.created', 'order.eaten'] }, 'events.1'],
-    ['an empty secret', { secret: '' }, 'secret'],
-    ['a secret of 257 characters', { secret: 'x'.repeat(257) }, 'secret'],
-    ['a URL that is none', { url: 'not a url' }, 'url'],
-    ['another scheme', { url: 'ftp://shop.example/' }, 'url'],
-    ['a URL of 2049 characters', { url: 'https://shop.example/'.padEnd(2049, 'x') }, 'url'],
-    ['the cloud metadata address', { url: 'https://169.254.169.254/latest' }, 'url'],
-    ['a private address', { url: 'https://10.0.0.1/' }, 'url'],
-    ['a private address in disguise', { url: 'https://[::ffff:10.0.0.1]/' }, 'url'],
-  ])('rejects a subscription with %s', async (_case, wrong, field) => {
-    const input = { url: 'https://shop.example/hooks', secret, events: ['order.created'], ...wrong };
-    expect(fieldsOf(await merchant.store.post(hooks, input).expect(400))).toEqual([field]);
-  });
-
   it('delivers only subscribed events, signed over the raw bytes', async () => {
     const { receiver } = await subscribe(['order.created', 'order.processing', 'order.shipped']);
     const deliveredOnly = await subscribe(['order.delivered']);
@@ -145,26 +128,6 @@ describe('webhooks', () => {
       'order.processing',
       'order.shipped',
     ]);
-  });
-
-  it("continues the trace of the order's request, with a span for each delivery (W3C Trace Context)", async () => {
-    const { receiver } = await subscribe(['order.created', 'order.processing']);
-    const [traceId, spanId] = [randomUUID().replaceAll('-', ''), '00f067aa0ba902b7'];
-    const items = [{ sku: product.sku, quantity: 1 }];
-    const rate = await quote(merchant.store, items);
-    const { body } = await merchant.store
-      .post('/store/v1/orders', orderBody(items, rate.id))
-      .set('traceparent', `00-${traceId}-${spanId}-01`)
-      .expect(201);
-    const deliveries = await Promise.all(
-      ['order.created', 'order.processing'].map((event) => firstDelivery(body.id, event, receiver)),
-    );
-    const spans = deliveries.map(({ headers }) => {
-      const [version, deliveryTraceId, deliverySpanId] = String(headers['traceparent']).split('-');
-      expect([version, deliveryTraceId]).toEqual(['00', traceId]);
-      return deliverySpanId;
-    });
-    expect(new Set([spanId, ...spans]).size).toBe(3);
   });
 
   it('retries with the same bytes and id when the receiver failed', async () => {
@@ -255,11 +218,5 @@ describe('webhooks', () => {
     await kept.waitFor(1);
     expect(ownReceivers.map(({ deliveries }) => deliveries.length)).toEqual([0, 0, 1]);
     await Promise.all(ownReceivers.map((receiver) => receiver.stop()));
-  });
-
-  it('responds with 404 to an unknown subscription', async () => {
-    for (const id of [`whk_${'0'.repeat(26)}`, 'nonsense', randomUUID()]) {
-      expect(errorOf(await merchant.store.get(`${hooks}/${id}`).expect(404)).code).toBe('NOT_FOUND');
-    }
   });
 });

@@ -2,7 +2,7 @@ import { eventually } from '@fulfilment/testing';
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { ApiClient, bodyOf } from './api-client.js';
-import { operate, ops } from './operator.js';
+import { operate, operateAll } from './operator.js';
 import { type App, dashboardToken, signIn } from './sign-in.js';
 import type { User } from './the-suite.js';
 
@@ -49,31 +49,24 @@ export async function newMerchant(
     email: `${randomBytes(6).toString('hex')}@merchant.example`,
     password: 'correct horse battery',
   };
-  const { org_id: organisationId } = await ops(
-    ['organisation', 'create', '--name', name],
-    z.object({ org_id: z.string() }),
-  );
-  const [creator, { client_id: clientId }] = await Promise.all([
-    ops(
-      [
-        'creator',
-        'create',
-        '--organisation',
-        organisationId,
-        '--name',
-        name,
-        '--payment-method',
-        paymentMethod,
-        ...creatorOptions,
-      ],
-      z.object({ uuid: z.uuid(), id: z.string() }),
-    ),
-    ops(
+  const organisationId = `org_${randomBytes(8).toString('hex')}`;
+  const creatorArguments = ['--organisation', organisationId, '--name', name, ...creatorOptions];
+  const [creator, { client_id: clientId }] = await operateAll(
+    [
+      ['organisation', 'create', '--id', organisationId, '--name', name],
+      ['creator', 'create', ...creatorArguments, '--payment-method', paymentMethod],
       ['client', 'create', '--name', name, '--redirect-uri', redirectUri],
-      z.object({ client_id: z.string() }),
-    ),
-    newUser(organisationId, owner),
-  ]);
+      userCommand(organisationId, owner, 'owner'),
+    ],
+    z
+      .tuple([
+        z.unknown(),
+        z.object({ uuid: z.uuid(), id: z.string() }),
+        z.object({ client_id: z.string() }),
+        z.unknown(),
+      ])
+      .transform(([, ...created]) => created),
+  );
   const app = { clientId, redirectUri };
   const [thirdParty, session] = await Promise.all([
     signIn(owner, app, storeScopes),
@@ -89,15 +82,14 @@ export async function newMerchant(
   };
 }
 
-export async function newUser(
-  organisationId: string,
-  { email, password }: User,
-  role = 'owner',
-): Promise<void> {
-  await operate([
-    ...['user', 'create', '--email', email, '--password', password],
-    ...['--organisation', organisationId, '--role', role],
-  ]);
+/** Creates an account that is a member of the organisation. */
+export async function newMember(organisationId: string, user: User): Promise<void> {
+  await operate(userCommand(organisationId, user, 'member'));
+}
+
+function userCommand(organisationId: string, { email, password }: User, role: string): readonly string[] {
+  const account = ['--email', email, '--password', password];
+  return ['user', 'create', ...account, '--organisation', organisationId, '--role', role];
 }
 
 /**

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 import { root, stateDir } from './the-suite.js';
 
-export interface CommandResult {
+interface CommandResult {
   readonly status: number;
   readonly output: string;
   readonly errors: string;
@@ -20,31 +20,43 @@ export async function ops<Shape extends z.ZodType>(
   return shape.parse(await operate(args));
 }
 
+/** Runs commands of auth-server by one process. Returns their results. @throws when one fails */
+export async function operateAll<Shape extends z.ZodType>(
+  commands: readonly (readonly string[])[],
+  results: Shape,
+): Promise<z.output<Shape>> {
+  const output = await operate(['batch', '--service', 'auth-server'], JSON.stringify(commands));
+  return results.parse(output['results']);
+}
+
 /** Runs an operator command. Returns its JSON output. @throws when it fails */
-export async function operate(args: readonly string[]): Promise<Record<string, unknown>> {
-  const { status, output, errors } = await runOps([...args, '--json']);
+export async function operate(args: readonly string[], input?: string): Promise<Record<string, unknown>> {
+  const { status, output, errors } = await runTool('ops/ops.ts', [...args, '--json'], input);
   if (status !== 0) throw new Error(`ops ${args.join(' ')} ended with ${status}: ${errors}`);
   return anything.parse(JSON.parse(output));
 }
 
 /** Runs an operator command, which may fail. Returns its text output. */
 export function runOps(args: readonly string[]): Promise<CommandResult> {
-  return runScript('ops', args);
+  return runTool('ops/ops.ts', args);
 }
 
 /** Runs `npm run stack -- …`, which stops, starts or kills one service or dependency. */
 export async function stack(...args: readonly string[]): Promise<void> {
-  const { status, errors } = await runScript('stack', args);
+  const { status, errors } = await runTool('dev/stack.ts', args);
   if (status !== 0) throw new Error(`stack ${args.join(' ')} ended with ${status}: ${errors}`);
 }
 
-async function runScript(script: string, args: readonly string[]): Promise<CommandResult> {
-  // Without npm, which costs a third of a second each time; listener.ts goes through npm.
-  const child = spawn(process.execPath, [join(root, 'tools', 'bin.mjs'), script, ...args], {
+/** @param input standard input of the program; none by default */
+async function runTool(file: string, args: readonly string[], input = ''): Promise<CommandResult> {
+  // Without npm and tools/bin.mjs, which take half a second; listener.ts uses both.
+  const program = ['--disable-warning=ExperimentalWarning', join(root, 'tools', file)];
+  const child = spawn(process.execPath, [...program, ...args], {
     cwd: root,
     env: { ...process.env, SUITE_DEV_DIR: stateDir, NODE_OPTIONS: '' },
-    stdio: ['ignore', 'pipe', 'pipe'],
   });
+  child.stdin.on('error', () => undefined); // a program may end without reading its input
+  child.stdin.end(input);
   const ended = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? 1)));
   const [output, errors, status] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
   return { status, output, errors };

@@ -67,8 +67,8 @@ export class Authorization {
   }
 
   /** Signs in, and consents if that is required. Returns the redirect URL. */
-  async approve(user: User, choices: Readonly<Record<string, string>> = {}): Promise<URL> {
-    return (await signInAndConsent(this.browser, this.url(), user, choices)).url;
+  async approve(user: User): Promise<URL> {
+    return (await signInAndConsent(this.browser, this.url(), user)).url;
   }
 
   /** Exchanges the code. `parameters` override the defaults. */
@@ -89,14 +89,9 @@ export function tokenRequest(parameters: Readonly<Record<string, string>>) {
 }
 
 /** Signs in, consents and exchanges the code. */
-export async function signIn(
-  user: User,
-  app: App,
-  scopes: readonly string[],
-  choices: Readonly<Record<string, string>> = {},
-): Promise<Tokens> {
+export async function signIn(user: User, app: App, scopes: readonly string[]): Promise<Tokens> {
   const authorization = new Authorization(app, scopes);
-  const back = await authorization.approve(user, choices);
+  const back = await authorization.approve(user);
   const code = back.searchParams.get('code');
   if (code === null) throw new Error(`The redirect has no code: ${back.search}`);
   return tokensSchema.parse((await authorization.exchange(code).expect(200)).body);
