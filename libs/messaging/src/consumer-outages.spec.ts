@@ -28,7 +28,11 @@ describe('a consumer', () => {
   ])(
     'returns its messages when its connection to PostgreSQL %s, and another replica applies them in order',
     async (_, interrupt) => {
-      await testbed.start({ databaseUrl: proxy.url, times: { returnAfterMs: 300, retryDelayMs } });
+      await testbed.start({
+        databaseUrl: proxy.url,
+        statementTimeoutMs: 500,
+        times: { returnAfterMs: 300, retryDelayMs },
+      });
       const before = stockCounts(5);
       await testbed.broker.publish(...before);
       await testbed.untilApplied(5); // the first replica is the active one

@@ -1,7 +1,7 @@
 /** Tests of messages that kill their process (ADR 23), with real processes. */
 import { type MessageQueue, messages, orderedQueues } from '@fulfilment/contracts';
 import { DeadLetterQueues } from './index.js';
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -30,10 +30,10 @@ describe('a message that kills its process each time', () => {
       await broker.publish(...neighbours.slice(0, 20), killer, ...neighbours.slice(20));
       let deaths = 0;
       let isOver = false;
-      let child: ReturnType<typeof spawn> | undefined;
+      const children = new Set<ChildProcess>();
       const keepRunning = async (): Promise<void> => {
         while (!isOver) {
-          child = spawn(process.execPath, [program], {
+          const child = spawn(process.execPath, [program], {
             env: {
               NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
               DATABASE_URL: scratch.url,
@@ -44,11 +44,13 @@ describe('a message that kills its process each time', () => {
             },
             stdio: ['ignore', 'ignore', 'inherit'],
           });
+          children.add(child);
           await once(child, 'exit');
+          children.delete(child);
           if (!isOver) deaths += 1;
         }
       };
-      const running = keepRunning();
+      const running = Promise.all([keepRunning(), keepRunning()]); // two replicas
       try {
         await eventually(
           async () => (await appliedIds(scratch.database)).length >= neighbours.length,
@@ -69,7 +71,7 @@ describe('a message that kills its process each time', () => {
         else expect(applied.toSorted()).toEqual(ids.toSorted());
       } finally {
         isOver = true;
-        child?.kill('SIGKILL');
+        for (const child of children) child.kill('SIGKILL');
         await running;
         await letters.close();
         await broker.drop();

@@ -1,5 +1,8 @@
-import { messages, type Message } from '@fulfilment/contracts';
+import { messages, type Message, topologyOf } from '@fulfilment/contracts';
+import { close } from './close.js';
+import { connect } from './connect.js';
 import { DeadLetterQueues, RejectedMessage } from './index.js';
+import { publishDeadLetter } from './publish-dead-letter.js';
 import { appliedIds } from './testing/effects-replica.js';
 import { type EffectsTestbed, effectsTestbed } from './testing/effects-testbed.js';
 import { eventually, flakyProxy } from '@fulfilment/testing';
@@ -17,26 +20,44 @@ describe('dead letters', () => {
   let letters: DeadLetterQueues;
   let onHandle: (message: Message) => void;
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     testbed = await effectsTestbed(queue);
     ({ broker } = testbed);
     letters = await DeadLetterQueues.open(broker);
+    await testbed.start({ batchSize: 100, onHandle: (_, message) => onHandle(message) });
+  });
+  beforeEach(() => {
     onHandle = () => {
       throw new RejectedMessage('not now');
     };
-    await testbed.start({ batchSize: 10, onHandle: (_, message) => onHandle(message) });
   });
   afterEach(async () => {
-    await letters.close().catch(() => undefined);
+    await broker.takeDeadLetters(queue);
+    await testbed.scratch.dataSource.query('DELETE FROM effects');
+  });
+  afterAll(async () => {
+    await letters.close();
     await testbed.stop();
   });
 
-  const untilCount = (count: number, timeoutMs?: number) =>
-    eventually(async () => (await letters.count(queue)) === count, timeoutMs);
+  const untilCount = (count: number) => eventually(async () => (await letters.count(queue)) === count);
   const effects = async () => (await appliedIds(testbed.scratch.database)).sort();
   const reject = async (...sent: Message[]) => {
     await broker.publish(...sent);
-    await untilCount(sent.length, 60_000);
+    await untilCount(sent.length);
+  };
+  /** Writes dead letters as a consumer does. This is faster than to let a consumer reject them one by one. */
+  const writeDeadLetters = async (sent: readonly Message[]) => {
+    const connection = await connect(broker.url);
+    const channel = await connection.createConfirmChannel();
+    const topology = topologyOf(broker.namespace);
+    await Promise.all(
+      sent.map((message) => {
+        const raw = { content: Buffer.from(JSON.stringify(message)), properties: {} };
+        return publishDeadLetter(channel, topology, queue, raw, 'not now');
+      }),
+    );
+    await close(connection);
   };
 
   it('show type, id and reason of a message, and no personal data', async () => {
@@ -65,25 +86,26 @@ describe('dead letters', () => {
     const first = await letters.list(queue);
     expect(first.slice(0, 5).map(({ id }) => id)).toEqual(sent.map(({ id }) => id));
     expect(first[5]).toMatchObject({ id: expect.stringMatching(/^sha256-/), type: null, reason: 'not JSON' });
+    // More often than RabbitMQ delivers a message that returns to its queue (20 times).
     for (let times = 0; times < 25; times += 1) expect(await letters.list(queue)).toEqual(first);
   });
 
   it('are listed in order up to 1000, and found, discarded and replayed by id beyond that', async () => {
-    const sent = Array.from({ length: 1_200 }, cancelled);
+    const sent = Array.from({ length: 1_020 }, cancelled);
     const ids = sent.map(({ id }) => id);
-    await reject(...sent);
+    await writeDeadLetters(sent);
     const listed = async () => (await letters.list(queue)).map(({ id }) => id);
-    for (let times = 0; times < 2; times += 1) expect(await listed()).toEqual(ids.slice(0, 1000));
+    expect(await listed()).toEqual(ids.slice(0, 1000));
     const last = ids.at(-1) ?? '';
     expect(await letters.find(queue, last)).toMatchObject({ id: last, reason: 'not now' });
     expect(await letters.discard(queue, last)).toEqual([last]);
     onHandle = () => undefined;
-    expect(await letters.replay(queue, ids[1_100])).toEqual([ids[1_100]]);
-    expect(await letters.count(queue)).toBe(1_198);
+    expect(await letters.replay(queue, ids[1_010])).toEqual([ids[1_010]]);
+    expect(await letters.count(queue)).toBe(1_018);
     expect(await listed()).toEqual(ids.slice(0, 1000));
-    expect(await letters.replay(queue)).toHaveLength(1_198);
-    await eventually(async () => (await effects()).length === 1_199, 60_000);
-  }, 180_000);
+    expect(await letters.replay(queue)).toHaveLength(1_018);
+    await eventually(async () => (await effects()).length === 1_019);
+  });
 
   it('remain, each once, after concurrent listings', async () => {
     const sent = Array.from({ length: 8 }, cancelled);
@@ -93,13 +115,14 @@ describe('dead letters', () => {
       await queues.list(queue);
       await queues.close();
     };
-    for (let times = 0; times < 5; times += 1)
+    for (let times = 0; times < 3; times += 1)
       await Promise.all([listOnConnection(), listOnConnection(), listOnConnection()]);
     expect(await letters.count(queue)).toBe(8);
     expect((await letters.list(queue)).map(({ id }) => id).sort()).toEqual(sent.map(({ id }) => id).sort());
   });
 
   it('are replayed with their ids to their own queue, one or all', async () => {
+    const publishedBefore = broker.published.length;
     const sent = Array.from({ length: 3 }, cancelled);
     await reject(...sent);
     onHandle = () => undefined;
@@ -111,7 +134,8 @@ describe('dead letters', () => {
     await eventually(async () => (await effects()).length === 3);
     expect(await effects()).toEqual(sent.map(({ id }) => id).sort());
     expect([await letters.count(queue), await letters.replay(queue, one)]).toEqual([0, []]);
-    expect(broker.published).toHaveLength(3); // the replays did not go through the exchange
+    // The replays did not go through the exchange.
+    expect(broker.published.slice(publishedBefore).map(({ id }) => id)).toEqual(sent.map(({ id }) => id));
   });
 
   it('return, and are listed once, when they are rejected again', async () => {

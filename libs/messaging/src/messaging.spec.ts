@@ -1,9 +1,9 @@
-import { messages, type Message, type MessageQueue } from '@fulfilment/contracts';
+import { messages, type Message } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { forEachMessage, messageOutcomes, Messaging, RejectedMessage } from './index.js';
 import { DependencyUnavailable } from '@fulfilment/error-envelope';
 import { createLogger, currentContext, metrics } from '@fulfilment/runtime';
-import { EffectsTables1700000000000, insertEffect, stockSet } from './testing/effects-replica.js';
+import { EffectsTables1700000000000, insertEffect } from './testing/effects-replica.js';
 import { eventually, type FlakyProxy, flakyProxy } from '@fulfilment/testing';
 import { type ScratchBroker, scratchBroker } from './testing/scratch-broker.js';
 import { type ScratchDatabase, scratchDatabase } from '@fulfilment/database/testing';
@@ -13,6 +13,13 @@ const countEffects = statement(
   'SELECT count(*) AS effects, count(DISTINCT message_id) AS distinct FROM effects',
 );
 const countOutbox = statement('test.outbox', 'SELECT count(*) AS waiting FROM outbox');
+const deleteEffects = statement('test.delete', 'DELETE FROM effects');
+
+// Not a sharded queue, for which fourteen RabbitMQ queues would be declared.
+const queue = 'webhook-worker.clients';
+const clientDeleted = (): Message =>
+  messages.clientDeleted.make({ client_id: 'a' }, { occurredAt: new Date() });
+const clientsDeleted = (count: number): Message[] => Array.from({ length: count }, clientDeleted);
 
 describe('messaging', () => {
   const lines: string[] = [];
@@ -24,7 +31,7 @@ describe('messaging', () => {
   /** Called by the handler before it writes the effect. */
   let onHandle: (message: Message) => void = () => undefined;
 
-  const start = (queue: MessageQueue = 'store-api.fulfilment'): Messaging => {
+  const start = (): Messaging => {
     const created = new Messaging(
       { url: proxy.url, service: 'test', namespace: broker.namespace },
       scratch.database,
@@ -50,10 +57,17 @@ describe('messaging', () => {
       () => `there are not ${count} effects`,
     );
 
+  beforeAll(async () => {
+    scratch = await scratchDatabase([EffectsTables1700000000000]);
+    broker = await scratchBroker([queue]);
+  });
+  afterAll(async () => {
+    await broker.drop();
+    await scratch.drop();
+  });
   beforeEach(async () => {
     lines.length = 0;
-    scratch = await scratchDatabase([EffectsTables1700000000000]);
-    broker = await scratchBroker(['store-api.fulfilment', 'webhook-worker.clients']);
+    await scratch.database.run(deleteEffects);
     proxy = await flakyProxy(broker.url);
     onHandle = () => undefined;
     messaging = start();
@@ -61,21 +75,21 @@ describe('messaging', () => {
   afterEach(async () => {
     await messaging.stop();
     await proxy.stop();
-    await broker.drop();
-    await scratch.drop();
+    await broker.takeDeadLetters(queue);
   });
 
   it('delivers committed messages, no rolled-back ones, and leaves the outbox empty', async () => {
-    const kept = Array.from({ length: 1200 }, (_, quantity) => stockSet(quantity));
+    const kept = clientsDeleted(1200);
+    const publishedBefore = broker.published.length;
     await scratch.database.transaction((tx) => messaging.outbox.add(tx, ...kept));
     await expect(
       scratch.database.transaction(async (tx) => {
-        await messaging.outbox.add(tx, stockSet(9999));
+        await messaging.outbox.add(tx, clientDeleted());
         throw new Error('rolled back');
       }),
     ).rejects.toThrow('rolled back');
     await effectsReach(1200);
-    expect(broker.published.map(({ id }) => id)).toEqual(kept.map(({ id }) => id));
+    expect(broker.published.slice(publishedBefore).map(({ id }) => id)).toEqual(kept.map(({ id }) => id));
     await eventually(
       async () => (await scratch.database.row<{ waiting: number }>(countOutbox))?.waiting === 0,
     );
@@ -85,8 +99,8 @@ describe('messaging', () => {
     const seen = new Map<string, string | undefined>();
     onHandle = (message) => seen.set(message.id, currentContext()?.traceparent);
     const [traced, untraced] = [
-      { ...stockSet(1), traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` },
-      stockSet(2),
+      { ...clientDeleted(), traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` },
+      clientDeleted(),
     ];
     await broker.publish(traced, untraced);
     await effectsReach(2);
@@ -96,35 +110,36 @@ describe('messaging', () => {
   });
 
   it('handles a message once when five copies arrive', async () => {
-    const message = stockSet(1);
+    const message = clientDeleted();
     await broker.publish(message, message, message);
-    await broker.publish(message, message, stockSet(2)); // in order, so the last shows that all are handled
+    // In order, so the last shows that all are handled.
+    await broker.publish(message, message, clientDeleted());
     await effectsReach(2);
     expect(await effects()).toEqual({ effects: 2, distinct: 2 });
   });
 
   it('handles a message once if it is repeated with its id in upper case', async () => {
-    const message = stockSet(1);
+    const message = clientDeleted();
     await broker.publish({ ...message, id: message.id.toUpperCase() }, message);
-    await broker.publish(stockSet(2)); // after both
+    await broker.publish(clientDeleted()); // after both
     await effectsReach(2);
     expect(await effects()).toEqual({ effects: 2, distinct: 2 });
   });
 
   it('dead-letters a rejected message with its reason, logs it, handles the rest, and applies a later copy', async () => {
-    const rejected = stockSet(13);
+    const rejected = clientDeleted();
     onHandle = (message) => {
-      if (message.id === rejected.id) throw new RejectedMessage('thirteen is not a stock');
+      if (message.id === rejected.id) throw new RejectedMessage('not this client');
     };
-    await broker.publish(stockSet(1), rejected, stockSet(2));
+    await broker.publish(clientDeleted(), rejected, clientDeleted());
     await effectsReach(2);
     const outcome = messageOutcomes(scratch.database);
     expect(await eventually(() => outcome(`/messages/${rejected.id}`))).toEqual({
       message_id: rejected.id,
       outcome: 'refused',
-      reason: 'thirteen is not a stock',
+      reason: 'not this client',
     });
-    expect(await broker.takeDeadLetters('store-api.fulfilment')).toEqual(['thirteen is not a stock']);
+    expect(await broker.takeDeadLetters(queue)).toEqual(['not this client']);
     expect(lines.find((line) => line.includes('A message was rejected.'))).toContain(rejected.id);
 
     onHandle = () => undefined;
@@ -134,20 +149,18 @@ describe('messaging', () => {
   });
 
   it('dead-letters a message that is not JSON, and handles others', async () => {
-    await broker.publishRaw('fulfilment.shipped', Buffer.from('{'));
-    await broker.publish(stockSet(1));
+    await broker.publishRaw('client.deleted', Buffer.from('{'));
+    await broker.publish(clientDeleted());
     await effectsReach(1);
-    expect(await eventually(async () => (await broker.takeDeadLetters('store-api.fulfilment'))[0])).toBe(
-      'not JSON',
-    );
+    expect(await eventually(async () => (await broker.takeDeadLetters(queue))[0])).toBe('not JSON');
   });
 
   it('records the outcome of an invalid message that has an id', async () => {
-    const bad = { ...stockSet(1), version: 9 };
-    await broker.publish(bad);
+    const bad = { ...clientDeleted(), version: 9 };
+    await broker.publishRaw(bad.type, Buffer.from(JSON.stringify(bad)));
     expect(await eventually(() => messageOutcomes(scratch.database)(`/messages/${bad.id}`))).toMatchObject({
       outcome: 'refused',
-      reason: 'fulfilment.stock_set has no version 9',
+      reason: 'client.deleted has no version 9',
     });
   });
 
@@ -164,12 +177,12 @@ describe('messaging', () => {
         throw new Error('a transient bug');
       }
     };
-    await broker.publish(stockSet(1));
+    await broker.publish(clientDeleted());
     await effectsReach(1);
   });
 
   it('handles a message after a restart when it was stopped during an outage of the database', async () => {
-    const message = stockSet(1);
+    const message = clientDeleted();
     const started = Promise.withResolvers<void>();
     onHandle = () => {
       started.resolve();
@@ -188,7 +201,7 @@ describe('messaging', () => {
     onHandle = () => {
       ending ??= scratch.endConnections();
     };
-    await broker.publish(stockSet(1), stockSet(2));
+    await broker.publish(clientDeleted(), clientDeleted());
     await effectsReach(2);
     await ending;
     await effectsReach(2); // read over a new connection
@@ -200,33 +213,29 @@ describe('messaging', () => {
       'test.transactions',
       'SELECT count(DISTINCT xmin::text) AS transactions FROM effects',
     );
+    const sent = clientsDeleted(200);
     let ended = false;
-    onHandle = (message) => {
-      const last = messages.fulfilmentStockSet.is(message) && message.data.quantity === 40;
-      if (!last || ended) return;
+    onHandle = ({ id }) => {
+      if (id !== sent[40]?.id || ended) return;
       ended = true;
       throw new DependencyUnavailable('the server shuts down');
     };
-    await broker.publish(...Array.from({ length: 200 }, (_, quantity) => stockSet(quantity)));
+    await broker.publish(...sent);
     await effectsReach(200);
     expect(ended).toBe(true);
     const found = await scratch.database.row<{ transactions: number }>(countTransactions);
-    // Four batches, one of which is retried in parts. One by one, it would be 200.
+    // At least five batches, since the first message is alone; one batch is retried in parts.
     expect(found?.transactions).toBeLessThan(30);
   });
 
   it('pauses publishing during a broker alarm, goes on consuming, and publishes afterwards', async () => {
-    await messaging.stop();
-    messaging = start('webhook-worker.clients'); // not sharded: moving messages to shards is publishing
-    const deleted = (client_id: string) =>
-      messages.clientDeleted.make({ client_id }, { occurredAt: new Date() });
     await eventually(() => messaging.connected);
     // Frames of connection.blocked, with the reason "x", and connection.unblocked (AMQP 0-9-1).
     const [blocked, unblocked] = ['01000000000006000a003c0178ce', '01000000000004000a003dce'];
     proxy.sendToClients(Buffer.from(blocked, 'hex'));
     await eventually(() => lines.some((text) => /"test, publishing".*blocks publishing/.test(text)));
-    const publishing = broker.publish(deleted('a'));
-    await scratch.database.transaction((tx) => messaging.outbox.add(tx, deleted('b')));
+    const publishing = broker.publish(clientDeleted());
+    await scratch.database.transaction((tx) => messaging.outbox.add(tx, clientDeleted()));
     await publishing;
     await effectsReach(1);
     expect(await scratch.database.row(countOutbox)).toEqual({ waiting: 1 });
@@ -238,7 +247,7 @@ describe('messaging', () => {
     const waiting = async () =>
       (await metrics.getSingleMetric('outbox_oldest_seconds')?.get())?.values[0]?.value;
     proxy.disconnect();
-    await scratch.database.transaction((tx) => messaging.outbox.add(tx, stockSet(1)));
+    await scratch.database.transaction((tx) => messaging.outbox.add(tx, clientDeleted()));
     await eventually(async () => Number(await waiting()) > 0.05);
     proxy.restore();
     await effectsReach(1);
@@ -247,7 +256,7 @@ describe('messaging', () => {
 
   it('reconnects after its connection to the broker was closed', async () => {
     proxy.sever();
-    await scratch.database.transaction((tx) => messaging.outbox.add(tx, stockSet(1)));
+    await scratch.database.transaction((tx) => messaging.outbox.add(tx, clientDeleted()));
     await effectsReach(1);
   });
 
@@ -257,12 +266,12 @@ describe('messaging', () => {
       if (!cut) proxy.sever();
       cut = true;
     };
-    const sent = [stockSet(1), stockSet(2), stockSet(3)];
+    const sent = [clientDeleted(), clientDeleted(), clientDeleted()];
     await broker.publish(...sent);
     await effectsReach(3);
-    await scratch.database.transaction((tx) => messaging.outbox.add(tx, stockSet(4)));
+    await scratch.database.transaction((tx) => messaging.outbox.add(tx, clientDeleted()));
     await effectsReach(4); // after all redelivered messages
     expect(await effects()).toEqual({ effects: 4, distinct: 4 });
-    expect(await broker.takeDeadLetters('store-api.fulfilment')).toEqual([]);
+    expect(await broker.takeDeadLetters(queue)).toEqual([]);
   });
 });

@@ -28,10 +28,10 @@ export async function publishDeadLetter(
   channel: ConfirmChannel,
   topology: Topology,
   queue: MessageQueue,
-  raw: ConsumeMessage,
+  raw: Pick<ConsumeMessage, 'content'> & { readonly properties: { readonly messageId?: unknown } },
   reason: string,
 ): Promise<void> {
-  const messageId: unknown = raw.properties.messageId;
+  const { messageId } = raw.properties;
   channel.publish(topology.deadLetterExchange(queue), topology.deadLetterQueue(queue), raw.content, {
     persistent: true,
     contentType: 'application/json',

@@ -1,5 +1,6 @@
 import { messages, type Message, topologyOf } from '@fulfilment/contracts';
 import { ReplayQueue } from './index.js';
+import { eventually } from '@fulfilment/testing';
 import { connect } from 'amqplib';
 import { type ScratchBroker, scratchBroker } from './testing/scratch-broker.js';
 
@@ -29,7 +30,10 @@ describe('a replay queue', () => {
 
   it('bypasses the exchange, so that no other queue receives its messages', async () => {
     await withQueue({}, (queue) => queue.write(cancellations(10)));
-    expect(broker.published).toEqual([]);
+    const [later] = cancellations(1);
+    if (later !== undefined) await broker.publish(later);
+    await eventually(() => broker.published.length > 0);
+    expect(broker.published).toEqual([later]);
   });
 
   it('accepts no messages while 2000 wait, until one is consumed', async () => {
@@ -55,7 +59,7 @@ describe('a replay queue', () => {
   it('fails to write when it is full and no consumer reads it', async () => {
     await withQueue({ stallTimeoutMs: 100 }, async (queue) => {
       await queue.write(cancellations(2_000));
-      await expect(queue.write(cancellations(1))).rejects.toThrow('No consumer receives messages from');
+      await expect(queue.write(cancellations(1))).rejects.toThrow('does not shrink');
     });
   });
 

@@ -35,6 +35,8 @@ export interface ReplicaSettings {
   readonly namespace: string;
   readonly queue: MessageQueue;
   readonly batchSize?: number;
+  /** By default that of the services. */
+  readonly statementTimeoutMs?: number;
   readonly times?: ConsumerTimes;
   readonly gaugeIntervalMs?: number;
   /** Called before the effect of a message is written. */
@@ -48,6 +50,7 @@ export async function startReplica(settings: ReplicaSettings): Promise<Replica> 
     poolSize: 3,
     applicationName: 'test',
     migrations: [],
+    statementTimeoutMs: settings.statementTimeoutMs,
   });
   await dataSource.initialize();
   const messaging = new Messaging(
