@@ -4,7 +4,7 @@ import { type Logger, resolveWithin } from '@fulfilment/runtime';
 import type { ChannelModel, ConfirmChannel, ConsumeMessage } from 'amqplib';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Broker } from './broker.js';
-import type { HandlerCallbacks, MessageHandler } from './message-handling.js';
+import type { HandlerCallbacks, HandlingTimes, MessageHandler } from './message-handling.js';
 import { QueueHandover, type QueueSource } from './queue-handover.js';
 import { TimeSlice } from './time-slice.js';
 
@@ -12,7 +12,10 @@ const handoverPollIntervalMs = 500;
 /** Long, since only a replica that starts late with the previous release leaves such a queue. */
 const abandonedQueuePollIntervalMs = 600_000;
 const pingTimeoutMs = 3_000;
-/** Below the broker's delivery limit, which also counts the messages behind the failing one. */
+/**
+ * Below the broker's delivery limit (20), at which RabbitMQ would also dead-letter the messages that return
+ * with the crashing one.
+ */
 const maxDeliveriesInOrder = 10;
 
 export interface ConsumerSettings {
@@ -27,14 +30,7 @@ export interface ConsumerSettings {
   readonly timeSliceMs?: number | undefined;
 }
 
-export interface ConsumerTimes {
-  /**
-   * Time without its database after which a replica returns its messages to RabbitMQ, for another replica.
-   * By default 15 s: together with a running statement (9.6 s) and a ping (3 s), less than 30 s.
-   */
-  readonly returnAfterMs?: number;
-  /** Delays between two attempts to handle a message, doubled each time. Default: 100 ms to 5 s. */
-  readonly retryDelayMs?: { readonly min: number; readonly max: number };
+export interface ConsumerTimes extends HandlingTimes {
   /** About the time for which a replica consumes a shard with a backlog before the next one. Default: 5 s. */
   readonly timeSliceMs?: number;
 }

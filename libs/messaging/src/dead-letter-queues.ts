@@ -1,4 +1,4 @@
-import { messageQueues, type MessageQueue, type Topology, topologyOf } from '@fulfilment/contracts';
+import { type MessageQueue, type Topology, topologyOf } from '@fulfilment/contracts';
 import type { Channel, ChannelModel, ConfirmChannel, GetMessage } from 'amqplib';
 import { setTimeout as delay } from 'node:timers/promises';
 import { close } from './close.js';
@@ -14,20 +14,18 @@ const maxListed = 1000;
 const lockTimeoutMs = 60_000;
 const retryDelayMs = 100;
 
-/** What `scan` does with a dead letter: it stays in the queue, or it does not. */
+/** What `scan` does with a dead letter. */
 type Action = 'keep' | 'remove';
 
 /** Rejected messages, for an operator. Close it after use. */
 export class DeadLetterQueues {
-  private readonly channel: ConfirmChannel;
   private readonly publisher: ConfirmedPublisher;
-  private readonly topology: Topology;
-  private readonly connection: ChannelModel;
 
-  private constructor(connection: ChannelModel, channel: ConfirmChannel, topology: Topology) {
-    this.connection = connection;
-    this.channel = channel;
-    this.topology = topology;
+  private constructor(
+    private readonly connection: ChannelModel,
+    private readonly channel: ConfirmChannel,
+    private readonly topology: Topology,
+  ) {
     this.publisher = new ConfirmedPublisher(channel);
     channel.on('error', () => undefined); // the current call rejects
   }
@@ -87,7 +85,10 @@ export class DeadLetterQueues {
     );
   }
 
-  /** Deletes a rejected message. @returns its id, or an empty array when it does not exist */
+  /**
+   * Deletes a rejected message.
+   * @returns its id, or an empty array when it does not exist
+   */
   discard(queue: MessageQueue, id: string): Promise<string[]> {
     return this.removeMatching(queue, id, () => undefined);
   }
@@ -186,9 +187,4 @@ function oldest(letters: readonly DeadLetter[]): DeadLetter[] {
   // words: member of the command's output
   const rejectedAtMs = ({ refused_at }: DeadLetter) => Date.parse(refused_at ?? '') || 0;
   return letters.toSorted((a, b) => rejectedAtMs(a) - rejectedAtMs(b)).slice(0, maxListed);
-}
-
-/** Whether the catalogue has a queue with this name. */
-export function isMessageQueue(name: string): name is MessageQueue {
-  return Object.hasOwn(messageQueues, name);
 }

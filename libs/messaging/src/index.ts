@@ -6,13 +6,14 @@ export { NeedsOwnTransaction, RejectedMessage } from './message-handling.js';
 export { forEachMessage } from './for-each-message.js';
 export { deleteExpiredInboxRows, InboxPartitions } from './inbox-partitions.js';
 export { findOutcome, messageOutcomes, recordOutcome } from './inbox.js';
-export { DeadLetterQueues, isMessageQueue } from './dead-letter-queues.js';
+export { DeadLetterQueues } from './dead-letter-queues.js';
 export { publishMessage } from './publish-message.js';
 export { ReplayQueue } from './replay-queue.js';
 export {
   declareQueues,
   declareQueuesOf,
   ensureFactsExchange,
+  isMessageQueue,
   queueNames,
   queuesBehind,
   queuesOf,

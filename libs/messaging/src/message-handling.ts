@@ -11,6 +11,7 @@ import { Counter, type Logger } from '@fulfilment/runtime';
 import type { ConfirmChannel, ConsumeMessage } from 'amqplib';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Limit } from './limit.js';
+import type { ConsumerOptions } from './message-consumer.js';
 import { inMessageSpans } from './message-spans.js';
 import { isReplayed, publishDeadLetter } from './publish-dead-letter.js';
 import { claimMessages, hasDroppedMessages, olderThanInbox, recordRejection } from './inbox.js';
@@ -79,11 +80,19 @@ export interface HandlerCallbacks {
   readonly returnMessages: () => Promise<boolean>;
 }
 
-export interface HandlingOptions extends HandlerCallbacks {
+export interface HandlingTimes {
+  /**
+   * Time without its database after which a replica returns its messages to RabbitMQ, for another replica.
+   * By default 15 s: together with a running statement (9.6 s) and a ping (3 s), less than 30 s.
+   */
+  readonly returnAfterMs?: number;
+  /** Delays between two attempts to handle a message, doubled each time. Default: 100 ms to 5 s. */
+  readonly retryDelayMs?: { readonly min: number; readonly max: number };
+}
+
+export interface HandlingOptions extends HandlerCallbacks, HandlingTimes {
   /** Limits the concurrent transactions of a lane: the consumers of its shards share it. */
   readonly limit?: Limit | undefined;
-  readonly returnAfterMs?: number;
-  readonly retryDelayMs?: { readonly min: number; readonly max: number };
 }
 
 interface Delivery {
@@ -96,15 +105,11 @@ interface Delivery {
  * message that fails too often alone: it is dead-lettered with a reason.
  */
 export class MessageHandling implements MessageHandler {
-  /** When the first work of an outage started (`performance.now()`); undefined if the last met no outage. */
+  /** Start of the first transaction that met the current outage (`performance.now()`). */
   private outageSinceMs: number | undefined;
 
   constructor(
-    private readonly consumer: {
-      readonly queue: MessageQueue;
-      readonly handle: HandleMessages;
-      readonly joinsBatch?: ((message: Message) => boolean) | undefined;
-    },
+    private readonly consumer: ConsumerOptions,
     private readonly database: Database,
     private readonly topology: Topology,
     private readonly logger: Logger,

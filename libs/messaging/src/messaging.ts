@@ -133,11 +133,10 @@ export class Messaging {
 
   private newHandling(consumer: ConsumerOptions, options: HandlingOptions): MessageHandling {
     const { topology } = this.consuming;
-    const { returnAfterMs, retryDelayMs } = this.settings.consumerTimes ?? {};
+    const { consumerTimes } = this.settings;
     return new MessageHandling(consumer, this.database, topology, this.logger, {
+      ...consumerTimes,
       ...options,
-      ...(returnAfterMs !== undefined && { returnAfterMs }),
-      ...(retryDelayMs !== undefined && { retryDelayMs }),
     });
   }
 }

@@ -1,5 +1,5 @@
 import { type Message, type MessageQueue, topologyOf } from '@fulfilment/contracts';
-import type { ConfirmChannel } from 'amqplib';
+import type { ChannelModel, ConfirmChannel } from 'amqplib';
 import { setTimeout as delay } from 'node:timers/promises';
 import { close } from './close.js';
 import { connect } from './connect.js';
@@ -18,21 +18,14 @@ const defaultStallTimeoutMs = 60_000;
  * after use.
  */
 export class ReplayQueue {
-  private readonly channel: ConfirmChannel;
   private readonly publisher: ConfirmedPublisher;
-  private readonly queue: string;
-  private readonly stallTimeoutMs: number;
-  readonly close: () => Promise<void>;
 
   private constructor(
-    channel: ConfirmChannel,
-    { queue, stallTimeoutMs }: { queue: string; stallTimeoutMs: number },
-    closeConnection: () => Promise<void>,
+    private readonly connection: ChannelModel,
+    private readonly channel: ConfirmChannel,
+    private readonly queue: string,
+    private readonly stallTimeoutMs: number,
   ) {
-    this.channel = channel;
-    this.queue = queue;
-    this.stallTimeoutMs = stallTimeoutMs;
-    this.close = closeConnection;
     this.publisher = new ConfirmedPublisher(channel);
     channel.on('error', () => undefined); // the current call rejects
   }
@@ -50,12 +43,16 @@ export class ReplayQueue {
     const channel = await connection.createConfirmChannel();
     const { stallTimeoutMs = defaultStallTimeoutMs } = settings;
     const name = topologyOf(settings.namespace).queue(queue);
-    return new ReplayQueue(channel, { queue: name, stallTimeoutMs }, () => close(connection));
+    return new ReplayQueue(connection, channel, name, stallTimeoutMs);
+  }
+
+  close(): Promise<void> {
+    return close(this.connection);
   }
 
   /**
    * Waits until the queue has capacity, then resolves when RabbitMQ has confirmed the messages.
-   * @throws Error when the consumer is stalled
+   * @throws Error when a full queue does not shrink, or does not exist
    */
   async write(messages: readonly Message[]): Promise<void> {
     await this.waitForCapacity();
@@ -68,16 +65,16 @@ export class ReplayQueue {
 
   private async waitForCapacity(): Promise<void> {
     let minCount = Infinity;
-    let stalledAtMs = performance.now() + this.stallTimeoutMs;
+    let deadlineMs = performance.now() + this.stallTimeoutMs;
     for (;;) {
       const { messageCount } = await this.channel.checkQueue(this.queue);
       if (messageCount < maxQueued) return;
       if (messageCount < minCount) {
         minCount = messageCount;
-        stalledAtMs = performance.now() + this.stallTimeoutMs;
+        deadlineMs = performance.now() + this.stallTimeoutMs;
       }
-      if (performance.now() > stalledAtMs)
-        throw new Error(`No consumer receives messages from ${this.queue}.`);
+      if (performance.now() > deadlineMs)
+        throw new Error(`The queue ${this.queue} does not shrink. Check that its consumer is running.`);
       await delay(pollIntervalMs);
     }
   }

@@ -18,9 +18,12 @@ const notFound = 404;
 
 /** Returns all queues of the catalogue. */
 export function queueNames(): MessageQueue[] {
-  return Object.keys(messageQueues).filter((name): name is MessageQueue =>
-    Object.hasOwn(messageQueues, name),
-  );
+  return Object.keys(messageQueues).filter(isMessageQueue);
+}
+
+/** Whether the catalogue has a queue with this name. */
+export function isMessageQueue(name: string): name is MessageQueue {
+  return Object.hasOwn(messageQueues, name);
 }
 
 /** Returns the names of the RabbitMQ queues of a queue: one, or all intakes and shards. */
