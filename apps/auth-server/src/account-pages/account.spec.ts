@@ -4,6 +4,7 @@ import { App, disconnectFormOf } from '../test/app.js';
 import { auditEventsOf } from '../test/audit-records.js';
 import { newUserEmail, openAccountPage } from '../test/account-pages.js';
 import { server, startServer } from '../test/server.js';
+import { testStatement } from '../test/test-statement.js';
 
 startServer();
 
@@ -28,11 +29,8 @@ describe('the account pages', () => {
     const email = await newUserEmail();
     await openAccountPage(email, '/account');
     const rows = await server.database.rows(
-      {
-        name: 'test.left-behind',
-        text: `SELECT model FROM oidc_model WHERE client_id = 'account' AND model <> 'Interaction'
-               AND account_id = (SELECT id::text FROM users WHERE email = $1)`,
-      },
+      testStatement(`SELECT model FROM oidc_model WHERE client_id = 'account' AND model <> 'Interaction'
+               AND account_id = (SELECT id::text FROM users WHERE email = $1)`),
       [email],
     );
     expect(rows).toEqual([]);
@@ -41,10 +39,9 @@ describe('the account pages', () => {
   it('are closed to a disabled user', async () => {
     const email = await newUserEmail();
     const { browser } = await openAccountPage(email, '/account');
-    await server.database.run(
-      { name: 'test.disable', text: 'UPDATE users SET disabled_at = now() WHERE email = $1' },
-      [email],
-    );
+    await server.database.run(testStatement('UPDATE users SET disabled_at = now() WHERE email = $1'), [
+      email,
+    ]);
     expect((await browser.get(`${server.url}/account`)).text).toContain('id="password"'); // the sign-in page
   });
 
@@ -162,20 +159,15 @@ describe('browsers', () => {
     const email = await newUserEmail();
     const { browser } = await openAccountPage(email, '/account');
     const other = await openAccountPage(email, '/account/browsers');
-    const sessions = {
-      name: 'test.sessions-of',
-      text: `SELECT model, id, payload, account_id, session_uid, expires_at FROM oidc_model
-             WHERE model = 'Session' AND account_id = (SELECT id::text FROM users WHERE email = $1)`,
-    };
+    const sessions =
+      testStatement(`SELECT model, id, payload, account_id, session_uid, expires_at FROM oidc_model
+             WHERE model = 'Session' AND account_id = (SELECT id::text FROM users WHERE email = $1)`);
     const before = await server.database.rows<Record<string, unknown>>(sessions, [email]);
     await other.browser.submit(formOf(other.shown, '/browsers/sign-out'));
     for (const row of before) {
       await server.database.run(
-        {
-          name: 'test.save-session-again',
-          text: `INSERT INTO oidc_model (model, id, payload, account_id, session_uid, expires_at)
-                 VALUES ('Session', $1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`,
-        },
+        testStatement(`INSERT INTO oidc_model (model, id, payload, account_id, session_uid, expires_at)
+                 VALUES ('Session', $1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`),
         [row['id'], row['payload'], row['account_id'], row['session_uid'], row['expires_at']],
       );
     }
@@ -188,10 +180,9 @@ describe('browsers', () => {
     const email = await newUserEmail();
     const theirs = await openAccountPage(email, '/account/browsers');
     const browsers = await server.database.rows<{ uid: string }>(
-      {
-        name: 'test.browsers-of',
-        text: 'SELECT uid FROM browser_sessions WHERE user_id = (SELECT id FROM users WHERE email = $1)',
-      },
+      testStatement(
+        'SELECT uid FROM browser_sessions WHERE user_id = (SELECT id FROM users WHERE email = $1)',
+      ),
       [email],
     );
     expect(browsers).toHaveLength(1);

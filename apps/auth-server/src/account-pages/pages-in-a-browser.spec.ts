@@ -6,6 +6,7 @@ import type { Browser as Chromium, BrowserContext, BrowserContextOptions, Page }
 import { App, thirdPartyRedirect } from '../test/app.js';
 import { server, startServer } from '../test/server.js';
 import { password } from '../test/users.js';
+import { testStatement } from '../test/test-statement.js';
 
 const email = 'owner@meridian.example';
 /** How a browser shows the pages, by a description. */
@@ -130,7 +131,7 @@ describe.each(screens)('on %s', (_, options) => {
 
   it('a global admin sets up the required second factor and signs in with it', async () => {
     // The test before this one, on another screen, has set it up.
-    await server.database.run({ name: 'test.no-factor', text: 'DELETE FROM second_factors' });
+    await server.database.run(testStatement('DELETE FROM second_factors'));
     await page.goto(`${server.url}/account/security`);
     await fillByKeyboard(page, ['operator@platform.example', password]);
     await page.getByRole('heading', { name: 'Set up a second factor' }).waitFor();

@@ -7,21 +7,22 @@ import { runCommand, startServerWithOperator } from '../test/operator.js';
 import { submitPassword } from '../test/second-factors.js';
 import { server } from '../test/server.js';
 import { makeUser, newUser, password } from '../test/users.js';
+import { testStatement } from '../test/test-statement.js';
 
 startServerWithOperator();
 
-const run = (name: string, text: string, values: readonly unknown[] = []) =>
-  server.database.run({ name: `test.${name}`, text }, values);
+const run = (text: string, values: readonly unknown[] = []) =>
+  server.database.run(testStatement(text), values);
 
 describe('a user who is changed in the database', () => {
   it('gets the new role at the next refresh, and no token after leaving the creator’s organisation', async () => {
     const app = await App.dashboard(server);
     const { tokens } = await app.signIn('openid offline_access', { email: 'owner@meridian.example' });
     const { user_id } = server.users.meridianOwner;
-    await run('role', `UPDATE memberships SET role = 'member' WHERE user_id = $1`, [user_id]);
+    await run(`UPDATE memberships SET role = 'member' WHERE user_id = $1`, [user_id]);
     const refreshed = await app.refresh(tokens.refresh_token ?? '');
     expect(decodeJwt(refreshed.access_token).org_role).toBe('member');
-    await run('leave', 'DELETE FROM memberships WHERE user_id = $1', [user_id]);
+    await run('DELETE FROM memberships WHERE user_id = $1', [user_id]);
     await expect(app.refresh(refreshed.refresh_token ?? '')).rejects.toMatchObject({
       error: 'invalid_grant',
     });
@@ -31,7 +32,7 @@ describe('a user who is changed in the database', () => {
     const { user_id, email } = await newUser(server);
     const app = await App.register(server);
     const { tokens } = await app.signIn('openid offline_access', { email });
-    await run('disable', 'UPDATE users SET disabled_at = now() WHERE id = $1', [user_id]);
+    await run('UPDATE users SET disabled_at = now() WHERE id = $1', [user_id]);
     await expect(app.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
     await expect(client.fetchUserInfo(app.configuration, tokens.access_token, user_id)).rejects.toMatchObject(
       { status: 401 },
@@ -51,10 +52,9 @@ describe('user create for an existing user', () => {
   } as const;
   const stored = async () =>
     server.database.row<{ password_hash: string; changed: string; global_admin: boolean }>(
-      {
-        name: 'test.stored-user',
-        text: 'SELECT password_hash, password_changed_at::text AS changed, global_admin FROM users WHERE email = $1',
-      },
+      testStatement(
+        'SELECT password_hash, password_changed_at::text AS changed, global_admin FROM users WHERE email = $1',
+      ),
       [steady.email],
     );
 
@@ -131,14 +131,11 @@ describe('user redact', () => {
     await expect(app.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
     expect((await submitPassword(server, email)).status).toBe(401);
     const stored = await server.database.rows(
-      {
-        name: 'test.redacted',
-        text: `SELECT to_jsonb(u) AS stored FROM users AS u WHERE id = $1
+      testStatement(`SELECT to_jsonb(u) AS stored FROM users AS u WHERE id = $1
                UNION ALL SELECT to_jsonb(s) FROM browser_sessions AS s WHERE user_id = $1
                UNION ALL SELECT to_jsonb(c) FROM consents AS c WHERE user_id = $1
                UNION ALL SELECT to_jsonb(n) FROM network_sign_ins AS n WHERE user_id = $1
-               UNION ALL SELECT payload FROM oidc_model WHERE account_id = $1::text AND model = 'Session'`,
-      },
+               UNION ALL SELECT payload FROM oidc_model WHERE account_id = $1::text AND model = 'Session'`),
       [userId],
     );
     expect(JSON.stringify(stored)).not.toMatch(/user-\d+@|Grace|127\.0\.0\.1|argon2/);

@@ -4,6 +4,7 @@ import { App } from '../test/app.js';
 import { runCommand, startServerWithOperator } from '../test/operator.js';
 import { server } from '../test/server.js';
 import { selectAuditRecords } from './read-audit-log.js';
+import { testStatement } from '../test/test-statement.js';
 
 startServerWithOperator();
 
@@ -24,7 +25,7 @@ const pageSchema = z.object({
 });
 const audit = async (flags: Readonly<Record<string, unknown>> = {}) =>
   pageSchema.parse(await runCommand('audit', flags));
-const run = (name: string, text: string) => server.database.run({ name: `test.${name}`, text });
+const run = (text: string) => server.database.run(testStatement(text));
 
 describe('the operator command audit', () => {
   it('prints user, client, event, address and user agent, the newest last, filtered by user, client or event', async () => {
@@ -50,7 +51,6 @@ describe('the operator command audit', () => {
 
   it('prints pages by a key, also when many records have the same time, and the records of a time span', async () => {
     await run(
-      'insert-paged',
       `INSERT INTO audit_log (at, event, client_id, details)
        SELECT timestamptz '2020-01-01' + (number / 10) * interval '1 second', 'code_issued', 'paged', jsonb_build_object('number', number)
        FROM generate_series(0, 49) AS number`,
@@ -83,14 +83,13 @@ describe('the operator command audit', () => {
 
   it('uses an index for each filter', async () => {
     await run(
-      'insert-many',
       `INSERT INTO audit_log (at, event, user_id, client_id)
        SELECT timestamptz '2021-01-01' + number * interval '1 second', 'code_issued',
          ('00000000-0000-7000-8000-' || lpad((number % 500)::text, 12, '0'))::uuid, 'client-' || number % 100
        FROM generate_series(1, 20000) AS number`,
     );
-    await run('analyze', 'ANALYZE audit_log');
-    const explain = { name: 'test.explain', text: `EXPLAIN ${selectAuditRecords.text}` };
+    await run('ANALYZE audit_log');
+    const explain = testStatement(`EXPLAIN ${selectAuditRecords.text}`);
     const filters = {
       audit_log_earlier_at_position_idx: { since: '2021-01-01T02:00Z' },
       audit_log_earlier_event_at_position_idx: { event: 'keys_rotated' },

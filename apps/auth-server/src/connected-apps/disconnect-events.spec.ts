@@ -1,7 +1,6 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { describe, expect, it } from '@jest/globals';
 import { parseMessage } from '@fulfilment/contracts';
-import { statement } from '@fulfilment/database';
 import { deleteExpiredRecords } from '../tokens/delete-expired-records.js';
 import { App, disconnectFormOf, registerClient, thirdPartyRedirect } from '../test/app.js';
 import { newUser, password } from '../test/users.js';
@@ -9,11 +8,11 @@ import { runCommand, startServerWithOperator } from '../test/operator.js';
 import { server } from '../test/server.js';
 import { firstPartyRedirect } from '../test/running-server.js';
 import { waitForLocks } from '../test/wait-for-locks.js';
+import { testStatement } from '../test/test-statement.js';
 
 startServerWithOperator();
 
-const readOutbox = statement(
-  'test.messages-of-client',
+const readOutbox = testStatement(
   `SELECT body::text FROM outbox WHERE body -> 'data' ->> 'client_id' = $1 ORDER BY position`,
 );
 /** The messages about a client that are in the outbox for the other services. */
@@ -43,8 +42,7 @@ async function disconnect(app: App, email: string): Promise<void> {
   expect(done.text).toContain('The app has been disconnected');
 }
 
-const lockTokens = statement(
-  'test.lock-tokens',
+const lockTokens = testStatement(
   `SELECT 1 FROM oidc_model WHERE model = 'AccessToken' AND client_id = $1 FOR UPDATE`,
 );
 
@@ -106,10 +104,7 @@ describe('client.disconnected', () => {
   it('is published once when the last two people are disabled concurrently', async () => {
     const emails = [await newMemberEmail(), await newMemberEmail()];
     const app = await connectedApp(emails);
-    const lock = statement(
-      'test.lock-client',
-      `SELECT 1 FROM oidc_model WHERE model = 'Client' AND id = $1 FOR UPDATE`,
-    );
+    const lock = testStatement(`SELECT 1 FROM oidc_model WHERE model = 'Client' AND id = $1 FOR UPDATE`);
     const disconnections: Promise<unknown>[] = [];
     await server.database.transaction(async (tx) => {
       await tx.run(lock, [app.clientId]);
@@ -215,8 +210,7 @@ describe('client.deleted', () => {
   it('is not published when a client expires that was never authorized', async () => {
     const never = await App.register(server);
     const used = await connectedApp([await newMemberEmail()]);
-    const age = statement(
-      'test.age-clients',
+    const age = testStatement(
       `UPDATE oidc_model SET expires_at = expires_at - interval '31 days' WHERE model = 'Client' AND id = ANY ($1)`,
     );
     await server.database.run(age, [[never.clientId, used.clientId]]);
@@ -255,21 +249,19 @@ describe('the end of access and its message', () => {
     work: () => Promise<void>,
   ): Promise<void> {
     await server.database.run(
-      statement(
-        'test.reject',
+      testStatement(
         `CREATE FUNCTION reject_row() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'rejected'; END $$`,
       ),
     );
     await server.database.run(
-      statement(
-        `test.reject-${table}`,
+      testStatement(
         `CREATE TRIGGER reject_row BEFORE INSERT ON ${table} FOR EACH ROW WHEN (${condition}) EXECUTE FUNCTION reject_row()`,
       ),
     );
     try {
       await work();
     } finally {
-      await server.database.run(statement('test.stop-rejecting', 'DROP FUNCTION reject_row CASCADE'));
+      await server.database.run(testStatement('DROP FUNCTION reject_row CASCADE'));
     }
   }
 

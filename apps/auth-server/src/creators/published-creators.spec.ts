@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import { type CreatorSnapshot, messages, parseMessage } from '@fulfilment/contracts';
-import { statement } from '@fulfilment/database';
 import { Outbox } from '@fulfilment/messaging';
 import { systemClock } from '@fulfilment/runtime';
 import { App } from '../test/app.js';
@@ -10,14 +9,12 @@ import { server } from '../test/server.js';
 import { changeCreator } from './change-creator.js';
 import { registerCreator } from './register-creator.js';
 import { replayCreators } from './replay-creators.js';
+import { testStatement } from '../test/test-statement.js';
 
 startServerWithOperator();
 
-const readChanges = statement(
-  'test.changes-of-creator',
-  `SELECT body -> 'data' -> 'creator' AS creator FROM outbox
-   WHERE type = 'creator.changed' AND body -> 'data' -> 'creator' ->> 'id' = $1`,
-);
+const readChanges = testStatement(`SELECT body -> 'data' -> 'creator' AS creator FROM outbox
+   WHERE type = 'creator.changed' AND body -> 'data' -> 'creator' ->> 'id' = $1`);
 
 async function replay(): Promise<CreatorSnapshot[]> {
   const published = [];
@@ -107,10 +104,7 @@ describe('a creator', () => {
       paymentMethod: 'pm_declined',
     });
     const rows = await server.database.rows<{ body: string }>(
-      {
-        name: 'test.outbox',
-        text: 'SELECT body::text FROM outbox WHERE message_id = ANY ($1::uuid[]) ORDER BY position',
-      },
+      testStatement('SELECT body::text FROM outbox WHERE message_id = ANY ($1::uuid[]) ORDER BY position'),
       [[registered.message_id, repeated.message_id, changed.message_id]],
     );
     const published = rows.map(({ body }) => parseMessage(body));

@@ -10,6 +10,7 @@ import { minPublishedMs } from './key-rotation.rules.js';
 import { SigningKeys } from './signing-keys.js';
 import { App } from '../test/app.js';
 import { server, startServer } from '../test/server.js';
+import { testStatement } from '../test/test-statement.js';
 
 const dayMs = 86_400_000;
 
@@ -20,10 +21,11 @@ const inDays = (days: number) => new Date(Date.now() + days * dayMs);
 const states = async () =>
   (await keysAt(new Date()).load()).keys.map(({ jwk, state }) => `${jwk.alg} ${state}`);
 const rotations = () =>
-  server.database.rows<{ actor: string; active: string[]; ip: string | null }>({
-    name: 'test.rotations',
-    text: `SELECT details ->> 'actor' AS actor, details -> 'active' AS active, ip FROM audit_log WHERE event = 'keys_rotated' ORDER BY position`,
-  });
+  server.database.rows<{ actor: string; active: string[]; ip: string | null }>(
+    testStatement(
+      `SELECT details ->> 'actor' AS actor, details -> 'active' AS active, ip FROM audit_log WHERE event = 'keys_rotated' ORDER BY position`,
+    ),
+  );
 
 describe('three rotations in a row', () => {
   it('reject no token: neither a new one at an API with older keys, nor earlier ones', async () => {
@@ -84,10 +86,11 @@ describe('the schedule', () => {
 
   it('rotates from the background loop', async () => {
     const before = await rotations();
-    await server.database.run({
-      name: 'test.age-keys',
-      text: `UPDATE signing_keys SET created_at = now() - interval '91 days', activated_at = now() - interval '91 days' WHERE state <> 'retiring'`,
-    });
+    await server.database.run(
+      testStatement(
+        `UPDATE signing_keys SET created_at = now() - interval '91 days', activated_at = now() - interval '91 days' WHERE state <> 'retiring'`,
+      ),
+    );
     const loop = keyRotation(
       keysAt(new Date()),
       { SIGNING_KEY_ROTATION_DAYS: 90 },

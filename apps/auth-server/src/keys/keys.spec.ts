@@ -6,6 +6,7 @@ import { SigningKeys } from './signing-keys.js';
 import { App } from '../test/app.js';
 import { json } from '../test/json.js';
 import { server, startServer } from '../test/server.js';
+import { testStatement } from '../test/test-statement.js';
 
 startServer();
 
@@ -53,7 +54,7 @@ describe('key rotation', () => {
   });
 
   it('creates one set of keys when several replicas start concurrently', async () => {
-    await server.database.run({ name: 'test.no-keys', text: 'DELETE FROM signing_keys' });
+    await server.database.run(testStatement('DELETE FROM signing_keys'));
     const replicas = [1, 2, 3].map(() => new SigningKeys(server.database, server.secrets));
     await Promise.all(replicas.map((keys) => keys.ensure()));
     const { keys } = await new SigningKeys(server.database, server.secrets).load();

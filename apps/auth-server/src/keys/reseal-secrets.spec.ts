@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { statement } from '@fulfilment/database';
 import { SecretBox, systemClock } from '@fulfilment/runtime';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { randomBytes } from 'node:crypto';
@@ -11,6 +10,7 @@ import { SecondFactors } from '../second-factor/second-factors.js';
 import { clientSecretOwner } from '../registration/client-secret.js';
 import { resealSecrets } from './reseal-secrets.js';
 import { SigningKeys } from './signing-keys.js';
+import { testStatement } from '../test/test-statement.js';
 
 const [older, newer] = [randomBytes(32), randomBytes(32)];
 const [before, both, after] = [new SecretBox([older]), new SecretBox([newer, older]), new SecretBox([newer])];
@@ -29,8 +29,7 @@ const confidential = (id: string, secrets: SecretBox) =>
     { id, name: id, redirectUris: [], firstParty: false, confidential: true, resourceServer: true },
     secrets,
   );
-const sealedSecret = statement(
-  'test.sealed-secret',
+const sealedSecret = testStatement(
   `SELECT payload ->> 'client_secret_sealed' AS sealed FROM oidc_model WHERE model = 'Client' AND id = $1`,
 );
 /** The stored secret of a client, opened with the given keys. */

@@ -3,7 +3,6 @@ import { base64url, decodeJwt } from 'jose';
 import * as client from 'openid-client';
 import { expire } from '../test/backdate.js';
 import { App, registerClient } from '../test/app.js';
-import { statement } from '@fulfilment/database';
 import { Outbox } from '@fulfilment/messaging';
 import { createClient } from '../registration/create-client.js';
 import { deleteClient } from '../registration/delete-client.js';
@@ -11,6 +10,7 @@ import { auditRecords } from '../test/audit-records.js';
 import { json } from '../test/json.js';
 import { endGuessWindows } from '../test/guess-windows.js';
 import { server, startServer } from '../test/server.js';
+import { testStatement } from '../test/test-statement.js';
 
 startServer();
 let app: App;
@@ -27,8 +27,7 @@ const introspect = (by: App, token: string, parameters: Record<string, string> =
 const inactive = { active: false };
 
 const formType = 'application/x-www-form-urlencoded';
-const damageSecret = statement(
-  'test.damage-secret',
+const damageSecret = testStatement(
   `UPDATE oidc_model SET payload = jsonb_set(payload, '{client_secret_sealed}', '"damaged"') WHERE model = 'Client' AND id = $1`,
 );
 

@@ -4,6 +4,7 @@ import { expire } from '../test/backdate.js';
 import { App, registerClient } from '../test/app.js';
 import { json } from '../test/json.js';
 import { server, startServer } from '../test/server.js';
+import { testStatement } from '../test/test-statement.js';
 
 startServer();
 let app: App;
@@ -90,11 +91,8 @@ describe('a code', () => {
   it('expires after 120 s (RFC 6749 §4.1.2)', async () => {
     const exchange = await issueCode();
     const row = await server.database.row<{ lifetime: number }>(
-      {
-        name: 'test.code-lifetime',
-        text: `SELECT extract(epoch FROM expires_at - now())::float8 AS lifetime FROM oidc_model
-               WHERE model = 'AuthorizationCode' AND client_id = $1 ORDER BY created_at DESC LIMIT 1`,
-      },
+      testStatement(`SELECT extract(epoch FROM expires_at - now())::float8 AS lifetime FROM oidc_model
+               WHERE model = 'AuthorizationCode' AND client_id = $1 ORDER BY created_at DESC LIMIT 1`),
       [app.clientId],
     );
     expect(row?.lifetime).toBeGreaterThan(110);

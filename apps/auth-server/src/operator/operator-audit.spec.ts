@@ -4,6 +4,7 @@ import { runServiceCli, defineCommand, type CommandContext } from '@fulfilment/s
 import { z } from 'zod';
 import { auditOperator } from '../audit/operator-audit.js';
 import { migrations } from '../migrations/index.js';
+import { testStatement } from '../test/test-statement.js';
 
 let scratch: ScratchDatabase;
 beforeAll(async () => {
@@ -53,10 +54,11 @@ async function operate(...args: string[]): Promise<void> {
 }
 
 const records = () =>
-  scratch.database.rows({
-    name: 'test.operator-audit',
-    text: 'SELECT operator, command, subjects, options, outcome, ended_at IS NOT NULL AS ended FROM operator_audit ORDER BY position',
-  });
+  scratch.database.rows(
+    testStatement(
+      'SELECT operator, command, subjects, options, outcome, ended_at IS NOT NULL AS ended FROM operator_audit ORDER BY position',
+    ),
+  );
 
 it('audits commands with operator, ids and outcome, and without secrets or e-mail addresses', async () => {
   await operate('thing', 'create', 'abc', '--secret', 'typed-secret', '--as', 'ann');
@@ -79,10 +81,9 @@ it('audits commands with operator, ids and outcome, and without secrets or e-mai
 it('names the operator in the audit log', async () => {
   await operate('thing', 'create', 'abc', '--secret', 'typed-secret', '--as', 'dora');
   expect(
-    await scratch.database.rows({
-      name: 'test.audit',
-      text: `SELECT client_id, details FROM audit_log ORDER BY position DESC LIMIT 1`,
-    }),
+    await scratch.database.rows(
+      testStatement(`SELECT client_id, details FROM audit_log ORDER BY position DESC LIMIT 1`),
+    ),
   ).toEqual([{ client_id: 'abc', details: { actor: 'operator', operator: 'dora' } }]);
 });
 

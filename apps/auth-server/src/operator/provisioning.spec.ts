@@ -7,6 +7,7 @@ import { App } from '../test/app.js';
 import { runCommand, startServerWithOperator } from '../test/operator.js';
 import { server } from '../test/server.js';
 import { password } from '../test/users.js';
+import { testStatement } from '../test/test-statement.js';
 
 startServerWithOperator();
 
@@ -148,10 +149,7 @@ describe('creator change', () => {
     ];
     const ids = [created, ...changed].map(({ message_id }) => message_id);
     const rows = await server.database.rows<{ body: string }>(
-      {
-        name: 'test.published',
-        text: 'SELECT body::text FROM outbox WHERE message_id = ANY ($1::uuid[]) ORDER BY position',
-      },
+      testStatement('SELECT body::text FROM outbox WHERE message_id = ANY ($1::uuid[]) ORDER BY position'),
       [ids],
     );
     const published = rows.map(({ body }) => parseMessage(body));
@@ -192,7 +190,7 @@ describe('creator create --test', () => {
   it('registers a test creator and publishes its mode', async () => {
     const { message_id } = await runCommand('creator create', { ...options, test: 'yes' });
     const rows = await server.database.rows<{ body: string }>(
-      { name: 'test.registered', text: 'SELECT body::text FROM outbox WHERE message_id = $1' },
+      testStatement('SELECT body::text FROM outbox WHERE message_id = $1'),
       [message_id],
     );
     expect(rows.map(({ body }) => parseMessage(body))).toMatchObject([{ data: { creator: { test: true } } }]);
@@ -215,7 +213,7 @@ describe('creator redact', () => {
     const { message_id, ...redacted } = await runCommand('creator redact', { CREATOR });
     expect(redacted).toEqual({ uuid, id: CREATOR, redacted: true });
     const published = await server.database.rows<{ body: string }>(
-      { name: 'test.redacted', text: 'SELECT body::text FROM outbox WHERE message_id = $1' },
+      testStatement('SELECT body::text FROM outbox WHERE message_id = $1'),
       [message_id],
     );
     expect(published.map(({ body }) => parseMessage(body))).toMatchObject([
@@ -269,11 +267,8 @@ describe('user reset-second-factor', () => {
     const app = await App.register(server);
     const { browser } = await app.signIn('openid', { email });
     await server.database.run(
-      {
-        name: 'test.give-factor',
-        text: `INSERT INTO second_factors (user_id, secret_encrypted, confirmed_at)
-               SELECT id, '\\x00', now() FROM users WHERE email = $1`,
-      },
+      testStatement(`INSERT INTO second_factors (user_id, secret_encrypted, confirmed_at)
+               SELECT id, '\\x00', now() FROM users WHERE email = $1`),
       [email],
     );
     expect(await runCommand('user reset-second-factor', { USER: email })).toMatchObject({

@@ -8,6 +8,7 @@ import { commandContext, runCommand, startServerWithOperator } from '../test/ope
 import { server } from '../test/server.js';
 import { password } from '../test/users.js';
 import { waitForLocks } from '../test/wait-for-locks.js';
+import { testStatement } from '../test/test-statement.js';
 
 startServerWithOperator();
 
@@ -35,21 +36,14 @@ const changeClient = (newClient: RegisteredClient, changes: object = {}) =>
     }),
   });
 const consentsOf = (clientId: string) =>
-  server.database.rows(
-    { name: 'test.consents', text: 'SELECT creator_id FROM consents WHERE client_id = $1' },
-    [clientId],
-  );
-const lockClient = {
-  name: 'test.client-locked',
-  text: `SELECT payload FROM oidc_model WHERE model = 'Client' AND id = $1 FOR UPDATE`,
-};
+  server.database.rows(testStatement('SELECT creator_id FROM consents WHERE client_id = $1'), [clientId]);
+const lockClient = testStatement(
+  `SELECT payload FROM oidc_model WHERE model = 'Client' AND id = $1 FOR UPDATE`,
+);
 const disconnections = (clientId: string) =>
   server.database.rows<{ creator_id: string }>(
-    {
-      name: 'test.disconnections',
-      text: `SELECT body -> 'data' ->> 'creator_id' AS creator_id FROM outbox
-             WHERE body ->> 'type' = 'client.disconnected' AND body -> 'data' ->> 'client_id' = $1`,
-    },
+    testStatement(`SELECT body -> 'data' ->> 'creator_id' AS creator_id FROM outbox
+             WHERE body ->> 'type' = 'client.disconnected' AND body -> 'data' ->> 'client_id' = $1`),
     [clientId],
   );
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { App, parseRegistration, registerClient, thirdPartyRedirect } from '../test/app.js';
 import { json } from '../test/json.js';
 import { server, startServer } from '../test/server.js';
+import { testStatement } from '../test/test-statement.js';
 
 startServer();
 
@@ -41,10 +42,7 @@ describe('client management (RFC 7592)', () => {
     expect((await manage('DELETE', url, next.registration_access_token)).status).toBe(204);
     await expect(app.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ status: 401 });
     const left = await server.database.rows(
-      {
-        name: 'test.left',
-        text: `SELECT model FROM oidc_model WHERE (client_id = $1 OR id = $1) AND model <> 'Session'`,
-      },
+      testStatement(`SELECT model FROM oidc_model WHERE (client_id = $1 OR id = $1) AND model <> 'Session'`),
       [client_id],
     );
     expect(left).toEqual([]);
@@ -147,11 +145,8 @@ describe('the stored data', () => {
     for (const [kind, secret] of Object.entries(secrets)) {
       expect(secret.length).toBeGreaterThan(20);
       const found = await server.database.rows(
-        {
-          name: 'test.in-the-clear',
-          text: `SELECT model FROM oidc_model WHERE payload::text LIKE '%' || $1 || '%' OR id = $1
-                 UNION ALL SELECT event FROM audit_log WHERE details::text LIKE '%' || $1 || '%'`,
-        },
+        testStatement(`SELECT model FROM oidc_model WHERE payload::text LIKE '%' || $1 || '%' OR id = $1
+                 UNION ALL SELECT event FROM audit_log WHERE details::text LIKE '%' || $1 || '%'`),
         [secret],
       );
       expect([kind, found]).toEqual([kind, []]);
@@ -161,15 +156,14 @@ describe('the stored data', () => {
   it('contain client secrets encrypted, and passwords as argon2id hashes', async () => {
     const app = await App.register(server, { token_endpoint_auth_method: 'client_secret_basic' });
     const row = await server.database.row<{ payload: Record<string, unknown> }>(
-      { name: 'test.client', text: `SELECT payload FROM oidc_model WHERE model = 'Client' AND id = $1` },
+      testStatement(`SELECT payload FROM oidc_model WHERE model = 'Client' AND id = $1`),
       [app.clientId],
     );
     expect(row?.payload).toHaveProperty('client_secret_sealed');
     expect(row?.payload).not.toHaveProperty('client_secret');
-    const users = await server.database.rows<{ password_hash: string }>({
-      name: 'test.hashes',
-      text: 'SELECT password_hash FROM users',
-    });
+    const users = await server.database.rows<{ password_hash: string }>(
+      testStatement('SELECT password_hash FROM users'),
+    );
     for (const { password_hash } of users)
       expect(password_hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
   });

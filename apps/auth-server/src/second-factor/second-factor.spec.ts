@@ -13,6 +13,7 @@ import {
   recoveryCodesOf,
   beginSetup,
 } from '../test/second-factors.js';
+import { testStatement } from '../test/test-statement.js';
 
 startServer({ SECOND_FACTOR_FOR_GLOBAL_ADMINS: 'true' });
 
@@ -50,11 +51,8 @@ describe('a second factor (RFC 6238)', () => {
     const code = authenticatorOf(setup).generate();
     await browser.submit(formOf(setup, '/second-factor'), { code });
     const left = await server.database.rows(
-      {
-        name: 'test.sessions-left',
-        text: `SELECT id FROM oidc_model WHERE model = 'Session'
-               AND account_id = (SELECT id::text FROM users WHERE email = $1)`,
-      },
+      testStatement(`SELECT id FROM oidc_model WHERE model = 'Session'
+               AND account_id = (SELECT id::text FROM users WHERE email = $1)`),
       [email],
     );
     expect(left).toHaveLength(1);
@@ -121,11 +119,8 @@ describe('a second factor (RFC 6238)', () => {
     };
     expect((await silent()).get('code')).toEqual(expect.any(String));
     await server.database.run(
-      {
-        name: 'test.confirm-factor',
-        text: `INSERT INTO second_factors (user_id, secret_encrypted, confirmed_at)
-               SELECT id, '\\x00', now() FROM users WHERE email = $1`,
-      },
+      testStatement(`INSERT INTO second_factors (user_id, secret_encrypted, confirmed_at)
+               SELECT id, '\\x00', now() FROM users WHERE email = $1`),
       [email],
     );
     expect((await silent()).get('error')).toBe('login_required');
@@ -196,11 +191,10 @@ describe('a second factor (RFC 6238)', () => {
 
   it('stores neither the secret nor a recovery code in clear text', async () => {
     const { codes, totp } = await newProtectedUser(server);
-    const rows = await server.database.rows({
-      name: 'test.factors',
-      text: `SELECT encode(secret_encrypted, 'escape') AS text FROM second_factors
-             UNION ALL SELECT encode(code_hash, 'escape') FROM recovery_codes`,
-    });
+    const rows = await server.database.rows(
+      testStatement(`SELECT encode(secret_encrypted, 'escape') AS text FROM second_factors
+             UNION ALL SELECT encode(code_hash, 'escape') FROM recovery_codes`),
+    );
     expect(rows.length).toBeGreaterThan(10);
     const stored = JSON.stringify(rows);
     const secret = Buffer.from(totp.secret.hex, 'hex').toString('base64');

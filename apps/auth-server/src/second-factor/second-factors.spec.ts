@@ -6,6 +6,7 @@ import { Secret, TOTP } from 'otpauth';
 import { migrations } from '../migrations/index.js';
 import { waitForLocks } from '../test/wait-for-locks.js';
 import { secondFactorOwner, SecondFactors } from './second-factors.js';
+import { testStatement } from '../test/test-statement.js';
 
 let scratch: ScratchDatabase;
 beforeAll(async () => {
@@ -25,10 +26,7 @@ describe('confirmSetup', () => {
     );
     const userId = randomUUID();
     await database.run(
-      {
-        name: 'test.new-user',
-        text: `INSERT INTO users (id, email, password_hash) VALUES ($1, 'a@a.example', '')`,
-      },
+      testStatement(`INSERT INTO users (id, email, password_hash) VALUES ($1, 'a@a.example', '')`),
       [userId],
     );
     const shown = (await factors.beginSetup(userId)) ?? Buffer.alloc(0);
@@ -36,10 +34,7 @@ describe('confirmSetup', () => {
     const confirmation = await database.transaction(async (replacing) => {
       const replacement = secrets.seal(randomBytes(20).toString('base64'), secondFactorOwner(userId));
       await replacing.run(
-        {
-          name: 'test.replace-secret',
-          text: 'UPDATE second_factors SET secret_encrypted = $2 WHERE user_id = $1',
-        },
+        testStatement('UPDATE second_factors SET secret_encrypted = $2 WHERE user_id = $1'),
         [userId, replacement],
       );
       const confirming = database.transaction((tx) => factors.confirmSetup(tx, userId, code));

@@ -8,6 +8,7 @@ import { deleteNetworkFailures } from '../test/guess-windows.js';
 import { makeUser, password } from '../test/users.js';
 import { server, startServer } from '../test/server.js';
 import { submitPassword, nextCode, newProtectedUser } from '../test/second-factors.js';
+import { testStatement } from '../test/test-statement.js';
 
 const allowed = 4;
 let redis: FlakyProxy;
@@ -71,10 +72,9 @@ describe('a browser that signed in before', () => {
     expect(await attempt(other, password, own)).toBe(429);
     await failedAttempts(Array.from({ length: allowed }, () => email));
     await server.database.run(
-      {
-        name: 'test.same-password-other-hash',
-        text: `UPDATE users SET password_hash = (SELECT password_hash FROM users WHERE email = $2) WHERE email = $1`,
-      },
+      testStatement(
+        `UPDATE users SET password_hash = (SELECT password_hash FROM users WHERE email = $2) WHERE email = $1`,
+      ),
       [email, other],
     );
     expect(await attempt(email, password, own)).toBe(429);
@@ -120,10 +120,9 @@ describe('consecutive wrong codes of a second factor', () => {
   it('lock the app at 100 (NIST SP 800-63B §3.2.2): a correct code is rejected until a recovery code is used', async () => {
     const { email, totp, codes } = await newProtectedUser(server);
     await server.database.run(
-      {
-        name: 'test.wrong-codes',
-        text: `UPDATE second_factors SET wrong_codes = 99 WHERE user_id = (SELECT id FROM users WHERE email = $1)`,
-      },
+      testStatement(
+        `UPDATE second_factors SET wrong_codes = 99 WHERE user_id = (SELECT id FROM users WHERE email = $1)`,
+      ),
       [email],
     );
     const enter = async (code: string) => {

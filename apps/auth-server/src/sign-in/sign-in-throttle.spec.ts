@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
-import { createHash, randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { migrations } from '../migrations/index.js';
 import { writeCountedRecords } from '../audit/counted-records.js';
 import { GuessCounts } from './guess-counts.js';
 import { codeGuess, confirmationGuess, type GuessTarget, passwordGuess } from './guess-target.rules.js';
 import { SignInThrottle } from './sign-in-throttle.js';
+import { testStatement } from '../test/test-statement.js';
 
 let scratch: ScratchDatabase;
 beforeAll(async () => {
@@ -32,9 +33,8 @@ const guess = (target: GuessTarget, check: () => Promise<string | undefined>) =>
   throttle().guess(target, context(), check);
 const kindsOf = async (guesses: readonly Promise<{ kind: string }>[]) =>
   (await Promise.all(guesses)).map(({ kind }) => kind);
-/** Runs a statement, under a name of its own, since PostgreSQL prepares each name once. */
 const run = (text: string, values: readonly unknown[] = []) =>
-  scratch.database.run({ name: `test.${createHash('md5').update(text).digest('hex')}`, text }, values);
+  scratch.database.run(testStatement(text), values);
 async function newUserId(): Promise<string> {
   const id = randomUUID();
   await run(`INSERT INTO users (id, email, password_hash) VALUES ($1::uuid, $1::uuid || '@a.example', '')`, [
@@ -105,10 +105,9 @@ describe('an account guessed at from many networks', () => {
     for (let count = 0; count < 5; count += 1)
       expect((await guess(signInGuess(account, randomAddress()), wrong)).kind).toBe('locked');
     const counted = await scratch.database.rows(
-      {
-        name: 'test.locked-attempts',
-        text: `SELECT subject, locked_attempts FROM guess_counts WHERE locked_attempts > 0 AND subject LIKE '%' || $1 || '%'`,
-      },
+      testStatement(
+        `SELECT subject, locked_attempts FROM guess_counts WHERE locked_attempts > 0 AND subject LIKE '%' || $1 || '%'`,
+      ),
       [account],
     );
     expect(counted).toEqual([{ subject: `everywhere:${account}`, locked_attempts: 5 }]);
@@ -166,13 +165,13 @@ describe('a network', () => {
     const names = Array.from({ length: 20 }, () => randomUUID());
     for (const name of names) await throttle().guess(signInGuess(name, address), context(address), wrong);
     const rows = await scratch.database.rows(
-      { name: 'test.rows-of', text: 'SELECT 1 FROM guess_counts WHERE subject ~ ANY ($1)' },
+      testStatement('SELECT 1 FROM guess_counts WHERE subject ~ ANY ($1)'),
       [names],
     );
     expect(rows).toEqual([]);
     const records = () =>
       scratch.database.rows<{ details: unknown }>(
-        { name: 'test.records', text: `SELECT event, user_id, details FROM audit_log WHERE ip = $1` },
+        testStatement(`SELECT event, user_id, details FROM audit_log WHERE ip = $1`),
         [address],
       );
     await writeCountedRecords(scratch.database);
@@ -211,7 +210,7 @@ it('expired counts are deleted, and those of guesses in progress or not yet reco
     return 'somebody';
   });
   const left = await scratch.database.rows<{ subject: string }>(
-    { name: 'test.left', text: 'SELECT subject FROM guess_counts WHERE subject = ANY ($1)' },
+    testStatement('SELECT subject FROM guess_counts WHERE subject = ANY ($1)'),
     [[expired.own, busy.own]],
   );
   expect(left.map(({ subject }) => subject)).toEqual([busy.own]);

@@ -5,6 +5,7 @@ import { auditRecords } from '../test/audit-records.js';
 import { endGuessWindows, deleteNetworkFailures } from '../test/guess-windows.js';
 import { password } from '../test/users.js';
 import { server, startServer } from '../test/server.js';
+import { testStatement } from '../test/test-statement.js';
 
 startServer({ SIGN_IN_FAILURES: '4/900' });
 let app: App;
@@ -118,7 +119,7 @@ describe('the sign-in page', () => {
 
   it('locks a network without successful sign-ins after too many failures with any names', async () => {
     const { browser, page } = await openSignInPage();
-    await server.database.run({ name: 'test.nobody-here', text: 'DELETE FROM network_sign_ins' });
+    await server.database.run(testStatement('DELETE FROM network_sign_ins'));
     for (let attempt = 0; attempt < 4; attempt += 1) {
       const email = `guess-${attempt}@harbour.example`;
       expect((await browser.submit(formOf(page, '/login'), { email, password: 'x' })).status).toBe(401);
@@ -182,11 +183,9 @@ describe('forms', () => {
 
 describe('the audit log', () => {
   it('contains sign-ins, failures, consents, codes and registrations, with the address of the browser or app', async () => {
-    const rows = await server.database.rows<{ event: string; ip: string }>({
-      name: 'test.audit',
-      // Only events of requests.
-      text: `SELECT DISTINCT event, ip FROM audit_log WHERE details ->> 'actor' IS NULL`,
-    });
+    const rows = await server.database.rows<{ event: string; ip: string }>( // Only events of requests.
+      testStatement(`SELECT DISTINCT event, ip FROM audit_log WHERE details ->> 'actor' IS NULL`),
+    );
     expect(rows.map(({ event }) => event)).toEqual(
       expect.arrayContaining([
         'signed_in',

@@ -1,4 +1,5 @@
 import type { RunningServer } from './running-server.js';
+import { testStatement } from './test-statement.js';
 
 /** Filters of audit records; an omitted one matches everything. */
 interface RecordFilter {
@@ -19,14 +20,11 @@ export function auditRecords(
   { email, clientId, event }: RecordFilter,
 ): Promise<StoredAuditRecord[]> {
   return database.rows<StoredAuditRecord>(
-    {
-      name: 'test.audit-records',
-      text: `SELECT log.event, users.email, log.details
+    testStatement(`SELECT log.event, users.email, log.details
              FROM audit_log AS log LEFT JOIN users ON users.id = log.user_id
              WHERE ($1::text IS NULL OR users.email = $1) AND ($2::text IS NULL OR log.client_id = $2)
                AND ($3::text IS NULL OR log.event = $3)
-             ORDER BY log.position`,
-    },
+             ORDER BY log.position`),
     [email, clientId, event],
   );
 }

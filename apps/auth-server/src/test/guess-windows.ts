@@ -1,21 +1,22 @@
 import { writeCountedRecords } from '../audit/counted-records.js';
 import type { RunningServer } from './running-server.js';
+import { testStatement } from './test-statement.js';
 
 type HasDatabase = Pick<RunningServer, 'database'>;
 
 /** Lets a test reach the limit of an account, since its guesses would reach that of its network first. */
 export async function deleteNetworkFailures({ database }: HasDatabase): Promise<void> {
-  await database.run({
-    name: 'test.delete-network-failures',
-    text: `UPDATE guess_counts SET failed = 0 WHERE starts_with(subject, 'address:')`,
-  });
+  await database.run(
+    testStatement(`UPDATE guess_counts SET failed = 0 WHERE starts_with(subject, 'address:')`),
+  );
 }
 
 /** Ends all windows: failures expire, and counted records are written to the audit log. */
 export async function endGuessWindows({ database }: HasDatabase): Promise<void> {
-  await database.run({
-    name: 'test.end-windows',
-    text: `UPDATE guess_counts SET locked_until = now(), expires_at = now(), failed_at = now() - interval '1 day'`,
-  });
+  await database.run(
+    testStatement(
+      `UPDATE guess_counts SET locked_until = now(), expires_at = now(), failed_at = now() - interval '1 day'`,
+    ),
+  );
   await writeCountedRecords(database);
 }

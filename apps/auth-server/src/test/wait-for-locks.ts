@@ -1,8 +1,8 @@
-import { type Database, statement } from '@fulfilment/database';
+import type { Database } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
+import { testStatement } from './test-statement.js';
 
-const countLockWaits = statement(
-  'test.lock-waits',
+const countLockWaits = testStatement(
   `SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
 );
 

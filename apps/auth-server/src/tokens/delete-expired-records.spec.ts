@@ -2,13 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import { App } from '../test/app.js';
 import { server, startServer } from '../test/server.js';
 import { cleanupLock, deleteExpiredRecords } from './delete-expired-records.js';
+import { testStatement } from '../test/test-statement.js';
 
 startServer();
 
-/** Names the statements, since PostgreSQL prepares each name once. */
-let statements = 0;
 const run = (text: string, values: readonly unknown[] = []) =>
-  server.database.run({ name: `test.expired-records-${(statements += 1)}`, text }, values);
+  server.database.run(testStatement(text), values);
 
 describe('deleteExpiredRecords', () => {
   it('works in batches, and deletes the registration tokens of expired clients, which were never authorized', async () => {
@@ -28,10 +27,9 @@ describe('deleteExpiredRecords', () => {
     while (batches.at(-1) !== 0);
     expect(batches.slice(0, 2)).toEqual([1000, 1000]);
     const left = await server.database.rows<{ model: string; id: string }>(
-      {
-        name: 'test.left-over',
-        text: `SELECT model, id FROM oidc_model WHERE id LIKE 'old-%' OR client_id = $1 OR id = ANY ($2)`,
-      },
+      testStatement(
+        `SELECT model, id FROM oidc_model WHERE id LIKE 'old-%' OR client_id = $1 OR id = ANY ($2)`,
+      ),
       [unused.clientId, [used.clientId, unused.clientId]],
     );
     expect(left).toEqual([{ model: 'Client', id: used.clientId }]);
@@ -58,10 +56,7 @@ describe('deleteExpiredRecords', () => {
     await run(`INSERT INTO oidc_model (model, id, payload, expires_at)
       VALUES ('AccessToken', 'later', '{}', now() - interval '2 minutes')`);
     await server.database.transaction(async (tx) => {
-      await tx.run({
-        name: 'test.hold-cleanup-lock',
-        text: `SELECT pg_advisory_xact_lock(${cleanupLock})`,
-      });
+      await tx.run(testStatement(`SELECT pg_advisory_xact_lock(${cleanupLock})`));
       expect(await deleteExpiredRecords(server.database)).toBe(0);
       expect(await run(`SELECT FROM oidc_model WHERE id = 'later'`)).toBe(1);
     });

@@ -5,6 +5,7 @@ import * as client from 'openid-client';
 import { App } from '../test/app.js';
 import { auditRecords } from '../test/audit-records.js';
 import { server, startServer } from '../test/server.js';
+import { testStatement } from '../test/test-statement.js';
 
 startServer();
 
@@ -161,10 +162,9 @@ describe('the audit log', () => {
     await client.tokenRevocation(app.configuration, tokens.refresh_token ?? '');
     const events = await eventually(async () => {
       const rows = await server.database.rows<{ event: string; user_id: string }>(
-        {
-          name: 'test.audit-tokens',
-          text: `SELECT event, user_id FROM audit_log WHERE client_id = $1 AND event LIKE 'token_%' ORDER BY position`,
-        },
+        testStatement(
+          `SELECT event, user_id FROM audit_log WHERE client_id = $1 AND event LIKE 'token_%' ORDER BY position`,
+        ),
         [app.clientId],
       );
       return rows.length < 3 ? undefined : rows;

@@ -5,17 +5,15 @@ import { auditEventsOf, auditRecords } from '../test/audit-records.js';
 import { json } from '../test/json.js';
 import { server, startServer } from '../test/server.js';
 import { waitForLocks } from '../test/wait-for-locks.js';
+import { testStatement } from '../test/test-statement.js';
 
 startServer();
 
-/** Names the statements, since PostgreSQL prepares each name once. */
-let statements = 0;
 const run = (text: string, values: readonly unknown[] = []) =>
-  server.database.run({ name: `test.unit-of-work-${(statements += 1)}`, text }, values);
-const lockRefreshToken = {
-  name: 'test.lock-refresh-token',
-  text: `SELECT 1 FROM oidc_model WHERE model = 'RefreshToken' AND client_id = $1 FOR UPDATE`,
-};
+  server.database.run(testStatement(text), values);
+const lockRefreshToken = testStatement(
+  `SELECT 1 FROM oidc_model WHERE model = 'RefreshToken' AND client_id = $1 FOR UPDATE`,
+);
 const events = (clientId: string) => auditEventsOf(server, { clientId });
 
 /** Makes audit records of an event fail while the work runs. */
