@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { Failure } from '../dev/failure.ts';
 import { root } from '../dev/settings.ts';
-import { treeCpuMs } from './process-times.ts';
+import { treeCpuMs } from '../dev/supervisor/process-tree.ts';
 
 const portLine = z.object({ port: z.number() });
 const readyTimeoutMs = 60_000;
@@ -17,6 +17,7 @@ const pollIntervalMs = 20;
 export class ServedProcess {
   private readonly child: ChildProcess;
   private readonly startedAtMs = performance.now();
+  private printedFirst: string | undefined;
   private readonly lastLines: string[] = [];
 
   /** Starts a program of the benchmarks. @param file its path in tools/bench */
@@ -34,15 +35,16 @@ export class ServedProcess {
     for (const stream of [this.child.stdout, this.child.stderr]) {
       if (stream === null) continue;
       createInterface(stream).on('line', (line) => {
+        this.printedFirst ??= line;
         this.lastLines.push(line);
         if (this.lastLines.length > 20) this.lastLines.shift();
       });
     }
   }
 
-  /** Returns the first line that it prints. Call it before the process prints many more. */
+  /** Returns the first line that it prints. */
   async firstLine(): Promise<string> {
-    return this.poll(() => Promise.resolve(this.lastLines[0]));
+    return this.poll(() => Promise.resolve(this.printedFirst));
   }
 
   /** Returns the origin of a server that prints its port as JSON. */

@@ -1,10 +1,10 @@
 import { orderStations, simulateOrders } from '../../capacity/drop-day.ts';
 import { Failure } from '../../dev/failure.ts';
+import { treeCpuMs } from '../../dev/supervisor/process-tree.ts';
 import type { BenchContext } from '../bench-context.ts';
 import { figure, type Figure, median, type Target } from '../figures.ts';
 import { latenciesAtRate, percentile } from '../fixed-rate.ts';
 import { callerCount } from '../store/store-callers.ts';
-import { treeCpuMs } from '../process-times.ts';
 import { repeat } from '../rounds.ts';
 import type { Integration, PlacedOrder } from './integration.ts';
 import { openIntegration } from './open-integration.ts';
@@ -25,7 +25,7 @@ type ProcessName = (typeof measuredProcesses)[number];
 /** A hundredth of the drop day that docs/capacity.md plans for: 200 orders a second of one SKU. */
 const dropDayPerSecond = 2;
 const dropDayMs = 30_000;
-/** Orders a second that one limited edition can take, by default of `capacity`. */
+/** Orders a second that one limited edition can take: the default of `npm run -s tools -- capacity`. */
 const skuOrdersPerSecond = 400;
 
 interface Round {

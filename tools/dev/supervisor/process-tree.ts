@@ -7,16 +7,25 @@ interface Row {
   readonly parent: number;
   /** Differs when a pid is reused. */
   readonly startedAt: string;
+  /** Processor time of the process and of its children that have ended; NaN if the system is not Linux. */
+  readonly cpuMs: number;
 }
 
+const tickMs = 10; // a clock tick of proc(5) on Linux
+
 /** Returns a process and its descendants, parents before their children. */
-function processTree(pid: number): number[] {
+function processTree(pid: number, rows = allProcesses()): number[] {
+  const children = rows.filter(({ parent }) => parent === pid);
+  return [pid, ...children.flatMap((child) => processTree(child.pid, rows))];
+}
+
+/** Processor time of a process and its descendants; undefined if it has ended or the system is not Linux. */
+export function treeCpuMs(pid: number): number | undefined {
   const rows = allProcesses();
-  const withDescendants = (root: number): number[] => [
-    root,
-    ...rows.filter(({ parent }) => parent === root).flatMap((row) => withDescendants(row.pid)),
-  ];
-  return withDescendants(pid);
+  const tree = new Set(processTree(pid, rows));
+  const times = rows.filter((row) => tree.has(row.pid)).map(({ cpuMs }) => cpuMs);
+  const sum = times.reduce((total, ms) => total + ms, 0);
+  return times.length === 0 || Number.isNaN(sum) ? undefined : sum;
 }
 
 /** Signals a process, its group and its descendants. Ignores ended ones. */
@@ -47,7 +56,10 @@ function rowFromProc(pid: string): Row[] {
     // The second field is the name in parentheses, which may contain spaces, so count after it (proc(5)).
     const [state, parent, ...fieldsFrom5] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     if (state === 'Z') return [];
-    return [{ pid: Number(pid), parent: Number(parent), startedAt: fieldsFrom5[22 - 5] ?? '' }];
+    // Fields 14 to 17: utime, stime, cutime and cstime.
+    const ticks = fieldsFrom5.slice(14 - 5, 18 - 5).reduce((sum, field) => sum + Number(field), 0);
+    const startedAt = fieldsFrom5[22 - 5] ?? '';
+    return [{ pid: Number(pid), parent: Number(parent), startedAt, cpuMs: ticks * tickMs }];
   } catch {
     return [];
   }
@@ -57,8 +69,7 @@ function rowsFromPs(): Row[] {
   const { stdout } = spawnSync('ps', ['-axo', 'pid=,ppid=,lstart='], { encoding: 'utf8' });
   return stdout.split('\n').flatMap((line) => {
     const [, pid, parent, startedAt] = /^\s*(\d+)\s+(\d+)\s+(.+)$/.exec(line) ?? [];
-    return pid === undefined
-      ? []
-      : [{ pid: Number(pid), parent: Number(parent), startedAt: startedAt ?? '' }];
+    if (pid === undefined) return [];
+    return [{ pid: Number(pid), parent: Number(parent), startedAt: startedAt ?? '', cpuMs: Number.NaN }];
   });
 }
