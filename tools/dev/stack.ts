@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { Failure, runMain } from './failure.ts';
 import { notRunning, readSettings } from './settings.ts';
 import { control } from './supervisor/control.ts';
-import { type PartStatus, verbs } from './supervisor/part.ts';
+import { type PartStatus, partStatus, verbs } from './supervisor/part.ts';
 
 const help = `npm run stack -- <command> [--json]
 
@@ -16,15 +16,6 @@ const help = `npm run stack -- <command> [--json]
   resume NAME            send SIGCONT
 
 NAME: store-api, creator-api, auth-server, webhook-worker, gateway, postgres, redis, rabbitmq`;
-
-const statusSchema = z.object({
-  name: z.string(),
-  kind: z.enum(['service', 'dependency']),
-  state: z.enum(['stopped', 'starting', 'running', 'paused', 'stopping', 'waiting', 'given']),
-  pid: z.number().nullable(),
-  uptime_seconds: z.number().nullable(),
-  restarts: z.number(),
-});
 
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
@@ -44,7 +35,7 @@ async function main(): Promise<void> {
   const { stateDir } = readSettings();
   const response = await control(stateDir, command, name);
   if (response === undefined) throw notRunning(stateDir);
-  const rows: PartStatus[] = z.array(statusSchema).parse(isVerb ? [response.result] : response.result);
+  const rows = z.array(partStatus).parse(isVerb ? [response.result] : response.result);
   if (values.json) console.log(JSON.stringify(isVerb ? rows[0] : rows));
   else for (const line of table(rows)) console.log(line);
 }

@@ -1,16 +1,19 @@
-export type PartState = 'stopped' | 'starting' | 'running' | 'paused' | 'stopping' | 'waiting' | 'given';
+import { z } from 'zod';
 
 /** A part: a service or dependency that the supervisor runs. */
-export interface PartStatus {
-  readonly name: string;
-  readonly kind: 'service' | 'dependency';
-  /** `waiting`: it died and will be restarted. `given`: external. */
-  readonly state: PartState;
-  readonly pid: number | null;
-  readonly uptime_seconds: number | null;
-  /** Number of restarts after a crash. */
-  readonly restarts: number;
-}
+export const partStatus = z
+  .object({
+    name: z.string(),
+    kind: z.enum(['service', 'dependency']),
+    /** `waiting`: it died and will be restarted. `given`: external. */
+    state: z.enum(['stopped', 'starting', 'running', 'paused', 'stopping', 'waiting', 'given']),
+    pid: z.number().nullable(),
+    uptime_seconds: z.number().nullable(),
+    /** Number of restarts after a crash. */
+    restarts: z.number(),
+  })
+  .readonly();
+export type PartStatus = z.infer<typeof partStatus>;
 
 export const verbs = ['start', 'stop', 'restart', 'kill', 'pause', 'resume'] as const;
 export type Verb = (typeof verbs)[number];

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '../failure.ts';
 import { LineSplitter, type UserIds } from '../run-program.ts';
-import type { PartState, PartStatus } from './part.ts';
+import type { PartStatus } from './part.ts';
 import { signalTree } from './process-tree.ts';
 import { maxRestartDelayMs, restartDelayMs, wasEarly } from './restart-delay.ts';
 
@@ -49,7 +49,7 @@ export class ProcessPart {
   private readonly plan: ProcessPlan;
   private readonly events: PartEvents;
   private child: ChildProcess | undefined;
-  private state: PartState = 'stopped';
+  private state: PartStatus['state'] = 'stopped';
   private spawnedAt = 0;
   private restarts = 0;
   private earlyDeaths = 0;
