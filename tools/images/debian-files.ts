@@ -1,13 +1,11 @@
 import { lstatSync, realpathSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { aptCommand, aptPrefix, installDebianPackages } from '../dev/dependencies/debian-packages.ts';
+import { installMissing } from '../dev/dependencies/debian-packages.ts';
 import { postgresPrograms } from '../dev/dependencies/postgres.ts';
 import { rabbitmqProgram } from '../dev/dependencies/rabbitmq.ts';
 import { redisProgram } from '../dev/dependencies/redis.ts';
-import { Failure } from '../dev/failure.ts';
+import type { Say } from '../dev/progress.ts';
 import { findProgram, mustRun } from '../dev/run-program.ts';
-
-type Say = (line: string) => void;
 
 /** What the containers run, by the Debian package that has it. */
 const programs: Readonly<Record<string, () => string | undefined>> = {
@@ -33,7 +31,10 @@ const queryCompiler = /\/llvmjit\.so$|\/bitcode(\/|$)|\/libLLVM|\/libz3/;
  * that these need. Installs missing ones. A container of it runs their programs: the paths are the same.
  */
 export async function archiveSystem(archive: string, say: Say): Promise<void> {
-  await installMissing(say);
+  const isInstalled = Object.entries(programs).map(
+    ([name, find]) => [name, () => find() !== undefined] as const,
+  );
+  await installMissing(Object.fromEntries(isInstalled), 'A substitute', say);
   const packages = await packagesOfPrograms();
   const format = ['--show', '--showformat', '${Package} ${Version}, '];
   const versions = await mustRun('dpkg-query', [...format, ...packages]);
@@ -58,16 +59,6 @@ export async function filesOfPackages(names: readonly string[]): Promise<string[
 function postgresProgram(): string | undefined {
   const folder = postgresPrograms();
   return folder === undefined ? undefined : join(folder, 'postgres');
-}
-
-async function installMissing(say: Say): Promise<void> {
-  const missing = Object.entries(programs).flatMap(([name, find]) => (find() === undefined ? [name] : []));
-  if (missing.length === 0) return;
-  const prefix = await aptPrefix();
-  if (prefix === undefined)
-    throw new Failure(`Substitutes need Debian's packages. Install with:\n  ${aptCommand(missing)}`);
-  say(`Installing ${missing.join(', ')} with apt-get, without starting them.`);
-  await installDebianPackages(missing, prefix);
 }
 
 /** The installed packages; PostgreSQL comes from one such as `postgresql-17`. */

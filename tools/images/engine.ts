@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { aptCommand, aptPrefix, installDebianPackages } from '../dev/dependencies/debian-packages.ts';
+import { installMissing } from '../dev/dependencies/debian-packages.ts';
 import { eventually } from '../dev/eventually.ts';
 import { Failure } from '../dev/failure.ts';
 import {
@@ -97,7 +97,7 @@ export class PrivateEngine {
    */
   async start(say: (line: string) => void): Promise<void> {
     if (process.getuid?.() !== 0) throw new Failure('A private engine must be started as root.');
-    await installPackages(say);
+    await installMissing(packages, 'A private engine', say);
     await this.removeLeftovers();
     mkdirSync(this.directory, { recursive: true, mode: 0o700 });
     this.network = await networkState();
@@ -175,16 +175,6 @@ export class PrivateEngine {
   private at(name: string): string {
     return join(this.directory, name);
   }
-}
-
-async function installPackages(say: (line: string) => void): Promise<void> {
-  const missing = Object.entries(packages).flatMap(([name, isInstalled]) => (isInstalled() ? [] : [name]));
-  if (missing.length === 0) return;
-  const prefix = await aptPrefix();
-  if (prefix === undefined)
-    throw new Failure(`A private engine needs Debian's packages. Install with:\n  ${aptCommand(missing)}`);
-  say(`Installing ${missing.join(', ')} with apt-get, without starting them.`);
-  await installDebianPackages(missing, prefix);
 }
 
 /** Debian's docker-compose is a program of its own; this makes it `docker compose`. */

@@ -26,6 +26,25 @@ export async function aptPrefix(): Promise<readonly string[] | undefined> {
   return (await runProgram(sudo, ['-n', 'true'], { timeoutMs: 5_000 })).code === 0 ? [sudo, '-n'] : undefined;
 }
 
+/**
+ * Installs the packages that are missing.
+ * @param isInstalled a function for each package
+ * @param purpose the subject of the Failure where apt-get cannot be used
+ */
+export async function installMissing(
+  isInstalled: Readonly<Record<string, () => boolean>>,
+  purpose: string,
+  say: (line: string) => void,
+): Promise<void> {
+  const missing = Object.keys(isInstalled).filter((name) => isInstalled[name]?.() === false);
+  if (missing.length === 0) return;
+  const prefix = await aptPrefix();
+  if (prefix === undefined)
+    throw new Failure(`${purpose} needs Debian's packages. Install with:\n  ${aptCommand(missing)}`);
+  say(`Installing ${missing.join(', ')} with apt-get, without starting them.`);
+  await installDebianPackages(missing, prefix);
+}
+
 /** The installation of the packages as a command for a person. */
 export function aptCommand(packages: readonly string[]): string {
   return `sudo apt-get install --no-install-recommends ${packages.join(' ')}`;
