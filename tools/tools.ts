@@ -10,8 +10,8 @@ For the options of a tool: npm run -s tools -- NAME --help`;
 
 /** Each tool is imported only when it is used. */
 const tools: Readonly<Record<string, () => Promise<(args: readonly string[]) => void | Promise<void>>>> = {
-  capacity: async () => (await import('./capacity/capacity.ts')).capacity,
-  cli: async () => (await import('./listen/cli.ts')).cli,
+  capacity: async () => (await import('./capacity/capacity.ts')).predictLatencies,
+  cli: async () => (await import('./listen/cli.ts')).runCli,
   listen: async () => (await import('./listen/listen.ts')).listen,
 };
 

@@ -23,7 +23,7 @@ const benchmarksSchema = z.object({
 });
 
 /** Predicts a drop day: many orders a second of one SKU, and a batch of shipments at the end of the day. */
-export function capacity(args: readonly string[]): void {
+export function predictLatencies(args: readonly string[]): void {
   const { values } = parseArgs({
     args: [...args],
     options: {

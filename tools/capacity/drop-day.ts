@@ -30,7 +30,6 @@ export function orderStations(costs: OrderCosts): Station[] {
 
 /** Simulates a minute of orders that arrive independently of each other. */
 export function simulateOrders(stations: readonly Station[], perSecond: number): Simulation {
-  const uniform = seededRandom(seed);
-  const random = (): number => uniform.below(1_000_000) / 1_000_000;
-  return simulate(stations, poissonArrivals(perSecond, simulatedMs, random), random);
+  const { next } = seededRandom(seed);
+  return simulate(stations, poissonArrivals(perSecond, simulatedMs, next), next);
 }

@@ -2,13 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { seededRandom } from '../demo/random.ts';
 import { poissonArrivals, simulate, type Station } from './queueing.ts';
 
-const uniform = (seed: number) => {
-  const random = seededRandom(seed);
-  return () => random.below(1_000_000) / 1_000_000;
-};
 const meanOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
 const meanSojourn = (station: Omit<Station, 'name'>, perSecond: number) => {
-  const random = uniform(7);
+  const random = seededRandom(7).next;
   const arrivals = poissonArrivals(perSecond, 2_000_000, random);
   return meanOf(simulate([{ name: 'one', ...station }], arrivals, random).sojournsMs);
 };
@@ -26,7 +22,7 @@ describe('a simulated queue', () => {
 
   it('serves a batch at the rate of its servers', () => {
     const stations: Station[] = [{ name: 'consumer', servers: 4, serviceMs: 2, variability: 'fixed' }];
-    const { endedAtMs, utilisation } = simulate(stations, Array<number>(1000).fill(0), uniform(7));
+    const { endedAtMs, utilisation } = simulate(stations, Array<number>(1000).fill(0), seededRandom(7).next);
     expect(endedAtMs).toBe(500);
     expect(utilisation).toEqual({ consumer: 1 });
   });
@@ -36,6 +32,6 @@ describe('a simulated queue', () => {
       { name: 'first', servers: 2, serviceMs: 3, variability: 'fixed' },
       { name: 'second', servers: 1, serviceMs: 5, variability: 'fixed' },
     ];
-    expect(simulate(stations, [0, 0], uniform(7)).sojournsMs).toEqual([8, 13]);
+    expect(simulate(stations, [0, 0], seededRandom(7).next).sojournsMs).toEqual([8, 13]);
   });
 });

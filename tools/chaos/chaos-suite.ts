@@ -4,7 +4,7 @@ import { unlimited } from '../bench/bench-context.ts';
 import { seed } from '../demo/seed.ts';
 import { createDatabases } from '../dev/databases.ts';
 import { endSuite } from '../dev/end-suite.ts';
-import { bareStack, operatorAccess } from '../dev/addresses.ts';
+import { bareStack } from '../dev/addresses.ts';
 import { serviceNames } from '../dev/ports.ts';
 import { Progress } from '../dev/progress.ts';
 import { findProgram, mustRun } from '../dev/run-program.ts';
@@ -19,7 +19,7 @@ import { PostgresPair, type PostgresOptions } from './postgres-pair.ts';
 import { startRabbitmqCluster } from './rabbitmq-cluster.ts';
 import { RedisWithSentinels } from './redis-with-sentinels.ts';
 import { Replicas } from './replicas.ts';
-import { type ChaosContext, chaosContext } from './context.ts';
+import { type ChaosContext, chaosContext, operatorAccessOf } from './context.ts';
 
 /** Functions that are called in reverse order at the end. */
 export type Cleanups = (() => Promise<void>)[];
@@ -101,7 +101,7 @@ async function start(
     // Concurrently, because the services fetch the signing keys through the gateway.
     await Promise.all([replicas.startServices(), replicas.startGateway(certificates)]);
   });
-  const operator = operatorAccess(context);
+  const operator = operatorAccessOf(context);
   const seeded = await progress.step('Demo data', () => seed(operator));
   const limitedId = await loadLimitedEdition(operator);
   return {

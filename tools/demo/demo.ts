@@ -11,7 +11,7 @@ import {
 } from '@fulfilment/client/store';
 import { readFileSync } from 'node:fs';
 import { eventually } from '../dev/eventually.ts';
-import { reasonOf, Failure } from '../dev/failure.ts';
+import { Failure, runMain } from '../dev/failure.ts';
 import { ownerEmail } from './accounts.ts';
 import { openShopReceiver, type ShopReceiver } from './receiver.ts';
 import { expectEqual, expectThat, Steps } from './steps.ts';
@@ -40,7 +40,7 @@ const scopes = [
  * Acts as a third-party app that uses only the Store API, as the dashboard that shows the order, and as the
  * operator who ships the order. Stops at the first mismatch.
  */
-async function demo(): Promise<void> {
+async function runDemo(): Promise<void> {
   const stack = await runningStack();
   const owner = stack.users.find(({ email }) => email === ownerEmail) ?? fail('The demo account is missing.');
   const ca = readFileSync(stack.ca_file, 'utf8');
@@ -202,7 +202,4 @@ function fail(reason: string): never {
   throw new Failure(reason);
 }
 
-demo().catch((error: unknown) => {
-  console.error(`\n${reasonOf(error)}`);
-  process.exit(1);
-});
+runMain(runDemo);

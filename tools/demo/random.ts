@@ -1,5 +1,7 @@
 /** A deterministic random generator (mulberry32), so that the demo data is the same at every start. */
 export function seededRandom(seed: number): {
+  /** Returns a number from 0 to less than 1. */
+  next(): number;
   below(limit: number): number;
   pick<T>(from: readonly [T, ...T[]]): T;
 } {
@@ -11,5 +13,5 @@ export function seededRandom(seed: number): {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   };
   const below = (limit: number): number => Math.floor(next() * limit);
-  return { below, pick: (from) => from[below(from.length)] ?? from[0] };
+  return { next, below, pick: (from) => from[below(from.length)] ?? from[0] };
 }

@@ -25,9 +25,8 @@ function worldZones(): Record<string, readonly string[]> {
   };
 }
 
-const bandGrams = [250, 500, 1000, 2000, 5000, 10_000] as const;
-/** Price factor of each band relative to the lightest. */
-const bandFactors = [1, 1.3, 1.7, 2.5, 4.2, 7] as const;
+/** Price factor of each weight band, relative to the lightest, by its maximum weight in grams. */
+const bandFactors = { 250: 1, 500: 1.3, 1000: 1.7, 2000: 2.5, 5000: 4.2, 10_000: 7 } as const;
 /** Price factor of each further 500 g above the last band. */
 const extraFactor = 0.35;
 /** Price levels relative to GBP, which are not exchange rates. Yen prices are multiples of 10. */
@@ -43,9 +42,9 @@ function rateCards(pence: Readonly<Record<string, number>>) {
       return {
         zone,
         currency,
-        bands: bandGrams.map((max_weight_grams, index) => ({
-          max_weight_grams,
-          amount: price(bandFactors[index] ?? 1),
+        bands: Object.entries(bandFactors).map(([maxGrams, factor]) => ({
+          max_weight_grams: Number(maxGrams),
+          amount: price(factor),
           extra_500g_amount: price(extraFactor),
         })),
       };

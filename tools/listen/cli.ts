@@ -4,7 +4,7 @@ import { runningStack } from '../demo/demo-token.ts';
 import { readSettings, root } from '../dev/settings.ts';
 
 /** Runs `fulfilment` (libs/cli) against the running suite, with its session in the state directory. */
-export async function cli(args: readonly string[]): Promise<void> {
+export async function runCli(args: readonly string[]): Promise<void> {
   const stack = await runningStack();
   const child = spawn(process.execPath, [join(root, 'libs/cli/dist/main.js'), ...args], {
     stdio: 'inherit',

@@ -135,34 +135,37 @@ function removeStaleLock(data: string): void {
 }
 
 /** Creates the data in a temporary folder and renames it, so that an interrupted start leaves nothing. */
-async function initialise(to: {
+async function initialise({
+  bin,
+  home,
+  data,
+  password,
+  user,
+}: {
   bin: string;
   home: string;
   data: string;
   password: string;
   user: UserIds | undefined;
 }): Promise<void> {
-  const fresh = `${to.data}.new`;
-  const passwordFile = join(to.home, 'password');
+  const fresh = `${data}.new`;
+  const passwordFile = join(home, 'password');
   rmSync(fresh, { recursive: true, force: true });
-  mkdirSync(to.home, { recursive: true });
-  writeFileSync(passwordFile, to.password, { mode: 0o600 });
-  if (to.user !== undefined) {
-    chownSync(to.home, to.user.uid, to.user.gid);
-    chownSync(passwordFile, to.user.uid, to.user.gid);
-  }
+  mkdirSync(home, { recursive: true });
+  writeFileSync(passwordFile, password, { mode: 0o600 });
+  if (user !== undefined) for (const path of [home, passwordFile]) chownSync(path, user.uid, user.gid);
   // macOS has no C.UTF-8; plain C would not fold the case of non-ASCII letters.
   const locale = process.platform === 'darwin' ? 'en_US.UTF-8' : 'C.UTF-8';
   await mustRun(
-    join(to.bin, 'initdb'),
+    join(bin, 'initdb'),
     [
       `--pgdata=${fresh}`,
       '--username=suite',
       `--pwfile=${passwordFile}`,
       ...['--auth=scram-sha-256', '--encoding=UTF8', `--locale=${locale}`],
     ],
-    { user: to.user, cwd: '/', env: { PATH: '/usr/bin:/bin' } },
+    { user, cwd: '/', env: { PATH: '/usr/bin:/bin' } },
   );
   rmSync(passwordFile);
-  renameSync(fresh, to.data);
+  renameSync(fresh, data);
 }
