@@ -36,7 +36,8 @@ const gauges = new Map([
 
 const ageSeconds = (oldest: string) => `COALESCE(extract(epoch FROM now() - ${oldest}), 0)::float8`;
 // Each subquery reads at most 10000 entries of a partial index or a small table. With more entries, an age is
-// that of the oldest one that was read.
+// that of the oldest one that was read. A refund is due from the cancellation (`refunded_at`), or, if the order
+// was not paid then, from the settlement of its charge.
 const measure = statement(
   'orders.measure',
   `SELECT ${ageSeconds('pending.oldest')} AS pending_oldest,
@@ -44,8 +45,8 @@ const measure = statement(
      deferred.count AS deferred, ${ageSeconds('deferred.oldest')} AS deferred_oldest
    FROM (SELECT min(created_at) AS oldest FROM (
        SELECT created_at FROM orders WHERE resume_at IS NOT NULL AND status = 'pending' LIMIT 10000) o) pending,
-     (SELECT count(*), min(settled_at) AS oldest FROM (
-       SELECT settled_at FROM charges WHERE status = 'refund_due' LIMIT 10000) c) refunds,
+     (SELECT count(*), min(coalesce((SELECT refunded_at FROM orders WHERE id = c.order_id), settled_at)) AS oldest FROM (
+       SELECT order_id, settled_at FROM charges WHERE status = 'refund_due' LIMIT 10000) c) refunds,
      (SELECT count(*), min(deferred_at) AS oldest FROM (SELECT deferred_at FROM deferred_events LIMIT 10000) d) deferred`,
 );
 
