@@ -127,5 +127,5 @@ const failures = {
   unknown: { level: 'warn', sentence: 'The outcome of a charge is not known yet.' },
 } as const satisfies Record<PaymentFailure | 'unknown', object>;
 
-// Counts from 0, so that the first failure is an increase.
+// Each count exists from the start with 0, so that alerts see the first failure as an increase.
 for (const outcome of Object.keys(failures)) chargeRequests.inc({ outcome }, 0);

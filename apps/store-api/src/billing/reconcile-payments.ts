@@ -63,6 +63,7 @@ export async function reconcilePayments(comparison: Comparison): Promise<Reconci
   const paidAtProvider = new Set<string>();
   let payments = 0;
   for await (const page of gateway.listPayments(range, signal)) {
+    // Other software on the account may use the same metadata; our charge ids are UUIDs.
     const ours = page.filter(({ chargeId }) => isUuid(chargeId));
     for (const { chargeId } of ours) paidAtProvider.add(chargeId);
     payments += ours.length;

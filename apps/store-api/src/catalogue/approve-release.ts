@@ -1,17 +1,14 @@
-import { isUuid, messages, parsePublicId, type Currency } from '@fulfilment/contracts';
+import { isUuid, messages, parsePublicId } from '@fulfilment/contracts';
 import { statement, type Transaction, ofTable } from '@fulfilment/database';
 import { Outbox, RejectedMessage } from '@fulfilment/messaging';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
+import type { z } from 'zod';
 import { type ProductRow, productColumns, productSnapshot } from './product-row.js';
 import { nextUpdateTimeSql } from '../next-update-time.js';
 
-export interface Approval {
-  /** `prod_…` or UUID. */
-  readonly release_id: string;
-  readonly prices?: Readonly<Record<Currency, number>> | undefined;
-  readonly product_type?: string | undefined;
-}
+/** The data of `catalogue.release_approved`. */
+type Approval = z.output<(typeof messages.catalogueReleaseApproved)['schema']>;
 
 const lockRelease = statement('release.lock', 'SELECT id FROM releases WHERE id = $1 FOR UPDATE');
 const readType = statement(

@@ -1,10 +1,10 @@
 import { type Database, statement, type Transaction } from '@fulfilment/database';
-import { currencies } from '@fulfilment/contracts';
+import { currencies, maxAmount } from '@fulfilment/contracts';
 import { z } from 'zod';
 import { searchText } from './search.rules.js';
 
 /** Prices in minor units, by currency. */
-const prices = z.record(z.enum(currencies), z.int().min(0).max(Number.MAX_SAFE_INTEGER));
+const prices = z.record(z.enum(currencies), z.int().min(0).max(maxAmount));
 
 /** The operator's catalogue file. It contains the ids, so a second load of the same file changes nothing. */
 export const catalogueFile = z.object({

@@ -45,7 +45,8 @@ export class ReadReleases {
     const { limit, currency, format } = query;
     const times = [query.created_after, query.created_before];
     const boundTo = ['releases', caller.creatorId, query.search];
-    // These filters are a later addition: without them, cursors of earlier releases stay valid.
+    // Without filters by time, the context is the same as before these were added: earlier cursors stay
+    // valid.
     if (times.some((time) => time !== undefined)) boundTo.push(...times);
     const rows = await this.pageRows(caller.creatorId, query, boundTo);
     const { page, pagination } = this.cursors.page(rows, limit, boundTo, (row) => ({

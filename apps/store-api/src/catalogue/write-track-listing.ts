@@ -1,16 +1,11 @@
+import type { messages } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
 import { Injectable } from '@nestjs/common';
+import type { z } from 'zod';
 import { type ProcessedTrack, trackListing } from './track-listing.rules.js';
 
 /** The data of `track.processed`. */
-export interface ProcessedTrackData {
-  readonly release_id: string;
-  readonly track_id: string;
-  readonly title: string | null;
-  readonly position: number | null;
-  readonly duration_seconds: number;
-  readonly registered_at?: string | undefined;
-}
+export type ProcessedTrackData = z.output<(typeof messages.trackProcessed)['schema']>;
 
 // Of two uploads of one track, the one that was registered later counts, however long each was processed. So
 // processed_tracks.processed_at is the time of registration, or of the message if that does not contain it

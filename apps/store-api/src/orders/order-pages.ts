@@ -12,7 +12,7 @@ export interface OrderPageRow extends OrderSummaryRow {
   readonly position_micros: number;
 }
 
-/** The properties of a page that its statement depends on. A missing one is false. */
+/** The properties of a page that its statement depends on. A missing property is false. */
 export interface PageVariant {
   readonly filters: readonly (typeof valueFilters)[number][];
   /** Filters by `created_at`. */
@@ -24,8 +24,8 @@ export interface PageVariant {
 }
 
 /**
- * Returns what a cursor of the list is bound to. Filters by time are a later addition: without them, cursors
- * of earlier releases stay valid.
+ * Returns what a cursor of the list is bound to. Without filters by time, it is the same as before these were
+ * added, so cursors of earlier releases stay valid.
  */
 export function cursorContext(
   creatorId: string | undefined,

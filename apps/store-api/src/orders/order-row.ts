@@ -45,6 +45,7 @@ export interface OrderRow {
   charge_amount: number;
   charged_at: Date | null;
   refunded_at: Date | null;
+  /** The package handed over last is the last one: the top level of `tracking` shows its members. */
   packages: PackageRow[];
   tracking_updated_at: Date | null;
   delivered_at: Date | null;
@@ -99,14 +100,9 @@ export async function itemsOfOrders(sql: Sql, orderIds: readonly string[]): Prom
   return items;
 }
 
-/** The package handed over last, whose members the top level of `tracking` shows. */
-export function newestPackage(packages: readonly PackageRow[]): PackageRow | undefined {
-  return packages.at(-1);
-}
-
 /** The order as messages contain it. */
 export function orderSnapshot(row: OrderRow, items: readonly ItemRow[]): OrderSnapshot {
-  const newest = newestPackage(row.packages);
+  const newest = row.packages.at(-1);
   return {
     id: row.id,
     version: row.version,

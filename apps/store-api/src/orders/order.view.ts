@@ -1,6 +1,6 @@
 import { type Currency, type Money, publicId } from '@fulfilment/contracts';
 import type { AddressView, OrderSummary, OrderView, TrackingView } from './order.shapes.js';
-import { newestPackage, type OrderRow, trackingTime } from './order-row.js';
+import { type OrderRow, trackingTime } from './order-row.js';
 
 export type OrderSummaryRow = Pick<
   OrderRow,
@@ -53,7 +53,7 @@ export function orderView(row: OrderViewRow): OrderView {
 
 function trackingView(row: OrderViewRow): TrackingView | null {
   const { packages } = row;
-  const newest = newestPackage(packages);
+  const newest = packages.at(-1);
   if (newest === undefined) return null;
   return { ...newest, updated_at: trackingTime(row).toISOString(), packages };
 }

@@ -7,7 +7,7 @@ import { BecameLimited } from '../catalogue/stock.js';
 import { CONFIG, type StoreApiSettings } from '../config.js';
 import { FaultPoints } from '../fault-points.js';
 import type { OpenCharge } from '../payments/payment-gateway.js';
-import { type Claim, IdempotencyKeys, type PlacedOrder } from './idempotency-keys.js';
+import { IdempotencyKeys, type PlacedOrder } from './idempotency-keys.js';
 import type { NewOrder } from './new-order.js';
 import { ordersPlaced } from './measure-orders.js';
 import type { PlaceOrderDto } from './place-order.dto.js';
@@ -41,21 +41,16 @@ export class PlaceOrder {
 
   async run(caller: Caller, order: PlaceOrderDto, key?: string): Promise<ResponseWithHeaders<PlacedOrder>> {
     const placement = newPlacement(caller, order, key);
-    const claim = await this.claimKey(placement);
+    const claim = await this.keys.claim(placement.keyScope, fingerprint(order), placement.orderId);
     if (claim.state === 'replayed') return this.respond(claim.response, replayHeaders);
     // The key was used before, so the response is a replay, although this request settles the order.
     if (claim.state === 'resumed') return this.respond(await this.resume(claim.orderId), replayHeaders);
+    this.faultPoints.pass('key-claimed');
     const newOrder = await this.priceAndWrite(placement);
     this.faultPoints.pass('order-placed');
     const placed = await this.chargeAndSettle(newOrder.charge, newOrder);
     ordersPlaced.inc({ outcome: placed.status });
     return this.respond(placed);
-  }
-
-  private async claimKey({ keyScope, order, orderId }: Placement): Promise<Claim> {
-    const claim = await this.keys.claim(keyScope, fingerprint(order), orderId);
-    if (claim.state === 'claimed') this.faultPoints.pass('key-claimed');
-    return claim;
   }
 
   private async priceAndWrite(placement: Placement): Promise<NewOrder> {

@@ -42,8 +42,8 @@ export interface OrderToPrice<Item extends RequestedItem> {
 }
 
 /**
- * Prices an order by its quote and the catalogue. Stock is only checked here: it may be gone before the order
- * is written.
+ * Prices an order by its quote and the catalogue. Checks the stock without taking it: it may be gone before
+ * the order is written.
  */
 @Injectable()
 export class PriceOrder {

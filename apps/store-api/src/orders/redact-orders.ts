@@ -53,8 +53,8 @@ export async function redactOrder(database: Database, order: string): Promise<{ 
 }
 
 /**
- * Redacts a batch of addresses after their retention; 0 days keeps all. Any number of replicas may run.
- * Returns their number.
+ * Redacts a batch of addresses after their retention, and returns the number of redacted ones; 0 days keeps
+ * all addresses. Any number of replicas may run.
  */
 export async function redactOldAddresses(database: Database, retentionDays: number): Promise<number> {
   return retentionDays === 0 ? 0 : database.run(redactOld, [retentionDays]);

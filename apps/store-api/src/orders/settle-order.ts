@@ -20,8 +20,9 @@ const settle = statement(
      UPDATE charges SET status = :charge_status, provider_reference = coalesce(:reference, provider_reference), settled_at = now()
      WHERE id = :charge_id AND status = 'pending' RETURNING order_id, created_at AS started_at
    ),
-   -- No row if the status of the order does not allow the new one, as after a cancellation. Providers report
-   -- whole seconds by their own clock, so their time may be before the charge row was written.
+   -- No row if the status of the order does not allow the new one: after a cancellation, or when a recharge is
+   -- declined. Providers report whole seconds by their own clock, so their time may be before the charge row
+   -- was written.
    settled AS (
      UPDATE orders SET status = :status, payment_status = :payment_status, reason = :reason, resume_at = NULL,
                        charged_at = CASE WHEN :charged_at::timestamptz IS NOT NULL THEN greatest(:charged_at, charge.started_at) END,
@@ -71,7 +72,7 @@ const markContradictedRefundDue = statement(
 );
 const readStatus = statement('orders.status', 'SELECT status FROM orders WHERE id = $1');
 
-/** The id is null if the order had another status than expected. */
+/** The id is null if the order keeps its status. */
 type SettledRow = OrderRow | { readonly id: null };
 type PaidOutcome = Extract<ChargeOutcome, { status: 'succeeded' }>;
 type ChargeToSettle = Pick<OpenCharge, 'id' | 'orderId'>;
@@ -177,11 +178,11 @@ export class SettleOrder {
         if (paid) await tx.run(markContradictedRefundDue, [chargeId, outcome.reference]);
         return currentStatus(tx, orderId);
       }
-      const orderHadChanged = row.id === null;
-      // Locks the order, since every transaction locks the order before its products.
-      if (orderHadChanged) await tx.run(cancelResume, [orderId]);
+      const orderKeepsStatus = row.id === null;
+      // Also locks the order, since every transaction locks an order before its products.
+      if (orderKeepsStatus) await tx.run(cancelResume, [orderId]);
       if (!paid) await this.stock.returnStock(tx, orderId);
-      if (orderHadChanged) {
+      if (orderKeepsStatus) {
         // Either the order was cancelled, so its money is refunded, or a recharge was declined.
         if (paid) await tx.run(markLateChargeRefundDue, [chargeId]);
         return currentStatus(tx, orderId);

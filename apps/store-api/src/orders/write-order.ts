@@ -62,7 +62,10 @@ export class WriteOrder {
     return order;
   }
 
-  /** Returns whether an order was committed whose connection was lost. Retries until both steps succeed. */
+  /**
+   * Returns whether an order was committed whose connection was lost. Retries both steps until they succeed.
+   * @throws the last error after `findOrderTimeoutMs`
+   */
   private async wasWritten({ keyScope, orderId }: Placement): Promise<boolean> {
     const endsAtMs = performance.now() + findOrderTimeoutMs;
     for (;;) {

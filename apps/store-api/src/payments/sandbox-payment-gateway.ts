@@ -1,6 +1,5 @@
 import { publicId } from '@fulfilment/contracts';
 import { Database, statement } from '@fulfilment/database';
-import { Injectable } from '@nestjs/common';
 import { once } from 'node:events';
 import {
   type Charge,
@@ -48,7 +47,6 @@ const readPayment = statement(
  * `pm_timeout` is charged, but its first request gets no response; everything else succeeds. Its charges are
  * in `sandbox_charges`, committed apart from the order as a provider's would be.
  */
-@Injectable()
 export class SandboxPaymentGateway extends PaymentGateway {
   constructor(private readonly database: Database) {
     super();

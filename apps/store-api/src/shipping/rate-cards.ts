@@ -8,28 +8,22 @@ export interface DeliveryDays {
   readonly max: number;
 }
 
+/** A service with its prices to one country in one currency. */
 interface ServiceRow {
-  id: string;
-  name: string;
-  description: string | null;
-  carriers: string[];
-  deliveryDays: DeliveryDays | null;
-  bands: WeightBand[];
-  pricedAt: Date;
-}
-
-/** A service with the price of one parcel to one country in one currency. */
-export interface PricedService {
   readonly id: string;
   readonly name: string;
   readonly description: string | null;
   readonly carriers: string[];
   /** Null if the operator states no delivery time. */
   readonly deliveryDays: DeliveryDays | null;
-  /** Price in minor units. */
-  readonly amount: number;
+  readonly bands: WeightBand[];
   /** Time of PostgreSQL's clock. */
   readonly pricedAt: Date;
+}
+
+/** A service with the price of one parcel, in minor units. */
+export interface PricedService extends Omit<ServiceRow, 'bands'> {
+  readonly amount: number;
 }
 
 const aggregatedBands = `json_agg(json_build_object('maxWeightGrams', c.max_weight_grams, 'amount', c.amount,

@@ -29,7 +29,10 @@ export class ReportTestEvent {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** @throws NotFound; Conflict for a live order, or when its status or its events do not allow the event */
+  /**
+   * @throws NotFound; Conflict for a live order, when its status or the number of its events does not allow
+   * the event, or when the key was used with another body or by a request in progress
+   */
   async run(
     caller: Caller,
     id: string,
@@ -44,7 +47,7 @@ export class ReportTestEvent {
       if (!order.test) throw notATestOrder();
       const scope = key === undefined ? undefined : { creatorId, clientId: caller.clientId, key };
       const requestFingerprint = fingerprint({ event, order: orderId });
-      // Only marks the key as used: every response shows the order as it is now.
+      // The stored response only marks the key as used: every request returns the order as it is now.
       const response = { id: publicId('ord', orderId), status: order.status };
       const isNew = scope === undefined || (await this.keys.store(tx, scope, requestFingerprint, response));
       if (isNew) await this.apply(tx, orderId, order.status, event);

@@ -6,7 +6,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type StoreApiSettings } from '../../config.js';
 import { hintOf, isSignedByStripe, type StripeHint } from './stripe-event.rules.js';
 
-// Without an attempt yet, the request that placed the order, or the completer, is about to charge.
+// Skips orders without an attempt: the request that placed the order, or the completer, is about to charge
+// them.
 const chargeDueNow = statement(
   'orders.charge-due-now',
   `UPDATE orders SET resume_at = now()
