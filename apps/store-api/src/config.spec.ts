@@ -60,7 +60,7 @@ describe('the settings of the store-api', () => {
       expect(secrets(value)).toEqual(['STRIPE_WEBHOOK_SECRET']);
   });
 
-  it('limit the payment timeout to the time that a process has to stop', () => {
+  it('limit the payment timeout to 15 s, so that a waiting request ends before the process has to stop', () => {
     expect(rejected({ PAYMENT_TIMEOUT_MS: '15000' })).toBeUndefined();
     expect(rejected({ PAYMENT_TIMEOUT_MS: '15001' })).toEqual(['PAYMENT_TIMEOUT_MS']);
   });

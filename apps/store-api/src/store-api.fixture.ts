@@ -78,10 +78,13 @@ export const shipping = {
 const documented = new DocumentedResponses(readDocument('store'), '/store');
 
 export const quoteSigningKey = randomBytes(32);
+/** Connections of the pool that requests have with `connectTo`. */
+export const requestPoolSize = 5;
 
 /**
  * Starts a store-api of the test's own, with real PostgreSQL, Redis and RabbitMQ and its own tokens.
- * @param connectTo opens a proxy to PostgreSQL for requests; the test and the consumers connect directly
+ * @param connectTo opens a proxy to PostgreSQL, to which requests then have a pool of their own; the test and
+ *   the consumers connect directly
  */
 export async function startStoreApi(
   environment: Readonly<Record<string, string>> = {},
@@ -90,7 +93,13 @@ export async function startStoreApi(
   const scratch = await scratchDatabase(migrations);
   const proxy = await connectTo?.(scratch.url);
   const proxied =
-    proxy && createDataSource({ url: proxy.url, poolSize: 5, applicationName: 'proxied', migrations: [] });
+    proxy &&
+    createDataSource({
+      url: proxy.url,
+      poolSize: requestPoolSize,
+      applicationName: 'proxied',
+      migrations: [],
+    });
   await proxied?.initialize();
   const broker = await scratchBroker([...queuesOf('store-api'), 'creator-api.replay']);
   const tokens = await tokenMaker();
@@ -129,8 +138,13 @@ export async function startStoreApi(
   const server = app.getHttpServer();
   const get = (path: string, token: string) =>
     request(server).get(path).auth(token, { type: 'bearer' }).expect(documented.check);
-  const post = (path: string, token: string, body: object) =>
-    request(server).post(path).auth(token, { type: 'bearer' }).send(body).expect(documented.check);
+  const post = (path: string, token: string, body: object, idempotencyKey?: string) =>
+    request(server)
+      .post(path)
+      .auth(token, { type: 'bearer' })
+      .set(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey })
+      .send(body)
+      .expect(documented.check);
   const findOutcome = messageOutcomes(scratch.database);
   /** Waits until a message is applied, deferred or rejected. Returns its outcome. */
   const outcomeOf = async ({ id }: Message) =>
@@ -227,7 +241,7 @@ export async function startStoreApi(
       await Promise.all([app.get(OrderCompleter).round(), app.get(RefundCharges).processDue()]);
     },
     outcomeOf,
-    /** Publishes messages. Returns the outcome of each, or the reason of a rejection. */
+    /** Publishes messages. Returns the outcome of each, or the reason why it was deferred or rejected. */
     publishAndWait: async (...outgoing: readonly Message[]): Promise<string[]> => {
       await broker.publish(...outgoing);
       const outcomes = await Promise.all(outgoing.map(outcomeOf));

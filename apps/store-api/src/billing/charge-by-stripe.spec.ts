@@ -86,7 +86,7 @@ describe('orders that are charged by Stripe', () => {
     const { creator, order, intents } = await place('pm_card_visa');
     expect(order.status).toBe('pending');
     await eventually(async () => {
-      await helpers.complete(creator); // once per remaining fault
+      await helpers.runCompleter(creator); // once per remaining fault
       return (await helpers.openChargeCount(creator)) === 0;
     });
     expect((await store.readOrder(creator, order.id)).status).toBe('processing');
@@ -98,7 +98,7 @@ describe('orders that are charged by Stripe', () => {
     const placeWithUnusableKey = async (fault: 'broken-before' | 'broken-after') => {
       stripe.fail(intentsPath, fault);
       const placed = await place('pm_card_visa');
-      await helpers.complete(placed.creator);
+      await helpers.runCompleter(placed.creator);
       expect(await store.database.rows(keysOf, [placed.creator.id])).toEqual([
         { keyNumber: 1, unusable: true },
       ]);
@@ -109,15 +109,18 @@ describe('orders that are charged by Stripe', () => {
       (await store.readOrder(creator, order.id)).status;
 
     it.each([
-      ['broken-before', 2],
-      ['broken-after', 1],
-    ] as const)('are charged once (%s), under key number %i', async (fault, keyNumber) => {
-      const placed = await placeWithUnusableKey(fault);
-      await helpers.complete(placed.creator);
-      expect(await statusOf(placed)).toBe('processing');
-      expect(placed.intents()).toHaveLength(1);
-      expect(await store.database.rows(keysOf, [placed.creator.id])).toMatchObject([{ keyNumber }]);
-    });
+      ['before', 2, 'broken-before'],
+      ['after', 1, 'broken-after'],
+    ] as const)(
+      'are charged once when it failed %s charging, under key number %i',
+      async (_, keyNumber, fault) => {
+        const placed = await placeWithUnusableKey(fault);
+        await helpers.runCompleter(placed.creator);
+        expect(await statusOf(placed)).toBe('processing');
+        expect(placed.intents()).toHaveLength(1);
+        expect(await store.database.rows(keysOf, [placed.creator.id])).toMatchObject([{ keyNumber }]);
+      },
+    );
 
     it.each(['next-key-taken', 'charged'])('are charged once when the process dies at %s', async (point) => {
       const placed = await placeWithUnusableKey('broken-before');
@@ -128,25 +131,25 @@ describe('orders that are charged by Stripe', () => {
         { keyNumber: 2, unusable: false },
       ]);
       expect(placed.intents()).toHaveLength(point === 'charged' ? 1 : 0);
-      await helpers.complete(placed.creator);
+      await helpers.runCompleter(placed.creator);
       expect(await statusOf(placed)).toBe('processing');
       expect(placed.intents()).toHaveLength(1);
     });
 
-    it('are looked up without a customer when the payment method had none at the time of the request', async () => {
+    it('are found, although the payment method had no customer at the time of the request', async () => {
       stripe.attachTo(null);
       const placed = await placeWithUnusableKey('broken-after');
       stripe.attachTo('cus_fake');
-      await helpers.complete(placed.creator);
+      await helpers.runCompleter(placed.creator);
       expect([await statusOf(placed), placed.intents().length]).toEqual(['processing', 1]);
     });
 
     it("wait a minute by PostgreSQL's clock before the lookup, however far ahead a replica's clock is", async () => {
       stripe.fail(intentsPath, 'broken-before');
       const placed = await place('pm_card_visa');
-      await helpers.complete(placed.creator);
+      await helpers.runCompleter(placed.creator);
       jest.useFakeTimers({ doNotFake: [...timers], now: Date.now() + 5 * 60_000 });
-      await helpers.complete(placed.creator).finally(() => jest.useRealTimers());
+      await helpers.runCompleter(placed.creator).finally(() => jest.useRealTimers());
       expect(await store.database.rows(keysOf, [placed.creator.id])).toEqual([
         { keyNumber: 1, unusable: true },
       ]);
@@ -176,7 +179,7 @@ describe('orders that are charged by Stripe', () => {
       [{ reference: intent?.id, status: 'pending' }],
     ]);
     if (intent !== undefined) intent.status = 'succeeded';
-    await helpers.complete(creator);
+    await helpers.runCompleter(creator);
     expect((await store.readOrder(creator, order.id)).status).toBe('processing');
     expect(stripe.requests.at(-1)?.path).toBe(`${intentsPath}/${intent?.id}`);
   });

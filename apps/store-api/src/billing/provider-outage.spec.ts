@@ -11,7 +11,7 @@ const attemptsOf = statement(
   'SELECT resume_tries AS attempts FROM orders WHERE creator_id = $1',
 );
 
-describe('while the payment provider fails for all,', () => {
+describe('while the payment provider fails for all creators,', () => {
   let orders: StripeOrders;
   let stripe: StripeOrders['stripe'];
 
@@ -32,7 +32,7 @@ describe('while the payment provider fails for all,', () => {
   /** Runs rounds of the completer until each order is settled. */
   const untilSettled = (placed: readonly Placed[]) =>
     eventually(async () => {
-      for (const { creator } of placed) await orders.helpers.complete(creator);
+      for (const { creator } of placed) await orders.helpers.runCompleter(creator);
       const statuses = await Promise.all(placed.map(statusOf));
       return statuses.includes('pending') ? undefined : statuses;
     });
@@ -100,7 +100,7 @@ describe('while Stripe has found none of our payment methods under our key,', ()
       orders.stripe.fail(intentsPath, { status: 400, error: { ...missing, param: 'payment_method' } });
       const { creator, order, intents } = await orders.place('pm_card_visa');
       expect(order.status).toBe('pending');
-      await orders.helpers.complete(creator);
+      await orders.helpers.runCompleter(creator);
       const { body } = await orders.store.get(`/store/v1/orders/${order.id}`, creator.token);
       expect([body.status, intents().length]).toEqual(['processing', 1]);
     } finally {

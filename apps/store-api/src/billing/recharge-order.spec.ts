@@ -1,7 +1,7 @@
-import { messages } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { untilLockWaits } from '../lock-waits.fixture.js';
 import { Stock } from '../catalogue/stock.js';
+import { cancelled } from '../fulfilment/fulfilment.fixture.js';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
 import { type OrderHelpers, orderHelpers } from '../orders/order-helpers.fixture.js';
 import { RechargeOrder } from './recharge-order.js';
@@ -46,13 +46,7 @@ describe('a recharge', () => {
   const read = () => store.readOrder(creator, order);
   const outcomes = async () => (await helpers.providerCharges(creator)).map(({ outcome }) => outcome);
   const setMethod = (method: string) => store.database.run(setPaymentMethod, [creator.id, method]);
-  const cancel = async () => {
-    const message = messages.fulfilmentCancelled.make(
-      { order_id: order, reason: 'not paid' },
-      { occurredAt: new Date() },
-    );
-    await store.publishAndWait(message);
-  };
+  const cancel = () => store.publishAndWait(cancelled(order, 1));
 
   it('takes the stock, charges the current payment method, and continues like a first charge', async () => {
     await setMethod('pm_ok');
@@ -60,7 +54,7 @@ describe('a recharge', () => {
     expect(await helpers.stock(creator)).toEqual([8]);
     expect((await read()).status).toBe('payment_failed'); // until it is charged
 
-    await helpers.complete(creator);
+    await helpers.runCompleter(creator);
     expect(await read()).toMatchObject({
       status: 'processing',
       billing: { payment_status: 'paid', charged_at: expect.any(String) },
@@ -84,7 +78,7 @@ describe('a recharge', () => {
 
   it('leaves the order and the stock unchanged when it is declined, and may then be repeated', async () => {
     await recharge.run(order);
-    await helpers.complete(creator);
+    await helpers.runCompleter(creator);
     expect((await read()).status).toBe('payment_failed');
     expect(await recharge.newestCharge(order)).toEqual({
       status: 'payment_failed',
@@ -96,7 +90,7 @@ describe('a recharge', () => {
 
     await setMethod('pm_ok');
     await recharge.run(order);
-    await helpers.complete(creator);
+    await helpers.runCompleter(creator);
     expect((await read()).status).toBe('processing');
     expect(await helpers.stock(creator)).toEqual([8]);
   });
@@ -105,7 +99,7 @@ describe('a recharge', () => {
     await setMethod('pm_ok');
     const results = await Promise.allSettled(Array.from({ length: 8 }, () => recharge.run(order)));
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-    await Promise.all([helpers.complete(creator), helpers.complete(creator)]);
+    await Promise.all([helpers.runCompleter(creator), helpers.runCompleter(creator)]);
     expect(await outcomes()).toEqual(['declined', 'succeeded']);
     expect(await helpers.stock(creator)).toEqual([8]);
     await expect(recharge.run(order)).rejects.toThrow(
@@ -113,21 +107,25 @@ describe('a recharge', () => {
     );
   });
 
-  it('is finished by the completer when the provider is silent', async () => {
+  it('is retried by the completer after the provider was silent, and blocks a second recharge until then', async () => {
     await setMethod('pm_timeout');
     await recharge.run(order);
-    await helpers.complete(creator);
+    await helpers.runCompleter(creator);
     expect((await recharge.newestCharge(order)).charge).toBe('pending');
     await expect(recharge.run(order)).rejects.toThrow('A charge of the order is in progress.');
-    await helpers.complete(creator);
+    await helpers.runCompleter(creator);
     expect((await read()).status).toBe('processing');
     expect(await outcomes()).toEqual(['declined', 'succeeded']);
   });
 
   it.each([
-    ['the stock is gone', () => store.database.run(setStock, [creator.id, 1]), /^Sold out: prod_\w+\.$/],
     [
-      'it is no longer sold',
+      'fewer pieces are left than it needs',
+      () => store.database.run(setStock, [creator.id, 1]),
+      /^Sold out: prod_\w+\.$/,
+    ],
+    [
+      'the product is no longer sold',
       () => store.database.run(setStatus, [creator.id, 'unavailable']),
       /^No longer available: prod_\w+\.$/,
     ],
@@ -136,12 +134,12 @@ describe('a recharge', () => {
       () => store.database.run(setPaymentMethod, [creator.id, null]),
       /no payment method/,
     ],
-    ['it is cancelled', () => cancel(), /The order is cancelled/],
+    ['the order is cancelled', cancel, /The order is cancelled/],
   ])('is rejected when %s, and changes nothing', async (_, change, reason) => {
     await change();
     const stock = await helpers.stock(creator);
     await expect(recharge.run(order)).rejects.toThrow(reason);
-    await helpers.complete(creator);
+    await helpers.runCompleter(creator);
     expect(await outcomes()).toEqual(['declined']);
     expect(await helpers.stock(creator)).toEqual(stock);
   });
@@ -151,13 +149,13 @@ describe('a recharge', () => {
     await expect(recharge.run(`ord_${'0'.repeat(26)}`)).rejects.toThrow(/order/);
   });
 
-  it('refunds the money, and returns the stock once, when the order was cancelled during it', async () => {
+  it('is refunded, and its stock returned once, when the order is cancelled before its outcome is known', async () => {
     await setMethod('pm_timeout');
     await recharge.run(order);
-    await helpers.complete(creator); // charged, but the response was lost
+    await helpers.runCompleter(creator); // charged, but the response was lost
     await cancel();
     expect(await helpers.stock(creator)).toEqual([10]);
-    await helpers.complete(creator);
+    await helpers.runCompleter(creator);
     await store.resumeOrders();
     expect(await read()).toMatchObject({ status: 'cancelled', billing: { payment_status: 'failed' } });
     expect(await helpers.providerCharges(creator)).toMatchObject([{ refunded: false }, { refunded: true }]);
@@ -177,10 +175,8 @@ describe('a recharge', () => {
       await recharge.run(id);
     }
     expect(await helpers.stock(creator)).toEqual([460, 460]);
-    const cancels = ids.map((id) =>
-      messages.fulfilmentCancelled.make({ order_id: id, reason: 'not paid' }, { occurredAt: new Date() }),
-    );
-    await Promise.all([store.broker.publish(...cancels), helpers.complete(creator)]);
+    const cancels = ids.map((id) => cancelled(id, 1));
+    await Promise.all([store.broker.publish(...cancels), helpers.runCompleter(creator)]);
     for (const message of cancels)
       expect(await store.outcomeOf(message)).toMatchObject({ outcome: 'applied' });
     await helpers.completeAll(creator); // a round skips orders that a concurrent cancellation has locked

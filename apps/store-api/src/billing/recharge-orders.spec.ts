@@ -6,12 +6,18 @@ import { redactOrder } from '../orders/redact-orders.js';
 import { RechargeOrder } from './recharge-order.js';
 import { rechargeOrders } from './recharge-orders.js';
 
-const payBy = statement('test.pay-by-all', 'UPDATE creators SET payment_method = $1');
+const setAllPaymentMethods = statement(
+  'test.set-all-payment-methods',
+  'UPDATE creators SET payment_method = $1',
+);
 const setFailureTime = statement(
   'test.set-failure-time',
   `UPDATE charges SET settled_at = $2 WHERE order_id IN (SELECT id FROM orders WHERE creator_id = $1)`,
 );
-const payNothing = statement('test.pay-nothing', 'UPDATE creators SET payment_method = NULL WHERE id = $1');
+const removePaymentMethod = statement(
+  'test.remove-payment-method',
+  'UPDATE creators SET payment_method = NULL WHERE id = $1',
+);
 const withdraw = statement(
   'test.withdraw',
   "UPDATE products SET status = 'unavailable' WHERE creator_id = $1",
@@ -55,7 +61,7 @@ describe('recharging the orders of a time range', () => {
   it('charges each order of the time range once in three runs, and no others', async () => {
     const within = [await placeFailed('2026-01-02T00:00:00Z'), await placeFailed('2026-01-02T23:59:59Z')];
     const outside = [await placeFailed('2026-01-01T23:59:59Z'), await placeFailed('2026-01-03T00:00:00Z')];
-    await store.database.run(payBy, ['pm_ok']);
+    await store.database.run(setAllPaymentMethods, ['pm_ok']);
     expect(await run()).toEqual({ ...range, begun: 2, skipped: {} });
     expect(await run()).toEqual({ ...range, begun: 0, skipped: {} });
     await store.resumeOrders();
@@ -76,9 +82,9 @@ describe('recharging the orders of a time range', () => {
     const unsold = await placeFailed('2026-01-02T10:00:00Z');
     const sold = await placeFailed('2026-01-02T11:00:00Z');
     const unpaid = await placeFailed('2026-01-02T12:00:00Z');
-    await store.database.run(payBy, ['pm_ok']);
+    await store.database.run(setAllPaymentMethods, ['pm_ok']);
     await store.database.run(withdraw, [unsold.creator.id]);
-    await store.database.run(payNothing, [unpaid.creator.id]);
+    await store.database.run(removePaymentMethod, [unpaid.creator.id]);
     expect(await run()).toEqual({
       ...range,
       begun: 1,

@@ -21,7 +21,8 @@ describe('cancelled orders that were charged by Stripe', () => {
   let store: StripeOrders['store'];
 
   beforeAll(async () => {
-    // Longer than the 500 ms after which Stripe's library repeats a request whose connection was closed.
+    // The timeout is longer than the 500 ms after which Stripe's library repeats a request whose connection
+    // was closed.
     orders = await stripeOrders({ PAYMENT_TIMEOUT_MS: '10000' });
     ({ stripe, store } = orders);
   });

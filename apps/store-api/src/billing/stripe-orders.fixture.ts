@@ -1,4 +1,4 @@
-import { messages } from '@fulfilment/contracts';
+import { cancelled } from '../fulfilment/fulfilment.fixture.js';
 import { type FakeStripe, fakeStripe, fakeStripeKey } from '../payments/stripe/fake-stripe.fixture.js';
 import { orderBody, startStoreApi } from '../store-api.fixture.js';
 import { orderHelpers } from '../orders/order-helpers.fixture.js';
@@ -37,13 +37,7 @@ export async function stripeOrders(environment: Readonly<Record<string, string>>
       };
     },
     /** Cancels a paid order, so that its refund is due. */
-    cancel: async (order: { readonly id: string }) => {
-      const message = messages.fulfilmentCancelled.make(
-        { order_id: order.id, reason: 'pressing fault' },
-        { occurredAt: new Date() },
-      );
-      await store.publishAndWait(message);
-    },
+    cancel: (order: { readonly id: string }) => store.publishAndWait(cancelled(order.id, 1)),
     stop: async () => {
       await store.stop();
       await stripe.stop();

@@ -71,7 +71,7 @@ describe('the ETag of release reads', () => {
     expect((await read(`/${id}`, tags[0])).status).toBe(200);
   });
 
-  it('does not reveal releases that the caller may not see', async () => {
+  it('does not lead to 304 for another creator, an invalid token or an invalid query', async () => {
     const other = await store.creator();
     const tag = await tagOf(`/${id}`);
     expect((await read(`/${id}`, tag, other.token)).status).toBe(404);

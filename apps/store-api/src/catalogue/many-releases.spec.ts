@@ -47,7 +47,7 @@ describe('a catalogue of many releases', () => {
     expect(seen.sort()).toEqual(before.map(({ id }) => publicId('prod', id)).sort());
   });
 
-  describe('of 100,000 releases', () => {
+  describe('with 90,000 releases of one name and 30 of another', () => {
     beforeAll(async () => {
       await insert('Common ', 90_000, new Date('2025-06-01'));
       await insert('Rare Bird ', 30, new Date('2020-01-01'));

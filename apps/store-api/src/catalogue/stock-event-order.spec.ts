@@ -145,6 +145,7 @@ describe('sales, returns, counts and adjustments in any order of arrival', () =>
   });
   afterAll(() => scratch.drop());
 
+  // STOCK_PROPERTY_RUNS is for a manual run with more cases.
   const numRuns = Number(process.env['STOCK_PROPERTY_RUNS'] ?? 60);
   const run = async (history: History, steps: readonly Step[]) => {
     for (const step of steps) {

@@ -52,13 +52,17 @@ const changesSince = statement(
           (SELECT coalesce(sum(CASE kind WHEN 'taken' THEN -quantity ELSE quantity END), 0)::int FROM stock_movements
            WHERE product_id = $1 AND moved_at > $2) AS changes`,
 );
-const lastEvents = statement(
+const productMessages = statement(
   'test.product-events',
   `SELECT type, (body->'data'->>'previous_quantity')::int AS previous, (body->'data'->'product'->>'quantity')::int AS quantity
    FROM outbox WHERE body->'data'->'product'->>'id' = $1 ORDER BY (body->'data'->'product'->>'version')::int, type`,
 );
 
-/** One product, its orders as PlaceOrder and TransitionOrders write them, and the events of the warehouse. */
+/**
+ * Creates one product. Returns functions that sell it, return its pieces and apply stock events, as the
+ * service does: an order has only the rows that these read.
+ * @param quantity pieces of a limited edition, or null for an unlimited product
+ */
 export async function stockOfOneProduct(database: Database, quantity: number | null) {
   const [productId, releaseId, creatorId] = [uuidv7(), uuidv7(), uuidv7()];
   const prices = { GBP: 1, USD: 1, EUR: 1, JPY: 1 };
@@ -155,7 +159,7 @@ export async function stockOfOneProduct(database: Database, quantity: number | n
       database.row<{ untaken: number; changes: number }>(changesSince, [productId, time]),
     /** Messages about the product, by version. */
     events: () =>
-      database.rows<{ type: string; previous: number | null; quantity: number | null }>(lastEvents, [
+      database.rows<{ type: string; previous: number | null; quantity: number | null }>(productMessages, [
         productId,
       ]),
   };

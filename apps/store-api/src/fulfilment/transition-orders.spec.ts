@@ -1,25 +1,15 @@
 import { messages } from '@fulfilment/contracts';
-import { statement } from '@fulfilment/database';
-import { eventually } from '@fulfilment/testing';
-import { cancelled, corrected, delivered, shipped } from './fulfilment.fixture.js';
+import { type OrderHelpers, orderHelpers } from '../orders/order-helpers.fixture.js';
+import { atMinute, cancelled, corrected, delivered, shipped } from './fulfilment.fixture.js';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
 
-const stockOf = statement('test.stock', 'SELECT quantity FROM products WHERE creator_id = $1 ORDER BY id');
-const refundsOf = statement(
-  'test.refunds',
-  `SELECT count(*) AS refunds FROM sandbox_charges s JOIN charges c ON c.id::text = s.idempotency_key JOIN orders o ON o.id = c.order_id
-   WHERE o.creator_id = $1 AND s.refunded_at IS NOT NULL`,
-);
-
-const anyOutgoing = statement('test.outgoing', 'SELECT 1 FROM outbox LIMIT 1');
-
-const metadata = { occurredAt: new Date() };
-
 let store: StoreApiUnderTest;
+let helpers: OrderHelpers;
 let creator: Creator;
 let sku: string;
 beforeAll(async () => {
   store = await startStoreApi();
+  helpers = orderHelpers(store);
 });
 afterAll(() => store.stop());
 beforeEach(async () => {
@@ -37,16 +27,8 @@ describe('a fulfilment event', () => {
     return response.body.id;
   };
   const read = (id: string) => store.readOrder(creator, id);
-  /** The types of the messages about an order, once all that were committed are published. */
-  const eventsOf = async (id: string): Promise<string[]> => {
-    await eventually(async () => (await store.database.row(anyOutgoing)) === undefined);
-    const last = messages.fulfilmentStockSet.make({ sku, quantity: 10 }, metadata);
-    await store.broker.publish(last);
-    await eventually(() => store.broker.published.some((message) => message.id === last.id));
-    return store.broker.published
-      .filter(({ type, data }) => type.startsWith('order.') && JSON.stringify(data).includes(id))
-      .map(({ type }) => type);
-  };
+  /** The types of the messages about the orders of the creator. */
+  const events = () => helpers.events(creator, 'order.');
 
   it('ships the order with the first package, updates tracking with later ones, and delivers it with the last', async () => {
     const id = await placeOrder();
@@ -72,7 +54,7 @@ describe('a fulfilment event', () => {
     const order = await read(id);
     expect(order.status).toBe('delivered');
     expect(order.tracking.delivered_at).toEqual(expect.any(String));
-    expect(await eventsOf(id)).toEqual([
+    expect(await events()).toEqual([
       'order.created',
       'order.processing',
       'order.shipped',
@@ -98,7 +80,7 @@ describe('a fulfilment event', () => {
     const id = await placeOrder();
     const shipment = shipped(id, 'TEST1', 1);
     await store.publishAndWait(shipment, shipment, shipped(id, 'TEST1', 1));
-    expect((await eventsOf(id)).filter((type) => type === 'order.shipped')).toHaveLength(1);
+    expect((await events()).filter((type) => type === 'order.shipped')).toHaveLength(1);
     expect((await read(id)).tracking.packages).toHaveLength(1);
   });
 
@@ -108,28 +90,28 @@ describe('a fulfilment event', () => {
     const correction = () => corrected(id, 'TEST2', 2, 'TEST1');
     expect(await store.publishAndWait(correction(), correction())).toEqual(['applied', 'applied']);
     expect((await read(id)).tracking.packages).toHaveLength(1);
-    expect((await eventsOf(id)).filter((type) => type === 'order.tracking_updated')).toHaveLength(1);
+    expect((await events()).filter((type) => type === 'order.tracking_updated')).toHaveLength(1);
   });
 
   it('cancels an order before it ships, with one refund and one return of stock', async () => {
     const id = await placeOrder(3);
-    expect(await store.database.row(stockOf, [creator.id])).toEqual({ quantity: 7 });
+    expect(await helpers.stock(creator)).toEqual([7]);
     await store.publishAndWait(cancelled(id, 1), cancelled(id, 1));
     expect(await read(id)).toMatchObject({ status: 'cancelled', billing: { payment_status: 'refunded' } });
-    expect(await store.database.row(stockOf, [creator.id])).toEqual({ quantity: 10 });
+    expect(await helpers.stock(creator)).toEqual([10]);
     await store.resumeOrders();
     await store.resumeOrders();
-    expect(await store.database.row(refundsOf, [creator.id])).toEqual({ refunds: 1 });
+    expect(await helpers.providerCharges(creator)).toMatchObject([{ refunded: true }]);
   });
 
-  it("is rejected with a reason, and changes nothing, when the order's status does not allow it", async () => {
+  it('is rejected with a reason when the status of its order does not allow it, or its order or product is unknown', async () => {
     const id = await placeOrder();
     await store.publishAndWait(shipped(id, 'TEST1', 1));
     const rejections = await store.publishAndWait(
       cancelled(id, 2),
       shipped('ord_00000000000000000000000000', 'TEST1', 1),
       shipped('nonsense', 'TEST1', 1),
-      messages.fulfilmentStockSet.make({ sku: 'prod_00000000000000000000000000', quantity: 1 }, metadata),
+      messages.fulfilmentStockSet.make({ sku: 'prod_00000000000000000000000000', quantity: 1 }, atMinute(1)),
     );
     expect(rejections).toEqual([
       'cannot cancel an order that is shipped',

@@ -1,7 +1,7 @@
 import { newKey } from '../store-api.fixture.js';
 import { setUpCancellations } from './cancellations.fixture.js';
 
-describe('an order that is cancelled while something else happens to it', () => {
+describe('POST /v1/orders/{id}/cancel, concurrently with other changes,', () => {
   const setup = setUpCancellations();
   const { place, cancel, read, shipmentOf, cancelledByWarehouse, expectCancelledOnce } = setup;
 
@@ -24,7 +24,7 @@ describe('an order that is cancelled while something else happens to it', () => 
       Array.from({ length: 10 }, async (_, n) => {
         const order = await place();
         const shipment = shipmentOf(order);
-        // Half of the shipments are sent before the request, half of them at the same time.
+        // Every second shipment is also sent before the request. Repeated messages have no effect.
         if (n % 2 === 0) await setup.store.broker.publish(shipment);
         const [{ status, body }, [outcome]] = await Promise.all([
           cancel(order),
@@ -43,7 +43,7 @@ describe('an order that is cancelled while something else happens to it', () => 
     );
   });
 
-  it('cancels once when the warehouse cancels the order at the same time, and later once more', async () => {
+  it('cancels once when the warehouse cancels the order too, at the same time and later', async () => {
     const orders = await Promise.all(Array.from({ length: 5 }, () => place()));
     await Promise.all(
       orders.map(async (order) => {
@@ -64,7 +64,7 @@ describe('an order that is cancelled while something else happens to it', () => 
 
   it('refunds an order that is cancelled while its payment settles', async () => {
     const orders = await Promise.all(Array.from({ length: 8 }, () => place('pm_timeout')));
-    const settling = Promise.all(orders.map(({ creator }) => setup.helpers.complete(creator)));
+    const settling = Promise.all(orders.map(({ creator }) => setup.helpers.runCompleter(creator)));
     const responses = await Promise.all(orders.map((order) => cancel(order)));
     await settling;
     expect(responses.map(({ status }) => status)).toEqual(orders.map(() => 200));

@@ -11,9 +11,7 @@ describe('POST /v1/orders/{id}/cancel', () => {
 
   it('cancels a paid order: refunds it, returns its stock, and notifies the warehouse', async () => {
     const order = await place();
-    const response = await setup.store.post(`/store/v1/orders/${order.id}/cancel`, order.creator.token, {
-      reason: 'Ordered twice',
-    });
+    const response = await cancel(order, { reason: 'Ordered twice' });
     expect([response.status, response.get('idempotent-replayed')]).toEqual([200, undefined]);
     expect(response.body).toMatchObject({ status: 'cancelled', billing: { payment_status: 'refunded' } });
     expect(response.body).toEqual(await read(order));
@@ -62,7 +60,7 @@ describe('POST /v1/orders/{id}/cancel', () => {
     });
     expect(await setup.helpers.stock(order.creator)).toEqual([10]);
     expect(await setup.helpers.openChargeCount(order.creator)).toBe(1);
-    await setup.helpers.complete(order.creator);
+    await setup.helpers.runCompleter(order.creator);
     await expectCancelledOnce(order, ['order.created']);
     const repeated = await setup.helpers.place(order.creator, order.body, placingKey);
     expect([repeated.status, repeated.body]).toEqual([201, { id: order.id, status: 'cancelled' }]);
@@ -76,7 +74,7 @@ describe('POST /v1/orders/{id}/cancel', () => {
       if (status === 'delivered') await setup.store.publishAndWait(delivered(order.id, 2));
       const before = await read(order);
       const idempotencyKey = newKey();
-      const response = await setup.store.post(`/store/v1/orders/${order.id}/cancel`, order.creator.token, {});
+      const response = await cancel(order);
       expect([response.status, response.body.code, response.body.details]).toEqual([
         409,
         'CONFLICT',
@@ -126,29 +124,29 @@ describe('POST /v1/orders/{id}/cancel', () => {
     expect((await read(other)).status).toBe('processing');
   });
 
-  it('is 404 for an order of another creator, for an unknown one, and without a creator', async () => {
+  it('returns 404 for an order of another creator, an unknown or malformed id, and a token without a creator', async () => {
     const order = await place();
     const other = await setup.store.creator();
     const noCreator = await setup.store.tokens.token({ scope: 'orders:cancel', client_id: 'c' });
-    for (const [token, id] of [
-      [other.token, order.id],
-      [order.creator.token, 'ord_00000000000000000000000000'],
-      [order.creator.token, '%00'],
-      [noCreator, order.id],
+    for (const missing of [
+      { ...order, creator: other },
+      { ...order, id: 'ord_00000000000000000000000000' },
+      { ...order, id: '%00' },
+      { ...order, creator: { ...order.creator, token: noCreator } },
     ]) {
-      const response = await setup.store.post(`/store/v1/orders/${id}/cancel`, token ?? '', {});
+      const response = await cancel(missing);
       expect([response.status, response.body.code]).toEqual([404, 'NOT_FOUND']);
     }
     expect((await read(order)).status).toBe('processing');
   });
 
-  it('requires the scope orders:cancel, which no other scope implies', async () => {
+  it('requires the scope orders:cancel, which the other scopes together do not imply', async () => {
     const order = await place();
     const scope = Object.keys(storeScopes)
       .filter((name) => name !== 'orders:cancel')
       .join(' ');
     const token = await setup.store.tokens.token({ creator_id: order.creator.id, client_id: 'c', scope });
-    const response = await setup.store.post(`/store/v1/orders/${order.id}/cancel`, token, {});
+    const response = await cancel({ ...order, creator: { ...order.creator, token } });
     expect([response.status, response.body.code]).toEqual([403, 'FORBIDDEN']);
     expect((await read(order)).status).toBe('processing');
   });
@@ -171,14 +169,14 @@ describe('POST /v1/orders/{id}/cancel', () => {
     expect((await cancelledMessage(order))?.cancelled_by).toBe(who);
   });
 
-  it('rejects a delivery that waited for the shipment of the order', async () => {
+  it('rejects a delivery that is deferred until the shipment, after the order was cancelled', async () => {
     const order = await place();
     const early = delivered(order.id, 2);
     expect(await setup.store.publishAndWait(early)).toEqual([
       'cannot deliver an order that is still processing',
     ]);
     await cancel(order);
-    await setup.store.broker.publish(early);
+    await setup.store.broker.publish(early); // as the retry of a deferred event does
     await eventually(async () => (await setup.store.outcomeOf(early)).outcome === 'refused');
     expect(await setup.store.publishAndWait(shipmentOf(order))).toEqual([
       'cannot ship an order that is cancelled',

@@ -1,5 +1,4 @@
 import { messages } from '@fulfilment/contracts';
-import request from 'supertest';
 import { cancelled, shipped } from '../fulfilment/fulfilment.fixture.js';
 import {
   newKey,
@@ -40,12 +39,8 @@ export function setUpCancellations() {
     const { body: order } = await helpers.place(creator, body, idempotencyKey);
     return { creator, id: order.id, body };
   };
-  const cancel = async ({ creator, id }: OrderOfCreator, body: object = {}, idempotencyKey?: string) => {
-    const sent = request(store.server)
-      .post(`/store/v1/orders/${id}/cancel`)
-      .auth(creator.token, { type: 'bearer' });
-    return (idempotencyKey === undefined ? sent : sent.set('idempotency-key', idempotencyKey)).send(body);
-  };
+  const cancel = async ({ creator, id }: OrderOfCreator, body: object = {}, idempotencyKey?: string) =>
+    store.post(`/store/v1/orders/${id}/cancel`, creator.token, body, idempotencyKey);
   const read = ({ creator, id }: OrderOfCreator) => store.readOrder(creator, id);
   const shipmentOf = ({ id }: OrderOfCreator) => shipped(id, 'D1', 1);
   const cancelledByWarehouse = ({ id }: OrderOfCreator) => cancelled(id, 1);

@@ -7,15 +7,21 @@ import {
   type FakeStripe,
   fakeStripe,
 } from '../payments/stripe/fake-stripe.fixture.js';
-import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
+import {
+  orderBody,
+  requestPoolSize,
+  type StoreApiUnderTest,
+  startStoreApi,
+  type Creator,
+} from '../store-api.fixture.js';
 import { orderHelpers } from './order-helpers.fixture.js';
 import { copyOrders } from './order-completer.fixture.js';
 import { OrderCompleter } from './order-completer.js';
 
-const requestConnections = 5; // pool size that startStoreApi uses with `connectTo`
-const slots = 20; // of each loop of the completer
+/** Concurrent charges of each loop of the completer. */
+const slots = 20;
 
-// With a charge that the provider has not received yet.
+/** Makes the orders of $1 due with payment method $2. The new id of the charge is unknown to the provider. */
 const becomeOverdue = statement(
   'test.become-overdue',
   `WITH overdue AS (
@@ -33,7 +39,7 @@ let store: StoreApiUnderTest;
 beforeAll(async () => {
   stripe = await fakeStripe();
   const environment = { ...stripeSettings(stripe), PAYMENT_TIMEOUT_MS: '15000' };
-  // A proxy that is none: with `connectTo`, requests have a pool of their own.
+  // No proxy: `connectTo` is only for the pool that requests then have.
   store = await startStoreApi(environment, (url) => Promise.resolve({ url, stop: () => Promise.resolve() }));
 });
 afterAll(async () => {
@@ -56,7 +62,7 @@ async function place(): Promise<Creator> {
 async function useAllConnections(): Promise<OpenTransaction[]> {
   const requests = store.app.get(Database);
   return Promise.all(
-    Array.from({ length: requestConnections }, async () => {
+    Array.from({ length: requestPoolSize }, async () => {
       const open = await requests.begin();
       await open.tx.rows(readOne);
       return open;

@@ -1,7 +1,6 @@
-import { messages } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
-import request from 'supertest';
+import { cancelled } from '../fulfilment/fulfilment.fixture.js';
 import { Stock } from '../catalogue/stock.js';
 import {
   newKey,
@@ -15,6 +14,7 @@ import type { FaultPoint } from '../fault-points.js';
 import { type OrderHelpers, orderHelpers } from './order-helpers.fixture.js';
 import { RechargeOrder } from '../billing/recharge-order.js';
 
+/** Covers the start of a process, the lease of its key (5 s) and that of its order, on a slow machine. */
 const completionTimeoutMs = 60_000;
 const setPaymentMethod = statement(
   'test.set-payment-method',
@@ -145,10 +145,8 @@ describe('a killed store-api', () => {
     await expect(dying.cancel(creator, order.id, idempotencyKey)).rejects.toThrow();
     expect(await dying.ended).toBe('SIGKILL');
 
-    const repeated = await request(store.server)
-      .post(`/store/v1/orders/${order.id}/cancel`)
-      .auth(creator.token, { type: 'bearer' })
-      .set('idempotency-key', idempotencyKey);
+    const path = `/store/v1/orders/${order.id}/cancel`;
+    const repeated = await store.post(path, creator.token, {}, idempotencyKey);
     expect([repeated.status, repeated.body.status]).toEqual([200, 'cancelled']);
     expect(repeated.get('idempotent-replayed')).toBe(replayed);
     await helpers.completeAll(creator, completionTimeoutMs);
@@ -164,11 +162,7 @@ describe('a killed store-api', () => {
   it('returns the money and the stock once when it dies at the fault point "refunded"', async () => {
     const { creator, body } = await buyer('pm_ok');
     const { body: order } = await helpers.place(creator, body);
-    const cancelled = messages.fulfilmentCancelled.make(
-      { order_id: order.id, reason: 'pressing fault' },
-      { occurredAt: new Date() },
-    );
-    await store.publishAndWait(cancelled);
+    await store.publishAndWait(cancelled(order.id, 1));
     // The background loop of the process makes the refund.
     expect(await (await startDyingAt('refunded')).ended).toBe('SIGKILL');
 

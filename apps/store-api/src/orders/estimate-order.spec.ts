@@ -31,13 +31,18 @@ describe('POST /v1/orders/estimate', () => {
 
   const estimate = async (body: object, token = creator.token) =>
     store.post('/store/v1/orders/estimate', token, body);
-  const parcel = (items: object[] = [{ sku, quantity: 2 }], country = 'GB', shippingRate = rate) => ({
+  /** The body of a request; by default, two pieces of `sku` to GB with `rate`. */
+  const bodyWith = ({
+    items = [{ sku, quantity: 2 }],
+    country = 'GB',
+    shippingRate = rate,
+  }: { items?: object[]; country?: string; shippingRate?: string } = {}) => ({
     items,
     shipping_address: { country_code: country },
     shipping_rate_id: shippingRate,
   });
   /** The order that an estimate is about. Its address has a province, which an order to the USA requires. */
-  const orderOf = (body: ReturnType<typeof parcel>) => ({
+  const orderOf = (body: ReturnType<typeof bodyWith>) => ({
     ...body,
     items: body.items.map((item) => ({ ...item, unit_price: gbp(2999) })),
     shipping_address: { ...address, province_code: 'NY', ...body.shipping_address },
@@ -45,10 +50,12 @@ describe('POST /v1/orders/estimate', () => {
 
   it('returns the cost of each line and of the order', async () => {
     const { status, body } = await estimate(
-      parcel([
-        { sku, quantity: 2 },
-        { sku: limited, quantity: 1 },
-      ]),
+      bodyWith({
+        items: [
+          { sku, quantity: 2 },
+          { sku: limited, quantity: 1 },
+        ],
+      }),
     );
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -62,7 +69,7 @@ describe('POST /v1/orders/estimate', () => {
     });
   });
 
-  it('accepts the body of an order, and is what the order then costs', async () => {
+  it('accepts the body of an order, and returns what the order then costs', async () => {
     const order = { ...orderBody(limited, rate, 2), metadata: { cart: 'c_1' } };
     const { body } = await estimate(order);
     const placed = await store.post('/store/v1/orders', creator.token, order);
@@ -73,34 +80,34 @@ describe('POST /v1/orders/estimate', () => {
 
   it('writes nothing', async () => {
     const before = await store.database.row(countRows);
-    expect((await estimate(parcel())).status).toBe(200);
-    expect((await estimate(parcel([{ sku: limited, quantity: 1 }]))).status).toBe(200);
+    expect((await estimate(bodyWith())).status).toBe(200);
+    expect((await estimate(bodyWith({ items: [{ sku: limited, quantity: 1 }] }))).status).toBe(200);
     expect(await store.database.row(countRows)).toEqual(before);
   });
 
-  it('is rejected with the error of the order, for stock, sku, country, rate and payment method', async () => {
+  it('returns the error of the order for too few pieces, an unknown sku or rate, another country, or no payment method', async () => {
     const withoutPayment = await store.creator(null);
     const { sku: unpaid } = await store.release(withoutPayment.id);
     const unpaidRate = await store.quote(withoutPayment.token);
     const rejections = [
       {
-        body: parcel([{ sku: limited, quantity: 900 }]),
+        body: bodyWith({ items: [{ sku: limited, quantity: 900 }] }),
         status: 422,
         detail: { field: 'items.0.sku', reason: 'insufficient_stock' },
       },
       {
-        body: parcel([{ sku: unpaid, quantity: 1 }]),
+        body: bodyWith({ items: [{ sku: unpaid, quantity: 1 }] }),
         status: 422,
         detail: { field: 'items.0.sku', reason: 'unknown_sku' },
       },
       {
-        body: parcel(undefined, 'US'),
+        body: bodyWith({ country: 'US' }),
         status: 422,
         detail: { field: 'shipping_rate_id', reason: 'other_country' },
       },
-      { body: parcel(undefined, 'GB', unpaidRate), status: 404, detail: undefined },
+      { body: bodyWith({ shippingRate: unpaidRate }), status: 404, detail: undefined },
       {
-        body: parcel([{ sku: unpaid, quantity: 1 }], 'GB', unpaidRate),
+        body: bodyWith({ items: [{ sku: unpaid, quantity: 1 }], shippingRate: unpaidRate }),
         token: withoutPayment.token,
         status: 422,
         detail: { field: 'billing', reason: 'payment_method_missing' },
@@ -116,10 +123,10 @@ describe('POST /v1/orders/estimate', () => {
 
   it('requires the scope orders:create and a creator', async () => {
     const scoped = (scope: string) => store.tokens.token({ creator_id: creator.id, client_id: 'c', scope });
-    expect((await estimate(parcel(), await scoped('orders:read shipping:read'))).status).toBe(403);
-    expect((await estimate(parcel(), await scoped('orders:create'))).status).toBe(200);
+    expect((await estimate(bodyWith(), await scoped('orders:read shipping:read'))).status).toBe(403);
+    expect((await estimate(bodyWith(), await scoped('orders:create'))).status).toBe(200);
     const noCreator = await store.tokens.token({ client_id: 'c', scope: 'orders:create' });
-    expect((await estimate(parcel(), noCreator)).status).toBe(404);
+    expect((await estimate(bodyWith(), noCreator)).status).toBe(404);
   });
 });
 

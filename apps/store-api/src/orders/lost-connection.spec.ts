@@ -44,7 +44,7 @@ describe('placing an order whose connection to PostgreSQL is lost', () => {
         const orders = response.status === 201 ? 1 : 0;
         expect(await helpers.orderCount(creator)).toBe(orders);
         proxy.severAfter(Infinity);
-        await helpers.complete(creator);
+        await helpers.runCompleter(creator);
         const charges = await helpers.providerCharges(creator);
         expect(charges.filter(({ outcome }) => outcome === 'succeeded')).toHaveLength(orders);
         expect(await helpers.stock(creator)).toEqual([quantity === null ? null : quantity - orders]);

@@ -29,6 +29,7 @@ const markRefundDue = statement(
   'test.mark-refund-due',
   "UPDATE charges SET status = 'refund_due' WHERE order_id IN (SELECT id FROM orders WHERE creator_id = $1)",
 );
+// Rounded to 10 s, since the statement runs later than the one that set the time.
 const pauseOf = statement(
   'test.pause-of',
   `SELECT resume_tries AS attempts, round(extract(epoch FROM resume_at - now()) / 10)::int * 10 AS seconds FROM orders WHERE creator_id = $1`,
@@ -110,7 +111,7 @@ describe('the completer while the provider does not respond', () => {
     const pauses: unknown[] = [];
     for (let attempt = 1; attempt <= 5; attempt += 1) {
       pauses.push(await store.database.row(pauseOf, [creator.id]));
-      await helpers.complete(creator);
+      await helpers.runCompleter(creator);
     }
     expect(pauses).toEqual(
       [60, 120, 240, 300, 300].map((seconds, index) => ({ attempts: index + 1, seconds })),
@@ -151,7 +152,6 @@ describe('the completer while the provider does not respond', () => {
     const untilRequested = async (path: string, times: number): Promise<void> => {
       const count = () => stripe.requests.filter((sent) => sent.path === path).length;
       const before = count();
-      // The time includes the start of a process.
       await eventually(() => count() >= before + times);
     };
     const silentPath = `/v1/payment_methods/${unresponsivePaymentMethod}`;

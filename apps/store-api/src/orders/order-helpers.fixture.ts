@@ -1,7 +1,6 @@
 import { messages, publicId, uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
-import request from 'supertest';
 import type { StoreApiUnderTest, Creator } from '../store-api.fixture.js';
 
 /** A charge of the sandbox provider. */
@@ -44,18 +43,16 @@ export function orderHelpers(store: StoreApiUnderTest) {
     const last = messages.trackProcessed.make(
       { release_id: uuidv7(), track_id: uuidv7(), title: null, position: null, duration_seconds: 0 },
       { occurredAt: new Date() },
-    ); // a message without an effect
+    ); // about no order and no product of the creator
     await store.broker.publish(last); // the test's queue is first in, first out
     await eventually(() => store.broker.published.some(({ id }) => id === last.id));
   };
   const openChargeCount = async (creator: { readonly id: string }) =>
     (await store.database.row<{ open: number }>(openCharges, [creator.id]))?.open;
   return {
-    place: (creator: Creator, body: object, idempotencyKey?: string) => {
-      const sent = request(store.server).post('/store/v1/orders').auth(creator.token, { type: 'bearer' });
-      return (idempotencyKey === undefined ? sent : sent.set('idempotency-key', idempotencyKey)).send(body);
-    },
-    /** Every charge of the creator's orders at the provider. */
+    place: (creator: Creator, body: object, idempotencyKey?: string) =>
+      store.post('/store/v1/orders', creator.token, body, idempotencyKey),
+    /** Every charge of the creator's orders at the sandbox provider. */
     providerCharges: async (creator: Creator) => {
       const orders = await store.database.rows<{ id: string }>(orderIds, [creator.id]);
       return store.database.rows<ProviderCharge>(readProviderCharges, [
@@ -78,14 +75,16 @@ export function orderHelpers(store: StoreApiUnderTest) {
     },
     /** Number of charges without an outcome, and of due refunds. */
     openChargeCount,
-    /** Runs rounds of the completer until nothing is open. */
+    /**
+     * Runs rounds of the completer, as orders become due, until no charge or refund of the creator is open.
+     */
     completeAll: (creator: Creator, timeoutMs?: number) =>
       eventually(async () => {
         await store.resumeOrders();
         return (await openChargeCount(creator)) === 0;
       }, timeoutMs),
-    /** Makes the orders that wait for the completer due, and runs one round of it. */
-    complete: async (creator: Creator) => {
+    /** Makes the creator's orders that wait for the completer due, and runs one round of it. */
+    runCompleter: async (creator: Creator) => {
       await store.database.run(dueNow, [creator.id]);
       await store.resumeOrders();
     },

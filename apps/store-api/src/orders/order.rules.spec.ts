@@ -33,7 +33,7 @@ describe("an order's number of pieces", () => {
 });
 
 describe('a fulfilment event', () => {
-  it('is either applied or deferred in a status, never both', () => {
+  it('is never both applied and deferred in a status', () => {
     for (const { applied, deferred } of Object.values(statusesByAction))
       expect(applied.filter((status) => deferred.includes(status))).toEqual([]);
   });

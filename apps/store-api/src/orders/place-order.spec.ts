@@ -102,7 +102,7 @@ describe('POST /v1/orders', () => {
     expect([first.status, first.body.status]).toEqual([201, 'pending']);
     expect((await helpers.place(slow, body, 'slow-1')).body).toEqual(first.body);
 
-    await helpers.complete(slow);
+    await helpers.runCompleter(slow);
     const replayed = await helpers.place(slow, body, 'slow-1');
     expect(replayed.body).toEqual({ id: first.body.id, status: 'processing' });
     expect(replayed.headers['idempotent-replayed']).toBe('true');

@@ -1,8 +1,8 @@
-import { messages, publicId, uuidv7 } from '@fulfilment/contracts';
+import { publicId, uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { Conflict, NotFound } from '@fulfilment/error-envelope';
-import { eventually } from '@fulfilment/testing';
 import { Stock } from '../catalogue/stock.js';
+import { cancelled } from '../fulfilment/fulfilment.fixture.js';
 import {
   address,
   orderBody,
@@ -54,12 +54,6 @@ describe('redacting orders', () => {
     return { creator, order: body.id };
   };
   const view = async (creator: Creator, order: string) => store.readOrder(creator, order);
-  const cancel = async (creator: Creator, order: string) => {
-    await store.broker.publish(
-      messages.fulfilmentCancelled.make({ order_id: order, reason: 'asked for' }, { occurredAt: new Date() }),
-    );
-    await eventually(async () => (await view(creator, order)).status === 'cancelled');
-  };
 
   it('replaces every text of the address except the country, keeps its members, and may be repeated', async () => {
     const { creator, order } = await place('pm_declined');
@@ -84,7 +78,7 @@ describe('redacting orders', () => {
     const { creator, order } = await place('pm_ok');
     await expect(redactOrder(store.database, order)).rejects.toThrow(Conflict);
     expect((await view(creator, order)).shipping_address.full_name).toBe(address.full_name);
-    await cancel(creator, order);
+    await store.publishAndWait(cancelled(order, 1));
     await redactOrder(store.database, order);
     expect((await view(creator, order)).shipping_address.full_name).toBe('redacted');
   });
@@ -103,7 +97,7 @@ describe('redacting orders', () => {
     await store.database.run(age, [creator.id, 31]);
     await redactOldAddresses(store.database, 30);
     expect((await view(creator, order)).shipping_address.full_name).toBe(address.full_name);
-    await helpers.complete(creator);
+    await helpers.runCompleter(creator);
     await redactOrder(store.database, order);
     expect((await view(creator, order)).shipping_address.full_name).toBe('redacted');
   });
@@ -116,14 +110,14 @@ describe('redacting orders', () => {
   });
 
   it('redacts an order after the retention, not a day earlier, and none in progress; 0 days keeps all', async () => {
-    const [old, young, underWay] = [
-      await place('pm_declined'),
-      await place('pm_declined'),
-      await place('pm_ok'),
-    ];
-    await store.database.run(age, [old.creator.id, 31]);
-    await store.database.run(age, [young.creator.id, 29]);
-    await store.database.run(age, [underWay.creator.id, 31]);
+    const placeDaysAgo = async (paymentMethod: string, days: number) => {
+      const placed = await place(paymentMethod);
+      await store.database.run(age, [placed.creator.id, days]);
+      return placed;
+    };
+    const old = await placeDaysAgo('pm_declined', 31);
+    const young = await placeDaysAgo('pm_declined', 29);
+    const underWay = await placeDaysAgo('pm_ok', 31);
     expect(await redactOldAddresses(store.database, 0)).toBe(0);
     expect(await store.database.row(stored, [old.creator.id])).toMatchObject({ redacted: false });
     expect(await redactOldAddresses(store.database, 30)).toBe(1);

@@ -1,5 +1,4 @@
 import { ServiceUnavailable } from '@fulfilment/error-envelope';
-import request from 'supertest';
 import { PlaceOrder } from './place-order.js';
 import { newKey, orderBody, startStoreApi, type StoreApiUnderTest } from '../store-api.fixture.js';
 
@@ -12,22 +11,18 @@ describe('POST /v1/orders without an idempotency-key', () => {
   });
   afterAll(() => api.stop());
 
-  const place = (headers: Readonly<Record<string, string>> = {}) =>
-    request(api.server)
-      .post('/store/v1/orders')
-      .auth(token, { type: 'bearer' })
-      .set(headers)
-      .send(orderBody('prod_none', 'rate_none'));
+  const place = (idempotencyKey?: string) =>
+    api.post('/store/v1/orders', token, orderBody('prod_none', 'rate_none'), idempotencyKey);
 
   it('returns 503 and 429 without Retry-After, unlike a request with a key', async () => {
     api.app.get(PlaceOrder).run = () => Promise.reject(new ServiceUnavailable());
     const unavailable = await place().expect(503);
     expect(unavailable.headers['retry-after']).toBeUndefined();
-    expect((await place({ 'idempotency-key': newKey() }).expect(503)).headers['retry-after']).toBe('1');
+    expect((await place(newKey()).expect(503)).headers['retry-after']).toBe('1');
     const limited = await place().expect(429);
     expect(limited.headers['retry-after']).toBeUndefined();
     expect(limited.headers['ratelimit']).toMatch(/^"orders-create";r=0;t=\d+$/);
-    const withKey = await place({ 'idempotency-key': newKey() }).expect(429);
+    const withKey = await place(newKey()).expect(429);
     expect(Number(withKey.headers['retry-after'])).toBeGreaterThan(0);
   });
 });

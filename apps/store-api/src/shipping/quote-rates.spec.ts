@@ -50,7 +50,7 @@ describe('POST /v1/shipping-rates', () => {
     ]);
   });
 
-  it('has the delivery times of the zone, which a new file replaces', async () => {
+  it('returns the delivery times of the zone, which a new file replaces', async () => {
     const daysTo = async (country: string) =>
       (await quote({ country_code: country })).body.data.map(
         ({ name, delivery_days }: { name: string; delivery_days: unknown }) => [name, delivery_days],

@@ -2,7 +2,6 @@ import { messages, parsePublicId, topologyOf, uuidv7 } from '@fulfilment/contrac
 import { statement } from '@fulfilment/database';
 import { connect } from 'amqplib';
 import { eventually } from '@fulfilment/testing';
-import request from 'supertest';
 import { stripeOrders, type StripeOrders } from '../billing/stripe-orders.fixture.js';
 import { creatorSnapshot, editionSnapshot } from '../connected-creator/snapshots.fixture.js';
 import {
@@ -43,12 +42,8 @@ describe('test mode', () => {
     expect(status).toBe(201);
     return { creator, id: String(body.id) };
   };
-  const report = (order: { creator: Creator; id: string }, body: object, idempotencyKey?: string) => {
-    const sent = request(orders.store.server)
-      .post(`/store/v1/test/orders/${order.id}/events`)
-      .auth(order.creator.token, { type: 'bearer' });
-    return (idempotencyKey === undefined ? sent : sent.set('idempotency-key', idempotencyKey)).send(body);
-  };
+  const report = (order: { creator: Creator; id: string }, body: object, idempotencyKey?: string) =>
+    orders.store.post(`/store/v1/test/orders/${order.id}/events`, order.creator.token, body, idempotencyKey);
   const read = ({ creator, id }: { creator: Creator; id: string }) => orders.store.readOrder(creator, id);
 
   it('charges and refunds a test order in the sandbox, never at the payment provider', async () => {
@@ -69,7 +64,7 @@ describe('test mode', () => {
   ])('lets the payment method %s decide that a test order is %s', async (paymentMethod, status) => {
     const order = await place({ paymentMethod });
     expect((await read(order)).status).toBe(status);
-    await orders.helpers.complete(order.creator);
+    await orders.helpers.runCompleter(order.creator);
     expect((await read(order)).status).toBe(status === 'pending' ? 'processing' : status);
   });
 
@@ -84,7 +79,7 @@ describe('test mode', () => {
     }
   });
 
-  it('applies the events of the simulated warehouse, with the messages that a live order has', async () => {
+  it('applies reported events, and publishes the same messages as for a live order', async () => {
     const order = await place();
     const shipped = await report(order, { event: 'shipped' });
     expect(shipped.body).toMatchObject({ status: 'shipped', tracking: { carrier: 'Test Carrier' } });
@@ -144,7 +139,7 @@ describe('test mode', () => {
     expect([response.status, response.body.details[0].field]).toEqual([400, 'event']);
   });
 
-  it('has no events for a live order, nor for an order of another creator', async () => {
+  it('rejects an event of a live order, and returns 404 for an order of another creator or an unknown one', async () => {
     const live = await place({ test: false });
     const { status, body } = await report(live, { event: 'shipped' });
     expect([status, body.details]).toEqual([409, [{ field: 'id', reason: 'not_a_test_order' }]]);
@@ -167,20 +162,19 @@ describe('test mode', () => {
     expect([other.status, other.body.details[0].reason]).toEqual([409, 'body_mismatch']);
   });
 
-  it('applies an event while the order is cancelled under the same key, which is then rejected', async () => {
+  it('rejects a cancellation that waits for an event with the same key, without a deadlock', async () => {
     const order = await place();
     const idempotencyKey = newKey();
-    const { database, server } = orders.store;
+    const { database, post } = orders.store;
     const locking = await database.begin();
     await locking.tx.run(lockOrder, [parsePublicId('ord', order.id)]);
     const reporting = report(order, { event: 'shipped' }, idempotencyKey).then(({ status }) => status);
     await untilLockWaits(database);
-    const cancelling = request(server)
-      .post(`/store/v1/orders/${order.id}/cancel`)
-      .auth(order.creator.token, { type: 'bearer' })
-      .set('idempotency-key', idempotencyKey)
-      .send({})
-      .then(({ status, body }) => [status, body.details?.[0].reason]);
+    const path = `/store/v1/orders/${order.id}/cancel`;
+    const cancelling = post(path, order.creator.token, {}, idempotencyKey).then(({ status, body }) => [
+      status,
+      body.details?.[0].reason,
+    ]);
     await untilLockWaits(database, 2);
     await locking.commit();
     expect([await reporting, await cancelling]).toEqual([200, [409, 'body_mismatch']]);
@@ -199,7 +193,7 @@ describe('test mode', () => {
   });
 
   it.each(['creator', 'release'])(
-    'sells releases of a test creator at once, if the %s is known first',
+    'approves the release of a test creator without an operator, if the message of the %s arrives first',
     async (first) => {
       const { store } = orders;
       await store.release(uuidv7()); // loads the product types
@@ -246,7 +240,7 @@ describe('the simulated warehouse', () => {
     expect((await live.read()).status).toBe('processing');
   });
 
-  it('goes on when an order accepts no further event, or was shipped in part', async () => {
+  it('leaves alone an order that stores no further event, and one that was shipped with items, and handles others', async () => {
     const full = await place(true);
     await eventually(async () => {
       await store.app.get(SimulatedWarehouse).round();

@@ -151,10 +151,11 @@ export async function fakeStripe() {
     };
   };
 
+  /** Newest first, on one page. */
   const listRefunds = (query: URLSearchParams): FakeResponse => {
     const requested = query.get('payment_intent');
     const data = refunds.filter(({ payment_intent }) => requested === null || payment_intent === requested);
-    return { status: 200, body: { object: 'list', data: data.reverse(), has_more: false } };
+    return { status: 200, body: { object: 'list', data: data.toReversed(), has_more: false } };
   };
 
   /** Newest first, in pages of at most 10, so that clients must paginate. */

@@ -69,7 +69,7 @@ describe('the Stripe payment gateway', () => {
     expect(outcome).toMatchObject({ status: 'declined', reason });
   });
 
-  it('reports an unknown outcome, also repeatedly, for a payment method that Stripe does not have, while none was found under the key', async () => {
+  it('rejects each charge of a payment method that Stripe does not have, while none was found under the key', async () => {
     await expect(stripe.charge(unknownMethod())).rejects.toMatchObject({
       failure: 'payment_method_unusable',
     });
@@ -157,7 +157,7 @@ describe('the Stripe payment gateway', () => {
     ['a connection cut before the charge', ['lost-request', 'lost-request']],
     ['a connection cut after the charge', ['lost-response', 'lost-response']],
     ['a response that never ends', ['dripping']],
-  ])('reports an unknown outcome after %s, and charges once on a retry', async (_, faults) => {
+  ])('throws after %s, and charges once on a retry', async (_, faults) => {
     const openCharge = stripe.newCharge();
     stripe.api.fail(intentsPath, ...faults);
     await expect(stripe.gateway.charge(openCharge, AbortSignal.timeout(400))).rejects.toThrow();
@@ -172,16 +172,19 @@ describe('the Stripe payment gateway', () => {
   });
 
   it.each([
-    ['error', 'rejects our key', { status: 401, error: invalid('api_key_expired') }],
-    ['warn', 'could not be checked', { status: 503, error: broken }],
-  ])('logs at the level %s when the key is checked at start and %s', async (level, sentence, response) => {
-    const lines: string[] = [];
-    const logger = createLogger('test', 'info', { write: (line) => void lines.push(line) });
-    stripe.api.fail('/v1/balance', response);
-    new CheckProviderKey(stripe.gateway, logger).start();
-    const line: unknown = JSON.parse(await eventually(() => lines[0]));
-    expect(line).toMatchObject({ level, message: expect.stringContaining(sentence) });
-  });
+    ['error', 401, { type: 'invalid_request_error', message: 'No.' }, 'rejects our key'],
+    ['warn', 503, broken, 'could not be checked'],
+  ])(
+    'logs at the level %s when the check of the key at start gets %i',
+    async (level, status, error, sentence) => {
+      const lines: string[] = [];
+      const logger = createLogger('test', 'info', { write: (line) => void lines.push(line) });
+      stripe.api.fail('/v1/balance', { status, error });
+      new CheckProviderKey(stripe.gateway, logger).start();
+      const line: unknown = JSON.parse(await eventually(() => lines[0]));
+      expect(line).toMatchObject({ level, message: expect.stringContaining(sentence) });
+    },
+  );
 
   it('returns the time of the charge, which may be after that of the PaymentIntent', async () => {
     stripe.api.confirmWith('processing');
@@ -195,7 +198,7 @@ describe('the Stripe payment gateway', () => {
     expect(outcome).toMatchObject({ chargedAt: new Date((intent.created + 3_600) * 1000) });
   });
 
-  it('reads a charge that Stripe is processing by its id', async () => {
+  it('reads a charge that Stripe was processing by its id, and does not need its key', async () => {
     stripe.api.confirmWith('processing');
     const openCharge = stripe.newCharge();
     const underWay = await stripe.charge(openCharge);
@@ -228,12 +231,12 @@ describe('the Stripe payment gateway', () => {
       expect(stripe.api.intents()).toHaveLength(1);
     });
 
-    it('treats an existing refund as done', async () => {
+    it('returns the existing refund, and creates no other', async () => {
       const openCharge = stripe.newCharge();
       const reference = await stripe.intentOf(openCharge);
-      await stripe.refund(openCharge.id, reference);
+      const first = await stripe.refund(openCharge.id, reference);
       stripe.api.deleteKeys();
-      await stripe.refund(openCharge.id, reference);
+      expect(await stripe.refund(openCharge.id, reference)).toEqual(first);
       expect(stripe.api.refunds).toHaveLength(1);
     });
   });

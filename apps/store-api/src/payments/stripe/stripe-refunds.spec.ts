@@ -46,7 +46,7 @@ describe('a refund by Stripe', () => {
     expect(stripe.requestsTo(refundsPath)).toHaveLength(1);
   });
 
-  it('has its first status by key if its id was not stored, and the current one by id', async () => {
+  it('has its first status while its id is not stored, since the key repeats the response', async () => {
     stripe.api.refundWith('pending');
     await refund();
     const refundReference = setRefundStatus('succeeded');
@@ -62,16 +62,16 @@ describe('a refund by Stripe', () => {
     expect(stripe.requestsTo(refundsPath).at(-1)?.key).toBe(`${chargeId}:refund:2`);
   });
 
-  it.each<FakeStripeFault>(['broken-before', 'broken-after'])(
-    'is made once when Stripe fails and repeats its 500 (%s)',
-    async (fault) => {
-      stripe.api.fail(refundsPath, fault);
-      await expect(refund()).rejects.toThrow();
-      expect(await refund()).toEqual({ status: 'failed', reason: 'unusable_key' });
-      expect(await refund()).toMatchObject({ status: 'refunded' });
-      expect(stripe.api.refunds).toHaveLength(1);
-    },
-  );
+  it.each<[string, FakeStripeFault]>([
+    ['before', 'broken-before'],
+    ['after', 'broken-after'],
+  ])('is made once when Stripe fails %s making it, and repeats its 500', async (_, fault) => {
+    stripe.api.fail(refundsPath, fault);
+    await expect(refund()).rejects.toThrow();
+    expect(await refund()).toEqual({ status: 'failed', reason: 'unusable_key' });
+    expect(await refund()).toMatchObject({ status: 'refunded' });
+    expect(stripe.api.refunds).toHaveLength(1);
+  });
 
   it('is under way while it is pending under another key', async () => {
     stripe.api.refundWith('pending');

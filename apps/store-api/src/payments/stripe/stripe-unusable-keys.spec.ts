@@ -86,11 +86,11 @@ describe('after a 500 that Stripe repeats under the key, the gateway', () => {
   });
 
   it.each([
-    ['broken-before', 2],
-    ['broken-after', 1],
+    ['charges under the next key', 'before', 'broken-before', 2],
+    ['finds the charge', 'after', 'broken-after', 1],
   ] as const)(
-    'searches, after the delay of the search, when the list is too long (%s)',
-    async (fault, keysUsed) => {
+    '%s by a search, after its delay, when Stripe failed %s charging and the list is too long',
+    async (_result, _moment, fault, keysUsed) => {
       const openCharge = await withUnusableKey(fault);
       for (let others = 0; others < tooMany; others += 1) await stripe.charge(stripe.newCharge());
       await stripe.ageKey(openCharge.id, hourMs - minuteMs);
