@@ -23,6 +23,7 @@ export async function latenciesAtRate(
         latenciesMs.push(performance.now() - dueAtMs);
         pending.delete(request);
       });
+      request.catch(() => undefined); // `Promise.all` rejects with it at the end
       pending.add(request);
     }
     await sleep(1);

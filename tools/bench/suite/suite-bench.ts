@@ -121,19 +121,20 @@ async function measureFullRate({ suite, eachMs }: BenchContext, integration: Int
 /** Measures one round of orders at a fixed rate. Reads one order in twenty from the Creator API. */
 async function measureFixedRate({ eachMs }: BenchContext, integration: Integration, perSecond: number) {
   const orders: PlacedOrder[] = [];
-  const creatorMs: number[] = [];
-  const following: Promise<void>[] = [];
+  const delays: Promise<number>[] = [];
   const latenciesMs = await latenciesAtRate(
     async () => {
       const order = await integration.placeOrder();
       orders.push(order);
-      if (orders.length % 20 === 1)
-        following.push(integration.creatorDelayMs(order).then((delayMs) => void creatorMs.push(delayMs)));
+      if (orders.length % 20 !== 1) return;
+      const delay = integration.creatorDelayMs(order);
+      delay.catch(() => undefined); // `Promise.all` rejects with it at the end
+      delays.push(delay);
     },
     perSecond,
     eachMs,
   );
-  await Promise.all(following);
+  const creatorMs = await Promise.all(delays);
   const webhookMs = await integration.webhookDelaysMs(orders);
   return { orders, latenciesMs, webhookMs, creatorMs };
 }

@@ -1,0 +1,24 @@
+import { describe, expect, it } from '@jest/globals';
+import { setImmediate } from 'node:timers/promises';
+import { latenciesAtRate } from './fixed-rate.ts';
+
+describe('latenciesAtRate', () => {
+  it('rejects with the error of a request that failed while later ones were sent', async () => {
+    const unhandled: unknown[] = [];
+    const record = (error: unknown): void => void unhandled.push(error);
+    process.on('unhandledRejection', record);
+    let calls = 0;
+    const call = async (): Promise<void> => {
+      calls += 1;
+      if (calls === 1) throw new Error('the first request failed');
+      await setImmediate();
+    };
+    try {
+      await expect(latenciesAtRate(call, 100, 50)).rejects.toThrow('the first request failed');
+      expect(calls).toBe(5);
+      expect(unhandled).toEqual([]);
+    } finally {
+      process.off('unhandledRejection', record);
+    }
+  });
+});
