@@ -70,9 +70,7 @@ async function compareWithBaseline(context: BenchContext, authServer: MeasuredSe
         'introspection, ratio to bare oidc-provider',
         introspect,
         { of: 'auth-server', to: 'bare' },
-        {
-          atLeast: 0.65,
-        },
+        { atLeast: 0.65 },
       ),
       ...ratioPerCpuSecond('  the same by processor time', introspect, { of: 'auth-server', to: 'bare' }),
       ...Object.keys(servers).flatMap((name) => absolute(introspect, name)),

@@ -1,7 +1,7 @@
 import { topologyOf } from '@fulfilment/contracts';
 import { connect } from 'amqplib';
 import { Failure } from '../../dev/failure.ts';
-import { type BenchContext, unlimited } from '../bench-context.ts';
+import type { BenchContext } from '../bench-context.ts';
 import { CreatorData } from '../creator/creator-data.ts';
 import { measureProjection, messagesPerSample } from '../creator/projection.ts';
 import type { Figure } from '../figures.ts';
@@ -9,6 +9,7 @@ import { type Caller, measureCallers, type Sample } from '../rounds.ts';
 import { ServiceProcess } from '../service-process.ts';
 import { bigCreator, Shop } from '../store/shop-data.ts';
 import { callerCount, requestSender, storeRequests } from '../store/store-callers.ts';
+import { integrationToken, storeProcess } from '../store/store-process.ts';
 import { DeliveringWorker, deliveriesPerSample } from '../webhooks/delivering-worker.ts';
 import { ReceiverProcess } from '../webhooks/receiver-process.ts';
 import {
@@ -53,17 +54,12 @@ async function forSizes<Result>(
 
 async function compareOrders(context: BenchContext): Promise<Figure[]> {
   const services = await forSizes(context, 'orders', async (name, rows) => {
-    const store = await ServiceProcess.create(context, 'store-api', `bench_growth_orders_${name}`, () => ({
-      REDIS_URL: `${context.stores.redis}?keyPrefix=bench_growth_${name}:`,
-      PAYMENT_PROVIDER: 'sandbox',
-      RATE_LIMIT_ORDERS_CREATE: unlimited,
-    }));
+    const store = await storeProcess(context, `bench_growth_orders_${name}`);
     const database = await Shop.open(store.databaseUrl);
     const data = await database.addCatalogue();
     await database.addOrders(bigCreator, rows, { newestAgeSeconds: 1_000_000 });
     await store.start();
-    const scope = 'orders:read orders:create shipping:read';
-    const token = await store.token({ creator_id: bigCreator, scope });
+    const token = await integrationToken(store, bigCreator);
     const requests = await storeRequests(store.origin, data, token);
     const send = requestSender(store.origin, { authorization: `Bearer ${token}` });
     return { store, database, requests, send };

@@ -58,9 +58,7 @@ export async function compareReplicas(
           `${work}, four replicas, ratio to one`,
           rounds,
           { of: 'four replicas', to: 'one replica' },
-          {
-            atLeast: 0.9,
-          },
+          { atLeast: 0.9 },
         ),
         ...absolute(rounds, 'one replica'),
         ...absolute(rounds, 'four replicas'),

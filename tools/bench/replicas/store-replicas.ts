@@ -1,8 +1,7 @@
-import { type BenchContext, unlimited } from '../bench-context.ts';
+import type { BenchContext } from '../bench-context.ts';
 import { measureCallers } from '../rounds.ts';
-import { ServiceProcess } from '../service-process.ts';
-import { Shop } from '../store/shop-data.ts';
 import { callerCount, storeRequests } from '../store/store-callers.ts';
+import { addCatalogue, integrationToken, storeProcess } from '../store/store-process.ts';
 import { addReplicas, type ReplicaSet } from './compare-replicas.ts';
 
 export async function storeReplicas(
@@ -10,20 +9,11 @@ export async function storeReplicas(
   name: string,
   replicas: number,
 ): Promise<ReplicaSet> {
-  const service = await ServiceProcess.create(context, 'store-api', name, () => ({
-    REDIS_URL: `${context.stores.redis}?keyPrefix=${name}:`,
-    PAYMENT_PROVIDER: 'sandbox',
-    RATE_LIMIT_ORDERS_CREATE: unlimited,
-  }));
-  const shop = await Shop.open(service.databaseUrl);
-  const data = await shop.addCatalogue();
-  await shop.close();
+  const service = await storeProcess(context, name);
+  const data = await addCatalogue(service.databaseUrl);
   await service.start();
   await addReplicas(service, replicas);
-  const token = await service.token({
-    creator_id: data.creatorId,
-    scope: 'orders:read orders:create shipping:read',
-  });
+  const token = await integrationToken(service, data.creatorId);
   const requests = await Promise.all(service.origins.map((origin) => storeRequests(origin, data, token)));
   /** The callers, divided evenly over the replicas. */
   const allCallers = (request: 'order' | 'placeOrder') =>

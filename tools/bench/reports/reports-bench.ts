@@ -6,8 +6,7 @@ import type { BenchContext } from '../bench-context.ts';
 import { figure, type Figure } from '../figures.ts';
 import { alternate, makeSample, type Sample } from '../rounds.ts';
 import type { ServedProcess } from '../served-process.ts';
-import { ServiceProcess } from '../service-process.ts';
-import { Shop } from '../store/shop-data.ts';
+import { addCatalogue, storeProcess } from '../store/store-process.ts';
 import { WarehouseData } from './warehouse-data.ts';
 
 /** Name of the database, and namespace of exchanges, queues and keys of Redis. */
@@ -21,13 +20,8 @@ const countIntervalMs = 100;
 
 /** Measures how fast store-api applies fulfilment events from full queues, with one replica and with two. */
 export async function benchReports(context: BenchContext): Promise<readonly Figure[]> {
-  const store = await ServiceProcess.create(context, 'store-api', benchName, () => ({
-    REDIS_URL: `${context.stores.redis}?keyPrefix=${benchName}:`,
-    PAYMENT_PROVIDER: 'sandbox',
-  }));
-  const shop = await Shop.open(store.databaseUrl);
-  await shop.addCatalogue();
-  await shop.close();
+  const store = await storeProcess(context, benchName);
+  await addCatalogue(store.databaseUrl);
   const data = await WarehouseData.open(store.databaseUrl);
   const connection = await connect(context.stores.rabbitmq);
   const replicas: ServedProcess[] = [];

@@ -1,13 +1,13 @@
 import { Pool } from 'undici';
 import { z } from 'zod';
 import { Failure } from '../../dev/failure.ts';
-import { type BenchContext, unlimited } from '../bench-context.ts';
+import type { BenchContext } from '../bench-context.ts';
 import { figure, type Figure, median, type Target } from '../figures.ts';
 import { latenciesAtRate, percentile } from '../fixed-rate.ts';
 import { absolute, type Caller, measureInRounds, ratio, type Rounds } from '../rounds.ts';
 import { ServedProcess } from '../served-process.ts';
-import { migratedDatabase, ServiceProcess } from '../service-process.ts';
-import { bigCreator, Shop, type ShopData, smallCreator } from './shop-data.ts';
+import { migratedDatabase, type ServiceProcess } from '../service-process.ts';
+import { bigCreator, Shop, smallCreator } from './shop-data.ts';
 import {
   requestSender,
   callerCount,
@@ -15,6 +15,7 @@ import {
   storeRequests,
   type StoreRequests,
 } from './store-callers.ts';
+import { addCatalogue, integrationToken, storeProcess } from './store-process.ts';
 
 const pageSchema = z.object({ pagination: z.object({ next_cursor: z.string().nullable() }) });
 const smallCount = 1000;
@@ -29,16 +30,12 @@ interface MeasuredServer {
 
 /** Compares store-api with a bare server that runs the same SQL, and with itself with many orders. */
 export async function benchStore(context: BenchContext): Promise<readonly Figure[]> {
-  const store = await ServiceProcess.create(context, 'store-api', 'bench_store', () => ({
-    REDIS_URL: `${context.stores.redis}?keyPrefix=bench_store:`,
-    PAYMENT_PROVIDER: 'sandbox',
-    RATE_LIMIT_ORDERS_CREATE: unlimited,
-  }));
+  const store = await storeProcess(context, 'bench_store');
   const shop = await Shop.open(store.databaseUrl);
   try {
     const data = await context.step('Catalogue and orders', () => shop.addCatalogue());
     const ready = await store.start();
-    const requests = await storeRequests(store.origin, data, await tokenOf(store, data.creatorId));
+    const requests = await storeRequests(store.origin, data, await integrationToken(store, data.creatorId));
     const storeApi: MeasuredServer = { requests, cpuMs: () => store.process.cpuMs() };
     const figures = await compareWithBaseline(context, storeApi);
     const { missing, taken } = await shop.readLimitedStock();
@@ -55,18 +52,9 @@ export async function benchStore(context: BenchContext): Promise<readonly Figure
   }
 }
 
-function tokenOf(store: ServiceProcess, creatorId: string): Promise<string> {
-  return store.token({
-    creator_id: creatorId,
-    scope: 'orders:read orders:create releases:read shipping:read',
-  });
-}
-
 async function compareWithBaseline(context: BenchContext, storeApi: MeasuredServer): Promise<Figure[]> {
   const databaseUrl = await migratedDatabase(context, 'store-api', 'bench_store_bare');
-  const shop = await Shop.open(databaseUrl);
-  const data: ShopData = await shop.addCatalogue();
-  await shop.close();
+  const data = await addCatalogue(databaseUrl);
   const process = ServedProcess.script('store/bare-server.ts', { DATABASE_URL: databaseUrl });
   const bare: MeasuredServer = {
     requests: baselineRequests(await process.origin(), data),
@@ -152,7 +140,7 @@ async function compareWithManyOrders(
   if (context.rowCount === 0) return [];
   const perSecondBefore = await requestsPerSecond(context, requests.placeOrder);
   const [big, small] = await Promise.all(
-    [bigCreator, smallCreator].map((creator) => tokenOf(store, creator)),
+    [bigCreator, smallCreator].map((creator) => integrationToken(store, creator)),
   );
   // The oldest orders are added first, so that a cursor within them points to the last pages afterwards.
   const deepCursor = await context.step(`${context.rowCount} orders of one creator`, async () => {
@@ -194,27 +182,21 @@ async function compareWithManyOrders(
       `order list of a creator with many orders, ratio to one with ${smallCount}`,
       rounds,
       { of: 'first', to: 'few' },
-      {
-        atLeast: 1 / 1.5,
-      },
+      { atLeast: 1 / 1.5 },
     ),
     ...['status', 'platform', 'store_id', 'external_order_id'].map((filter) =>
       ratio(
         `order list by ${filter}, ratio to the unfiltered list`,
         rounds,
         { of: filter, to: 'first' },
-        {
-          atLeast: 1 / 3,
-        },
+        { atLeast: 1 / 3 },
       ),
     ),
     figure(
       `POST order with ${context.rowCount} orders, ratio to before`,
       [perSecondAfter / perSecondBefore],
       'x',
-      {
-        atLeast: 1 / 1.2,
-      },
+      { atLeast: 1 / 1.2 },
     ),
   ];
 }

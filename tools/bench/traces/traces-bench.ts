@@ -1,11 +1,11 @@
 import { createServer } from 'node:http';
 import { once } from 'node:events';
-import { type BenchContext, unlimited } from '../bench-context.ts';
+import type { BenchContext } from '../bench-context.ts';
 import type { Figure } from '../figures.ts';
 import { absolute, measureInRounds, ratio, ratioPerCpuSecond } from '../rounds.ts';
-import { ServiceProcess } from '../service-process.ts';
-import { Shop } from '../store/shop-data.ts';
+import type { ServiceProcess } from '../service-process.ts';
 import { callerCount, type StoreRequests, storeRequests } from '../store/store-callers.ts';
+import { addCatalogue, integrationToken, storeProcess } from '../store/store-process.ts';
 
 /** A store-api under measurement, with requests to it. */
 interface MeasuredServer {
@@ -48,9 +48,7 @@ export async function benchTraces(context: BenchContext): Promise<readonly Figur
         'POST order by processor time with a tenth of the traces, ratio to none',
         rounds,
         { of: 'tenth', to: 'off' },
-        {
-          atLeast: 0.95,
-        },
+        { atLeast: 0.95 },
       ),
       ...ratioPerCpuSecond('POST order by processor time with all traces, ratio to none', rounds, {
         of: 'all',
@@ -74,18 +72,9 @@ async function start(
   name: string,
   settings: Readonly<Record<string, string>>,
 ): Promise<MeasuredServer> {
-  const database = `bench_traces_${name}`;
-  const service = await ServiceProcess.create(context, 'store-api', database, () => ({
-    REDIS_URL: `${context.stores.redis}?keyPrefix=${database}:`,
-    PAYMENT_PROVIDER: 'sandbox',
-    RATE_LIMIT_ORDERS_CREATE: unlimited,
-    ...settings,
-  }));
-  const shop = await Shop.open(service.databaseUrl);
-  const data = await shop.addCatalogue();
-  await shop.close();
+  const service = await storeProcess(context, `bench_traces_${name}`, settings);
+  const data = await addCatalogue(service.databaseUrl);
   await service.start();
-  const scope = 'orders:read orders:create shipping:read';
-  const token = await service.token({ creator_id: data.creatorId, scope });
+  const token = await integrationToken(service, data.creatorId);
   return { service, requests: await storeRequests(service.origin, data, token) };
 }

@@ -72,9 +72,7 @@ export async function benchWithUnresponsiveReceivers(
     return percentiles(
       `a healthy subscription next to ${unresponsiveCount} unresponsive ones with ${backlogCount} deliveries due`,
       rounds,
-      {
-        atMost: 1_000,
-      },
+      { atMost: 1_000 },
     );
   } finally {
     await sender.stop();

@@ -46,9 +46,7 @@ export async function benchRelay(context: BenchContext, channel: ConfirmChannel)
         'outbox relay, ratio to batched publisher confirms',
         rounds,
         { of: 'relay', to: 'confirms' },
-        {
-          atLeast: 0.6,
-        },
+        { atLeast: 0.6 },
       ),
       ...ratioPerCpuSecond('  the same by processor time', rounds, { of: 'relay', to: 'confirms' }),
       ...absolute(rounds, 'confirms'),

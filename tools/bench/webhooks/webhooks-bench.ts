@@ -85,9 +85,7 @@ function compareRates(name: string, rounds: Rounds, variant: string): Figure[] {
       `${name} by processor time, ratio to bare undici`,
       rounds,
       { of: variant, to: 'bare' },
-      {
-        atLeast: 0.25,
-      },
+      { atLeast: 0.25 },
     ),
     ratio('  the same by throughput', rounds, { of: variant, to: 'bare' }),
   ];

@@ -138,9 +138,7 @@ function validValuesOf(schema: Schema, document: OpenApiDocument): fc.Arbitrary<
     const members = Object.entries(schema.properties);
     return fc.record(
       Object.fromEntries(members.map(([member, child]) => [member, valuesOf(child, document)])),
-      {
-        requiredKeys: schema.required ?? [],
-      },
+      { requiredKeys: schema.required ?? [] },
     );
   }
   if (schema.items !== undefined) return fc.array(valuesOf(schema.items, document), { maxLength: 3 });
