@@ -40,11 +40,11 @@ export function isMet({ value, target }: Figure): boolean {
 /** Formats a table with name, value, spread, target and verdict. */
 export function formatTable(figures: readonly Figure[]): string[] {
   const width = Math.max(...figures.map(({ name }) => name.length));
-  return figures.map((one) => {
-    const { name, value, unit, target } = one;
-    const spread = spreadOf(one);
+  return figures.map((measured) => {
+    const { name, value, unit, target } = measured;
+    const spread = spreadOf(measured);
     const range = spread === undefined ? '' : `(${spread})`;
-    const verdict = target === undefined ? '' : `${isMet(one) ? '✓' : '✗'} ${describeTarget(target)}`;
+    const verdict = target === undefined ? '' : `${isMet(measured) ? '✓' : '✗'} ${describeTarget(target)}`;
     return `  ${name.padEnd(width)}  ${round(value).padStart(8)} ${unit.padEnd(11)} ${range.padEnd(22)} ${verdict}`.trimEnd();
   });
 }

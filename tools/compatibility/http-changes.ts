@@ -12,6 +12,7 @@ const parameter = z.looseObject({
   required: z.boolean().optional(),
   schema: z.unknown(),
 });
+type Parameter = z.infer<typeof parameter>;
 const operation = z.looseObject({
   parameters: z.array(parameter).default([]),
   requestBody: body.optional(),
@@ -34,70 +35,73 @@ const client: Tolerance = { newValues: 'accepted', unknownMembers: 'accepted' };
  * that is rejected now, or a response that lacks what was promised.
  */
 export function httpBreaks(released: Document, current: Document): string[] {
-  const [before, after] = [openApi.parse(released), openApi.parse(current)];
-  const operations = Object.entries(before.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).flatMap(([method, old]) => {
+  const [releasedApi, currentApi] = [openApi.parse(released), openApi.parse(current)];
+  const operations = Object.entries(releasedApi.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, before]) => {
       const name = `${method.toUpperCase()} ${path}`;
-      const now = after.paths[path]?.[method];
-      if (now === undefined) return [`${name} was removed`];
+      const after = currentApi.paths[path]?.[method];
+      if (after === undefined) return [`${name} was removed`];
       return [
-        ...parameterBreaks(old, now),
-        ...bodyBreaks(old.requestBody, now.requestBody),
-        ...responseBreaks(old, now),
-        ...scopeBreaks(old, now),
+        ...parameterBreaks(before, after),
+        ...bodyBreaks(before.requestBody, after.requestBody),
+        ...responseBreaks(before, after),
+        ...scopeBreaks(before, after),
       ].map((found) => `${name}: ${found}`);
     }),
   );
-  const webhooks = Object.entries(before.webhooks).flatMap(([event, { post: old }]) => {
-    const now = after.webhooks[event]?.post;
-    if (now === undefined) return [`Webhook ${event} was removed`];
-    return bodyRejections(now.requestBody, old.requestBody, client, 'writer').map(
+  const webhooks = Object.entries(releasedApi.webhooks).flatMap(([event, { post: before }]) => {
+    const after = currentApi.webhooks[event]?.post;
+    if (after === undefined) return [`Webhook ${event} was removed`];
+    return bodyRejections(after.requestBody, before.requestBody, client, 'writer').map(
       (found) => `Webhook ${event}: ${found}`,
     );
   });
   return [...operations, ...webhooks];
 
-  function parameterBreaks(old: Operation, now: Operation): string[] {
-    const find = (operation: Operation, { name, in: location }: z.infer<typeof parameter>) =>
-      operation.parameters.find((one) => one.name === name && one.in === location);
+  function parameterBreaks(before: Operation, after: Operation): string[] {
+    const findIn = ({ parameters }: Operation, { name, in: location }: Parameter) =>
+      parameters.find((candidate) => candidate.name === name && candidate.in === location);
     return [
-      ...old.parameters.flatMap((one) => {
-        const same = find(now, one);
-        if (same === undefined) return [`parameter ${one.name} was removed`];
+      ...before.parameters.flatMap((sent) => {
+        const accepted = findIn(after, sent);
+        if (accepted === undefined) return [`parameter ${sent.name} was removed`];
         return rejections(
-          { document: released, schema: one.schema },
-          { document: current, schema: same.schema },
+          { document: released, schema: sent.schema },
+          { document: current, schema: accepted.schema },
           service,
-        ).map((found) => `parameter ${one.name}: ${found}`);
+        ).map((found) => `parameter ${sent.name}: ${found}`);
       }),
-      ...now.parameters
-        .filter((one) => one.required === true && find(old, one)?.required !== true)
-        .map((one) => `parameter ${one.name} is required now`),
+      ...after.parameters
+        .filter((accepted) => accepted.required === true && findIn(before, accepted)?.required !== true)
+        .map(({ name }) => `parameter ${name} is required now`),
     ];
   }
 
-  function bodyBreaks(old: Body | undefined, now: Body | undefined): string[] {
-    if (old === undefined) return now?.required === true ? ['a body is required now'] : [];
-    const isRequiredNow = now?.required === true && old.required !== true;
+  function bodyBreaks(before: Body | undefined, after: Body | undefined): string[] {
+    if (before === undefined) return after?.required === true ? ['a body is required now'] : [];
+    const isRequiredNow = after?.required === true && before.required !== true;
     return [
       ...(isRequiredNow ? ['a body is required now'] : []),
-      ...bodyRejections(old, now, service, 'reader').map((found) => `body: ${found}`),
+      ...bodyRejections(before, after, service, 'reader').map((found) => `body: ${found}`),
     ];
   }
 
-  function responseBreaks(old: Operation, now: Operation): string[] {
+  function responseBreaks(before: Operation, after: Operation): string[] {
     const isSuccess = (status: string): boolean => /^[23]/.test(status);
-    const added = Object.keys(now.responses).filter(
-      (status) => isSuccess(status) && old.responses[status] === undefined,
+    const added = Object.keys(after.responses).filter(
+      (status) => isSuccess(status) && before.responses[status] === undefined,
     );
     return [
       ...added.map((status) => `may respond with ${status} now`),
-      ...Object.entries(old.responses).flatMap(([status, response]) => {
-        const same = now.responses[status];
-        if (same === undefined) return isSuccess(status) ? [`no longer responds with ${status}`] : [];
-        return bodyRejections(resolved(current, same), resolved(released, response), client, 'writer').map(
-          (found) => `response ${status}: ${found}`,
-        );
+      ...Object.entries(before.responses).flatMap(([status, response]) => {
+        const responseNow = after.responses[status];
+        if (responseNow === undefined) return isSuccess(status) ? [`no longer responds with ${status}`] : [];
+        return bodyRejections(
+          resolved(current, responseNow),
+          resolved(released, response),
+          client,
+          'writer',
+        ).map((found) => `response ${status}: ${found}`);
       }),
     ];
   }
@@ -124,16 +128,16 @@ export function httpBreaks(released: Document, current: Document): string[] {
 }
 
 /** A token that was sufficient must remain sufficient. Each set begins with the security scheme. */
-function scopeBreaks(old: Operation, now: Operation): string[] {
+function scopeBreaks(before: Operation, after: Operation): string[] {
   const scopeSets = (security: Operation['security']): string[][] =>
     security.map((alternative) =>
       Object.entries(alternative).flatMap(([scheme, scopes]) => [scheme, ...scopes]),
     );
-  const alternatives = scopeSets(now.security);
+  const alternatives = scopeSets(after.security);
   if (alternatives.length === 0) return [];
-  const before = old.security.length === 0 ? [[]] : scopeSets(old.security);
-  const insufficient = before.filter(
-    (scopes) => !alternatives.some((needed) => needed.every((one) => scopes.includes(one))),
+  const sufficient = before.security.length === 0 ? [[]] : scopeSets(before.security);
+  const insufficient = sufficient.filter(
+    (scopes) => !alternatives.some((needed) => needed.every((scope) => scopes.includes(scope))),
   );
   return insufficient.map(
     (scopes) => `a token with ${scopes.slice(1).join(' ') || 'no scope'} is no longer sufficient`,

@@ -68,9 +68,11 @@ function compare(
     compare({ ...writer, schema: writerPart }, { ...reader, schema: readerPart }, partPath, tolerance, seen);
 
   if (written.alternatives.length > 0)
-    return unique(written.alternatives.flatMap((one) => compareParts(one, reader.schema, path)));
+    return unique(
+      written.alternatives.flatMap((alternative) => compareParts(alternative, reader.schema, path)),
+    );
   if (read.alternatives.length > 0) {
-    const attempts = read.alternatives.map((one) => compareParts(writer.schema, one, path));
+    const attempts = read.alternatives.map((alternative) => compareParts(writer.schema, alternative, path));
     if (attempts.some((found) => found.length === 0)) return [];
     // The alternative with the fewest differences is the one that was meant.
     return attempts.toSorted((one, other) => one.length - other.length)[0] ?? [];
@@ -154,7 +156,7 @@ function resolve({ document, schema }: SchemaInDocument): Resolved {
   if (typeof own['$ref'] === 'string') return resolve({ document, schema: target(document, own['$ref']) });
   const parts = list(own['allOf']).map((part) => resolve({ document, schema: part }));
   const all = [...parts, resolveKeywords(own)];
-  const values = all.map((part) => part.values).filter((one) => one !== undefined);
+  const values = all.map((part) => part.values).filter((allowed) => allowed !== undefined);
   return {
     types: all.findLast(({ types }) => types !== undefined)?.types,
     values: values.at(-1),

@@ -26,10 +26,12 @@ export function formatReport(findings: readonly Finding[], rolledOut: ReadonlySe
       .trimEnd();
   const cellOf = (service: ServiceName, column: Column): string => {
     if (rollOutColumns.includes(column) && !rolledOut.has(service)) return '-';
-    return findings.some((one) => one.service === service && one.column === column) ? 'no' : 'yes';
+    return findings.some((finding) => finding.service === service && finding.column === column)
+      ? 'no'
+      : 'yes';
   };
   const canDeploy = (service: ServiceName): string => {
-    if (findings.some((one) => one.service === service)) return 'no';
+    if (findings.some((finding) => finding.service === service)) return 'no';
     return rolledOut.has(service) ? 'yes' : 'unknown';
   };
   return [

@@ -34,7 +34,9 @@ export async function openShopReceiver(secret: string): Promise<ShopReceiver> {
     url,
     receive: async (event, orderId) => {
       const received = await eventually(
-        () => errors[0] ?? events.find((one) => one.event === event && one.data['order_id'] === orderId),
+        () =>
+          errors[0] ??
+          events.find((received) => received.event === event && received.data['order_id'] === orderId),
         arrivalTimeoutMs,
         `${event} is received`,
       );

@@ -27,7 +27,7 @@ const pollIntervalMs = 500;
 export function emptyStateDir(stateDir: string): void {
   const own = namesIn(stateDir).filter((name) => ownNames.has(name));
   // A folder that contains secrets is the state directory of another suite with this name.
-  for (const name of own.filter((one) => !namesIn(join(stateDir, one)).includes('secrets.json')))
+  for (const name of own.filter((entry) => !namesIn(join(stateDir, entry)).includes('secrets.json')))
     rmSync(join(stateDir, name), { recursive: true, force: true });
   try {
     rmdirSync(stateDir);

@@ -232,7 +232,9 @@ export class Suite {
   private async command(name: string, argument: string): Promise<unknown> {
     const verb: Verb | undefined = verbs.find((candidate) => candidate === name);
     if (verb !== undefined && argument !== '') {
-      if (this.choice.dependencies.some((one) => one.name === argument && isExternal(one))) {
+      if (
+        this.choice.dependencies.some((dependency) => dependency.name === argument && isExternal(dependency))
+      ) {
         throw new Failure(`Cannot ${verb} ${argument}, because it is given by the environment.`);
       }
       return this.supervisor.run(verb, argument);

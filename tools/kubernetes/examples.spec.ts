@@ -13,7 +13,7 @@ const object = z.looseObject({
 function exampleOf(file: string) {
   const text = readText(`deploy/kubernetes/examples/${file}`);
   const objects = parseAllDocuments(text).map((document) => object.parse(document.toJS()));
-  return new Map(objects.map((one) => [`${one.kind} ${one.metadata.name}`, one.spec]));
+  return new Map(objects.map((parsed) => [`${parsed.kind} ${parsed.metadata.name}`, parsed.spec]));
 }
 
 describe('the example of RabbitMQ', () => {

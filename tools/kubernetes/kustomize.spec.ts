@@ -1,7 +1,7 @@
 import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import { findProgram, runProgram } from '../dev/run-program.ts';
-import { manifest, renderKustomization } from './kustomize.ts';
+import { manifestSchema, renderKustomization } from './kustomize.ts';
 import { overlayFolder, overlays } from './manifests.ts';
 import { validateManifests } from './validate.ts';
 
@@ -44,6 +44,6 @@ function object(kind: string, name: string, spec: object) {
 
 /** Objects by kind and name. An object without labels has empty ones. */
 function byName(json: string): ReadonlyMap<string, unknown> {
-  const all = z.array(manifest).parse(JSON.parse(json));
-  return new Map(all.map((one) => [`${one.kind} ${one.metadata.name}`, one]));
+  const all = z.array(manifestSchema).parse(JSON.parse(json));
+  return new Map(all.map((manifest) => [`${manifest.kind} ${manifest.metadata.name}`, manifest]));
 }

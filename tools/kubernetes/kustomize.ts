@@ -5,8 +5,8 @@ import { z } from 'zod';
 import { Failure } from '../dev/failure.ts';
 
 /** A Kubernetes object. */
-export type Manifest = z.infer<typeof manifest>;
-export const manifest = z.looseObject({
+export type Manifest = z.infer<typeof manifestSchema>;
+export const manifestSchema = z.looseObject({
   apiVersion: z.string(),
   kind: z.string(),
   metadata: z.looseObject({
@@ -80,7 +80,7 @@ function readResource(path: string): Manifest[] {
   if (statSync(path).isDirectory()) return renderKustomization(path);
   return parseAllDocuments(readFileSync(path, 'utf8'), { version: '1.1', merge: true }).map((document) => {
     if (document.errors[0] !== undefined) throw new Failure(`${path}: ${document.errors[0].message}`);
-    return manifest.parse(document.toJS());
+    return manifestSchema.parse(document.toJS());
   });
 }
 
@@ -101,7 +101,7 @@ function withConfigMaps(manifests: readonly Manifest[], { configMapGenerator }: 
       if (found === undefined)
         return [...all, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, labels: {} }, data }];
       const merged = { ...found, data: { ...literalsSchema.parse(found['data']), ...data } };
-      return all.map((one) => (one === found ? merged : one));
+      return all.map((existing) => (existing === found ? merged : existing));
     },
     [...manifests],
   );
@@ -109,23 +109,27 @@ function withConfigMaps(manifests: readonly Manifest[], { configMapGenerator }: 
 
 function transform(manifests: readonly Manifest[], settings: Kustomization, directory: string): Manifest[] {
   return manifests
-    .map((one) => withPatches(one, settings, directory))
-    .map((one) => withName(one, settings))
-    .map((one) => manifest.parse(withImages(one, settings)));
+    .map((manifest) => withPatches(manifest, settings, directory))
+    .map((manifest) => withName(manifest, settings))
+    .map((manifest) => manifestSchema.parse(withImages(manifest, settings)));
 }
 
 function withPatches(original: Manifest, { patches }: Kustomization, directory: string): Manifest {
   return patches
     .filter((patch) => matches(original, patch.target))
     .flatMap(({ patch }) => z.array(operation).parse(parse(patch)))
-    .reduce((patched, step) => manifest.parse(patchAt(patched, pathOf(step), step, directory)), original);
+    .reduce(
+      (patched, step) => manifestSchema.parse(patchAt(patched, pathOf(step), step, directory)),
+      original,
+    );
 }
 
-/** Appends the name suffix, and sets the namespace of an object without one. */
-function withName(one: Manifest, settings: Kustomization): Manifest {
-  const { name, namespace = settings.namespace } = one.metadata;
-  const namespaced = one.kind === 'Namespace' || namespace === undefined ? {} : { namespace };
-  return { ...one, metadata: { ...one.metadata, name: `${name}${settings.nameSuffix}`, ...namespaced } };
+/** Appends the name suffix, and sets the namespace of an object that names none. */
+function withName(manifest: Manifest, settings: Kustomization): Manifest {
+  const { name, namespace = settings.namespace } = manifest.metadata;
+  const namespaced = manifest.kind === 'Namespace' || namespace === undefined ? {} : { namespace };
+  const metadata = { ...manifest.metadata, name: `${name}${settings.nameSuffix}`, ...namespaced };
+  return { ...manifest, metadata };
 }
 
 function matches({ kind, metadata }: Manifest, { kind: kinds, name, labelSelector }: z.infer<typeof target>) {

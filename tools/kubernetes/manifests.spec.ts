@@ -44,7 +44,7 @@ describe.each([...manifestSets()])('the Kubernetes manifests of %s', (set, manif
     expect(migrations.map(nameOf).toSorted()).toEqual(names.filter((name) => name !== 'gateway'));
     for (const migration of migrations) {
       const [{ image, command }] = migration.spec.template.spec.containers;
-      const deployment = deployments.find((one) => nameOf(one) === nameOf(migration));
+      const deployment = deployments.find((candidate) => nameOf(candidate) === nameOf(migration));
       expect(image).toBe(deployment?.spec.template.spec.containers[0].image);
       expect(image).toMatch(new RegExp(`^${nameOf(migration)}:[\\d.]+$`));
       expect(command).toEqual(['node', 'dist/migrate.js']);
@@ -123,7 +123,9 @@ describe.each([...manifestSets()])('the Kubernetes manifests of %s', (set, manif
       expect(
         [...settings.keys()].filter((name) => !reference.has(name) && !nodeSettings.includes(name)),
       ).toEqual([]);
-      const fromSecret = workload.spec.template.spec.containers[0].env.filter((one) => one.valueFrom);
+      const fromSecret = workload.spec.template.spec.containers[0].env.filter(
+        (variable) => variable.valueFrom,
+      );
       expect(fromSecret.filter(({ name }) => reference.get(name)?.isSecret !== true)).toEqual([]);
       const secretsInPlainText = [...settings].filter(
         ([name, value]) => value !== undefined && reference.get(name)?.isSecret,
@@ -174,7 +176,7 @@ describe.each([...manifestSets()])('the Kubernetes manifests of %s', (set, manif
       for (const [, address = ''] of addresses) {
         const { hostname, port } = new URL(address.includes('://') ? address : `http://${address}`);
         const called = services.find(({ metadata }) => metadata.name === hostname);
-        expect(called?.spec.ports.map((one) => String(one.port))).toContain(port);
+        expect(called?.spec.ports.map((servicePort) => String(servicePort.port))).toContain(port);
       }
     }
     expect(readText('deploy/gateway/Dockerfile')).toContain('EXPOSE 8443');

@@ -94,7 +94,11 @@ describe.each([...manifestSets()])('the network policies of %s', (_set, manifest
 
   it('allow a connection between pods on both sides', () => {
     const within = (all: readonly string[]) =>
-      new Set(all.filter((one) => /^[a-z-]+ > [a-z-]+:/.test(one) && !/anywhere|Prometheus/.test(one)));
+      new Set(
+        all.filter(
+          (connection) => /^[a-z-]+ > [a-z-]+:/.test(connection) && !/anywhere|Prometheus/.test(connection),
+        ),
+      );
     expect(within(egress)).toEqual(within(ingress));
     expect(within(egress).size).toBe(7);
   });

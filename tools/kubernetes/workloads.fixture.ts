@@ -82,7 +82,7 @@ export function ofKind<Shape extends z.ZodType>(
   kind: RegExp,
   shape: Shape,
 ): z.output<Shape>[] {
-  return manifests.filter((one) => kind.test(one.kind)).map((one) => shape.parse(one));
+  return manifests.filter((manifest) => kind.test(manifest.kind)).map((manifest) => shape.parse(manifest));
 }
 
 /** Settings of a container by name. The value is undefined if it comes from a Secret. */

@@ -126,7 +126,7 @@ describe('the tests of the alerting rules', () => {
   const cases = ruleTests.parse(parse(readFileSync(join(folder, 'alerts.test.yaml'), 'utf8')));
 
   it.each(alerts)('have a firing and a quiet case of %s', (alert) => {
-    const counts = cases.filter(({ alertname }) => alertname === alert).map((one) => one.exp_alerts.length);
+    const counts = cases.filter(({ alertname }) => alertname === alert).map((test) => test.exp_alerts.length);
     expect(counts).toContain(0);
     expect(Math.max(0, ...counts)).toBeGreaterThan(0);
   });

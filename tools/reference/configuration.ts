@@ -47,7 +47,7 @@ function settingsTable(schema: z.ZodObject): string {
     const hasDefault = byDefault !== undefined && byDefault !== '';
     const withoutDefault = required.includes(name) ? 'required' : 'none';
     const value = hasDefault ? `\`${String(byDefault)}\`` : withoutDefault;
-    const oneOf = values === undefined ? '' : ` (${values.map((one) => `\`${one}\``).join(', ')})`;
+    const oneOf = values === undefined ? '' : ` (${values.map((text) => `\`${text}\``).join(', ')})`;
     const mark = secret === true ? ' (secret)' : '';
     return [`\`${name}\``, value, `${description}${oneOf}${mark}`];
   });

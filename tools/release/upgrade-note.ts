@@ -21,7 +21,11 @@ export function upgradeNote({ version, previous, migrations, settings, messages 
   const lines = [
     ...(migrations.length === 0
       ? ['No migrations.']
-      : ['Run the migrations before the new processes start:', '', ...migrations.map((one) => `- ${one}`)]),
+      : [
+          'Run the migrations before the new processes start:',
+          '',
+          ...migrations.map((migration) => `- ${migration}`),
+        ]),
     ...section('New settings', settings.added),
     ...section('Removed settings, which are ignored now', settings.removed),
     ...section('New messages', messages.added),
@@ -32,8 +36,8 @@ export function upgradeNote({ version, previous, migrations, settings, messages 
 
 export function changes(before: readonly string[], after: readonly string[]): Changes {
   return {
-    added: after.filter((one) => !before.includes(one)),
-    removed: before.filter((one) => !after.includes(one)),
+    added: after.filter((name) => !before.includes(name)),
+    removed: before.filter((name) => !after.includes(name)),
   };
 }
 
@@ -65,5 +69,5 @@ export function describeMigration(file: string, source: string): string {
 }
 
 function section(title: string, entries: readonly string[]): string[] {
-  return entries.length === 0 ? [] : ['', `${title}: ${entries.map((one) => `\`${one}\``).join(', ')}.`];
+  return entries.length === 0 ? [] : ['', `${title}: ${entries.map((entry) => `\`${entry}\``).join(', ')}.`];
 }

@@ -86,7 +86,7 @@ export function withSiteLinks(page: Page, pages: readonly Page[], address: (page
         const [path = '', fragment] = target.split('#');
         const file = join(dirname(page.file), path);
         if (image !== '') return `![${label}](/docs/figures/${basename(file)})`;
-        const linked = pages.find((one) => one.file === file);
+        const linked = pages.find((candidate) => candidate.file === file);
         const url = linked === undefined ? servedElsewhere[file] : address(linked);
         if (url === undefined) return label;
         // The repository names files; readers of the site know pages by their titles.

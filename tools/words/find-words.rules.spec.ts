@@ -1,6 +1,7 @@
 import { findInMarkdown, findInSource } from './find-words.rules.ts';
 
-const found = (text: string): string[] => findInSource(text).map((one) => `${one.line}: ${one.found}`);
+const found = (text: string): string[] =>
+  findInSource(text).map((finding) => `${finding.line}: ${finding.found}`);
 
 describe('the check of words', () => {
   it('finds banned words anywhere in an identifier', () => {
@@ -41,6 +42,9 @@ describe('the check of words', () => {
 
   it('finds banned words in Markdown outside of code', () => {
     const text = 'It was told.\n```sh\ntold\n```\n`told` <!-- words: sample --> told\n\nDone by hand.';
-    expect(findInMarkdown(text).map((one) => `${one.line}: ${one.found}`)).toEqual(['1: told', '7: by hand']);
+    expect(findInMarkdown(text).map((finding) => `${finding.line}: ${finding.found}`)).toEqual([
+      '1: told',
+      '7: by hand',
+    ]);
   });
 });

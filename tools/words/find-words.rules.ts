@@ -27,7 +27,7 @@ export function findInSource(text: string): Finding[] {
   const visit = (node: ts.Node): void => {
     if (ts.isIdentifier(node)) {
       const line = source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1;
-      findings.push(...findInIdentifier(node.text).map((one) => ({ ...one, line })));
+      findings.push(...findInIdentifier(node.text).map((finding) => ({ ...finding, line })));
     }
     const title = testTitleOf(node);
     if (title !== undefined)

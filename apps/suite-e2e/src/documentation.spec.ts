@@ -24,7 +24,7 @@ const sessions = withPrograms
   .filter(isStart)
   .map((page) => [
     page,
-    ...(page.file.endsWith('curl.md') ? withPrograms.filter((one) => !isStart(one)) : []),
+    ...(page.file.endsWith('curl.md') ? withPrograms.filter((other) => !isStart(other)) : []),
   ])
   .map((inOrder) => ({ inOrder, files: inOrder.map(({ file }) => file).join(', ') }));
 /** Blocks with a reason why the tests do not run them. A change of this number is a decision. */
@@ -43,7 +43,7 @@ function adaptToSuite(code: string): string {
 /** Signs the demo account in whenever a program prints the URL of a sign-in. */
 async function signInAsPrinted(session: ShellSession, signedIn: Set<string>): Promise<void> {
   const urls = [...session.output().matchAll(/^Open (\S+)$/gm)].map(([, url = '']) => url);
-  const url = urls.find((one) => !signedIn.has(one));
+  const url = urls.find((printed) => !signedIn.has(printed));
   if (url === undefined) return;
   signedIn.add(url);
   const browser = new FormBrowser({ url: suite.auth_url, fetch: fetchFromSuite });

@@ -73,7 +73,7 @@ describe('webhooks', () => {
     expect((await merchant.store.get(`${hooks}/${id}`).expect(200)).body).toEqual(created.body);
     const listedIds = async () => {
       const { body } = await merchant.store.get(hooks).expect(200);
-      return body.data.map((one: { id: string }) => one.id);
+      return body.data.map((subscription: { id: string }) => subscription.id);
     };
     expect(await listedIds()).toContain(id);
     const ofOtherClient = await merchant.dashboard.get(`${hooks}/${id}`).expect(404);
