@@ -8,15 +8,18 @@ const now = new Date();
 const serverAuthentication = '1.3.6.1.5.5.7.3.1';
 
 describe('selfSignedCertificate', () => {
-  it.each(['localhost', 'suite.example.org'])('is for the host %s only, and for servers', (host) => {
-    const certificate = new X509Certificate(selfSignedCertificate(host, now).certificate);
-    expect(certificate.checkHost(host)).toBe(host);
-    expect(certificate.checkHost('other.example.org')).toBeUndefined();
-    expect(certificate.keyUsage).toEqual([serverAuthentication]);
-    expect(certificate.verify(certificate.publicKey)).toBe(true);
-  });
+  it.each(['localhost', 'suite.example.org'])(
+    'is signed by itself, and valid for servers and the host %s, not for another host',
+    (host) => {
+      const certificate = new X509Certificate(selfSignedCertificate(host, now).certificate);
+      expect(certificate.checkHost(host)).toBe(host);
+      expect(certificate.checkHost('other.example.org')).toBeUndefined();
+      expect(certificate.keyUsage).toEqual([serverAuthentication]);
+      expect(certificate.verify(certificate.publicKey)).toBe(true);
+    },
+  );
 
-  it('is for an IPv4 address', () => {
+  it('is valid for an IPv4 address', () => {
     const { certificate } = selfSignedCertificate('192.0.2.7', now);
     expect(new X509Certificate(certificate).checkIP('192.0.2.7')).toBe('192.0.2.7');
   });
@@ -32,11 +35,13 @@ describe('selfSignedCertificate', () => {
   it('has its validity as UTCTime, as RFC 5280 §4.1.2.5 requires before 2050', () => {
     const date = new Date('2026-03-01T12:34:56Z');
     const { raw } = new X509Certificate(selfSignedCertificate('localhost', date).certificate);
+    // The tag of UTCTime is 0x17. Each time has 13 (0x0d) characters: YYMMDDHHMMSSZ.
     expect(raw.toString('latin1')).toContain('\x17\x0d260301113456Z\x17\x0d270301123456Z');
   });
 
-  it.each(['a.example', 'localhost', `${'long-'.repeat(20)}host.example.org`])(
-    'encodes every length for the host %s in its shortest form, as DER requires (X.690 §10.1)',
+  const hostOf116Characters = `${'long-'.repeat(20)}host.example.org`;
+  it.each(['a.example', 'localhost', hostOf116Characters])(
+    'has every length for the host %s in its shortest form, as DER requires (X.690 §10.1)',
     (host) => {
       const { raw } = new X509Certificate(selfSignedCertificate(host, now).certificate);
       expect(longFormsOf(raw).length).toBeGreaterThan(0);

@@ -7,6 +7,7 @@ const oids = {
   extendedKeyUsage: [2, 5, 29, 37],
   serverAuthentication: [1, 3, 6, 1, 5, 5, 7, 3, 1],
 } as const;
+
 /** Tags of DER (X.690 §8.1.2). Those from 0x80 on are context-specific: RFC 5280 defines them. */
 const tags = {
   integer: 0x02,

@@ -56,7 +56,7 @@ describe('createDatabases', () => {
     ]);
   });
 
-  it('lets only creator-api assume the roles of its requests', async () => {
+  it('lets creator-api assume the request role creator_api_member, but not store-api', async () => {
     await queryAs(creator, 'SET ROLE creator_api_member');
     await expect(queryAs(store, 'SET ROLE creator_api_member')).rejects.toThrow('permission denied');
   });

@@ -21,8 +21,8 @@ const requestRoles: Partial<Record<ServiceName, readonly string[]>> = {
 
 /**
  * Creates the roles and databases of services, and sets the passwords. May be repeated, and continues after
- * an interruption. A role owns its database, may assume the request roles of its service, and has no further
- * right; no role of another service may connect to the database.
+ * an interruption. A created role owns its database, may assume the request roles of its service, and has no
+ * further right; no role of another service may connect to the database.
  * @param adminUrl URL of a role that may create roles and databases
  */
 export async function createDatabases(

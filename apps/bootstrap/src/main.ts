@@ -1,23 +1,23 @@
 import { createDatabases } from './databases.ts';
 import { writeSecrets } from './secrets.ts';
-import { InvalidSetting, readDatabases, requireSetting, requireUrl } from './settings.ts';
+import { InvalidInput, readDatabases, requireSetting, requireUrl } from './settings.ts';
 
 const help = `Prepares the stores of a suite. Every command may be repeated.
 
   node src/main.ts secrets DIRECTORY    generates the missing secrets of a suite on one host (deploy/compose.yaml)
   node src/main.ts databases            creates the role and database of each given service in PostgreSQL
 
-Settings of secrets: BASE_URL, POSTGRES_ADDRESS, REDIS_ADDRESS, RABBITMQ_ADDRESS (host:port).
-Settings of databases, as values or as files (NAME_FILE): POSTGRES_ADMIN_URL of a role that may create roles and
-databases, and STORE_API_DATABASE_URL, CREATOR_API_DATABASE_URL, AUTH_SERVER_DATABASE_URL,
-WEBHOOK_WORKER_DATABASE_URL: the DATABASE_URL of each service to prepare.`;
+Settings of secrets: BASE_URL, and as host:port POSTGRES_ADDRESS, REDIS_ADDRESS and RABBITMQ_ADDRESS.
+Settings of databases: POSTGRES_ADMIN_URL of a role that may create roles and databases, and STORE_API_DATABASE_URL,
+CREATOR_API_DATABASE_URL, AUTH_SERVER_DATABASE_URL, WEBHOOK_WORKER_DATABASE_URL: the DATABASE_URL of each service
+to prepare. Instead of a setting NAME, NAME_FILE may name a file with its value.`;
 
 const exitCodeConfig = 78; // EX_CONFIG of sysexits.h, with which the services exit too
 
-async function main([command, ...args]: readonly string[]): Promise<void> {
-  if (command === 'secrets' && args.length === 1) return prepareSecrets(args[0] ?? '');
-  if (command === 'databases' && args.length === 0) return prepareDatabases();
-  throw new InvalidSetting(help);
+async function main([command, directory, ...rest]: readonly string[]): Promise<void> {
+  if (command === 'secrets' && directory !== undefined && rest.length === 0) return prepareSecrets(directory);
+  if (command === 'databases' && directory === undefined) return prepareDatabases();
+  throw new InvalidInput(help);
 }
 
 function prepareSecrets(directory: string): void {
@@ -33,7 +33,7 @@ function prepareSecrets(directory: string): void {
 
 async function prepareDatabases(): Promise<void> {
   const databases = readDatabases(process.env);
-  if (databases.length === 0) throw new InvalidSetting(`No database is given.\n\n${help}`);
+  if (databases.length === 0) throw new InvalidInput(`No database is given.\n\n${help}`);
   await createDatabases(requireUrl(process.env, 'POSTGRES_ADMIN_URL'), databases);
   log('The databases are ready.', { databases: databases.map(({ database }) => database) });
 }
@@ -44,5 +44,5 @@ function log(message: string, fields: Readonly<Record<string, unknown>>): void {
 
 main(process.argv.slice(2)).catch((error: unknown) => {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = error instanceof InvalidSetting ? exitCodeConfig : 1;
+  process.exitCode = error instanceof InvalidInput ? exitCodeConfig : 1;
 });

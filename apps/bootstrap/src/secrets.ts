@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { selfSignedCertificate } from './certificate.ts';
 import { type ServiceName, serviceNames } from './databases.ts';
-import { InvalidSetting } from './settings.ts';
+import { InvalidInput } from './settings.ts';
 import { parseStoreUrl, type StoreUrl } from './store-url.ts';
 import { brokerDefinitions, redisUsers } from './store-users.ts';
 
@@ -16,7 +16,7 @@ export interface StoreAddresses {
   readonly rabbitmq: string;
 }
 
-/** Contents of files by path. The first folder of a path is that of the container that gets the file. */
+/** Contents of files by path. The folder of a path has the name of the container that gets the file. */
 type Files = Readonly<Record<string, string>>;
 
 /** Names of the services' databases, and of the roles that own them. */
@@ -58,7 +58,7 @@ type EarlierSecrets = z.infer<typeof earlierSecrets>;
  * What the stores load is derived from the secrets each time, with the permissions of this release.
  * @param host of the public URL, for the certificate
  * @returns the paths of the secrets that were generated, and of those that existed
- * @throws InvalidSetting if a secret is empty, one that must be a URL is none, half of the certificate is
+ * @throws InvalidInput if a secret is empty, one that must be a URL is none, half of the certificate is
  * missing, or `secrets.json` is damaged; nothing is then written
  */
 export function writeSecrets(
@@ -72,7 +72,7 @@ export function writeSecrets(
   const generated = paths.filter((path) => !kept.includes(path));
   assertUsable(directory, kept);
   const keptUrls = kept
-    .filter(isUrl)
+    .filter(isUrlFile)
     .map((path) => [path, readFileSync(join(directory, path), 'utf8')] as const);
   const derived = storeFiles({ ...initial, ...Object.fromEntries(keptUrls) });
   for (const path of generated) writeAtomically(join(directory, path), initial[path] ?? '');
@@ -82,15 +82,15 @@ export function writeSecrets(
 
 /**
  * Checks sizes only: a secret that is no URL may be readable for its own container alone.
- * @throws InvalidSetting if a kept file is empty, or half of the certificate is missing
+ * @throws InvalidInput if a kept file is empty, or half of the certificate is missing
  */
 function assertUsable(directory: string, kept: readonly string[]): void {
   const empty = kept.find((path) => statSync(join(directory, path)).size === 0);
   // A secret that was lost in a failed copy may still be needed to decrypt data.
   if (empty !== undefined)
-    throw new InvalidSetting(`${empty} is empty. Restore it, or delete it to have a new one generated.`);
+    throw new InvalidInput(`${empty} is empty. Restore it, or delete it to have a new one generated.`);
   if (kept.filter((path) => path.startsWith('gateway/tls.')).length === 1)
-    throw new InvalidSetting(
+    throw new InvalidInput(
       'One of gateway/tls.crt and gateway/tls.key is missing. Add it, or delete both to have them generated.',
     );
 }
@@ -101,7 +101,7 @@ function readEarlier(directory: string): EarlierSecrets {
   try {
     return earlierSecrets.parse(JSON.parse(readFileSync(file, 'utf8')));
   } catch {
-    throw new InvalidSetting(`${earlierFile} is damaged. Restore it, or delete it if no secret is missing.`);
+    throw new InvalidInput(`${earlierFile} is damaged. Restore it, or delete it if no secret is missing.`);
   }
 }
 
@@ -143,7 +143,7 @@ function initialSecrets(stores: StoreAddresses, host: string, earlier: EarlierSe
  * in PostgreSQL. So each store accepts the user and password in the URL of a service.
  */
 function storeFiles(secrets: Files): Files {
-  const urls = Object.keys(secrets).filter(isUrl);
+  const urls = Object.keys(secrets).filter(isUrlFile);
   const logins = new Map(urls.map((path) => [path, loginOf(path, secrets[path] ?? '')]));
   const password = (path: string): string => logins.get(path)?.password ?? '';
   const name = (path: string): string | undefined => logins.get(path)?.user;
@@ -169,14 +169,14 @@ function storeFiles(secrets: Files): Files {
   return files;
 }
 
-function isUrl(path: string): boolean {
+function isUrlFile(path: string): boolean {
   return path.endsWith('-url');
 }
 
 function loginOf(path: string, text: string): StoreUrl {
   const url = parseStoreUrl(text.trim());
   if (!url?.user || !url.password)
-    throw new InvalidSetting(
+    throw new InvalidInput(
       `${path} must contain a URL with a user and a password, each percent-encoded. Correct or delete it.`,
     );
   return url;

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { InvalidSetting, readDatabases, readSetting, requireUrl } from './settings.ts';
+import { InvalidInput, readDatabases, readSetting, requireUrl } from './settings.ts';
 
 describe('the settings of bootstrap', () => {
   const directory = mkdtempSync(join(tmpdir(), 'settings-'));
@@ -13,8 +13,11 @@ describe('the settings of bootstrap', () => {
     return file;
   };
 
-  it('may be files, without the line break at their end', () => {
+  it('may be in a file, and are then read without the line break at its end', () => {
     expect(readSetting({ PASSWORD_FILE: fileWith('word\n') }, 'PASSWORD')).toBe('word');
+  });
+
+  it('are read from their own value when the name of their file is empty', () => {
     expect(readSetting({ PASSWORD: 'word', PASSWORD_FILE: '' }, 'PASSWORD')).toBe('word');
   });
 
@@ -27,7 +30,7 @@ describe('the settings of bootstrap', () => {
     );
   });
 
-  it('name the role, password and database of a service, decoded', () => {
+  it('give the role, password and database of a service by a URL, which is decoded', () => {
     const url = 'postgres://store:it%27s%2Fsecret@postgres/orders?sslmode=verify-full';
     expect(readDatabases({ STORE_API_DATABASE_URL: url })).toEqual([
       { service: 'store-api', role: 'store', password: "it's/secret", database: 'orders' },
@@ -41,8 +44,10 @@ describe('the settings of bootstrap', () => {
     ['a "%" that encodes nothing', 'postgres://store:100%@postgres/store'],
   ])('are rejected by name, without their value, when a database URL has %s', (_case, url) => {
     const read = (): unknown => readDatabases({ AUTH_SERVER_DATABASE_URL: url });
-    expect(read).toThrow(InvalidSetting);
-    expect(read).toThrow(/^The setting AUTH_SERVER_DATABASE_URL must be a URL with [^:%]*$/);
+    expect(read).toThrow(InvalidInput);
+    expect(read).toThrow(
+      /^The setting AUTH_SERVER_DATABASE_URL must be a URL with a role, a password and a database, each percent-encoded\.$/,
+    );
   });
 
   it('end the program with status 78 when they are invalid', () => {

@@ -5,31 +5,31 @@ import { parseStoreUrl } from './store-url.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A command, a setting or the file of a secret cannot be used. The message names it and has no secret. */
-export class InvalidSetting extends Error {}
+export class InvalidInput extends Error {}
 
 /**
- * Returns the content of the file that `NAME_FILE` names; without that, the setting itself. An empty setting
- * counts as missing.
+ * Returns the trimmed content of the file that `NAME_FILE` names; without that, the setting itself. An empty
+ * setting counts as missing.
  */
 export function readSetting(environment: Environment, name: string): string | undefined {
   const file = environment[`${name}_FILE`];
   if (!file) return environment[name] || undefined;
   const value = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
   if (value === '')
-    throw new InvalidSetting(`The setting ${name}_FILE is invalid: the file ${file} is missing or empty.`);
+    throw new InvalidInput(`The setting ${name}_FILE is invalid: the file ${file} is missing or empty.`);
   return value;
 }
 
 export function requireSetting(environment: Environment, name: string): string {
   const value = readSetting(environment, name);
-  if (value === undefined) throw new InvalidSetting(`The setting ${name} is missing.`);
+  if (value === undefined) throw new InvalidInput(`The setting ${name} is missing.`);
   return value;
 }
 
 export function requireUrl(environment: Environment, name: string): string {
   const url = requireSetting(environment, name);
   if (parseStoreUrl(url) === undefined)
-    throw new InvalidSetting(
+    throw new InvalidInput(
       `The setting ${name} must be a URL. A user and a password in it must be percent-encoded.`,
     );
   return url;
@@ -45,13 +45,13 @@ export function readDatabases(environment: Environment): ServiceDatabase[] {
 }
 
 function urlSetting(service: ServiceName): string {
-  return `${service.toUpperCase().replace('-', '_')}_DATABASE_URL`;
+  return `${service.toUpperCase().replaceAll('-', '_')}_DATABASE_URL`;
 }
 
 function databaseOf(service: ServiceName, setting: string, url: string): ServiceDatabase {
   const { user: role, password, path: database } = parseStoreUrl(url) ?? {};
   if (!role || !password || !database)
-    throw new InvalidSetting(
+    throw new InvalidInput(
       `The setting ${setting} must be a URL with a role, a password and a database, each percent-encoded.`,
     );
   return { service, role, password, database };

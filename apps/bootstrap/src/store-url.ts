@@ -5,7 +5,7 @@ export interface StoreUrl {
   readonly path: string;
 }
 
-/** `RABBITMQ_URL` may name several nodes. A comma may be part of a password, but not the start of a URL. */
+/** Commas separate the nodes of `RABBITMQ_URL`. A password may contain a comma, but not before a scheme. */
 const betweenNodes = /,(?=\w+:\/\/)/;
 
 /** Returns the parts of the first URL, or undefined if it is invalid or has a `%` that encodes nothing. */
