@@ -1,5 +1,6 @@
 import { type Message, messages, type OrderSnapshot } from '@fulfilment/contracts';
 import { type Database, statement } from '@fulfilment/database';
+import { createLogger } from '@fulfilment/runtime';
 import { eventually } from '@fulfilment/testing';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import fc from 'fast-check';
@@ -19,6 +20,7 @@ import {
   truncateTables,
 } from './ledger.fixture.js';
 import { closeMonths } from './close-months.js';
+import { LedgerPosting } from './ledger-posting.job.js';
 import { loadRates } from '../exchange-rates/load-rates.js';
 import { rebuildStatistics } from '../statistics/rebuild-statistics.js';
 
@@ -109,6 +111,19 @@ describe('closed months of statistics', () => {
     const before = (await database.row<{ month: string }>(now))?.month;
     const closed = await closeMonths(database, { closeDay: 1 });
     expect([before, (await database.row<{ month: string }>(now))?.month]).toContain(closed);
+  });
+
+  it('are logged when they close at the start of the service', async () => {
+    const lines: string[] = [];
+    const logger = createLogger('test', 'info', { write: (line) => void lines.push(line) });
+    const posting = new LedgerPosting(database, { STATISTICS_CLOSE_DAY: 1 }, { owned: [] }, logger);
+    await posting.start();
+    await posting.stop();
+    expect(lines).toHaveLength(1);
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+      first_open_month: await openMonth(),
+      message: 'Closed all months before this month.',
+    });
   });
 
   it('stay closed when the close day is raised or the clock goes back', async () => {

@@ -70,14 +70,15 @@ export class LedgerPosting extends BackgroundTask {
     this.loop.wake();
   }
 
-  private closeMonths(): Promise<string | undefined> {
-    return closeMonths(this.database, { closeDay: this.config.STATISTICS_CLOSE_DAY });
+  private async closeMonths(): Promise<void> {
+    const closeDay = this.config.STATISTICS_CLOSE_DAY;
+    const firstOpenMonth = await closeMonths(this.database, { closeDay });
+    if (firstOpenMonth !== undefined)
+      this.logger.info({ first_open_month: firstOpenMonth }, 'Closed all months before this month.');
   }
 
   private async round(): Promise<boolean> {
-    const firstOpenMonth = await this.closeMonths();
-    if (firstOpenMonth !== undefined)
-      this.logger.info({ first_open_month: firstOpenMonth }, 'Closed all months before this month.');
+    await this.closeMonths();
     const more = await this.waitingOrders.round();
     const measured = await this.database.row<{ orders: number; seconds: number }>(measure);
     waiting.set(measured?.orders ?? 0);
