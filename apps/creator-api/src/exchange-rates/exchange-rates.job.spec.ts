@@ -28,7 +28,7 @@ describe('exchange rates from a URL', () => {
   let database: Database;
   let source: { url: string; requests: number; respond: RequestListener; stop: () => Promise<void> };
   const client = new GuardedClient({ allowLoopback: true });
-  const logger = createLogger('test', 'fatal');
+  const silent = createLogger('test', 'fatal');
 
   beforeAll(async () => {
     scratch = await scratchDatabase(migrations);
@@ -57,13 +57,8 @@ describe('exchange rates from a URL', () => {
     source.respond = (_request, response: ServerResponse) => response.end(xml);
   });
 
-  const fetchNow = (url: string | undefined = source.url) =>
-    fetchRates({
-      database,
-      client,
-      logger,
-      config: { EXCHANGE_RATES_URL: url, EXCHANGE_RATES_INTERVAL_MS: 3_600_000 },
-    });
+  const settings = () => ({ EXCHANGE_RATES_URL: source.url, EXCHANGE_RATES_INTERVAL_MS: 3_600_000 });
+  const fetchNow = ({ logger = silent } = {}) => fetchRates({ database, client, logger, config: settings() });
   const secondsUntilDue = async () => (await database.row<{ seconds: number }>(readDelay))?.seconds ?? NaN;
 
   it('are fetched and stored when they are due, and due again after the interval of the setting', async () => {
@@ -109,24 +104,32 @@ describe('exchange rates from a URL', () => {
     },
   );
 
+  it('are logged as missing, with the status, when the source responds with another success', async () => {
+    const lines: string[] = [];
+    const capturing = createLogger('test', 'warn', { write: (line) => void lines.push(line) });
+    source.respond = (_request, response) => response.writeHead(204).end();
+    expect(await fetchNow({ logger: capturing })).toBe(false);
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { problem: 'unexpected_status', status: 204 },
+    ]);
+  });
+
   it('are never fetched from a private address or without the setting', async () => {
     const strict = new GuardedClient({ allowLoopback: false });
-    const config = { EXCHANGE_RATES_URL: source.url, EXCHANGE_RATES_INTERVAL_MS: 3_600_000 };
-    expect(await fetchRates({ database, client: strict, logger, config })).toBe(false);
-    const off = { ...config, EXCHANGE_RATES_URL: undefined };
-    expect(await fetchRates({ database, client, logger, config: off })).toBe(false);
+    expect(await fetchRates({ database, client: strict, logger: silent, config: settings() })).toBe(false);
+    const off = { ...settings(), EXCHANGE_RATES_URL: undefined };
+    expect(await fetchRates({ database, client, logger: silent, config: off })).toBe(false);
     expect(source.requests).toBe(0);
     await strict.close();
   });
 
   it('are reported to the posting of waiting orders when they were loaded', async () => {
-    const config = { EXCHANGE_RATES_URL: source.url, EXCHANGE_RATES_INTERVAL_MS: 3_600_000 };
     const loaded = new Promise<void>((resolve) => {
       const ratesLoaded = (): void => {
         void job.stop();
         resolve();
       };
-      const job = new ExchangeRatesJob(database, config, client, logger, { ratesLoaded });
+      const job = new ExchangeRatesJob(database, settings(), client, silent, { ratesLoaded });
       job.start();
     });
     await loaded;

@@ -36,7 +36,7 @@ const scheduleNext = statement(
 
 type RateSettings = Pick<CreatorApiSettings, 'EXCHANGE_RATES_URL' | 'EXCHANGE_RATES_INTERVAL_MS'>;
 
-export interface FetchRatesDependencies {
+interface FetchRatesDependencies {
   readonly database: Database;
   readonly config: RateSettings;
   readonly client: GuardedClient;
@@ -109,7 +109,7 @@ async function downloadFile(client: GuardedClient, url: string): Promise<Fetched
     maxKeptBytes: maxBytes,
   });
   const { outcome, statusCode: status } = exchange;
-  if (status !== 200) return { problem: outcome, status };
+  if (status !== 200) return { problem: outcome === 'succeeded' ? 'unexpected_status' : outcome, status };
   if (exchange.truncated) return { problem: exchange.abortReason ?? 'incomplete', status };
   return { file: exchange.body.toString('utf8') };
 }
