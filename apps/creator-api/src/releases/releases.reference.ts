@@ -39,7 +39,7 @@ export const createRelease = {
   response: { description: 'The created release.', shape: releaseShape, headers: ['Idempotent-Replayed'] },
   errors: [
     {
-      when: 'The creator is unknown: the token is not connected to a creator, and `creator` is missing.',
+      when: 'No creator is named: the token is not connected to a creator, and `creator` is missing.',
       example: new ValidationFailed([
         { field: 'creator', reason: 'is required because the access token is not connected to a creator' },
       ]),

@@ -2418,7 +2418,7 @@ export type CreateReleaseErrors = {
   /**
    * The request does not have the documented shape; `details` names the invalid members, parameters or headers.
    *
-   * The creator is unknown: the token is not connected to a creator, and `creator` is missing.
+   * No creator is named: the token is not connected to a creator, and `creator` is missing.
    */
   400: Error & {
     statusCode?: 400;
