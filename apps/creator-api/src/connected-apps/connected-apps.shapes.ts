@@ -29,7 +29,6 @@ const appShape = z
     totals,
   })
   .meta({ id: 'ConnectedApp', description: 'An app and its orders.', examples: [appExample] });
-export type ConnectedApp = z.infer<typeof appShape>;
 
 export const connectedAppsShape = z
   .object({

@@ -37,6 +37,7 @@ const countApps = statement(
      UNION SELECT client_id FROM creator_apps WHERE creator_id = $1 AND connected_at IS NOT NULL
    ) AS app`,
 );
+
 /**
  * SQL: what orders without a known app earned. A difference, because sums from before the upgrade that added
  * apps are in `monthly_statistics` only.

@@ -29,7 +29,7 @@ const connect = statement(
  * @param creators the newest versions, whose rows the transaction has locked
  */
 export async function recordApps(tx: Transaction, creators: readonly CreatorSnapshot[]): Promise<void> {
-  // A replica of an earlier release publishes no apps: those that are known stay.
+  // An auth-server of an earlier release publishes no apps: those that are known stay.
   const withApps = creators.filter((creator) => creator.apps !== undefined);
   if (withApps.length === 0) return;
   const rows = JSON.stringify(

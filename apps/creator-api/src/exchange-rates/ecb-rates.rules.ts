@@ -1,7 +1,7 @@
 import { isCurrency } from '@fulfilment/contracts';
 
 /** The value of one euro in a currency on a day. The rate is decimal text, as published. */
-export interface EuroRate {
+interface EuroRate {
   readonly rate_date: string;
   readonly currency: string;
   readonly per_euro: string;

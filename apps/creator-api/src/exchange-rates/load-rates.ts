@@ -19,7 +19,7 @@ interface StoredRates {
   readonly last_day: string;
 }
 
-export interface LoadedRates extends StoredRates {
+interface LoadedRates extends StoredRates {
   /** Paid orders that still wait for their creator or an exchange rate. */
   readonly bookings_waiting: number;
 }

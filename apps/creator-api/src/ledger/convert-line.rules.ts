@@ -19,7 +19,7 @@ export interface PaidLine {
 }
 
 /** A line in its creator's settlement currency. Amounts are text so that JSON carries them exactly. */
-export interface ConvertedLine {
+interface ConvertedLine {
   readonly item_id: string;
   readonly settlement_currency: Currency;
   readonly settled_revenue: string;

@@ -21,7 +21,7 @@ interface Group {
 interface Scope {
   readonly after: Group;
   readonly lastCreator: string;
-  /** Otherwise only creators in the shards of this replica. */
+  /** True for the creators of all shards, false for those in the shards of this replica. */
   readonly ofAllShards: boolean;
 }
 
@@ -71,7 +71,7 @@ export const claimOrders = statement(
 );
 
 interface Advanced {
-  /** The rest of the scope; the same scope if its page has more orders to post. */
+  /** The rest of the scope, or the same scope if its page has more orders to post; undefined at its end. */
   readonly rest: Scope | undefined;
   readonly posted: number;
 }

@@ -7,17 +7,19 @@ const ordersPerPage = 100;
 const nowMicros = '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint';
 const dayMicros = 24 * 3_600 * 1_000_000;
 
-// Waits for a transaction that numbers entries, so the returned position is not below those of the entries.
+// Waits for a transaction that is numbering entries, so the returned position is not below theirs.
 const begin = statement(
   'order-feed.begin',
   `INSERT INTO order_feeds AS feed (creator_id, last_position) VALUES ($1, ${nowMicros})
    ON CONFLICT (creator_id) DO UPDATE SET last_position = greatest(feed.last_position, excluded.last_position), read_at = now()
    RETURNING id, last_position AS position, ${nowMicros} - ${dayMicros} AS "oldestPosition"`,
 );
+// Writes at most once an hour, far below the day after which a feed without a reader is deleted.
 const keepAlive = statement(
   'order-feed.keep_alive',
   `UPDATE order_feeds SET read_at = now() WHERE creator_id = $1 AND read_at < now() - interval '1 hour'`,
 );
+// An entry has the position 0 until it is numbered.
 const findUnnumbered = statement(
   'order-feed.unnumbered',
   `SELECT creator.id FROM unnest($1::uuid[]) AS creator(id)
@@ -47,7 +49,7 @@ const readLast = statement(
   'order-feed.last',
   'SELECT creator_id AS "creatorId", last_position AS position FROM order_feeds WHERE creator_id = ANY($1::uuid[])',
 );
-// Leaves out entries with position 0, which have no number yet.
+// Leaves out the unnumbered entries.
 const readPage = statement(
   'order-feed.page',
   `SELECT entry.position, o.id, placed_at, currency, payment_status, dispatch_status, tracking_code, gross_amount, royalty_amount,
@@ -77,7 +79,7 @@ export async function keepFeedAlive(database: Database, creatorId: string): Prom
   await database.run(keepAlive, [creatorId]);
 }
 
-/** Assigns positions to new orders. Returns the highest position of each creator. */
+/** Assigns positions to at most 500 new orders of each creator. Returns the highest position of each. */
 export async function assignPositions(
   database: Database,
   creatorIds: readonly string[],

@@ -99,7 +99,7 @@ export class OrderStreams extends BackgroundLoop {
     await super.stop();
   }
 
-  /** Ends the wait of the streams of creators with new orders. */
+  /** Ends the wait of the streams of creators with new orders. Returns false, so the next round is a poll. */
   async round(): Promise<boolean> {
     const waiting = this.waitingStreams();
     if (waiting.length === 0) return false;

@@ -16,7 +16,7 @@ const reconnectDelayMs = 1_000;
 /** Time that a client has to read the rest of the stream after its token has expired. */
 const graceMs = 60_000;
 
-export interface StreamRequest {
+interface StreamRequest {
   readonly caller: Caller;
   readonly creatorId: string;
   readonly lastEventId: string | undefined;
@@ -64,8 +64,8 @@ export class StreamOrders {
     // The position of the feed before the last read: if that read found no order, there is none up to it.
     let readUpTo = feed.position;
     const firstEvent = lastEventId !== undefined && resumed === undefined ? 'reset' : 'open';
-    const eventId = (micros: number): string =>
-      this.cursors.seal(['order-stream', creatorId], { micros, id: feed.id });
+    const eventId = (orderPosition: number): string =>
+      this.cursors.seal(['order-stream', creatorId], { micros: orderPosition, id: feed.id });
     await write(`retry: ${reconnectDelayMs}\n${formatEvent(firstEvent, eventId(position), {})}`);
     let heartbeatAtMs = this.clock().getTime() + heartbeatMs;
     while (!signal.aborted && !this.streams.isStopping) {
@@ -109,8 +109,8 @@ export class StreamOrders {
   ): number | undefined {
     if (lastEventId === undefined) return undefined;
     try {
-      const { micros, id } = this.cursors.open(['order-stream', creatorId], lastEventId);
-      return id === feed.id && micros >= feed.oldestPosition ? micros : undefined;
+      const { micros: position, id } = this.cursors.open(['order-stream', creatorId], lastEventId);
+      return id === feed.id && position >= feed.oldestPosition ? position : undefined;
     } catch {
       return undefined; // forged, or of another creator
     }

@@ -5,7 +5,7 @@ interface Counted {
   readonly client_id: string | null;
 }
 
-export interface CountChange extends Counted {
+interface CountChange extends Counted {
   readonly creator_id: string;
   readonly placed_on: string;
   readonly orders: number;

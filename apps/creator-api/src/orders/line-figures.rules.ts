@@ -3,7 +3,7 @@ import { divideHalfEven } from '../money/round-half-even.rules.js';
 /** 100 %. */
 const wholeBasisPoints = 10_000n;
 
-export interface LineFigures {
+interface LineFigures {
   readonly totalAmount: bigint;
   /** Included in the total. */
   readonly vatAmount: bigint;

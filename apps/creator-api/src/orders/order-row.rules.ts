@@ -35,7 +35,7 @@ export interface OrderRow {
   readonly items: readonly OrderItemRow[];
 }
 
-export interface OrderItemRow {
+interface OrderItemRow {
   readonly order_id: string;
   readonly position: number;
   readonly id: string;

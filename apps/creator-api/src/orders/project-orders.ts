@@ -89,7 +89,7 @@ const changeCountsByApp = statement(
      DO UPDATE SET orders = c.orders + excluded.orders`,
 );
 
-export interface ProjectOptions {
+interface ProjectOptions {
   /**
    * Overwrites a stored order of the same version too, and posts its money unless the ledger already has it.
    */

@@ -35,7 +35,10 @@ interface NextStatement {
 }
 
 /** Returns those of the creators that have a closed month without a statement. */
-export async function creatorsWithoutStatements(sql: Sql, creatorIds: readonly string[]): Promise<string[]> {
+export async function creatorsWithMissingStatements(
+  sql: Sql,
+  creatorIds: readonly string[],
+): Promise<string[]> {
   const next = await sql.rows<NextStatement>(findNext, [creatorIds]);
   return next.map(({ creatorId }) => creatorId);
 }

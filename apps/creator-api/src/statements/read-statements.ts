@@ -41,7 +41,7 @@ interface StatementRow extends SumsRow {
   readonly issued_at: Date;
 }
 
-export interface StatementFile {
+interface StatementFile {
   readonly name: string;
   readonly sha256: Buffer;
   readonly content: Readable;

@@ -24,7 +24,7 @@ interface LineRow extends LedgerRow {
 }
 
 /** The month of a statement. */
-export interface StatementMonth {
+interface StatementMonth {
   readonly creatorId: string;
   readonly period: string;
   readonly currency: string;

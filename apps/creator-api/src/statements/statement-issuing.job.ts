@@ -3,11 +3,12 @@ import { BACKGROUND_DATABASE, type Database, statement } from '@fulfilment/datab
 import { BackgroundLoop, LOGGER, type Logger } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { creatorsIn } from '../read-models/rebuild-by-creator.js';
-import { creatorsWithoutStatements, issueStatements } from './issue-statements.js';
+import { creatorsWithMissingStatements, issueStatements } from './issue-statements.js';
 
 const intervalMs = 10_000;
 const creatorsPerRound = 500;
 
+// Finds no row if a pass has ended since the last month closed.
 const readFirstOpenMonth = statement(
   'statements.months',
   `SELECT first_open_month AS "firstOpenMonth" FROM statistics_close WHERE statements_before < first_open_month`,
@@ -51,7 +52,7 @@ export class StatementIssuing extends BackgroundLoop {
     ]);
     const creators = rows.map(({ creator_id }) => creator_id);
     let issued = 0;
-    for (const creator of await creatorsWithoutStatements(this.database, creators))
+    for (const creator of await creatorsWithMissingStatements(this.database, creators))
       issued += await issueStatements(this.database, creator);
     if (issued > 0) this.logger.info({ statements: issued }, 'Statements of closed months were issued.');
     const last = creators.at(-1);

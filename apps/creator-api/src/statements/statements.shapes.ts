@@ -2,7 +2,7 @@ import { currencies, numberedPageShape } from '@fulfilment/contracts';
 import { z } from 'zod';
 import { monthPattern, sums } from '../statistics/statistics.shapes.js';
 
-export const statementExample = {
+const statementExample = {
   number: 7,
   period: '2026-10',
   currency: 'GBP' as const,

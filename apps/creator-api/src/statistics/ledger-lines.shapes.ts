@@ -9,7 +9,7 @@ const amounts = {
   royalty: amount('Royalty'),
 };
 
-export const ledgerLineExample = {
+const ledgerLineExample = {
   kind: 'sale' as const,
   order: '019a7f2e-a1b2-7c3d-8e4f-506172839405',
   human_order_id: 'ord_01k9zjx8dje1yrwkt0c5rr7502',

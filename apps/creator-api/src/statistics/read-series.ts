@@ -48,8 +48,8 @@ const groups = (name: string, key: string, rows: string): Statement =>
      SELECT key, period, units::text, revenue::text, royalties::text FROM highest JOIN cells USING (key)
      ORDER BY total DESC, key, period`,
   );
-const groupsBy = (dimension: Dimension, name: string, rows: string): Statement =>
-  groups(`series.${name}_${dimension}`, columns[dimension], rows);
+const groupsBy = (dimension: Dimension, namePrefix: string, rows: string): Statement =>
+  groups(`series.${namePrefix}_${dimension}`, columns[dimension], rows);
 // Without filters it reads the sums of the months, which have far fewer rows than the breakdown.
 const readReleases = groups('series.releases', columns.release, `monthly_statistics WHERE ${inRange}`);
 const readGroups: Readonly<Record<Dimension, Statement>> = {

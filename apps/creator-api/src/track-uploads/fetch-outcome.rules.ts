@@ -5,10 +5,7 @@ import { permanentProblem, transientProblem, type UploadProblem } from './upload
 const transientStatuses = new Set([408, 425, 429]);
 const identityEncodings = new Set([undefined, '', 'identity']);
 
-export type FetchResult = Pick<
-  Exchange,
-  'outcome' | 'statusCode' | 'headers' | 'complete' | 'abortReason'
-> & {
+type FetchResult = Pick<Exchange, 'outcome' | 'statusCode' | 'headers' | 'complete' | 'abortReason'> & {
   /** Number of received bytes of the file. */
   readonly bytes: number;
 };

@@ -5,7 +5,7 @@ import { permanentProblem, type UploadFailure, type UploadProblem } from './uplo
  */
 const maxLostRuns = 10;
 
-export type NextRun = { readonly failure: UploadFailure } | { readonly delayMs: number };
+type NextRun = { readonly failure: UploadFailure } | { readonly delayMs: number };
 
 /** Returns the delay of the next run, or the final failure. @param failedRuns number before this run */
 export function nextRun(problem: UploadProblem, failedRuns: number, scheduleMs: readonly number[]): NextRun {

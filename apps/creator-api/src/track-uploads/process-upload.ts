@@ -11,7 +11,7 @@ import { transientProblem, type UploadProblem } from './upload-failure.rules.js'
 import { LeaseLost, type LeasedUpload, type UploadLeases } from './upload-lease.js';
 import { uploadMetrics } from './upload-metrics.js';
 
-export interface ProcessUploadDependencies {
+interface ProcessUploadDependencies {
   readonly leases: UploadLeases;
   readonly spool: Spool;
   readonly fetchAudio: FetchAudio;

@@ -29,10 +29,11 @@ interface RequestedTrack {
 }
 
 interface UploadCounts {
+  /** Uploads of the creator in progress. */
   readonly open: number;
   /** Has no limit; the rank of the new upload in the queue is one more. */
   readonly open_of_organisation: number;
-  /** Other tracks of the release. */
+  /** Other tracks of the release with an upload that has not failed. */
   readonly tracks: number;
 }
 

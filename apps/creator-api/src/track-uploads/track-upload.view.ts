@@ -2,7 +2,7 @@ import type { AudioProperties } from './audio/audio-properties.js';
 import type { RegistrationView, trackUploadStatuses, TrackUploadView } from './track-upload.shapes.js';
 import type { UploadFailure } from './upload-failure.rules.js';
 
-export type TrackUploadStatus = (typeof trackUploadStatuses)[number];
+type TrackUploadStatus = (typeof trackUploadStatuses)[number];
 
 export interface TrackUploadRow {
   id: string;

@@ -20,7 +20,7 @@ export interface LeasedUpload {
 /**
  * Another process works on the upload, it is not due yet, or its organisation is at its concurrency limit.
  */
-export interface Busy {
+interface Busy {
   readonly retryAfterMs: number;
 }
 

@@ -13,7 +13,7 @@ import { Spool } from './spool.js';
 import { UploadLeases } from './upload-lease.js';
 import type { UploadQueue } from './upload-queue.js';
 
-export interface UploadProcessingDependencies {
+interface UploadProcessingDependencies {
   readonly config: CreatorApiSettings;
   readonly database: Database;
   readonly outbox: Outbox;

@@ -11,7 +11,7 @@ import { type UploadJob, uploadQueueName } from './upload-queue.js';
 const lockMs = 10_000;
 const stalledCheckIntervalMs = 5_000;
 const maxStalledCount = 1_000_000; // interruptions never fail a job
-const retryDelayMs = 1_000;
+const redisRetryDelayMs = 1_000;
 
 /** BullMQ worker: each job starts one run, and is delayed if a further run is needed. */
 export class UploadWorker {
@@ -42,7 +42,7 @@ export class UploadWorker {
       lockDuration: lockMs,
       stalledInterval: stalledCheckIntervalMs,
       maxStalledCount,
-      runRetryDelay: retryDelayMs,
+      runRetryDelay: redisRetryDelayMs,
     });
     this.worker.on('error', (error) => this.warn(error));
     this.worker.on('failed', (job, error) => this.warnOfRun(error, job?.data.uploadId));
@@ -52,7 +52,7 @@ export class UploadWorker {
     this.worker.run().catch((error: unknown) => this.warn(error));
   }
 
-  /** Resolves when the running uploads have been released. */
+  /** Resolves when the running uploads have been released; without Redis, it does not wait for them. */
   async stop(): Promise<void> {
     this.stopping = true;
     this.processUpload.stop();

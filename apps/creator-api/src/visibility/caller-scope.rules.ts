@@ -1,7 +1,7 @@
 import type { Caller } from '@fulfilment/http-service';
 
 /** The rows that a caller may see: those of one organisation's creators, or all. */
-export interface CallerScope {
+interface CallerScope {
   readonly role: 'creator_api_member' | 'creator_api_operator';
   /** Empty for an operator, who sees the rows of all, and for a member who sees none. */
   readonly organisationId: string;

@@ -24,6 +24,14 @@ const versions = new Map([
   [0, { ...lowRateVersion, rateDivisor: 4 }],
 ]);
 
+/** Fields that follow in a Xing or Info header: number of frames, of bytes, seek table, quality. */
+const xingFields = [
+  { flag: 1, bytes: 4 },
+  { flag: 2, bytes: 4 },
+  { flag: 4, bytes: 100 },
+  { flag: 8, bytes: 4 },
+];
+
 interface Frame {
   /** Length including the header; 0 if the bit rate is not stated. */
   readonly bytes: number;
@@ -118,8 +126,10 @@ function inaudibleSamples(file: ByteSource, start: number, frame: Frame): number
   const offset = start + frame.sideInformationEnds;
   const xing = file.bytes(offset, 8);
   if (xing.length < 8 || !/^(Xing|Info)/.test(xing.toString('latin1', 0, 4))) return 0;
-  const flags = xing.readUInt32BE(4); // which fields follow: frames, bytes, seek table, quality
-  const fieldBytes = (flags & 1 && 4) + (flags & 2 && 4) + (flags & 4 && 100) + (flags & 8 && 4);
+  const flags = xing.readUInt32BE(4);
+  const fieldBytes = xingFields
+    .filter(({ flag }) => (flags & flag) !== 0)
+    .reduce((sum, { bytes }) => sum + bytes, 0);
   const tag = file.bytes(offset + 8 + fieldBytes, 24);
   if (tag.length < 24 || !/^(LAME|L3\.99|Lav[cf])/.test(tag.toString('latin1', 0, 5))) return 0;
   const delays = tag.readUIntBE(21, 3);
