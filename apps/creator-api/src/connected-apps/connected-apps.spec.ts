@@ -63,38 +63,34 @@ describe('GET /api/v1/creators/:uuid/apps', () => {
   });
 
   it('adds up to the statistics and the lists of each app, for any orders and refunds', async () => {
-    const appIsUnknown = fc.array(fc.boolean(), { minLength: 6, maxLength: 6 });
+    const historyWithApp = fc.record({ history: orderHistory, appIsKnown: fc.boolean() });
     await fc.assert(
-      fc.asyncProperty(
-        fc.array(orderHistory, { minLength: 1, maxLength: 6 }),
-        appIsUnknown,
-        async (histories, isUnknown) => {
-          const creators = [await api.newCreator(), await api.newCreator({ settlement_currency: 'JPY' })];
-          const orders = histories.flatMap((history, index) =>
-            orderStates(creators, history).map((order) =>
-              isUnknown[index] === true ? { ...order, client_id: undefined } : order,
-            ),
-          );
-          for (const order of orders) await api.record({ orders: [order] });
-          for (const creator of creators) {
-            const { data, unknown } = await apps(creator);
-            const { totals } = await read(creator, '/stats/series?from=2026-01&to=2026-03');
-            const list = (query = '') => api.get(`/api/v1/orders?creator=${creator.id}${query}`, owner);
-            const sum = [...data, unknown].reduce(add, nothing);
-            expect(sum).toEqual({ orders: (await list()).body.meta.total, totals });
-            for (const app of data) {
-              const filter = `app=${app.client_id}`;
-              const appSeries = await read(creator, `/stats/series?from=2026-01&to=2026-03&${filter}`);
-              expect(appSeries.totals).toEqual(app.totals);
-              const { body } = await list(`&${filter}`);
-              expect(body.meta.total).toBe(app.orders);
-              expect(body.data.map((order: { app: string }) => order.app)).toEqual(
-                Array.from({ length: app.orders }, () => app.client_id),
-              );
-            }
+      fc.asyncProperty(fc.array(historyWithApp, { minLength: 1, maxLength: 6 }), async (histories) => {
+        const creators = [await api.newCreator(), await api.newCreator({ settlement_currency: 'JPY' })];
+        const orders = histories.flatMap(({ history, appIsKnown }) =>
+          orderStates(creators, history).map((order) =>
+            appIsKnown ? order : { ...order, client_id: undefined },
+          ),
+        );
+        for (const order of orders) await api.record({ orders: [order] });
+        for (const creator of creators) {
+          const { data, unknown } = await apps(creator);
+          const { totals } = await read(creator, '/stats/series?from=2026-01&to=2026-03');
+          const list = (query = '') => api.get(`/api/v1/orders?creator=${creator.id}${query}`, owner);
+          const sum = [...data, unknown].reduce(add, nothing);
+          expect(sum).toEqual({ orders: (await list()).body.meta.total, totals });
+          for (const app of data) {
+            const filter = `app=${app.client_id}`;
+            const appSeries = await read(creator, `/stats/series?from=2026-01&to=2026-03&${filter}`);
+            expect(appSeries.totals).toEqual(app.totals);
+            const { body } = await list(`&${filter}`);
+            expect(body.meta.total).toBe(app.orders);
+            expect(body.data.map((order: { app: string }) => order.app)).toEqual(
+              Array.from({ length: app.orders }, () => app.client_id),
+            );
           }
-        },
-      ),
+        }
+      }),
       { numRuns: 4 },
     );
   });

@@ -133,6 +133,7 @@ const laterStatuses = fc.constantFrom(
 
 /** Generates the history of an order: how it was placed, and its transitions. */
 export const orderHistory = fc.record({
+  /** Index of one of two creators. */
   creator: fc.nat(1),
   currency,
   country: fc.constantFrom('GB', 'DE', 'FI', 'US', 'JP'),
@@ -147,6 +148,7 @@ export const orderHistory = fc.record({
       unit_amount: fc.nat(100_000),
       royalty_rate: fc.constantFrom(0, 1250, 1500, 10_000),
       product_type: fc.constantFrom('vinyl_12_lp', 'cassette'),
+      /** Index in `releases`. */
       release: fc.nat(2),
     }),
     { minLength: 1, maxLength: 3 },
@@ -159,7 +161,7 @@ const releases = [
   { release_id: '0199a000-0000-7000-8000-000000000002', ean: null },
 ] as const;
 
-export type OrderHistory = typeof orderHistory extends fc.Arbitrary<infer Value> ? Value : never;
+type OrderHistory = typeof orderHistory extends fc.Arbitrary<infer Value> ? Value : never;
 
 /** Returns a snapshot of the order for each of its statuses, in order. */
 export function orderStates(creators: readonly CreatorSnapshot[], history: OrderHistory): OrderSnapshot[] {

@@ -136,12 +136,7 @@ describe('orders that wait for their creator or an exchange rate', () => {
     const creators = Array.from({ length: 150 }, () => aCreator('org_a'));
     const waiting = new WaitingOrders(database);
     for (const { id } of creators) await sell(id, 'GBP');
-    await database.transaction((tx) =>
-      recordCreators(
-        tx,
-        creators.toSorted((one, other) => one.id.localeCompare(other.id)),
-      ),
-    );
+    await database.transaction((tx) => recordCreators(tx, creators));
     waiting.creatorsChanged(creators.map(({ id }) => id));
     expect(await waiting.round()).toBe(false);
     for (const { id } of creators) expect(await isPosted(id)).toBe(true);

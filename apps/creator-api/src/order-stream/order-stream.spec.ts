@@ -64,7 +64,7 @@ describe('the stream of new orders', () => {
       () => 'ended',
       () => 'aborted',
     );
-    /** Resolves with the first events when there are so many. */
+    /** Resolves with the first `count` events once they have arrived. */
     const first = (count: number) =>
       eventually(() => (events.length >= count ? events.slice(0, count) : undefined));
     return { response, events, ended, leave, first, status: response.status };
@@ -192,13 +192,13 @@ describe('the stream of new orders', () => {
     expect(stream.events).toHaveLength(1);
   });
 
-  it('ends when the creator leaves the organisation', async () => {
+  it('breaks off before the next order when the creator leaves the organisation', async () => {
     const creator = await newCreator();
     const stream = await open(creator);
     await stream.first(1);
     await api.record({ creators: [{ ...creator, version: 2, organisation_id: 'org_buyer' }] });
     await place(creator);
-    await stream.ended;
+    expect(await stream.ended).toBe('aborted');
     expect(stream.events).toHaveLength(1);
   });
 

@@ -181,7 +181,7 @@ describe('GET /api/v1/orders/{uuid}', () => {
     '%ff',
     '%zz',
     '%',
-  ])('rejects %s as a UUID', async (uuid) => {
+  ])('rejects %s as a UUID, after the token and the quota were checked', async (uuid) => {
     const { status, body, headers } = await api.get(`/api/v1/orders/${uuid}`, owner);
     expect(status).toBe(400);
     expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'uuid' }] });

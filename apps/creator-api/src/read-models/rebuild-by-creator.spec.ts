@@ -39,7 +39,7 @@ describe('sums that are rebuilt during concurrent postings', () => {
   afterAll(() => scratch.drop());
   beforeEach(async () => {
     await truncateTables(database);
-    creators = Array.from({ length: 250 }, () => aCreator('org_a'));
+    creators = Array.from({ length: 250 }, () => aCreator('org_a')); // three slices
     await database.transaction((tx) => recordCreators(tx, creators));
     for (const creator of creators) await sell(creator);
   });
@@ -90,6 +90,7 @@ describe('sums that are rebuilt during concurrent postings', () => {
       await tx.rows(lockMonths, [first?.id]);
       rebuilding = rebuildStatistics(database);
       await eventually(() => database.row(waitingForLock)); // the rebuild waits within its slice
+      // In another month, since the row of March is locked above.
       await sell(second, '2026-08-08T00:00:00.000Z');
       await sell(first, '2026-08-08T00:00:00.000Z');
       await sell(creators.at(-1));

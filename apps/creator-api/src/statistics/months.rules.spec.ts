@@ -17,7 +17,7 @@ describe('the months of a series', () => {
     expect(monthRange({ to: '0000-05' }, now).from).toBe('0000-01');
   });
 
-  it('include both ends, over the end of a year', () => {
+  it('include both ends, over the end of a year, and are none if the range ends before it begins', () => {
     expect(monthsOf({ from: '2025-11', to: '2026-02' })).toEqual([
       '2025-11',
       '2025-12',

@@ -119,7 +119,7 @@ export async function creatorApi(
     broker,
     tokens,
     record,
-    /** Records a creator of the organisation Harbour. */
+    /** Records a creator, by default of the organisation Harbour. */
     async newCreator(changes: Partial<CreatorSnapshot> = {}) {
       const creator = aCreator('org_harbour', changes);
       await record({ creators: [creator] });

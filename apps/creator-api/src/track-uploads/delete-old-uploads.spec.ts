@@ -26,7 +26,7 @@ describe('track uploads that finished before the retention period', () => {
   });
   afterAll(() => scratch.drop());
 
-  it('are deleted in batches, while newer and open uploads stay', async () => {
+  it('are deleted in batches, but not with a retention of 0 days; newer and open uploads stay', async () => {
     const creator = uuidv7();
     for (const [status, days, count] of [
       ['completed', 100, 1_200],

@@ -97,7 +97,12 @@ describe('the download of audio from a hostile server', () => {
       (_request, response) => writeEndlessly(response.writeHead(404)),
     ],
     ['401', 'http_error', 'permanent', (_request, response) => response.writeHead(401).end()],
-    ['a part of it', 'http_error', 'permanent', (_request, response) => response.writeHead(206).end(file)],
+    [
+      'a part of the file',
+      'http_error',
+      'permanent',
+      (_request, response) => response.writeHead(206).end(file),
+    ],
     ['204', 'http_error', 'permanent', (_request, response) => response.writeHead(204).end()],
     ['429', 'http_error', 'transient', (_request, response) => response.writeHead(429).end()],
     ['500', 'http_error', 'transient', (_request, response) => response.writeHead(500).end()],
@@ -121,7 +126,7 @@ describe('the download of audio from a hostile server', () => {
     ],
     ['no response', 'timeout', 'transient', () => undefined],
     [
-      'less than it said',
+      'less than its content length',
       'connection_failed',
       'transient',
       (_request, response) => {
@@ -142,7 +147,12 @@ describe('the download of audio from a hostile server', () => {
 
   it.each([301, 302, 303, 307, 308])('does not follow a %i redirect to a private address', async (status) => {
     let visited = 0;
-    const inside = await listen(createServer((socket) => (visited += 1) && socket.destroy()));
+    const inside = await listen(
+      createServer((socket) => {
+        visited += 1;
+        socket.destroy();
+      }),
+    );
     const { problem } = await fetchServed((_request, response) =>
       response.writeHead(status, { location: `http://127.0.0.1:${inside.port}/secret` }).end(),
     );

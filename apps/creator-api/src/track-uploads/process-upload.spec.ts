@@ -88,7 +88,7 @@ describe('a registered track upload', () => {
     ['nothing', Buffer.alloc(0), 'empty'],
     ['less than 10 s', wave({ seconds: 9.99 }), 'too_short'],
     ['a file that was cut off', wave().subarray(0, 100_000), 'broken'],
-    ['more bytes than may be', wave({ seconds: 300 }), 'too_large'],
+    ['more bytes than the maximum', wave({ seconds: 300 }), 'too_large'],
   ])('fails permanently when the server sends %s', async (_what, file, code) => {
     server.send(file);
     const before = server.requests();

@@ -164,7 +164,7 @@ describe('POST /api/v1/releases/{id}/track-upload', () => {
     const response = await register(aTrack(), full, claims);
     expect([response.status, response.body.code]).toEqual([409, 'CONFLICT']);
     expect((await register(aTrack(), next, claims)).status).toBe(202);
-    await api.database.run(insertOpenUploads, [other.id, null, 499]);
+    await api.database.run(insertOpenUploads, [other.id, null, 499]); // 1000 with those of the two releases
     expect((await register(aTrack(), next, claims)).status).toBe(409);
   });
 

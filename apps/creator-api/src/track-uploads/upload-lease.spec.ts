@@ -55,7 +55,7 @@ describe('the lease of a track upload', () => {
     },
   );
 
-  it('is granted to several organisations at the same time', async () => {
+  it('is granted to each of two unregistered creators, which count as organisations of their own', async () => {
     const ids = [...(await due(uuidv7(), 4)), ...(await due(uuidv7(), 4))];
     expect(await acquired(1, ids)).toHaveLength(2);
   });

@@ -38,7 +38,7 @@ const storedCounts = statement(
   `SELECT organisation_id, registered_on::text AS day, creators FROM creator_counts WHERE creators <> 0 ORDER BY 1, 2`,
 );
 
-describe('an organisation with many creators', () => {
+describe('a database with many creators', () => {
   let scratch: ScratchDatabase;
   let database: Database;
   const creator = aCreator('org_harbour', { registered_at: '2026-11-01T12:00:00.000Z' });
@@ -72,6 +72,8 @@ describe('an organisation with many creators', () => {
     const plan = row?.['QUERY PLAN'][0]?.Plan ?? {};
     return (plan['Shared Hit Blocks'] ?? NaN) + (plan['Shared Read Blocks'] ?? NaN);
   };
+  /** Values of `readCreators` for a page of 25. */
+  const pageAfter = (skipped: number) => [25, skipped];
   const measureAll = async (): Promise<Record<string, number>> => {
     await database.run(analyse);
     const filters = { creator: creator.id, status: null, from: '-infinity', to: 'infinity' };
@@ -80,9 +82,9 @@ describe('an organisation with many creators', () => {
       count: await countPagesRead(aMember, countOrders, filters),
       month: await countPagesRead(aMember, monthTotals, [creator.id, '2026-03']),
       creators: await countPagesRead(aMember, countCreators),
-      page: await countPagesRead(aMember, readCreators, [25, 0]),
+      page: await countPagesRead(aMember, readCreators, pageAfter(0)),
       allCreators: await countPagesRead(globalAdmin, countCreators),
-      deepPage: await countPagesRead(globalAdmin, readCreators, [25, 290]),
+      deepPage: await countPagesRead(globalAdmin, readCreators, pageAfter(290)),
     };
   };
 
@@ -92,19 +94,15 @@ describe('an organisation with many creators', () => {
     for (let added = 0; added < 30_000; added += 6_000)
       await database.run(addCreators, ['org_harbour', 6_000]);
     const many = await measureAll();
-    for (const [name, pages] of Object.entries(many)) {
-      // A day has a hundred times as many creators. All of them fill more than 500 pages, without indexes.
-      const allowed = 2 * (few[name] ?? 0) + 150;
-      expect([name, pages <= allowed ? 'bounded' : `${pages} of at most ${allowed}`]).toEqual([
-        name,
-        'bounded',
-      ]);
-    }
+    // A day has a hundred times as many creators. All of them fill more than 500 pages, without indexes.
+    const isBounded = (name: string, pages: number) => pages <= 2 * (few[name] ?? 0) + 150;
+    expect(Object.entries(many).filter(([name, pages]) => !isBounded(name, pages))).toEqual([]);
   });
 
   it('needs few page reads for the last page of a global admin', async () => {
-    // 30301 creators on 301 days; a scan up to the page would touch more than 30000 index entries and rows.
-    expect(await countPagesRead(globalAdmin, readCreators, [25, 30_000])).toBeLessThan(700);
+    // The test above has added 30301 creators on 301 days; a scan up to the page would touch more than 30000
+    // index entries and rows.
+    expect(await countPagesRead(globalAdmin, readCreators, pageAfter(30_000))).toBeLessThan(700);
   });
 
   it('needs fewer page reads for the rows of a creator that was selected once', async () => {

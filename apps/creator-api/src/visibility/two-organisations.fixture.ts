@@ -30,7 +30,7 @@ const addFeedEntries = statement(
 );
 export const upload = { track_uuid: uuidv7(), upload_url: 'https://files.example.com/track.wav' };
 
-/** Records two organisations with rows in every table. Returns the resources of each. */
+/** Records two organisations with rows in each table that requests read. Returns the resources of each. */
 export async function recordTwoOrganisations(
   api: CreatorApi,
 ): Promise<{ readonly ours: Resources; readonly theirs: Resources }> {

@@ -21,12 +21,12 @@ const insiders: [string, Claims][] = [
 ];
 const outsiders: [string, Claims][] = [
   ['an owner of another organisation', ownerClaims('org_meridian')],
-  ['an owner of none', { org_role: 'owner' }],
+  ['an owner of no organisation', { org_role: 'owner' }],
   ['an unknown role', { org_id: 'org_harbour', org_role: 'auditor' }],
-  ['an organisation without a role', { org_id: 'org_harbour' }],
+  ['a caller without a role in the organisation', { org_id: 'org_harbour' }],
   ['a caller without an organisation', {}],
-  ['an organisation that is the empty text', { org_id: '', org_role: 'owner' }],
-  ['an organisation with a quote in its name', { org_id: "org_harbour' OR '1'='1", org_role: 'owner' }],
+  ['an owner of the organisation with an empty id', { org_id: '', org_role: 'owner' }],
+  ['an owner of an organisation with SQL in its id', { org_id: "org_harbour' OR '1'='1", org_role: 'owner' }],
 ];
 
 type SendRequest = (api: CreatorApi, claims: Claims) => Promise<{ status: number; body: unknown }>;
@@ -34,6 +34,7 @@ type SendRequest = (api: CreatorApi, claims: Claims) => Promise<{ status: number
 const listOfCreators = 'get /api/v1/creators';
 /** A request of every operation. The last test fails if an operation is missing here. */
 const operations: Record<string, (resources: Resources) => SendRequest> = {
+  // The list is never 404. A list without the creator counts as one.
   [listOfCreators]:
     ({ creator }) =>
     async (api, claims) => {

@@ -40,7 +40,7 @@ describe('a stream of text', () => {
       return producing;
     });
     stream.destroy();
-    await expect(producing).rejects.toThrow();
+    await expect(producing).rejects.toThrow('The reader has left.');
   });
 
   it('breaks off, and ends its producer, when it has not been read to its end in time', async () => {

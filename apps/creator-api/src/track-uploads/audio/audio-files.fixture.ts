@@ -22,7 +22,7 @@ export async function describeFile(bytes: Buffer) {
 }
 
 /** Returns the code with which the file is rejected, or a text with its format if it is accepted. */
-export async function rejectionCode(bytes: Buffer): Promise<string> {
+export async function outcomeOf(bytes: Buffer): Promise<string> {
   try {
     const { audio } = await describeFile(bytes);
     return `accepted: ${audio.container}, ${audio.duration_seconds} s`;

@@ -9,7 +9,7 @@ export function sample(name: string): Buffer {
   return readFileSync(join(import.meta.dirname, 'samples', name));
 }
 
-export interface WaveOptions {
+interface WaveOptions {
   readonly seconds?: number;
   readonly rate?: number;
   readonly channels?: number;
@@ -45,10 +45,10 @@ export function wave(options: WaveOptions = {}): Buffer {
       : chunk('LIST', Buffer.concat([Buffer.from('INFO'), chunk('INAM', Buffer.from(`${options.title}\0`))]));
   const chunks = [chunk('fmt ', format), info, chunk('data', sound, statedBytes)];
   const body = Buffer.concat([Buffer.from('WAVE'), ...chunks]);
-  return Buffer.concat([sized('RIFF', body.length + statedBytes - sound.length), body]);
+  return Buffer.concat([chunkHeader('RIFF', body.length + statedBytes - sound.length), body]);
 }
 
-export interface AiffOptions {
+interface AiffOptions {
   readonly seconds?: number;
   readonly compression?: string;
   /** Number of frames that the header states; by default the actual number. */
@@ -70,7 +70,7 @@ export function aiff(options: AiffOptions = {}): Buffer {
     chunk('COMM', common, common.length, 'BE'),
     chunk('SSND', Buffer.alloc(8 + frames * 2), 8 + frames * 2, 'BE'),
   ]);
-  return Buffer.concat([sized('FORM', body.length, 'BE'), body]);
+  return Buffer.concat([chunkHeader('FORM', body.length, 'BE'), body]);
 }
 
 export const flacSamplesPerFrame = 4096;
@@ -110,10 +110,10 @@ function chunk(
   statedLength = content.length,
   order: 'LE' | 'BE' = 'LE',
 ): Buffer {
-  return Buffer.concat([sized(name, statedLength, order), content, Buffer.alloc(content.length % 2)]);
+  return Buffer.concat([chunkHeader(name, statedLength, order), content, Buffer.alloc(content.length % 2)]);
 }
 
-function sized(name: string, length: number, order: 'LE' | 'BE' = 'LE'): Buffer {
+function chunkHeader(name: string, length: number, order: 'LE' | 'BE' = 'LE'): Buffer {
   const head = Buffer.alloc(8);
   head.write(name, 'latin1');
   if (order === 'LE') head.writeUInt32LE(Math.min(length, 0xffffffff), 4);

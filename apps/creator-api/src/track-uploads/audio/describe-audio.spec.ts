@@ -5,7 +5,7 @@ import {
   id3v2,
   m4aWith,
   m4aWithGaps,
-  rejectionCode,
+  outcomeOf,
 } from './audio-files.fixture.js';
 import { aiff, flac, flacSamplesPerFrame, sample, wave } from './audio-samples.fixture.js';
 
@@ -108,7 +108,7 @@ describe('describeAudio', () => {
   it.each(['short.mp3', 'short.m4a'])(
     'rejects %s, which has more than 10 s of samples but 9.99 s of audible sound',
     async (name) => {
-      expect(await rejectionCode(sample(name))).toBe('too_short');
+      expect(await outcomeOf(sample(name))).toBe('too_short');
     },
   );
 
