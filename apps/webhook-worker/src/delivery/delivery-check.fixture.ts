@@ -115,7 +115,7 @@ export async function deliveryCheck(stores: WebhookStores, worker: Served) {
     return created.map(({ message }) => message);
   };
 
-  /** Resolves when the count reaches the number of expected deliveries. */
+  /** Resolves when the count from PostgreSQL reaches the number of expected deliveries. */
   const untilAllCounted = (count: (found: readonly StatusCount[]) => number) => {
     const expectedCount = expected().length;
     let last = '';
