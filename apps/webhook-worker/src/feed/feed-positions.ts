@@ -100,10 +100,12 @@ export function readEventsAfter(
   return sql.rows<PositionedEvent>(readPage, [creatorId, position, limit]);
 }
 
+// Checks the time again: a feed that was read while this statement waited for its row stays.
 const deleteUnread = statement(
   'feed.delete-unread',
   `DELETE FROM webhook_event_feeds WHERE creator_id = ANY(ARRAY(
-     SELECT creator_id FROM webhook_event_feeds WHERE read_at < now() - interval '30 days' LIMIT 1000))`,
+     SELECT creator_id FROM webhook_event_feeds WHERE read_at < now() - interval '30 days' LIMIT 1000))
+     AND read_at < now() - interval '30 days'`,
 );
 
 /** Ends up to 1000 feeds that were not read for 30 days. Returns their number. */

@@ -13,7 +13,7 @@ import { anOrder } from '../snapshots.fixture.js';
 import { aClient, orderCreated, ordersCreated, startWorker } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 import { maxWaitSeconds } from './feed.dto.js';
-import { deleteUnreadFeeds } from './feed-positions.js';
+import { deleteUnreadFeeds, openFeed } from './feed-positions.js';
 import { maxWaitingPerCaller, maxWaitingPerCreator, WaitingReaders } from './waiting-readers.js';
 
 const given = setUpWorker();
@@ -26,6 +26,12 @@ const resetPositions = statement(
 const makeUnread = statement(
   'test.make-unread',
   `UPDATE webhook_event_feeds SET read_at = now() - interval '31 days' WHERE creator_id = $1`,
+);
+
+const findBlockedDeletion = statement(
+  'test.find-blocked-deletion',
+  `SELECT FROM pg_stat_activity
+   WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'DELETE FROM webhook_event_feeds%'`,
 );
 
 interface Page {
@@ -63,10 +69,9 @@ describe('the event feed', () => {
       await given.stores.database.transaction((tx) =>
         given.worker.app.get(EventsConsumer).handle(tx, [message]),
       );
-      const found = await eventually(async () =>
-        (await read(reader)).data.find(({ id }) => id === idOf(message)),
+      expect((await read(reader)).data).toContainEqual(
+        expect.objectContaining({ id: idOf(message), event: type }),
       );
-      expect(found).toMatchObject({ event: type });
     },
   );
 
@@ -162,6 +167,19 @@ describe('the event feed', () => {
     const { body } = await send(reader, `?after=${next}`).expect(400);
     expect(body.details).toEqual([{ field: 'after', reason: 'is not a position of this feed' }]);
     expect((await read(reader)).data).toEqual([]);
+  });
+
+  it('does not end if it is read just before its deletion', async () => {
+    const reader = await client();
+    const { next } = await read(reader);
+    await given.stores.database.run(makeUnread, [reader.creatorId]);
+    const reading = await given.stores.database.begin();
+    await openFeed(reading.tx, reader.creatorId);
+    const deleting = deleteUnreadFeeds(given.stores.database);
+    await eventually(async () => (await given.stores.database.rows(findBlockedDeletion)).length > 0);
+    await reading.commit();
+    expect(await deleting).toBe(0);
+    await send(reader, `?after=${next}`).expect(200);
   });
 
   it('shows a creator its own events only, and accepts no position of another creator', async () => {
