@@ -55,7 +55,7 @@ describe('a page of the deliveries about an order', () => {
       client_id: undefined,
       after_micros: undefined,
       after_id: undefined,
-      max_rows: 21,
+      limit: 21,
     });
     const scans = nodes.filter((node) => node['Actual Loops'] > 0);
     const read = scans.flatMap((node) => node['Relation Name'] ?? []);

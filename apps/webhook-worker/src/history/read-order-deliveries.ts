@@ -22,7 +22,7 @@ export const pageOfOrder = statement(
    WHERE e.subject_id = :order_id AND e.creator_id = :creator_id AND s.client_id = coalesce(:client_id, s.client_id)
      AND (d.created_at, d.id) < (coalesce('epoch'::timestamptz + :after_micros::bigint * interval '1 microsecond', 'infinity'),
                                  coalesce(:after_id::uuid, '${maxUuid}'))
-   ORDER BY d.created_at DESC, d.id DESC LIMIT :max_rows`,
+   ORDER BY d.created_at DESC, d.id DESC LIMIT :limit`,
 );
 
 interface OrderDeliveryRow extends DeliveryRow {
@@ -62,7 +62,7 @@ export class ReadOrderDeliveries {
             client_id: seesAllClients ? undefined : owner.clientId,
             after_micros: after?.micros,
             after_id: after?.id,
-            max_rows: query.limit + 1,
+            limit: query.limit + 1,
           });
     const { page, pagination } = this.cursors.page(rows, query.limit, boundTo, (row) => ({
       micros: row.created_micros,

@@ -29,11 +29,11 @@ const matchingDeliveries = (
   status: RecoverableStatus,
   { condition = 'true', recoveryCondition = 'true' } = {},
 ): string =>
-  `SELECT EXISTS (SELECT FROM webhook_recoveries r WHERE r.subscription_id = $1 AND '${status}' = ANY(r.statuses)
+  `SELECT EXISTS (SELECT FROM webhook_recoveries r WHERE r.subscription_id = :subscription_id AND '${status}' = ANY(r.statuses)
      AND d.created_at BETWEEN r.since AND r.until AND ${recoveryCondition}) AS in_recovery
    FROM (SELECT created_at, completed_at FROM webhook_deliveries
-         WHERE '${status}' = ANY($4::text[]) AND subscription_id = $1 AND status = '${status}' AND ${condition}
-           AND created_at BETWEEN $2 AND coalesce($3::timestamptz, now())
+         WHERE '${status}' = ANY(:statuses::text[]) AND subscription_id = :subscription_id AND status = '${status}' AND ${condition}
+           AND created_at BETWEEN :since AND coalesce(:until::timestamptz, now())
          ORDER BY created_at DESC LIMIT ${maxCountedDeliveries}) AS d`;
 // The recovery sends what had failed by `countedAt` (its `created_at`), so this counts the same.
 const countMatching = statement(
@@ -47,7 +47,7 @@ const countMatching = statement(
 const insertRecovery = statement(
   'history.begin-recovery',
   `INSERT INTO webhook_recoveries (id, subscription_id, since, until, statuses, created_at)
-   VALUES ($5, $1, $2, coalesce($3::timestamptz, now()), $4, $6)`,
+   VALUES (:id, :subscription_id, :since, coalesce(:until::timestamptz, now()), :statuses, :counted_at)`,
 );
 
 interface MatchCount {
@@ -122,11 +122,12 @@ export class RecoverDeliveries {
   ): Promise<Recovery> {
     await tx.rows(serialise, [subscriptionId]);
     const id = uuidv7();
-    const span = [subscriptionId, input.since, input.until, input.statuses];
-    const counts = await tx.row<MatchCount>(countMatching, span);
+    const { since, until, statuses } = input;
+    const selection = { subscription_id: subscriptionId, since, until, statuses };
+    const counts = await tx.row<MatchCount>(countMatching, selection);
     if (counts === undefined) throw new Error('PostgreSQL returned no count.');
     const { matched, mayBeMore, countedAt } = counts;
-    if (matched > 0 || mayBeMore) await tx.run(insertRecovery, [...span, id, countedAt]);
+    if (matched > 0 || mayBeMore) await tx.run(insertRecovery, { ...selection, id, counted_at: countedAt });
     this.bulkUpdates.startRequestedAfterCommit(tx);
     return { id: publicId('whr', id), matched };
   }

@@ -30,19 +30,19 @@ const lock = statement(
 const change = statement(
   'subscriptions.change',
   `UPDATE webhook_subscriptions SET
-     url = coalesce($2, url),
-     lane = CASE WHEN $2 <> url THEN 'fast' ELSE lane END,
-     latency_ms = CASE WHEN $2 <> url THEN 0 ELSE latency_ms END,
-     consecutive_failures = CASE WHEN $2 <> url THEN 0 ELSE consecutive_failures END,
-     failing_since = CASE WHEN $2 <> url THEN NULL ELSE failing_since END,
-     failure_notified = failure_notified AND ($2 <> url) IS NOT TRUE,
-     disabling_notified = disabling_notified AND ($2 <> url) IS NOT TRUE,
-     events = coalesce($3, events),
-     max_in_flight = coalesce($5, max_in_flight),
-     previous_secret = CASE WHEN $4::bytea IS NULL THEN previous_secret ELSE secret END,
-     previous_secret_until = CASE WHEN $4::bytea IS NULL THEN previous_secret_until ELSE now() + interval '24 hours' END,
-     secret = coalesce($4, secret)
-   WHERE id = $1 RETURNING ${subscriptionColumns}`,
+     url = coalesce(:url, url),
+     lane = CASE WHEN :url <> url THEN 'fast' ELSE lane END,
+     latency_ms = CASE WHEN :url <> url THEN 0 ELSE latency_ms END,
+     consecutive_failures = CASE WHEN :url <> url THEN 0 ELSE consecutive_failures END,
+     failing_since = CASE WHEN :url <> url THEN NULL ELSE failing_since END,
+     failure_notified = failure_notified AND (:url <> url) IS NOT TRUE,
+     disabling_notified = disabling_notified AND (:url <> url) IS NOT TRUE,
+     events = coalesce(:events, events),
+     max_in_flight = coalesce(:max_in_flight, max_in_flight),
+     previous_secret = CASE WHEN :secret::bytea IS NULL THEN previous_secret ELSE secret END,
+     previous_secret_until = CASE WHEN :secret::bytea IS NULL THEN previous_secret_until ELSE now() + interval '24 hours' END,
+     secret = coalesce(:secret, secret)
+   WHERE id = :id RETURNING ${subscriptionColumns}`,
 );
 const enable = statement(
   'subscriptions.enable',
@@ -91,13 +91,13 @@ export class UpdateSubscription {
       if (input.status !== undefined && input.status !== status)
         await this.changeStatus(tx, id, input.status);
       await changeKeyPair(tx, this.secrets, keyState, input);
-      return tx.row<SubscriptionRow>(change, [
+      return tx.row<SubscriptionRow>(change, {
         id,
-        input.url === undefined ? undefined : targetUri(input.url),
-        input.events === undefined ? undefined : distinctEvents(input.events),
-        this.newSecret(input.secret, secret, id),
-        input.max_in_flight,
-      ]);
+        url: input.url === undefined ? undefined : targetUri(input.url),
+        events: input.events === undefined ? undefined : distinctEvents(input.events),
+        secret: this.newSecret(input.secret, secret, id),
+        max_in_flight: input.max_in_flight,
+      });
     });
     return subscriptionWithBacklog(
       row ?? throwNotFound('webhook subscription'),
