@@ -4,8 +4,7 @@ import { DateTimeField, IntegerParameter, StorePageDto } from '@fulfilment/http-
 import { ArrayMaxSize, ArrayNotEmpty, IsArray, IsIn, IsOptional } from 'class-validator';
 import { type DeliveryStatus, deliveryStatuses } from '../delivery/delivery-state.js';
 import { eventUuid } from '../delivery/event-public-id.js';
-import { maxHealthHours } from './health.shapes.js';
-import { recoverableStatuses, type RecoverableStatus } from './history.rules.js';
+import { maxHealthHours, recoverableStatuses, type RecoverableStatus } from './history.rules.js';
 
 function IdFilter(target: string, parse: (text: string) => string | undefined): PropertyDecorator {
   return Field({

@@ -1,13 +1,7 @@
 import { outcomes } from '@fulfilment/guarded-fetch';
 import { z } from 'zod';
 import { maxCountedDue, subscriptionStatuses } from '../subscriptions/subscription.rules.js';
-
-/** The newest deliveries of the period that are counted, and the newest attempts of each. */
-export const maxHealthDeliveries = 1_000;
-export const maxHealthAttempts = 100;
-/** A response lists this many kinds of outcomes, the most frequent ones. */
-export const maxOutcomes = 50;
-export const maxHealthHours = 7 * 24;
+import { maxHealthDeliveries, maxOutcomes } from './history.rules.js';
 
 const duration = (share: string) =>
   z.int().min(0).describe(`${share} of the responses came within this time, in milliseconds`);

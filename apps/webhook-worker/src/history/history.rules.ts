@@ -24,3 +24,10 @@ export const attemptsWithFullResponse = 25;
  * 4 MiB, whatever receivers send.
  */
 export const olderBodyBytes = 256;
+
+/** The health of a receiver is that of the newest deliveries of the period, and the newest attempts of each. */
+export const maxHealthHours = 7 * 24;
+export const maxHealthDeliveries = 1_000;
+export const maxHealthAttempts = 100;
+/** The health lists this many kinds of outcomes, the most frequent ones. */
+export const maxOutcomes = 50;

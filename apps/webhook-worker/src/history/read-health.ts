@@ -6,7 +6,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
 import { readBacklog } from '../subscriptions/read-backlog.js';
 import type { SubscriptionStatus } from '../subscriptions/subscription.rules.js';
-import { type HealthView, maxHealthAttempts, maxHealthDeliveries, maxOutcomes } from './health.shapes.js';
+import type { HealthView } from './health.shapes.js';
+import { maxHealthAttempts, maxHealthDeliveries, maxOutcomes } from './history.rules.js';
 import { findOwned } from './owned-subscription.js';
 
 const readState = statement(
