@@ -60,15 +60,15 @@ const attachPartition = (daysFromNow: number) =>
      FOR VALUES FROM ('${dayFromNow(daysFromNow)}') TO ('${dayFromNow(daysFromNow + 1)}')`,
   );
 
-describe('the maintenance job', () => {
-  it('creates a partition for each day from yesterday to a week ahead, also when repeated', async () => {
+describe('the partitions of days', () => {
+  it('are created for each day from yesterday to a week ahead, also when repeated', async () => {
     await maintenance.round();
     await maintenance.round();
     const names = (await scratch.database.rows<{ name: string }>(readPartitions)).map((row) => row.name);
     expect(names).toEqual([-1, 0, 1, 2, 3, 4, 5, 6, 7].map(partitionOf));
   });
 
-  it('deletes days more than 30 days ago, including rows in the default partition', async () => {
+  it('are dropped for days more than 30 days ago, whose rows in the default partition are deleted', async () => {
     await attachPartition(-32);
     for (const days of [-32, -40, -20])
       await scratch.database.run(insertDelivery, [dayFromNow(days), uuidv7()]);
@@ -78,7 +78,7 @@ describe('the maintenance job', () => {
     expect(names).not.toContain(partitionOf(-32));
   });
 
-  it('creates the partition of a day that already has deliveries, and moves them into it', async () => {
+  it('are created for a day that already has deliveries, which are moved into them', async () => {
     const tomorrow = dayFromNow(1);
     const key = [tomorrow, uuidv7()];
     await scratch.database.run(insertDelivery, key);
@@ -93,7 +93,7 @@ describe('the maintenance job', () => {
     }
   });
 
-  it('does not reject deliveries that are written while the partition of their day is created', async () => {
+  it('get all deliveries that are written while they are created', async () => {
     const write = async (): Promise<void> => {
       for (let count = 0; count < 60; count += 1)
         await scratch.database.run(insertDelivery, [dayFromNow(0), uuidv7()]);
@@ -105,19 +105,7 @@ describe('the maintenance job', () => {
     expect(outside).toHaveLength(0);
   });
 
-  it('completes its round, and warns owners, if held deliveries cannot be counted', async () => {
-    await scratch.dataSource.query(`
-      INSERT INTO webhook_subscriptions (id, creator_id, client_id, url, events, secret, api_version, status, consecutive_failures, failing_since)
-      VALUES (gen_random_uuid(), gen_random_uuid(), 'c', 'https://shop.example/', '{order.created}', 'x', 'v', 'active', 20, now() - interval '60 hours');
-      ALTER TABLE webhook_deliveries RENAME COLUMN status TO other`);
-    await maintenance.round();
-    const warned = await scratch.dataSource.query(
-      "SELECT body->'data'->>'reason' AS reason FROM outbox WHERE body->>'type' = 'webhook.subscription.degraded'",
-    );
-    expect(warned).toEqual([{ reason: 'to_be_disabled' }]);
-  });
-
-  it('creates and drops other partitions when one of them fails', async () => {
+  it('are created and dropped although one of them fails', async () => {
     const [uncreatable, undroppable, old] = [2, -33, -32];
     await scratch.dataSource.query(`CREATE TABLE ${partitionOf(uncreatable)} (unrelated int)`);
     for (const days of [undroppable, old]) await attachPartition(days);
@@ -129,5 +117,19 @@ describe('the maintenance job', () => {
       (row) => row.name,
     );
     expect(names).toEqual([undroppable, -1, 0, 1, 3, 4, 5, 6, 7].map(partitionOf));
+  });
+});
+
+describe('the maintenance job', () => {
+  it('completes its round, and warns owners, if held deliveries cannot be counted', async () => {
+    await scratch.dataSource.query(`
+      INSERT INTO webhook_subscriptions (id, creator_id, client_id, url, events, secret, api_version, status, consecutive_failures, failing_since)
+      VALUES (gen_random_uuid(), gen_random_uuid(), 'c', 'https://shop.example/', '{order.created}', 'x', 'v', 'active', 20, now() - interval '60 hours');
+      ALTER TABLE webhook_deliveries RENAME COLUMN status TO other`);
+    await maintenance.round();
+    const warned = await scratch.dataSource.query(
+      "SELECT body->'data'->>'reason' AS reason FROM outbox WHERE body->>'type' = 'webhook.subscription.degraded'",
+    );
+    expect(warned).toEqual([{ reason: 'to_be_disabled' }]);
   });
 });

@@ -67,7 +67,7 @@ export async function webhookStores() {
 }
 export type WebhookStores = Awaited<ReturnType<typeof webhookStores>>;
 
-/** Deletes all keys with the prefix, like FLUSHALL. */
+/** Deletes all keys with the prefix. */
 export async function deleteRedisKeys(redis: Redis, prefix: string): Promise<void> {
   for await (const keys of redis.scanStream({ match: `${prefix}:*`, count: 500 })) {
     if (Array.isArray(keys) && keys.length > 0) await redis.del(...keys.map(String));

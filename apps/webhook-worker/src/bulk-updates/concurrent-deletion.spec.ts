@@ -6,18 +6,18 @@ import { setUpWorker } from '../worker-setup.fixture.js';
 
 const given = setUpWorker();
 
-// In the future, so that the worker does not take it before the test makes it due.
-const insertFutureSync = statement(
-  'test.insert-future-sync',
+// Due in a second: the test has locked it when the worker finds it.
+const insertSync = statement(
+  'test.insert-sync',
   `INSERT INTO webhook_state_syncs (subscription_id, due_at) VALUES ($1, now() + interval '1 second')`,
 );
 const markDeleted = statement(
   'test.mark-deleted',
   'UPDATE webhook_subscriptions SET deleted_at = now() WHERE id = $1',
 );
-const makeSyncDue = statement(
-  'test.make-sync-due',
-  'UPDATE webhook_state_syncs SET due_at = now() WHERE subscription_id = $1 RETURNING subscription_id',
+const requestSync = statement(
+  'test.request-sync',
+  'UPDATE webhook_state_syncs SET due_at = now() WHERE subscription_id = $1',
 );
 const findBlockedSync = statement(
   'test.find-blocked-sync',
@@ -34,10 +34,10 @@ describe('held deliveries', () => {
     await broker.publish(orderCreated(client.creatorId));
     await deliveriesWhen(given.stores, haveStatuses('held'));
     const uuid = parsePublicId('whk', id);
-    await database.run(insertFutureSync, [uuid]);
+    await database.run(insertSync, [uuid]);
     await database.transaction(async (tx) => {
       await tx.run(markDeleted, [uuid]);
-      expect(await tx.run(makeSyncDue, [uuid])).toBe(1);
+      expect(await tx.run(requestSync, [uuid])).toBe(1);
       // The worker has read the subscription as disabled, and waits for this transaction.
       await eventually(async () => (await database.rows(findBlockedSync)).length > 0);
     });

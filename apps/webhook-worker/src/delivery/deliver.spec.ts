@@ -128,7 +128,7 @@ describe('a delivery', () => {
     expect((await client.get(`/${id}`)).body).toMatchObject({ status: 'active', consecutive_failures: 4 });
   });
 
-  it('times out when the receiver does not respond', async () => {
+  it('times out when the receiver does not respond, and is retried', async () => {
     const client = await given.client();
     await client.subscribe(given.receiver.url);
     let responses = 0;
@@ -154,7 +154,7 @@ describe('a delivery', () => {
       });
       await given.stores.broker.publish(orderCreated(client.creatorId));
       await given.receiver.waitFor(2);
-      expect((receivedAtMs[1] ?? 0) - (receivedAtMs[0] ?? 0)).toBeGreaterThan(950);
+      expect((receivedAtMs[1] ?? 0) - (receivedAtMs[0] ?? 0)).toBeGreaterThanOrEqual(1_000);
     },
   );
 
@@ -173,7 +173,7 @@ describe('a delivery', () => {
     expect(row).toMatchObject({ attempt_count: 2, outcomes: ['lost', 'succeeded'] });
   });
 
-  it('is sent although Redis lost all keys', async () => {
+  it('is retried although Redis has lost the wake-up for it', async () => {
     const redis = new Redis(storeUrl('TEST_REDIS_URL'));
     const client = await given.client();
     await client.subscribe(given.receiver.url);

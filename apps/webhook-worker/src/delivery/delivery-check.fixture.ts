@@ -241,12 +241,12 @@ function expectStableIds(
   const deliveries = new Map(
     found.map((row) => [`${row.event_id} ${publicId('whk', row.subscription_id)}`, publicId('whd', row.id)]),
   );
-  const expectedNames = expectedPairs.map(({ change: { message, orderId }, subscription: { path, id } }) =>
+  const expectedArrivals = expectedPairs.map(({ change: { message, orderId }, subscription: { path, id } }) =>
     [path, message.type, orderId, publicId('evt', message.id), deliveries.get(`${message.id} ${id}`)].join(
       ' ',
     ),
   );
-  expect([...arrived].sort()).toEqual(expectedNames.sort());
+  expect([...arrived].sort()).toEqual(expectedArrivals.sort());
 }
 
 /** Every attempt has the same bytes, signed with the secret of the subscription. */

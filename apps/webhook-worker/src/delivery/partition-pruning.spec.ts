@@ -35,7 +35,7 @@ const readCustomPlans = statement(
 );
 const [today, id] = [dayFromNow(0), '00000000-0000-0000-0000-000000000000'];
 const unpartitioned = new Set(['webhook_subscriptions', 'webhook_access_revocations']);
-/** Statements that the service has prepared, with parameters of today. */
+/** Statements that the service has prepared, with values for their parameters in order; the day is today. */
 const parameters = {
   'deliveries.claim': `'{${id}}', '{8}', '{0}', '{8}', '{null}', '{0}', '${today}', '${today}', '${id}', 1000`,
   'deliveries.settle': `'{${today}}', '{${id}}', '{${id}}', '{auto}', '{succeeded}', '{null}', '{null}', '{1}', '{f}',

@@ -111,7 +111,7 @@ describe('the settlement of attempts', () => {
     ]);
   });
 
-  it('retries or fails an attempt whose lease ends while the attempts of an outage are divided', async () => {
+  it('retries an attempt during an outage, and fails it at the next check after its lease has ended', async () => {
     const settleAttempts = new FakeSettleAttempts();
     const settlements = new SettlementBatches(settleAttempts, logger);
     const { delivery, exchange } = anAttempt('a');

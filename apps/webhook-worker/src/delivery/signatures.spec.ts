@@ -1,4 +1,5 @@
-import { webhookEvents } from '@fulfilment/contracts';
+import { parsePublicId, webhookEvents } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
 import { isKnownEvent, isTestEvent, verifyWebhook } from '@fulfilment/webhook-verifier';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -13,6 +14,10 @@ interface Vector {
   readonly body_base64: string;
   readonly outcome: string;
 }
+const changeSecretDayEarlier = statement(
+  'test.change-secret-day-earlier',
+  `UPDATE webhook_subscriptions SET previous_secret_until = previous_secret_until - interval '24 hours' WHERE id = $1`,
+);
 const file = new URL('../../../../libs/webhook-verifier/vectors.json', import.meta.url);
 const { vectors }: { vectors: readonly Vector[] } = JSON.parse(readFileSync(file, 'utf8'));
 
@@ -105,5 +110,18 @@ describe('a delivery', () => {
     expect(() => verifyWebhook({ headers, body: rawBody }, { secrets: ['third'] })).toThrow(
       expect.objectContaining({ code: 'wrong_signature' }),
     );
+  });
+
+  it('is signed with the new secret only, 24 hours after the change', async () => {
+    const client = await given.client();
+    const id = await client.subscribe(given.receiver.url, ['order.created'], 'old');
+    await client.patch(id, { secret: 'new' }).expect(200);
+    await given.stores.database.run(changeSecretDayEarlier, [parsePublicId('whk', id)]);
+    await client.post({ event: 'order.created' }, `/${id}/test`).expect(202);
+    const [delivery] = await given.receiver.waitFor(1);
+    const { headers = {}, rawBody = Buffer.alloc(0) } = delivery ?? {};
+    expect(verifyWebhook({ headers, body: rawBody }, { secrets: ['new'] }).event).toBe('order.created');
+    expect(headers).not.toHaveProperty('x-service-signature-previous');
+    expect(String(headers['webhook-signature']).split(' ')).toHaveLength(1);
   });
 });

@@ -1,4 +1,3 @@
-import { webhookReceiver } from '@fulfilment/testing';
 import { Webhook } from 'standardwebhooks';
 import { orderCreated } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
@@ -20,13 +19,11 @@ function verify({ headers, rawBody }: Received, webhook: Webhook): unknown {
 }
 
 async function deliverSigned(secret: string, newSecret?: string): Promise<Received> {
-  const receiver = await webhookReceiver();
   const client = await given.client();
-  const id = await client.subscribe(receiver.url, ['order.created'], secret);
+  const id = await client.subscribe(given.receiver.url, ['order.created'], secret);
   if (newSecret !== undefined) await client.patch(id, { secret: newSecret }).expect(200);
   await client.post({ event: 'order.created' }, `/${id}/test`).expect(202);
-  const [delivery] = await receiver.waitFor(1);
-  await receiver.stop();
+  const [delivery] = await given.receiver.waitFor(1);
   if (delivery === undefined) throw new Error('No delivery was received.');
   return delivery;
 }

@@ -9,6 +9,8 @@ import { PostWebhook } from './post-webhook.js';
 const given = setUpWorker();
 const traceId = 'a'.repeat(32);
 const unrecordedId = 'c'.repeat(32);
+/** Status codes of OpenTelemetry. */
+const [unset, failed] = [0, 2];
 const secretPath = '/hook?token=hunter2';
 
 describe('the trace of an event', () => {
@@ -40,12 +42,12 @@ describe('the trace of an event', () => {
     expect(attempts).toMatchObject([
       {
         parentSpanContext: parent,
-        status: { code: 2 },
+        status: { code: failed },
         attributes: { 'http.response.status_code': 500, 'error.type': 'http_error' },
       },
       {
         parentSpanContext: parent,
-        status: { code: 0 },
+        status: { code: unset },
         attributes: { 'http.response.status_code': 204, 'http.request.resend_count': 1 },
       },
     ]);
@@ -66,7 +68,7 @@ describe('the trace of an event', () => {
     const traceparent = `00-${traceId}-${'b'.repeat(16)}-01`;
     const posting = given.worker.app.get(PostWebhook).run({ ...delivery, traceparent });
     await expect(posting).rejects.toThrow();
-    expect(recorded.named('deliver order.created')).toMatchObject([{ status: { code: 2 } }]);
+    expect(recorded.named('deliver order.created')).toMatchObject([{ status: { code: failed } }]);
   });
 
   it('is not recorded if it was not recorded where it began, and receivers see that', async () => {

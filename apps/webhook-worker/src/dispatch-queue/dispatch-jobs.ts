@@ -33,10 +33,6 @@ interface JobData {
   readonly traceparent?: string | null | undefined;
 }
 
-export function dispatchQueueName(lane: Lane): string {
-  return `dispatch-${lane}`;
-}
-
 /**
  * BullMQ jobs that carry wake-ups: delayed ones, and those for a process with free capacity. A job ends when
  * a dispatcher takes the subscription. So Redis has no data that PostgreSQL does not have.
@@ -72,7 +68,7 @@ export class DispatchJobs implements OnApplicationShutdown {
     this.addingConnection = adding;
     this.takingConnection = taking;
     for (const lane of lanes) {
-      const name = dispatchQueueName(lane);
+      const name = `dispatch-${lane}`;
       const queue = new Queue<JobData>(name, { connection: adding, prefix });
       const worker = new Worker<JobData>(
         name,

@@ -16,7 +16,7 @@ const withDeliveries = (count: number, status: 'succeeded' | 'failed') =>
   withEndedDeliveries(given, count, status);
 
 describe('the delivery history', () => {
-  it('is read by way of the read replica, and from the primary while that is absent', async () => {
+  it('is read from the primary while the read replica is absent', async () => {
     const { client, id } = await withDeliveries(1, 'succeeded');
     const { lagging = 0 } = await countReplicaReads(); // an absent replica counts as lagging
     const { body } = await client.get(`/${id}/deliveries`).expect(200);
@@ -55,7 +55,7 @@ describe('the delivery history', () => {
     });
   });
 
-  it('filters, and rejects invalid filters and cursors of another list', async () => {
+  it('applies its filters, and rejects invalid filters and cursors of another list', async () => {
     const { client, id } = await withDeliveries(3, 'failed');
     const count = async (query: string) =>
       (await client.get(`/${id}/deliveries?${query}`).expect(200)).body.data.length;

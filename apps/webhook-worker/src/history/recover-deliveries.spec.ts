@@ -37,7 +37,7 @@ describe('recoveries of one subscription', () => {
     const { client, recover, uuid } = await aSubscription();
     const recovering = await given.stores.database.transaction(async (tx) => {
       await tx.rows(serialise, [uuid]); // simulates a slow count
-      const recovery = recover().then((response) => response);
+      const recovery = recover().then((response) => response); // `then` sends the request
       await eventually(async () => (await given.stores.database.rows(readWaitingLocks)).length > 0);
       await given.stores.broker.publish(orderCreated(client.creatorId));
       await deliveriesWhen(given.stores, (rows) => rows[0]?.status === 'succeeded');

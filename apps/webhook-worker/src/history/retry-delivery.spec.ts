@@ -110,16 +110,18 @@ describe('a manual retry of a delivery', () => {
 
   it('restores the original state when it was requested twice before the attempt failed', async () => {
     const prepared = await withDeliveries(1, 'failed');
-    given.receiver.respondWith(() => undefined); // never
+    const running = Promise.withResolvers<ServerResponse>();
+    given.receiver.respondWith((response) => running.resolve(response));
     await given.stores.broker.publish(orderCreated(prepared.client.creatorId));
-    await given.receiver.waitFor(3);
+    const response = await running.promise;
     const failed = (await prepared.client.get(`/${prepared.id}/deliveries?status=failed`)).body.data[0];
     const retry = () => prepared.client.post({}, `/${prepared.id}/deliveries/${failed.id}/retry`).expect(202);
-    // A failing receiver gets one attempt at a time, so the retry waits for the one without a response.
+    // A failing receiver gets one attempt at a time, so the retry waits for the running one.
     await given.stores.database.run(failing, [parsePublicId('whk', prepared.id)]);
     await retry();
     await retry();
     given.receiver.respondWith(withStatus(500));
+    response.writeHead(500).end();
     await deliveriesWhen(given.stores, (rows) => rows.some((row) => row.outcomes?.length === 3));
     const after = (await prepared.client.get(`/${prepared.id}/deliveries/${failed.id}`)).body;
     expect(after).toMatchObject({ status: 'failed', completed_at: failed.completed_at });

@@ -177,7 +177,7 @@ describe('the subscriptions of a client that is disconnected', () => {
     expect(await reasonsOf(clientId)).toEqual([null, 'client_disconnected']);
   });
 
-  it('are rejected by the later of two revocations, even if its message arrives first', async () => {
+  it('cannot be created with a token from before the later of two revocations, even if its message arrives first', async () => {
     const clientId = uniqueName('client');
     const client = await anApp(clientId, minuteSeconds);
     await publish(
@@ -235,23 +235,38 @@ it.each(publishedMessages('webhook-worker.clients').map((message) => [message.ty
   },
 );
 
-describe('a subscription, with access that was revoked at 12:00:10.500', () => {
+describe('the revocation of access at 12:00:10.500', () => {
   const evaluate = statement(
     'test.is-covered-by',
     `SELECT ${issuedBeforeRevocationSql('$1::timestamptz', '$2::timestamptz', '$3::timestamptz')} AS covered`,
   );
   it.each([
-    ['is covered if its token is of an earlier second', '10:09', '10:09.900', true],
-    ['is covered if a token of an earlier second was used long after', '10:09', '11:30', true],
-    ['is not covered if its token is of a later second', '10:11', '10:11.001', false],
+    ['covers a subscription whose token is of an earlier second', '10:09', '10:09.900', true],
     [
-      'is not covered if its token is of a later second, even if this clock is behind',
+      'covers a subscription whose token is of an earlier second, and was used long after',
+      '10:09',
+      '11:30',
+      true,
+    ],
+    ['does not cover a subscription whose token is of a later second', '10:11', '10:11.001', false],
+    [
+      'does not cover a subscription whose token is of a later second, even if our clock is behind',
       '10:11',
       '10:08',
       false,
     ],
-    ['is covered if a token of the same second was used before', '10:10', '10:10.400', true],
-    ['is not covered if a token of the same second was used after', '10:10', '10:10.600', false],
+    [
+      'covers a subscription whose token is of the same second, and was used before',
+      '10:10',
+      '10:10.400',
+      true,
+    ],
+    [
+      'does not cover a subscription whose token is of the same second, and was used after',
+      '10:10',
+      '10:10.600',
+      false,
+    ],
   ])('%s', async (_case, authorizedAt, createdAt, covered) => {
     const at = (time: string) => `2026-03-01T12:${time}Z`;
     const values = [at(authorizedAt), at(createdAt), at('10:10.500')];
@@ -259,7 +274,7 @@ describe('a subscription, with access that was revoked at 12:00:10.500', () => {
   });
 });
 
-it('a revocation is stored as long as its tokens may be valid, and then deleted', async () => {
+it('a revocation is deleted after a day, long after its tokens have expired', async () => {
   const [old, young] = [uniqueName('client'), uniqueName('client')];
   await publish(deleted(old, secondsAgo(25 * 3600)), disconnected(young, uuidv7(), secondsAgo(3600)));
   await deleteExpiredRevocations(given.stores.database);

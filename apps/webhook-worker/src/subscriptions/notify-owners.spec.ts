@@ -74,7 +74,7 @@ describe("a subscription's owner", () => {
     expect(await published()).toHaveLength(2);
   });
 
-  it('is notified of failures again after a change of the URL, which starts the count at 0', async () => {
+  it('is notified of failures at a new URL, for which the count starts at 0', async () => {
     const { id, client, respondWith, deliver, published } = await aSubscription();
     respondWith(500);
     await deliver('failed');

@@ -6,13 +6,13 @@ const given = setUpWorker({ ALLOW_LOOPBACK_TARGETS: 'false' });
 
 const url = 'https://8.8.8.8/hook';
 const input = { url, events: ['order.created', 'product.in_stock'], secret: 's' };
-const secretOf = statement(
-  'test.secret',
+const readNewestSecret = statement(
+  'test.read-newest-secret',
   'SELECT secret FROM webhook_subscriptions ORDER BY created_at DESC LIMIT 1',
 );
 
-const previousSecretOf = statement(
-  'test.previous-secret',
+const readNewestPreviousSecret = statement(
+  'test.read-newest-previous-secret',
   'SELECT previous_secret FROM webhook_subscriptions ORDER BY created_at DESC LIMIT 1',
 );
 
@@ -48,7 +48,7 @@ describe('POST /v1/webhooks', () => {
   ])('accepts a secret of %s, and stores it encrypted', async (_case, secret) => {
     const client = await given.client();
     await client.post({ ...input, secret }).expect(201);
-    const row = await given.stores.database.row<{ secret: Buffer }>(secretOf);
+    const row = await given.stores.database.row<{ secret: Buffer }>(readNewestSecret);
     const [keyIdBytes, nonceBytes, tagBytes] = [4, 12, 16];
     expect(row?.secret.length).toBe(keyIdBytes + nonceBytes + tagBytes + Buffer.byteLength(secret));
     if (secret.length > 2) expect(row?.secret.includes(Buffer.from(secret))).toBe(false);
@@ -144,7 +144,7 @@ describe('POST /v1/webhooks', () => {
   });
 });
 
-describe('the other operations of /v1/webhooks', () => {
+describe('GET, PATCH and DELETE of /v1/webhooks', () => {
   it('list only active subscriptions of the same client and creator, newest first, unless a status is given', async () => {
     const client = await given.client();
     const [first, second, third] = [
@@ -225,9 +225,9 @@ describe('the other operations of /v1/webhooks', () => {
     const client = await given.client();
     const id = (await client.post(input)).body.id;
     await client.patch(id, { secret: 'new' }).expect(200);
-    const before = await given.stores.database.row(previousSecretOf);
+    const before = await given.stores.database.row(readNewestPreviousSecret);
     await client.patch(id, { secret: 'new' }).expect(200);
-    expect(await given.stores.database.row(previousSecretOf)).toEqual(before);
+    expect(await given.stores.database.row(readNewestPreviousSecret)).toEqual(before);
     expect(before).toEqual({ previous_secret: expect.any(Buffer) });
   });
 
@@ -240,7 +240,7 @@ describe('the other operations of /v1/webhooks', () => {
     await client.patch(id, { status: 'active' }).expect(404);
   });
 
-  it('require one scope each', async () => {
+  it('require the scope of their operation, as POST does', async () => {
     const needs = { read: 'get', create: 'post', update: 'patch', delete: 'delete' } as const;
     for (const [name, method] of Object.entries(needs)) {
       const scope = Object.keys(storeScopes)

@@ -71,14 +71,17 @@ describe('an operator', () => {
       { id: kept, deleted_reason: null, deleted_at: null },
     ]);
   });
-
-  it.each([
-    ['webhooks list', {}, /is missing/],
-    ['webhooks list', { creator: 'harbour' }, /must be a crt_ id or a UUID/],
-    ['webhooks list', { creator: uuidv7(), limit: '0' }, /must be a whole number from 1 to 1000/],
-    ['webhooks delete', {}, /is missing/],
-    ['webhooks delete', { id: 'ord_x' }, /must be a whk_ id or a UUID/],
-  ] as const)('%s %j is rejected before it runs', (command, typed, complaint) => {
-    expect(() => supportCommands[command].prepare(typed)).toThrow(complaint);
-  });
 });
+
+it.each([
+  ['webhooks list', {}, /is missing/],
+  ['webhooks list', { creator: 'harbour' }, /must be a crt_ id or a UUID/],
+  ['webhooks list', { creator: uuidv7(), limit: '0' }, /must be a whole number from 1 to 1000/],
+  ['webhooks delete', {}, /is missing/],
+  ['webhooks delete', { id: 'ord_x' }, /must be a whk_ id or a UUID/],
+] as const)(
+  'the command %s with the arguments %j is rejected before it runs',
+  (command, typed, complaint) => {
+    expect(() => supportCommands[command].prepare(typed)).toThrow(complaint);
+  },
+);
