@@ -12,13 +12,12 @@ const writing = new WeakMap<object, Promise<void>[]>();
  */
 export function recordEvents(provider: Provider, unitOfWork: UnitOfWork): void {
   const write = (ctx: KoaContextWithOIDC, entry: AuditEntry): void => {
+    const { account, client, entities, session } = ctx.oidc;
+    const token = entities.RefreshToken ?? entities.AuthorizationCode; // revoked or reused
+    const userId = account?.accountId ?? session?.accountId ?? token?.accountId;
     const record = {
       origin: originOf({ ip: ctx.ip, headers: ctx.headers }),
-      entry: {
-        userId: ctx.oidc.account?.accountId ?? ctx.oidc.session?.accountId,
-        clientId: ctx.oidc.client?.clientId,
-        ...entry,
-      },
+      entry: { userId, clientId: client?.clientId, ...entry },
     };
     // oidc-provider does not await listeners; awaitRecords does.
     const written = writing.get(ctx.req) ?? [];

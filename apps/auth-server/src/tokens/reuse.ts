@@ -44,7 +44,9 @@ async function reusedToken(ctx: KoaContextWithOIDC) {
   if (entities.RefreshToken !== undefined) return entities.RefreshToken;
   const code = params?.code;
   if (typeof code !== 'string') return undefined;
-  return provider.AuthorizationCode.find(code, { ignoreExpiration: true });
+  const stored = await provider.AuthorizationCode.find(code, { ignoreExpiration: true });
+  if (stored !== undefined) ctx.oidc.entity('AuthorizationCode', stored); // for the audit record (audit-events.ts)
+  return stored;
 }
 
 /** Whether the reuse is a race with the request that consumed the token, and not a replay. */
