@@ -5,6 +5,7 @@ import { deleteExpiredRecords } from '../tokens/delete-expired-records.js';
 import { App, disconnectFormOf, registerClient, thirdPartyRedirect } from '../test/app.js';
 import { newUser, password } from '../test/users.js';
 import { runCommand, startServerWithOperator } from '../test/operator.js';
+import { rejectRows } from '../test/reject-rows.js';
 import { server } from '../test/server.js';
 import { firstPartyRedirect } from '../test/running-server.js';
 import { waitForLocks } from '../test/wait-for-locks.js';
@@ -75,7 +76,7 @@ describe('client.disconnected', () => {
   });
 
   it.each(endings)(
-    'is published although a consent remains of a user who lost access: %s',
+    'is published when the last person ends the connection by %s, although two who lost access have consents',
     async (_, end) => {
       const [gone, disabled, last] = [await newMemberEmail(), await newMemberEmail(), await newMemberEmail()];
       const app = await connectedApp([gone, disabled, last]);
@@ -91,8 +92,8 @@ describe('client.disconnected', () => {
     const { first, second } = server.creators;
     const [one, other] = [await newMemberEmail('org_meridian'), await newMemberEmail('org_meridian')];
     const app = await connectedApp([one], first.uuid);
-    // Consent for orders:read is remembered, as for any app that is not native. A further scope needs a new
-    // one, in which the person chooses a creator.
+    // The consent to orders:read is remembered. A further scope needs a new consent, in which the person
+    // chooses another creator.
     await app.signIn('orders:read shipping:read offline_access', { email: one, creator: second.uuid });
     await app.signIn('orders:read', { email: other, creator: first.uuid });
     await disconnect(app, one);
@@ -242,29 +243,6 @@ describe('leaving an organisation', () => {
 });
 
 describe('the end of access and its message', () => {
-  /** Makes PostgreSQL reject a row, as a failure at that moment would. */
-  async function withRejectedRows(
-    table: string,
-    condition: string,
-    work: () => Promise<void>,
-  ): Promise<void> {
-    await server.database.run(
-      testStatement(
-        `CREATE FUNCTION reject_row() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'rejected'; END $$`,
-      ),
-    );
-    await server.database.run(
-      testStatement(
-        `CREATE TRIGGER reject_row BEFORE INSERT ON ${table} FOR EACH ROW WHEN (${condition}) EXECUTE FUNCTION reject_row()`,
-      ),
-    );
-    try {
-      await work();
-    } finally {
-      await server.database.run(testStatement('DROP FUNCTION reject_row CASCADE'));
-    }
-  }
-
   it.each([
     ['audit_log', "NEW.event IN ('user_disabled', 'client_deleted', 'user_role_changed')"],
     ['outbox', "NEW.type LIKE 'client.%'"],
@@ -272,7 +250,7 @@ describe('the end of access and its message', () => {
     const email = await newMemberEmail();
     const app = await App.register(server);
     const { tokens } = await app.signIn('orders:read offline_access', { email });
-    await withRejectedRows(table, condition, async () => {
+    await rejectRows(server.database, { table, condition }, async () => {
       await expect(disable(email)).rejects.toThrow('rejected');
       await expect(leave(email)).rejects.toThrow('rejected');
       await expect(runCommand('client delete', { CLIENT: app.clientId })).rejects.toThrow('rejected');

@@ -2,11 +2,11 @@ import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { metrics } from '@fulfilment/runtime';
 import { eventually, type FlakyProxy, flakyProxy, storeUrl } from '@fulfilment/testing';
-import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
 import { App } from '../test/app.js';
 import { json } from '../test/json.js';
 import { server, startServer } from '../test/server.js';
+import { isDenied } from '../test/token-states.js';
 import { password } from '../test/users.js';
 
 let postgres: FlakyProxy;
@@ -70,14 +70,10 @@ describe('while Redis is down', () => {
 
   it('revocations are stored, and published to the APIs as soon as Redis is back', async () => {
     const { tokens } = await app.signIn('offline_access orders:read');
-    const { jti } = decodeJwt(tokens.access_token);
     redis.disconnect();
     await client.tokenRevocation(app.configuration, tokens.refresh_token ?? '');
     redis.restore();
-    await eventually(async () => {
-      const exists = await server.redis.client.exists(`deny:${jti}`).catch(() => 0);
-      return exists === 1;
-    });
+    await eventually(() => isDenied(tokens.access_token));
   });
 });
 

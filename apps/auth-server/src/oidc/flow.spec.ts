@@ -7,6 +7,7 @@ import { App, thirdPartyRedirect } from '../test/app.js';
 import { auditEventsOf, auditRecords } from '../test/audit-records.js';
 import { password } from '../test/users.js';
 import { server, startServer } from '../test/server.js';
+import { isDenied } from '../test/token-states.js';
 
 startServer();
 
@@ -64,7 +65,7 @@ describe('the authorization code flow (RFC 6749 §4.1, RFC 7636)', () => {
     expect(await client.tokenIntrospection(app.configuration, tokens.access_token)).toEqual({
       active: false,
     });
-    expect(await server.redis.client.exists(`deny:${claims.jti}`)).toBe(1);
+    expect(await isDenied(tokens.access_token)).toBe(true);
     await expect(
       client.fetchUserInfo(app.configuration, tokens.access_token, client.skipSubjectCheck),
     ).rejects.toMatchObject({ status: 401 });
@@ -111,7 +112,7 @@ describe('the authorization code flow (RFC 6749 §4.1, RFC 7636)', () => {
 });
 
 describe('consent', () => {
-  it('is remembered in another browser, also for fewer scopes', async () => {
+  it('is remembered in another browser, for fewer scopes', async () => {
     const app = await App.register(server);
     await app.signIn('openid orders:read');
     expect((await app.signIn('orders:read')).steps).toEqual(['login']);
@@ -153,7 +154,7 @@ describe('consent', () => {
     ]);
   });
 
-  it('does not connect to a creator of another organisation', async () => {
+  it('is requested again when the form has a creator of another organisation', async () => {
     const app = await App.register(server);
     const { shown } = await app.authorize('orders:read', { creator: server.creators.first.uuid });
     expect(shown.url.pathname).toMatch(/^\/interaction\//);
@@ -161,7 +162,7 @@ describe('consent', () => {
 });
 
 describe('first-party clients', () => {
-  it('need no consent as native apps either, on another loopback port', async () => {
+  it('need no consent as native apps, which may use any loopback port', async () => {
     const redirectUri = 'http://127.0.0.1:50000/callback';
     const { client_id } = await createClient(
       server.database,

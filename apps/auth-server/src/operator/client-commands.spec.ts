@@ -1,19 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { revokedTokenKey } from '@fulfilment/contracts';
 import { FormBrowser } from '@fulfilment/testing/form-browser';
-import { decodeJwt } from 'jose';
-import type { AuditRecord } from '../audit/read-audit-log.js';
 import { App, thirdPartyRedirect } from '../test/app.js';
-import { runCommand, startServerWithOperator } from '../test/operator.js';
+import { auditRecordsOf, runCommand, startServerWithOperator } from '../test/operator.js';
 import { server } from '../test/server.js';
+import { isDenied } from '../test/token-states.js';
 
 startServerWithOperator();
-
-/** The audit log, the newest record last. */
-const auditRecordsOf = async (flags: Readonly<Record<string, unknown>>): Promise<AuditRecord[]> =>
-  (await runCommand('audit', flags)).events;
-const isDenied = async (token: string) =>
-  (await server.redis.client.exists(revokedTokenKey(String(decodeJwt(token).jti)))) === 1;
 
 describe('client commands', () => {
   const confidential = () =>

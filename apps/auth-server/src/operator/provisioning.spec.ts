@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseMessage, revokedTokenKey } from '@fulfilment/contracts';
 import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
-import type { AuditRecord } from '../audit/read-audit-log.js';
 import { App } from '../test/app.js';
-import { runCommand, startServerWithOperator } from '../test/operator.js';
+import { messagesInOutbox } from '../test/messages-in-outbox.js';
+import { auditRecordsOf, runCommand, startServerWithOperator } from '../test/operator.js';
 import { server } from '../test/server.js';
+import { isDenied } from '../test/token-states.js';
 import { password } from '../test/users.js';
 import { testStatement } from '../test/test-statement.js';
 
@@ -13,11 +13,6 @@ startServerWithOperator();
 
 const harbour = { organisation: 'org_harbour', role: 'member' } as const;
 const createMember = (email: string) => runCommand('user create', { email, password, ...harbour });
-/** Audit records of the operator's commands, the newest last. */
-const auditRecordsOf = async (flags: Readonly<Record<string, unknown>>): Promise<AuditRecord[]> =>
-  (await runCommand('audit', flags)).events;
-const isDenied = async (token: string) =>
-  (await server.redis.client.exists(revokedTokenKey(String(decodeJwt(token).jti)))) === 1;
 
 describe('user disable', () => {
   it('ends sessions and tokens immediately, and prevents sign-in until user enable', async () => {
@@ -83,7 +78,7 @@ describe('user create with another password for an existing user', () => {
 });
 
 describe('user role', () => {
-  it('ends the access tokens with the old role, and the next refresh has the new one', async () => {
+  it('ends the access tokens at each change, and all tokens when the person leaves the organisation', async () => {
     const email = 'promoted@harbour.example';
     await createMember(email);
     const app = await App.dashboard(server);
@@ -147,12 +142,8 @@ describe('creator change', () => {
       await runCommand('creator change', { CREATOR, name: 'The Moles', 'tax-interview': 'no' }),
       await runCommand('creator payment-method', { CREATOR, METHOD: 'none' }),
     ];
-    const ids = [created, ...changed].map(({ message_id }) => message_id);
-    const rows = await server.database.rows<{ body: string }>(
-      testStatement('SELECT body::text FROM outbox WHERE message_id = ANY ($1::uuid[]) ORDER BY position'),
-      [ids],
-    );
-    const published = rows.map(({ body }) => parseMessage(body));
+    const ids: string[] = [created, ...changed].map(({ message_id }) => message_id);
+    const published = await messagesInOutbox(...ids);
     expect(published.map(({ type }) => type)).toEqual([
       'creator.registered',
       ...changed.map(() => 'creator.changed'),
@@ -174,6 +165,7 @@ describe('creator change', () => {
   it.each([
     [{ CREATOR: 'crt_x' }, 'has no changes'],
     [{ CREATOR: 'crt_x', 'payment-terms': 'perhaps' }, 'must be one of yes, no'],
+    [{ CREATOR: 'crt_x', 'payment-terms': 'yes' }, 'The creator crt_x does not exist.'],
   ])('rejects %j', async (flags, message) => {
     await expect(runCommand('creator change', flags)).rejects.toThrow(message);
   });
@@ -189,14 +181,10 @@ describe('creator create --test', () => {
 
   it('registers a test creator and publishes its mode', async () => {
     const { message_id } = await runCommand('creator create', { ...options, test: 'yes' });
-    const rows = await server.database.rows<{ body: string }>(
-      testStatement('SELECT body::text FROM outbox WHERE message_id = $1'),
-      [message_id],
-    );
-    expect(rows.map(({ body }) => parseMessage(body))).toMatchObject([{ data: { creator: { test: true } } }]);
+    expect(await messagesInOutbox(message_id)).toMatchObject([{ data: { creator: { test: true } } }]);
   });
 
-  it('never changes the mode of a creator', async () => {
+  it('is rejected without --test for an existing test creator', async () => {
     await runCommand('creator create', { ...options, test: 'yes' });
     await expect(runCommand('creator create', options)).rejects.toThrow('is a test creator');
   });
@@ -212,11 +200,7 @@ describe('creator redact', () => {
     });
     const { message_id, ...redacted } = await runCommand('creator redact', { CREATOR });
     expect(redacted).toEqual({ uuid, id: CREATOR, redacted: true });
-    const published = await server.database.rows<{ body: string }>(
-      testStatement('SELECT body::text FROM outbox WHERE message_id = $1'),
-      [message_id],
-    );
-    expect(published.map(({ body }) => parseMessage(body))).toMatchObject([
+    expect(await messagesInOutbox(message_id)).toMatchObject([
       {
         type: 'creator.changed',
         data: {

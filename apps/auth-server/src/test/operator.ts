@@ -1,4 +1,5 @@
 import { afterAll, beforeAll } from '@jest/globals';
+import type { AuditRecord } from '../audit/read-audit-log.js';
 import { accountCommands } from '../operator/account-commands.js';
 import { auditCommands } from '../operator/audit-commands.js';
 import { clientCommands } from '../operator/client-commands.js';
@@ -43,4 +44,9 @@ export async function runCommand(
 ): Promise<ReturnType<typeof JSON.parse>> {
   const run: (context: OperatorContext) => Promise<object> = commands[command].prepare(values);
   return JSON.parse(JSON.stringify(await run(context)));
+}
+
+/** Returns the records that the command `audit` prints, the newest last. */
+export async function auditRecordsOf(filters: Readonly<Record<string, unknown>>): Promise<AuditRecord[]> {
+  return (await runCommand('audit', filters)).events;
 }

@@ -3,38 +3,28 @@ import { metrics } from '@fulfilment/runtime';
 import { App, register } from '../test/app.js';
 import { auditEventsOf, auditRecords } from '../test/audit-records.js';
 import { json } from '../test/json.js';
+import { rejectRows } from '../test/reject-rows.js';
 import { server, startServer } from '../test/server.js';
 import { waitForLocks } from '../test/wait-for-locks.js';
 import { testStatement } from '../test/test-statement.js';
 
 startServer();
 
-const run = (text: string, values: readonly unknown[] = []) =>
-  server.database.run(testStatement(text), values);
 const lockRefreshToken = testStatement(
   `SELECT 1 FROM oidc_model WHERE model = 'RefreshToken' AND client_id = $1 FOR UPDATE`,
 );
 const events = (clientId: string) => auditEventsOf(server, { clientId });
 
 /** Makes audit records of an event fail while the work runs. */
-async function withoutRecordsOf(event: string, work: () => Promise<void>): Promise<void> {
-  await run(`CREATE FUNCTION refuse_record() RETURNS trigger LANGUAGE plpgsql AS $$
-    BEGIN RAISE EXCEPTION 'no room'; END $$`);
-  await run(`CREATE TRIGGER refuse_record BEFORE INSERT ON audit_log FOR EACH ROW
-    WHEN (NEW.event = '${event}') EXECUTE FUNCTION refuse_record()`);
-  try {
-    await work();
-  } finally {
-    await run('DROP FUNCTION refuse_record CASCADE');
-  }
-}
+const rejectRecordsOf = (event: string, work: () => Promise<void>) =>
+  rejectRows(server.database, { table: 'audit_log', condition: `NEW.event = '${event}'` }, work);
 
 describe('audit records', () => {
   it('of an exchange are stored with its tokens or not at all, and a code whose exchange failed stays valid', async () => {
     const app = await App.register(server);
     const { exchangeForm } = await app.authorize('orders:read offline_access');
     const exchange = () => app.post('token', exchangeForm);
-    await withoutRecordsOf('token_issued', async () => {
+    await rejectRecordsOf('token_issued', async () => {
       expect((await exchange()).status).toBe(500);
     });
     expect(await events(app.clientId)).not.toContain('token_issued');
@@ -76,7 +66,7 @@ describe('audit records', () => {
       return metric?.values.find(({ labels }) => labels['event'] === 'client_registered')?.value ?? 0;
     };
     const before = await lost();
-    await withoutRecordsOf('client_registered', async () => {
+    await rejectRecordsOf('client_registered', async () => {
       expect((await register(server)).status).toBe(201);
     });
     expect(await lost()).toBe(before + 1);
