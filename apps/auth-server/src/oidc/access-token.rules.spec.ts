@@ -12,10 +12,10 @@ describe('the claims of an access token', () => {
     });
   });
 
-  it('do not exist when the person has left the organisation of the creator', () => {
-    const left = { global_admin: false, organisation_id: null, role: null };
-    expect(organisationClaims(left, 'a-creator')).toBeUndefined();
-    expect(organisationClaims(left, undefined)).toEqual({});
+  it('do not exist for a person without an organisation and a creator, and are empty without a creator', () => {
+    const withoutOrganisation = { global_admin: false, organisation_id: null, role: null };
+    expect(organisationClaims(withoutOrganisation, 'a-creator')).toBeUndefined();
+    expect(organisationClaims(withoutOrganisation, undefined)).toEqual({});
   });
 
   it('name no organisation for a global admin', () => {

@@ -49,22 +49,32 @@ describe('an access token (RFC 9068 §2)', () => {
     });
   });
 
-  it('has both APIs as audience for a first-party client, and only the Store API for a third-party one', async () => {
+  it('has both APIs as audience for a first-party client, and only the Store API for a third-party one that requests another', async () => {
     const dashboard = await App.dashboard(server);
     const ours = await dashboard.signIn('openid');
     expect(decodeJwt(ours.tokens.access_token).aud).toEqual([
       'https://suite.example/store',
       'https://suite.example/creator',
     ]);
-    const withResource = await app.signIn('openid', {
+    const theirs = await app.signIn('openid', {
       parameters: { resource: 'https://suite.example/creator', audience: 'https://suite.example/creator' },
     });
-    expect(decodeJwt(withResource.tokens.access_token).aud).toEqual(['https://suite.example/store']);
+    expect(decodeJwt(theirs.tokens.access_token).aud).toEqual(['https://suite.example/store']);
   });
 
-  it('is different at each issue', async () => {
+  it('has another id at each issue', async () => {
     const other = await app.signIn('openid');
     expect(decodeJwt(other.tokens.access_token).jti).not.toBe(decodeJwt(tokens.access_token).jti);
+  });
+
+  it('is rejected at UserInfo and inactive at introspection when its stored row has expired', async () => {
+    const other = await App.register(server);
+    const { tokens: old } = await other.signIn('openid');
+    await expire(server, 'AccessToken', other.clientId);
+    expect(await client.tokenIntrospection(other.configuration, old.access_token)).toEqual({ active: false });
+    await expect(
+      client.fetchUserInfo(other.configuration, old.access_token, client.skipSubjectCheck),
+    ).rejects.toMatchObject({ status: 401 });
   });
 });
 
@@ -114,30 +124,23 @@ const forgeries = {
 } satisfies Readonly<Record<string, () => string | Promise<string>>>;
 
 describe('a value that is not an access token (RFC 8725 §3, RFC 9068 §4)', () => {
-  it.each(Object.entries(forgeries))('is rejected at UserInfo and introspection: %s', async (what, forge) => {
-    const forged = await forge();
-    expect(forged).not.toBe('');
-    const userInfo = await server.fetch(`${server.url}/api/auth/oauth2/userinfo`, {
-      headers: { authorization: `Bearer ${forged}` },
-    });
-    expect(userInfo.status).toBe(401);
-    expect(userInfo.headers.get('www-authenticate')).toContain('invalid_token');
-    // The app may introspect its own refresh token, which is active.
-    if (what !== 'that is a refresh token') {
-      const introspection = await app.post('introspect', { token: forged });
-      expect(await introspection.json()).toEqual({ active: false });
-    }
-  });
-
-  it('is inactive and rejected when its stored row has expired', async () => {
-    const other = await App.register(server);
-    const { tokens: old } = await other.signIn('openid');
-    await expire(server, 'AccessToken', other.clientId);
-    expect(await client.tokenIntrospection(other.configuration, old.access_token)).toEqual({ active: false });
-    await expect(
-      client.fetchUserInfo(other.configuration, old.access_token, client.skipSubjectCheck),
-    ).rejects.toMatchObject({ status: 401 });
-  });
+  it.each(Object.entries(forgeries))(
+    'is rejected at UserInfo and inactive at introspection: %s',
+    async (what, forge) => {
+      const forged = await forge();
+      expect(forged).not.toBe('');
+      const userInfo = await server.fetch(`${server.url}/api/auth/oauth2/userinfo`, {
+        headers: { authorization: `Bearer ${forged}` },
+      });
+      expect(userInfo.status).toBe(401);
+      expect(userInfo.headers.get('www-authenticate')).toContain('invalid_token');
+      // The app may introspect its own refresh token, which is active.
+      if (what !== 'that is a refresh token') {
+        const introspection = await app.post('introspect', { token: forged });
+        expect(await introspection.json()).toEqual({ active: false });
+      }
+    },
+  );
 });
 
 async function signedByUs(payload: JWTPayload, typ = 'at+jwt'): Promise<string> {

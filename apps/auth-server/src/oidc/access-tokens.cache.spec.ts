@@ -23,7 +23,7 @@ function wellFormedToken(): string {
 }
 
 describe('parsePresentedToken', () => {
-  it('returns the same digest for the same token, and different digests for different tokens', () => {
+  it('returns the same digest for the same token, another digest for another token, and nothing for other text', () => {
     const [one, other] = [wellFormedToken(), wellFormedToken()];
     expect(parsePresentedToken(one)).toEqual(parsePresentedToken(one));
     expect(parsePresentedToken(one)?.digest).not.toBe(parsePresentedToken(other)?.digest);

@@ -8,15 +8,17 @@ import { App } from '../test/app.js';
 import { server, startServer } from '../test/server.js';
 
 const [older, newer] = ['an older key of at least 32 characters', 'a newer key of at least 32 characters'];
-/** The values of COOKIE_KEYS during a rotation. Replicas have neighbouring ones at the same time. */
-const steps = [[older], [older, newer], [newer, older], [newer]];
-const neighbours = steps.slice(1).flatMap((keys, index) => {
-  const previous = steps[index] ?? [];
-  return [
-    [previous, keys],
-    [keys, previous],
-  ] as const;
-});
+/** The values of COOKIE_KEYS on two replicas during a rotation: before and after one of its three steps. */
+const steps = [
+  { before: [older], after: [older, newer] },
+  { before: [older, newer], after: [newer, older] },
+  { before: [newer, older], after: [newer] },
+];
+/** The replica that issues a value, and the one that reads it. */
+const replicas = steps.flatMap(({ before, after }) => [
+  { issuer: before, reader: after },
+  { issuer: after, reader: before },
+]);
 const config = (COOKIE_KEYS: string[]) => ({ COOKIE_KEYS, AUTH_URL: 'https://auth.example' });
 
 startServer({ COOKIE_KEYS: `${newer},${older}` });
@@ -30,7 +32,7 @@ describe('the session of a browser during a rotation of COOKIE_KEYS', () => {
   });
 
   it.each([
-    ['continues with a cookie of the first key', newer, 'consent_required'],
+    ['continues with a cookie of the newest key', newer, 'consent_required'],
     ['continues with a cookie of an older key', older, 'consent_required'],
     ['ends with a cookie of a removed key', 'another key of at least 32 characters', 'login_required'],
   ])('%s', async (_, key, error) => {
@@ -49,18 +51,18 @@ describe('the session of a browser during a rotation of COOKIE_KEYS', () => {
 describe('a rotation of COOKIE_KEYS', () => {
   const removed = config(['a removed key of at least 32 characters']);
 
-  it('keeps form tokens valid between replicas with neighbouring keys', () => {
-    for (const [issuer, verifier] of neighbours) {
+  it('keeps form tokens valid between replicas before and after a step', () => {
+    for (const { issuer, reader } of replicas) {
       const csrf = new FormTokens(config(issuer)).issue('uid');
       const request = browserRequest({ headers: {}, body: { csrf } });
-      expect(() => new FormTokens(config(verifier)).verify('uid', request)).not.toThrow();
+      expect(() => new FormTokens(config(reader)).verify('uid', request)).not.toThrow();
       expect(() => new FormTokens(removed).verify('uid', request)).toThrow('did not come from this page');
     }
   });
 
-  it('keeps device cookies known between replicas with neighbouring keys', () => {
+  it('keeps device cookies known between replicas before and after a step', () => {
     const user = { id: 'a person', password_hash: 'a hash' };
-    for (const [issuer, reader] of neighbours) {
+    for (const { issuer, reader } of replicas) {
       const { name, value } = new DeviceCookies(config(issuer)).issue(undefined, user);
       expect(new DeviceCookies(config(reader)).find(`${name}=${value}`, user)).toMatch(/^[\w-]{22}$/);
       expect(new DeviceCookies(removed).find(`${name}=${value}`, user)).toBeUndefined();

@@ -63,7 +63,7 @@ describe('a key-bound access token (RFC 9449)', () => {
     });
   });
 
-  it('works for openid-client at UserInfo with a proof', async () => {
+  it('works for openid-client with proofs, at UserInfo and at a refresh', async () => {
     const DPoP = client.getDPoPHandle(app.configuration, await client.randomDPoPKeyPair('ES256'));
     const { shown, verifier, state } = await app.authorize('openid offline_access');
     const checks = { pkceCodeVerifier: verifier, expectedState: state };
@@ -125,22 +125,22 @@ describe('a proof at UserInfo (RFC 9449 §4.3, §7.1)', () => {
   });
 
   it.each([
-    ['of another method', { htm: 'POST' }],
-    ['of another URL', { htu: 'https://evil.example/api/auth/oauth2/userinfo' }],
-    ['of another path', { htu: 'https://localhost/api/auth/oauth2/token' }],
-    ['of another token', { ath: athOf('another') }],
-    ['of no token', { ath: undefined }],
-    ['without an id', { jti: undefined }],
-    ['without a time', { iat: undefined }],
-    ['from an hour ago', { iat: Math.floor(Date.now() / 1000) - 3600 }],
-    ['from an hour ahead', { iat: Math.floor(Date.now() / 1000) + 3600 }],
+    ['of another method', () => ({ htm: 'POST' })],
+    ['of another host', () => ({ htu: 'https://evil.example/api/auth/oauth2/userinfo' })],
+    ['of another path', () => ({ htu: endpointUrl('token') })],
+    ['of another token', () => ({ ath: athOf('another') })],
+    ['of no token', () => ({ ath: undefined })],
+    ['without an id', () => ({ jti: undefined })],
+    ['without a time', () => ({ iat: undefined })],
+    ['from an hour ago', () => ({ iat: Math.floor(Date.now() / 1000) - 3600 })],
+    ['from an hour ahead', () => ({ iat: Math.floor(Date.now() / 1000) + 3600 })],
   ])('%s is rejected', async (_, changes) => {
-    const response = await userInfo(token, await proof(userInfoProofClaims(changes)));
+    const response = await userInfo(token, await proof(userInfoProofClaims(changes())));
     expect(response.status).toBe(401);
     expect(response.headers.get('www-authenticate')).toMatch(/^DPoP /);
   });
 
-  it('is rejected when it has another key or type, or contains a private key', async () => {
+  it('is rejected with another key or type, with a private, missing or wrong key in its header, and as other text', async () => {
     const proofs = [
       await proof(userInfoProofClaims(), { by: otherKeys }),
       await proof(userInfoProofClaims(), { header: { typ: 'JWT' } }),

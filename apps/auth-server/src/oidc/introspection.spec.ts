@@ -117,17 +117,20 @@ describe('introspection (RFC 7662)', () => {
 
   it.each([
     ['garbage', () => 'garbage'],
-    ['what looks like a token', () => 'eyJhbGciOiJFUzI1NiJ9.e30.x'],
-    ['what looks like one with a space', () => `${base64url.encode('{ "alg":"ES256"}')}.e30.x`],
-    ['what looks like an encrypted one', () => `${base64url.encode('{"alg":"dir","enc":"A256GCM"}')}..a.b.c`],
+    ['three parts of which the second has no claims', () => 'eyJhbGciOiJFUzI1NiJ9.e30.x'],
+    ['a header with a space', () => `${base64url.encode('{ "alg":"ES256"}')}.e30.x`],
+    [
+      'five parts, as an encrypted token has',
+      () => `${base64url.encode('{"alg":"dir","enc":"A256GCM"}')}..a.b.c`,
+    ],
     ['an ID token', () => tokens.id_token ?? ''],
-    ['an id', () => decodeJwt(tokens.access_token).jti ?? ''],
-    ['a very long one', () => 'x'.repeat(20_000)],
+    ['the id of a token', () => decodeJwt(tokens.access_token).jti ?? ''],
+    ['a very long value', () => 'x'.repeat(20_000)],
   ])('returns only {"active": false} for %s (§2.2)', async (_, token) => {
     expect(await introspect(resourceServer, token())).toEqual(inactive);
   });
 
-  it('responds with invalid_request without a token, and is never cached', async () => {
+  it('responds with invalid_request without a token, and forbids storing the response', async () => {
     const response = await app.post('introspect', {});
     expect(response.status).toBe(400);
     expect(response.headers.get('cache-control')).toBe('no-store');
@@ -153,6 +156,12 @@ describe('introspection (RFC 7662)', () => {
     await expire(server, 'RefreshToken', brief.clientId);
     expect(await introspect(brief, old.access_token)).toEqual(inactive);
     expect(await introspect(brief, old.refresh_token ?? '')).toEqual(inactive);
+  });
+
+  it('returns {"active": false} for a used refresh token', async () => {
+    const { tokens: own } = await app.signIn('offline_access');
+    await app.refresh(own.refresh_token ?? '');
+    expect(await introspect(app, own.refresh_token ?? '')).toEqual(inactive);
   });
 
   describe('with HTTP Basic, where active access tokens are described without oidc-provider (ADR 67)', () => {
@@ -198,7 +207,7 @@ describe('introspection (RFC 7662)', () => {
         expect(body).toEqual(inactive);
     });
 
-    it('returns {"active": false} at once after the token, its family or its client ended, or it expired', async () => {
+    it('returns {"active": false} immediately after the token or its family was revoked, its client was deleted, or it expired', async () => {
       const ending: ((owner: App, issued: client.TokenEndpointResponse) => Promise<unknown>)[] = [
         (owner, { access_token }) => client.tokenRevocation(owner.configuration, access_token),
         (owner, { refresh_token = '' }) => client.tokenRevocation(owner.configuration, refresh_token),
@@ -249,11 +258,5 @@ describe('introspection (RFC 7662)', () => {
         expect(body).toMatchObject({ error: 'invalid_client' });
       }
     });
-  });
-
-  it('returns {"active": false} for a used refresh token', async () => {
-    const { tokens: own } = await app.signIn('offline_access');
-    await app.refresh(own.refresh_token ?? '');
-    expect(await introspect(app, own.refresh_token ?? '')).toEqual(inactive);
   });
 });

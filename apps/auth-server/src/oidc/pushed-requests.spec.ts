@@ -30,8 +30,8 @@ const push = async (parameters: Readonly<Record<string, string | undefined>> = {
   );
   return { status: response.status, body: await json(response), headers: response.headers };
 };
-const openRequest = (requestUri: string, browser = new FormBrowser(server), clientId = app.clientId) =>
-  browser.get(
+const openRequest = (requestUri: string, clientId = app.clientId) =>
+  new FormBrowser(server).get(
     `${server.url}/api/auth/oauth2/authorize?${new URLSearchParams({ client_id: clientId, request_uri: requestUri }).toString()}`,
   );
 
@@ -112,7 +112,7 @@ describe('pushed authorization requests (RFC 9126)', () => {
     const { body } = await push();
     const other = await App.register(server);
     for (const shown of [
-      await openRequest(body.request_uri, new FormBrowser(server), other.clientId),
+      await openRequest(body.request_uri, other.clientId),
       await openRequest('urn:ietf:params:oauth:request_uri:nobody'),
     ]) {
       expect(shown.url.origin).toBe(server.url);

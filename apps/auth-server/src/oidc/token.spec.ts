@@ -121,7 +121,7 @@ describe('a token request', () => {
     'implicit',
     'urn:ietf:params:oauth:grant-type:device_code',
     'x',
-  ])('rejects the grant type %s (RFC 9700 §2.4)', async (grant_type) => {
+  ])('with the grant type %s is unsupported_grant_type (RFC 9700 §2.4)', async (grant_type) => {
     const { status, body } = await responseTo({ grant_type, username: 'a', password: 'b' });
     expect([status, body.error]).toEqual([400, 'unsupported_grant_type']);
   });

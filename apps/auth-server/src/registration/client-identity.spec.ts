@@ -55,7 +55,7 @@ describe('a client that changes itself (RFC 7592)', () => {
       { name: 'Tour Stats', redirect_hosts: ['evil.example'], application_type: 'web' },
     ],
     [
-      'redirect host, the old one kept,',
+      'set of redirect hosts',
       { redirect_uris: [thirdPartyRedirect, 'https://evil.example/'] },
       { name: 'Tour Stats', redirect_hosts: ['app.example', 'evil.example'], application_type: 'web' },
     ],
@@ -74,7 +74,7 @@ describe('a client that changes itself (RFC 7592)', () => {
       },
     ],
   ])(
-    'to another %s loses its consents, tokens and webhook subscriptions, and is audited',
+    'to another %s loses its consents and tokens, is published as disconnected, and is audited',
     async (_, changes, after) => {
       const newClient = await registerTourStats();
       const app = await App.ofClient(server, newClient);
@@ -151,14 +151,14 @@ describe('a client that changes itself (RFC 7592)', () => {
   it('repeatedly during consents never keeps a consent for an identity that was not shown', async () => {
     const newClient = await registerTourStats();
     const app = await App.ofClient(server, newClient);
-    let token = newClient;
+    let current = newClient;
     for (let round = 0; round < 5; round += 1) {
       const name = `Tour Stats ${round}`;
       const [, response] = await Promise.all([
         app.authorize('orders:read').catch(() => undefined),
-        changeClient(token, { client_name: name }),
+        changeClient(current, { client_name: name }),
       ]);
-      token = await parseRegistration(response);
+      current = await parseRegistration(response);
       const left = await consentsOf(newClient.client_id);
       if (left.length === 0) continue;
       // The remaining consents were given after the change, for the new name.
@@ -183,7 +183,7 @@ describe('reserved names', () => {
     'Yоur аccount', // Cyrillic о and а
     'Dashboard', // the first-party client of these tests
     'dash-board',
-  ])('open registration rejects %s', async (client_name) => {
+  ])('are rejected at a registration and at a change: %s', async (client_name) => {
     const response = await register(server, { client_name });
     expect(response.status).toBe(400);
     expect(await json(response)).toMatchObject({
@@ -202,7 +202,7 @@ describe('reserved names', () => {
   });
 
   it.each(['Fulfilment for Shops', 'My account', 'Dashboards'])(
-    'open registration accepts %s',
+    'may be a part of a name: %s',
     async (client_name) => {
       expect((await register(server, { client_name })).status).toBe(201);
     },
