@@ -215,7 +215,7 @@ class ClientAdapter extends ModelAdapter {
   }
 }
 
-/** Removes the secrets that a payload repeats: a secret id (`jti`), and in an interaction the session cookie. */
+/** Removes the secrets that a payload repeats: a secret `jti`, and the session cookie of an interaction. */
 function withoutSecret(model: string, payload: AdapterPayload): AdapterPayload {
   if (hasSecretId(model)) return { ...payload, jti: undefined };
   if (model !== 'Interaction' || payload.session === undefined) return payload;

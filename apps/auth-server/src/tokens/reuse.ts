@@ -15,9 +15,9 @@ interface ReusedToken {
 
 /**
  * Decides whether a token family ends. oidc-provider calls it when a code or refresh token is used again, by
- * the right client with the right verifier, when a token is revoked, and at a sign-out. A replay ends the family (RFC 9700
- * §4.14.2). A request that was sent before the winner's response is a race, not a replay: it is rejected, and
- * the winner keeps its tokens. Revoking an access token ends only that token.
+ * the right client with the right verifier, when a token is revoked, and at a sign-out. A replay ends the
+ * family (RFC 9700 §4.14.2). A request that was sent before the winner's response is a race, not a replay: it
+ * is rejected, and the winner keeps its tokens. Revoking an access token ends only that token.
  */
 export function shouldRevokeFamily(timestamps: ResponseTimestampStore, unitOfWork: UnitOfWork) {
   return async (ctx: KoaContextWithOIDC): Promise<boolean> => {
@@ -45,7 +45,8 @@ async function reusedToken(ctx: KoaContextWithOIDC) {
   const code = params?.code;
   if (typeof code !== 'string') return undefined;
   const stored = await provider.AuthorizationCode.find(code, { ignoreExpiration: true });
-  if (stored !== undefined) ctx.oidc.entity('AuthorizationCode', stored); // for the audit record (audit-events.ts)
+  // audit-events.ts reads the user from it.
+  if (stored !== undefined) ctx.oidc.entity('AuthorizationCode', stored);
   return stored;
 }
 
