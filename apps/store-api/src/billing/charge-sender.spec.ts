@@ -1,5 +1,5 @@
 import { createLogger, metrics } from '@fulfilment/runtime';
-import { type OpenCharge, PaymentProviderError } from '../payments/payment-gateway.js';
+import { type OpenCharge, type PaymentFailure, PaymentProviderError } from '../payments/payment-gateway.js';
 import { ChargeSender } from './charge-sender.js';
 
 describe('the count of charges', () => {
@@ -22,17 +22,35 @@ describe('the circuit of the payment provider', () => {
     isTest,
   });
   const paid = { status: 'succeeded', chargedAt: new Date(), reference: null } as const;
-  const unavailable = () => Promise.reject(new PaymentProviderError('unavailable', 'timeout'));
-
-  it('is neither opened nor closed by charges of test orders, which are sent while it is open', async () => {
-    const sender = new ChargeSender(
+  const failWith = (failure: PaymentFailure) => () => Promise.reject(new PaymentProviderError(failure, 'x'));
+  const newSender = () =>
+    new ChargeSender(
       { PAYMENT_CIRCUIT_FAILURES: 1, PAYMENT_CIRCUIT_OPEN_MS: 60_000 },
       createLogger('test', 'silent'),
     );
-    await sender.run(charge(true), unavailable);
-    await sender.run(charge(true), unavailable);
+
+  it.each<PaymentFailure>(['unavailable', 'rejected', 'payment_method_unusable'])(
+    'is opened by a charge that fails as %s',
+    async (failure) => {
+      const sender = newSender();
+      expect(await sender.run(charge(false), failWith(failure))).toEqual({ status: 'unknown' });
+      expect(await sender.run(charge(false), () => Promise.resolve(paid))).toEqual({ status: 'suspended' });
+    },
+  );
+
+  it('stays closed when the outcome of a charge is unknown', async () => {
+    const sender = newSender();
+    const unknown = () => Promise.reject(new Error('The key is in use.'));
+    expect(await sender.run(charge(false), unknown)).toEqual({ status: 'unknown' });
     expect(await sender.run(charge(false), () => Promise.resolve(paid))).toEqual(paid);
-    await sender.run(charge(false), unavailable);
+  });
+
+  it('is neither opened nor closed by charges of test orders, which are sent while it is open', async () => {
+    const sender = newSender();
+    await sender.run(charge(true), failWith('unavailable'));
+    await sender.run(charge(true), failWith('unavailable'));
+    expect(await sender.run(charge(false), () => Promise.resolve(paid))).toEqual(paid);
+    await sender.run(charge(false), failWith('unavailable'));
     expect(await sender.run(charge(true), () => Promise.resolve(paid))).toEqual(paid);
     expect(await sender.run(charge(false), () => Promise.resolve(paid))).toEqual({ status: 'suspended' });
   });

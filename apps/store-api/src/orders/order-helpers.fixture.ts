@@ -78,11 +78,11 @@ export function orderHelpers(store: StoreApiUnderTest) {
     /**
      * Runs rounds of the completer, as orders become due, until no charge or refund of the creator is open.
      */
-    completeAll: (creator: Creator, timeoutMs?: number) =>
+    completeAll: (creator: Creator) =>
       eventually(async () => {
         await store.resumeOrders();
         return (await openChargeCount(creator)) === 0;
-      }, timeoutMs),
+      }),
     /** Makes the creator's orders that wait for the completer due, and runs one round of it. */
     runCompleter: async (creator: Creator) => {
       await store.database.run(dueNow, [creator.id]);

@@ -149,18 +149,20 @@ describe('the Stripe payment gateway', () => {
   const busy = { type: 'idempotency_error', code: 'idempotency_key_in_use', message: 'In use.' };
   const limited = { type: 'invalid_request_error', code: 'rate_limit', message: 'Too many requests.' };
   const broken = { type: 'api_error', message: 'Something went wrong.' };
-  it.each<[string, readonly FakeStripeFault[]]>([
-    ['409, the key is in use', [{ status: 409, error: busy }]],
-    ['429', [{ status: 429, error: limited }]],
-    ['400 as a rate limit', [{ status: 400, error: limited }]],
-    ['503', [{ status: 503, error: broken }]],
-    ['a connection cut before the charge', ['lost-request', 'lost-request']],
-    ['a connection cut after the charge', ['lost-response', 'lost-response']],
-    ['a response that never ends', ['dripping']],
-  ])('throws after %s, and charges once on a retry', async (_, faults) => {
+  const unavailable = { failure: 'unavailable' };
+  it.each<[string, readonly FakeStripeFault[], object]>([
+    ['409, the key is in use', [{ status: 409, error: busy }], { statusCode: 409 }],
+    ['429', [{ status: 429, error: limited }], unavailable],
+    ['400 as a rate limit', [{ status: 400, error: limited }], unavailable],
+    ['503', [{ status: 503, error: broken }], unavailable],
+    ['a connection cut before the charge', ['lost-request', 'lost-request'], unavailable],
+    ['a connection cut after the charge', ['lost-response', 'lost-response'], unavailable],
+    ['a response that never ends', ['dripping'], unavailable],
+  ])('throws after %s, and charges once on a retry', async (_, faults, error) => {
     const openCharge = stripe.newCharge();
     stripe.api.fail(intentsPath, ...faults);
-    await expect(stripe.gateway.charge(openCharge, AbortSignal.timeout(400))).rejects.toThrow();
+    const charging = stripe.gateway.charge(openCharge, AbortSignal.timeout(400));
+    await expect(charging).rejects.toMatchObject(error);
     expect(await stripe.charge(openCharge)).toMatchObject({ status: 'succeeded' });
     expect(stripe.api.intents()).toHaveLength(1);
   });
