@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { loadRates } from '../exchange-rates/load-rates.js';
 import { orderHistory, orderStates, rates } from '../ledger/ledger.fixture.js';
 import { anOrder, paid, transitioned } from '../orders/order-snapshot.fixture.js';
+import { addUp, type Sums } from '../statistics/sums.fixture.js';
 import { creatorApi, type CreatorApi, ownerClaims } from '../test/creator-api.fixture.js';
 
 const owner = ownerClaims('org_harbour');
@@ -17,7 +18,7 @@ const nothing = { orders: 0, totals: { units: 0, revenue: 0, royalties: 0 } };
 
 interface Figures {
   readonly orders: number;
-  readonly totals: { readonly units: number; readonly revenue: number; readonly royalties: number };
+  readonly totals: Sums;
 }
 
 describe('GET /api/v1/creators/:uuid/apps', () => {
@@ -77,8 +78,11 @@ describe('GET /api/v1/creators/:uuid/apps', () => {
           const { data, unknown } = await apps(creator);
           const { totals } = await read(creator, '/stats/series?from=2026-01&to=2026-03');
           const list = (query = '') => api.get(`/api/v1/orders?creator=${creator.id}${query}`, owner);
-          const sum = [...data, unknown].reduce(add, nothing);
-          expect(sum).toEqual({ orders: (await list()).body.meta.total, totals });
+          const figures: Figures[] = [...data, unknown];
+          expect({
+            orders: figures.reduce((sum, { orders: count }) => sum + count, 0),
+            totals: addUp(figures.map((each) => each.totals)),
+          }).toEqual({ orders: (await list()).body.meta.total, totals });
           for (const app of data) {
             const filter = `app=${app.client_id}`;
             const appSeries = await read(creator, `/stats/series?from=2026-01&to=2026-03&${filter}`);
@@ -119,14 +123,3 @@ describe('GET /api/v1/creators/:uuid/apps', () => {
     expect((await apps(creator)).data).toEqual([]);
   });
 });
-
-function add(sum: Figures, { orders, totals }: Figures): Figures {
-  return {
-    orders: sum.orders + orders,
-    totals: {
-      units: sum.totals.units + totals.units,
-      revenue: sum.totals.revenue + totals.revenue,
-      royalties: sum.totals.royalties + totals.royalties,
-    },
-  };
-}

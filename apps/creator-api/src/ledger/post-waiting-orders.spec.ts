@@ -1,5 +1,5 @@
 import { type CreatorSnapshot, maxUuid, nilUuid } from '@fulfilment/contracts';
-import { type Database, type Statement, statement } from '@fulfilment/database';
+import { type Database, statement } from '@fulfilment/database';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { allShards, shardSql } from '@fulfilment/service-host';
 import { aCreator } from '../creators/creator-snapshot.fixture.js';
@@ -10,6 +10,7 @@ import { projectOrders } from '../orders/project-orders.js';
 import { readGroups, claimOrders, postWaitingOrders, WaitingOrders } from './post-waiting-orders.js';
 import { truncateTables } from './ledger.fixture.js';
 import { storeRates } from '../exchange-rates/load-rates.js';
+import { countPagesRead } from '../test/pages-read.fixture.js';
 
 const postedItems = statement('test.posted_items', 'SELECT item_id FROM ledger WHERE creator_id = $1');
 const waitingPostings = statement(
@@ -53,13 +54,6 @@ describe('orders that wait for their creator or an exchange rate', () => {
     return order;
   };
   const isPosted = async (creatorId: string) => (await database.rows(postedItems, [creatorId])).length > 0;
-  /** Number of 8 kB pages that a statement reads. */
-  const countPagesRead = async ({ name, text }: Statement, values: readonly unknown[]): Promise<number> => {
-    const explain = statement(`test.explain_${name}`, `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`);
-    const row = await database.row<{ 'QUERY PLAN': { Plan: Record<string, number> }[] }>(explain, values);
-    const plan = row?.['QUERY PLAN'][0]?.Plan ?? {};
-    return (plan['Shared Hit Blocks'] ?? NaN) + (plan['Shared Read Blocks'] ?? NaN);
-  };
 
   it('record what they wait for, and are posted in the next round after it is known', async () => {
     const [unregistered, known] = [aCreator('org_a'), aCreator('org_a')];
@@ -189,8 +183,8 @@ describe('orders that wait for their creator or an exchange rate', () => {
     const measure = async () => {
       await database.run(analyse);
       return {
-        groups: await countPagesRead(readGroups, everyGroup),
-        orders: await countPagesRead(claimOrders, oneGroup),
+        groups: await countPagesRead(database, readGroups, everyGroup),
+        orders: await countPagesRead(database, claimOrders, oneGroup),
       };
     };
     await database.run(addWaiting, [creatorWithoutRate.id, 1_500]);

@@ -6,6 +6,7 @@ import { orderHistory, orderStates, rates } from '../ledger/ledger.fixture.js';
 import { convert } from '../money/convert-currency.rules.js';
 import { divideHalfEven } from '../money/round-half-even.rules.js';
 import { anItem, anOrder, paid, transitioned } from '../orders/order-snapshot.fixture.js';
+import { addUp } from './sums.fixture.js';
 
 const owner = ownerClaims('org_harbour');
 
@@ -49,14 +50,7 @@ describe('the ledger lines of a month', () => {
     }
   }
   const sumLines = (lines: readonly Line[]) =>
-    lines.reduce(
-      (sum, { units, settled }) => ({
-        units: sum.units + units,
-        revenue: sum.revenue + settled.revenue,
-        royalties: sum.royalties + settled.royalty,
-      }),
-      { units: 0, revenue: 0, royalties: 0 },
-    );
+    addUp(lines.map(({ units, settled: { revenue, royalty } }) => ({ units, revenue, royalties: royalty })));
 
   it('add up to the figure of the month, of each release and of each country, for any orders and refunds', async () => {
     await fc.assert(

@@ -7,27 +7,14 @@ import { orderHistory, orderStates, rates } from '../ledger/ledger.fixture.js';
 import { anItem, anOrder, type Item, paid } from '../orders/order-snapshot.fixture.js';
 import { rebuildBreakdown } from './rebuild-statistics.js';
 import { dimensions } from './series.shapes.js';
+import { addUp, type Sums } from './sums.fixture.js';
 
 const owner = ownerClaims('org_harbour');
 const months = ['2026-01', '2026-02', '2026-03'];
 
-interface Sums {
-  readonly units: number;
-  readonly revenue: number;
-  readonly royalties: number;
-}
-const total = (addends: readonly Sums[]): Sums =>
-  addends.reduce(
-    (sum, { units, revenue, royalties }) => ({
-      units: sum.units + units,
-      revenue: sum.revenue + revenue,
-      royalties: sum.royalties + royalties,
-    }),
-    { units: 0, revenue: 0, royalties: 0 },
-  );
 type Month = Sums & { readonly period: string };
 const totalOfMonth = (rows: readonly Month[], period: string): Sums =>
-  total(rows.filter((month) => month.period === period));
+  addUp(rows.filter((month) => month.period === period));
 
 describe('the series of statistics', () => {
   let api: CreatorApi;
@@ -68,7 +55,7 @@ describe('the series of statistics', () => {
           for (const creator of creators) {
             const all = await series(creator, `${range}&group_by=${dimension}`);
             expect(all.months.map(({ period }: Month) => period)).toEqual(months);
-            expect(all.totals).toEqual(total(all.months));
+            expect(all.totals).toEqual(addUp(all.months));
             const filtered = await Promise.all(
               all.groups.map(({ key }: { key: string }) => series(creator, `${range}&${dimension}=${key}`)),
             );
@@ -83,8 +70,8 @@ describe('the series of statistics', () => {
               const grouped = all.groups.map((group: { months: Month[] }) =>
                 totalOfMonth(group.months, period),
               );
-              expect(total([...grouped, totalOfMonth(all.other.months, period)])).toEqual(shown);
-              expect(totalOfMonth(all.other.months, period)).toEqual(total([]));
+              expect(addUp([...grouped, totalOfMonth(all.other.months, period)])).toEqual(shown);
+              expect(totalOfMonth(all.other.months, period)).toEqual(addUp([]));
               expect(filtered.map((one) => totalOfMonth(one.months, period))).toEqual(grouped);
             }
           }
@@ -188,6 +175,6 @@ describe('the series of statistics', () => {
     const creator = await api.newCreator();
     const all = await series(creator, 'from=2023-02&to=2026-01');
     expect(all.months).toHaveLength(36);
-    expect(all.totals).toEqual(total([]));
+    expect(all.totals).toEqual(addUp([]));
   });
 });
