@@ -4,17 +4,12 @@ import { GuardedClient } from '@fulfilment/guarded-fetch';
 import { creatorApi, type CreatorApi, globalAdminClaims, ownerClaims } from '../test/creator-api.fixture.js';
 import { aCreator } from '../creators/creator-snapshot.fixture.js';
 import { anOrder } from '../orders/order-snapshot.fixture.js';
+import { insertOpenUploads } from './track-uploads.fixture.js';
 
 const countUploads = statement('test.uploads', 'SELECT count(*) AS uploads FROM track_uploads');
 const endUploads = statement(
   'test.end-uploads',
   `UPDATE track_uploads SET status = 'failed', failure = '{"code":"empty","message":"Empty."}', upload_url = NULL, due_at = NULL`,
-);
-const insertOpenUploads = statement(
-  'test.insert-open-uploads',
-  `INSERT INTO track_uploads (id, workflow_id, creator_id, release_id, track_id, upload_url, status, due_at, created_at, updated_at)
-   SELECT gen_random_uuid(), gen_random_uuid(), $1, coalesce($2, gen_random_uuid()), gen_random_uuid(), 'https://a.example/', 'pending',
-     now(), now(), now() FROM generate_series(1, $3::int)`,
 );
 
 describe('POST /api/v1/releases/{id}/track-upload', () => {
@@ -107,9 +102,7 @@ describe('POST /api/v1/releases/{id}/track-upload', () => {
   });
 
   it.each([
-    ['no track', { track_uuid: undefined }, 'track_uuid'],
     ['a track that is no UUID', { track_uuid: 'one' }, 'track_uuid'],
-    ['no URL', { upload_url: undefined }, 'upload_url'],
     ['a URL that is none', { upload_url: 'track.wav' }, 'upload_url'],
     ['http', { upload_url: 'http://files.example.com/track.wav' }, 'upload_url'],
     ['ftp', { upload_url: 'ftp://files.example.com/track.wav' }, 'upload_url'],
@@ -117,7 +110,6 @@ describe('POST /api/v1/releases/{id}/track-upload', () => {
     ['credentials', { upload_url: 'https://me:secret@files.example.com/' }, 'upload_url'],
     ['a private address', { upload_url: 'https://10.0.0.8/track.wav' }, 'upload_url'],
     ['the metadata service of clouds', { upload_url: 'https://169.254.169.254/' }, 'upload_url'],
-    ['a URL of 2049 characters', { upload_url: `https://a.example/${'a'.repeat(2031)}` }, 'upload_url'],
   ])('rejects %s', async (_what, changes, field) => {
     const { status, body } = await register(aTrack(changes));
     expect(status).toBe(400);

@@ -1,9 +1,18 @@
 import { messages, uuidv7 } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
 import { eventually, listen } from '@fulfilment/testing';
 import { createServer, type RequestListener } from 'node:http';
 import { creatorApi, type CreatorApi, ownerClaims } from '../test/creator-api.fixture.js';
 import { aCreator } from '../creators/creator-snapshot.fixture.js';
 import { wave } from './audio/audio-samples.fixture.js';
+
+/** Inserts $3 due uploads of different tracks of the creator $1 and the release $2, or of a release each. */
+export const insertOpenUploads = statement(
+  'test.insert-open-uploads',
+  `INSERT INTO track_uploads (id, workflow_id, creator_id, release_id, track_id, upload_url, status, due_at, created_at, updated_at)
+   SELECT gen_random_uuid(), gen_random_uuid(), $1, coalesce($2, gen_random_uuid()), gen_random_uuid(), 'https://a.example/', 'pending',
+     now(), now(), now() FROM generate_series(1, $3::int) RETURNING id`,
+);
 
 /** An untrusted HTTP server that serves audio files. */
 export async function audioServer() {

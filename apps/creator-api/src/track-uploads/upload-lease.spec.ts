@@ -1,16 +1,9 @@
 import { uuidv7 } from '@fulfilment/contracts';
-import { statement } from '@fulfilment/database';
 import { createLogger } from '@fulfilment/runtime';
 import { creatorApi, type CreatorApi } from '../test/creator-api.fixture.js';
 import { aCreator } from '../creators/creator-snapshot.fixture.js';
+import { insertOpenUploads } from './track-uploads.fixture.js';
 import { UploadLeases } from './upload-lease.js';
-
-const insertDue = statement(
-  'test.insert-due',
-  `INSERT INTO track_uploads (id, workflow_id, creator_id, release_id, track_id, upload_url, status, due_at, created_at, updated_at)
-   SELECT gen_random_uuid(), gen_random_uuid(), $1, gen_random_uuid(), gen_random_uuid(), 'https://a.example/', 'pending', now(), now(), now()
-   FROM generate_series(1, $2::int) RETURNING id`,
-);
 
 describe('the lease of a track upload', () => {
   let api: CreatorApi;
@@ -20,7 +13,9 @@ describe('the lease of a track upload', () => {
   afterAll(() => api.stop());
 
   const due = async (creatorId: string, count: number) =>
-    (await api.database.rows<{ id: string }>(insertDue, [creatorId, count])).map(({ id }) => id);
+    (await api.database.rows<{ id: string }>(insertOpenUploads, [creatorId, null, count])).map(
+      ({ id }) => id,
+    );
   const leases = (TRACK_UPLOAD_ORGANISATION_CONCURRENCY: number, TRACK_UPLOAD_CONCURRENCY = 64) =>
     new UploadLeases(
       api.database,
