@@ -136,10 +136,8 @@ describe('GET /api/v1/orders', () => {
   });
 
   it.each([
-    ['', 'creator'],
     ['creator=', 'creator'],
     ['creator=crt_1', 'creator'],
-    ['creator=ID&creator=ID', 'creator'],
     ['creator=ID&status=shipped', 'status'],
     ['creator=ID&status=', 'status'],
     ['creator=ID&from=2026-02-30', 'from'],
@@ -149,26 +147,10 @@ describe('GET /api/v1/orders', () => {
     ['creator=ID&to=yesterday', 'to'],
     ['creator=ID&to=2026-13-01', 'to'],
     ['creator=ID&from=2026-03-02&to=2026-03-01', 'from'],
-    ['creator=ID&page=0', 'page'],
-    ['creator=ID&page=10001', 'page'],
-    ['creator=ID&page=abc', 'page'],
-    ['creator=ID&page=1.5', 'page'],
-    ['creator=ID&page=-1', 'page'],
-    ['creator=ID&per_page=0', 'per_page'],
-    ['creator=ID&per_page=101', 'per_page'],
-    ['creator=ID&per_page=abc', 'per_page'],
-    ['creator=ID&per_page=', 'per_page'],
-    ['creator=ID&per_page=05', 'per_page'],
   ])('rejects ?%s', async (query, field) => {
     const { status, body } = await api.get(`/api/v1/orders?${query.replaceAll('ID', creator.id)}`, owner);
     expect(status).toBe(400);
     expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field }] });
-  });
-
-  it('accepts 1 and 100 per page, and the maximum page number', async () => {
-    expect((await list('&per_page=1')).data).toHaveLength(1);
-    expect((await list('&per_page=100')).data).toHaveLength(6);
-    expect((await list('&per_page=100&page=10000')).meta).toEqual({ page: 10_000, per_page: 100, total: 6 });
   });
 });
 

@@ -61,21 +61,12 @@ describe('POST /api/v1/releases', () => {
   });
 
   it.each([
-    ['no title', { title: undefined }, 'title'],
-    ['an empty title', { title: '' }, 'title'],
     ['a blank title', { title: ' \u00a0 ' }, 'title'],
     ['a title of 61', { title: '🎶'.repeat(61) }, 'title'],
-    ['a number as title', { title: 7 }, 'title'],
     ['a control character', { title: 'a\u0000b' }, 'title'],
-    ['no type', { release_type_id: undefined }, 'release_type_id'],
     ['null as type', { release_type_id: null }, 'release_type_id'],
-    ['type 0', { release_type_id: 0 }, 'release_type_id'],
-    ['type 9', { release_type_id: 9 }, 'release_type_id'],
     ['type 1.5', { release_type_id: 1.5 }, 'release_type_id'],
     ['type "1"', { release_type_id: '1' }, 'release_type_id'],
-    ['an empty EAN', { ean: '' }, 'ean'],
-    ['an EAN of 33', { ean: '1'.repeat(33) }, 'ean'],
-    ['a number as EAN', { ean: 2000000000015 }, 'ean'],
     ['a creator that is no UUID', { creator: 'me' }, 'creator'],
   ])('rejects %s', async (_what, changes, field) => {
     const { status, body } = await api.post(path, connected, { ...valid, ...changes });

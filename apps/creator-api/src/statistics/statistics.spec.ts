@@ -249,19 +249,6 @@ describe('monthly statistics', () => {
     expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'uuid' }] });
   });
 
-  it('are rebuilt from the ledger, with the number of sums that were wrong', async () => {
-    const creator = await api.newCreator();
-    await sell(creator, '2026-09-09T09:09:09.000Z', { quantity: 3, unit_amount: 500 });
-    const before = await royalties(creator, '2026-09');
-    await api.database.run(
-      statement('test.damage_sums', 'UPDATE monthly_statistics SET units = units + 1 WHERE creator_id = $1'),
-      [creator.id],
-    );
-    expect(await rebuildStatistics(api.database)).toMatchObject({ differed: 1 });
-    expect(await royalties(creator, '2026-09')).toEqual(before);
-    expect(await rebuildStatistics(api.database)).toMatchObject({ differed: 0 });
-  });
-
   it('are based on a ledger that rejects updates and deletions', async () => {
     for (const change of ['UPDATE ledger SET units = 0', 'DELETE FROM ledger', 'TRUNCATE ledger'])
       await expect(api.database.run(statement(`test.${change}`, change))).rejects.toThrow('append-only');
