@@ -17,8 +17,6 @@ interface Pool {
   readonly database: Database;
 }
 
-const defaultMaxLagMs = 100;
-
 /**
  * The connection pools of a service, one for each kind of work that must not delay the others. Nothing is
  * connected before `connect`.
@@ -47,12 +45,12 @@ export class DatabasePools {
   }
 
   /** Adds the pool of the read replica. While the replica is down, the service starts and runs without it. */
-  openReplica(url: string): ReadReplica {
-    const { DATABASE_POOL_SIZE: poolSize, DATABASE_READ_MAX_LAG_MS: maxLagMs } = this.service.config;
+  openReplica({ url, maxLagMs }: { readonly url: string; readonly maxLagMs: number }): ReadReplica {
+    const { DATABASE_POOL_SIZE: poolSize } = this.service.config;
     this.replica = this.createPool('read', { url, poolSize, readsStandby: true });
     return {
       database: this.replica.database,
-      maxLagMs: maxLagMs ?? defaultMaxLagMs,
+      maxLagMs,
       isConnected: () => this.isReplicaConnected,
     };
   }
@@ -89,7 +87,8 @@ export class DatabasePools {
 
   /**
    * Resolves when the replica is connected, or after the first failure; then attempts continue in the
-   * background. @throws UnsuitableConnection only for the first attempt; a later one is logged
+   * background.
+   * @throws UnsuitableConnection only for the first attempt; a later one is logged
    */
   private async connectReplica(): Promise<void> {
     const [primary] = this.pools;

@@ -27,25 +27,22 @@ describe('reads of a service with a read replica', () => {
   let reads: ReadDatabase;
 
   const openPools = (readUrl: string, maxLagMs = 5_000) => {
-    const config = {
-      ...serviceSettings.parse({
-        PORT: '0',
-        INTERNAL_PORT: '0',
-        DATABASE_URL: servers.primaryUrl,
-        REDIS_URL: 'redis://unused.example',
-        RABBITMQ_URL: 'amqp://unused.example',
-        BASE_URL: 'https://unused.example',
-        AUTH_URL: 'https://unused.example',
-      }),
-      DATABASE_READ_URL: readUrl,
-      DATABASE_READ_MAX_LAG_MS: maxLagMs,
-    };
+    const config = serviceSettings.parse({
+      PORT: '0',
+      INTERNAL_PORT: '0',
+      DATABASE_URL: servers.primaryUrl,
+      REDIS_URL: 'redis://unused.example',
+      RABBITMQ_URL: 'amqp://unused.example',
+      BASE_URL: 'https://unused.example',
+      AUTH_URL: 'https://unused.example',
+    });
     const opened = new DatabasePools(
       { name: 'test', config, migrations: [] },
       createLogger('test', 'silent'),
     );
     const database = opened.open('', 2);
-    return { opened, database, reads: new ReadDatabase(database, opened.openReplica(readUrl)) };
+    const replica = opened.openReplica({ url: readUrl, maxLagMs });
+    return { opened, database, reads: new ReadDatabase(database, replica) };
   };
   const untilReplicaIsUsed = () => eventually(async () => (await reads.read(notes))?.replica === true);
 

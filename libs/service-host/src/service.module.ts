@@ -45,13 +45,11 @@ export class ServiceModule {
         {
           provide: ReadDatabase,
           inject: [Database, DatabasePools],
-          useFactory: (primary: Database, pools: DatabasePools) =>
-            new ReadDatabase(
-              primary,
-              config.DATABASE_READ_URL === undefined
-                ? undefined
-                : pools.openReplica(config.DATABASE_READ_URL),
-            ),
+          useFactory: (primary: Database, pools: DatabasePools) => {
+            const { DATABASE_READ_URL: url, DATABASE_READ_MAX_LAG_MS: maxLagMs } = config;
+            if (url === undefined || maxLagMs === undefined) return new ReadDatabase(primary);
+            return new ReadDatabase(primary, pools.openReplica({ url, maxLagMs }));
+          },
         },
         {
           provide: PROBE_DATABASE,

@@ -1,7 +1,7 @@
 import type { ServiceSettings } from '@fulfilment/runtime';
 import type { MigrationInterface } from 'typeorm';
 
-/** Settings of a read replica, for services that have lists. */
+/** Settings of a read replica. A service that has lists sets both or, without a replica, only the lag. */
 export interface ReadReplicaSettings {
   readonly DATABASE_READ_URL?: string | undefined;
   readonly DATABASE_READ_MAX_LAG_MS?: number | undefined;
