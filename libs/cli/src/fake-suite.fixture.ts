@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { listen } from '@fulfilment/testing';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -29,17 +29,8 @@ export async function serve(respond: Respond, port = 0): Promise<LocalServer> {
       respond({ method, url: new URL(url, 'http://suite'), headers, body }, response);
     });
   });
-  await once(server.listen(port, '127.0.0.1'), 'listening');
-  const address = server.address();
-  const bound = typeof address === 'object' ? (address?.port ?? 0) : 0;
-  return {
-    url: `http://127.0.0.1:${bound}`,
-    port: bound,
-    stop: async () => {
-      server.closeAllConnections();
-      await once(server.close(), 'close');
-    },
-  };
+  const { port: bound, close: stop } = await listen(server, port);
+  return { url: `http://127.0.0.1:${bound}`, port: bound, stop };
 }
 
 /**

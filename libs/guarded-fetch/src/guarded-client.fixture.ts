@@ -1,6 +1,6 @@
-import { once } from 'node:events';
+import { listen } from '@fulfilment/testing';
 import { createServer, type RequestListener } from 'node:http';
-import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { createServer as createTcpServer, type Socket } from 'node:net';
 import { GuardedClient, type GuardedClientSettings, type GuardedRequest } from './guarded-client.js';
 
 const limits = { deadlineMs: 2_000, bodyTimeoutMs: 300, maxReadBytes: 16_384, maxKeptBytes: 4_096 };
@@ -13,24 +13,10 @@ export function newClient(settings: Partial<GuardedClientSettings> = {}): Guarde
   return client;
 }
 
-/** Listens on a free port of 127.0.0.1. Returns the port. */
-export async function listen(server: Server): Promise<number> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('The server has no port.');
-  return address.port;
-}
-
 /** Starts an HTTP server. Returns its URL. */
 export async function serve(listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  const port = await listen(server);
-  stops.push(async () => {
-    server.close();
-    server.closeAllConnections();
-    await once(server, 'close');
-  });
+  const { port, close } = await listen(createServer(listener));
+  stops.push(close);
   return `http://127.0.0.1:${port}/`;
 }
 
@@ -42,11 +28,10 @@ export async function serveRaw(onConnection: (socket: Socket) => void) {
     socket.on('error', () => undefined);
     onConnection(socket);
   });
-  const port = await listen(server);
-  stops.push(async () => {
+  const { port, close } = await listen(server);
+  stops.push(() => {
     for (const socket of sockets) socket.destroy();
-    server.close();
-    await once(server, 'close');
+    return close();
   });
   return { url: `http://127.0.0.1:${port}/`, connections: () => sockets.length };
 }

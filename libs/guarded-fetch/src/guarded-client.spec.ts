@@ -1,6 +1,6 @@
-import { once } from 'node:events';
+import { listen } from '@fulfilment/testing';
 import { createServer as createTcpServer } from 'node:net';
-import { newClient, listen, postRequest, serve, serveRaw, stopAll } from './guarded-client.fixture.js';
+import { newClient, postRequest, serve, serveRaw, stopAll } from './guarded-client.fixture.js';
 
 afterEach(stopAll);
 
@@ -170,10 +170,8 @@ describe('the guarded client', () => {
   });
 
   it('reports connection_failed when no server listens, and when the connection is reset', async () => {
-    const server = createTcpServer();
-    const port = await listen(server);
-    server.close();
-    await once(server, 'close');
+    const { port, close } = await listen(createTcpServer());
+    await close();
     expect(await newClient().send(postRequest(`http://127.0.0.1:${port}/`))).toMatchObject({
       outcome: 'connection_failed',
     });

@@ -125,7 +125,7 @@ describe('the check of target URLs', () => {
     expect(targetUrlProblem(`https://${host}:8444/`, own)).toBeUndefined();
   });
 
-  it('rejects every spelling of every loopback address in production, and accepts them in development', () => {
+  it('rejects decimal, hexadecimal and octal forms of any loopback address in production, and accepts them in development', () => {
     const byte = fc.integer({ min: 0, max: 255 });
     fc.assert(
       fc.property(byte, byte, byte, (b, c, d) => {
