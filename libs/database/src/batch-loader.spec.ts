@@ -1,5 +1,4 @@
 import { BatchLoader } from './index.js';
-import { describe, expect, it } from '@jest/globals';
 
 /** A loader whose statements end when the test ends them. The key `nothing` has no row. */
 function slowLoader(options: { readonly dedupeKey?: (key: string) => string } = {}) {

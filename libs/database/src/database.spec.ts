@@ -89,7 +89,7 @@ describe('the database', () => {
     }
   });
 
-  it('rejects a database of another baseline, also with a common later migration, and says what to do', async () => {
+  it('rejects a database of another baseline although both have a later migration, and says what to do', async () => {
     const settings = { url: scratch.url, poolSize: 2, applicationName: 'test' };
     const migrations = [OtherBaseline1700000000002, Numbers1700000000000];
     const source = createDataSource({ ...settings, migrations });

@@ -1,4 +1,4 @@
-import { inContext, type Span, startTrace, WorkContext } from '@fulfilment/runtime';
+import { inContext, Span, startTrace, WorkContext } from '@fulfilment/runtime';
 import { type RecordedSpans, recordSpans } from '@fulfilment/runtime/testing';
 import { statement } from './sql.js';
 import { type ScratchDatabase, scratchDatabase } from './testing/scratch-database.js';
@@ -64,17 +64,14 @@ describe('the spans of a database', () => {
     ]);
   });
 
-  it('are below a given span without a context, as that of a message', async () => {
+  it('are below a given span, as that of a message, also without a context', async () => {
     const trace = startTrace(requestSpan, { received: undefined, isTrusted: true });
-    const span = ((): Span => {
-      if (trace === undefined || trace === 'unsampled') throw new Error('The trace is not recorded.');
-      return trace;
-    })();
-    await scratch.database.transaction((tx) => tx.rows(selectOne), { span });
-    expect(recorded.spans).toMatchObject([{ parentSpanContext: { spanId: span.spanId } }]);
+    if (!(trace instanceof Span)) throw new Error('The trace is not recorded.');
+    await scratch.database.transaction((tx) => tx.rows(selectOne), { span: trace });
+    expect(recorded.spans).toMatchObject([{ parentSpanContext: { spanId: trace.spanId } }]);
   });
 
-  it('are not made for the polling of background loops', async () => {
+  it('are not made without a context and a given span, as in background loops', async () => {
     await scratch.database.row(selectOne);
     await scratch.database.transaction((tx) => tx.rows(selectOne));
     expect(recorded.spans).toEqual([]);

@@ -68,7 +68,7 @@ describe('a transaction', () => {
     });
   });
 
-  it('commits all or nothing, and runs afterCommit callbacks only after a commit', async () => {
+  it('is rolled back when its work throws, and runs afterCommit callbacks only after a commit', async () => {
     const called: string[] = [];
     await expect(
       scratch.database.transaction(async (tx) => {

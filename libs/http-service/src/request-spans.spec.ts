@@ -55,7 +55,7 @@ describe('the span of a request', () => {
     ]);
   });
 
-  it('is not recorded at the request of a client', async () => {
+  it('is not recorded because of a sampled traceparent of the client', async () => {
     recorded = recordSpans({ isParentBased: true, ratio: 0 });
     const { spans } = recorded;
     await request(api.url).get('/store/notes/open').set('traceparent', traceparent).expect(200);

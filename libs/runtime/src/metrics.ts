@@ -23,6 +23,7 @@ export const openMetricsType = Registry.OPENMETRICS_CONTENT_TYPE;
 /** A histogram whose buckets name a trace of their last values, in the format of OpenMetrics. */
 export class TraceHistogram extends Histogram<string> {
   constructor(options: Pick<HistogramConfiguration<string>, 'name' | 'help' | 'labelNames' | 'buckets'>) {
+    // prom-client accepts exemplars only for a registry of OpenMetrics, and that of the process is none.
     super({ ...options, enableExemplars: true, registers: [openMetricsRegistry()] });
     register.registerMetric(this);
   }

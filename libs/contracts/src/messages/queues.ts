@@ -54,7 +54,7 @@ export interface Lane {
  * shard is an ordered queue, and messages with the same key are in the same shard. A change of lanes or
  * shards needs a new version of the queue.
  */
-export const shardedQueues: ReadonlyMap<MessageQueue, readonly Lane[]> = new Map([
+const shardedQueues: ReadonlyMap<MessageQueue, readonly Lane[]> = new Map([
   [
     'store-api.fulfilment',
     [

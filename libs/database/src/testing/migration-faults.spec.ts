@@ -46,7 +46,7 @@ describe('migrationFaults', () => {
       'ALTER TABLE one ALTER COLUMN word SET NOT NULL',
     ],
   ])(
-    'reports %s, in and outside of a transaction',
+    'reports %s, in the transaction of the migration and in one of its own',
     async (_, statements) => {
       const faults = ['Change1700000000001 reads all of one while it blocks one'];
       expect(await faultsOf(true, run(statements))).toEqual(faults);

@@ -17,8 +17,8 @@ const failures = new Counter({
 /**
  * The authorization server's public keys (RFC 7517). They are read when first needed, then every minute, and
  * whenever a token names an unknown key, so that a key may sign as soon as it is published. Such a token
- * waits up to a second for the read. jose's cool-down would reject it for several seconds after a read, in
- * which keys may have been rotated twice. Known keys stay in use while reads fail.
+ * waits up to a second until the read begins. jose's cool-down would reject it for several seconds after a
+ * read, in which keys may have been rotated twice. Known keys stay in use while reads fail.
  */
 export class PublishedKeys {
   private readonly remote: ReturnType<typeof createRemoteJWKSet>;

@@ -80,7 +80,8 @@ describe('examineService', () => {
     const found = await problems({
       settings: {
         ...deployment.settings,
-        ...{ DATABASE_URL: `postgres://u:hush@${closed}/d`, REDIS_URL: `redis://u:hush@${closed}` },
+        DATABASE_URL: `postgres://u:hush@${closed}/d`,
+        REDIS_URL: `redis://u:hush@${closed}`,
         RABBITMQ_URL: `amqp://u:hush@${closed}`,
       },
     });
