@@ -2,24 +2,12 @@
 import { uuidv7 } from '@fulfilment/contracts';
 import { Database, type Statement, statement, type Values } from '@fulfilment/database';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
-import { z } from 'zod';
 import { dayFromNow, writeDue, writeHealthySubscription } from '../due-deliveries.fixture.js';
 import { migrations } from '../migrations/index.js';
+import { explain } from '../plans.fixture.js';
 import { DueScans } from './due-scans.js';
 import { Lease } from './lease.js';
 import { initialWindow } from './window.rules.js';
-
-const node = z.looseObject({
-  'Index Name': z.string().optional(),
-  'Shared Hit Blocks': z.number(),
-  'Shared Read Blocks': z.number(),
-  get Plans() {
-    return z.array(node).optional();
-  },
-});
-type Node = z.infer<typeof node>;
-const explained = z.tuple([z.object({ Plan: node })]);
-const nodesOf = (plan: Node): Node[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 
 /** Records how many buffers each claim reads to find due deliveries. */
 class ObservedDatabase extends Database {
@@ -32,13 +20,12 @@ class ObservedDatabase extends Database {
 
   private async buffersOf(query: Statement, values: Values): Promise<number> {
     const text = `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${query.text}`;
-    const explain = { ...query, name: 'test.explain', text };
     const open = await this.begin();
-    const row = await open.tx.row<{ 'QUERY PLAN': unknown }>(explain, values);
+    const nodes = await explain(open.tx, { ...query, name: 'test.explain', text }, values);
     await open.rollback();
-    const [{ Plan: plan }] = explained.parse(row?.['QUERY PLAN']);
-    const scans = nodesOf(plan).filter((one) => one['Index Name']?.includes('subscription_id_next_attempt'));
-    return scans.reduce((sum, one) => sum + one['Shared Hit Blocks'] + one['Shared Read Blocks'], 0);
+    const scans = nodes.filter((node) => node['Index Name']?.includes('subscription_id_next_attempt'));
+    const blocks = scans.flatMap((scan) => [scan['Shared Hit Blocks'], scan['Shared Read Blocks']]);
+    return blocks.reduce<number>((sum, count = NaN) => sum + count, 0);
   }
 }
 

@@ -1,10 +1,10 @@
 import { createDataSource, Database, statement } from '@fulfilment/database';
 import { createLogger } from '@fulfilment/runtime';
 import { webhookReceiver } from '@fulfilment/testing';
-import { z } from 'zod';
 import { dayFromNow } from '../due-deliveries.fixture.js';
 import { createDayPartitions } from '../history/day-partitions.js';
 import { migrations } from '../migrations/index.js';
+import { explain } from '../plans.fixture.js';
 import {
   aClient,
   deliveriesWhen,
@@ -13,21 +13,6 @@ import {
   haveStatuses,
   webhookStores,
 } from '../webhook-worker.fixture.js';
-
-const scanned = z.looseObject({
-  'Node Type': z.string(),
-  'Relation Name': z.string().optional(),
-  get Plans() {
-    return z.array(scanned).optional();
-  },
-});
-const explained = z.tuple([z.object({ Plan: scanned })]);
-
-/** Returns the tables that a plan reads. */
-function tablesOf(plan: z.infer<typeof scanned>): string[] {
-  const own = plan['Node Type'] === 'ModifyTable' ? undefined : plan['Relation Name'];
-  return [...(own === undefined ? [] : [own]), ...(plan.Plans ?? []).flatMap(tablesOf)];
-}
 
 const readCustomPlans = statement(
   'test.read-custom-plans',
@@ -67,9 +52,11 @@ describe('the statements of a delivery', () => {
       const partition = today.replaceAll('-', '_');
       for (const [name, values] of Object.entries(parameters)) {
         const text = `EXPLAIN (FORMAT JSON) EXECUTE "${name}"(${values})`;
-        const [row] = await database.rows<{ 'QUERY PLAN': unknown }>({ name: '', text });
-        const [{ Plan: plan }] = explained.parse(row?.['QUERY PLAN']);
-        const partitions = tablesOf(plan).filter((table) => !unpartitioned.has(table));
+        const nodes = await explain(database, { name: '', text });
+        const tables = nodes.flatMap((node) =>
+          node['Node Type'] === 'ModifyTable' ? [] : (node['Relation Name'] ?? []),
+        );
+        const partitions = tables.filter((table) => !unpartitioned.has(table));
         expect(partitions).toContain(`webhook_deliveries_${partition}`);
         expect(partitions.filter((table) => !table.endsWith(partition))).toEqual([]);
       }

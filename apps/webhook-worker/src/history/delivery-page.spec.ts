@@ -5,9 +5,9 @@ import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/test
 import { dayFromNow } from '../due-deliveries.fixture.js';
 import { migrations } from '../migrations/index.js';
 import { writeHistory } from '../past-deliveries.fixture.js';
+import { executedPlan, parentIndexes, type PlanNode } from '../plans.fixture.js';
 import { createDayPartitions } from './day-partitions.js';
 import { type DeliveryFilters, type PageEnd, pageQuery } from './delivery-page.js';
-import { executedPlan, parentIndexes, type Planned } from './executed-plan.fixture.js';
 
 const count = 30_000;
 const pageSize = 21;
@@ -26,7 +26,7 @@ afterAll(() => scratch.drop());
 
 const partitionOf = (daysFromNow: number) => dayPartition('webhook_deliveries', dayFromNow(daysFromNow));
 
-async function planOf(filters: DeliveryFilters, after?: PageEnd): Promise<readonly Planned[]> {
+async function planOf(filters: DeliveryFilters, after?: PageEnd): Promise<readonly PlanNode[]> {
   const { statement: page, values } = pageQuery(subscriptionId, filters, pageSize, after);
   return executedPlan(database, page, values);
 }

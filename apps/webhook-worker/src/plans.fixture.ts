@@ -1,19 +1,22 @@
-import { type Database, type Statement, statement } from '@fulfilment/database';
+import { type Database, type Sql, type Statement, statement, type Values } from '@fulfilment/database';
 import { z } from 'zod';
 
-const planned = z.looseObject({
+/** A node of a plan. The members about rows and loops require ANALYZE, those about blocks require BUFFERS. */
+const planNode = z.looseObject({
   'Node Type': z.string(),
   'Relation Name': z.string().optional(),
   'Index Name': z.string().optional(),
-  'Actual Rows': z.number(),
-  'Actual Loops': z.number(),
+  'Actual Rows': z.number().optional(),
+  'Actual Loops': z.number().optional(),
   'Rows Removed by Filter': z.number().optional(),
+  'Shared Hit Blocks': z.number().optional(),
+  'Shared Read Blocks': z.number().optional(),
   get Plans() {
-    return z.array(planned).optional();
+    return z.array(planNode).optional();
   },
 });
-const explained = z.tuple([z.object({ Plan: planned })]);
-export type Planned = z.infer<typeof planned>;
+export type PlanNode = z.infer<typeof planNode>;
+const explained = z.tuple([z.object({ Plan: planNode })]);
 
 const parentsOf = statement(
   'test.parents',
@@ -26,11 +29,16 @@ export async function executedPlan(
   database: Database,
   query: Statement,
   values: Readonly<Record<string, unknown>>,
-): Promise<readonly Planned[]> {
+): Promise<readonly PlanNode[]> {
   await database.rows(query, values);
   const literals = (query.parameters ?? []).map((parameter) => literal(values[parameter]));
   const text = `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE "${query.name}"(${literals.join(', ')})`;
-  const [row] = await database.rows<{ 'QUERY PLAN': unknown }>({ name: '', text });
+  return explain(database, { name: '', text });
+}
+
+/** Returns all nodes of the plan that an EXPLAIN (FORMAT JSON) shows. */
+export async function explain(sql: Sql, query: Statement, values: Values = []): Promise<readonly PlanNode[]> {
+  const row = await sql.row<{ 'QUERY PLAN': unknown }>(query, values);
   const [{ Plan: plan }] = explained.parse(row?.['QUERY PLAN']);
   return nodesOf(plan);
 }
@@ -41,7 +49,7 @@ export async function parentIndexes(database: Database, names: readonly string[]
   return rows.map(({ name }) => name);
 }
 
-function nodesOf(plan: Planned): Planned[] {
+function nodesOf(plan: PlanNode): PlanNode[] {
   return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 }
 
