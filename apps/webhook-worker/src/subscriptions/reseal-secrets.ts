@@ -1,5 +1,5 @@
 import { nilUuid } from '@fulfilment/contracts';
-import { type Database, statement, type Transaction } from '@fulfilment/database';
+import { type Database, RowParameters, statement, type Transaction } from '@fulfilment/database';
 import type { SecretBox } from '@fulfilment/runtime';
 
 const batchSize = 200;
@@ -24,12 +24,18 @@ const lockSealedWithOldKeys = statement(
        OR substring(signing_key FROM 1 FOR $2) <> $3 OR substring(previous_signing_key FROM 1 FOR $2) <> $3)
    ORDER BY id LIMIT ${batchSize} FOR NO KEY UPDATE`,
 );
+const resealedRows = new RowParameters<Sealed>('r', {
+  id: ['uuid', (row) => row.id],
+  secret: ['bytea', (row) => row.secret],
+  previous_secret: ['bytea', (row) => row.previous_secret],
+  signing_key: ['bytea', (row) => row.signing_key],
+  previous_signing_key: ['bytea', (row) => row.previous_signing_key],
+});
 const replace = statement(
   'subscriptions.replace-sealed',
   `UPDATE webhook_subscriptions s SET secret = r.secret, previous_secret = r.previous_secret,
      signing_key = r.signing_key, previous_signing_key = r.previous_signing_key
-   FROM unnest($1::uuid[], $2::bytea[], $3::bytea[], $4::bytea[], $5::bytea[])
-     AS r(id, secret, previous_secret, signing_key, previous_signing_key) WHERE s.id = r.id`,
+   FROM ${resealedRows.table()} WHERE s.id = r.id`,
 );
 
 /** Numbers of subscriptions whose secrets were resealed, and whose secrets no key opens. */
@@ -62,13 +68,7 @@ async function resealBatch(
   const { newestKeyId } = box;
   const rows = await tx.rows<Sealed>(lockSealedWithOldKeys, [after, newestKeyId.length, newestKeyId]);
   const resealed = rows.flatMap((row) => reseal(box, row));
-  await tx.run(replace, [
-    resealed.map(({ id }) => id),
-    resealed.map(({ secret }) => secret),
-    resealed.map(({ previous_secret: previous }) => previous),
-    resealed.map(({ signing_key: key }) => key),
-    resealed.map(({ previous_signing_key: previous }) => previous),
-  ]);
+  await tx.run(replace, resealedRows.values(resealed));
   return { resealed: resealed.length, unreadable: rows.length - resealed.length, last: rows.at(-1)?.id };
 }
 
