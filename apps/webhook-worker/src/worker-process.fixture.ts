@@ -5,8 +5,8 @@ import { workerEnvironment, type WebhookStores } from './webhook-worker.fixture.
 const program = join(import.meta.dirname, '..', 'dist', 'main.js');
 
 /**
- * Leases of two seconds, so that deliveries of a killed process or a lost claim are soon due again, and
- * attempts enough for a test that loses several.
+ * Leases of two seconds, so that deliveries of a killed process are soon due again, and attempts enough for a
+ * test that loses several.
  */
 export const shortLeases = {
   WEBHOOK_RETRY_SCHEDULE_MS: '0,100,100,200,400,800',

@@ -13,7 +13,7 @@ import {
 } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 
-const given = setUpWorker();
+const given = setUpWorker({ WEBHOOK_TIMEOUT_MS: '1000' });
 
 const endLeases = statement(
   'test.end-leases',

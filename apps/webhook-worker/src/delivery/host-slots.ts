@@ -30,7 +30,7 @@ interface HostLane {
  * Many subscriptions with one target must not flood it, and its slowness must not use up the slots of other
  * hosts. A subscription that gets no slot holds nothing while it waits, and is queued when slots are free.
  * In the fast lane, a subscription without running attempts gets one slot even if the host is full, since the
- * other subscriptions at that host may be dead.
+ * other subscriptions at that host may get no responses.
  */
 @Injectable()
 export class HostSlots {

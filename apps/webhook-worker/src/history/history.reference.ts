@@ -11,14 +11,11 @@ import {
   recoveryShape,
 } from './delivery.shapes.js';
 import { healthShape } from './health.shapes.js';
+import { unknownSubscription } from '../subscriptions/subscriptions.reference.js';
 
 const tag = 'Webhook deliveries';
 const subscription = { description: 'The subscription', example: 'whk_01m7xwmwx4f08v4cgpyk3kx08m' };
 const delivery = { description: 'The delivery', example: deliveryExample.id };
-const unknownSubscription = {
-  when: 'The subscription does not exist, or belongs to another creator or client.',
-  example: new NotFound('webhook subscription'),
-};
 const unknownDelivery = {
   when: 'The delivery does not exist, or belongs to another subscription.',
   example: new NotFound('webhook delivery'),

@@ -25,7 +25,7 @@ export const attemptsWithFullResponse = 25;
  */
 export const olderBodyBytes = 256;
 
-/** The health of a receiver is that of the newest deliveries of the period, and the newest attempts of each. */
+/** The health of a receiver covers the newest deliveries of a period, and the newest attempts of each. */
 export const maxHealthHours = 7 * 24;
 export const maxHealthDeliveries = 1_000;
 export const maxHealthAttempts = 100;

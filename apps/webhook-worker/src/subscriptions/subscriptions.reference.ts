@@ -6,7 +6,7 @@ import { publicKeysShape, subscriptionShape, subscriptionsShape } from './subscr
 
 const tag = 'Webhooks';
 const path = { id: { description: 'The subscription', example: 'whk_01m7xwmwx4f08v4cgpyk3kx08m' } };
-const unknownSubscription = {
+export const unknownSubscription = {
   when: 'The subscription does not exist, or belongs to another creator or client.',
   example: new NotFound('webhook subscription'),
 };
