@@ -1,7 +1,11 @@
 import type { ConfirmChannel } from 'amqplib';
 import { waitForConfirmation } from './wait-for-confirmation.js';
 
-export interface PublishOptions {
+export interface OutgoingMessage {
+  /** '' for the exchange that routes to the queue with the name of the routing key. */
+  readonly exchange: string;
+  readonly routingKey: string;
+  readonly content: Buffer;
   readonly messageId?: unknown;
   readonly headers?: object;
 }
@@ -22,8 +26,7 @@ export class ConfirmedPublisher {
     });
   }
 
-  publish(exchange: string, routingKey: string, content: Buffer, options: PublishOptions = {}): void {
-    const { messageId, headers } = options;
+  publish({ exchange, routingKey, content, messageId, headers }: OutgoingMessage): void {
     this.channel.publish(exchange, routingKey, content, {
       persistent: true,
       mandatory: true,

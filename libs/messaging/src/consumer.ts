@@ -172,7 +172,7 @@ export class Consumer {
     return redelivered === -1 ? batchSize : Math.max(redelivered, 1);
   }
 
-  /** Handles messages. If one can neither be handled nor dead-lettered, all are redelivered. */
+  /** Handles messages. If the rejection of one cannot be recorded, all are redelivered. */
   private async handleOrReconnect(channel: ConfirmChannel, batch: readonly ConsumeMessage[]): Promise<void> {
     try {
       const [first] = batch;
@@ -187,7 +187,7 @@ export class Consumer {
     } catch (error) {
       this.logger.error(
         { error, queue: this.options.queue },
-        'Rejected messages could not be dead-lettered or recorded; all messages in hand will be redelivered.',
+        'A rejected message could not be recorded; all messages in hand will be redelivered.',
       );
       this.waiting = [];
       // Each return raises the delivery count of all messages in hand, so during a database outage they

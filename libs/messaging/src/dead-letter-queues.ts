@@ -5,7 +5,7 @@ import { close } from './close.js';
 import { connect } from './connect.js';
 import { ConfirmedPublisher } from './confirmed-publisher.js';
 import { type DeadLetter, describeDeadLetter } from './dead-letter.js';
-import { replayHeaders } from './publish-dead-letter.js';
+import { replayHeaders } from './dead-letter-message.js';
 
 /** Maximum number of dead letters that a scan takes from the queue before it acknowledges them. */
 const pageSize = 500;
@@ -178,7 +178,13 @@ export class DeadLetterQueues {
   }
 
   private send(queue: string, raw: GetMessage, headers: object): void {
-    this.publisher.publish('', queue, raw.content, { messageId: raw.properties.messageId, headers });
+    this.publisher.publish({
+      exchange: '',
+      routingKey: queue,
+      content: raw.content,
+      messageId: raw.properties.messageId,
+      headers,
+    });
   }
 }
 

@@ -1,7 +1,7 @@
 import type { MessageQueue } from '@fulfilment/contracts';
 import type { GetMessage } from 'amqplib';
 import { createHash } from 'node:crypto';
-import { rejectionReasonHeader, rejectedAtHeader } from './publish-dead-letter.js';
+import { rejectionReasonHeader, rejectedAtHeader } from './dead-letter-message.js';
 
 /** A rejected message as shown to an operator: with the ids in it, without text that people wrote. */
 export interface DeadLetter {

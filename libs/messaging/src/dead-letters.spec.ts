@@ -1,8 +1,9 @@
 import { messages, type Message, topologyOf } from '@fulfilment/contracts';
 import { close } from './close.js';
+import { ConfirmedPublisher } from './confirmed-publisher.js';
 import { connect } from './connect.js';
 import { DeadLetterQueues, RejectedMessage } from './index.js';
-import { publishDeadLetter } from './publish-dead-letter.js';
+import { deadLetterOf } from './dead-letter-message.js';
 import { appliedIds } from './testing/effects-replica.js';
 import { type EffectsTestbed, effectsTestbed } from './testing/effects-testbed.js';
 import { eventually, flakyProxy } from '@fulfilment/testing';
@@ -51,12 +52,12 @@ describe('dead letters', () => {
     const connection = await connect(broker.url);
     const channel = await connection.createConfirmChannel();
     const topology = topologyOf(broker.namespace);
-    await Promise.all(
-      sent.map((message) => {
-        const raw = { content: Buffer.from(JSON.stringify(message)), properties: {} };
-        return publishDeadLetter(channel, topology, queue, raw, 'not now');
-      }),
-    );
+    const publisher = new ConfirmedPublisher(channel);
+    for (const message of sent) {
+      const raw = { content: Buffer.from(JSON.stringify(message)), properties: {} };
+      publisher.publish(deadLetterOf(topology, queue, raw, 'not now'));
+    }
+    expect(await publisher.confirm()).toBe(true);
     await close(connection);
   };
 

@@ -1,10 +1,4 @@
-import {
-  InvalidMessage,
-  type Message,
-  type MessageQueue,
-  parseMessage,
-  type Topology,
-} from '@fulfilment/contracts';
+import { InvalidMessage, type Message, type MessageQueue, parseMessage } from '@fulfilment/contracts';
 import { type Database, timeoutName, type Transaction } from '@fulfilment/database';
 import { DependencyUnavailable } from '@fulfilment/error-envelope';
 import { Counter, type Logger } from '@fulfilment/runtime';
@@ -13,7 +7,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Limit } from './limit.js';
 import type { ConsumerOptions } from './message-consumer.js';
 import { inMessageSpans } from './message-spans.js';
-import { isReplayed, publishDeadLetter } from './publish-dead-letter.js';
+import { isReplayed, deadLetterOf } from './dead-letter-message.js';
+import type { RetryingPublisher } from './retrying-publisher.js';
 import { claimMessages, hasDroppedMessages, olderThanInbox, recordRejection } from './inbox.js';
 
 const defaultRetryDelayMs = { min: 100, max: 5_000 };
@@ -53,7 +48,7 @@ export type HandleMessages = (tx: Transaction, messages: readonly Message[]) => 
 export interface MessageHandler {
   /**
    * Resolves when each message is handled, dead-lettered or returned, or when the channel is closed.
-   * @throws when a message could not be dead-lettered, or its rejection not be recorded
+   * @throws when the rejection of a message could not be recorded
    */
   handle(channel: ConfirmChannel, batch: readonly ConsumeMessage[]): Promise<void>;
   /** Dead-letters a message without handling it. */
@@ -111,7 +106,7 @@ export class MessageHandling implements MessageHandler {
   constructor(
     private readonly consumer: ConsumerOptions,
     private readonly database: Database,
-    private readonly topology: Topology,
+    private readonly publisher: RetryingPublisher,
     private readonly logger: Logger,
     private readonly options: HandlingOptions,
   ) {}
@@ -265,7 +260,9 @@ export class MessageHandling implements MessageHandler {
     const { queue } = this.consumer;
     this.logger.error({ queue, message_id: messageId, reason }, 'A message was rejected.');
     handled.inc({ queue, outcome: 'refused' });
-    await publishDeadLetter(channel, this.topology, queue, raw, reason);
+    const isOpen = () => this.options.isOpen(channel);
+    const deadLetter = deadLetterOf(this.publisher.topology, queue, raw, reason);
+    if (!(await this.publisher.publish([deadLetter], isOpen))) return;
     if (messageId !== undefined) await recordRejection(this.database, queue, messageId, reason);
     await this.options.acknowledge(channel, raw);
   }

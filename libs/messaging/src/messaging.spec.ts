@@ -228,19 +228,44 @@ describe('messaging', () => {
     expect(found?.transactions).toBeLessThan(30);
   });
 
-  it('pauses publishing during a broker alarm, goes on consuming, and publishes afterwards', async () => {
+  /** Sends the frame of `connection.blocked` (AMQP 0-9-1), with the reason "x". */
+  const reportAlarm = async () => {
     await eventually(() => messaging.connected);
-    // Frames of connection.blocked, with the reason "x", and connection.unblocked (AMQP 0-9-1).
-    const [blocked, unblocked] = ['01000000000006000a003c0178ce', '01000000000004000a003dce'];
-    proxy.sendToClients(Buffer.from(blocked, 'hex'));
+    proxy.sendToClients(Buffer.from('01000000000006000a003c0178ce', 'hex'));
     await eventually(() => lines.some((text) => /"test, publishing".*blocks publishing/.test(text)));
+  };
+  /** Sends the frame of `connection.unblocked`. */
+  const endAlarm = () => proxy.sendToClients(Buffer.from('01000000000004000a003dce', 'hex'));
+
+  it('pauses publishing during a broker alarm, goes on consuming, and publishes afterwards', async () => {
+    await reportAlarm();
     const publishing = broker.publish(clientDeleted());
     await scratch.database.transaction((tx) => messaging.outbox.add(tx, clientDeleted()));
     await publishing;
     await effectsReach(1);
     expect(await scratch.database.row(countOutbox)).toEqual({ waiting: 1 });
-    proxy.sendToClients(Buffer.from(unblocked, 'hex'));
+    endAlarm();
     await effectsReach(2);
+  });
+
+  it('holds a rejected message during a broker alarm, and dead-letters it afterwards, without a redelivery', async () => {
+    await reportAlarm();
+    onHandle = () => {
+      throw new RejectedMessage('not now');
+    };
+    const rejections = () => lines.filter((line) => line.includes('A message was rejected.')).length;
+    await broker.publish(clientDeleted());
+    await eventually(() => rejections() === 1);
+    await broker.publish(clientDeleted()); // confirmed later than a dead letter that was published at once
+    expect(await broker.takeDeadLetters(queue)).toEqual([]);
+    endAlarm();
+    const reasons: string[] = [];
+    await eventually(async () => {
+      reasons.push(...(await broker.takeDeadLetters(queue)));
+      return reasons.length === 2;
+    });
+    expect(rejections()).toBe(2);
+    expect(reasons).toEqual(['not now', 'not now']);
   });
 
   it('reports how long the oldest message has waited while the broker is down', async () => {

@@ -17,6 +17,7 @@ import { Outbox } from './outbox.js';
 import { OutboxRelay } from './outbox-relay.js';
 import { QueueGauges } from './queue-gauges.js';
 import type { QueueSource } from './queue-handover.js';
+import { RetryingPublisher } from './retrying-publisher.js';
 
 type Lane = ShardedTopology['lanes'][number];
 
@@ -106,7 +107,7 @@ export class Messaging {
     const { queue, batchSize } = consumer;
     this.addConsumer(
       { queue, source: this.sourceOf(queue, lane.intake), batchSize: movedAtOnce },
-      (callbacks) => new MoveToShards(queue, sharded, this.publishing, this.logger, callbacks),
+      (callbacks) => new MoveToShards(queue, sharded, this.newPublisher(queue), callbacks),
     );
     const limit = new Limit(lane.maxTransactions);
     const { timeSliceMs = defaultShardTimeSliceMs } = this.settings.consumerTimes ?? {};
@@ -132,11 +133,14 @@ export class Messaging {
   }
 
   private newHandling(consumer: ConsumerOptions, options: HandlingOptions): MessageHandling {
-    const { topology } = this.consuming;
-    const { consumerTimes } = this.settings;
-    return new MessageHandling(consumer, this.database, topology, this.logger, {
-      ...consumerTimes,
+    const publisher = this.newPublisher(consumer.queue);
+    return new MessageHandling(consumer, this.database, publisher, this.logger, {
+      ...this.settings.consumerTimes,
       ...options,
     });
+  }
+
+  private newPublisher(queue: MessageQueue): RetryingPublisher {
+    return new RetryingPublisher(this.publishing, queue, this.logger);
   }
 }

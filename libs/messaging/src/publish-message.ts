@@ -20,7 +20,10 @@ export async function publishMessage(
     channel.on('error', () => undefined); // the confirmation fails
     const publisher = new ConfirmedPublisher(channel);
     const content = Buffer.from(JSON.stringify(message));
-    publisher.publish(topologyOf(namespace).factsExchange, routingKeyOf(message), content, {
+    publisher.publish({
+      exchange: topologyOf(namespace).factsExchange,
+      routingKey: routingKeyOf(message),
+      content,
       messageId: message.id,
     });
     const isRouted = await publisher.confirm().catch((error: unknown) => {

@@ -58,7 +58,7 @@ export class ReplayQueue {
     await this.waitForCapacity();
     for (const message of messages) {
       const content = Buffer.from(JSON.stringify(message));
-      this.publisher.publish('', this.queue, content, { messageId: message.id });
+      this.publisher.publish({ exchange: '', routingKey: this.queue, content, messageId: message.id });
     }
     if (!(await this.publisher.confirm())) throw new Error(`The broker has no queue ${this.queue}.`);
   }

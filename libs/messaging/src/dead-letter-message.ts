@@ -1,6 +1,6 @@
 import type { MessageQueue, Topology } from '@fulfilment/contracts';
-import type { ConfirmChannel, ConsumeMessage } from 'amqplib';
-import { waitForConfirmation } from './wait-for-confirmation.js';
+import type { ConsumeMessage } from 'amqplib';
+import type { OutgoingMessage } from './confirmed-publisher.js';
 
 /** Header with the reason for the rejection. */
 export const rejectionReasonHeader = 'x-refusal-reason';
@@ -20,23 +20,18 @@ export function isReplayed({ properties }: Pick<ConsumeMessage, 'properties'>): 
   return properties.headers?.[replayedAtHeader] !== undefined;
 }
 
-/**
- * Publishes an unchanged message to its dead-letter queue, with the reason. Resolves when RabbitMQ has
- * confirmed it.
- */
-export async function publishDeadLetter(
-  channel: ConfirmChannel,
+/** Returns a rejected message, unchanged and with the reason, for its dead-letter queue. */
+export function deadLetterOf(
   topology: Topology,
   queue: MessageQueue,
-  raw: Pick<ConsumeMessage, 'content'> & { readonly properties: { readonly messageId?: unknown } },
+  { content, properties }: Pick<ConsumeMessage, 'content'> & { properties: { messageId?: unknown } },
   reason: string,
-): Promise<void> {
-  const { messageId } = raw.properties;
-  channel.publish(topology.deadLetterExchange(queue), topology.deadLetterQueue(queue), raw.content, {
-    persistent: true,
-    contentType: 'application/json',
+): OutgoingMessage {
+  return {
+    exchange: topology.deadLetterExchange(queue),
+    routingKey: topology.deadLetterQueue(queue),
+    content,
+    messageId: properties.messageId,
     headers: { [rejectionReasonHeader]: reason, [rejectedAtHeader]: new Date().toISOString() },
-    ...(typeof messageId === 'string' ? { messageId } : {}),
-  });
-  await waitForConfirmation(channel);
+  };
 }
