@@ -184,15 +184,14 @@ ${this.environment.options.configuration?.(this.home) ?? ''}include_if_exists = 
     [primary.part] = await this.environment.parts.start(this.plan(primary));
     await this.replication.listen(context.ports.postgresReplication);
     await this.rebuildStandby();
-    const servicePorts = serviceNames.map((service) => [service, postgresPortOf(service, context)] as const);
-    for (const [service, port] of [
-      ['administrator', context.ports.postgresPorts[0] ?? 0] as const,
-      ...servicePorts,
-    ]) {
-      const address = new StableAddress(primary.port);
-      await address.listen(port);
-      this.addresses.set(service, address);
-    }
+    await this.openAddress('administrator', context.ports.postgresPorts[0] ?? 0);
+    for (const service of serviceNames) await this.openAddress(service, postgresPortOf(service, context));
+  }
+
+  private async openAddress(client: ServiceName | 'administrator', port: number): Promise<void> {
+    const address = new StableAddress(this.primary.port);
+    await address.listen(port);
+    this.addresses.set(client, address);
   }
 
   private plan(server: Server): ProcessPlan {

@@ -16,18 +16,18 @@ const consumer: Tolerance = { newValues: 'rejected', unknownMembers: 'accepted' 
  * services of each release read the messages of the other. Members may be added.
  */
 export function messageBreaks(released: Document, current: Document): string[] {
-  const [before, after] = [asyncApi.parse(released), asyncApi.parse(current)];
-  return Object.entries(before.components.messages).flatMap(([type, old]) => {
-    const now = after.components.messages[type];
-    if (now === undefined) return [`${type} was removed`];
+  const [releasedApi, currentApi] = [asyncApi.parse(released), asyncApi.parse(current)];
+  return Object.entries(releasedApi.components.messages).flatMap(([type, before]) => {
+    const after = currentApi.components.messages[type];
+    if (after === undefined) return [`${type} was removed`];
     const [earlier, later] = [
-      { document: released, schema: old.payload },
-      { document: current, schema: now.payload },
+      { document: released, schema: before.payload },
+      { document: current, schema: after.payload },
     ];
     return [
       ...rejections(earlier, later, consumer).map((found) => `${type}, read by the new release: ${found}`),
       // `receive` is the suite's side: others send these messages, so the last release reads no newer ones.
-      ...(before.operations[type]?.action === 'receive'
+      ...(releasedApi.operations[type]?.action === 'receive'
         ? []
         : rejections(later, earlier, consumer).map((found) => `${type}, read by the last release: ${found}`)),
     ];

@@ -5,6 +5,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { serviceNames } from '../dev/ports.ts';
 import { root } from '../dev/settings.ts';
+import { referenceOf } from '../kubernetes/workloads.fixture.ts';
 import { baseImage, baseNames } from './base-images.ts';
 import { apps } from './build-images.ts';
 
@@ -59,29 +60,25 @@ describe('deploy/compose.yaml', () => {
   });
 
   it.each(serviceNames)('sets only settings of %s that the configuration reference describes', (name) => {
-    const section = read('docs/reference/configuration.md').split(`## ${name}\n`)[1]?.split('\n## ')[0] ?? '';
     const settings = services
       .filter(([other]) => [name, `${name}-migrations`].includes(other))
       .flatMap(([, { environment = {} }]) => Object.keys(environment));
     expect(settings.length).toBeGreaterThan(5);
-    for (const setting of settings) {
-      const row = section
-        .split('\n')
-        .find((line) => line.startsWith(`| \`${setting.replace(/_FILE$/, '')}\` |`));
-      expect(row).toBeDefined();
-      expect(row?.includes('(secret)')).toBe(setting.endsWith('_FILE'));
-    }
+    for (const setting of settings)
+      expect([setting, referenceOf(name).get(setting.replace(/_FILE$/, ''))?.isSecret]).toEqual([
+        setting,
+        setting.endsWith('_FILE'),
+      ]);
   });
 
   it.each(serviceNames)('gives %s every setting that it requires', (name) => {
-    const section = read('docs/reference/configuration.md').split(`## ${name}\n`)[1]?.split('\n## ')[0] ?? '';
-    const required = [...section.matchAll(/^\| `(\w+)` \| required \|/gm)].map((match) => match[1] ?? '');
+    const required = [...referenceOf(name)].flatMap(([setting, { isRequired }]) =>
+      isRequired ? setting : [],
+    );
     const given = Object.keys(compose.services[name]?.environment ?? {});
     const fromImage = ['PORT', 'INTERNAL_PORT'];
-    for (const setting of required)
-      expect([...given, ...fromImage]).toContain(
-        given.includes(`${setting}_FILE`) ? `${setting}_FILE` : setting,
-      );
+    const names = [...given.map((setting) => setting.replace(/_FILE$/, '')), ...fromImage];
+    expect(names).toEqual(expect.arrayContaining(required));
   });
 
   it('gives each container only its own secrets', () => {
